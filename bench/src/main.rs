@@ -1,0 +1,140 @@
+//! Runs diskfacts beside its peers, in alternation, and prints ratios.
+//!
+//! `cargo run --release -p diskfacts-bench -- fio [--folder DIR] [--rounds N]`
+//!
+//! Machines are noisy: each round runs ours and theirs right after each other,
+//! the ratio is taken within the round, and what is printed is the median of the
+//! rounds with the smallest and the largest. A goal is met when the median is.
+//! `--small` runs everything for a moment, to see that it works.
+
+mod alternate;
+mod fio;
+mod ours;
+
+use alternate::Goal;
+use anyhow::{Context, Result, bail};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// What to run, and how long.
+struct Options {
+    folder: PathBuf,
+    rounds: usize,
+    seconds: f64,
+    file_bytes: u64,
+    small: bool,
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("diskfacts-bench: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run() -> Result<bool> {
+    let mut arguments = std::env::args().skip(1);
+    let peer = arguments.next();
+    let mut options = Options {
+        folder: std::env::current_dir()?,
+        rounds: 5,
+        seconds: 3.0,
+        file_bytes: 1 << 30,
+        small: false,
+    };
+    while let Some(argument) = arguments.next() {
+        let mut value = || {
+            arguments
+                .next()
+                .with_context(|| format!("{argument} needs a value"))
+        };
+        match argument.as_str() {
+            "--folder" => options.folder = value()?.into(),
+            "--rounds" => options.rounds = value()?.parse()?,
+            "--small" => {
+                options.small = true;
+                options.rounds = 1;
+                options.seconds = 0.3;
+                options.file_bytes = 16 << 20;
+            }
+            other => bail!("unknown argument {other}; known: --folder DIR, --rounds N, --small"),
+        }
+    }
+    match peer.as_deref() {
+        Some("fio") => fio_cases(&options),
+        other => bail!(
+            "{}name the peer to run beside: fio",
+            other.map_or_else(String::new, |name| format!("no peer is called {name}; "))
+        ),
+    }
+}
+
+/// The cases of the speed goals against fio.
+fn fio_cases(options: &Options) -> Result<bool> {
+    let Some(version) = fio::version() else {
+        println!("fio is missing, so nothing was compared: apt-get install fio");
+        return Ok(options.small);
+    };
+    let diskfacts = ours::Diskfacts::find()?;
+    println!(
+        "{version} beside diskfacts, {} rounds in alternation",
+        options.rounds
+    );
+    println!("ratios: median of the rounds (smallest to largest)\n");
+    let file = ours::filled_file(&options.folder, options.file_bytes)?;
+    let path = file.path();
+    let time = options.seconds;
+    let mut met = true;
+    let mut case = |name: &str,
+                    goals: &[Goal],
+                    ours: &dyn Fn() -> Result<alternate::Figures>,
+                    theirs: &[(&str, &dyn Fn() -> Result<alternate::Figures>)]|
+     -> Result<()> {
+        met &= alternate::case(name, options.rounds, goals, ours, theirs)?;
+        Ok(())
+    };
+
+    for depth in [1, 32] {
+        case(
+            &format!("no I/O (null engine), 4 KiB random, queue depth {depth}"),
+            &[Goal::NsPerIoAtMost(25.0)],
+            &|| diskfacts.null(depth, time),
+            &[
+                ("fio", &|| fio::null(depth, time, false)),
+                ("fio --norandommap", &|| fio::null(depth, time, true)),
+            ],
+        )?;
+    }
+    case(
+        "4 KiB random reads of a page-cached file, io_uring, queue depth 32",
+        &[
+            Goal::IopsRatioAtLeast("fio", 1.6),
+            Goal::IopsRatioAtLeast("fio tuned", 1.4),
+            Goal::UserNsPerIoAtMost(40.0),
+        ],
+        &|| diskfacts.cached(path, 32, time),
+        &[
+            ("fio", &|| fio::cached(path, 32, time, false)),
+            ("fio tuned", &|| fio::cached(path, 32, time, true)),
+        ],
+    )?;
+    case(
+        "4 KiB direct random reads, io_uring, queue depth 128",
+        &[Goal::CpuRatioAtMost("fio", 0.75)],
+        &|| diskfacts.direct(path, 128, time),
+        &[
+            ("fio", &|| fio::direct(path, 128, time, false)),
+            ("fio tuned", &|| fio::direct(path, 128, time, true)),
+        ],
+    )?;
+    println!(
+        "fio tuned: --fixedbufs --registerfiles --norandommap. CPU is user and system time of \
+         the process; interrupts are not in it."
+    );
+    // In the small mode the figures mean nothing.
+    Ok(met || options.small)
+}

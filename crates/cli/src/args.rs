@@ -1,0 +1,303 @@
+//! The arguments, as data. Nothing here looks at the system, but for whether a
+//! mistyped word is a path.
+
+use clap::builder::RangedU64ValueParser;
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use diskfacts_facts::uses;
+use diskfacts_plan::{file, units};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Get the facts about your storage.
+///
+/// Measures a folder, a file or a block device, and says which layer served the
+/// bytes, whether the figures can be trusted, and what they mean. `diskfacts
+/// TARGET` is the same as `diskfacts measure TARGET`.
+#[derive(Debug, Parser)]
+#[command(
+    name = "diskfacts",
+    version,
+    subcommand_negates_reqs = true,
+    subcommand_precedence_over_arg = true,
+    arg_required_else_help = true,
+    max_term_width = 80,
+    override_usage = "diskfacts [OPTIONS] <TARGET>\n       diskfacts <COMMAND> [OPTIONS]",
+    after_help = "\
+Examples:
+  diskfacts .                        the disk under this folder, in a minute
+  diskfacts measure /srv --for etcd  whether it is good enough for etcd
+  diskfacts measure /dev/sdb         a device, only read
+  diskfacts devices .                what lies under this folder
+  diskfacts show --json              the last run, for programs
+
+Exit codes: 0 done; 1 an operation failed; 2 the call was wrong; 3 a verdict \
+asked for with --for failed; 130 stopped by Ctrl-C; 143 stopped by SIGTERM."
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) measure: MeasureArgs,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Measure a folder, a file or a block device and state the facts
+    Measure(MeasureArgs),
+    /// List the built-in plans, or print one as TOML, ready to edit
+    Plans(PlansArgs),
+    /// Show what lies under a target: filesystem, devices, their settings
+    Devices(DevicesArgs),
+    /// List the stored runs, latest first
+    Runs(RunsArgs),
+    /// Show a stored run again
+    Show(ShowArgs),
+}
+
+/// What every command takes.
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    #[arg(
+        long,
+        global = true,
+        value_name = "PATH",
+        help = "Where runs are stored [default: $XDG_DATA_HOME/diskfacts/runs.db]"
+    )]
+    pub(crate) store: Option<PathBuf>,
+    /// When to use colour
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: When,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// On a terminal, unless `NO_COLOR` is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MeasureArgs {
+    /// The folder, file or block device to measure
+    #[arg(value_name = "TARGET", required = true)]
+    pub(crate) target: Option<PathBuf>,
+    /// A built-in plan (see `diskfacts plans`) or a TOML file
+    #[arg(long, value_name = "NAME|FILE", default_value = "survey")]
+    pub(crate) plan: String,
+    /// Do only this stage of the plan; may be given several times
+    #[arg(long = "stage", value_name = "NAME")]
+    pub(crate) stages: Vec<String>,
+    /// How long all of it may take: 30s, 5m, 1h
+    #[arg(
+        long,
+        value_name = "DURATION",
+        default_value = "60s",
+        value_parser = duration,
+        allow_hyphen_values = true
+    )]
+    pub(crate) time: u64,
+    /// Size of the file that is made in a folder: 512MiB, 4G (binary), 4GB
+    /// (decimal) [default: 1GiB, or what fits]
+    #[arg(long, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
+    pub(crate) size: Option<u64>,
+    /// How often each stage is done [default: what the plan says]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) trials: Option<u32>,
+    #[arg(long = "for", value_name = "USE", help = help_on_uses())]
+    pub(crate) uses: Vec<String>,
+    /// Seed of all random choices, to repeat a run [default: drawn]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Print the run as one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write to an existing file or a device, destroying what it holds; must
+    /// name exactly the target
+    #[arg(long, value_name = "PATH")]
+    pub(crate) destroy_data_on: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlansArgs {
+    /// The plan to print
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DevicesArgs {
+    /// The folder, file or device to look under [default: all devices]
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunsArgs {
+    /// How many to list
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 50,
+        value_parser = RangedU64ValueParser::<usize>::new().range(1..)
+    )]
+    pub(crate) limit: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// Its id, the beginning of its id, `last`, or `last~1` for the one before
+    #[arg(value_name = "RUN", default_value = "last")]
+    pub(crate) run: String,
+    /// Print the run as one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl Cli {
+    /// Reads the command line: the program's own name first, then its words.
+    ///
+    /// # Errors
+    /// What clap says of it, or [`Misread::Hint`] where more can be said.
+    pub(crate) fn read(words: Vec<OsString>) -> Result<Self, Misread> {
+        let first = first_word(&words);
+        let read = Self::command().try_get_matches_from(words);
+        let matches = read.map_err(|error| {
+            let answer = matches!(
+                error.kind(),
+                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+            );
+            match first.as_deref().and_then(mistyped_command) {
+                Some(hint) if !answer => Misread::Hint(hint),
+                _ => Misread::Clap(error),
+            }
+        })?;
+        // Without this, `--time 5s measure .` would measure for 60 s.
+        if let Some((command, _)) = matches.subcommand() {
+            let before = MeasureArgs::augment_args(clap::Command::new(""))
+                .get_arguments()
+                .find(|argument| {
+                    matches.value_source(argument.get_id().as_str())
+                        == Some(ValueSource::CommandLine)
+                })
+                .map(|argument| {
+                    let option = argument.get_long().map(|long| format!("--{long}"));
+                    option.unwrap_or_else(|| "the target".to_owned())
+                });
+            if let Some(argument) = before {
+                return Err(Misread::Hint(format!(
+                    "{argument} stands before the command {command}; options of a command stand \
+                     behind it, and `diskfacts {command} --help` lists them"
+                )));
+            }
+        }
+        Self::from_arg_matches(&matches).map_err(Misread::Clap)
+    }
+}
+
+/// A command line that cannot be understood, or asks for help.
+#[derive(Debug)]
+pub(crate) enum Misread {
+    /// As clap says it; help and version are among it.
+    Clap(clap::Error),
+    /// A sentence that says what to type instead.
+    Hint(String),
+}
+
+/// The first word that is no option and belongs to none of those that may stand
+/// before a command.
+fn first_word(words: &[OsString]) -> Option<String> {
+    let mut words = words.iter().skip(1).map(|word| word.to_string_lossy());
+    loop {
+        let word = words.next()?;
+        if matches!(&*word, "--store" | "--color") {
+            words.next();
+        } else if !word.starts_with('-') {
+            return Some(word.into_owned());
+        }
+    }
+}
+
+/// What to type when `word` is neither a command nor anything to measure, but
+/// looks like a command.
+pub(crate) fn mistyped_command(word: &str) -> Option<String> {
+    let cli = Cli::command();
+    let mut commands: Vec<&str> = cli.get_subcommands().map(clap::Command::get_name).collect();
+    commands.push("help");
+    let a_word = word.starts_with(|c: char| c.is_ascii_alphabetic()) && !word.contains('/');
+    if !a_word || commands.contains(&word) || std::path::Path::new(word).exists() {
+        return None;
+    }
+    let near = file::nearest(word, &commands)?;
+    Some(format!(
+        "there is no command, file, folder or device '{word}'; did you mean the command \
+         `diskfacts {near}`? `diskfacts --help` lists the commands"
+    ))
+}
+
+fn help_on_uses() -> String {
+    let names: Vec<&str> = uses().iter().map(|known| known.name).collect();
+    format!(
+        "Give the verdict for this use only, and exit with 3 if it fails; may be given \
+         several times: {}",
+        names.join(", ")
+    )
+}
+
+fn duration(text: &str) -> Result<u64, String> {
+    match units::parse_duration(text) {
+        Ok(0) => Err("0 leaves no time to measure anything; 60s is usual".to_owned()),
+        Ok(ns) => Ok(ns),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    units::parse_size(text).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_do_not_contradict_each_other() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_bare_target_is_measured() {
+        let cli = Cli::try_parse_from(["diskfacts", "/tmp", "--time", "5s"]).expect("it parses");
+        assert!(cli.command.is_none());
+        assert_eq!(cli.measure.target, Some("/tmp".into()));
+        assert_eq!(cli.measure.time, 5_000_000_000);
+    }
+
+    #[test]
+    fn wrong_units_and_no_time_are_refused_with_what_would_be_right() {
+        for (arguments, wanted) in [
+            (["diskfacts", "measure", ".", "--time", "0"], "60s is usual"),
+            (
+                ["diskfacts", "measure", ".", "--time", "5 parsecs"],
+                "ms, s, m, h",
+            ),
+            (["diskfacts", "measure", ".", "--size", "4 apples"], "KiB"),
+        ] {
+            let error = Cli::try_parse_from(arguments)
+                .expect_err("it is wrong")
+                .to_string();
+            assert!(error.contains(wanted), "{arguments:?}: {error}");
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! `diskfacts measure TARGET`: the main job.
+
+use super::print;
+use crate::args::{Common, MeasureArgs};
+use crate::exit::{Exit, Failure, OrFail, say};
+use crate::session::{self, Ended, Request};
+use crate::signals::Signals;
+use crate::{look, storing};
+use anyhow::Context;
+use diskfacts_facts::uses;
+use diskfacts_plan::{Plan, builtin, file};
+use diskfacts_record::{Outcome, Run, Status};
+use diskfacts_report::text::Closing;
+use diskfacts_report::{json, text};
+use std::path::Path;
+
+pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> {
+    let Some(target) = &args.target else {
+        return Err(Failure::wrong_call(
+            "a TARGET is missing: name a folder, a file or a block device, as in `diskfacts measure .`",
+        ));
+    };
+    check_uses(&args.uses)?;
+    let built_in = builtin::plan(&args.plan).is_some();
+    let mut plan = select(plan(&args.plan)?, &args.stages)?;
+    if let Some(trials) = args.trials {
+        plan.trials = trials;
+    }
+    let signals = Signals::listen()?;
+    let request = Request {
+        target,
+        plan,
+        built_in,
+        time_ns: args.time,
+        size: args.size,
+        uses: &args.uses,
+        seed: args.seed,
+        destroy_data_on: args.destroy_data_on.as_deref(),
+        common,
+    };
+    let ended = session::run(&request, &signals)?;
+    let text = if args.json {
+        json::run(&ended.run)
+    } else {
+        let look = look::of_stdout(common.color);
+        text::run(&ended.run, &closing(&ended, built_in, common), &look)
+    };
+    print(&text)?;
+    if let Some(not_stored) = ended.not_stored {
+        not_stored.print();
+        return Ok(Exit::Failed);
+    }
+    let exit = ended
+        .stopped
+        .unwrap_or_else(|| exit_of(&ended.run, &args.uses));
+    for name in not_judged(&ended.run, &args.uses) {
+        say(&format!(
+            "diskfacts: no verdict on {name}: not all that it needs was measured"
+        ));
+    }
+    if let Some(why) = why(exit, &ended.run, &args.uses) {
+        say(&format!("diskfacts: {why}"));
+    }
+    Ok(exit)
+}
+
+/// The verdicts that were asked for and failed.
+fn failed_uses<'a>(run: &'a Run, asked: &'a [String]) -> impl Iterator<Item = &'a str> {
+    let verdicts = run.verdicts.iter();
+    let failed = verdicts.filter(|verdict| verdict.outcome == Outcome::Fail);
+    failed
+        .map(|verdict| verdict.profile.as_str())
+        .filter(|name| asked.iter().any(|asked| asked == name))
+}
+
+/// The uses that were asked for and are neither met nor missed, because some of
+/// what they need is not known.
+fn not_judged<'a>(run: &'a Run, asked: &'a [String]) -> impl Iterator<Item = &'a String> {
+    asked.iter().filter(|name| {
+        let mut verdicts = run.verdicts.iter().filter(|v| v.profile == **name);
+        verdicts.clone().all(|v| v.outcome != Outcome::Fail)
+            && verdicts.any(|v| v.outcome == Outcome::Unmeasured)
+    })
+}
+
+fn exit_of(run: &Run, asked: &[String]) -> Exit {
+    if run.run.status == Status::Failed {
+        Exit::Failed
+    } else if failed_uses(run, asked).next().is_some() {
+        Exit::VerdictFailed
+    } else {
+        Exit::Done
+    }
+}
+
+/// A sentence on an exit that is not 0, for who sees only standard error.
+fn why(exit: Exit, run: &Run, asked: &[String]) -> Option<String> {
+    let kept = match run.trials.len() {
+        1 => "1 complete trial is stored".to_owned(),
+        trials => format!("{trials} complete trials are stored"),
+    };
+    Some(match exit {
+        Exit::Interrupted => format!("stopped by Ctrl-C; {kept}"),
+        Exit::Terminated => format!("stopped by SIGTERM; {kept}"),
+        Exit::VerdictFailed => {
+            let mut names: Vec<&str> = failed_uses(run, asked).collect();
+            names.dedup();
+            format!(
+                "{} is not good enough for {}, as --for asked",
+                run.target.given,
+                names.join(", ")
+            )
+        }
+        Exit::Failed => {
+            let errors: u64 = run.trials.iter().map(|trial| trial.errors).sum();
+            let early = run.run.notes.last().filter(|_| errors == 0);
+            match early {
+                Some(note) => note.clone(),
+                None => format!(
+                    "{errors} operations failed on {}; `dmesg` may say why, and `diskfacts show {}` which",
+                    run.target.given, run.run.id
+                ),
+            }
+        }
+        Exit::Done | Exit::WrongCall => return None,
+    })
+}
+
+fn closing(ended: &Ended, built_in: bool, common: &Common) -> Closing {
+    let run = &ended.run;
+    let store = ended.store.display();
+    let option = storing::option(common);
+    let mut next = vec![
+        (
+            format!("diskfacts show last{option}"),
+            "this again".to_owned(),
+        ),
+        (
+            format!("diskfacts show last --json{option}"),
+            "all of it, for programs".to_owned(),
+        ),
+    ];
+    if built_in {
+        next.push((
+            format!("diskfacts plans {}", run.plan.name),
+            "what was done, as a file to edit".to_owned(),
+        ));
+    }
+    Closing {
+        stored: match &ended.not_stored {
+            None => format!("Stored as {} in {store}.", run.run.id),
+            Some(failure) => format!(
+                "NOT all of it is stored as {} in {store}: {}.",
+                run.run.id,
+                failure.sentence()
+            ),
+        },
+        next,
+    }
+}
+
+/// A built-in plan by its name, else a file.
+fn plan(name: &str) -> Result<Plan, Failure> {
+    if let Some(plan) = builtin::plan(name) {
+        return Ok(plan);
+    }
+    let path = Path::new(name);
+    let looks_like_a_file = name.contains(['/', '.']) || path.exists();
+    if !looks_like_a_file {
+        return Err(super::plans::unknown(name));
+    }
+    let text = std::fs::read_to_string(path)
+        .with_context(|| {
+            format!(
+                "the plan file {name} cannot be read; `diskfacts plans` lists the built-in plans, and `diskfacts plans survey > my.toml` makes a file to begin with"
+            )
+        })
+        .or_wrong_call()?;
+    let plan = file::parse(&text)
+        .with_context(|| format!("the plan file {name} cannot be understood"))
+        .or_wrong_call()?;
+    let problems: Vec<String> = plan
+        .problems()
+        .into_iter()
+        .map(|(stage, problem)| format!("\n  {stage}: {problem}"))
+        .collect();
+    if problems.is_empty() {
+        Ok(plan)
+    } else {
+        Err(Failure::wrong_call(format!(
+            "the plan file {name} asks for what cannot be:{}",
+            problems.concat()
+        )))
+    }
+}
+
+/// Only the stages that were named.
+fn select(mut plan: Plan, names: &[String]) -> Result<Plan, Failure> {
+    let known: Vec<&str> = plan.stages.iter().map(|s| s.name.as_str()).collect();
+    for name in names {
+        if !known.contains(&name.as_str()) {
+            let hint = file::nearest(name, &known).map_or_else(
+                || ".".to_owned(),
+                |near| format!("; did you mean '{near}'?"),
+            );
+            return Err(Failure::wrong_call(format!(
+                "the plan {} has no stage '{name}'{hint} It has: {}",
+                plan.name,
+                known.join(", ")
+            )));
+        }
+    }
+    if !names.is_empty() {
+        plan.stages.retain(|stage| names.contains(&stage.name));
+    }
+    Ok(plan)
+}
+
+fn check_uses(asked: &[String]) -> Result<(), Failure> {
+    let known: Vec<&str> = uses().iter().map(|u| u.name).collect();
+    for name in asked {
+        if !known.contains(&name.as_str()) {
+            let hint = file::nearest(name, &known).map_or_else(
+                || ".".to_owned(),
+                |near| format!("; did you mean '{near}'?"),
+            );
+            return Err(Failure::wrong_call(format!(
+                "no use is called '{name}'{hint} Known are: {}",
+                known.join(", ")
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,37 @@
+//! `diskfacts show RUN`: a stored run again, explained by today's rules.
+
+use super::print;
+use crate::args::{Common, ShowArgs};
+use crate::exit::{Exit, Failure, OrFail};
+use crate::session::conclude;
+use crate::{look, storing};
+use diskfacts_report::text::Closing;
+use diskfacts_report::{json, text};
+
+pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
+    let Some(store) = storing::existing(common)? else {
+        return Err(Failure::wrong_call(
+            "no run is stored yet; `diskfacts measure .` makes the first",
+        ));
+    };
+    let mut run = store.load(&args.run).or_wrong_call()?;
+    conclude(&mut run, &[]);
+    let text = if args.json {
+        json::run(&run)
+    } else {
+        let closing = Closing {
+            stored: format!("Stored as {} in {}.", run.run.id, store.path().display()),
+            next: vec![(
+                format!(
+                    "diskfacts show {} --json{}",
+                    run.run.id,
+                    storing::option(common)
+                ),
+                "all of it, for programs".to_owned(),
+            )],
+        };
+        text::run(&run, &closing, &look::of_stdout(common.color))
+    };
+    print(&text)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,171 @@
+//! Exit codes, and how errors are told.
+
+use std::fmt;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// How the command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// It did what was asked.
+    Done,
+    /// An operation failed: an I/O error, no space.
+    Failed,
+    /// The call was wrong.
+    WrongCall,
+    /// A verdict that was asked for failed.
+    VerdictFailed,
+    /// Stopped by Ctrl-C.
+    Interrupted,
+    /// Stopped by SIGTERM.
+    Terminated,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        // 128 + signal number is what a shell reports for a signal.
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::WrongCall => 2,
+            Exit::VerdictFailed => 3,
+            Exit::Interrupted => 130,
+            Exit::Terminated => 143,
+        })
+    }
+}
+
+/// Why the command could not do what was asked.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    error: anyhow::Error,
+}
+
+impl Failure {
+    /// The call was wrong; the message says what would be right.
+    pub(crate) fn wrong_call(message: impl fmt::Display) -> Self {
+        Self {
+            exit: Exit::WrongCall,
+            error: anyhow::anyhow!("{message}"),
+        }
+    }
+
+    /// An operation failed.
+    pub(crate) fn failed(message: impl fmt::Display) -> Self {
+        Self {
+            exit: Exit::Failed,
+            error: anyhow::anyhow!("{message}"),
+        }
+    }
+
+    /// Stopped by a signal before anything was measured.
+    pub(crate) fn interrupted(exit: Exit) -> Self {
+        Self {
+            exit,
+            error: anyhow::anyhow!("stopped before anything was measured; nothing is left behind"),
+        }
+    }
+
+    /// One line for the error and one for each cause that it does not tell
+    /// already.
+    pub(crate) fn print(&self) {
+        say(&format!("diskfacts: {}", self.error));
+        for cause in self.causes() {
+            say(&format!("  because: {cause}"));
+        }
+    }
+
+    /// All of it in one sentence, without a full stop.
+    pub(crate) fn sentence(&self) -> String {
+        let mut said = self.error.to_string();
+        for cause in self.causes() {
+            said.push_str(": ");
+            said.push_str(&cause);
+        }
+        said
+    }
+
+    /// What each cause adds to what was said before it.
+    fn causes(&self) -> Vec<String> {
+        let mut told = vec![self.error.to_string()];
+        for cause in self.error.chain().skip(1) {
+            let cause = cause.to_string();
+            // Libraries that wrap an error often say no more than it does.
+            if !told
+                .iter()
+                .any(|said| said.contains(&cause) || cause.ends_with(said.as_str()))
+            {
+                told.push(cause);
+            }
+        }
+        told.split_off(1)
+    }
+}
+
+/// A line on standard error. That nobody reads it any more, as in
+/// `diskfacts measure . 2>&1 | head`, is no reason to stop measuring.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", clean(line));
+}
+
+/// Text with its control characters escaped, but for line ends: names of files
+/// and stages come from outside, and must not move the cursor.
+pub(crate) fn clean(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() && c != '\n' {
+            clean.extend(c.escape_default());
+        } else {
+            clean.push(c);
+        }
+    }
+    clean
+}
+
+/// Turns errors into failures, with the exit code they deserve.
+pub(crate) trait OrFail<T> {
+    /// The call was wrong.
+    fn or_wrong_call(self) -> Result<T, Failure>;
+    /// An operation failed.
+    fn or_failed(self) -> Result<T, Failure>;
+}
+
+impl<T, E: Into<anyhow::Error>> OrFail<T> for Result<T, E> {
+    fn or_wrong_call(self) -> Result<T, Failure> {
+        self.map_err(|error| Failure {
+            exit: Exit::WrongCall,
+            error: error.into(),
+        })
+    }
+
+    fn or_failed(self) -> Result<T, Failure> {
+        self.map_err(|error| Failure {
+            exit: Exit::Failed,
+            error: error.into(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_names_each_cause_that_adds_something() {
+        let cause = anyhow::anyhow!("No space left on device")
+            .context("writing failed: No space left on device")
+            .context("storing a trial");
+        let failure = Err::<(), _>(cause).or_failed().err();
+        let sentence = failure.map(|failure| failure.sentence());
+        assert_eq!(
+            sentence.as_deref(),
+            Some("storing a trial: writing failed: No space left on device")
+        );
+    }
+
+    #[test]
+    fn control_characters_are_shown_and_not_done() {
+        assert_eq!(clean("a\x1b[2Jb\r\n\u{9b}c"), "a\\u{1b}[2Jb\\r\n\\u{9b}c");
+    }
+}

@@ -1,0 +1,232 @@
+//! What is seen while it measures, on standard error: on a terminal one line per
+//! stage, and one for all of them with the time that is left; elsewhere one line
+//! per trial.
+
+use crate::exit::{clean, say};
+use crate::look;
+use diskfacts_engine::Progress;
+use diskfacts_plan::Plan;
+use diskfacts_plan::units::{rate_digits, show_duration, show_size};
+use diskfacts_record::Trial;
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// How often a line is drawn anew.
+const REDRAW: Duration = Duration::from_millis(200);
+
+/// The lines of a run.
+pub(crate) struct Display {
+    lines: Option<Lines>,
+    /// How often each stage is done.
+    trials: u32,
+}
+
+struct Lines {
+    all: MultiProgress,
+    stages: Vec<ProgressBar>,
+    /// All stages together.
+    total: ProgressBar,
+}
+
+/// What the line of all stages is called.
+const TOTAL: &str = "all stages";
+
+/// A trial that is watched.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Watched {
+    /// Index of its stage in the plan.
+    pub(crate) stage: usize,
+    /// Bytes per operation.
+    pub(crate) block_size: u64,
+    /// Nanoseconds of all that is left.
+    pub(crate) left_ns: u64,
+}
+
+impl Display {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let stderr = std::io::stderr();
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let lines = (stderr.is_terminal() && !dumb).then(|| {
+            let all = MultiProgress::new();
+            let names: Vec<String> = plan.stages.iter().map(|s| clean(&s.name)).collect();
+            let lengths = names.iter().map(|name| name.chars().count());
+            let widest = lengths.max().unwrap_or(0).max(TOTAL.len());
+            let line = |name: &str, trials: u64| {
+                let bar = all.add(ProgressBar::new(trials));
+                bar.set_style(style("{prefix} {pos:>3}/{len} {wide_msg}"));
+                bar.set_prefix(format!("{name:<widest$}"));
+                bar
+            };
+            let trials = u64::from(plan.trials);
+            let stages: Vec<_> = names.iter().map(|name| line(name, trials)).collect();
+            let total = line(TOTAL, trials * stages.len() as u64);
+            Lines { all, stages, total }
+        });
+        Self {
+            lines,
+            trials: plan.trials,
+        }
+    }
+
+    /// Each stage is done so often: the time may not allow all that the plan
+    /// wants.
+    pub(crate) fn set_trials(&mut self, trials: u32) {
+        self.trials = trials;
+        if let Some(lines) = &self.lines {
+            for bar in &lines.stages {
+                bar.set_length(u64::from(trials));
+            }
+            let all = u64::from(trials) * lines.stages.len() as u64;
+            lines.total.set_length(all);
+        }
+    }
+
+    /// Shows how far the filling of the file is while `work` does it.
+    pub(crate) fn watch_filling<T: Send>(
+        &self,
+        bytes: u64,
+        block_size: u64,
+        progress: &Progress,
+        work: impl FnOnce() -> T + Send,
+    ) -> T {
+        let Some(lines) = &self.lines else {
+            say(&format!(
+                "filling a file of {} to measure",
+                show_size(bytes)
+            ));
+            return work();
+        };
+        let bar = lines.all.insert(0, ProgressBar::new(bytes));
+        bar.set_style(style(
+            "filling the file {wide_bar} {binary_bytes} of {binary_total_bytes}, {eta} left",
+        ));
+        let done = watching(
+            |_| {
+                let done = progress.operations.load(Ordering::Relaxed) * block_size;
+                bar.set_position(done.min(bytes));
+            },
+            work,
+        );
+        bar.finish_and_clear();
+        lines.all.remove(&bar);
+        done
+    }
+
+    /// Shows how far a trial is while `work` does it.
+    pub(crate) fn watch<T: Send>(
+        &self,
+        watched: Watched,
+        progress: &Progress,
+        work: impl FnOnce() -> T + Send,
+    ) -> T {
+        let Some(lines) = &self.lines else {
+            return work();
+        };
+        let Some(bar) = lines.stages.get(watched.stage) else {
+            return work();
+        };
+        bar.set_message("preparing");
+        let left = |elapsed: Duration| {
+            let elapsed_ns = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
+            let left_ns = watched.left_ns.saturating_sub(elapsed_ns);
+            lines
+                .total
+                .set_message(format!("{} left", whole_seconds(left_ns)));
+        };
+        left(Duration::ZERO);
+        let mut last = (0, Duration::ZERO);
+        watching(
+            |elapsed| {
+                left(elapsed);
+                let operations = progress.operations.load(Ordering::Relaxed);
+                let seconds = elapsed.saturating_sub(last.1).as_secs_f64();
+                if operations == 0 || seconds <= 0.0 {
+                    return;
+                }
+                let per_second = (operations - last.0) as f64 / seconds;
+                last = (operations, elapsed);
+                bar.set_message(now(per_second, watched.block_size));
+            },
+            work,
+        )
+    }
+
+    /// A trial of the stage at this index of the plan has ended and is stored.
+    pub(crate) fn trial_ended(&self, stage: usize, trial: &Trial) {
+        let said = now(trial.iops, trial.workload.block_size);
+        let Some(lines) = &self.lines else {
+            say(&format!(
+                "trial {}: {} ({} of {}): {said}",
+                trial.order, trial.stage, trial.number, self.trials
+            ));
+            return;
+        };
+        if let Some(bar) = lines.stages.get(stage) {
+            bar.inc(1);
+            bar.set_message(said);
+        }
+        lines.total.inc(1);
+    }
+
+    /// Takes the lines away: what follows says all of it better.
+    pub(crate) fn finish(&self) {
+        if let Some(lines) = &self.lines {
+            for bar in lines.stages.iter().chain([&lines.total]) {
+                bar.finish_and_clear();
+            }
+            // A terminal that is gone needs no clearing.
+            let _ = lines.all.clear();
+        }
+    }
+}
+
+impl Drop for Display {
+    /// An error message must not be drawn over.
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// Calls `look` again and again on a thread of its own while `work` runs here.
+fn watching<T>(mut look: impl FnMut(Duration) + Send, work: impl FnOnce() -> T) -> T {
+    let began = Instant::now();
+    let (done, ended) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            while ended.recv_timeout(REDRAW) == Err(mpsc::RecvTimeoutError::Timeout) {
+                look(began.elapsed());
+            }
+        });
+        let result = work();
+        drop(done);
+        result
+    })
+}
+
+/// `146.9 MB/s (140.1 MiB/s), 35860 IOPS`.
+fn now(operations_per_s: f64, block_size: u64) -> String {
+    let bytes_per_s = operations_per_s * block_size as f64;
+    format!(
+        "{} MB/s ({} MiB/s), {} IOPS",
+        rate_digits(bytes_per_s / 1e6),
+        rate_digits(bytes_per_s / f64::from(1 << 20)),
+        rate_digits(operations_per_s)
+    )
+}
+
+fn whole_seconds(ns: u64) -> String {
+    show_duration(ns.div_ceil(1_000_000_000) * 1_000_000_000)
+}
+
+fn style(template: &str) -> ProgressStyle {
+    let style =
+        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    if look::of_stderr_is_utf8() {
+        style
+    } else {
+        style.progress_chars("#>-")
+    }
+}

@@ -1,0 +1,240 @@
+//! A run from beginning to end: open the target, give it content, do the trials
+//! in rounds, store each as it ends, conclude.
+
+mod around;
+mod fit;
+mod schedule;
+mod trial;
+
+use crate::args::Common;
+use crate::exit::{Exit, Failure, OrFail};
+use crate::progress::Display;
+use crate::signals::Signals;
+use crate::target::{self, Filling, Measured, Wanted};
+use diskfacts_engine::overhead_ns_per_io;
+use diskfacts_facts::{figures, findings, verdicts};
+use diskfacts_host::{Roots, machine, stack_of};
+use diskfacts_plan::rng::Rng;
+use diskfacts_plan::{EngineChoice, Plan};
+use diskfacts_record::{Run, RunInfo, SCHEMA, Stack, Status, TargetKind};
+use diskfacts_store::Store;
+use jiff::Timestamp;
+use schedule::Schedule;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// What to do.
+pub(crate) struct Request<'a> {
+    /// The target as it was given.
+    pub(crate) target: &'a Path,
+    /// The plan, with only the stages and as many trials as are wanted.
+    pub(crate) plan: Plan,
+    /// Whether the plan is one of ours, which adapts to its target.
+    pub(crate) built_in: bool,
+    /// How long all of it may take, nanoseconds.
+    pub(crate) time_ns: u64,
+    /// Size of the file that is made in a folder.
+    pub(crate) size: Option<u64>,
+    /// The uses that a verdict was asked for.
+    pub(crate) uses: &'a [String],
+    /// Seed of all random choices, if not drawn.
+    pub(crate) seed: Option<u64>,
+    /// Whose data may be destroyed.
+    pub(crate) destroy_data_on: Option<&'a Path>,
+    /// Where to store it.
+    pub(crate) common: &'a Common,
+}
+
+/// A run that has ended.
+pub(crate) struct Ended {
+    pub(crate) run: Run,
+    /// How to exit, when a signal ended it early.
+    pub(crate) stopped: Option<Exit>,
+    /// Where it is stored.
+    pub(crate) store: PathBuf,
+    /// Why not all of it is.
+    pub(crate) not_stored: Option<Failure>,
+}
+
+/// Makes a run.
+pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Failure> {
+    let began = Instant::now();
+    let started = Timestamp::now();
+    let seed = request.seed.unwrap_or_else(|| drawn(started));
+    target::look(request.target)?;
+    let stack = stack_of(&Roots::default(), request.target).or_wrong_call()?;
+    let mut measured = open(request, &stack)?;
+    let (plan, notes) = fit::fit(&request.plan, &measured, request.built_in)?;
+    // After all that may be wrong with the call, which must leave no store
+    // behind; before anything is measured, which must be kept.
+    let mut store = crate::storing::open(request.common)?;
+    let mut display = Display::new(&plan);
+    // What does no I/O needs no content.
+    let does_io = |plan: &Plan| {
+        let stages = plan.stages.iter();
+        stages
+            .map(|s| s.workload.engine)
+            .any(|e| e != EngineChoice::Null)
+    };
+    let (plan, notes) = if measured.target.kind == TargetKind::Folder && does_io(&plan) {
+        Filling {
+            measured: &mut measured,
+            seed,
+            time_ns: request.time_ns / 3,
+        }
+        .run(signals, &display)?;
+        // A file that had to be shortened may no longer hold every stage.
+        fit::fit(&request.plan, &measured, request.built_in)?
+    } else {
+        (plan, notes)
+    };
+    signals.check()?;
+    measured.notes.extend(notes);
+
+    let mut run = begun(request, started, seed, &measured, stack, plan)?;
+    store
+        .begin(&run, crate::storing::writer_of("self").as_ref())
+        .or_failed()?;
+    let stopped = trials(
+        &mut run,
+        &measured,
+        &mut store,
+        signals,
+        &mut display,
+        began,
+        request,
+    );
+    display.finish();
+    run.run.ended = Some(Timestamp::now().to_string());
+    conclude(&mut run, request.uses);
+    let not_stored = store.finish(&run).or_failed().err();
+    Ok(Ended {
+        run,
+        stopped,
+        store: store.path().to_owned(),
+        not_stored,
+    })
+}
+
+fn open(request: &Request<'_>, stack: &Stack) -> Result<Measured, Failure> {
+    let stages = &request.plan.stages;
+    target::open(&Wanted {
+        given: request.target,
+        size: request.size,
+        writes: stages.iter().any(|s| s.workload.operation.writes()),
+        destroy_data_on: request.destroy_data_on,
+        mount_point: stack.filesystem.as_ref().map(|f| f.mount_point.as_str()),
+    })
+}
+
+/// The record of a run before its first trial.
+fn begun(
+    request: &Request<'_>,
+    started: Timestamp,
+    seed: u64,
+    measured: &Measured,
+    stack: Stack,
+    plan: Plan,
+) -> Result<Run, Failure> {
+    Ok(Run {
+        schema: SCHEMA,
+        run: RunInfo {
+            id: id(started, seed),
+            started: started.to_string(),
+            ended: None,
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: std::env::args_os()
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect(),
+            status: Status::Running,
+            seed,
+            budget_ns: Some(request.time_ns),
+            overhead_ns_per_io: Some(overhead_ns_per_io().or_failed()?),
+            notes: measured.notes.clone(),
+        },
+        machine: machine(&Roots::default()),
+        target: measured.target.clone(),
+        stack,
+        plan,
+        trials: Vec::new(),
+        figures: Vec::new(),
+        findings: Vec::new(),
+        verdicts: Vec::new(),
+    })
+}
+
+/// Does the trials and stores each; sets the status of the run. Says how to
+/// exit, when a signal ended them.
+fn trials(
+    run: &mut Run,
+    measured: &Measured,
+    store: &mut Store,
+    signals: &Signals,
+    display: &mut Display,
+    began: Instant,
+    request: &Request<'_>,
+) -> Option<Exit> {
+    let stack = run.stack.clone();
+    let mut schedule = Schedule::new(&run.plan, run.run.seed, request.time_ns, began);
+    display.set_trials(schedule.rounds());
+    if let Some(note) = schedule.note() {
+        run.run.notes.push(note);
+    }
+    let mut failed = false;
+    let mut broken = None;
+    while let Some(next) = schedule.next() {
+        if signals.came().is_some() {
+            break;
+        }
+        match trial::run(&next, &run.plan, measured, &stack, signals, display).or_failed() {
+            Ok(trial) if signals.came().is_none() => {
+                failed |= trial.errors > 0;
+                broken = store.add_trial(&run.run.id, &trial).or_failed().err();
+                display.trial_ended(next.stage, &trial);
+                run.trials.push(trial);
+            }
+            // What a signal cut short is no trial of its stage.
+            Ok(_) => break,
+            Err(error) => broken = Some(error),
+        }
+        if broken.is_some() {
+            break;
+        }
+    }
+    run.run.status = match (&broken, signals.came()) {
+        (Some(_), _) => Status::Failed,
+        (None, Some(_)) => Status::Interrupted,
+        (None, None) if failed => Status::Failed,
+        (None, None) => Status::Complete,
+    };
+    if let Some(broken) = broken {
+        let note = format!("The run ended early: {}.", broken.sentence());
+        run.run.notes.push(note);
+    }
+    signals.came()
+}
+
+/// What follows from a run: figures, findings, and verdicts for the uses that
+/// were asked for, or for all.
+pub(crate) fn conclude(run: &mut Run, uses: &[String]) {
+    run.figures = figures(run);
+    run.findings = findings(run);
+    run.verdicts = verdicts(run);
+    if !uses.is_empty() {
+        run.verdicts
+            .retain(|verdict| uses.contains(&verdict.profile));
+    }
+}
+
+/// A seed that no other run has, from the clock and the process.
+fn drawn(now: Timestamp) -> u64 {
+    let nanoseconds = now.as_nanosecond().unsigned_abs();
+    // The low half varies fastest; the seed only has to differ.
+    Rng::for_part(nanoseconds as u64, u64::from(std::process::id())).next_u64() >> 11
+}
+
+/// Sorts by time; runs of the same second differ by their seed.
+fn id(now: Timestamp, seed: u64) -> String {
+    let tail = Rng::for_part(seed, u64::from(std::process::id())).next_u64() & 0xffff;
+    format!("{}-{tail:04x}", now.strftime("%Y%m%d-%H%M%S"))
+}

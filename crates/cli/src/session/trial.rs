@@ -1,0 +1,123 @@
+//! One trial, from the schedule to the record.
+
+use super::around::Around;
+use super::schedule::Next;
+use crate::progress::{Display, Watched};
+use crate::signals::Signals;
+use crate::target::Measured;
+use diskfacts_engine::{Progress, Trial as Doing, TrialError, TrialOutcome, run_trial};
+use diskfacts_facts::layers;
+use diskfacts_plan::{CacheMode, Pattern, Plan, Workload};
+use diskfacts_record::{Cpu, Evidence, Latency, Stack, Trial};
+use std::collections::BTreeMap;
+
+/// Does one trial.
+pub(super) fn run(
+    next: &Next,
+    plan: &Plan,
+    measured: &Measured,
+    stack: &Stack,
+    signals: &Signals,
+    display: &Display,
+) -> Result<Trial, TrialError> {
+    let stage = &plan.stages[next.stage];
+    let mut workload = Workload {
+        stop: next.stop,
+        ..stage.workload.clone()
+    };
+    if workload.cache == CacheMode::Cold && workload.pattern == Pattern::Sequential {
+        // The second time round the span would come from memory.
+        let blocks = workload.span.map(|span| span / workload.block_size);
+        let span = blocks.map(|blocks| blocks * workload.block_size);
+        workload.stop.bytes = workload.stop.bytes.into_iter().chain(span).min();
+    }
+    let progress = Progress {
+        stop: signals.stop(),
+        ..Progress::default()
+    };
+    let stop = signals.stop();
+    let mut around = Around::new(
+        &measured.file,
+        &workload,
+        measured.target.size_bytes,
+        stack,
+        &stop,
+    );
+    let doing = Doing {
+        file: measured.stream_file(),
+        workload: &workload,
+        seed: next.seed,
+    };
+    let watched = Watched {
+        stage: next.stage,
+        block_size: workload.block_size,
+        left_ns: next.left_ns,
+    };
+    let outcome = display.watch(watched, &progress, || {
+        run_trial(doing, &progress, &mut around)
+    })?;
+    let mut evidence = Evidence::default();
+    around.evidence(&mut evidence);
+    Ok(record(
+        &stage.name,
+        next,
+        workload,
+        outcome,
+        evidence,
+        stack,
+    ))
+}
+
+fn record(
+    stage: &str,
+    next: &Next,
+    workload: Workload,
+    outcome: TrialOutcome,
+    observed: Evidence,
+    stack: &Stack,
+) -> Trial {
+    let evidence = Evidence {
+        engine: outcome.engine,
+        issued: outcome.issued,
+        clock: outcome.clock,
+        errors: outcome.error_counts,
+        intervals: outcome.intervals,
+        ..observed
+    };
+    let histograms = outcome.histograms;
+    let bytes = outcome.issued.read_bytes + outcome.issued.write_bytes;
+    let per_second = |amount: u64| {
+        if outcome.seconds > 0.0 {
+            amount as f64 / outcome.seconds
+        } else {
+            0.0
+        }
+    };
+    let per_io = |ns: u64| (outcome.ops > 0).then(|| ns as f64 / outcome.ops as f64);
+    let mixed = workload.operation.reads() && workload.operation.writes();
+    Trial {
+        stage: stage.to_owned(),
+        number: next.number,
+        order: next.order,
+        settings: BTreeMap::new(),
+        seconds: outcome.seconds,
+        bytes,
+        ops: outcome.ops,
+        errors: outcome.errors,
+        throughput_bytes_per_s: per_second(bytes),
+        iops: per_second(outcome.ops),
+        latency_ns: Latency::from(&histograms.all()),
+        latency_read_ns: mixed.then(|| Latency::from(&histograms.read)),
+        latency_write_ns: mixed.then(|| Latency::from(&histograms.write)),
+        latency_service_ns: histograms.service.as_ref().map(Latency::from),
+        layers: layers(&workload, &evidence, stack),
+        cpu: Cpu {
+            user_ns_per_io: per_io(outcome.user_ns),
+            system_ns_per_io: per_io(outcome.system_ns),
+            busiest_thread: outcome.busiest_thread,
+        },
+        workload,
+        evidence,
+        histograms,
+    }
+}

@@ -1,0 +1,194 @@
+//! What is measured: a folder in which diskfacts makes its own file, an
+//! existing file, or a block device; opened so that nothing that holds data is
+//! written.
+
+mod existing;
+mod own_file;
+
+use crate::exit::{Failure, OrFail};
+use directio::DirectAlignment;
+use diskfacts_engine::StreamFile;
+use diskfacts_host::{Roots, Subject, SubjectKind};
+use diskfacts_plan::{Constraints, units};
+use diskfacts_record::run::{DirectIo, ExtentMethod, Extents};
+use diskfacts_record::{Stack, Target, TargetKind};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+pub(crate) use own_file::Filling;
+
+/// Buffers lie at pages even where direct I/O would do with less.
+const PAGE_BYTES: u32 = 4096;
+
+/// An open target.
+pub(crate) struct Measured {
+    /// What it is, for the record.
+    pub(crate) target: Target,
+    /// Buffered, for reading; for writing too if that is allowed.
+    pub(crate) file: File,
+    /// What every stream opens for itself.
+    path: PathBuf,
+    /// What direct I/O needs.
+    alignment: Option<DirectAlignment>,
+    /// What is different from what was asked, each a sentence.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Measured {
+    /// What the engine needs to know.
+    pub(crate) fn stream_file(&self) -> StreamFile<'_> {
+        let memory = self.alignment.as_ref().map_or(PAGE_BYTES, |a| a.memory);
+        StreamFile {
+            path: &self.path,
+            size: self.target.size_bytes,
+            alignment: memory.max(PAGE_BYTES) as usize,
+        }
+    }
+
+    /// What workloads have to respect.
+    pub(crate) fn constraints(&self) -> Constraints {
+        Constraints {
+            size: self.target.size_bytes,
+            direct_multiple: self
+                .alignment
+                .as_ref()
+                .map(|alignment| u64::from(alignment.offset.max(alignment.length))),
+        }
+    }
+}
+
+/// What to open, and what may be done to it.
+pub(crate) struct Wanted<'a> {
+    /// As it was given.
+    pub(crate) given: &'a Path,
+    /// Size of the file that is made in a folder.
+    pub(crate) size: Option<u64>,
+    /// Whether any stage writes.
+    pub(crate) writes: bool,
+    /// Whose data may be destroyed.
+    pub(crate) destroy_data_on: Option<&'a Path>,
+    /// Where the filesystem is mounted that holds it.
+    pub(crate) mount_point: Option<&'a str>,
+}
+
+/// Opens the target. A folder still has to be given its file's content:
+/// [`Filling`].
+pub(crate) fn open(wanted: &Wanted<'_>) -> Result<Measured, Failure> {
+    let subject = look(wanted.given)?;
+    if let Some(named) = wanted.destroy_data_on {
+        existing::same_target(named, &subject)?;
+    }
+    match subject.kind {
+        SubjectKind::Folder => own_file::open(wanted, &subject),
+        SubjectKind::File | SubjectKind::BlockDevice { .. } => existing::open(wanted, &subject),
+    }
+}
+
+/// Looks at a path, and says what may have been meant when nothing is there.
+pub(crate) fn look(given: &Path) -> Result<Subject, Failure> {
+    let looked = Subject::look(given);
+    match crate::args::mistyped_command(&given.to_string_lossy()) {
+        Some(hint) if looked.is_err() => Err(Failure::wrong_call(hint)),
+        _ => looked.or_wrong_call(),
+    }
+}
+
+/// A target for `devices`: what it is, without opening it for measuring.
+pub(crate) fn describe(given: &Path, stack: &Stack) -> Result<Target, Failure> {
+    let subject = look(given)?;
+    let (kind, size_bytes) = match subject.kind {
+        SubjectKind::Folder => (TargetKind::Folder, 0),
+        SubjectKind::File => {
+            let metadata = std::fs::metadata(&subject.path).or_failed()?;
+            (TargetKind::File, metadata.len())
+        }
+        SubjectKind::BlockDevice { .. } => {
+            let size = stack.top().and_then(|device| device.size_bytes);
+            (TargetKind::Device, size.unwrap_or(0))
+        }
+    };
+    let writable = match kind {
+        TargetKind::Device => diskfacts_host::usage(&Roots::default(), &subject.path)
+            .is_ok_and(|usage| usage.may_be_written()),
+        _ => subject.space.is_some_and(|space| !space.read_only),
+    };
+    Ok(Target {
+        given: given.display().to_string(),
+        path: subject.path.display().to_string(),
+        kind,
+        size_bytes,
+        writable,
+        extents: None,
+        direct: File::open(&subject.path)
+            .ok()
+            .and_then(|file| directio::direct_alignment(&file).ok())
+            .as_ref()
+            .map(direct_io),
+    })
+}
+
+fn direct_io(alignment: &DirectAlignment) -> DirectIo {
+    DirectIo {
+        memory_alignment_bytes: alignment.memory,
+        offset_alignment_bytes: alignment.offset.max(alignment.length),
+    }
+}
+
+/// How a file lies on its filesystem; `None` where that cannot be told.
+fn extents_of(file: &File) -> Option<Extents> {
+    let seen = diskfacts_host::extents(file).ok()?;
+    let fiemap = seen.method == diskfacts_host::ExtentsMethod::Fiemap;
+    Some(Extents {
+        span_bytes: seen.size_bytes,
+        hole_bytes: seen.hole_bytes,
+        unwritten_bytes: seen.unwritten_bytes,
+        encoded_bytes: seen.encoded_bytes,
+        inline_bytes: seen.inline_bytes,
+        extents: fiemap.then_some(seen.count),
+        method: if fiemap {
+            ExtentMethod::Fiemap
+        } else {
+            ExtentMethod::SeekHole
+        },
+    })
+}
+
+/// An open target, with everything that its file alone can tell.
+fn measured(
+    wanted: &Wanted<'_>,
+    subject: &Subject,
+    kind: TargetKind,
+    file: File,
+    path: PathBuf,
+    size_bytes: u64,
+    writable: bool,
+) -> Measured {
+    let mut notes = Vec::new();
+    let alignment = match directio::direct_alignment(&file) {
+        Ok(alignment) => Some(alignment),
+        Err(error) => {
+            notes.push(format!("What direct I/O needs here is not known: {error}."));
+            None
+        }
+    };
+    Measured {
+        target: Target {
+            given: wanted.given.display().to_string(),
+            path: subject.path.display().to_string(),
+            kind,
+            size_bytes,
+            writable,
+            extents: None,
+            direct: alignment.as_ref().map(direct_io),
+        },
+        file,
+        path,
+        alignment,
+        notes,
+    }
+}
+
+/// `1.5 GiB`, for messages.
+fn size(bytes: u64) -> String {
+    units::show_size(bytes)
+}

@@ -1,0 +1,126 @@
+//! Operations that fail while it measures: counted, told, stored, exit code 1.
+
+use crate::support::{Case, Content, MIB, diskfacts, number, rules, run_tool, trials, write_data};
+use diskfacts_testkit::{LoopDevice, Tmpfs, or_skip};
+use std::fs::File;
+
+/// Long enough that the file can be cut short during the second trial, which ends
+/// after so many errors.
+const LONG_READS: &str = "name = \"reads\"\ntrials = 3\n\n[[stage]]\nname = \"direct\"\noperation = \"read\"\ntime = \"2s\"\n";
+
+#[test]
+fn reads_that_fail_are_counted_told_and_stored() {
+    let case = Case::new();
+    let device = or_skip!(LoopDevice::new(32 * MIB));
+    write_data(device.backing_file(), 32 * MIB);
+    let plan = case.text_file("plan.toml", LONG_READS);
+    let running = case
+        .diskfacts(["measure", "--plan"])
+        .args([plan.as_path(), device.path()])
+        .start();
+    running.wait_for_stderr("trial 1:");
+    // The file behind the device is cut short: from now on reads fail.
+    File::options()
+        .write(true)
+        .open(device.backing_file())
+        .and_then(|file| file.set_len(0))
+        .expect("a shorter file");
+    let finished = running.finish();
+    finished
+        .expect_code(1)
+        .expect_stdout("failed")
+        .expect_stdout("Input/output error")
+        .expect_stdout("dmesg")
+        .expect_stderr("operations failed on")
+        .expect_stderr("diskfacts show");
+
+    let document = case.last();
+    assert_eq!(document["run"]["status"], "failed");
+    let trials = trials(&document);
+    assert_eq!(trials.len(), 3);
+    assert_eq!(trials[0]["errors"], 0);
+    assert!(number(&trials[0]["ops"]) > 0.0);
+    let last = &trials[2];
+    let errors = &last["evidence"]["errors"][0];
+    assert!(number(&last["errors"]) > 0.0, "{last}");
+    assert_eq!(last["errors"], errors["count"]);
+    assert_eq!(errors["operation"], "read");
+    assert_eq!(errors["errno"], rustix::io::Errno::IO.raw_os_error());
+    assert_eq!(last["ops"], 0);
+    assert_eq!(rules(&document)[0], "io-errors");
+    // Shown again, it says the same.
+    case.run(["show"])
+        .expect_code(0)
+        .expect_stdout("Input/output error");
+    case.run(["runs"]).expect_code(0).expect_stdout("failed");
+}
+
+#[test]
+fn a_file_that_cannot_be_filled_is_given_up_and_nothing_stays() {
+    // A filesystem that believes in 128 MiB, on a device over a file in 24 MiB
+    // of memory: writes fail with an I/O error.
+    let tmpfs = or_skip!(Tmpfs::new(24 * MIB));
+    let image = tmpfs.path().join("image");
+    File::create(&image)
+        .and_then(|file| file.set_len(128 * MIB))
+        .expect("a sparse file");
+    let (image, at) = (
+        image.to_string_lossy().into_owned(),
+        tmpfs.path().join("at"),
+    );
+    std::fs::create_dir(&at).expect("a folder");
+    let mounted = at.to_string_lossy().into_owned();
+    or_skip!(run_tool("mkfs.ext4", "e2fsprogs", &["-q", "-F", &image]));
+    or_skip!(run_tool(
+        "mount",
+        "mount",
+        &["-o", "loop", &image, &mounted]
+    ));
+    let case = Case::new();
+    let before = Content::of(&at);
+    let finished = case
+        .diskfacts(["measure", "--size", "64MiB"])
+        .arg(&at)
+        .run();
+    let after = Content::of(&at);
+    or_skip!(run_tool("umount", "mount", &[&mounted]));
+    finished
+        .expect_code(1)
+        .expect_stderr("filling the file failed in write at offset")
+        .expect_stderr("error")
+        .expect_stderr("Nothing is left behind");
+    assert_eq!(finished.stdout, "", "{finished}");
+    assert_eq!(after, before);
+    case.run(["runs"]).expect_stdout("No run is stored yet");
+}
+
+/// Many trials of many different latencies: more than a small store holds.
+const MANY_TRIALS: &str = "\
+name = \"many\"
+trials = 200
+
+[[stage]]
+name = \"reads\"
+operation = \"read\"
+operations = 200
+";
+
+#[test]
+fn a_store_that_is_full_in_the_middle_costs_the_storing_and_not_the_figures() {
+    let case = Case::new();
+    let tmpfs = or_skip!(Tmpfs::new(256 * 1024));
+    let folder = case.folder("data");
+    let plan = case.text_file("plan.toml", MANY_TRIALS);
+    let store = tmpfs.path().join("runs.db");
+    let finished = diskfacts(["--store"])
+        .arg(&store)
+        .args(["measure", "--size", "8MiB", "--plan"])
+        .args([plan, folder])
+        .run();
+    finished
+        .expect_code(1)
+        .expect_stderr(&store.to_string_lossy())
+        .expect_stderr("full")
+        .expect_stdout("The run ended early")
+        .expect_stdout("\nreads: ");
+}

@@ -1,0 +1,382 @@
+//! Folders in which diskfacts makes its own file: where it may not, where it
+//! cannot, and that nothing of it stays.
+
+use crate::support::{
+    Case, Content, MIB, diskfacts, free_blocks, one_stage, rules, trials, write_data,
+};
+use diskfacts_testkit::{
+    FilesystemKind, LoopDevice, Missing, MountedFilesystem, Program, Scratch, Throttle,
+    ThrottleGroup, Tmpfs, or_skip, require_root, require_tool, skip,
+};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::Path;
+
+const NOBODY: u32 = 65534;
+
+/// A folder that others may enter too, with a folder of `nobody` in it and a
+/// copy of the program, which may lie where only its owner may go.
+struct ForNobody {
+    scratch: Scratch,
+    setpriv: std::path::PathBuf,
+}
+
+impl ForNobody {
+    fn new() -> Result<Self, Missing> {
+        require_root()?;
+        let setpriv = require_tool("setpriv", "util-linux")?;
+        let scratch = Scratch::new()?;
+        let open = |path: &Path| fs::set_permissions(path, Permissions::from_mode(0o755));
+        open(scratch.path()).expect("rights for others");
+        let program = scratch.join("diskfacts");
+        fs::copy(env!("CARGO_BIN_EXE_diskfacts"), &program).expect("a copy");
+        open(&program).expect("rights for others");
+        let own = scratch.join("own");
+        fs::create_dir(&own).expect("a folder");
+        chown(&own, Some(NOBODY), Some(NOBODY)).expect("another owner");
+        Ok(Self { scratch, setpriv })
+    }
+
+    /// `diskfacts` as nobody, with a store of its own.
+    fn diskfacts(&self, arguments: &[&str]) -> Program {
+        let id = NOBODY.to_string();
+        Program::new(&self.setpriv)
+            .args(["--reuid", &id, "--regid", &id, "--clear-groups", "--"])
+            .arg(self.scratch.join("diskfacts"))
+            .args(arguments)
+            .arg("--store")
+            .arg(self.scratch.join("own/runs.db"))
+            .current_dir("/")
+    }
+}
+
+/// Must say that nothing may be written there, and make nothing.
+#[track_caller]
+fn may_not_write(program: &Program, folder: &Path) {
+    let finished = program.run();
+    finished
+        .expect_code(2)
+        .expect_stderr(&format!("making a file in {}", folder.display()))
+        .expect_stderr("Permission denied")
+        .expect_stderr("name a folder of your own");
+    assert_eq!(finished.stdout, "");
+    assert_eq!(fs::read_dir(folder).expect("the folder").count(), 0);
+}
+
+#[test]
+fn a_folder_that_may_not_be_written_says_whose_folder_would_do() {
+    if require_root().is_err() {
+        // For who is not root, a folder of his own without the right to write.
+        let case = Case::new();
+        let folder = case.folder("data");
+        fs::set_permissions(&folder, Permissions::from_mode(0o555)).expect("rights");
+        may_not_write(&case.diskfacts(["measure"]).arg(&folder), &folder);
+        assert!(!case.store().exists());
+        return;
+    }
+    let others = or_skip!(ForNobody::new());
+    let folder = others.scratch.join("roots");
+    fs::create_dir(&folder).expect("a folder");
+    fs::set_permissions(&folder, Permissions::from_mode(0o755)).expect("rights");
+    let program = others.diskfacts(&["measure", &folder.to_string_lossy()]);
+    may_not_write(&program, &folder);
+    assert!(!others.scratch.join("own/runs.db").exists());
+}
+
+/// What could not be observed, over all trials.
+fn unseen(document: &Value) -> BTreeSet<String> {
+    let evidence = trials(document).iter().map(|trial| &trial["evidence"]);
+    evidence
+        .flat_map(|evidence| evidence["unseen"].as_array().expect("a list"))
+        .map(|unseen| unseen["what"].to_string())
+        .collect()
+}
+
+#[test]
+fn a_user_without_rights_measures_a_folder_of_his_own_and_sees_as_much_as_root() {
+    let others = or_skip!(ForNobody::new());
+    let own = others.scratch.join("own");
+    let words = ["measure", "--time", "2s", "--size", "16MiB"];
+    let folder = own.to_string_lossy();
+    others
+        .diskfacts(&[&words[..], &[&folder]].concat())
+        .run()
+        .expect_code(0);
+    let shown = others.diskfacts(&["show", "--json"]).run();
+    shown.expect_code(0);
+    let document: Value = serde_json::from_str(&shown.stdout).expect("JSON");
+    assert_eq!(document["machine"]["root"], false);
+    assert_eq!(document["run"]["status"], "complete");
+
+    let case = Case::new();
+    case.diskfacts(words).arg(&own).run().expect_code(0);
+    let by_root = case.last();
+    assert_eq!(by_root["machine"]["root"], true);
+    assert_eq!(unseen(&document), unseen(&by_root));
+}
+
+#[test]
+fn a_user_who_may_not_read_a_device_is_told_who_may() {
+    let others = or_skip!(ForNobody::new());
+    let device = or_skip!(LoopDevice::new(16 * MIB));
+    fs::set_permissions(device.path(), Permissions::from_mode(0o600)).expect("rights");
+    let path = device.path().to_string_lossy();
+    others
+        .diskfacts(&["measure", "--time", "1s", &path])
+        .run()
+        .expect_code(2)
+        .expect_stderr(&path)
+        .expect_stderr("Permission denied")
+        .expect_stderr("root");
+}
+
+#[test]
+fn on_a_read_only_filesystem_it_says_how_to_measure_there() {
+    let case = Case::new();
+    let mounted = or_skip!(MountedFilesystem::new(FilesystemKind::Ext4, 64 * MIB));
+    let file = mounted.path().join("file");
+    write_data(&file, 8 * MIB);
+    or_skip!(mounted.remount_read_only());
+    let before = Content::of(mounted.path());
+    case.refuses(
+        &case
+            .diskfacts(["measure", "--time", "1s"])
+            .arg(mounted.path()),
+        &[
+            "mounted for reading only",
+            "Name a file in it",
+            &format!("mount -o remount,rw {}", mounted.path().display()),
+        ],
+    );
+    // As it says: a file in it can be read.
+    case.diskfacts(["measure", "--time", "1s", "--stage", "random-read-qd1"])
+        .arg(&file)
+        .run()
+        .expect_code(0);
+    assert_eq!(Content::of(mounted.path()), before);
+}
+
+#[test]
+fn on_a_full_filesystem_it_says_how_much_is_free() {
+    let case = Case::new();
+    let mounted = or_skip!(MountedFilesystem::new(FilesystemKind::Ext4, 64 * MIB));
+    let filler = fs::File::create(mounted.path().join("filler")).expect("a file");
+    let piece = vec![1_u8; 1 << 20];
+    while std::io::Write::write_all(&mut &filler, &piece).is_ok() {}
+    drop(filler);
+    let (before, free) = (Content::of(mounted.path()), free_blocks(mounted.path()));
+    let folder = mounted.path().to_string_lossy();
+    for size in [&[][..], &["--size", "8MiB"]] {
+        let finished = case
+            .diskfacts(["measure", "--time", "1s"])
+            .args(size)
+            .arg(mounted.path())
+            .run();
+        finished
+            .expect_code(1)
+            .expect_stderr(&format!("{folder} has "))
+            .expect_stderr("free");
+        assert_eq!(finished.stdout, "", "{finished}");
+    }
+    assert_eq!(Content::of(mounted.path()), before);
+    assert_eq!(free_blocks(mounted.path()), free);
+    assert!(!case.store().exists());
+}
+
+#[test]
+fn a_size_that_does_not_fit_is_answered_with_one_that_does() {
+    let case = Case::new();
+    let mounted = or_skip!(MountedFilesystem::new(FilesystemKind::Ext4, 128 * MIB));
+    let measure = |size: &str| {
+        case.diskfacts(["measure", "--time", "1s", "--size", size])
+            .arg(mounted.path())
+            .run()
+    };
+    let refused = measure("10GiB");
+    refused
+        .expect_code(1)
+        .expect_stderr("no room for a file of 10 GiB");
+    let (_, fits) = refused
+        .stderr
+        .rsplit_once("--size ")
+        .expect("a size that fits");
+    measure(fits.trim()).expect_code(0);
+}
+
+#[test]
+fn a_small_filesystem_gets_a_smaller_file_and_keeps_a_reserve() {
+    let case = Case::new();
+    let mounted = or_skip!(MountedFilesystem::new(FilesystemKind::Ext4, 128 * MIB));
+    let (before, free) = (Content::of(mounted.path()), free_blocks(mounted.path()));
+    case.diskfacts(["measure", "--time", "2s"])
+        .arg(mounted.path())
+        .run()
+        .expect_code(0)
+        .expect_stdout("instead of 1 GiB");
+    let document = case.last();
+    let notes = document["run"]["notes"].to_string();
+    assert!(notes.contains("stay free for others"), "{notes}");
+    let size = document["target"]["size_bytes"].as_u64().expect("a size");
+    assert!((16 * MIB..110 * MIB).contains(&size), "{size}");
+    // Nothing stays, and what was taken is free again at once.
+    assert_eq!(Content::of(mounted.path()), before);
+    assert_eq!(free_blocks(mounted.path()), free);
+}
+
+#[test]
+fn on_a_slow_disk_the_file_is_made_as_large_as_a_third_of_the_time_allows() {
+    let mounted = or_skip!(MountedFilesystem::new(FilesystemKind::Ext4, 256 * MIB));
+    // What is under way when the time is over still ends: 8 of 1 MiB.
+    let throttle = Throttle {
+        write_bytes_per_s: Some(8 * MIB),
+        ..Throttle::default()
+    };
+    let group = or_skip!(ThrottleGroup::new(mounted.device(), throttle));
+    let free = free_blocks(mounted.path());
+    let case = Case::new();
+    // A plan of one's own, whose stage is of the whole file, however large that
+    // becomes.
+    let plan = case.text_file(
+        "plan.toml",
+        &one_stage("operation = \"read\"\noperations = 10"),
+    );
+    case.diskfacts(["measure", "--time", "3s", "--size", "128MiB", "--plan"])
+        .args([plan.as_path(), mounted.path()])
+        .inside(&group)
+        .run()
+        .expect_code(0);
+    let document = case.last();
+    let notes = document["run"]["notes"].to_string();
+    assert!(
+        notes.contains("instead of 128 MiB: filling it is given a third"),
+        "{notes}"
+    );
+    let size = document["target"]["size_bytes"].as_u64().expect("a size");
+    assert!((8 * MIB..64 * MIB).contains(&size), "{size}");
+    assert_eq!(trials(&document)[0]["workload"]["span"], size);
+    assert_eq!(free_blocks(mounted.path()), free);
+}
+
+#[test]
+fn the_filesystem_can_be_unmounted_right_after_a_measurement() {
+    let case = Case::new();
+    let mounted = or_skip!(MountedFilesystem::new(FilesystemKind::Ext4, 64 * MIB));
+    let folder = mounted.path().to_owned();
+    case.diskfacts(["measure", "--time", "1s", "--stage", "random-read-qd32"])
+        .arg(&folder)
+        .run()
+        .expect_code(0);
+    let umount = or_skip!(require_tool("umount", "mount"));
+    let done = std::process::Command::new(umount)
+        .arg(&folder)
+        .output()
+        .expect("running umount");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{said}");
+    // So that there is something to unmount when it is dropped.
+    let mount = or_skip!(require_tool("mount", "mount"));
+    let again = std::process::Command::new(mount)
+        .args([mounted.device().path(), &folder])
+        .status();
+    assert!(again.expect("running mount").success());
+}
+
+#[test]
+fn other_filesystems_are_measured_too_and_nothing_stays() {
+    for (kind, size) in [
+        (FilesystemKind::Xfs, 320 * MIB),
+        (FilesystemKind::Btrfs, 256 * MIB),
+        (FilesystemKind::Vfat, 64 * MIB),
+    ] {
+        let case = Case::new();
+        let mounted = match MountedFilesystem::new(kind, size) {
+            Ok(mounted) => mounted,
+            Err(missing) => {
+                skip(&missing.to_string());
+                continue;
+            }
+        };
+        let before = Content::of(mounted.path());
+        case.diskfacts(["measure", "--time", "2s", "--size", "16MiB"])
+            .arg(mounted.path())
+            .run()
+            .expect_code(0);
+        let document = case.last();
+        assert_eq!(document["run"]["status"], "complete", "{kind:?}");
+        assert_eq!(Content::of(mounted.path()), before, "{kind:?}");
+        let errors: u64 = trials(&document)
+            .iter()
+            .filter_map(|trial| trial["errors"].as_u64())
+            .sum();
+        assert_eq!(errors, 0, "{kind:?}");
+    }
+}
+
+#[test]
+fn figures_of_memory_are_labelled_and_no_device_is_invented() {
+    let case = Case::new();
+    let tmpfs = or_skip!(Tmpfs::new(64 * MIB));
+    case.diskfacts(["measure", "--time", "2s"])
+        .arg(tmpfs.path())
+        .run()
+        .expect_code(0)
+        .expect_stdout("on no block device")
+        .expect_stdout("The target lies in memory");
+    let document = case.last();
+    let claim = document["findings"][0]["claim"].as_str().expect("a claim");
+    assert!(claim.contains("these figures are not of a disk"), "{claim}");
+    assert_eq!(
+        document["stack"]["devices"].as_array().map(Vec::len),
+        Some(0)
+    );
+    assert!(rules(&document).contains(&"served-from-cache"));
+    for trial in trials(&document) {
+        assert_eq!(trial["layers"]["page_cache"], 1.0, "{trial}");
+        assert_eq!(trial["layers"]["device"], 0.0, "{trial}");
+        assert_eq!(
+            trial["evidence"]["devices"].as_array().map(Vec::len),
+            Some(0)
+        );
+    }
+    // A disk that is not there cannot be good enough for anything.
+    let verdicts = document["verdicts"].as_array().expect("a list");
+    assert!(verdicts.iter().all(|verdict| verdict["outcome"] != "pass"));
+    assert_eq!(fs::read_dir(tmpfs.path()).expect("the folder").count(), 0);
+}
+
+#[test]
+fn a_folder_is_the_same_after_a_measurement() {
+    let case = Case::new();
+    let folder = case.folder("data");
+    fs::write(folder.join("precious"), b"data").expect("a file");
+    let before = Content::of(&folder);
+    case.diskfacts(["measure", "--time", "1s", "--size", "8MiB"])
+        .arg(&folder)
+        .run()
+        .expect_code(0);
+    assert_eq!(Content::of(&folder), before);
+}
+
+#[test]
+fn a_bare_target_is_measured_as_with_the_command() {
+    let case = Case::new();
+    case.folder("data");
+    diskfacts([
+        "data",
+        "--time",
+        "1s",
+        "--size",
+        "8MiB",
+        "--stage",
+        "random-read-qd1",
+        "--store",
+        "runs.db",
+    ])
+    .current_dir(case.path(""))
+    .run()
+    .expect_code(0)
+    .expect_stdout("random-read-qd1");
+    assert_eq!(case.last()["target"]["given"], "data");
+}

@@ -1,0 +1,27 @@
+//! The `diskfacts` command from end to end: what is typed, what comes out, with
+//! which exit code, and what it leaves behind. Nothing, but for its store.
+//!
+//! Each test has a store and folders of its own. Durations are short, because
+//! none of these tests is about speed; those that hold a figure against a truth
+//! ([`layers`], [`throttled`]) say how they know it.
+
+#![cfg(target_os = "linux")]
+
+mod destroy;
+mod devices_command;
+mod existing;
+mod failing;
+mod folders;
+mod json;
+mod layers;
+mod memory;
+mod plan_files;
+mod plans_command;
+mod stopping;
+mod store;
+mod support;
+mod terminal;
+mod text;
+mod throttled;
+mod uses;
+mod wrong_calls;

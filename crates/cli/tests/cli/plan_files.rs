@@ -1,0 +1,253 @@
+//! Plan files that cannot be, by line and key; and that what a target cannot do
+//! is refused before it is measured.
+
+use crate::support::{Case, KIB, one_stage, trials};
+use diskfacts_testkit::Program;
+use std::path::Path;
+
+fn with_plan(case: &Case, text: &str) -> Program {
+    let plan = case.text_file("plan.toml", text);
+    let folder = case.path("data");
+    if !folder.exists() {
+        case.folder("data");
+    }
+    case.diskfacts(["measure", "--time", "1s", "--size", "8MiB", "--plan"])
+        .arg(plan)
+        .arg(folder)
+}
+
+#[test]
+fn an_unknown_key_is_named_with_its_line_and_the_nearest() {
+    let case = Case::new();
+    let plan =
+        "name = \"mine\"\n\n[[stage]]\nname = \"a\"\noperation = \"read\"\nblok_size = \"4KiB\"\n";
+    case.refuses(
+        &with_plan(&case, plan),
+        &[
+            "plan.toml",
+            "line 6",
+            "unknown key 'blok_size'",
+            "did you mean 'block_size'?",
+        ],
+    );
+    case.refuses(
+        &with_plan(&case, "name = \"mine\"\ntrails = 3\n"),
+        &["line 2", "'trails'", "did you mean 'trials'?"],
+    );
+}
+
+#[test]
+fn a_wrong_type_is_named_with_the_right_one() {
+    let case = Case::new();
+    for (lines, said) in [
+        ("block_size = true", "such as \"4KiB\", not a boolean"),
+        ("queue_depth = \"8\"", "a whole number without quotes"),
+        ("pattern = 3", "one of \"sequential\""),
+        ("time = 1.5", "such as \"5s\""),
+    ] {
+        let plan = one_stage(&format!("operation = \"read\"\n{lines}"));
+        let key = lines.split(' ').next().expect("a key");
+        case.refuses(&with_plan(&case, &plan), &["line 7", key, said]);
+    }
+}
+
+#[test]
+fn an_unknown_word_is_answered_with_the_nearest() {
+    let case = Case::new();
+    case.refuses(
+        &with_plan(&case, &one_stage("operation = \"raed\"")),
+        &["line 6", "operation", "did you mean \"read\"?"],
+    );
+}
+
+#[test]
+fn a_stage_without_an_operation_is_told_how_to_write_one() {
+    let case = Case::new();
+    case.refuses(
+        &with_plan(&case, &one_stage("block_size = \"4KiB\"")),
+        &["line 4", "operation is missing", "operation = \"read\""],
+    );
+}
+
+#[test]
+fn a_plan_without_a_stage_is_told_how_to_begin_one() {
+    let case = Case::new();
+    case.refuses(&with_plan(&case, "name = \"mine\"\n"), &["[[stage]]"]);
+}
+
+#[test]
+fn names_cannot_move_the_cursor_of_a_terminal() {
+    let case = Case::new();
+    let plan = "name = \"mine\"\ntrials = 1\n[[stage]]\nname = \"a\\u001B[2Jb\"\noperation = \"read\"\noperations = 10\n";
+    let finished = with_plan(&case, plan).run();
+    assert!(!finished.stdout.contains('\x1b'), "{finished:?}");
+    assert!(!finished.stderr.contains('\x1b'), "{finished:?}");
+    let plan = "name = \"mine\"\n\"a\\u001B[2Jb\" = 1\n";
+    let refused = with_plan(&case, plan).run();
+    refused.expect_code(2).expect_stderr("unknown key");
+    assert!(!refused.stderr.contains('\x1b'), "{refused:?}");
+}
+
+#[test]
+fn what_is_not_toml_is_named_by_its_line() {
+    let case = Case::new();
+    case.refuses(
+        &with_plan(&case, "name = \"mine\"\nstage: 4\n"),
+        &["plan.toml", "line 2", "not TOML"],
+    );
+}
+
+#[test]
+fn a_plan_file_that_cannot_be_read_says_why_and_how_to_make_one() {
+    let case = Case::new();
+    for (name, said) in [
+        ("missing.toml", "No such file"),
+        ("./missing", "No such file"),
+        (".", "directory"),
+    ] {
+        case.refuses(
+            &case
+                .diskfacts(["measure", ".", "--plan", name])
+                .current_dir(case.path("")),
+            &[name, said, "diskfacts plans survey > my.toml"],
+        );
+    }
+    std::fs::write(case.path("binary.toml"), [0xff, 0xfe, 0]).expect("a file");
+    case.refuses(
+        &case
+            .diskfacts(["measure", ".", "--plan"])
+            .arg(case.path("binary.toml")),
+        &["binary.toml", "UTF-8"],
+    );
+}
+
+#[test]
+fn block_sizes_that_cannot_be_are_refused() {
+    let case = Case::new();
+    for (lines, said) in [
+        (
+            "block_size = 0",
+            &["block_size: it is 0", "4KiB is usual"][..],
+        ),
+        (
+            "block_size = \"1000B\"\ncache = \"direct\"",
+            &[
+                "block_size: 1000 is not a multiple of",
+                "cache = \"buffered\"",
+            ],
+        ),
+        (
+            "block_size = \"64KiB\"\nspan = \"16KiB\"",
+            &["block_size: 64 KiB does not fit into the span of 16 KiB"],
+        ),
+        (
+            "block_size = \"16MiB\"",
+            &["block_size: 16 MiB does not fit into the target", "8 MiB"],
+        ),
+        (
+            "block_size = \"4GiB\"",
+            &["block_size", "more than one system call moves"],
+        ),
+        (
+            "offset = \"9MiB\"",
+            &["offset: 9MiB leaves no whole block before the end"],
+        ),
+        ("span = \"1GiB\"", &["span", "beyond the end of the target"]),
+    ] {
+        let plan = one_stage(&format!("operation = \"read\"\n{lines}"));
+        case.refuses(&with_plan(&case, &plan), said);
+    }
+}
+
+#[test]
+fn a_block_size_that_only_direct_io_cannot_do_is_measured_through_the_cache() {
+    let case = Case::new();
+    let plan = one_stage(
+        "operation = \"read\"\nblock_size = \"1000B\"\ncache = \"buffered\"\noperations = 10",
+    );
+    with_plan(&case, &plan).run().expect_code(0);
+    assert_eq!(trials(&case.last())[0]["bytes"], 10_000);
+}
+
+#[test]
+fn queue_depths_that_cannot_be_are_refused() {
+    let case = Case::new();
+    for (lines, said) in [
+        ("queue_depth = 0", "queue_depth: it is 0"),
+        ("queue_depth = 100000", "use several streams"),
+        ("queue_depth = -1", "out of range"),
+        ("streams = 0", "streams: it is 0"),
+        ("time = \"0s\"", "time: it is 0"),
+        ("operations = 0", "operations: it is 0"),
+    ] {
+        let plan = one_stage(&format!("operation = \"read\"\n{lines}"));
+        case.refuses(&with_plan(&case, &plan), &["plan.toml", said]);
+    }
+}
+
+#[test]
+fn all_that_is_wrong_with_a_plan_is_said_at_once() {
+    let case = Case::new();
+    let plan = one_stage("operation = \"read\"\nblock_size = 0\nqueue_depth = 0\nstreams = 0");
+    case.refuses(
+        &with_plan(&case, &plan),
+        &["block_size", "queue_depth", "streams"],
+    );
+}
+
+#[test]
+fn a_file_smaller_than_a_block_is_refused_with_its_size() {
+    let case = Case::new();
+    let tiny = case.data_file("tiny", 100);
+    case.refuses(
+        &case.diskfacts(["measure", "--time", "1s"]).arg(&tiny),
+        &[
+            "tiny",
+            "100 B",
+            "block_size: 4 KiB does not fit",
+            "diskfacts plans survey > my.toml",
+        ],
+    );
+    let empty = case.text_file("empty", "");
+    case.refuses(
+        &case.diskfacts(["measure"]).arg(&empty),
+        &["is empty", "name its folder"],
+    );
+}
+
+#[test]
+fn stages_of_the_survey_that_do_not_fit_a_small_file_are_left_out_and_named() {
+    let case = Case::new();
+    let small = case.data_file("small", 64 * KIB);
+    case.run(["measure", "--time", "1s", &small.to_string_lossy()])
+        .expect_code(0)
+        .expect_stdout("Left out sequential-read")
+        .expect_stdout("1 MiB does not fit");
+    let document = case.last();
+    let names: Vec<_> = trials(&document).iter().map(|t| &t["stage"]).collect();
+    assert!(names.iter().any(|name| *name == "random-read-qd1"));
+    assert!(!names.iter().any(|name| *name == "sequential-read"));
+}
+
+#[test]
+fn the_survey_as_it_is_printed_is_a_plan_file_that_measures() {
+    let case = Case::new();
+    let folder = case.folder("data");
+    let printed = case.run(["plans", "survey"]);
+    printed.expect_code(0);
+    let plan = case.text_file("my.toml", &printed.stdout);
+    // What its stages ask for is larger than this file, but for built-in plans.
+    let measured = case
+        .diskfacts(["measure", "--time", "3s", "--size", "256MiB", "--plan"])
+        .args([&plan, &folder])
+        .run();
+    measured.expect_code(0);
+    let document = case.last();
+    assert_eq!(document["plan"]["name"], "survey");
+    assert_eq!(
+        document["plan"]["stages"].as_array().map(Vec::len),
+        Some(10)
+    );
+    assert!(trials(&document).len() >= 10);
+    assert!(!Path::new("my.toml").exists());
+}

@@ -1,0 +1,253 @@
+//! Ctrl-C, SIGTERM and SIGKILL in each phase: nothing is left behind, and what
+//! was complete is kept.
+
+use crate::support::{Case, Content, KIB, MIB, free_blocks, trials, write_data};
+use diskfacts_testkit::{
+    FilesystemKind, Missing, MountedFilesystem, Running, Throttle, ThrottleGroup, or_skip,
+};
+use rustix::fs::{Advice, fadvise};
+use std::fs::{self, File};
+use std::path::Path;
+
+/// Two stages of one trial each; with [`SEED`] the short one comes first.
+const SHORT_THEN_LONG: &str = "\
+name = \"stopped\"
+trials = 1
+
+[[stage]]
+name = \"short\"
+operation = \"read\"
+operations = 10
+
+[[stage]]
+name = \"long\"
+operation = \"read\"
+time = \"10min\"
+";
+const SEED: &str = "1";
+
+fn start(case: &Case, target: &Path, more: &[&str]) -> Running {
+    let plan = case.text_file("plan.toml", SHORT_THEN_LONG);
+    case.diskfacts(["measure", "--size", "8MiB", "--seed", SEED, "--plan"])
+        .args([plan.as_path(), target])
+        .args(more)
+        .start()
+}
+
+#[test]
+fn ctrl_c_in_a_trial_keeps_the_trials_before_it() {
+    let case = Case::new();
+    let folder = case.folder("data");
+    let running = start(&case, &folder, &[]);
+    running.wait_for_stderr("trial 1: short");
+    running.interrupt();
+    let finished = running.finish();
+    finished
+        .expect_code(130)
+        .expect_stdout("INTERRUPTED")
+        .expect_stdout("short: ")
+        .expect_stderr("stopped by Ctrl-C; 1 complete trial is stored");
+    assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 0);
+    let document = case.last();
+    assert_eq!(document["run"]["status"], "interrupted");
+    assert!(document["run"]["ended"].is_string());
+    assert_eq!(trials(&document).len(), 1);
+    assert_eq!(trials(&document)[0]["stage"], "short");
+    case.run(["runs"])
+        .expect_code(0)
+        .expect_stdout("interrupted");
+}
+
+#[test]
+fn sigterm_ends_a_trial_as_ctrl_c_does() {
+    let case = Case::new();
+    let folder = case.folder("data");
+    let running = start(&case, &folder, &["--json"]);
+    running.wait_for_stderr("trial 1: short");
+    running.terminate();
+    let finished = running.finish();
+    // 128 + 15, as a shell reports a process that SIGTERM ended.
+    finished.expect_code(143).expect_stderr("SIGTERM");
+    let document: serde_json::Value = serde_json::from_str(&finished.stdout).expect("JSON");
+    assert_eq!(document["run"]["status"], "interrupted");
+    assert_eq!(document, case.last());
+    assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 0);
+}
+
+/// A filesystem that is slow for the processes in the group.
+struct Slow {
+    group: ThrottleGroup,
+    mounted: MountedFilesystem,
+}
+
+impl Slow {
+    fn new(throttle: Throttle) -> Result<Self, Missing> {
+        let mounted = MountedFilesystem::new(FilesystemKind::Ext4, 256 * MIB)?;
+        let group = ThrottleGroup::new(mounted.device(), throttle)?;
+        Ok(Self { group, mounted })
+    }
+}
+
+#[test]
+fn ctrl_c_while_the_file_is_filled_gives_all_room_back() {
+    // 96 MiB take 6 s: the signal comes while they are written.
+    let slow = or_skip!(Slow::new(Throttle {
+        write_bytes_per_s: Some(16 * MIB),
+        ..Throttle::default()
+    }));
+    let folder = slow.mounted.path();
+    let (before, free) = (Content::of(folder), free_blocks(folder));
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let case = Case::new();
+        let running = case
+            .diskfacts(["measure", "--size", "96MiB"])
+            .arg(folder)
+            .inside(&slow.group)
+            .start();
+        running.wait_for_stderr("filling a file of 96 MiB");
+        if signal == "INT" {
+            running.interrupt();
+        } else {
+            running.terminate();
+        }
+        let finished = running.finish();
+        finished
+            .expect_code(code)
+            .expect_stderr("stopped before anything was measured")
+            .expect_stderr("nothing is left behind");
+        assert_eq!(finished.stdout, "");
+        assert_eq!(Content::of(folder), before);
+        assert_eq!(free_blocks(folder), free);
+        case.run(["runs"])
+            .expect_code(0)
+            .expect_stdout("No run is stored yet");
+    }
+}
+
+/// Whether the process has not ended.
+fn runs(process: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(") ").map(|(_, rest)| rest.as_bytes()[0]);
+    state.is_some_and(|state| state != b'Z')
+}
+
+#[test]
+fn ctrl_c_between_trials_does_not_wait_for_the_cache_to_be_warmed() {
+    let slow = or_skip!(Slow::new(Throttle {
+        read_bytes_per_s: Some(4 * MIB),
+        ..Throttle::default()
+    }));
+    let case = Case::new();
+    let file = slow.mounted.path().join("file");
+    write_data(&file, 64 * MIB);
+    let opened = File::open(&file).expect("the file");
+    fadvise(&opened, 0, None, Advice::DontNeed).expect("an empty cache");
+    // Before the trial the whole file is read, which takes 16 s here.
+    let running = case
+        .measure_stage(&file, "operation = \"read\"\ncache = \"warm\"")
+        .inside(&slow.group)
+        .start();
+    let served = || slow.group.operations().expect("the group's counters");
+    while served() < 4 && runs(running.id()) {
+        std::thread::yield_now();
+    }
+    running.interrupt();
+    running
+        .finish()
+        .expect_code(130)
+        .expect_stdout("INTERRUPTED")
+        .expect_stderr("0 complete trials");
+    // It did not read on.
+    assert!(served() < 40, "{}", served());
+    let document = case.last();
+    assert_eq!(document["run"]["status"], "interrupted");
+    assert_eq!(trials(&document).len(), 0);
+}
+
+#[test]
+fn a_second_ctrl_c_ends_it_at_once() {
+    // Half a minute for each MiB: the first Ctrl-C has to wait for that.
+    let slow = or_skip!(Slow::new(Throttle {
+        read_bytes_per_s: Some(32 * KIB),
+        ..Throttle::default()
+    }));
+    let case = Case::new();
+    let file = slow.mounted.path().join("file");
+    write_data(&file, 16 * MIB);
+    let opened = File::open(&file).expect("the file");
+    fadvise(&opened, 0, None, Advice::DontNeed).expect("an empty cache");
+    let running = case
+        .measure_stage(&file, "operation = \"read\"\ncache = \"warm\"")
+        .inside(&slow.group)
+        .start();
+    let stored = || case.run(["runs"]).stdout.contains("running");
+    while !stored() && runs(running.id()) {}
+    // Two that come close together may be one: so as many as it takes.
+    while runs(running.id()) {
+        running.interrupt();
+        std::thread::yield_now();
+    }
+    let finished = running.finish();
+    finished.expect_code(130);
+    assert_eq!(finished.stdout, "");
+    case.run(["runs"]).expect_code(0).expect_stdout("killed");
+}
+
+#[test]
+fn sigkill_leaves_no_file_and_its_complete_trials() {
+    let mounted = or_skip!(MountedFilesystem::new(FilesystemKind::Ext4, 64 * MIB));
+    let folder = mounted.path();
+    let (before, free) = (Content::of(folder), free_blocks(folder));
+    let case = Case::new();
+    let running = start(&case, folder, &[]);
+    running.wait_for_stderr("trial 1: short");
+    assert!(free_blocks(folder) < free);
+    case.run(["runs"]).expect_code(0).expect_stdout("running");
+    running.kill();
+    let finished = running.finish();
+    assert_eq!(finished.code(), None, "{finished}");
+
+    case.run(["runs"]).expect_code(0).expect_stdout("killed");
+    case.run(["show"])
+        .expect_code(0)
+        .expect_stdout("NOT FINISHED")
+        .expect_stdout("short: ");
+    let document = case.last();
+    assert_eq!(document["run"]["status"], "running");
+    assert!(document["run"]["ended"].is_null());
+    assert_eq!(trials(&document).len(), 1);
+    assert_eq!(Content::of(folder), before);
+    // The kernel takes the rings of a killed process apart after it is gone;
+    // its nameless file goes with them.
+    for _ in 0..1_000_000 {
+        if free_blocks(folder) == free {
+            break;
+        }
+        std::thread::yield_now();
+    }
+    assert_eq!(free_blocks(folder), free);
+    // And the next run finds a store that works.
+    case.diskfacts(["measure", "--time", "1s", "--stage", "random-read-qd1"])
+        .arg(folder)
+        .run()
+        .expect_code(0);
+}
+
+#[test]
+fn nobody_reading_what_it_says_does_not_stop_a_measurement() {
+    let case = Case::new();
+    let folder = case.folder("data");
+    // As `diskfacts measure . 2>&1 | head -1` does it.
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_diskfacts"))
+        .args(["measure", "--time", "1s", "--size", "8MiB", "--store"])
+        .args([&case.store(), &folder])
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("starting diskfacts");
+    drop((child.stdout.take(), child.stderr.take()));
+    let status = child.wait().expect("its end");
+    assert_eq!(status.code(), Some(0));
+    assert_eq!(case.last()["run"]["status"], "complete");
+}

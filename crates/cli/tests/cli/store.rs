@@ -1,0 +1,218 @@
+//! Runs that are kept: `runs`, `show`, and stores that cannot be.
+
+use crate::support::{Case, diskfacts, trials};
+use diskfacts_testkit::Finished;
+use std::fs;
+use std::process::{Command, Stdio};
+
+/// Two short runs; their ids, the later first.
+fn two_runs(case: &Case) -> [String; 2] {
+    let folder = case.folder("data");
+    for stage in ["random-read-qd1", "sequential-read"] {
+        case.diskfacts([
+            "measure", "--time", "1s", "--size", "8MiB", "--stage", stage,
+        ])
+        .arg(&folder)
+        .run()
+        .expect_code(0);
+    }
+    let listed = case.run(["runs"]);
+    listed.expect_code(0);
+    let ids: Vec<String> = listed
+        .stdout
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split(' ').next())
+        .map(str::to_owned)
+        .collect();
+    ids.try_into().expect("two runs")
+}
+
+#[test]
+fn runs_are_listed_latest_first_and_shown_by_any_name() {
+    let case = Case::new();
+    let [later, earlier] = two_runs(&case);
+    assert!(later >= earlier);
+    let id = |name: &str| {
+        let shown = case.run(["show", name, "--json"]);
+        shown.expect_code(0);
+        let document: serde_json::Value = serde_json::from_str(&shown.stdout).expect("JSON");
+        document["run"]["id"].as_str().expect("an id").to_owned()
+    };
+    assert_eq!(id("last"), later);
+    assert_eq!(id("last~1"), earlier);
+    assert_eq!(id(&earlier), earlier);
+    assert_eq!(id(&earlier[..earlier.len() - 1]), earlier);
+    case.run(["runs", "--limit", "1"])
+        .expect_code(0)
+        .expect_stdout(&later);
+    let shown = case.run(["show"]);
+    shown
+        .expect_code(0)
+        .expect_stdout(&later)
+        .expect_stdout("sequential-read");
+    // What it says to type next does what it says.
+    let next = format!("show {later} --json --store");
+    shown.expect_stdout(&next);
+
+    // The beginning of both.
+    case.run(["show", "2"])
+        .expect_code(2)
+        .expect_stderr("beginning of several runs")
+        .expect_stderr(&later)
+        .expect_stderr(&earlier);
+    for unknown in ["zzz", "last~2", "last~x", ""] {
+        case.run(["show", unknown])
+            .expect_code(2)
+            .expect_stderr(&later);
+    }
+}
+
+#[test]
+fn what_show_prints_is_what_measure_printed() {
+    let case = Case::new();
+    let folder = case.folder("data");
+    let measured = case
+        .diskfacts(["measure", "--time", "2s", "--size", "8MiB"])
+        .arg(folder)
+        .run();
+    measured.expect_code(0);
+    let shown = case.run(["show"]);
+    shown.expect_code(0);
+    let facts = |finished: &Finished| {
+        let (facts, _) = finished
+            .stdout
+            .split_once("What to type next")
+            .expect("the end of the facts");
+        facts.to_owned()
+    };
+    assert_eq!(facts(&measured), facts(&shown));
+}
+
+#[test]
+fn an_empty_store_says_how_to_fill_it() {
+    let case = Case::new();
+    for words in [&["runs"][..], &["show"]] {
+        case.run(words)
+            .expect_code(1)
+            .expect_stderr("no run is stored yet")
+            .expect_stderr("measure");
+    }
+    // The default place, without --store, which is there from the first run on.
+    diskfacts(["runs"])
+        .run()
+        .expect_code(0)
+        .expect_stdout("No run is stored yet");
+    diskfacts(["show"])
+        .run()
+        .expect_code(2)
+        .expect_stderr("diskfacts measure .");
+}
+
+#[test]
+fn the_default_store_is_in_the_users_data_folder() {
+    let case = Case::new();
+    let folder = case.folder("data");
+    let program = diskfacts(["measure", "--time", "1s", "--size", "8MiB"])
+        .args(["--stage", "random-read-qd1"])
+        .arg(folder);
+    let store = program.home().join("data/diskfacts/runs.db");
+    program
+        .run()
+        .expect_code(0)
+        .expect_stdout(&store.to_string_lossy());
+    assert!(store.exists());
+    program
+        .without_args()
+        .arg("show")
+        .run()
+        .expect_code(0)
+        .expect_stdout("random-read-qd1");
+}
+
+#[test]
+fn what_is_no_store_is_left_as_it_is() {
+    let case = Case::new();
+    let text = case.text_file("notes.txt", &"not a database\n".repeat(100));
+    let folder = case.folder("data");
+    let before = fs::read(&text).expect("the file");
+    for words in [
+        &["runs"][..],
+        &["show"],
+        &["measure", "--time", "1s", "--size", "8MiB", "data"],
+    ] {
+        diskfacts(words)
+            .current_dir(case.path(""))
+            .arg("--store")
+            .arg(&text)
+            .run()
+            .expect_code(1)
+            .expect_stderr("notes.txt is not an SQLite database")
+            .expect_stderr("--store PATH");
+        diskfacts(words)
+            .current_dir(case.path(""))
+            .arg("--store")
+            .arg(&folder)
+            .run()
+            .expect_code(1)
+            .expect_stderr("is a folder, not a file")
+            .expect_stderr("--store");
+    }
+    assert_eq!(fs::read(&text).expect("the file"), before);
+    assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 0);
+}
+
+#[test]
+fn two_measurements_at_once_are_both_stored_whole() {
+    let case = Case::new();
+    let folder = case.folder("data");
+    let start = || {
+        case.diskfacts(["measure", "--time", "1s", "--size", "8MiB"])
+            .arg(&folder)
+            .start()
+    };
+    let both = [start(), start()];
+    for running in both {
+        running.finish().expect_code(0);
+    }
+    for name in ["last", "last~1"] {
+        let shown = case.run(["show", name, "--json"]);
+        let document: serde_json::Value = serde_json::from_str(&shown.stdout).expect("JSON");
+        assert_eq!(document["run"]["status"], "complete");
+        let stages = document["plan"]["stages"].as_array().expect("stages");
+        assert!(trials(&document).len() >= stages.len());
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error_and_a_full_disk_is_one() {
+    let case = Case::new();
+    two_runs(&case);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_diskfacts"))
+        .args(["show", "--json", "--store"])
+        .arg(case.store())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starting diskfacts");
+    // As `head` does after its first line.
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("its end");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+
+    let full = fs::File::options().write(true).open("/dev/full");
+    let Ok(full) = full else {
+        diskfacts_testkit::skip("/dev/full: mknod -m 666 /dev/full c 1 7");
+        return;
+    };
+    let output = Command::new(env!("CARGO_BIN_EXE_diskfacts"))
+        .args(["show", "--store"])
+        .arg(case.store())
+        .stdout(full)
+        .output()
+        .expect("running diskfacts");
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("writing to standard output failed"), "{said}");
+}

@@ -1,0 +1,75 @@
+//! On a terminal: a line per stage while it measures, gone before the facts.
+
+use crate::support::Case;
+use diskfacts_plan::builtin;
+use diskfacts_testkit::{Program, or_skip, require_tool};
+use std::collections::BTreeSet;
+
+const COLUMNS: u16 = 80;
+const ROWS: u16 = 24;
+
+/// `diskfacts measure` on a terminal of 80 columns, with everything that was
+/// written to it.
+fn on_a_terminal(case: &Case, script: &std::path::Path, term: &str) -> String {
+    let folder = case.path("data");
+    if !folder.exists() {
+        case.folder("data");
+    }
+    let command = format!(
+        "stty cols {COLUMNS} rows {ROWS}; exec '{}' measure '{}' --time 3s --size 16MiB --store '{}'",
+        env!("CARGO_BIN_EXE_diskfacts"),
+        folder.display(),
+        case.store().display()
+    );
+    let finished = Program::new(script)
+        .args(["--quiet", "--return", "--command", &command, "/dev/null"])
+        .env("TERM", term)
+        .env("NO_COLOR", "")
+        .env("LC_ALL", "C.UTF-8")
+        .run();
+    finished.expect_code(0);
+    finished.stdout
+}
+
+#[test]
+fn progress_keeps_to_the_width_and_is_gone_in_the_end() {
+    let script = or_skip!(require_tool("script", "bsdutils"));
+    let case = Case::new();
+    let written = on_a_terminal(&case, &script, "xterm-256color");
+    let at = written.rfind("diskfacts run ").expect("the facts");
+    let (progress, facts) = written.split_at(at);
+
+    let mut terminal = vt100::Parser::default();
+    let mut seen = BTreeSet::new();
+    for piece in progress.split_inclusive('\r') {
+        terminal.process(piece.as_bytes());
+        let rows = terminal.screen().rows(0, COLUMNS);
+        seen.extend(rows.map(|row| row.trim_end().to_owned()));
+    }
+    // What does not fit would go on at the start of a row.
+    let survey = builtin::plan("survey").expect("it is built in");
+    let names = survey.stages.iter().map(|stage| stage.name.as_str());
+    let starts: Vec<&str> = names.chain(["all stages ", "filling the file "]).collect();
+    for row in seen.iter().filter(|row| !row.is_empty()) {
+        assert!(starts.iter().any(|start| row.starts_with(start)), "{row}");
+    }
+    let shown = |text: &str| seen.iter().any(|line| line.contains(text));
+    for said in ["random-read-qd1 ", "log-write ", " MB/s", " IOPS", " left"] {
+        assert!(shown(said), "no '{said}' in {seen:#?}");
+    }
+    // A line for each stage, and none for each trial as in a pipe.
+    assert!(!shown("trial 1:"));
+    // Nothing of it is left when the facts begin.
+    assert_eq!(terminal.screen().contents().trim(), "");
+    // And colour where a terminal has it.
+    assert!(facts.contains("\x1b["), "{facts}");
+}
+
+#[test]
+fn a_dumb_terminal_gets_lines_as_a_pipe_does() {
+    let script = or_skip!(require_tool("script", "bsdutils"));
+    let case = Case::new();
+    let written = on_a_terminal(&case, &script, "dumb");
+    assert!(written.contains("trial 1:"), "{written}");
+    assert!(!written.contains('\x1b'), "{written}");
+}

@@ -1,0 +1,551 @@
+//! The documentation says what the program does: its keys, options, rules,
+//! uses, examples and links are held against the program itself.
+//!
+//! What is compared is written as Markdown that people read: a table whose
+//! first head cell is `key`, `option`, `refused` or `percentile`, a heading
+//! that is a name in backticks, a fence marked `toml plan`.
+
+use diskfacts_plan::units::parse_size;
+use diskfacts_plan::{Plan, builtin, file};
+use diskfacts_record::{Histogram, Run};
+use diskfacts_testkit::Program;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// Every page: those beside the crates, and all under `docs`.
+fn pages() -> Vec<String> {
+    let mut pages = Vec::new();
+    let mut folders = vec![String::new(), "docs/".to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries = std::fs::read_dir(root().join(&folder)).expect("a folder of the project");
+        for entry in entries {
+            let entry = entry.expect("an entry of a folder");
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let path = format!("{folder}{name}");
+            if entry.path().extension().is_some_and(|end| end == "md") {
+                pages.push(path);
+            } else if folder.starts_with("docs/") && entry.path().is_dir() {
+                folders.push(format!("{path}/"));
+            }
+        }
+    }
+    pages.sort();
+    assert!(pages.len() > 5, "{pages:?}");
+    pages
+}
+
+/// A block between two lines of three backticks.
+#[derive(Debug, Default)]
+struct Fence {
+    /// What stands behind the first backticks.
+    mark: String,
+    text: String,
+}
+
+/// A page without its fences, and the fences.
+fn split(page: &str) -> (String, Vec<Fence>) {
+    let (mut prose, mut fences) = (String::new(), Vec::new());
+    let mut open: Option<Fence> = None;
+    for line in page.lines() {
+        let mark = line.trim_start().strip_prefix("```");
+        match (&mut open, mark) {
+            (None, Some(mark)) => {
+                open = Some(Fence {
+                    mark: mark.trim().to_owned(),
+                    text: String::new(),
+                });
+            }
+            (None, None) => {
+                prose.push_str(line);
+                prose.push('\n');
+            }
+            (Some(_), Some(_)) => fences.extend(open.take()),
+            (Some(fence), None) => {
+                fence.text.push_str(line);
+                fence.text.push('\n');
+            }
+        }
+    }
+    assert!(open.is_none(), "a fence does not end:\n{page}");
+    (prose, fences)
+}
+
+/// The headings of this level, each with what follows up to the next of this
+/// level or above.
+fn sections(prose: &str, level: usize) -> Vec<(String, String)> {
+    let mut sections: Vec<(String, String)> = Vec::new();
+    let mut inside = false;
+    for line in prose.lines() {
+        let hashes = line.bytes().take_while(|byte| *byte == b'#').count();
+        let heading = line[hashes..].strip_prefix(' ').filter(|_| hashes > 0);
+        match heading {
+            Some(heading) if hashes == level => {
+                sections.push((heading.trim().to_owned(), String::new()));
+                inside = true;
+                continue;
+            }
+            Some(_) if hashes < level => inside = false,
+            _ => {}
+        }
+        if let Some((_, text)) = sections.last_mut().filter(|_| inside) {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    sections
+}
+
+fn section(prose: &str, level: usize, heading: &str) -> String {
+    let mut sections = sections(prose, level).into_iter();
+    let found = sections.find(|(name, _)| name == heading);
+    found.unwrap_or_else(|| panic!("no section {heading}")).1
+}
+
+/// The rows of all tables whose first head cell is this.
+fn rows(prose: &str, head: &str) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    let mut wanted = None;
+    for line in prose.lines() {
+        let Some(inner) = line.trim().strip_prefix('|') else {
+            wanted = None;
+            continue;
+        };
+        let inner = inner.strip_suffix('|').unwrap_or(inner);
+        let cells: Vec<String> = inner
+            .replace("\\|", "\u{0}")
+            .split('|')
+            .map(|cell| cell.replace('\u{0}', "|").trim().to_owned())
+            .collect();
+        match wanted {
+            None => wanted = Some(cells[0] == head),
+            Some(true) if !cells[0].starts_with("--- ") && cells[0] != "---" => rows.push(cells),
+            Some(_) => {}
+        }
+    }
+    rows
+}
+
+/// What stands between backticks.
+fn spans(text: &str) -> Vec<String> {
+    let parts = text.split('`');
+    parts.skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// The text between backticks, if there is nothing else.
+fn only_span(text: &str) -> Option<String> {
+    let inner = text.strip_prefix('`')?.strip_suffix('`')?;
+    (!inner.contains('`')).then(|| inner.to_owned())
+}
+
+fn key_of(setting: &str) -> &str {
+    setting.split(" = ").next().unwrap_or_default()
+}
+
+/// Reads a plan that has these settings, and judges it.
+type Build = fn(&[String]) -> Result<Plan, String>;
+
+fn judged(text: &str) -> Result<Plan, String> {
+    let plan = file::parse(text).map_err(|error| error.to_string())?;
+    match plan.problems().first() {
+        None => Ok(plan),
+        Some((_, problem)) => Err(problem.to_string()),
+    }
+}
+
+/// The settings, and those of these that are not among them.
+fn with(settings: &[String], needed: &[&str]) -> String {
+    let missing = needed
+        .iter()
+        .copied()
+        .filter(|one| settings.iter().all(|s| key_of(s) != key_of(one)));
+    let all: Vec<&str> = settings.iter().map(String::as_str).chain(missing).collect();
+    all.join("\n")
+}
+
+fn a_plan(settings: &[String]) -> Result<Plan, String> {
+    let top = with(settings, &["name = \"x\""]);
+    judged(&format!(
+        "{top}\n[[stage]]\nname = \"s\"\noperation = \"read\"\n"
+    ))
+}
+
+fn a_stage(settings: &[String]) -> Result<Plan, String> {
+    let stage = with(settings, &["name = \"s\"", "operation = \"read\""]);
+    judged(&format!("name = \"x\"\n[[stage]]\n{stage}\n"))
+}
+
+const PLAN_FILE: &str = "docs/reference/plan-file.md";
+
+/// The two kinds of keys: their section, and how a plan with such keys is made.
+const KEYS: [(&str, Build); 2] = [("Keys of the plan", a_plan), ("Keys of a stage", a_stage)];
+
+#[test]
+fn every_plan_in_the_documentation_is_understood_as_a_whole() {
+    let mut plans = 0;
+    for page in pages() {
+        let (_, fences) = split(&read(&page));
+        for fence in fences.iter().filter(|f| f.mark.starts_with("toml")) {
+            assert_eq!(fence.mark, "toml plan", "{page}: an example nobody checks");
+            let judged = judged(&fence.text);
+            assert!(judged.is_ok(), "{page}: {judged:?}\n{}", fence.text);
+            plans += 1;
+        }
+    }
+    assert!(plans > 0);
+}
+
+#[test]
+fn every_key_that_the_parser_knows_is_documented_and_no_other() {
+    let (prose, _) = split(&read(PLAN_FILE));
+    for (heading, build) in KEYS {
+        let error = build(&["zzz = 1".to_owned()]).expect_err("it is no key");
+        let (_, known) = error
+            .split_once("(known keys: ")
+            .expect("the keys are named");
+        let known: BTreeSet<String> = known
+            .trim_end_matches(')')
+            .split(", ")
+            .map(str::to_owned)
+            .collect();
+        assert!(known.contains("name"), "{error}");
+        let documented: Vec<String> = rows(&section(&prose, 2, heading), "key")
+            .iter()
+            .map(|row| only_span(&row[0]).expect("a key in backticks"))
+            .collect();
+        let once: BTreeSet<String> = documented.iter().cloned().collect();
+        assert_eq!(once.len(), documented.len(), "{heading}: a key twice");
+        assert_eq!(once, known, "{heading}");
+    }
+}
+
+#[test]
+fn examples_defaults_words_and_ranges_of_keys_are_the_parsers_own() {
+    let (prose, _) = split(&read(PLAN_FILE));
+    for (heading, build) in KEYS {
+        for row in rows(&section(&prose, 2, heading), "key") {
+            let [key, kind, default, range, example] = &row[..] else {
+                panic!("{heading}: not five cells: {row:?}");
+            };
+            let key = only_span(key).expect("a key in backticks");
+            if kind.starts_with("tables") {
+                continue;
+            }
+            let example = spans(example);
+            assert!(
+                example.iter().any(|s| key_of(s) == key),
+                "{key}: no example"
+            );
+            let plan = build(&example);
+            assert!(plan.is_ok(), "{key}: {plan:?}");
+            // What else the key needs.
+            let base: Vec<String> = example.into_iter().filter(|s| key_of(s) != key).collect();
+            let set = |value: &str| {
+                let mut settings = base.clone();
+                settings.push(format!("{key} = {value}"));
+                build(&settings)
+            };
+            if let Some(default) = only_span(default) {
+                assert_eq!(set(&default), build(&base), "{key}: its default");
+            }
+            if kind == "word" {
+                let error = set("\"no such word\"").expect_err("it is no such word");
+                let (_, taken) = error.split_once("It takes ").expect("the words are named");
+                let words: Vec<&str> = taken.split(", ").collect();
+                assert_eq!(spans(range), words, "{key}");
+            }
+            if let [low, high] = &spans(range)[..]
+                && range.contains("` to `")
+            {
+                for end in [low, high] {
+                    let plan = set(end);
+                    assert!(plan.is_ok(), "{key} = {end}: {plan:?}");
+                }
+                for beyond in [next(low, false), next(high, true)] {
+                    let plan = set(&beyond);
+                    assert!(plan.is_err(), "{key} = {beyond} is not refused");
+                }
+            }
+        }
+    }
+}
+
+/// The value just beyond this one.
+fn next(value: &str, up: bool) -> String {
+    if value.starts_with('"') {
+        let bytes = parse_size(value.trim_matches('"')).expect("a size");
+        format!("\"{}B\"", if up { bytes + 1 } else { bytes - 1 })
+    } else if value.contains('.') {
+        let number: f64 = value.parse().expect("a number");
+        format!("{:?}", number * if up { 1.001 } else { 0.999 })
+    } else {
+        let number: u64 = value.parse().expect("a whole number");
+        format!("{}", if up { number + 1 } else { number - 1 })
+    }
+}
+
+#[test]
+fn what_the_documentation_calls_refused_is_refused() {
+    let (prose, _) = split(&read(PLAN_FILE));
+    let refused = rows(&prose, "refused");
+    assert!(refused.len() > 5, "{refused:?}");
+    for row in refused {
+        let plan = a_stage(&spans(&row[0]));
+        assert!(plan.is_err(), "{} is not refused", row[0]);
+    }
+}
+
+#[test]
+fn every_built_in_plan_and_every_stage_of_the_survey_is_documented() {
+    let (prose, _) = split(&read(PLAN_FILE));
+    let plans = section(&prose, 2, "The built-in plans");
+    let headings: Vec<String> = sections(&plans, 3).into_iter().map(|(h, _)| h).collect();
+    let names: Vec<&str> = builtin::names().collect();
+    assert_eq!(headings, names);
+    let documented: Vec<String> = rows(&section(&plans, 3, "survey"), "stage")
+        .iter()
+        .filter_map(|row| only_span(&row[0]))
+        .collect();
+    let survey = builtin::plan("survey").expect("it is built in");
+    let stages: Vec<&str> = survey.stages.iter().map(|s| s.name.as_str()).collect();
+    assert_eq!(documented, stages);
+}
+
+#[test]
+fn every_rule_has_a_section_and_every_section_is_a_rule() {
+    let (prose, _) = split(&read("docs/reference/findings.md"));
+    let rules = diskfacts_facts::rules::all();
+    let names: Vec<&str> = rules.iter().map(|rule| rule.name).collect();
+    let headings: Vec<String> = sections(&prose, 2)
+        .iter()
+        .map(|(heading, _)| only_span(heading).unwrap_or_else(|| format!("{heading}: no name")))
+        .collect();
+    assert_eq!(headings, names);
+    let table: Vec<Vec<String>> = rows(&prose, "rule");
+    let expected: Vec<Vec<String>> = rules
+        .iter()
+        .map(|rule| {
+            let name = rule.name;
+            vec![format!("[`{name}`](#{name})"), rule.about.to_owned()]
+        })
+        .collect();
+    assert_eq!(table, expected);
+    for (name, text) in sections(&prose, 2) {
+        for part in ["**Threshold**", "**Refuted by**", "**Evidence**"] {
+            assert!(text.contains(part), "{name}: no {part}");
+        }
+        let severity = ["Error, ", "Warning, ", "Note, ", "severity, confidence"];
+        assert!(severity.iter().any(|s| text.contains(s)), "{name}");
+    }
+}
+
+/// A run of nothing: its verdicts say what is needed.
+fn empty_run() -> Run {
+    serde_json::from_value(serde_json::json!({
+        "schema": 1,
+        "run": {
+            "id": "x", "started": "", "tool_version": "", "command": [],
+            "status": "complete", "seed": 0, "notes": []
+        },
+        "machine": { "architecture": "", "cpus": 1, "root": false },
+        "target": {
+            "given": "", "path": "", "kind": "folder", "size_bytes": 0, "writable": false
+        },
+        "stack": { "devices": [], "unseen": [] },
+        "plan": { "name": "x", "about": "", "trials": 1, "stages": [] },
+        "trials": []
+    }))
+    .expect("a run without anything")
+}
+
+#[test]
+fn every_use_is_documented_with_its_thresholds_and_their_sources() {
+    let (prose, _) = split(&read("docs/reference/uses.md"));
+    let documented: Vec<(String, String)> = sections(&prose, 2)
+        .into_iter()
+        .filter_map(|(heading, text)| Some((only_span(&heading)?, text)))
+        .collect();
+    let uses = diskfacts_facts::uses();
+    let names: Vec<&str> = documented.iter().map(|(name, _)| name.as_str()).collect();
+    let known: Vec<&str> = uses.iter().map(|usage| usage.name).collect();
+    assert_eq!(names, known);
+    let verdicts = diskfacts_facts::verdicts(&empty_run());
+    for (usage, (name, text)) in uses.iter().zip(&documented) {
+        let about = usage.about.to_lowercase();
+        assert!(text.to_lowercase().contains(&about), "{name}: {about}");
+        let rows = rows(text, "needs");
+        let needs: Vec<_> = verdicts.iter().filter(|v| v.profile == *name).collect();
+        assert_eq!(rows.len(), needs.len(), "{name}");
+        for ((row, verdict), requirement) in rows.iter().zip(needs).zip(usage.requirements) {
+            assert_eq!(row[0], verdict.needed, "{name}");
+            assert_eq!(only_span(&row[1]).as_deref(), Some(requirement.stage));
+            assert!(row[2].contains(requirement.source.url), "{name}: {row:?}");
+        }
+    }
+}
+
+#[test]
+fn a_percentile_needs_as_many_operations_as_documented() {
+    let (prose, _) = split(&read("docs/method.md"));
+    let table = rows(&prose, "percentile");
+    assert!(table.len() >= 5, "{table:?}");
+    for row in table {
+        let percent: f64 = row[0].trim_start_matches('p').parse().expect("p99");
+        let needed: u64 = row[1].replace(' ', "").parse().expect("a number");
+        let mut histogram = Histogram::new();
+        for _ in 1..needed {
+            histogram.record(1);
+        }
+        assert_eq!(histogram.supported_quantile(percent / 100.0), None);
+        histogram.record(1);
+        assert_eq!(histogram.supported_quantile(percent / 100.0), Some(1));
+    }
+}
+
+fn help(command: &[&str]) -> String {
+    let program = Program::new(env!("CARGO_BIN_EXE_diskfacts"));
+    let finished = program.args(command).arg("--help").run();
+    finished.expect_code(0);
+    finished.stdout
+}
+
+/// The long options in a help text, or in the first cells of tables.
+fn long_options<'a>(words: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
+    words
+        // In a synopsis they stand in brackets.
+        .map(|word| word.trim_start_matches('['))
+        .filter(|word| word.starts_with("--"))
+        .map(|word| {
+            let end = word.find(|c: char| c != '-' && !c.is_ascii_alphanumeric());
+            word[..end.unwrap_or(word.len())].to_owned()
+        })
+        .filter(|option| option.len() > 2)
+        .collect()
+}
+
+/// Each command with its long options; the first is that without a command.
+fn commands() -> Vec<(Option<String>, BTreeSet<String>)> {
+    let options = |text: &str| {
+        let lines = text.lines().filter(|line| line.trim().starts_with('-'));
+        long_options(lines.flat_map(str::split_whitespace))
+    };
+    let main = help(&[]);
+    let (_, list) = main.split_once("\nCommands:\n").expect("a list");
+    let names = list.lines().take_while(|line| !line.is_empty());
+    let names = names.filter_map(|line| line.split_whitespace().next());
+    let mut commands = vec![(None, options(&main))];
+    for name in names.filter(|name| *name != "help") {
+        commands.push((Some(name.to_owned()), options(&help(&[name]))));
+    }
+    assert!(commands.len() > 3, "{main}");
+    commands
+}
+
+#[test]
+fn every_command_and_every_option_is_documented_and_no_other() {
+    let (prose, _) = split(&read("docs/reference/commands.md"));
+    let commands = commands();
+    for (name, known) in &commands {
+        let name = name.as_deref();
+        let heading = name.map_or("diskfacts".to_owned(), |name| format!("diskfacts {name}"));
+        let rows = rows(&section(&prose, 2, &heading), "option");
+        let cells: Vec<String> = rows.iter().flat_map(|row| spans(&row[0])).collect();
+        let documented = long_options(cells.iter().map(String::as_str));
+        assert_eq!(documented, *known, "{heading}");
+    }
+    let documented = sections(&prose, 2)
+        .into_iter()
+        .filter(|(heading, _)| heading.starts_with("diskfacts"))
+        .count();
+    // `help` is documented and has no options.
+    assert_eq!(documented, commands.len() + 1);
+}
+
+#[test]
+fn every_exit_code_that_the_help_names_is_documented() {
+    let main = help(&[]);
+    // Lines are broken anywhere.
+    let main = main.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, codes) = main.split_once("Exit codes: ").expect("exit codes");
+    let (prose, _) = split(&read("docs/reference/commands.md"));
+    let documented: Vec<String> = rows(&section(&prose, 2, "Exit codes"), "code")
+        .into_iter()
+        .map(|row| row[0].clone())
+        .collect();
+    for code in codes.split("; ").filter_map(|s| s.split(' ').next()) {
+        assert!(documented.contains(&code.to_owned()), "{code}");
+    }
+}
+
+#[test]
+fn commands_in_examples_use_options_that_exist() {
+    let commands = commands();
+    for page in pages() {
+        let (_, fences) = split(&read(&page));
+        for line in fences.iter().flat_map(|fence| fence.text.lines()) {
+            let line = line.trim().trim_start_matches("$ ");
+            let Some(call) = line.strip_prefix("diskfacts ") else {
+                continue;
+            };
+            let call = call.split(['|', '>', '#', ';', '&']).next().unwrap_or(call);
+            let name = call.split_whitespace().next();
+            let (_, known) = commands
+                .iter()
+                .find(|(command, _)| command.is_some() && command.as_deref() == name)
+                .unwrap_or(&commands[0]);
+            let used = long_options(call.split_whitespace());
+            assert!(used.is_subset(known), "{page}: {line}");
+        }
+    }
+}
+
+/// The name that GitHub gives a heading.
+fn anchor(heading: &str) -> String {
+    heading
+        .to_lowercase()
+        .chars()
+        .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'))
+        .map(|c| if c == ' ' { '-' } else { c })
+        .collect()
+}
+
+fn anchors(page: &str) -> Vec<String> {
+    let (prose, _) = split(page);
+    let levels = (1..=6).flat_map(|level| sections(&prose, level));
+    levels.map(|(heading, _)| anchor(&heading)).collect()
+}
+
+#[test]
+fn links_between_pages_lead_somewhere() {
+    let mut links = 0;
+    for page in pages() {
+        let (prose, _) = split(&read(&page));
+        let folder = Path::new(&page).parent().unwrap_or(Path::new(""));
+        for part in prose.split("](").skip(1) {
+            let link = part.split(')').next().unwrap_or_default();
+            if link.contains("://") || link.starts_with("mailto:") {
+                continue;
+            }
+            let (path, place) = link.split_once('#').unwrap_or((link, ""));
+            let target = if path.is_empty() {
+                root().join(&page)
+            } else {
+                root().join(folder).join(path)
+            };
+            assert!(target.exists(), "{page}: nothing at {link}");
+            if !place.is_empty() {
+                let text = std::fs::read_to_string(&target).expect("a page");
+                assert!(anchors(&text).iter().any(|a| a == place), "{page}: {link}");
+            }
+            links += 1;
+        }
+    }
+    assert!(links > 20, "{links}");
+}

@@ -1,0 +1,213 @@
+//! One buffer whose address is a multiple of an alignment.
+//!
+//! Direct I/O moves data between the device and the caller's own memory, so
+//! the device's rules reach into the address of the buffer. The rules checked
+//! here are those of the system calls (`posix_memalign`, `_aligned_malloc`)
+//! and a sane upper bound; what a given file needs says
+//! [`direct_alignment`](crate::direct_alignment).
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+
+use crate::Error;
+
+/// The smallest alignment, in bytes: a pointer on a 64-bit system, so that one
+/// program behaves the same on 32 bits.
+pub const ALIGNMENT_MIN: usize = 8;
+
+/// The largest alignment, in bytes: no device asks for more than a huge page.
+pub const ALIGNMENT_MAX: usize = 4 << 20;
+
+/// The largest size of a buffer or a pool, in bytes: what a pointer can span,
+/// less room to align it in.
+pub const SIZE_MAX: usize = isize::MAX.unsigned_abs() - ALIGNMENT_MAX;
+
+/// A size or an alignment that no buffer can have.
+///
+/// The rules are checked in the order of the variants, and the first one that
+/// is broken is reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BufferError {
+    /// A pool of no buffers.
+    #[error("count must not be 0")]
+    CountZero,
+    /// A buffer of no bytes.
+    #[error("size must not be 0")]
+    SizeZero,
+    /// More bytes than a pointer can span.
+    #[error("size must be at most {SIZE_MAX} bytes, but is {size}")]
+    SizeTooLarge {
+        /// The size asked for, in bytes; `usize::MAX` when it overflowed.
+        size: usize,
+    },
+    /// An alignment of 0.
+    #[error("alignment must not be 0")]
+    AlignmentZero,
+    /// An alignment that is no power of 2.
+    #[error("alignment must be a power of 2, but is {alignment}; the next is {}", next_power_of_two(*alignment))]
+    AlignmentNotPowerOfTwo {
+        /// The alignment asked for, in bytes.
+        alignment: usize,
+    },
+    /// An alignment below [`ALIGNMENT_MIN`].
+    #[error("alignment must be at least {ALIGNMENT_MIN} bytes, but is {alignment}")]
+    AlignmentTooSmall {
+        /// The alignment asked for, in bytes.
+        alignment: usize,
+    },
+    /// An alignment above [`ALIGNMENT_MAX`].
+    #[error("alignment must be at most {ALIGNMENT_MAX} bytes, but is {alignment}")]
+    AlignmentTooLarge {
+        /// The alignment asked for, in bytes.
+        alignment: usize,
+    },
+    /// The system has no memory for it.
+    #[error(
+        "insufficient memory for {size} bytes at a multiple of {alignment}: ask for less, or raise \
+         the limit of the process (ulimit -v)"
+    )]
+    OutOfMemory {
+        /// The size asked for, in bytes.
+        size: usize,
+        /// The alignment asked for, in bytes.
+        alignment: usize,
+    },
+}
+
+/// Zeroed memory whose address is a multiple of an alignment, freed once.
+///
+/// ```
+/// let mut buffer = directio::AlignedBuffer::new(8192, 4096)?;
+/// assert_eq!(buffer.as_ptr().addr() % 4096, 0);
+/// assert!(buffer.iter().all(|&byte| byte == 0));
+/// buffer[..5].copy_from_slice(b"hello");
+/// # Ok::<(), directio::Error>(())
+/// ```
+///
+/// # What it costs
+/// The allocator may reserve up to `alignment` bytes more than `size`. For
+/// many buffers take a [`BufferPool`](crate::BufferPool), which reserves once.
+pub struct AlignedBuffer {
+    start: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: the buffer owns its memory, which no one else points into, and the
+// allocator may be called from any thread.
+unsafe impl Send for AlignedBuffer {}
+// SAFETY: a shared reference only gives shared access to plain bytes.
+unsafe impl Sync for AlignedBuffer {}
+
+impl AlignedBuffer {
+    /// Allocates `size` zeroed bytes at an address that is a multiple of
+    /// `alignment`, both in bytes.
+    ///
+    /// `size` need not be a multiple of `alignment`; but direct I/O needs a
+    /// multiple of the sector size, so ask for one.
+    ///
+    /// # Errors
+    /// [`BufferError`], in the order of its variants: a `size` of 0 or above
+    /// [`SIZE_MAX`], an `alignment` of 0, not a power of 2, below
+    /// [`ALIGNMENT_MIN`] or above [`ALIGNMENT_MAX`]; or no memory.
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "the assertion is about the allocator, not about the caller"
+    )]
+    pub fn new(size: usize, alignment: usize) -> Result<Self, Error> {
+        check(size, alignment)?;
+        let out_of_memory = BufferError::OutOfMemory { size, alignment };
+        let layout = Layout::from_size_align(size, alignment).map_err(|_| out_of_memory)?;
+        // SAFETY: the layout's size is not 0: check() has refused that.
+        let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(out_of_memory)?;
+        assert!(
+            start.as_ptr().addr().is_multiple_of(alignment),
+            "the allocator broke its promise of alignment {alignment}"
+        );
+        Ok(Self { start, layout })
+    }
+
+    /// The alignment that was asked for, in bytes. The address may by chance
+    /// be a multiple of more.
+    pub fn alignment(&self) -> usize {
+        self.layout.align()
+    }
+}
+
+impl Drop for AlignedBuffer {
+    fn drop(&mut self) {
+        // SAFETY: `start` came from alloc_zeroed with this very layout, and
+        // drop runs once.
+        unsafe { dealloc(self.start.as_ptr(), self.layout) }
+    }
+}
+
+impl Deref for AlignedBuffer {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: `start` points to `size` initialised (zeroed) bytes that we
+        // own, at most isize::MAX of them by the rule of Layout.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.layout.size()) }
+    }
+}
+
+impl DerefMut for AlignedBuffer {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as in deref, and the borrow of self is exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.layout.size()) }
+    }
+}
+
+impl AsRef<[u8]> for AlignedBuffer {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+impl AsMut<[u8]> for AlignedBuffer {
+    fn as_mut(&mut self) -> &mut [u8] {
+        self
+    }
+}
+
+impl fmt::Debug for AlignedBuffer {
+    /// Where, how large and how aligned; not the content, which may be
+    /// megabytes or secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AlignedBuffer")
+            .field("address", &self.start)
+            .field("size", &self.layout.size())
+            .field("alignment", &self.layout.align())
+            .finish()
+    }
+}
+
+/// Checks the rules of sizes and alignments, in their documented order.
+pub(crate) fn check(size: usize, alignment: usize) -> Result<(), BufferError> {
+    if size == 0 {
+        Err(BufferError::SizeZero)
+    } else if size > SIZE_MAX {
+        Err(BufferError::SizeTooLarge { size })
+    } else if alignment == 0 {
+        Err(BufferError::AlignmentZero)
+    } else if !alignment.is_power_of_two() {
+        Err(BufferError::AlignmentNotPowerOfTwo { alignment })
+    } else if alignment < ALIGNMENT_MIN {
+        Err(BufferError::AlignmentTooSmall { alignment })
+    } else if alignment > ALIGNMENT_MAX {
+        Err(BufferError::AlignmentTooLarge { alignment })
+    } else {
+        Ok(())
+    }
+}
+
+/// The alignment to offer in place of `alignment`.
+fn next_power_of_two(alignment: usize) -> usize {
+    alignment
+        .checked_next_power_of_two()
+        .unwrap_or(ALIGNMENT_MAX)
+        .clamp(ALIGNMENT_MIN, ALIGNMENT_MAX)
+}

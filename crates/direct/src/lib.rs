@@ -1,0 +1,31 @@
+#![doc = include_str!("../README.md")]
+
+mod alignment;
+mod buffer;
+mod error;
+mod geometry;
+mod holders;
+#[cfg(any(target_os = "macos", target_os = "freebsd", test))]
+mod ioctl;
+mod lock;
+mod open;
+mod os;
+#[doc(hidden)]
+pub mod parse;
+mod pool;
+mod sync;
+mod transfer;
+
+pub use alignment::{AlignmentSource, DirectAlignment, direct_alignment, explain_misalignment};
+pub use buffer::{ALIGNMENT_MAX, ALIGNMENT_MIN, AlignedBuffer, BufferError, SIZE_MAX};
+pub use error::{Error, OsError, Subject, Unsupported};
+pub use geometry::{DeviceUnder, Geometry, geometry, geometry_under};
+pub use holders::{Holder, holders};
+pub use lock::{
+    Claim, FileLock, LockKind, Patience, VolumeLock, lock_file, lock_volume, unlock_file,
+    unlock_volume,
+};
+pub use open::{Direct, Durability, Exclusivity, Granted, OpenOptions, Opened};
+pub use pool::{Backing, BufferPool, Pages};
+pub use sync::{sync_all, sync_data, sync_to_medium};
+pub use transfer::{Transfer, read_at, transfer_error, write_at, write_at_durable};

@@ -1,0 +1,120 @@
+//! One file per operating system behind one interface.
+//!
+//! Each system's module provides these functions under these names; the public
+//! modules of the crate document them and add nothing that differs by system.
+//!
+//! | concern | functions |
+//! | --- | --- |
+//! | opening | `open` |
+//! | syncing | `sync_data`, `sync_all`, `sync_to_medium` |
+//! | transfers | `read_at`, `write_at`, `write_at_durable` (`None`: the system has no such call), `is_invalid_argument`, `transfer_hint` |
+//! | devices | `geometry`, `geometry_under`, `direct_alignment`, `holders` |
+//! | locks | `lock_file`, `unlock_file`, `lock_volume`, `unlock_volume` |
+//! | memory | `map`, `unmap`, `resident_huge_bytes` |
+//! | messages | `hint`, `name_of` |
+
+use std::ptr::NonNull;
+
+use crate::Backing;
+
+#[cfg(unix)]
+mod unix;
+
+#[cfg(any(target_os = "macos", target_os = "freebsd"))]
+mod bsd;
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
+pub(crate) use linux::*;
+
+#[cfg(target_os = "macos")]
+mod macos;
+#[cfg(target_os = "macos")]
+pub(crate) use macos::*;
+
+#[cfg(target_os = "freebsd")]
+mod freebsd;
+#[cfg(target_os = "freebsd")]
+pub(crate) use freebsd::*;
+
+#[cfg(windows)]
+mod windows;
+#[cfg(windows)]
+pub(crate) use windows::*;
+
+#[cfg(not(any(
+    target_os = "linux",
+    target_os = "macos",
+    target_os = "freebsd",
+    windows
+)))]
+compile_error!(
+    "directio knows Linux, macOS, FreeBSD and Windows: add a file to src/os for this one"
+);
+
+/// Zeroed, writable memory of the system's own, unmapped once.
+pub(crate) struct Mapping {
+    /// The first usable byte, aligned as asked.
+    pub(crate) start: NonNull<u8>,
+    /// The usable bytes from `start`.
+    pub(crate) length: usize,
+    pub(crate) backing: Backing,
+    pub(crate) refused: Option<String>,
+    /// What was reserved around it, to be given back: start and length.
+    pub(crate) reserved: (NonNull<u8>, usize),
+}
+
+/// How many bytes to reserve so that `length` bytes at a multiple of
+/// `alignment` lie in them, when the system aligns to `granularity` and maps
+/// whole pages of `page_size`. `None` when the sum overflows.
+///
+/// The unused ends are never touched, and cost address space but no memory.
+fn reservation(
+    length: usize,
+    alignment: usize,
+    granularity: usize,
+    page_size: usize,
+) -> Option<usize> {
+    length
+        .checked_add(alignment.saturating_sub(granularity))?
+        .checked_next_multiple_of(page_size)
+}
+
+impl Mapping {
+    /// Places `length` bytes at a multiple of `alignment` in a reservation.
+    ///
+    /// # Safety
+    /// `reserved` is live, zeroed and writable memory of the system's, and
+    /// given to nobody else.
+    unsafe fn place(
+        reserved: (NonNull<u8>, usize),
+        length: usize,
+        alignment: usize,
+        backing: Backing,
+    ) -> Self {
+        let base = reserved.0.as_ptr().addr();
+        let skip = base.next_multiple_of(alignment) - base;
+        assert!(
+            skip + length <= reserved.1,
+            "the reservation must leave room to align"
+        );
+        // SAFETY: skip lies within the reservation, as just asserted.
+        let start = unsafe { reserved.0.add(skip) };
+        Self {
+            start,
+            length,
+            backing,
+            refused: None,
+            reserved,
+        }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the reservation came from map(), nothing else unmaps it, and
+        // drop runs once.
+        unsafe { unmap(self.reserved) }
+    }
+}

@@ -1,0 +1,50 @@
+//! What Linux, macOS and FreeBSD share.
+
+pub(super) mod hint;
+pub(super) mod lock;
+pub(super) mod memory;
+
+use std::fs::File;
+use std::io;
+
+use crate::Error;
+
+pub(crate) fn sync_all(file: &File) -> Result<(), Error> {
+    rustix::fs::fsync(file).map_err(|error| Error::on_file("fsync", file, error))
+}
+
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    Ok(rustix::io::pread(file, buffer, offset)?)
+}
+
+pub(crate) fn write_at(file: &File, buffer: &[u8], offset: u64) -> io::Result<usize> {
+    Ok(rustix::io::pwrite(file, buffer, offset)?)
+}
+
+/// The error that misaligned direct I/O gives, among other things.
+pub(crate) fn is_invalid_argument(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::EINVAL)
+}
+
+pub(crate) fn lock_volume(file: &File) -> Result<(), Error> {
+    Err(no_volume_lock("FSCTL_LOCK_VOLUME", file))
+}
+
+pub(crate) fn unlock_volume(file: &File) -> Result<(), Error> {
+    Err(no_volume_lock("FSCTL_UNLOCK_VOLUME", file))
+}
+
+fn no_volume_lock(operation: &'static str, file: &File) -> Error {
+    Error::unsupported(
+        operation,
+        crate::Subject::of(file),
+        "only Windows locks volumes; here, open the device with OpenOptions::exclusive",
+    )
+}
+
+/// Empties a file that was opened exclusively, after the lock was taken: had
+/// `open` done it, it would have emptied another one's file before it was
+/// refused.
+pub(super) fn truncate_under_lock(file: &File) -> Result<(), Error> {
+    rustix::fs::ftruncate(file, 0).map_err(|error| Error::on_file("ftruncate", file, error))
+}

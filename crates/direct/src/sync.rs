@@ -1,0 +1,51 @@
+//! Bringing what was written down to the device and to its medium.
+//!
+//! The three functions differ in what they wait for. What each system really
+//! does stands in the table of the crate's documentation; in short: Linux and
+//! Windows flush the drive's write cache in all three, FreeBSD does for some
+//! filesystems, and macOS does only in [`sync_to_medium`].
+
+use std::fs::File;
+
+use crate::{Error, os};
+
+/// Waits until the device has the file's data, and the metadata needed to
+/// read them back.
+///
+/// `fdatasync` on Linux and FreeBSD, `fsync` on macOS (which has no documented
+/// `fdatasync`), `FlushFileBuffers` on Windows.
+///
+/// # Errors
+/// What the system reported. After an error the data may be lost although a
+/// second call succeeds: Linux reports a failed write-back once per open file
+/// and then marks its pages clean. Write the data again, or stop.
+pub fn sync_data(file: &File) -> Result<(), Error> {
+    os::sync_data(file)
+}
+
+/// Waits until the device has the file's data and all of its metadata.
+///
+/// `fsync` on Linux, FreeBSD and macOS, `FlushFileBuffers` on Windows.
+///
+/// # Errors
+/// As [`sync_data`].
+pub fn sync_all(file: &File) -> Result<(), Error> {
+    os::sync_all(file)
+}
+
+/// Waits until the medium itself has the data: the device is told to empty its
+/// write cache.
+///
+/// `F_FULLFSYNC` on macOS, `FlushFileBuffers` on Windows, `fsync` on Linux
+/// (whose block layer sends the flush), and on FreeBSD `fsync`, for a disk
+/// also `DIOCGFLUSH`.
+///
+/// No system can promise that a drive obeys: some acknowledge a flush before
+/// they have done it.
+///
+/// # Errors
+/// As [`sync_data`]; and on macOS `ENOTSUP` on filesystems without
+/// `F_FULLFSYNC`, where [`sync_all`] is the most there is.
+pub fn sync_to_medium(file: &File) -> Result<(), Error> {
+    os::sync_to_medium(file)
+}

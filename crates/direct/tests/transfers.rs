@@ -1,0 +1,224 @@
+//! Reading, writing and syncing on every system.
+
+mod support;
+
+use std::fs::{self, File};
+
+use directio::{
+    AlignedBuffer, AlignmentSource, Direct, DirectAlignment, Durability, OpenOptions, Opened,
+    direct_alignment, explain_misalignment, read_at, sync_all, sync_data, sync_to_medium, write_at,
+    write_at_durable,
+};
+use proptest::prelude::*;
+use support::OrFail;
+use tempfile::{TempDir, tempdir};
+
+fn folder() -> TempDir {
+    tempdir().expect("a temporary folder can be made")
+}
+
+/// A file that is opened directly where this filesystem can, else plainly.
+fn direct_file(folder: &TempDir) -> Opened {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .direct(Direct::IfPossible)
+        .open(folder.path().join("file"))
+        .expect("a new file")
+}
+
+/// The rule of this very file, or one that suits every file.
+fn rule(file: &File) -> DirectAlignment {
+    direct_alignment(file).or_fail()
+}
+
+/// 251 is prime, so no block of a power of 2 looks like the next one.
+fn pattern(buffer: &mut AlignedBuffer) {
+    for (index, byte) in buffer.iter_mut().enumerate() {
+        *byte = u8::try_from(index % 251).expect("below 251");
+    }
+}
+
+#[test]
+fn what_is_written_directly_is_read_back_and_seen_by_others() {
+    let folder = folder();
+    let opened = direct_file(&folder);
+    let rule = rule(&opened.file);
+    let mut out = rule.buffer(64 << 10).expect("64 KiB");
+    pattern(&mut out);
+    let step = u64::from(rule.offset);
+    for offset in [0, step, 1 << 20] {
+        assert_eq!(write_at(&opened.file, &out, offset).or_fail(), out.len());
+        let mut back = rule.buffer(out.len()).expect("64 KiB");
+        assert_eq!(
+            read_at(&opened.file, &mut back, offset).or_fail(),
+            out.len()
+        );
+        assert_eq!(&back[..], &out[..]);
+    }
+    let content = fs::read(folder.path().join("file")).expect("it is there");
+    assert_eq!(&content[1 << 20..], &out[..]);
+}
+
+#[test]
+fn reading_at_and_after_the_end_gives_fewer_bytes_and_none() {
+    let folder = folder();
+    let opened = direct_file(&folder);
+    let rule = rule(&opened.file);
+    let block = rule.buffer(1).expect("one block");
+    write_at(&opened.file, &block, 0).or_fail();
+    let mut large = rule.buffer(4 * block.len()).expect("four blocks");
+    let read = read_at(&opened.file, &mut large, 0).or_fail();
+    assert_eq!(read, block.len());
+    let end = u64::try_from(block.len()).expect("small");
+    let read = read_at(&opened.file, &mut large, end).or_fail();
+    assert_eq!(read, 0);
+}
+
+#[test]
+fn every_durability_writes_the_same_bytes() {
+    let folder = folder();
+    let opened = direct_file(&folder);
+    let rule = rule(&opened.file);
+    let mut block = rule.buffer(4096).expect("4 KiB");
+    pattern(&mut block);
+    for (turn, durability) in [Durability::None, Durability::Data, Durability::Full]
+        .into_iter()
+        .enumerate()
+    {
+        let offset = (turn * block.len()) as u64;
+        let written = write_at_durable(&opened.file, &block, offset, durability)
+            .unwrap_or_else(|error| panic!("{durability:?}: {error:#}"));
+        assert_eq!(written, block.len());
+    }
+    let content = fs::read(folder.path().join("file")).expect("it is there");
+    assert_eq!(content, [&block[..], &block[..], &block[..]].concat());
+}
+
+#[test]
+fn each_way_to_sync_succeeds_on_a_file() {
+    let folder = folder();
+    let file = File::create(folder.path().join("file")).expect("a new file");
+    write_at(&file, b"data", 0).or_fail();
+    sync_data(&file).or_fail();
+    sync_all(&file).or_fail();
+    match sync_to_medium(&file) {
+        Ok(()) => {}
+        // macOS on a filesystem without F_FULLFSYNC, and it must say so.
+        Err(error) => assert!(error.to_string().contains("F_FULLFSYNC"), "{error:#}"),
+    }
+}
+
+#[test]
+fn writing_what_was_opened_for_reading_says_so() {
+    let folder = folder();
+    let path = folder.path().join("file");
+    fs::write(&path, b"x").expect("the folder can be written");
+    let file = File::open(&path).expect("it is there");
+    let error = write_at(&file, b"y", 0).expect_err("it is read-only");
+    let text = format!("{error:#}");
+    assert!(text.contains("not opened for writing"), "{text}");
+    assert!(text.contains("write of 1 bytes at offset 0"), "{text}");
+}
+
+#[test]
+fn an_offset_beyond_all_files_is_explained() {
+    let folder = folder();
+    let opened = direct_file(&folder);
+    let rule = rule(&opened.file);
+    let block = rule.buffer(1).expect("one block");
+    let offset = u64::MAX - u64::from(rule.offset) + 1;
+    let error = write_at(&opened.file, &block, offset).expect_err("there is no such offset");
+    assert!(error.hint().is_some(), "{error:#}");
+}
+
+fn stated(memory: u32, offset: u32, length: u32) -> DirectAlignment {
+    DirectAlignment::new(memory, offset, length, AlignmentSource::Kernel)
+}
+
+#[test]
+fn an_explanation_names_each_wrong_value_and_its_right_neighbours() {
+    let rule = stated(4, 512, 512);
+    assert_eq!(explain_misalignment(0x1000, 512, 512, &rule), None);
+    assert_eq!(
+        explain_misalignment(0x1002, 512, 0, &rule).as_deref(),
+        Some(
+            "direct I/O here needs an address that is a multiple of 4: 0x1002 is not, 0x1000 and \
+             0x1004 are"
+        )
+    );
+    assert_eq!(
+        explain_misalignment(0x1000, 100, 513, &rule).as_deref(),
+        Some(
+            "direct I/O here needs a length that is a multiple of 512: 100 is not, 512 is; and an \
+             offset that is a multiple of 512: 513 is not, 512 and 1024 are"
+        )
+    );
+    assert_eq!(
+        explain_misalignment(0, 512, u64::MAX, &rule).as_deref(),
+        Some(
+            "direct I/O here needs an offset that is a multiple of 512: 18446744073709551615 is \
+             not, 18446744073709551104 is"
+        )
+    );
+}
+
+#[test]
+fn a_buffer_of_a_rule_obeys_it() {
+    let rule = stated(512, 4096, 4096);
+    let buffer = rule.buffer(1).expect("4 KiB");
+    assert_eq!((buffer.len(), buffer.alignment()), (4096, 512));
+    let byte = stated(1, 1, 1).buffer(3).expect("3 bytes");
+    assert_eq!((byte.len(), byte.alignment()), (3, 8));
+    assert!(rule.buffer(usize::MAX).is_err());
+    assert!(rule.buffer(0).is_err());
+}
+
+#[test]
+fn the_alignment_of_a_file_says_where_it_comes_from() {
+    let folder = folder();
+    let opened = direct_file(&folder);
+    let rule = rule(&opened.file);
+    for part in [rule.memory, rule.offset, rule.length] {
+        assert!(part.is_power_of_two(), "{rule:?}");
+    }
+    if let AlignmentSource::Assumed(why) = &rule.source {
+        assert!(!why.is_empty());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_value_is_explained_exactly_when_it_is_wrong_and_its_advice_is_right(
+        address in 0_usize..1 << 40,
+        length in 0_usize..1 << 24,
+        offset: u64,
+        memory in 0_u32..13,
+        block in 0_u32..13,
+    ) {
+        let (memory, block) = (1_u32 << memory, 1_u32 << block);
+        let rule = stated(memory, block, block);
+        let right = address.is_multiple_of(memory as usize)
+            && length.is_multiple_of(block as usize)
+            && offset.is_multiple_of(u64::from(block));
+        let said = explain_misalignment(address, length, offset, &rule);
+        prop_assert_eq!(said.is_none(), right, "{:?}", said);
+        // Each piece of advice is "... is not, A and B are" or "..., A is".
+        for clause in said.iter().flat_map(|said| said.split("; and ")) {
+            let multiple = if clause.contains("address") { memory } else { block };
+            let (_, advice) = clause.rsplit_once("is not, ").expect("advice");
+            for word in advice.split(' ') {
+                let number = match word.strip_prefix("0x") {
+                    Some(digits) => u64::from_str_radix(digits, 16).ok(),
+                    None => word.parse().ok(),
+                };
+                if let Some(number) = number {
+                    prop_assert_eq!(number % u64::from(multiple), 0, "{}", clause);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! The host above a device: page cache, read-ahead, write-back, and the block
+//! layer with its schedulers.
+
+pub mod block_queue;
+pub mod machine;
+pub mod order;
+pub mod page_cache;
+pub mod parameters;
+pub mod read_ahead;
+mod waiters;
+mod write_back;
+
+pub use block_queue::BlockQueue;
+pub use machine::Host;
+pub use parameters::{BlockParameters, HostParameters, Scheduler};

@@ -1,0 +1,249 @@
+//! Which pages of the device are in the host's memory, and which of them are
+//! on their way.
+
+use crate::device::Extent;
+use std::collections::{BTreeMap, VecDeque};
+
+/// One page, bytes.
+pub const PAGE: u64 = 4096;
+/// Pages that are kept track of together.
+const GROUP: u64 = 16;
+
+/// Sixteen neighbouring pages, a bit for each.
+#[derive(Debug, Clone, Copy, Default)]
+struct Group {
+    present: u16,
+    dirty: u16,
+    /// Being read.
+    coming: u16,
+    /// Used since the clock hand passed.
+    used: bool,
+}
+
+/// The page cache of one device: least recently used groups go first, by the
+/// clock algorithm (Corbató, "A paging experiment with the Multics system",
+/// 1968).
+#[derive(Debug, Clone)]
+pub struct PageCache {
+    groups: BTreeMap<u64, Group>,
+    clock: VecDeque<u64>,
+    groups_max: usize,
+}
+
+/// The state of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Page {
+    /// In memory.
+    Present,
+    /// Being read.
+    Coming,
+    /// Neither.
+    Missing,
+}
+
+impl PageCache {
+    /// An empty cache of `memory` bytes.
+    pub fn new(memory: u64) -> Self {
+        let groups = memory / (PAGE * GROUP);
+        Self {
+            groups: BTreeMap::new(),
+            clock: VecDeque::new(),
+            groups_max: usize::try_from(groups).unwrap_or(usize::MAX).max(16),
+        }
+    }
+
+    /// The state of page number `page`; looking at it counts as a use.
+    pub fn look(&mut self, page: u64) -> Page {
+        let Some(group) = self.groups.get_mut(&(page / GROUP)) else {
+            return Page::Missing;
+        };
+        group.used = true;
+        let bit = bit(page);
+        if group.present & bit != 0 {
+            Page::Present
+        } else if group.coming & bit != 0 {
+            Page::Coming
+        } else {
+            Page::Missing
+        }
+    }
+
+    /// Pages from `first` to before `end` are being read.
+    pub fn read_begins(&mut self, first: u64, end: u64) {
+        self.update(first, end, |group, bits| {
+            group.coming |= bits & !group.present;
+        });
+    }
+
+    /// They have been read, or, if not `is_good`, could not be.
+    pub fn read_ends(&mut self, first: u64, end: u64, is_good: bool) {
+        self.update(first, end, |group, bits| {
+            let came = group.coming & bits;
+            group.coming &= !bits;
+            if is_good {
+                group.present |= came;
+            }
+        });
+    }
+
+    /// A program has written them. Gives how many were clean before.
+    pub fn written(&mut self, first: u64, end: u64) -> u64 {
+        let mut fresh = 0;
+        self.update(first, end, |group, bits| {
+            fresh += u64::from((bits & !group.dirty).count_ones());
+            group.present |= bits;
+            group.dirty |= bits;
+            group.used = true;
+        });
+        fresh
+    }
+
+    /// They are being written to the device: no longer dirty.
+    pub fn cleaned(&mut self, first: u64, end: u64) {
+        self.update(first, end, |group, bits| group.dirty &= !bits);
+    }
+
+    /// They are not in memory any more, dirty or not.
+    pub fn dropped(&mut self, first: u64, end: u64) {
+        self.update(first, end, |group, bits| {
+            group.present &= !bits;
+            group.dirty &= !bits;
+        });
+    }
+
+    fn update(&mut self, first: u64, end: u64, mut change: impl FnMut(&mut Group, u16)) {
+        let mut page = first;
+        while page < end {
+            let number = page / GROUP;
+            let until = end.min((number + 1) * GROUP);
+            let bits = (page..until).fold(0, |bits, page| bits | bit(page));
+            if !self.groups.contains_key(&number) {
+                self.make_room();
+                self.clock.push_back(number);
+            }
+            change(self.groups.entry(number).or_default(), bits);
+            page = until;
+        }
+    }
+
+    /// Drops clean groups that were not used for longest, while there are too
+    /// many; what is dirty or on its way stays, even beyond the limit.
+    fn make_room(&mut self) {
+        let mut looked_at = 0;
+        while self.groups.len() >= self.groups_max && looked_at < 2 * self.clock.len() {
+            let Some(number) = self.clock.pop_front() else {
+                return;
+            };
+            looked_at += 1;
+            let Some(group) = self.groups.get_mut(&number) else {
+                continue;
+            };
+            if group.used || group.dirty != 0 || group.coming != 0 {
+                group.used = false;
+                self.clock.push_back(number);
+            } else {
+                self.groups.remove(&number);
+            }
+        }
+    }
+
+    /// The dirty pages, as bytes, in order.
+    pub fn dirty(&self) -> Vec<Extent> {
+        let mut extents: Vec<Extent> = Vec::new();
+        for (&number, group) in &self.groups {
+            for page in number * GROUP..(number + 1) * GROUP {
+                if group.dirty & bit(page) == 0 {
+                    continue;
+                }
+                match extents.last_mut() {
+                    Some(last) if last.end == page * PAGE => last.end += PAGE,
+                    _ => extents.push(Extent {
+                        start: page * PAGE,
+                        end: (page + 1) * PAGE,
+                    }),
+                }
+            }
+        }
+        extents
+    }
+
+    /// The first dirty pages at or behind `page`, without a gap, at most
+    /// `pages_max`: first, and one past the last.
+    pub fn next_dirty(&self, page: u64, pages_max: u64) -> Option<(u64, u64)> {
+        let mut found: Option<(u64, u64)> = None;
+        for (&number, group) in self.groups.range(page / GROUP..) {
+            if group.dirty == 0 {
+                if found.is_some() {
+                    break;
+                }
+                continue;
+            }
+            for at in (number * GROUP).max(page)..(number + 1) * GROUP {
+                let is_dirty = group.dirty & bit(at) != 0;
+                match &mut found {
+                    None if is_dirty => found = Some((at, at + 1)),
+                    Some((first, end)) if is_dirty && *end == at && at - *first < pages_max => {
+                        *end = at + 1;
+                    }
+                    Some(_) => return found,
+                    None => {}
+                }
+            }
+        }
+        found
+    }
+}
+
+fn bit(page: u64) -> u16 {
+    1 << (page % GROUP)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_come_and_are_there() {
+        let mut cache = PageCache::new(1 << 30);
+        assert_eq!(cache.look(20), Page::Missing);
+        cache.read_begins(10, 30);
+        assert_eq!(cache.look(20), Page::Coming);
+        cache.read_ends(10, 30, true);
+        assert_eq!(cache.look(20), Page::Present);
+        assert_eq!(cache.look(30), Page::Missing);
+    }
+
+    #[test]
+    fn dirty_pages_are_found_in_order_and_once() {
+        let mut cache = PageCache::new(1 << 30);
+        assert_eq!(cache.written(14, 18), 4);
+        assert_eq!(cache.written(17, 19), 1);
+        cache.written(40, 41);
+        assert_eq!(cache.next_dirty(0, 100), Some((14, 19)));
+        assert_eq!(cache.next_dirty(0, 3), Some((14, 17)));
+        assert_eq!(cache.next_dirty(20, 100), Some((40, 41)));
+        cache.cleaned(14, 19);
+        assert_eq!(
+            cache.dirty(),
+            [Extent {
+                start: 40 * PAGE,
+                end: 41 * PAGE
+            }]
+        );
+    }
+
+    #[test]
+    fn the_cache_keeps_what_is_used_and_what_is_dirty() {
+        let mut cache = PageCache::new(16 * GROUP * PAGE);
+        cache.written(0, 1);
+        for group in 1..100 {
+            cache.read_begins(group * GROUP, group * GROUP + 1);
+            cache.read_ends(group * GROUP, group * GROUP + 1, true);
+            assert_eq!(cache.look(GROUP), Page::Present);
+        }
+        assert_eq!(cache.look(0), Page::Present, "dirty");
+        assert_eq!(cache.look(GROUP), Page::Present, "used");
+        assert_eq!(cache.look(50 * GROUP), Page::Missing, "old");
+        assert!(cache.groups.len() <= 16);
+    }
+}

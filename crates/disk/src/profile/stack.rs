@@ -1,0 +1,180 @@
+//! The tables `[raid]`, `[network]` and `[host]` of a profile.
+
+use super::error::ProfileError;
+use super::table::Table;
+use crate::host::{BlockParameters, HostParameters, Scheduler};
+use crate::network::NetworkParameters;
+use crate::raid::Level;
+
+/// An array of equal members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RaidParameters {
+    /// RAID level.
+    pub level: Level,
+    /// Number of members.
+    pub members: usize,
+    /// Bytes in a row on one member.
+    pub chunk: u64,
+    /// How long a write to a part of a stripe waits for the rest, ns.
+    pub gather_ns: u64,
+}
+
+const LEVELS: [(&str, Level); 5] = [
+    ("raid0", Level::Stripe),
+    ("raid1", Level::Mirror),
+    ("raid10", Level::StripedMirrors),
+    ("raid5", Level::Parity),
+    ("raid6", Level::DoubleParity),
+];
+const MEMBERS_MAX: usize = 256;
+
+pub(super) fn raid(mut table: Table<'_>) -> Result<RaidParameters, ProfileError> {
+    let level = table.required_choice("level", &LEVELS)?;
+    let members = table.required_number("members")? as usize;
+    let least = level.members_min();
+    table.require(
+        "members",
+        members >= least,
+        &format!("RAID-{} needs at least {least}", level.number()),
+    )?;
+    table.require(
+        "members",
+        members <= MEMBERS_MAX,
+        &format!("at most {MEMBERS_MAX} members"),
+    )?;
+    table.require(
+        "members",
+        !level.is_paired() || members.is_multiple_of(2),
+        "RAID-10 pairs its members: take an even number",
+    )?;
+    let has_chunks = level != Level::Mirror;
+    let chunk = table.size("chunk")?;
+    table.require(
+        "chunk",
+        has_chunks || chunk.is_none(),
+        "a mirror is not cut into chunks; leave it out",
+    )?;
+    let chunk = chunk.unwrap_or(64 * 1024);
+    table.require(
+        "chunk",
+        chunk.is_power_of_two() && (4096..=1 << 26).contains(&chunk),
+        "a power of two between 4 KiB and 64 MiB",
+    )?;
+    let gather_ns = table.duration("gather")?.unwrap_or(0);
+    table.require(
+        "gather",
+        gather_ns == 0 || level.parities() > 0,
+        "only levels with parity gather stripes; leave it out",
+    )?;
+    table.finish()?;
+    Ok(RaidParameters {
+        level,
+        members,
+        chunk,
+        gather_ns,
+    })
+}
+
+pub(super) fn network(mut table: Table<'_>) -> Result<NetworkParameters, ProfileError> {
+    let network = NetworkParameters {
+        server_bytes_per_s: table.required_rate("server")?,
+        link_bytes_per_s: table.required_rate("link")?,
+        client_request: table.required_size("client_request")?,
+        server_window: table.required_size("server_window")?,
+        unoverlapped: table.required_size("unoverlapped")?,
+    };
+    let is_page = |bytes: u64| bytes > 0 && bytes.is_multiple_of(4096);
+    table.require(
+        "client_request",
+        is_page(network.client_request),
+        "whole pages of 4 KiB, at least one",
+    )?;
+    table.require(
+        "server_window",
+        is_page(network.server_window),
+        "whole pages of 4 KiB, at least one",
+    )?;
+    table.finish()?;
+    Ok(network)
+}
+
+pub(super) fn host(mut table: Table<'_>) -> Result<HostParameters, ProfileError> {
+    let plain = HostParameters::linux();
+    let rate = |table: &mut Table<'_>, key, plain: u64| {
+        if table.has(key) {
+            table.required_rate(key)
+        } else {
+            Ok(plain)
+        }
+    };
+    let host = HostParameters {
+        call_ns: table.duration("call")?.unwrap_or(plain.call_ns),
+        copy_bytes_per_s: rate(&mut table, "copy", plain.copy_bytes_per_s)?,
+        far_copy_bytes_per_s: rate(&mut table, "far_copy", plain.far_copy_bytes_per_s)?,
+        near_bytes: table.size("near")?.unwrap_or(plain.near_bytes),
+        filesystem_write_bytes_per_s: rate(
+            &mut table,
+            "filesystem_write",
+            plain.filesystem_write_bytes_per_s,
+        )?,
+        filesystem_read_bytes_per_s: rate(
+            &mut table,
+            "filesystem_read",
+            plain.filesystem_read_bytes_per_s,
+        )?,
+        memory: table.size("memory")?.unwrap_or(plain.memory),
+        read_ahead: table.size("read_ahead")?.unwrap_or(plain.read_ahead),
+        dirty_background: table
+            .size("dirty_background")?
+            .unwrap_or(plain.dirty_background),
+        dirty_limit: table.size("dirty_limit")?.unwrap_or(plain.dirty_limit),
+        dirty_expire_ns: table
+            .duration("dirty_expire")?
+            .unwrap_or(plain.dirty_expire_ns),
+        write_back_depth: table
+            .number("write_back_depth")?
+            .map_or(plain.write_back_depth, |depth| depth as usize),
+        journal_bytes: table.size("journal")?.unwrap_or(plain.journal_bytes),
+        block: BlockParameters {
+            scheduler: scheduler(&mut table)?,
+            max_request: table
+                .size("max_request")?
+                .unwrap_or(plain.block.max_request),
+            depth: table
+                .number("depth")?
+                .map_or(plain.block.depth, |depth| depth as usize),
+        },
+    };
+    table.require(
+        "max_request",
+        host.block.max_request >= 4096,
+        "at least a page of 4 KiB",
+    )?;
+    table.require("depth", host.block.depth > 0, "at least 1")?;
+    table.require("write_back_depth", host.write_back_depth > 0, "at least 1")?;
+    table.require(
+        "memory",
+        host.memory >= 1 << 20,
+        "at least 1 MiB of page cache",
+    )?;
+    table.require(
+        "dirty_limit",
+        host.dirty_limit > host.dirty_background && host.dirty_limit <= host.memory,
+        "above dirty_background, and not above memory",
+    )?;
+    table.finish()?;
+    Ok(host)
+}
+
+fn scheduler(table: &mut Table<'_>) -> Result<Scheduler, ProfileError> {
+    table
+        .choice(
+            "scheduler",
+            &[
+                ("none", Scheduler::Noop),
+                ("deadline", Scheduler::deadline()),
+                ("cfq", Scheduler::cfq()),
+            ],
+        )
+        .map(|chosen| chosen.unwrap_or_else(Scheduler::deadline))
+}

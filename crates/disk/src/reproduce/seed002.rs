@@ -1,0 +1,155 @@
+//! Seed 002: bonnie++ and hdparm on three arrays.
+//!
+//! Block reads and writes go through the host of the profile, page cache,
+//! read-ahead, write-back and the filesystem's limit included; what the disks
+//! and the limits explain is the rewrite.
+
+use super::runner::Runner;
+use super::table::{Row, Table};
+use super::{Cell, Gate, named};
+use crate::profile;
+use crate::request::Request;
+use diskfacts_plan::rng::Rng;
+
+const BONNIE: &str = include_str!("../../data/002_bonnie.csv");
+const HDPARM: &str = include_str!("../../data/002_hdparm.csv");
+
+const FITTED: Option<&str> = Some("the profile's rate was fitted to it");
+const PROCESSOR: Option<&str> = Some("one call per byte: the processor, not the disk");
+
+const CHUNK: u64 = 8 << 10;
+const FILE: u64 = 3 << 30;
+const SEEKERS: usize = 5;
+
+struct Volume {
+    read: f64,
+    write: f64,
+    rewrite: f64,
+    seeks: f64,
+}
+
+fn profile_of(volume: &str) -> &'static str {
+    match volume {
+        "Raid6" | "8*4Tbytes" => "raid6x8",
+        "Raid10" | "4*2Tbytes" => "raid10x4",
+        _ => "ssd-raid1",
+    }
+}
+
+fn run(name: &str, seed: u64) -> Volume {
+    let profile = named(name);
+    let host = || Runner::new(profile::build(&profile, seed));
+    let mut reader = host();
+    for at in (0..FILE).step_by(CHUNK as usize) {
+        reader.run(&Request::read(0, at, CHUNK).buffered());
+    }
+    let mut writer = host();
+    for at in (0..FILE).step_by(CHUNK as usize) {
+        writer.run(&Request::write(0, at, CHUNK).buffered());
+    }
+    writer.run(&Request::flush(0).buffered());
+    let mut rewriter = host();
+    for at in (0..FILE).step_by(CHUNK as usize) {
+        rewriter.run(&Request::read(0, at, CHUNK).buffered());
+        rewriter.run(&Request::write(0, at, CHUNK).buffered());
+    }
+    rewriter.run(&Request::flush(0).buffered());
+    let mut seeker = Runner::new(profile::build_disk(&profile, seed));
+    let mut rng = Rng::new(seed);
+    let count = 4000;
+    // One seek in ten writes back what it read.
+    let requests = (0..count).flat_map(|index| {
+        let at = rng.below(16 * FILE / CHUNK) * CHUNK;
+        let read = Request::read(2 * index, at, CHUNK);
+        let write = Request::write(2 * index + 1, at, CHUNK);
+        std::iter::once(read).chain((index % 10 == 0).then_some(write))
+    });
+    seeker.run_deep(SEEKERS, requests.collect::<Vec<_>>());
+    Volume {
+        read: FILE as f64 / reader.seconds(),
+        write: FILE as f64 / writer.seconds(),
+        rewrite: FILE as f64 / rewriter.seconds(),
+        seeks: f64::from(u32::try_from(count).unwrap_or(u32::MAX)) / seeker.seconds(),
+    }
+}
+
+pub(super) fn cells(seed: u64) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for names in ["Raid6", "Raid10", "Raid1 SSD"] {
+        let volume = run(profile_of(names), seed);
+        let table = Table::new(BONNIE);
+        for row in table.rows().filter(|row| row.text("volume") == names) {
+            cells.extend(bonnie_cells(&row, &volume));
+        }
+        let hdparm = Table::new(HDPARM);
+        for row in hdparm
+            .rows()
+            .filter(|row| profile_of(row.text("volume")) == profile_of(names))
+        {
+            cells.push(Cell {
+                seed: 2,
+                lines: vec![row.line()],
+                what: format!("{names}: hdparm -t"),
+                unit: "MiB/s",
+                measured: row.number("MBps").unwrap_or(f64::NAN),
+                simulated: Some(volume.read / 1_048_576.0),
+                gate: None,
+                reason: Some("hdparm and bonnie++ disagree on every volume; fitted to bonnie++"),
+            });
+        }
+    }
+    cells
+}
+
+fn bonnie_cells(row: &Row<'_>, volume: &Volume) -> Vec<Cell> {
+    let name = row.text("volume");
+    let cell = |what: &str, column: &str, simulated: Option<f64>, gate, reason| {
+        let is_rate = column != "seeks_ps";
+        let scale = if is_rate { 1024.0 / 1e6 } else { 1.0 };
+        Cell {
+            seed: 2,
+            lines: vec![row.line()],
+            what: format!("{name}: {what}"),
+            unit: if is_rate { "MB/s" } else { "seeks/s" },
+            measured: row.number(column).unwrap_or(f64::NAN) * scale,
+            simulated: simulated.map(|value| if is_rate { value / 1e6 } else { value }),
+            gate,
+            reason,
+        }
+    };
+    // Each byte is read and written by one thread that waits for both.
+    let in_turn = 1.0 / (1.0 / volume.read + 1.0 / volume.write);
+    vec![
+        cell("block read", "getblk_Kps", Some(volume.read), None, FITTED),
+        cell(
+            "block write",
+            "putblk_Kps",
+            Some(volume.write),
+            None,
+            FITTED,
+        ),
+        cell(
+            "rewrite, reading and writing in turn",
+            "rewrite_Kps",
+            Some(in_turn),
+            Some(Gate::G11),
+            None,
+        ),
+        cell(
+            "rewrite, with the host's read-ahead and write-back side by side",
+            "rewrite_Kps",
+            Some(volume.rewrite),
+            None,
+            Some("how far they overlap depends on the kernel of 2013"),
+        ),
+        cell(
+            "seeks of 5 processes",
+            "seeks_ps",
+            Some(volume.seeks),
+            None,
+            Some("memory, filesystem and processor take part: not a figure of the disks"),
+        ),
+        cell("character write", "putc_Kps", None, None, PROCESSOR),
+        cell("character read", "getc_Kps", None, None, PROCESSOR),
+    ]
+}

@@ -1,0 +1,42 @@
+//! Why a trial could not be run.
+
+use thiserror::Error;
+
+/// Why a trial could not be run. Operations that fail are no such error.
+#[derive(Debug, Error)]
+pub enum TrialError {
+    /// The target could not be opened as the workload needs it.
+    #[error(transparent)]
+    Open(directio::Error),
+    /// There was no memory for the buffers.
+    #[error("no memory for the buffers; lower queue_depth, streams or block_size")]
+    Buffers(#[source] directio::Error),
+    /// No whole block lies in the span.
+    #[error("no block of {block_size} bytes fits between {offset} and {size}")]
+    NoBlock {
+        /// Bytes per block.
+        block_size: u64,
+        /// First byte of the span.
+        offset: u64,
+        /// Size of the target.
+        size: u64,
+    },
+    /// The engine is not to be had.
+    #[error("{0}")]
+    Engine(String),
+    /// The engine broke in the middle.
+    #[error("the {engine} engine broke while measuring")]
+    Broken {
+        /// Which engine.
+        engine: &'static str,
+        /// What the system answered.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A thread could not be started or ended without a record.
+    #[error("a measuring thread {0}")]
+    Thread(String),
+    /// The work between set-up and start failed.
+    #[error("preparing the trial failed")]
+    Prepare(#[source] Box<dyn std::error::Error + Send + std::marker::Sync>),
+}

@@ -1,0 +1,494 @@
+//! The measuring loop.
+//!
+//! One function for closed loops, one for open ones; both are compiled once per
+//! engine and clock, so that the calls to them are inlined. Everything is
+//! decided before they start: they take operations from [`Steps`], stamp them,
+//! hand them over, stamp the completions and count them.
+//!
+//! # What a latency is
+//! From the moment before the operation was handed to the engine to the moment
+//! after the engine gave it back. Operations that are handed over together are
+//! stamped together, and so are completions that come back together: that is
+//! when each of them left and when each of them was seen. The time that this
+//! loop spends on the others of a batch is in neither.
+
+use crate::clock::Timescale;
+use crate::engine::{Completion, Done, Engine, FailedIn, Op, Wait};
+use crate::fixed::Fixed;
+use crate::intervals::Intervals;
+use diskfacts_plan::arrivals::Intended;
+use diskfacts_plan::pattern::{Step, Steps};
+use diskfacts_record::Histogram;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Errors after which a stream gives up: a device that is gone answers a
+/// million times a second.
+pub const ERRORS_MAX: u64 = 1000;
+
+/// Kinds of errors kept apart; more than these are added to the last.
+const ERROR_KINDS_MAX: usize = 16;
+
+/// What one stream is to do.
+pub struct Job<'a> {
+    /// Where to read and write next.
+    pub steps: Steps,
+    /// Bytes per operation.
+    pub block_size: u64,
+    /// Operations in flight.
+    pub depth: u32,
+    /// Nanoseconds after which no operation is started.
+    pub time_ns: Option<u64>,
+    /// Operations after which none is started.
+    pub operations: Option<u64>,
+    /// Intended starts of an open loop.
+    pub intended: Option<Intended>,
+    /// Whether a final sync belongs to the measurement.
+    pub sync_at_end: bool,
+    /// Set from outside to end early.
+    pub stop: &'a AtomicBool,
+    /// Operations completed, for whoever watches; updated now and then.
+    pub progress: &'a AtomicU64,
+}
+
+/// What one stream did.
+#[derive(Debug, Clone)]
+pub struct Record {
+    /// Latencies of reads, nanoseconds; from the intended start in an open loop.
+    pub read: Histogram,
+    /// Latencies of writes.
+    pub write: Histogram,
+    /// Latencies from submission, in an open loop.
+    pub service: Option<Histogram>,
+    /// Operations over time.
+    pub intervals: diskfacts_record::evidence::Intervals,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Errors by kind: write, part, error number (0 for a short transfer),
+    /// count, offset of the first.
+    pub errors: Vec<ErrorKind>,
+    /// Tick before the first submission.
+    pub started: u64,
+    /// Tick after the last completion, and after the final sync.
+    pub ended: u64,
+    /// Nanoseconds of the final sync, if there was one.
+    pub final_sync_ns: Option<u64>,
+    /// Completions that seemed to end before they began.
+    pub backwards: u64,
+    /// Sum of the time operations were in flight, nanoseconds.
+    pub in_flight_ns: u128,
+}
+
+/// One kind of error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ErrorKind {
+    /// Of a write; else of a read.
+    pub write: bool,
+    /// Which part failed.
+    pub failed_in: FailedIn,
+    /// The error number; 0 when fewer bytes were moved than asked.
+    pub errno: i32,
+    /// How often.
+    pub count: u64,
+    /// Offset of the first one.
+    pub first_offset: u64,
+}
+
+/// What is in flight in one slot.
+#[derive(Debug, Clone, Copy, Default)]
+struct Slot {
+    /// Tick at which it was handed over.
+    submitted: u64,
+    /// Twice the offset, plus one for a write.
+    place: u64,
+}
+
+impl Slot {
+    #[inline]
+    fn new(step: Step) -> Self {
+        Self {
+            submitted: 0,
+            place: step.offset << 1 | u64::from(step.write),
+        }
+    }
+
+    #[inline]
+    fn write(self) -> bool {
+        self.place & 1 == 1
+    }
+
+    fn offset(self) -> u64 {
+        self.place >> 1
+    }
+}
+
+/// An operation that succeeded and is yet to be counted.
+#[derive(Debug, Clone, Copy, Default)]
+struct Ended {
+    /// From the submission or, in an open loop, from the intended start.
+    latency_ticks: u64,
+    /// From the submission.
+    service_ticks: u64,
+    write: bool,
+}
+
+/// What both loops record.
+struct Tally {
+    histograms: [Histogram; 2],
+    service: Option<Histogram>,
+    intervals: Intervals,
+    scale: Timescale,
+    block_size: u64,
+    completed: u64,
+    reported: u64,
+    /// Bytes of transfers that ended short.
+    short_bytes: [u64; 2],
+    failed: u64,
+    failed_in_flight_ns: u128,
+    errors: Vec<ErrorKind>,
+    backwards: u64,
+    started: u64,
+    last: u64,
+}
+
+impl Tally {
+    fn new<E: Engine>(engine: &mut E, job: &Job<'_>) -> Self {
+        let scale = engine.timescale();
+        let started = engine.now();
+        Self {
+            histograms: [Histogram::new(), Histogram::new()],
+            service: job.intended.is_some().then(Histogram::new),
+            intervals: Intervals::new(started, scale),
+            scale,
+            block_size: job.block_size,
+            completed: 0,
+            reported: 0,
+            short_bytes: [0; 2],
+            failed: 0,
+            failed_in_flight_ns: 0,
+            errors: Vec::with_capacity(ERROR_KINDS_MAX),
+            backwards: 0,
+            started,
+            last: started,
+        }
+    }
+
+    /// Counts one operation that succeeded.
+    #[inline]
+    fn count(&mut self, ended: Ended) {
+        let latency_ns = self.scale.ns(ended.latency_ticks);
+        self.histograms[usize::from(ended.write)].record(latency_ns);
+        if let Some(service) = &mut self.service {
+            service.record(self.scale.ns(ended.service_ticks));
+        }
+    }
+
+    /// The ticks of a latency; 0, and a mark on the clock, when it would be
+    /// negative.
+    #[inline]
+    fn lasted(&mut self, from: u64, to: u64) -> u64 {
+        let lasted = to.checked_sub(from);
+        if lasted.is_none() {
+            self.backwards += 1;
+        }
+        lasted.unwrap_or(0)
+    }
+
+    /// All completions of one reaping have been seen, at `now`; so many of them
+    /// had `succeeded`.
+    #[inline]
+    fn turn_ended(&mut self, succeeded: u64, now: u64, job: &Job<'_>) {
+        self.last = now;
+        self.completed += succeeded;
+        if self.intervals.count(self.completed, now) {
+            self.report(job);
+        }
+    }
+
+    #[cold]
+    fn report(&mut self, job: &Job<'_>) {
+        job.progress
+            .fetch_add(self.completed - self.reported, Ordering::Relaxed);
+        self.reported = self.completed;
+    }
+
+    #[cold]
+    fn failure(&mut self, completion: Completion, slot: Slot, now: u64) {
+        self.failed += 1;
+        let ticks = self.lasted(slot.submitted, now);
+        self.failed_in_flight_ns += u128::from(self.scale.ns(ticks));
+        let errno = (-completion.result).max(0);
+        if completion.result > 0 {
+            // Fewer bytes than a block.
+            self.short_bytes[usize::from(slot.write())] +=
+                u64::from(completion.result.unsigned_abs());
+        }
+        let kind = ErrorKind {
+            write: slot.write(),
+            failed_in: completion.failed_in,
+            errno,
+            count: 1,
+            first_offset: slot.offset(),
+        };
+        let same = |known: &&mut ErrorKind| {
+            (known.write, known.failed_in, known.errno) == (kind.write, kind.failed_in, kind.errno)
+        };
+        if let Some(known) = self.errors.iter_mut().find(same) {
+            known.count += 1;
+        } else if self.errors.len() < ERROR_KINDS_MAX {
+            self.errors.push(kind);
+        } else if let Some(last) = self.errors.last_mut() {
+            last.count += 1;
+        }
+    }
+
+    fn finish<E: Engine>(mut self, engine: &mut E, job: &Job<'_>) -> Record {
+        let mut final_sync_ns = None;
+        if job.sync_at_end && !self.histograms[1].is_empty() {
+            let before = engine.now();
+            let synced = engine.sync_all();
+            let after = engine.now();
+            final_sync_ns = Some(self.scale.ns(after.saturating_sub(before)));
+            self.last = after;
+            if let Err(error) = synced {
+                self.errors.push(ErrorKind {
+                    write: true,
+                    failed_in: FailedIn::Sync,
+                    errno: error.raw_os_error().unwrap_or(0),
+                    count: 1,
+                    first_offset: 0,
+                });
+            }
+        }
+        self.report(job);
+        let [read, write] = self.histograms;
+        // Time in flight is the sum of all latencies from submission.
+        let succeeded = match &self.service {
+            Some(service) => service.sum(),
+            None => read.sum() + write.sum(),
+        };
+        Record {
+            read_bytes: read.count() * self.block_size + self.short_bytes[0],
+            write_bytes: write.count() * self.block_size + self.short_bytes[1],
+            read,
+            write,
+            service: self.service,
+            intervals: self.intervals.record(),
+            errors: self.errors,
+            started: self.started,
+            ended: self.last,
+            final_sync_ns,
+            backwards: self.backwards,
+            in_flight_ns: succeeded + self.failed_in_flight_ns,
+        }
+    }
+}
+
+/// Operations on their way: slots, and what was not taken yet.
+struct Flight {
+    slots: Box<[Slot]>,
+    free: Fixed<u32>,
+    batch: Fixed<Op>,
+}
+
+impl Flight {
+    fn new(depth: u32) -> Self {
+        let mut free = Fixed::new(depth as usize);
+        for slot in (0..depth).rev() {
+            free.push(slot);
+        }
+        Self {
+            slots: vec![Slot::default(); depth as usize].into_boxed_slice(),
+            free,
+            batch: Fixed::new(depth as usize),
+        }
+    }
+
+    /// Puts the next operation into a free slot.
+    #[inline]
+    fn load<E: Engine>(&mut self, engine: &mut E, slot: u32, step: Step) {
+        if step.write {
+            engine.prepare_write(slot);
+        }
+        self.slots[slot as usize] = Slot::new(step);
+        self.batch.push(Op {
+            offset: step.offset,
+            slot,
+            write: step.write,
+        });
+    }
+
+    /// Hands over the batch, all of it at one moment; what does not fit stays
+    /// in it.
+    #[inline]
+    fn hand_over<E: Engine>(&mut self, engine: &mut E) -> io::Result<()> {
+        if self.batch.is_empty() {
+            return Ok(());
+        }
+        let now = engine.now();
+        for op in self.batch.as_slice() {
+            self.slots[op.slot as usize].submitted = now;
+        }
+        let taken = engine.submit(self.batch.as_slice())?;
+        self.batch.drop_front(taken);
+        Ok(())
+    }
+
+    #[inline]
+    fn none_in_flight(&self) -> bool {
+        self.slots.len() == self.free.len() + self.batch.len()
+    }
+}
+
+/// Does the operations of one stream and records them.
+///
+/// # Errors
+/// When the engine breaks. An operation that fails is counted in the record.
+pub fn measure<E: Engine>(engine: &mut E, job: &mut Job<'_>) -> io::Result<Record> {
+    match job.intended.take() {
+        Some(intended) => {
+            job.intended = Some(intended.clone());
+            open_loop(engine, job, intended)
+        }
+        None => closed_loop(engine, job),
+    }
+}
+
+/// Each completion starts the next operation.
+fn closed_loop<E: Engine>(engine: &mut E, job: &mut Job<'_>) -> io::Result<Record> {
+    let mut flight = Flight::new(job.depth);
+    let mut done = Done::new(job.depth as usize);
+    let mut ended_before = Fixed::new(job.depth as usize);
+    let block_size = result_of(job.block_size);
+    let mut tally = Tally::new(engine, job);
+    let end = ends_at(&tally, job);
+    let mut left = job.operations.unwrap_or(u64::MAX);
+    let mut going = true;
+    loop {
+        if going {
+            while left > 0
+                && let Some(slot) = flight.free.pop()
+            {
+                left -= 1;
+                flight.load(engine, slot, job.steps.next_step());
+            }
+        }
+        flight.hand_over(engine)?;
+        if flight.none_in_flight() {
+            break;
+        }
+        engine.reap(Wait::One, &mut done)?;
+        let now = engine.now();
+        // Counting what came back a turn ago needs nothing that this reading
+        // gives, so the processor does it while it reads the clock.
+        for ended in ended_before.as_slice() {
+            tally.count(*ended);
+        }
+        ended_before.clear();
+        for completion in done.as_slice() {
+            let slot = flight.slots[completion.slot as usize];
+            flight.free.push(completion.slot);
+            if completion.result == block_size {
+                let ticks = tally.lasted(slot.submitted, now);
+                ended_before.push(Ended {
+                    latency_ticks: ticks,
+                    service_ticks: ticks,
+                    write: slot.write(),
+                });
+            } else {
+                tally.failure(*completion, slot, now);
+            }
+        }
+        tally.turn_ended(ended_before.len() as u64, now, job);
+        done.clear();
+        going = tally.last < end && tally.failed < ERRORS_MAX && !job.stop.load(Ordering::Relaxed);
+    }
+    for ended in ended_before.as_slice() {
+        tally.count(*ended);
+    }
+    Ok(tally.finish(engine, job))
+}
+
+/// Operations start at intended moments, whether or not earlier ones ended.
+fn open_loop<E: Engine>(
+    engine: &mut E,
+    job: &mut Job<'_>,
+    mut intended: Intended,
+) -> io::Result<Record> {
+    let mut flight = Flight::new(job.depth);
+    let block_size = result_of(job.block_size);
+    let mut intended_of = vec![0_u64; job.depth as usize];
+    let mut done = Done::new(job.depth as usize);
+    let mut tally = Tally::new(engine, job);
+    let end = ends_at(&tally, job);
+    let mut left = job.operations.unwrap_or(u64::MAX);
+    let (started, scale) = (tally.started, tally.scale);
+    let mut next_due = || started.saturating_add(scale.ticks(intended.next_ns()));
+    let mut due = next_due();
+    loop {
+        let now = engine.now();
+        // A target that cannot keep up would be owed operations for ever, so
+        // the end ends the debt too.
+        let over = now >= end
+            || due >= end
+            || left == 0
+            || tally.failed >= ERRORS_MAX
+            || job.stop.load(Ordering::Relaxed);
+        while !over && due <= now && due < end && left > 0 {
+            let Some(slot) = flight.free.pop() else { break };
+            left -= 1;
+            flight.load(engine, slot, job.steps.next_step());
+            intended_of[slot as usize] = due;
+            due = next_due();
+        }
+        flight.hand_over(engine)?;
+        if flight.none_in_flight() {
+            if over {
+                break;
+            }
+            engine.idle_until(due.min(end));
+            continue;
+        }
+        let wait = if over || flight.free.is_empty() {
+            Wait::One
+        } else {
+            Wait::Until(due)
+        };
+        engine.reap(wait, &mut done)?;
+        let now = engine.now();
+        let mut succeeded = 0;
+        for completion in done.as_slice() {
+            let slot = flight.slots[completion.slot as usize];
+            flight.free.push(completion.slot);
+            if completion.result == block_size {
+                let ended = Ended {
+                    latency_ticks: tally.lasted(intended_of[completion.slot as usize], now),
+                    service_ticks: tally.lasted(slot.submitted, now),
+                    write: slot.write(),
+                };
+                tally.count(ended);
+                succeeded += 1;
+            } else {
+                tally.failure(*completion, slot, now);
+            }
+        }
+        if !done.is_empty() {
+            tally.turn_ended(succeeded, now, job);
+        }
+        done.clear();
+    }
+    Ok(tally.finish(engine, job))
+}
+
+/// What an operation answers that moved a whole block: at most 1 GiB.
+fn result_of(block_size: u64) -> i32 {
+    i32::try_from(block_size).unwrap_or(i32::MAX)
+}
+
+fn ends_at(tally: &Tally, job: &Job<'_>) -> u64 {
+    job.time_ns.map_or(u64::MAX, |ns| {
+        tally.started.saturating_add(tally.scale.ticks(ns))
+    })
+}

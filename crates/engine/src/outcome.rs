@@ -1,0 +1,170 @@
+//! What a trial measured: the records of its threads, added up.
+
+use crate::clock::{Anchor, Clock};
+use crate::cpu::Cpu;
+use crate::engine::{Abilities, FailedIn, SyncEach};
+use crate::intervals;
+use crate::measure::{ErrorKind, Record};
+use crate::pick::{Picked, sync_each};
+use diskfacts_plan::Workload;
+use diskfacts_record::evidence::{ClockEvidence, EngineEvidence, ErrorCount, Intervals, Issued};
+use diskfacts_record::trial::Histograms;
+
+/// What was measured.
+#[derive(Debug, Clone)]
+pub struct TrialOutcome {
+    /// From the first submission to the last completion or the final sync.
+    pub seconds: f64,
+    /// Operations that succeeded.
+    pub ops: u64,
+    /// Operations that failed.
+    pub errors: u64,
+    /// What was done.
+    pub issued: Issued,
+    /// Latencies.
+    pub histograms: Histograms,
+    /// How it was done.
+    pub engine: EngineEvidence,
+    /// How far the clock can be trusted.
+    pub clock: ClockEvidence,
+    /// Errors by kind.
+    pub error_counts: Vec<ErrorCount>,
+    /// Operations over time.
+    pub intervals: Intervals,
+    /// Nanoseconds in user mode of the whole process but the caller's thread.
+    pub user_ns: u64,
+    /// The same in the kernel.
+    pub system_ns: u64,
+    /// Share of the trial during which the busiest measuring thread ran.
+    pub busiest_thread: Option<f64>,
+}
+
+/// What one thread recorded.
+pub(crate) struct StreamRecord {
+    pub(crate) record: Record,
+    pub(crate) abilities: Abilities,
+    pub(crate) direct: bool,
+    pub(crate) direct_refused: Option<String>,
+    pub(crate) cpu_ns: u64,
+}
+
+/// Adds up what the threads recorded.
+pub(crate) fn add_up(
+    picked: &Picked,
+    workload: &Workload,
+    clock: Clock,
+    (from, to): (Anchor, Anchor),
+    (cpu_before, cpu_after): (Cpu, Cpu),
+    records: Vec<StreamRecord>,
+) -> TrialOutcome {
+    let scale = clock.scale();
+    let started = records.iter().map(|r| r.record.started).min().unwrap_or(0);
+    let ended = records.iter().map(|r| r.record.ended).max().unwrap_or(0);
+    let length_ns = scale.ns(ended.saturating_sub(started));
+    let seconds = length_ns as f64 / 1e9;
+    let mut engine = EngineEvidence {
+        threads: records.len() as u32,
+        fallbacks: picked.fallbacks.clone(),
+        direct: !records.is_empty(),
+        ..EngineEvidence::default()
+    };
+    let mut histograms = Histograms::default();
+    let mut issued = Issued::default();
+    let mut kinds: Vec<ErrorKind> = Vec::new();
+    let mut grid = Intervals::default();
+    let mut clock_evidence = ClockEvidence {
+        source: clock.name().to_owned(),
+        drift_ppm: clock.drift_ppm(from, to),
+        backwards: 0,
+    };
+    let mut in_flight_ns = 0_u128;
+    let mut busiest: Option<f64> = None;
+    let syncs_each = sync_each(workload.sync) != SyncEach::None;
+    for stream in records {
+        let record = stream.record;
+        stream.abilities.name.clone_into(&mut engine.name);
+        engine.features = stream.abilities.features;
+        for reason in stream.abilities.fallbacks {
+            if !engine.fallbacks.contains(&reason) {
+                engine.fallbacks.push(reason);
+            }
+        }
+        engine.direct &= stream.direct;
+        engine.direct_refused = engine.direct_refused.or(stream.direct_refused);
+        issued.reads += record.read.count();
+        issued.writes += record.write.count();
+        issued.read_bytes += record.read_bytes;
+        issued.write_bytes += record.write_bytes;
+        issued.syncs += u64::from(record.final_sync_ns.is_some());
+        if syncs_each {
+            issued.syncs += record.write.count();
+        }
+        issued.final_sync_ns = issued.final_sync_ns.max(record.final_sync_ns);
+        clock_evidence.backwards += record.backwards;
+        in_flight_ns += record.in_flight_ns;
+        histograms.add(&Histograms {
+            read: record.read,
+            write: record.write,
+            service: record.service,
+        });
+        intervals::add(&mut grid, record.intervals);
+        merge(&mut kinds, &record.errors);
+        if length_ns > 0 {
+            let share = stream.cpu_ns as f64 / length_ns as f64;
+            busiest = Some(busiest.map_or(share, |most| most.max(share)));
+        }
+    }
+    if length_ns > 0 {
+        engine.mean_depth = in_flight_ns as f64 / length_ns as f64;
+    }
+    TrialOutcome {
+        seconds,
+        ops: issued.reads + issued.writes,
+        errors: kinds.iter().map(|kind| kind.count).sum(),
+        issued,
+        histograms,
+        engine,
+        clock: clock_evidence,
+        error_counts: kinds.iter().map(error_count).collect(),
+        intervals: grid,
+        user_ns: cpu_after.user_ns.saturating_sub(cpu_before.user_ns),
+        system_ns: cpu_after.system_ns.saturating_sub(cpu_before.system_ns),
+        busiest_thread: busiest.map(|share| share.min(1.0)),
+    }
+}
+
+fn merge(kinds: &mut Vec<ErrorKind>, more: &[ErrorKind]) {
+    for error in more {
+        let same = |known: &&mut ErrorKind| {
+            (known.write, known.failed_in, known.errno)
+                == (error.write, error.failed_in, error.errno)
+        };
+        match kinds.iter_mut().find(same) {
+            Some(known) => {
+                known.count += error.count;
+                known.first_offset = known.first_offset.min(error.first_offset);
+            }
+            None => kinds.push(*error),
+        }
+    }
+}
+
+fn error_count(kind: &ErrorKind) -> ErrorCount {
+    let operation = match (kind.failed_in, kind.write) {
+        (FailedIn::Sync, _) => "sync",
+        (FailedIn::Transfer, true) => "write",
+        (FailedIn::Transfer, false) => "read",
+    };
+    let message = if kind.errno == 0 {
+        format!("the {operation} moved fewer bytes than asked: the target ends there")
+    } else {
+        std::io::Error::from_raw_os_error(kind.errno).to_string()
+    };
+    ErrorCount {
+        operation: operation.to_owned(),
+        errno: kind.errno,
+        message,
+        count: kind.count,
+        first_offset: kind.first_offset,
+    }
+}

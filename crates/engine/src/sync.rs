@@ -1,0 +1,171 @@
+//! System calls that return when the operation is done: one in flight.
+
+use crate::buffers::Buffers;
+use crate::clock::{Ticks, Timescale};
+use crate::engine::{Abilities, Completion, Done, Engine, FailedIn, Op, SyncEach, Wait, idle_real};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io;
+
+/// `pread(2)` and `pwrite(2)`, and their v2 forms where a flag is needed.
+pub struct Sync<T> {
+    ticks: T,
+    scale: Timescale,
+    file: File,
+    buffers: Buffers,
+    sync_each: SyncEach,
+    high_priority: bool,
+    fallbacks: Vec<String>,
+    ended: Option<Completion>,
+}
+
+impl<T: Ticks> Sync<T> {
+    /// An engine for one file. With `high_priority` the calls carry
+    /// `RWF_HIPRI`, which makes the kernel poll the device for the completion.
+    pub fn new(
+        (ticks, scale): (T, Timescale),
+        file: File,
+        buffers: Buffers,
+        sync_each: SyncEach,
+        high_priority: bool,
+    ) -> Self {
+        let (high_priority, fallbacks) = if high_priority && !cfg!(target_os = "linux") {
+            let reason = "RWF_HIPRI exists on Linux only; completions are waited for".to_owned();
+            (false, vec![reason])
+        } else {
+            (high_priority, Vec::new())
+        };
+        Self {
+            ticks,
+            scale,
+            file,
+            buffers,
+            sync_each,
+            high_priority,
+            fallbacks,
+            ended: None,
+        }
+    }
+
+    fn transfer(&mut self, op: Op) -> Result<usize, Errno> {
+        loop {
+            let moved = self.call(op);
+            // A signal that set a flag and returned; the operation is still due.
+            if moved != Err(Errno::INTR) {
+                return moved;
+            }
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn call(&mut self, op: Op) -> Result<usize, Errno> {
+        use rustix::io::{ReadWriteFlags, pread, preadv2, pwrite, pwritev2};
+        let slot = op.slot;
+        match (self.high_priority, op.write) {
+            (false, false) => pread(&self.file, self.buffers.get_mut(slot), op.offset),
+            (false, true) => pwrite(&self.file, self.buffers.get(slot), op.offset),
+            (true, false) => preadv2(
+                &self.file,
+                &mut [io::IoSliceMut::new(self.buffers.get_mut(slot))],
+                op.offset,
+                ReadWriteFlags::HIPRI,
+            ),
+            (true, true) => pwritev2(
+                &self.file,
+                &[io::IoSlice::new(self.buffers.get(slot))],
+                op.offset,
+                ReadWriteFlags::HIPRI,
+            ),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn call(&mut self, op: Op) -> Result<usize, Errno> {
+        use rustix::io::{pread, pwrite};
+        if op.write {
+            pwrite(&self.file, self.buffers.get(op.slot), op.offset)
+        } else {
+            pread(&self.file, self.buffers.get_mut(op.slot), op.offset)
+        }
+    }
+
+    fn sync(&self) -> Result<(), Errno> {
+        match self.sync_each {
+            SyncEach::None => Ok(()),
+            #[cfg(not(target_vendor = "apple"))]
+            SyncEach::Data => rustix::fs::fdatasync(&self.file),
+            #[cfg(target_vendor = "apple")]
+            SyncEach::Data => rustix::fs::fsync(&self.file),
+            SyncEach::Full => rustix::fs::fsync(&self.file),
+        }
+    }
+}
+
+impl<T: Ticks> Engine for Sync<T> {
+    fn abilities(&self) -> Abilities {
+        Abilities {
+            name: "sync",
+            depth: 1,
+            features: if self.high_priority {
+                vec!["hipri".to_owned()]
+            } else {
+                Vec::new()
+            },
+            fallbacks: self.fallbacks.clone(),
+        }
+    }
+
+    #[inline]
+    fn now(&mut self) -> u64 {
+        self.ticks.now()
+    }
+
+    fn timescale(&self) -> Timescale {
+        self.scale
+    }
+
+    #[inline]
+    fn prepare_write(&mut self, slot: u32) {
+        self.buffers.renew(slot);
+    }
+
+    #[inline]
+    fn submit(&mut self, ops: &[Op]) -> io::Result<usize> {
+        let (Some(op), None) = (ops.first(), self.ended) else {
+            return Ok(0);
+        };
+        let (result, failed_in) = match self.transfer(*op) {
+            Err(errno) => (-errno.raw_os_error(), FailedIn::Transfer),
+            Ok(moved) => {
+                let synced = if op.write { self.sync() } else { Ok(()) };
+                match synced {
+                    Err(errno) => (-errno.raw_os_error(), FailedIn::Sync),
+                    // Blocks are at most 1 GiB.
+                    Ok(()) => (i32::try_from(moved).unwrap_or(i32::MAX), FailedIn::Transfer),
+                }
+            }
+        };
+        self.ended = Some(Completion {
+            slot: op.slot,
+            result,
+            failed_in,
+        });
+        Ok(1)
+    }
+
+    #[inline]
+    fn reap(&mut self, _wait: Wait, done: &mut Done) -> io::Result<()> {
+        if let Some(completion) = self.ended.take() {
+            done.push(completion);
+        }
+        Ok(())
+    }
+
+    fn sync_all(&mut self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+
+    fn idle_until(&mut self, tick: u64) {
+        idle_real(self.ticks, self.scale, tick);
+    }
+}

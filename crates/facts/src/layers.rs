@@ -1,0 +1,107 @@
+//! Who served the bytes of a trial.
+//!
+//! # What is compared
+//! The bytes that the engine issued, against what witnesses saw go by at each
+//! level at which a page cache can lie: between the workload and the device
+//! right under its filesystem (or the device it was pointed at), and between
+//! each loop device and the devices under its backing file, because the
+//! backing file has a page cache of its own. Levels in between, RAID or device
+//! mapper, hold no page cache; they may multiply bytes (copies, parity), so
+//! their leaves are never compared with the bytes issued.
+//!
+//! # Witnesses of reads
+//! 1. `read_bytes` of `/proc/self/io`: counted in `submit_bio` for each read
+//!    that this process causes, read-ahead included (`task_io_account_read`,
+//!    kernel `block/blk-core.c`), and not for what a loop device's worker then
+//!    reads on its behalf.
+//! 2. What the device right under counted; it includes the I/O of others.
+//! 3. Residency of the span, where the first is missing: bytes that were in the
+//!    page cache before and after were not fetched in between.
+//!
+//! Each can be too high, none too low but for what was still under way when the
+//! window closed, so the smallest is believed. Read-ahead may fetch more than
+//! was issued; a share ends at 1. Bytes that the filesystem made up without any
+//! I/O (holes, unwritten extents) came from the memory of this host and count
+//! as page cache.
+//!
+//! A device that counted nothing at all while the process caused as many bytes
+//! as were issued does not count (`queue/iostats` is 0) and is no witness.
+//!
+//! # Witnesses of writes
+//! Direct writes: `write_bytes` of `/proc/self/io` and the device, as above.
+//! Buffered writes: only the device, because `/proc/self/io` counts a buffered
+//! write when its page is dirtied (`Documentation/filesystems/proc.rst`); and
+//! pages still dirty in the end did not reach it.
+//!
+//! # What a device did with what reached it
+//! Reads: its cache or its medium, nobody can tell from outside: `unknown`.
+//! Writes: on the medium as far as the device tells the truth, if it says that
+//! it has no volatile cache (`write through`), or if the data was synced and
+//! the leaves counted flushes, or single writes were forced to the medium (FUA,
+//! which the kernel uses for `O_DSYNC` and `O_SYNC` with direct I/O). A memory
+//! that a controller declares non-volatile counts as medium here. Else the
+//! drive acknowledged them, from whichever of the two: `unknown`.
+//!
+//! # What is not known
+//! Missing bytes are laid to a page cache only where one certainly lies: not
+//! between a loop device with direct I/O and its backing device (holes of the
+//! backing file), and not on a filesystem that compresses, where the device
+//! moves fewer bytes than the file holds. Such bytes are `unknown`, and the
+//! device share is what was counted.
+
+mod durability;
+pub(crate) mod reach;
+
+use crate::share;
+use diskfacts_plan::Workload;
+use diskfacts_record::{Evidence, Layers, Stack};
+pub(crate) use durability::{all_leaves, flushes};
+use reach::{Direction, Reach};
+
+/// Filesystems that are nothing but page cache.
+const MEMORY_FILESYSTEMS: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
+
+/// Whether the target lies in memory: no device can be reached.
+pub(crate) fn in_memory(stack: &Stack) -> bool {
+    stack.devices.is_empty()
+        && stack
+            .filesystem
+            .as_ref()
+            .is_some_and(|f| MEMORY_FILESYSTEMS.contains(&f.kind.as_str()))
+}
+
+/// Who served the bytes of a trial: shares that add up to exactly 1; how
+/// they are found is said at the top of this module.
+pub fn layers(workload: &Workload, evidence: &Evidence, stack: &Stack) -> Layers {
+    // A simulated disk knows.
+    if let Some(truth) = &evidence.truth {
+        return share::layers(
+            truth.page_cache,
+            truth.drive_cache,
+            truth.media,
+            truth.device,
+        );
+    }
+    if evidence.engine.name == "null" {
+        return Layers::default();
+    }
+    if in_memory(stack) {
+        return share::layers(1.0, 0.0, 0.0, Some(0.0));
+    }
+    let read = Reach::of(Direction::Read, workload, evidence, stack);
+    let write = Reach::of(Direction::Write, workload, evidence, stack);
+    let kept = durability::on_medium(workload, evidence, stack);
+    let part = |reach: &Reach, on_medium: bool| {
+        let device = reach.device_share();
+        let media = device.filter(|_| on_medium).unwrap_or(0.0);
+        share::layers(reach.page_cache_share(), 0.0, media, device)
+    };
+    let parts = [
+        (part(&read, false), read.issued as f64),
+        (part(&write, kept), write.issued as f64),
+    ];
+    share::weighted(parts.iter().map(|(part, bytes)| (part, *bytes)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,323 @@
+//! How far the bytes of one direction came, level by level.
+
+use diskfacts_plan::{Pattern, Workload};
+use diskfacts_record::evidence::Residency;
+use diskfacts_record::{BlockDevice, DeviceCounters, DeviceKind, Evidence, Stack};
+
+/// Which of the bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// Those read.
+    Read,
+    /// Those written.
+    Write,
+}
+
+/// How far the bytes of one direction came.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Reach {
+    /// Bytes that the engine issued and saw done.
+    pub(crate) issued: u64,
+    /// Bytes that this process caused at the block layer, where that is a
+    /// witness.
+    pub(crate) process: Option<u64>,
+    /// Bytes that the devices right under the filesystem counted, or the
+    /// device that is the target.
+    pub(crate) top: Option<u64>,
+    /// Share of the issued bytes that went below the page cache of the target.
+    past_target: Option<f64>,
+    /// Share that was in the page cache for certain, when `past_target` is not
+    /// known.
+    cached_at_least: f64,
+    /// The filesystem may move fewer bytes than the file holds.
+    compresses: bool,
+    /// Loop devices on the way, from the top.
+    pub(crate) loops: Vec<LoopStep>,
+}
+
+/// The loop devices that lie under equally many others.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct LoopStep {
+    /// Their names.
+    pub(crate) names: Vec<String>,
+    /// Bytes that they counted.
+    pub(crate) above: Option<u64>,
+    /// Bytes that the devices under their backing files counted.
+    pub(crate) below: Option<u64>,
+    /// Whether the page cache of their backing files is in the way: all say so.
+    pub(crate) buffered: bool,
+    /// Share that went on to the devices below.
+    share: Option<f64>,
+}
+
+impl Reach {
+    pub(crate) fn of(
+        direction: Direction,
+        workload: &Workload,
+        evidence: &Evidence,
+        stack: &Stack,
+    ) -> Self {
+        let direct = evidence.engine.direct;
+        let issued = match direction {
+            Direction::Read => evidence.issued.read_bytes,
+            Direction::Write => evidence.issued.write_bytes,
+        };
+        let process = evidence.process_io.as_ref().and_then(|io| match direction {
+            Direction::Read => Some(io.read_bytes),
+            Direction::Write => direct.then_some(io.write_bytes),
+        });
+        // Without devices under it, a filesystem may count its traffic there or
+        // not (FUSE and 9p do not): what is missing proves nothing.
+        let blind = stack.devices.is_empty();
+        let tops: Vec<&BlockDevice> = roots(stack).collect();
+        let counted = (!blind)
+            .then(|| count(&tops, direction, evidence))
+            .flatten();
+        let idle = tops.iter().all(|d| silent(d, evidence));
+        let share = |bytes: u64| (bytes as f64 / issued as f64).min(1.0);
+        let top = counted.filter(|_| {
+            let process_is_enough = process.is_some_and(|bytes| share(bytes) >= 0.98);
+            !(idle && process_is_enough)
+        });
+        let cached_at_least = match direction {
+            Direction::Read if !direct => resident(workload, evidence),
+            Direction::Write => still_dirty(evidence, issued),
+            Direction::Read => 0.0,
+        };
+        let mut seen: Vec<f64> = Vec::new();
+        seen.extend(top.map(share));
+        seen.extend(process.filter(|bytes| !blind || *bytes > 0).map(share));
+        let residency_speaks = direction == Direction::Write || process.is_none();
+        if residency_speaks && !seen.is_empty() {
+            seen.push(1.0 - cached_at_least);
+        }
+        let past_target = (issued > 0)
+            .then(|| seen.into_iter().reduce(f64::min))
+            .flatten();
+        Self {
+            issued,
+            process,
+            top,
+            past_target,
+            cached_at_least,
+            compresses: blind || compresses(stack),
+            loops: loop_steps(direction, evidence, stack),
+        }
+    }
+
+    /// Share of the issued bytes that reached the leaves, as far as it can be
+    /// followed there.
+    pub(crate) fn device_share(&self) -> Option<f64> {
+        let mut share = self.past_target?;
+        for step in &self.loops {
+            if share > 0.0 {
+                share *= step.share?;
+            }
+        }
+        Some(share)
+    }
+
+    /// Share that stayed in the page cache of the target.
+    pub(crate) fn kept_by_target(&self) -> f64 {
+        match self.past_target {
+            Some(past) if !self.compresses => 1.0 - past,
+            Some(past) => self.cached_at_least.min(1.0 - past),
+            None => self.cached_at_least,
+        }
+    }
+
+    /// Share that stayed in the page cache of a loop device's backing file, for
+    /// each step.
+    pub(crate) fn kept_by_loops(&self) -> Vec<(&LoopStep, f64)> {
+        let mut kept = Vec::new();
+        let mut carried = self.past_target;
+        for step in &self.loops {
+            let Some((before, share)) = carried.zip(step.share) else {
+                break;
+            };
+            if step.buffered {
+                kept.push((step, before * (1.0 - share)));
+            }
+            carried = Some(before * share);
+        }
+        kept
+    }
+
+    /// Share that stayed in any page cache.
+    pub(crate) fn page_cache_share(&self) -> f64 {
+        self.kept_by_target() + self.kept_by_loops().iter().map(|(_, s)| s).sum::<f64>()
+    }
+}
+
+/// The devices that no other device of the stack stands on: right under the
+/// filesystem (several, if it spans several), or the target itself.
+pub(crate) fn roots(stack: &Stack) -> impl Iterator<Item = &BlockDevice> {
+    stack.devices.iter().filter(|device| {
+        !stack
+            .devices
+            .iter()
+            .any(|other| other.below.contains(&device.name))
+    })
+}
+
+fn counters<'a>(device: &BlockDevice, evidence: &'a Evidence) -> Option<&'a DeviceCounters> {
+    if device.counts_io == Some(false) {
+        return None;
+    }
+    evidence.devices.iter().find(|d| d.name == device.name)
+}
+
+/// Bytes that all of these devices counted; `None` when one did not count.
+pub(crate) fn count(
+    devices: &[&BlockDevice],
+    direction: Direction,
+    evidence: &Evidence,
+) -> Option<u64> {
+    devices.iter().try_fold(0, |sum: u64, device| {
+        let counted = counters(device, evidence)?;
+        Some(sum.saturating_add(match direction {
+            Direction::Read => counted.read_bytes,
+            Direction::Write => counted.write_bytes,
+        }))
+    })
+}
+
+/// Whether the device counted nothing at all.
+fn silent(device: &BlockDevice, evidence: &Evidence) -> bool {
+    counters(device, evidence).is_none_or(|c| {
+        (c.reads, c.writes, c.read_bytes, c.write_bytes, c.busy_ms) == (0, 0, 0, 0, 0)
+    })
+}
+
+/// Share of the span that lay in the page cache before and after, where that
+/// says something about the bytes issued: they were drawn evenly from the span,
+/// or all of it was there.
+fn resident(workload: &Workload, evidence: &Evidence) -> f64 {
+    let share = |r: &Residency| {
+        if r.span_bytes == 0 {
+            0.0
+        } else {
+            (r.cached_bytes as f64 / r.span_bytes as f64).min(1.0)
+        }
+    };
+    let (Some(before), Some(after)) = (&evidence.residency_before, &evidence.residency_after)
+    else {
+        return 0.0;
+    };
+    let both = share(before).min(share(after));
+    let passes = matches!(workload.pattern, Pattern::Sequential)
+        && before.span_bytes > 0
+        && evidence.issued.read_bytes >= before.span_bytes;
+    let even = matches!(workload.pattern, Pattern::Random) || passes || both >= 0.999;
+    if even { both } else { 0.0 }
+}
+
+/// Bytes of the span that were dirty before the trial: what an earlier one left
+/// behind is written back in this one's window.
+pub(crate) fn dirty_before(evidence: &Evidence) -> u64 {
+    let before = evidence.residency_before.as_ref();
+    before.and_then(|r| r.dirty_bytes).unwrap_or(0)
+}
+
+/// Share of the written bytes that were not written back in the end.
+fn still_dirty(evidence: &Evidence, issued: u64) -> f64 {
+    let after = evidence.residency_after.as_ref();
+    match after.and_then(|r| r.dirty_bytes) {
+        Some(after) if issued > 0 => {
+            (after.saturating_sub(dirty_before(evidence)) as f64 / issued as f64).min(1.0)
+        }
+        _ => 0.0,
+    }
+}
+
+/// Whether the device may move fewer bytes than the file holds.
+pub(crate) fn compresses(stack: &Stack) -> bool {
+    stack.filesystem.as_ref().is_some_and(|filesystem| {
+        filesystem.kind == "zfs"
+            || filesystem.options.iter().any(|option| {
+                option.starts_with("compress")
+                    && !option.ends_with("=no")
+                    && !option.ends_with("=none")
+            })
+    })
+}
+
+/// Loop devices by the number of loop devices above them.
+fn loop_steps(direction: Direction, evidence: &Evidence, stack: &Stack) -> Vec<LoopStep> {
+    let mut steps = Vec::new();
+    let mut level: Vec<&BlockDevice> = roots(stack).collect();
+    // Every round goes below one more loop device; a stack that contradicts
+    // itself with a circle ends here too.
+    for _ in 0..stack.devices.len() {
+        let loops = first_loops(&level, stack);
+        if loops.is_empty() {
+            break;
+        }
+        let below = below(&loops, stack);
+        steps.push(step(direction, evidence, &loops, &below));
+        level = below;
+    }
+    steps
+}
+
+/// The devices that these stand on, each once.
+fn below<'a>(devices: &[&BlockDevice], stack: &'a Stack) -> Vec<&'a BlockDevice> {
+    let mut found: Vec<&BlockDevice> = Vec::new();
+    for name in devices.iter().flat_map(|device| &device.below) {
+        if let Some(device) = stack.device(name)
+            && !found.iter().any(|known| known.name == device.name)
+        {
+            found.push(device);
+        }
+    }
+    found
+}
+
+/// The nearest loop devices at or under these.
+fn first_loops<'a>(from: &[&'a BlockDevice], stack: &'a Stack) -> Vec<&'a BlockDevice> {
+    let mut loops: Vec<&BlockDevice> = Vec::new();
+    let mut level = from.to_vec();
+    for _ in 0..stack.devices.len() {
+        let (found, others): (Vec<_>, Vec<_>) = level
+            .into_iter()
+            .partition(|device| device.kind == DeviceKind::Loop);
+        for device in found {
+            if !loops.iter().any(|known| known.name == device.name) {
+                loops.push(device);
+            }
+        }
+        level = below(&others, stack);
+        if level.is_empty() {
+            break;
+        }
+    }
+    loops
+}
+
+fn step(
+    direction: Direction,
+    evidence: &Evidence,
+    loops: &[&BlockDevice],
+    under: &[&BlockDevice],
+) -> LoopStep {
+    let all_direct = loops.iter().all(|l| l.backing_direct == Some(true));
+    let above = count(loops, direction, evidence);
+    let (below, share) = if loops.iter().any(|l| l.below.is_empty()) {
+        // The backing file lies on something without block devices. Past its
+        // page cache, nothing that is known lies further down.
+        (None, all_direct.then_some(1.0))
+    } else {
+        let below = count(under, direction, evidence);
+        let share = above
+            .zip(below)
+            .and_then(|(above, below)| (above > 0).then(|| (below as f64 / above as f64).min(1.0)));
+        (below, share)
+    };
+    LoopStep {
+        names: loops.iter().map(|l| l.name.clone()).collect(),
+        above,
+        below,
+        buffered: loops.iter().all(|l| l.backing_direct == Some(false)),
+        share,
+    }
+}

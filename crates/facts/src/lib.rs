@@ -1,0 +1,33 @@
+//! From records to claims. Pure: no file, clock or environment is read, so a
+//! stored run gives the same facts again, and newer rules explain older runs.
+//!
+//! * [`layers()`]: who served the bytes of a trial; called after each trial.
+//! * [`figures()`]: the figures of each stage over its trials.
+//! * [`findings`]: what follows, most important first; the table of rules is
+//!   [`rules::all`].
+//! * [`verdicts()`]: how the target does for known uses; the table is [`uses()`].
+//! * [`stats`]: the statistics they rest on, each with its source.
+//!
+//! A claim carries its evidence. What could not be observed is not guessed: a
+//! rule that lacks its evidence stays silent, and a verdict says *unmeasured*.
+
+#![forbid(unsafe_code)]
+
+pub mod figures;
+pub mod layers;
+pub mod rules;
+mod share;
+mod stages;
+pub mod stats;
+#[cfg(test)]
+mod testing;
+pub mod uses;
+pub mod verdicts;
+mod words;
+
+pub use figures::figures;
+pub use layers::layers;
+pub use rules::{Context, Rule, findings};
+pub use stages::Stage;
+pub use uses::{Limit, Metric, Requirement, Source, Use, uses};
+pub use verdicts::verdicts;

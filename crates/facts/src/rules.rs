@@ -1,0 +1,311 @@
+//! Rules: each looks at a run for one thing that makes a figure mean something
+//! else than it seems to, and says so with its evidence.
+//!
+//! A rule is a row of the table in [`all`] and one file. It speaks only when
+//! what it needs was observed, names what would refute it, and says what to
+//! type. Stages that show the same are one finding that names them all. A
+//! healthy run gets no finding of severity warning or above.
+
+mod bytes_disagree;
+mod clock;
+mod cpu_bound;
+mod cpu_pressure;
+mod cpu_stolen;
+mod depth_not_reached;
+mod direct_refused;
+mod engine_fell_back;
+mod holes;
+mod interrupted;
+mod io_errors;
+mod not_durable;
+mod other_io;
+mod rate_missed;
+mod served_from_cache;
+mod stalled;
+mod sync_without_flush;
+mod too_few_trials;
+mod too_noisy;
+mod too_short;
+mod warm_not_cached;
+mod warm_up;
+
+pub(crate) use served_from_cache::SHARE as SERVED_FROM_CACHE;
+pub(crate) use too_noisy::NOTE as NOISE;
+
+use crate::figures;
+use crate::stages::{self, Stage};
+use diskfacts_record::{Finding, Run, StageFigures};
+use std::cmp::Reverse;
+
+/// What a rule looks at.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// Its stages that have trials, in the order of the plan.
+    pub stages: Vec<Stage<'a>>,
+    /// The figures of these, in the same order.
+    pub figures: Vec<StageFigures>,
+}
+
+impl<'a> Context<'a> {
+    /// Sorts the trials of a run into stages and works out their figures.
+    pub fn new(run: &'a Run) -> Self {
+        let stages = stages::of(run);
+        let figures = stages.iter().map(figures::of_stage).collect();
+        Self {
+            run,
+            stages,
+            figures,
+        }
+    }
+
+    /// Each stage with its figures.
+    pub fn each(&self) -> impl Iterator<Item = (&Stage<'a>, &StageFigures)> {
+        self.stages.iter().zip(&self.figures)
+    }
+
+    /// Each stage that did I/O and whose disk is not a simulated one.
+    fn real(&self) -> impl Iterator<Item = (&Stage<'a>, &StageFigures)> {
+        self.each()
+            .filter(|(stage, _)| !stage.is_null() && !stage.is_simulated())
+    }
+}
+
+/// One rule.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule {
+    /// Its name, as in [`Finding::rule`]: `served-from-cache`.
+    pub name: &'static str,
+    /// What it finds, in a few words.
+    pub about: &'static str,
+    /// What it finds in a run; empty when there is nothing to say.
+    pub check: fn(&Context<'_>) -> Vec<Finding>,
+}
+
+/// All rules; among findings of the same severity and confidence, those of
+/// earlier rules come first.
+pub fn all() -> &'static [Rule] {
+    &RULES
+}
+
+const RULES: [Rule; 22] = [
+    Rule {
+        name: io_errors::NAME,
+        about: "operations failed",
+        check: io_errors::check,
+    },
+    Rule {
+        name: interrupted::NAME,
+        about: "the run did not do all that was planned",
+        check: interrupted::check,
+    },
+    Rule {
+        name: served_from_cache::NAME,
+        about: "bytes that were meant to reach a device were served by memory",
+        check: served_from_cache::check,
+    },
+    Rule {
+        name: holes::NAME,
+        about: "the file has parts without data, which are read without any I/O",
+        check: holes::check,
+    },
+    Rule {
+        name: direct_refused::NAME,
+        about: "direct I/O was asked for and not done",
+        check: direct_refused::check,
+    },
+    Rule {
+        name: bytes_disagree::NAME,
+        about: "the device moved more or fewer bytes than were issued",
+        check: bytes_disagree::check,
+    },
+    Rule {
+        name: sync_without_flush::NAME,
+        about: "syncs did not flush a volatile write cache",
+        check: sync_without_flush::check,
+    },
+    Rule {
+        name: other_io::NAME,
+        about: "others used the same device during a trial",
+        check: other_io::check,
+    },
+    Rule {
+        name: warm_not_cached::NAME,
+        about: "a stage that reads from memory had to read from the device",
+        check: warm_not_cached::check,
+    },
+    Rule {
+        name: cpu_bound::NAME,
+        about: "a processor was the limit, not the device",
+        check: cpu_bound::check,
+    },
+    Rule {
+        name: depth_not_reached::NAME,
+        about: "fewer operations were in flight than asked for",
+        check: depth_not_reached::check,
+    },
+    Rule {
+        name: engine_fell_back::NAME,
+        about: "another engine than the one asked for did the operations",
+        check: engine_fell_back::check,
+    },
+    Rule {
+        name: rate_missed::NAME,
+        about: "an open loop fell behind its rate",
+        check: rate_missed::check,
+    },
+    Rule {
+        name: stalled::NAME,
+        about: "nothing was completed for a while in the middle of a trial",
+        check: stalled::check,
+    },
+    Rule {
+        name: warm_up::NAME,
+        about: "the first trial differs from the later ones",
+        check: warm_up::check,
+    },
+    Rule {
+        name: too_noisy::NAME,
+        about: "the trials of a stage differ too much",
+        check: too_noisy::check,
+    },
+    Rule {
+        name: too_short::NAME,
+        about: "trials are too short to stand for more than themselves",
+        check: too_short::check,
+    },
+    Rule {
+        name: too_few_trials::NAME,
+        about: "too few trials to state a spread",
+        check: too_few_trials::check,
+    },
+    Rule {
+        name: clock::NAME,
+        about: "the clock cannot be trusted",
+        check: clock::check,
+    },
+    Rule {
+        name: cpu_pressure::NAME,
+        about: "tasks waited for a processor during a trial",
+        check: cpu_pressure::check,
+    },
+    Rule {
+        name: cpu_stolen::NAME,
+        about: "the hypervisor gave processor time to others during a trial",
+        check: cpu_stolen::check,
+    },
+    Rule {
+        name: not_durable::NAME,
+        about: "write figures are acknowledgements of a volatile cache",
+        check: not_durable::check,
+    },
+];
+
+/// What follows from a run, most important first: by severity, then by
+/// confidence, then in the order of the rules.
+pub fn findings(run: &Run) -> Vec<Finding> {
+    let context = Context::new(run);
+    let mut found: Vec<Finding> = RULES
+        .iter()
+        .flat_map(|rule| (rule.check)(&context))
+        .collect();
+    // The sort is stable and keeps the order of the rules.
+    found.sort_by_key(|finding| Reverse((finding.severity, finding.confidence)));
+    found
+}
+
+/// Names of stages for a finding, each once.
+fn names<'a>(stages: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in stages {
+        if !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+    use diskfacts_record::Severity;
+
+    #[test]
+    fn a_healthy_run_has_nothing_to_find() {
+        testing::silent(&testing::healthy());
+    }
+
+    #[test]
+    fn every_rule_has_a_name_of_its_own_and_says_what_it_is_about() {
+        for (i, rule) in RULES.iter().enumerate() {
+            assert!(!rule.about.is_empty());
+            assert!(
+                rule.name
+                    .chars()
+                    .all(|c| c.is_ascii_lowercase() || c == '-'),
+                "{}",
+                rule.name
+            );
+            assert!(RULES[..i].iter().all(|other| other.name != rule.name));
+        }
+    }
+
+    #[test]
+    fn a_run_without_trials_or_stack_makes_no_rule_panic() {
+        let mut run = testing::healthy();
+        run.stack = diskfacts_record::Stack::default();
+        findings(&run);
+        run.trials.clear();
+        run.plan.stages.clear();
+        testing::silent(&run);
+    }
+
+    #[test]
+    fn trials_of_zeros_and_of_no_numbers_make_no_rule_panic() {
+        for value in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let mut run = testing::healthy();
+            for trial in &mut run.trials {
+                trial.seconds = value;
+                trial.iops = value;
+                trial.throughput_bytes_per_s = value;
+                trial.bytes = 0;
+                trial.ops = 0;
+                trial.evidence = diskfacts_record::Evidence::default();
+                trial.cpu.busiest_thread = Some(value);
+                trial.evidence.engine.mean_depth = value;
+                trial.evidence.clock.drift_ppm = Some(value);
+                trial.histograms = diskfacts_record::trial::Histograms::default();
+            }
+            findings(&run);
+            crate::figures(&run);
+            crate::verdicts(&run);
+        }
+    }
+
+    #[test]
+    fn every_finding_is_whole_and_the_worst_comes_first() {
+        let mut run = testing::healthy();
+        run.run.status = diskfacts_record::Status::Interrupted;
+        testing::each(&mut run, "random-read-qd1", |trial| {
+            trial.errors = 2;
+            trial.evidence.clock.backwards = 1;
+            trial.cpu.busiest_thread = Some(0.99);
+            trial.evidence.pressure.as_mut().unwrap().cpu_some_ns = 300_000_000;
+        });
+        let found = findings(&run);
+        assert_eq!(found[0].severity, Severity::Error);
+        assert!(found.is_sorted_by_key(|f| Reverse((f.severity, f.confidence))));
+        for finding in &found {
+            assert!(finding.claim.ends_with('.'), "{finding:?}");
+            assert!(!finding.evidence.is_empty(), "{finding:?}");
+            assert!(
+                finding.evidence.iter().all(|e| e.ends_with('.')),
+                "{finding:?}"
+            );
+            assert!(finding.refuted_by.ends_with('.'), "{finding:?}");
+            assert!(finding.remedy.ends_with('.'), "{finding:?}");
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! The ways in which bytes issued and bytes counted can disagree.
+
+use super::super::Context;
+use super::SHARE;
+use crate::layers::in_memory;
+use crate::layers::reach::{Direction, compresses, count, dirty_before, roots};
+use crate::stages::Stage;
+use crate::words::{edit_plan, list, percent, ratio, shell};
+use diskfacts_plan::units::show_size;
+use diskfacts_plan::{CacheMode, SyncMode};
+use diskfacts_record::{BlockDevice, Confidence, DeviceKind, Severity, StageFigures, Trial};
+
+/// Fetched over issued from which on read-ahead is more than a note: a third of
+/// what was fetched was in vain.
+const WASTE: f64 = 1.5;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The device moved fewer bytes, and no page cache explains it.
+    Fewer,
+    /// Read-ahead, or other reads of this process.
+    ReadAhead,
+    /// Writes of the filesystem for its own needs.
+    Journal,
+    /// A RAID or mapping moves more than it was given.
+    Copies,
+}
+
+/// One stage in which it is so.
+#[derive(Debug)]
+pub(super) struct Case<'a> {
+    pub(super) stage: &'a Stage<'a>,
+    pub(super) kind: Kind,
+    /// Bytes counted for each byte above.
+    ratio: f64,
+    pub(super) evidence: String,
+}
+
+/// Sum over the trials; `None` when one trial does not know.
+fn sum(stage: &Stage<'_>, of: impl Fn(&Trial) -> Option<u64>) -> Option<u64> {
+    stage.trials.iter().map(|t| of(t)).sum()
+}
+
+pub(super) fn of<'a>(
+    context: &'a Context<'_>,
+    stage: &'a Stage<'_>,
+    figures: &StageFigures,
+) -> Vec<Case<'a>> {
+    let stack = &context.run.stack;
+    if in_memory(stack) || stage.workload().cache == CacheMode::Warm {
+        return Vec::new();
+    }
+    let tops: Vec<&BlockDevice> = roots(stack).collect();
+    let counted = |direction| sum(stage, |t| count(&tops, direction, &t.evidence));
+    let found = [
+        fewer(stage, figures),
+        read_ahead(stage, counted(Direction::Read)),
+        journal(context, stage, counted(Direction::Write)),
+        copies(context, stage),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+fn fewer<'a>(stage: &'a Stage<'_>, figures: &StageFigures) -> Option<Case<'a>> {
+    let layers = figures.layers;
+    let lost = 1.0 - layers.device? - layers.page_cache;
+    (lost > SHARE && layers.page_cache <= SHARE).then(|| Case {
+        stage,
+        kind: Kind::Fewer,
+        ratio: 1.0 - lost,
+        evidence: format!(
+            "{}: {} issued, of which the devices counted {}.",
+            stage.label(),
+            show_size(stage.sum(|t| t.bytes)),
+            percent(1.0 - lost)
+        ),
+    })
+}
+
+fn read_ahead<'a>(stage: &'a Stage<'_>, counted: Option<u64>) -> Option<Case<'a>> {
+    let issued = stage.sum(|t| t.evidence.issued.read_bytes);
+    let process = sum(stage, |t| t.evidence.process_io.map(|io| io.read_bytes));
+    // Both witnesses must see it: the device alone may count the I/O of others.
+    let fetched = match (counted, process) {
+        (Some(device), Some(process)) => device.min(process),
+        (None, Some(process)) => process,
+        _ => return None,
+    };
+    let times = fetched as f64 / issued as f64;
+    (issued > 0 && times > 1.0 + SHARE).then(|| Case {
+        stage,
+        kind: Kind::ReadAhead,
+        ratio: times,
+        evidence: format!(
+            "{}: {} read, {} fetched, {} bytes for each byte asked for.",
+            stage.label(),
+            show_size(issued),
+            show_size(fetched),
+            ratio(times)
+        ),
+    })
+}
+
+fn journal<'a>(
+    context: &Context<'_>,
+    stage: &'a Stage<'_>,
+    counted: Option<u64>,
+) -> Option<Case<'a>> {
+    // Without a filesystem, or without syncs, what is more comes from others.
+    context.run.stack.filesystem.as_ref()?;
+    if stage.workload().sync == SyncMode::None {
+        return None;
+    }
+    let issued = stage.sum(|t| t.evidence.issued.write_bytes);
+    // What an earlier trial left dirty goes to the device with the first sync.
+    let left = stage.sum(|t| dirty_before(&t.evidence));
+    let counted = counted?.saturating_sub(left);
+    let times = counted as f64 / issued as f64;
+    (issued > 0 && times > 1.0 + SHARE).then(|| Case {
+        stage,
+        kind: Kind::Journal,
+        ratio: times,
+        evidence: format!(
+            "{}: {} written, {} counted by the device, {} bytes for each byte written.",
+            stage.label(),
+            show_size(issued),
+            show_size(counted),
+            ratio(times)
+        ),
+    })
+}
+
+fn copies<'a>(context: &Context<'_>, stage: &'a Stage<'_>) -> Option<Case<'a>> {
+    let stack = &context.run.stack;
+    let has = |kind| stack.devices.iter().any(|d| d.kind == kind);
+    let multiplies = has(DeviceKind::SoftwareRaid) || has(DeviceKind::DeviceMapper);
+    if !multiplies || has(DeviceKind::Loop) {
+        return None;
+    }
+    let tops: Vec<&BlockDevice> = roots(stack).collect();
+    let leaves: Vec<&BlockDevice> = stack.leaves().collect();
+    let both = |devices: &[&BlockDevice]| {
+        sum(stage, |t| {
+            let read = count(devices, Direction::Read, &t.evidence)?;
+            Some(read.saturating_add(count(devices, Direction::Write, &t.evidence)?))
+        })
+    };
+    let (above, below) = (both(&tops)?, both(&leaves)?);
+    let times = below as f64 / above as f64;
+    let top_names: Vec<&str> = tops.iter().map(|d| d.name.as_str()).collect();
+    let names: Vec<&str> = leaves.iter().map(|d| d.name.as_str()).collect();
+    (above > 0 && times > 1.0 + SHARE).then(|| Case {
+        stage,
+        kind: Kind::Copies,
+        ratio: times,
+        evidence: format!(
+            "{}: {} on {}, {} on {} together, {} bytes for each byte.",
+            stage.label(),
+            show_size(above),
+            list(&top_names),
+            show_size(below),
+            list(&names),
+            ratio(times)
+        ),
+    })
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 4] = [Self::Fewer, Self::ReadAhead, Self::Journal, Self::Copies];
+
+    pub(super) fn severity(self, cases: &[&Case<'_>]) -> Severity {
+        let warns = match self {
+            Self::Fewer => true,
+            Self::ReadAhead => cases.iter().any(|c| c.ratio > WASTE),
+            Self::Journal | Self::Copies => false,
+        };
+        if warns {
+            Severity::Warning
+        } else {
+            Severity::Note
+        }
+    }
+
+    pub(super) fn confidence(self) -> Confidence {
+        match self {
+            Self::Fewer => Confidence::Possible,
+            Self::ReadAhead | Self::Journal | Self::Copies => Confidence::Likely,
+        }
+    }
+
+    pub(super) fn claim(self, cases: &[&Case<'_>], stages: &[String]) -> String {
+        let most = cases.iter().map(|c| c.ratio).fold(0.0, f64::max);
+        let least = cases.iter().map(|c| c.ratio).fold(f64::INFINITY, f64::min);
+        let stages = list(stages);
+        match self {
+            Self::Fewer => format!(
+                "In {stages} the devices counted only {} of the bytes issued, and no page cache \
+                 explains the rest.",
+                percent(least)
+            ),
+            Self::ReadAhead => format!(
+                "In {stages} up to {} bytes were fetched for each byte asked for: read-ahead, or \
+                 other reads of this process.",
+                ratio(most)
+            ),
+            Self::Journal => format!(
+                "In {stages} the device wrote up to {} bytes for each byte written: the \
+                 filesystem adds its journal and metadata to each sync.",
+                ratio(most)
+            ),
+            Self::Copies => format!(
+                "In {stages} the disks moved up to {} bytes for each byte of the volume: copies \
+                 or parity.",
+                ratio(most)
+            ),
+        }
+    }
+
+    pub(super) fn refuted_by(self) -> &'static str {
+        match self {
+            Self::Fewer => {
+                "A file without compressed extents and, under a loop device, a backing file \
+                 without holes, that show the same."
+            }
+            Self::ReadAhead => "The same excess with read-ahead set to 0.",
+            Self::Journal => {
+                "The same excess on the raw device, or writes of another process in the same \
+                 window."
+            }
+            Self::Copies => "Other I/O on the disks that does not go through this volume.",
+        }
+    }
+
+    pub(super) fn remedy(self, context: &Context<'_>) -> String {
+        let run = context.run;
+        let given = shell(&run.target.given);
+        match self {
+            Self::Fewer if compresses(&run.stack) => format!(
+                "The filesystem compresses; measure a folder, for which diskfacts makes a file \
+                 that cannot be compressed, or look at the extents with `filefrag -v {given}`."
+            ),
+            Self::Fewer => format!(
+                "Look for holes in the backing file with `filefrag -v`, and at the stack with \
+                 `diskfacts devices {given}`."
+            ),
+            Self::ReadAhead => match run.stack.top() {
+                Some(top) => format!(
+                    "If reads are random, type `blockdev --setra 0 {}` as root and measure again; \
+                     `blockdev --getra {}` shows what to put back.",
+                    shell(&top.path),
+                    shell(&top.path)
+                ),
+                None => edit_plan(run, "set cache = \"direct\" in this stage"),
+            },
+            Self::Journal => "Nothing needs to be done: it is what a commit costs on this \
+                              filesystem. To see the device alone, give a raw device that holds \
+                              nothing."
+                .into(),
+            Self::Copies => "Nothing needs to be done: it is what this layout costs.".into(),
+        }
+    }
+}

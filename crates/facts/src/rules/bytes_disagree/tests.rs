@@ -1,0 +1,129 @@
+use super::*;
+use crate::testing::{self, each, loop_stack, only};
+use diskfacts_record::{BlockDevice, DeviceKind, Severity, Stack};
+
+fn fetched(run: &mut diskfacts_record::Run, stage: &str, times: f64) {
+    each(run, stage, |trial| {
+        let bytes = (trial.evidence.issued.read_bytes as f64 * times) as u64;
+        trial.evidence.process_io.as_mut().unwrap().read_bytes = bytes;
+        for device in &mut trial.evidence.devices {
+            device.read_bytes = bytes;
+        }
+    });
+}
+
+#[test]
+fn wasteful_read_ahead_is_a_warning_and_a_little_is_a_note() {
+    let mut run = testing::healthy();
+    fetched(&mut run, "buffered-read", 4.0);
+    let finding = only(&run, NAME);
+    assert_eq!(finding.severity, Severity::Warning);
+    assert!(finding.claim.contains("up to 4 bytes"), "{finding:?}");
+    assert!(
+        finding.remedy.contains("blockdev --setra 0 /dev/vda1"),
+        "{finding:?}"
+    );
+    fetched(&mut run, "buffered-read", 1.1);
+    assert_eq!(only(&run, NAME).severity, Severity::Note);
+    fetched(&mut run, "buffered-read", 1.015);
+    testing::silent(&run);
+}
+
+#[test]
+fn a_journal_beside_synced_writes_is_a_note() {
+    let mut run = testing::healthy();
+    each(&mut run, "log-write", |trial| {
+        for device in &mut trial.evidence.devices {
+            device.write_bytes = device.write_bytes * 5 / 2;
+        }
+    });
+    let finding = only(&run, NAME);
+    assert_eq!(finding.severity, Severity::Note);
+    assert!(
+        finding.evidence[0].contains("2.5 bytes for each byte written"),
+        "{finding:?}"
+    );
+}
+
+fn mirror() -> Stack {
+    let mut stack = testing::stack();
+    let mut raid = BlockDevice::unknown("md0", 9, 0, DeviceKind::SoftwareRaid);
+    raid.below = vec!["sda".into(), "sdb".into()];
+    let disk = |name: &str, minor| {
+        let mut disk = BlockDevice::unknown(name, 8, minor, DeviceKind::Disk);
+        disk.write_cache = Some("write through".into());
+        disk
+    };
+    stack.devices = vec![raid, disk("sda", 0), disk("sdb", 16)];
+    stack
+}
+
+#[test]
+fn copies_of_a_raid_are_a_note() {
+    let mut run = testing::on(mirror());
+    for trial in &mut run.trials {
+        // Reads are shared out, writes are doubled.
+        for device in trial.evidence.devices.iter_mut().filter(|d| d.leaf) {
+            device.read_bytes /= 2;
+        }
+    }
+    let finding = only(&run, NAME);
+    assert_eq!(finding.severity, Severity::Note);
+    let writing: Vec<&str> = finding.stages.iter().map(String::as_str).collect();
+    assert_eq!(
+        writing,
+        [
+            "sequential-write",
+            "random-write-qd1",
+            "random-write-qd32",
+            "log-write",
+            "mixed-70-30"
+        ]
+    );
+    assert!(
+        finding.evidence[0].contains("on sda and sdb together, 2 bytes"),
+        "{finding:?}"
+    );
+}
+
+#[test]
+fn holes_below_a_direct_loop_device_are_not_laid_to_a_cache() {
+    let mut run = testing::on(loop_stack(Some(true)));
+    each(&mut run, "random-read-qd1", |trial| {
+        for device in trial
+            .evidence
+            .devices
+            .iter_mut()
+            .filter(|d| d.name != "loop0")
+        {
+            device.read_bytes /= 2;
+        }
+    });
+    let finding = only(&run, NAME);
+    assert_eq!(finding.severity, Severity::Warning);
+    assert!(
+        finding.claim.contains("only 50 % of the bytes"),
+        "{finding:?}"
+    );
+    let layers = run
+        .trials
+        .iter()
+        .find(|t| t.stage == "random-read-qd1")
+        .unwrap()
+        .layers;
+    assert_eq!((layers.page_cache, layers.device), (0.0, Some(0.5)));
+}
+
+#[test]
+fn compression_is_named_where_the_filesystem_compresses() {
+    let mut run = testing::healthy();
+    run.stack
+        .filesystem
+        .as_mut()
+        .unwrap()
+        .options
+        .push("compress=zstd:3".into());
+    fetched(&mut run, "sequential-read", 0.4);
+    let finding = only(&run, NAME);
+    assert!(finding.remedy.contains("compresses"), "{finding:?}");
+}

@@ -1,0 +1,160 @@
+//! Fewer operations were in flight than asked for, so the figure is one of a
+//! smaller queue depth.
+//!
+//! The depth achieved is Little's: the sum of all latencies over the time
+//! (Little, "A Proof for the Queuing Formula L = λW", Operations Research 9,
+//! 1961), the final sync left out of the time. In an open loop the rate decides,
+//! and at a depth of one there is nothing to miss.
+
+use super::{Context, names};
+use crate::stages::Stage;
+use crate::stats;
+use crate::words::{count, edit_plan, list, percent};
+use diskfacts_plan::CacheMode;
+use diskfacts_plan::units::three_digits;
+use diskfacts_record::{Confidence, Finding, Severity, Trial};
+
+pub(super) const NAME: &str = "depth-not-reached";
+
+/// Share of the depth asked for below which it is a finding: filling and
+/// draining a queue take some of a trial.
+const SHARE: f64 = 0.8;
+
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let mut evidence = Vec::new();
+    let mut stages = Vec::new();
+    let mut only_sync = true;
+    let mut only_direct = true;
+    let mut lowest = 1.0_f64;
+    for (stage, _) in context.real() {
+        let workload = stage.workload();
+        let asked = workload.outstanding() as f64;
+        let Some(reached) = reached(stage) else {
+            continue;
+        };
+        if workload.rate.is_some() || asked < 2.0 || reached >= SHARE * asked {
+            continue;
+        }
+        lowest = lowest.min(reached / asked);
+        stages.push(stage.name);
+        let engine = &stage.trials[0].evidence.engine;
+        only_sync &= engine.name == "sync";
+        only_direct &= workload.cache == CacheMode::Direct;
+        evidence.push(format!(
+            "{}: {asked:.0} in flight asked for, {} reached, by the {} engine on {}.",
+            stage.label(),
+            three_digits(reached),
+            engine.name,
+            count(u64::from(engine.threads), "thread")
+        ));
+        for reason in &engine.fallbacks {
+            evidence.push(format!(
+                "{}: {}.",
+                stage.label(),
+                reason.trim_end_matches('.')
+            ));
+        }
+    }
+    if stages.is_empty() {
+        return Vec::new();
+    }
+    let stages = names(stages);
+    let remedy = if only_sync {
+        "set streams to the depth that you want and queue_depth = 1 in these stages (the sync \
+         engine keeps one operation in flight per stream)"
+    } else if only_direct {
+        "set streams = 2 and half the queue_depth in these stages"
+    } else {
+        "set streams = 2 and half the queue_depth in these stages, or cache = \"direct\", since \
+         buffered operations end inside the call that starts them"
+    };
+    vec![Finding {
+        rule: NAME.into(),
+        severity: Severity::Warning,
+        claim: format!(
+            "The queue depth asked for was not reached in {}: down to {} of it, so the device \
+             could do less in parallel.",
+            list(&stages),
+            percent(lowest)
+        ),
+        evidence,
+        confidence: Confidence::Certain,
+        refuted_by: "A trial whose latencies add up to the depth asked for, times its duration."
+            .into(),
+        remedy: edit_plan(context.run, remedy),
+        stages,
+    }]
+}
+
+/// Median over the trials of the operations in flight.
+fn reached(stage: &Stage<'_>) -> Option<f64> {
+    let depths: Vec<f64> = stage
+        .trials
+        .iter()
+        .filter(|t| t.ops > 0)
+        .map(|t| depth(t))
+        .collect();
+    stats::median(&depths)
+}
+
+fn depth(trial: &Trial) -> f64 {
+    let depth = trial.evidence.engine.mean_depth;
+    let sync = trial.evidence.issued.final_sync_ns.unwrap_or(0) as f64 / 1e9;
+    if sync > 0.0 && sync < trial.seconds {
+        depth * trial.seconds / (trial.seconds - sync)
+    } else {
+        depth
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{self, each, only};
+
+    #[test]
+    fn a_queue_that_does_not_fill_is_found() {
+        let mut run = testing::healthy();
+        each(&mut run, "random-read-qd32", |t| {
+            t.evidence.engine.mean_depth = 8.0;
+        });
+        let finding = only(&run, NAME);
+        assert!(finding.claim.contains("25 %"), "{finding:?}");
+        assert_eq!(
+            finding.evidence,
+            [
+                "random-read-qd32: 32 in flight asked for, 8 reached, by the io_uring engine on 1 \
+                 thread."
+            ]
+        );
+    }
+
+    #[test]
+    fn an_engine_that_cannot_queue_is_named_with_its_reason() {
+        let mut run = testing::healthy();
+        for stage in ["random-read-qd32", "sequential-read"] {
+            each(&mut run, stage, |t| {
+                t.evidence.engine.name = "sync".into();
+                t.evidence.engine.mean_depth = 1.0;
+                t.evidence.engine.fallbacks = vec!["io_uring is disabled here (EPERM)".into()];
+            });
+        }
+        let finding = only(&run, NAME);
+        assert_eq!(finding.stages, ["sequential-read", "random-read-qd32"]);
+        assert!(finding.evidence[1].contains("EPERM"), "{finding:?}");
+        assert!(finding.remedy.contains("the sync engine"), "{finding:?}");
+    }
+
+    #[test]
+    fn nearly_the_depth_and_a_long_final_sync_are_left_alone() {
+        let mut run = testing::healthy();
+        each(&mut run, "random-read-qd32", |t| {
+            t.evidence.engine.mean_depth = 26.0;
+        });
+        each(&mut run, "random-write-qd32", |t| {
+            t.evidence.engine.mean_depth = 16.0;
+            t.evidence.issued.final_sync_ns = Some(500_000_000);
+        });
+        testing::silent(&run);
+    }
+}

@@ -1,0 +1,113 @@
+//! A plan asked for an engine or an ability by name and got another.
+
+use super::{Context, names};
+use crate::words::{edit_plan, list};
+use diskfacts_plan::EngineChoice;
+use diskfacts_record::{Confidence, Finding, Severity};
+
+pub(super) const NAME: &str = "engine-fell-back";
+
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let mut evidence = Vec::new();
+    let mut stages = Vec::new();
+    for (stage, _) in context.each() {
+        let workload = stage.workload();
+        let engine = &stage.trials[0].evidence.engine;
+        let wanted = match workload.engine {
+            EngineChoice::Auto => None,
+            EngineChoice::Sync => Some("sync"),
+            EngineChoice::IoUring => Some("io_uring"),
+            EngineChoice::Null => Some("null"),
+        };
+        let has = |feature: &str| engine.features.iter().any(|f| f == feature);
+        let mut missing: Vec<&str> = Vec::new();
+        missing.extend(wanted.filter(|name| *name != engine.name));
+        // With system calls polling is asked for by RWF_HIPRI.
+        let polls = has("iopoll") || has("hipri");
+        missing.extend((workload.iopoll && !polls).then_some("iopoll"));
+        missing.extend((workload.sqpoll && !has("sqpoll")).then_some("sqpoll"));
+        // A simulated disk has an engine of its own.
+        if missing.is_empty() || engine.name.is_empty() || engine.name == "sim" {
+            continue;
+        }
+        stages.push(stage.name);
+        let reason = if engine.fallbacks.is_empty() {
+            "no reason was recorded".to_owned()
+        } else {
+            engine.fallbacks.join("; ")
+        };
+        evidence.push(format!(
+            "{}: {} asked for, {} used: {}.",
+            stage.label(),
+            list(&missing),
+            engine.name,
+            reason.trim_end_matches('.')
+        ));
+    }
+    if stages.is_empty() {
+        return Vec::new();
+    }
+    let stages = names(stages);
+    vec![Finding {
+        rule: NAME.into(),
+        severity: Severity::Warning,
+        claim: format!(
+            "{} ran without what the plan asked of the engine.",
+            list(&stages)
+        ),
+        evidence,
+        confidence: Confidence::Certain,
+        refuted_by: "An operation done by the engine and with the abilities asked for.".into(),
+        remedy: format!(
+            "Remove the reason given (for io_uring, `sysctl kernel.io_uring_disabled` should be \
+             0), or ask for what there is. {}",
+            edit_plan(
+                context.run,
+                "set engine = \"auto\" and leave iopoll and sqpoll out"
+            )
+        ),
+        stages,
+    }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{self, each, only};
+
+    #[test]
+    fn another_engine_than_asked_for_is_found_with_the_reason() {
+        let mut run = testing::healthy();
+        each(&mut run, "random-read-qd1", |t| {
+            t.workload.engine = EngineChoice::IoUring;
+            t.evidence.engine.name = "sync".into();
+            t.evidence.engine.fallbacks = vec!["io_uring_setup gave ENOSYS".into()];
+        });
+        let finding = only(&run, NAME);
+        assert_eq!(
+            finding.evidence,
+            ["random-read-qd1: io_uring asked for, sync used: io_uring_setup gave ENOSYS."]
+        );
+    }
+
+    #[test]
+    fn polling_that_is_not_there_is_found() {
+        let mut run = testing::healthy();
+        each(&mut run, "random-read-qd1", |t| t.workload.iopoll = true);
+        assert!(only(&run, NAME).evidence[0].contains("iopoll asked for"));
+        each(&mut run, "random-read-qd1", |t| {
+            t.evidence.engine.features = vec!["iopoll".into()];
+        });
+        testing::silent(&run);
+    }
+
+    #[test]
+    fn the_choice_of_auto_is_no_fall_back() {
+        let mut run = testing::healthy();
+        each(&mut run, "random-read-qd1", |t| {
+            t.evidence.engine.name = "sync".into();
+            t.evidence.engine.fallbacks = vec!["io_uring_setup gave ENOSYS".into()];
+        });
+        testing::silent(&run);
+    }
+}

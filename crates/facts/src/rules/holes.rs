@@ -1,0 +1,171 @@
+//! The file has parts without data: holes, or extents that were allocated and
+//! never written. Reading them gives zeros without any I/O, as fast as memory,
+//! so a read figure over them is not one of the device.
+
+use super::{Context, names};
+use crate::words::{list, percent, shell};
+use diskfacts_plan::Workload;
+use diskfacts_plan::units::show_size;
+use diskfacts_record::{Confidence, ExtentMethod, Finding, Severity, Target};
+
+pub(super) const NAME: &str = "holes";
+
+/// Share of the file from which on it is a finding.
+const SHARE: f64 = 0.02;
+
+/// Share of the file that has no data of its own on a device.
+fn empty_share(target: &Target) -> Option<f64> {
+    let extents = target.extents.filter(|e| e.span_bytes > 0)?;
+    let empty = extents
+        .hole_bytes
+        .saturating_add(extents.unwritten_bytes.unwrap_or(0));
+    Some((empty as f64 / extents.span_bytes as f64).min(1.0))
+}
+
+/// Whether such parts are the reason for `share` of the reads not reaching a
+/// device. Reads from all over the file meet them as often as they occur, half
+/// as much again allowed for chance; reads of a part of it may meet nothing
+/// else.
+pub(super) fn explain(target: &Target, workload: &Workload, share: f64) -> bool {
+    let everywhere = workload.span.is_none_or(|span| span >= target.size_bytes);
+    empty_share(target)
+        .is_some_and(|empty| empty > SHARE && (!everywhere || share <= 1.5 * empty + SHARE))
+}
+
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let target = &context.run.target;
+    let Some((extents, share)) = target.extents.zip(empty_share(target)) else {
+        return Vec::new();
+    };
+    if share <= SHARE {
+        return Vec::new();
+    }
+    let stages = names(
+        context
+            .real()
+            .filter(|(stage, _)| stage.workload().operation.reads())
+            .map(|(stage, _)| stage.name),
+    );
+    if stages.is_empty() {
+        return Vec::new();
+    }
+    let how = match extents.method {
+        ExtentMethod::Fiemap => "FIEMAP",
+        ExtentMethod::SeekHole => "SEEK_HOLE",
+    };
+    let mut evidence = vec![format!(
+        "{how}: of {}, {} are holes.",
+        show_size(extents.span_bytes),
+        show_size(extents.hole_bytes)
+    )];
+    match extents.unwritten_bytes {
+        Some(bytes) => evidence.push(format!(
+            "{how}: {} are allocated and were never written.",
+            show_size(bytes)
+        )),
+        None => evidence.push(format!(
+            "{how} does not tell unwritten extents from data, so there may be more."
+        )),
+    }
+    let path = shell(&target.path);
+    vec![Finding {
+        rule: NAME.into(),
+        severity: Severity::Warning,
+        claim: format!(
+            "{} of the file has no data of its own: reading that part is not I/O, and {} {} \
+             faster than the device.",
+            percent(share),
+            list(&stages),
+            if stages.len() == 1 { "looks" } else { "look" }
+        ),
+        evidence,
+        confidence: Confidence::Certain,
+        refuted_by: "As many bytes counted by the device as were issued.".into(),
+        remedy: format!(
+            "Measure a file that was written in full: `cp --sparse=never {path} {path}.full`, \
+             then `diskfacts measure {path}.full`; or give the folder, and diskfacts makes and \
+             fills a file of its own.",
+        ),
+        stages,
+    }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{self, each, only};
+    use diskfacts_record::{Extents, TargetKind};
+
+    fn with(hole_bytes: u64, unwritten_bytes: Option<u64>) -> diskfacts_record::Run {
+        let mut run = testing::healthy();
+        run.target.kind = TargetKind::File;
+        run.trials
+            .retain(|t| t.workload.operation == diskfacts_plan::Operation::Read);
+        run.target.extents = Some(Extents {
+            span_bytes: 1 << 30,
+            hole_bytes,
+            unwritten_bytes,
+            encoded_bytes: Some(0),
+            inline_bytes: Some(0),
+            extents: Some(9),
+            method: ExtentMethod::Fiemap,
+        });
+        run
+    }
+
+    #[test]
+    fn holes_and_unwritten_extents_count_together() {
+        let run = with(256 << 20, Some(256 << 20));
+        let finding = only(&run, NAME);
+        assert!(finding.claim.starts_with("50 % of the file"), "{finding:?}");
+        assert_eq!(finding.evidence[0], "FIEMAP: of 1 GiB, 256 MiB are holes.");
+        assert!(finding.remedy.contains("--sparse=never"), "{finding:?}");
+    }
+
+    #[test]
+    fn reads_that_missed_the_device_are_laid_to_them_alone() {
+        let mut run = with(512 << 20, Some(0));
+        each(&mut run, "random-read-qd1", |trial| {
+            trial.evidence.process_io.as_mut().unwrap().read_bytes /= 2;
+            for device in &mut trial.evidence.devices {
+                device.read_bytes /= 2;
+            }
+        });
+        only(&run, NAME);
+    }
+
+    #[test]
+    fn what_they_cannot_explain_is_still_laid_to_the_cache() {
+        let mut run = with(100 << 20, Some(0));
+        each(&mut run, "random-read-qd1", |trial| {
+            trial.evidence.process_io.as_mut().unwrap().read_bytes = 0;
+            for device in &mut trial.evidence.devices {
+                device.read_bytes = 0;
+            }
+        });
+        let found = crate::findings(&run);
+        assert_eq!(testing::rules_of(&found), ["holes", "served-from-cache"]);
+    }
+
+    #[test]
+    fn a_small_hole_explains_nothing_even_where_it_is_not_known_to_lie() {
+        let mut run = with(10 << 20, Some(0));
+        each(&mut run, "random-read-qd1", |trial| {
+            trial.workload.span = Some(64 << 20);
+            trial.evidence.process_io.as_mut().unwrap().read_bytes /= 2;
+            for device in &mut trial.evidence.devices {
+                device.read_bytes /= 2;
+            }
+        });
+        only(&run, "served-from-cache");
+        // A large one may.
+        run.target.extents.as_mut().unwrap().hole_bytes = 64 << 20;
+        only(&run, NAME);
+    }
+
+    #[test]
+    fn a_full_file_and_a_small_hole_are_left_alone() {
+        testing::silent(&with(0, Some(0)));
+        testing::silent(&with(20 << 20, Some(0)));
+    }
+}

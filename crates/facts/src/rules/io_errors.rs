@@ -1,0 +1,190 @@
+//! Operations failed: counted, with what came back and where it began.
+
+use super::{Context, names};
+use crate::words::{count, list, measure, shell};
+use diskfacts_plan::units::{exact_size, show_size};
+use diskfacts_record::evidence::ErrorCount;
+use diskfacts_record::{Confidence, Finding, Severity};
+
+pub(super) const NAME: &str = "io-errors";
+
+/// Linux: no space left on device.
+const ENOSPC: i32 = 28;
+/// Linux: invalid argument, which misaligned direct I/O gets.
+const EINVAL: i32 = 22;
+
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let mut evidence = Vec::new();
+    let mut stages = Vec::new();
+    let mut failed = 0_u64;
+    let mut kinds: Vec<i32> = Vec::new();
+    for (stage, figures) in context.each() {
+        let mut errors: Vec<ErrorCount> = Vec::new();
+        for error in stage.trials.iter().flat_map(|t| &t.evidence.errors) {
+            let same =
+                |e: &&mut ErrorCount| (&e.operation, e.errno) == (&error.operation, error.errno);
+            match errors.iter_mut().find(same) {
+                Some(known) => known.count = known.count.saturating_add(error.count),
+                None => errors.push(error.clone()),
+            }
+        }
+        let counted = errors.iter().map(|e| e.count).fold(0, u64::saturating_add);
+        let here = figures.errors.max(counted);
+        if here == 0 {
+            continue;
+        }
+        failed = failed.saturating_add(here);
+        stages.push(stage.name);
+        evidence.extend(errors.iter().map(|error| said(&stage.label(), error)));
+        if errors.is_empty() {
+            evidence.push(format!(
+                "{}: {} failed; what came back was not recorded.",
+                stage.label(),
+                count(here, "operation")
+            ));
+        }
+        kinds.extend(errors.iter().map(|e| e.errno));
+    }
+    if failed == 0 {
+        return Vec::new();
+    }
+    let stages = names(stages);
+    vec![Finding {
+        rule: NAME.into(),
+        severity: Severity::Error,
+        claim: format!(
+            "{} failed in {}; the figures are of those that succeeded.",
+            count(failed, "operation"),
+            list(&stages)
+        ),
+        evidence,
+        confidence: Confidence::Certain,
+        refuted_by: "The kernel returned these errors; nothing refutes them. A second run without \
+                     errors would show that they come and go."
+            .into(),
+        remedy: remedy(context, &kinds),
+        stages,
+    }]
+}
+
+fn said(stage: &str, error: &ErrorCount) -> String {
+    let times = count(error.count, "time");
+    let place = format!(
+        "first at byte {} ({})",
+        error.first_offset,
+        show_size(error.first_offset)
+    );
+    if error.errno == 0 {
+        format!("{stage}: {} ended short {times}, {place}.", error.operation)
+    } else {
+        format!(
+            "{stage}: {} failed {times} with error {} ({}), {place}.",
+            error.operation, error.errno, error.message
+        )
+    }
+}
+
+fn remedy(context: &Context<'_>, kinds: &[i32]) -> String {
+    let mut steps = vec![
+        "Type `dmesg --ctime --level=err,warn | tail -n 30` for what the kernel \
+                          says about it"
+            .to_owned(),
+    ];
+    let disks: Vec<String> = context
+        .run
+        .stack
+        .leaves()
+        .filter(|leaf| leaf.backing_file.is_none())
+        .map(|leaf| format!("`smartctl -a {}`", shell(&leaf.path)))
+        .collect();
+    if !disks.is_empty() {
+        steps.push(format!("{} for the health of the disk", list(&disks)));
+    }
+    for device in &context.run.stack.devices {
+        if let Some(file) = &device.backing_file {
+            steps.push(format!(
+                "`ls -ls {}` to see whether the file behind {} was cut short",
+                shell(file),
+                device.name
+            ));
+        }
+    }
+    if kinds.contains(&ENOSPC) {
+        let half = exact_size((context.run.target.size_bytes / 2).max(1 << 20));
+        steps.push(format!(
+            "free some space, or take a smaller file with `{}`",
+            measure(context.run, &format!("--size {half}"))
+        ));
+    }
+    if kinds.contains(&EINVAL) {
+        steps.push(format!(
+            "`diskfacts devices {}` for the alignment that direct I/O needs",
+            shell(&context.run.target.given)
+        ));
+    }
+    format!("{}.", steps.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{self, each, only};
+
+    fn error(errno: i32, message: &str, count: u64) -> ErrorCount {
+        ErrorCount {
+            operation: "read".into(),
+            errno,
+            message: message.into(),
+            count,
+            first_offset: 1 << 20,
+        }
+    }
+
+    #[test]
+    fn errors_are_listed_with_number_count_and_place() {
+        let mut run = testing::healthy();
+        each(&mut run, "random-read-qd32", |trial| {
+            trial.errors = 3;
+            trial.evidence.errors = vec![
+                error(5, "Input/output error", 2),
+                error(0, "short transfer", 1),
+            ];
+        });
+        let finding = only(&run, NAME);
+        assert_eq!(finding.severity, Severity::Error);
+        assert_eq!(finding.stages, ["random-read-qd32"]);
+        assert!(
+            finding.claim.starts_with("15 operations failed"),
+            "{finding:?}"
+        );
+        assert_eq!(
+            finding.evidence,
+            [
+                "random-read-qd32: read failed 10 times with error 5 (Input/output error), first \
+                 at byte 1048576 (1 MiB).",
+                "random-read-qd32: read ended short 5 times, first at byte 1048576 (1 MiB).",
+            ]
+        );
+        assert!(
+            finding.remedy.contains("smartctl -a /dev/vda`"),
+            "{finding:?}"
+        );
+    }
+
+    #[test]
+    fn a_full_filesystem_is_told_to_take_less() {
+        let mut run = testing::healthy();
+        each(&mut run, "sequential-write", |trial| {
+            trial.errors = 1;
+            trial.evidence.errors = vec![error(ENOSPC, "No space left on device", 1)];
+        });
+        assert!(only(&run, NAME).remedy.contains("--size 512MiB"));
+    }
+
+    #[test]
+    fn errors_that_were_only_counted_are_still_told() {
+        let mut run = testing::healthy();
+        each(&mut run, "sequential-read", |trial| trial.errors = 1);
+        assert!(only(&run, NAME).evidence[0].contains("5 operations failed"));
+    }
+}

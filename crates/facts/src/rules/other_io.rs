@@ -1,0 +1,285 @@
+//! Others used the same device while a trial ran, so the trial had less of it.
+//!
+//! Reads: what the device right under the filesystem counted beyond what this
+//! process caused. Writes: beyond what was written, where the filesystem has
+//! no reason to write more by itself (it has one when writes are synced), less
+//! what earlier trials had left dirty. And what a disk
+//! counted beyond the partitions that this target uses.
+
+use super::{Context, names};
+use crate::layers::in_memory;
+use crate::layers::reach::{Direction, count, dirty_before, roots};
+use crate::stages::Stage;
+use crate::words::{count as number, list, measure, percent};
+use diskfacts_plan::units::show_size;
+use diskfacts_plan::{CacheMode, SyncMode};
+use diskfacts_record::{BlockDevice, Confidence, DeviceKind, Finding, Severity, Stack, Trial};
+
+pub(super) const NAME: &str = "other-io";
+
+/// Bytes of others over those issued, from which on it is a finding: 1 in 20
+/// is what trials of a quiet disk differ by anyway.
+const SHARE: f64 = 0.05;
+/// Bytes per trial below which it is not: a commit of the journal now and then.
+const BYTES: u64 = 64 << 10;
+
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let stack = &context.run.stack;
+    if in_memory(stack) || stack.devices.is_empty() {
+        return Vec::new();
+    }
+    let mut evidence = Vec::new();
+    let mut stages = Vec::new();
+    let mut most = 0.0_f64;
+    for (stage, _) in context.real() {
+        if stage.workload().cache == CacheMode::Warm {
+            continue;
+        }
+        let by_others = stage
+            .trials
+            .iter()
+            .map(|t| by_others(t, stack))
+            .fold(0, u64::saturating_add);
+        let issued = stage.sum(|t| t.bytes);
+        let share = by_others as f64 / issued as f64;
+        if issued > 0 && share > SHARE && by_others / stage.trials.len() as u64 > BYTES {
+            most = most.max(share);
+            stages.push(stage.name);
+            evidence.push(format!(
+                "{}: {} issued, and {} more moved by others ({}).",
+                stage.label(),
+                show_size(issued),
+                show_size(by_others),
+                percent(share)
+            ));
+        }
+    }
+    let before = in_flight_before(context);
+    if stages.is_empty() {
+        return before.into_iter().collect();
+    }
+    evidence.extend(before.into_iter().flat_map(|finding| finding.evidence));
+    let disks: Vec<&str> = stack.leaves().map(|d| d.name.as_str()).collect();
+    let stages = names(stages);
+    vec![Finding {
+        rule: NAME.into(),
+        severity: Severity::Warning,
+        claim: format!(
+            "Others used {} during {}: up to {} on top of what was measured.",
+            list(&disks),
+            list(&stages),
+            percent(most)
+        ),
+        evidence,
+        confidence: Confidence::Likely,
+        refuted_by: "A run with the same excess while nothing else uses the device, as `iostat -x \
+                     1` shows before it begins."
+            .into(),
+        remedy: remedy(context),
+        stages,
+    }]
+}
+
+fn remedy(context: &Context<'_>) -> String {
+    format!(
+        "Find who it is with `pidstat -d 1` or `iotop -o`, stop it, then type `{}`.",
+        measure(context.run, "")
+    )
+}
+
+/// Bytes that others moved on the devices of this trial, as far as they can be
+/// told from its own.
+fn by_others(trial: &Trial, stack: &Stack) -> u64 {
+    let tops: Vec<&BlockDevice> = roots(stack).collect();
+    let evidence = &trial.evidence;
+    let counted = |direction| count(&tops, direction, evidence);
+    let beyond = |counted: Option<u64>, own: Option<u64>| {
+        counted
+            .zip(own)
+            .map_or(0, |(counted, own)| counted.saturating_sub(own))
+    };
+    let io = evidence.process_io.as_ref();
+    let direct = evidence.engine.direct;
+    let own_reads = io
+        .map(|io| io.read_bytes)
+        .or(direct.then_some(evidence.issued.read_bytes));
+    let reads = beyond(counted(Direction::Read), own_reads);
+    let workload = &trial.workload;
+    let plain = workload.sync == SyncMode::None || stack.filesystem.is_none();
+    let own_writes = if workload.operation.writes() {
+        (direct && plain).then(|| {
+            let process = io.map_or(0, |io| io.write_bytes);
+            evidence.issued.write_bytes.max(process)
+        })
+    } else {
+        Some(io.map_or(0, |io| io.write_bytes))
+    };
+    let writes =
+        beyond(counted(Direction::Write), own_writes).saturating_sub(dirty_before(evidence));
+    let beside = beside_partitions(trial, stack);
+    reads.saturating_add(writes).saturating_add(beside)
+}
+
+/// Bytes that disks counted beyond the partitions of this stack on them.
+fn beside_partitions(trial: &Trial, stack: &Stack) -> u64 {
+    let mut sum = 0_u64;
+    for disk in &stack.devices {
+        let parts: Vec<&BlockDevice> = stack
+            .devices
+            .iter()
+            .filter(|d| d.below.contains(&disk.name))
+            .collect();
+        if parts.is_empty() || parts.iter().any(|d| d.kind != DeviceKind::Partition) {
+            continue;
+        }
+        for direction in [Direction::Read, Direction::Write] {
+            let whole = count(&[disk], direction, &trial.evidence);
+            let ours = count(&parts, direction, &trial.evidence);
+            if let Some((whole, ours)) = whole.zip(ours) {
+                sum = sum.saturating_add(whole.saturating_sub(ours));
+            }
+        }
+    }
+    sum
+}
+
+/// Operations of others that were under way when trials began.
+fn in_flight_before(context: &Context<'_>) -> Option<Finding> {
+    let mut stages: Vec<&Stage<'_>> = Vec::new();
+    let (mut trials, mut most) = (0_u64, 0_u64);
+    for (stage, _) in context.real() {
+        let before = stage.trials.iter().map(|t| {
+            let leaves = t.evidence.devices.iter().filter(|d| d.leaf);
+            leaves.map(|d| d.in_flight_before).sum::<u64>()
+        });
+        let mut here = 0;
+        for n in before.filter(|n| *n > 0) {
+            here += 1;
+            most = most.max(n);
+        }
+        if here > 0 {
+            trials += here;
+            stages.push(stage);
+        }
+    }
+    if stages.is_empty() {
+        return None;
+    }
+    let stages = names(stages.iter().map(|stage| stage.name));
+    Some(Finding {
+        rule: NAME.into(),
+        severity: Severity::Note,
+        claim: format!(
+            "The disk was not idle when {} of {} began.",
+            number(trials, "trial"),
+            list(&stages)
+        ),
+        evidence: vec![format!(
+            "Up to {} of others were in flight then (`/sys/block/*/inflight`).",
+            number(most, "operation")
+        )],
+        confidence: Confidence::Possible,
+        refuted_by: "A write-back of this run's own earlier stages that ends with the same trial."
+            .into(),
+        remedy: remedy(context),
+        stages,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{self, each, only};
+
+    #[test]
+    fn reads_of_another_process_are_found() {
+        let mut run = testing::healthy();
+        each(&mut run, "random-read-qd1", |trial| {
+            for device in &mut trial.evidence.devices {
+                device.read_bytes = device.read_bytes * 12 / 10;
+            }
+        });
+        let finding = only(&run, NAME);
+        assert_eq!(finding.severity, Severity::Warning);
+        assert_eq!(finding.stages, ["random-read-qd1"]);
+        assert!(
+            finding.claim.contains("Others used vda during"),
+            "{finding:?}"
+        );
+        assert!(finding.claim.contains("20 %"), "{finding:?}");
+    }
+
+    #[test]
+    fn writes_during_reads_and_beside_writes_are_found() {
+        let mut run = testing::healthy();
+        each(&mut run, "sequential-read", |trial| {
+            for device in &mut trial.evidence.devices {
+                device.write_bytes = trial.bytes / 5;
+            }
+        });
+        each(&mut run, "random-write-qd32", |trial| {
+            for device in &mut trial.evidence.devices {
+                device.write_bytes = device.write_bytes * 3 / 2;
+            }
+        });
+        let finding = only(&run, NAME);
+        assert_eq!(finding.stages, ["sequential-read", "random-write-qd32"]);
+    }
+
+    #[test]
+    fn a_busy_partition_beside_is_found() {
+        let mut run = testing::healthy();
+        each(&mut run, "random-read-qd32", |trial| {
+            trial.evidence.devices[1].read_bytes *= 2;
+        });
+        assert_eq!(only(&run, NAME).stages, ["random-read-qd32"]);
+    }
+
+    #[test]
+    fn the_write_back_of_an_earlier_stage_is_nobody_elses() {
+        let mut run = testing::healthy();
+        for stage in ["sequential-read", "log-write"] {
+            each(&mut run, stage, |trial| {
+                let left = 64 << 20;
+                trial
+                    .evidence
+                    .residency_before
+                    .as_mut()
+                    .unwrap()
+                    .dirty_bytes = Some(left);
+                for device in &mut trial.evidence.devices {
+                    device.write_bytes += left;
+                }
+            });
+        }
+        testing::silent(&run);
+    }
+
+    #[test]
+    fn a_little_of_others_is_left_alone() {
+        let mut run = testing::healthy();
+        each(&mut run, "random-read-qd1", |trial| {
+            for device in &mut trial.evidence.devices {
+                device.read_bytes = device.read_bytes * 104 / 100;
+            }
+        });
+        testing::silent(&run);
+    }
+
+    #[test]
+    fn operations_in_flight_before_a_trial_are_a_note() {
+        let mut run = testing::healthy();
+        let mut first = true;
+        each(&mut run, "random-read-qd1", |trial| {
+            trial.evidence.devices[1].in_flight_before = u64::from(first) * 4;
+            first = false;
+        });
+        let finding = only(&run, NAME);
+        assert_eq!(finding.severity, Severity::Note);
+        assert!(
+            finding.claim.contains("1 trial of random-read-qd1"),
+            "{finding:?}"
+        );
+        assert!(finding.evidence[0].contains("4 operations"), "{finding:?}");
+    }
+}

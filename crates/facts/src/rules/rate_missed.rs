@@ -1,0 +1,141 @@
+//! An open loop fell behind its rate: the target cannot do what was asked.
+
+use super::{Context, names};
+use crate::figures;
+use crate::stages::Stage;
+use crate::words::{edit_plan, list, percent};
+use diskfacts_plan::Arrivals;
+use diskfacts_plan::units::{rate_digits, show_duration};
+use diskfacts_record::{Confidence, Finding, Latency, Severity};
+
+pub(super) const NAME: &str = "rate-missed";
+
+/// Share of the rate below which it was not kept.
+const SHARE: f64 = 0.99;
+
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let mut evidence = Vec::new();
+    let mut stages = Vec::new();
+    let mut lowest = 1.0_f64;
+    let mut reached = f64::INFINITY;
+    for (stage, figures) in context.each() {
+        let Some(rate) = stage.workload().rate else {
+            continue;
+        };
+        let seconds: f64 = stage.trials.iter().map(|t| t.seconds).sum();
+        let done = stage.sum(|t| t.ops) as f64;
+        let asked = rate.operations_per_s as f64;
+        let share = done / seconds / asked;
+        // The number of Poisson arrivals has its own deviation, the square root
+        // of their number; three of these are chance.
+        let chance = match rate.arrivals {
+            Arrivals::Fixed => 0.0,
+            Arrivals::Poisson => 3.0 / (asked * seconds).sqrt(),
+        };
+        if !share.is_finite() || share >= SHARE - chance {
+            continue;
+        }
+        lowest = lowest.min(share);
+        reached = reached.min(done / seconds);
+        stages.push(stage.name);
+        evidence.push(format!(
+            "{}: {} operations per second asked for, {} done.",
+            stage.label(),
+            rate.operations_per_s,
+            rate_digits(done / seconds)
+        ));
+        evidence.extend(latencies(stage, &figures.latency_ns));
+    }
+    if stages.is_empty() {
+        return Vec::new();
+    }
+    let stages = names(stages);
+    let less = (reached * 0.9).round().max(1.0) as u64;
+    vec![Finding {
+        rule: NAME.into(),
+        severity: Severity::Warning,
+        claim: format!(
+            "{} did only {} of the rate asked for: latency grew with the time of the trial and \
+             says how long it lasted, not how fast the target is.",
+            list(&stages),
+            percent(lowest)
+        ),
+        evidence,
+        confidence: Confidence::Certain,
+        refuted_by: "A trial that does the rate asked for.".into(),
+        remedy: edit_plan(context.run, &format!("set rate = {less} in these stages")),
+        stages,
+    }]
+}
+
+/// Latency from the intended start beside latency from submission.
+fn latencies(stage: &Stage<'_>, intended: &Latency) -> Option<String> {
+    let service = figures::merged(&stage.trials)?.service?;
+    let (name, waited, served) = [
+        ("p99", intended.p99, service.supported_quantile(0.99)),
+        ("the median", intended.p50, service.supported_quantile(0.5)),
+    ]
+    .into_iter()
+    .find_map(|(name, waited, served)| Some((name, waited?, served?)))?;
+    Some(format!(
+        "{}: {name} is {} from the intended start and {} from submission.",
+        stage.label(),
+        show_duration(waited),
+        show_duration(served)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{self, each, only, set_latencies};
+    use diskfacts_plan::Rate;
+    use diskfacts_record::Histogram;
+
+    fn open(run: &mut diskfacts_record::Run, arrivals: Arrivals, factor: f64) {
+        each(run, "random-read-qd32", |t| {
+            t.workload.rate = Some(Rate {
+                operations_per_s: (t.ops as f64 / factor) as u64,
+                arrivals,
+            });
+        });
+    }
+
+    #[test]
+    fn a_rate_that_was_not_kept_is_found_with_both_latencies() {
+        let mut run = testing::healthy();
+        open(&mut run, Arrivals::Fixed, 0.8);
+        each(&mut run, "random-read-qd32", |t| {
+            let samples = t.latency_ns.samples;
+            set_latencies(t, &[(200_000_000, samples)]);
+            let mut service = Histogram::new();
+            for _ in 0..samples {
+                service.record(4_000_000);
+            }
+            t.histograms.service = Some(service);
+        });
+        let finding = only(&run, NAME);
+        assert!(finding.claim.contains("did only 80 %"), "{finding:?}");
+        assert!(
+            finding.evidence[1].ends_with(
+                "p99 is 200 ms from the intended start and 4 ms from \
+                                           submission."
+            ),
+            "{finding:?}"
+        );
+        // Nine tenths of the 8000 that were done.
+        assert!(finding.remedy.contains("set rate = 7200 "), "{finding:?}");
+    }
+
+    #[test]
+    fn a_rate_that_was_kept_and_the_chance_of_poisson_are_left_alone() {
+        let mut run = testing::healthy();
+        open(&mut run, Arrivals::Fixed, 0.995);
+        testing::silent(&run);
+        // 40 000 arrivals: 3 deviations are 1.5 %.
+        open(&mut run, Arrivals::Poisson, 0.98);
+        testing::silent(&run);
+        open(&mut run, Arrivals::Poisson, 0.96);
+        only(&run, NAME);
+    }
+}

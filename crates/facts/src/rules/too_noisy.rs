@@ -1,0 +1,159 @@
+//! The trials of a stage differ too much for its median to be trusted.
+//!
+//! With six trials or more, by the width of the 95 % interval of the median;
+//! with fewer, by their range, both over the median. A range of 20 % is where
+//! SNIA's Performance Test Specification no longer calls a device steady, so it
+//! is a warning from there; half of that is a note.
+
+use super::{Context, names, warm_up};
+use crate::figures;
+use crate::stages::Stage;
+use crate::words::{list, longer, percent};
+use diskfacts_plan::units::{rate_digits, show_throughput};
+use diskfacts_record::{Confidence, Figure, Finding, Severity};
+
+pub(super) const NAME: &str = "too-noisy";
+
+/// Width over median from which on it is a note, and a warning.
+pub(crate) const NOTE: f64 = 0.1;
+const WARNING: f64 = 0.2;
+
+/// The rates of a stage without a first trial that stands apart: that is a
+/// finding of its own.
+fn rates(stage: &Stage<'_>) -> Figure {
+    let skip = usize::from(warm_up::difference(stage).is_some());
+    figures::figure(stage.trials.iter().skip(skip).map(|t| t.iops))
+}
+
+/// How wide the rates lie, over their median.
+fn width(rates: &Figure) -> Option<f64> {
+    match rates.ci95 {
+        Some([low, high]) if rates.median > 0.0 => Some((high - low) / rates.median),
+        _ => rates.spread,
+    }
+}
+
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let mut evidence = Vec::new();
+    let mut stages = Vec::new();
+    let mut most = 0.0_f64;
+    for (stage, figures) in context.each() {
+        // The rate of an open loop is the plan's.
+        if stage.workload().rate.is_some() {
+            continue;
+        }
+        let rates = rates(stage);
+        let Some(width) = width(&rates).filter(|width| *width > NOTE) else {
+            continue;
+        };
+        most = most.max(width);
+        stages.push(stage.name);
+        evidence.push(sentence(
+            stage,
+            &rates,
+            &figures.throughput_bytes_per_s,
+            width,
+        ));
+    }
+    if stages.is_empty() {
+        return Vec::new();
+    }
+    let stages = names(stages);
+    vec![Finding {
+        rule: NAME.into(),
+        severity: if most > WARNING {
+            Severity::Warning
+        } else {
+            Severity::Note
+        },
+        claim: format!(
+            "The trials of {} differ by up to {}: smaller differences between two runs of them \
+             mean nothing.",
+            list(&stages),
+            percent(most)
+        ),
+        evidence,
+        confidence: Confidence::Certain,
+        refuted_by: "A longer run whose trials agree.".into(),
+        remedy: format!(
+            "Stop what else runs here, then measure longer. {}",
+            longer(context.run, &stages, 2)
+        ),
+        stages,
+    }]
+}
+
+fn sentence(stage: &Stage<'_>, rates: &Figure, throughput: &Figure, width: f64) -> String {
+    let trials = rates.trials;
+    let label = stage.label();
+    if let Some([low, high]) = rates.ci95 {
+        return format!(
+            "{label}: the 95 % interval of the median of {trials} trials goes from {} to {} IOPS, \
+             {} of the median.",
+            rate_digits(low),
+            rate_digits(high),
+            percent(width)
+        );
+    }
+    format!(
+        "{label}: {trials} trials from {} to {} IOPS, a range of {} of the median, {}.",
+        rate_digits(rates.min),
+        rate_digits(rates.max),
+        percent(width),
+        show_throughput(throughput.median)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{self, each, only, set_rate};
+
+    /// Rates that alternate by this factor, the first among them.
+    fn scatter(run: &mut diskfacts_record::Run, factor: f64) {
+        each(run, "log-write", |t| {
+            set_rate(
+                t,
+                [1.0, factor, 1.0 / factor, 1.0, 1.0][t.number as usize - 1],
+            );
+        });
+    }
+
+    #[test]
+    fn scattered_trials_are_found_with_their_range() {
+        let mut run = testing::healthy();
+        scatter(&mut run, 1.2);
+        let finding = only(&run, NAME);
+        assert_eq!(finding.severity, Severity::Warning);
+        assert!(finding.evidence[0].contains("5 trials from"), "{finding:?}");
+        assert!(finding.evidence[0].contains("MiB/s"), "{finding:?}");
+        assert!(finding.remedy.contains("--time 120s"), "{finding:?}");
+    }
+
+    #[test]
+    fn a_range_of_an_eighth_is_a_note_and_of_a_twelfth_is_nothing() {
+        let mut run = testing::healthy();
+        scatter(&mut run, 1.05);
+        assert_eq!(only(&run, NAME).severity, Severity::Note);
+        let mut run = testing::healthy();
+        scatter(&mut run, 1.03);
+        testing::silent(&run);
+    }
+
+    #[test]
+    fn many_trials_are_judged_by_their_interval_not_by_one_outlier() {
+        let mut plan = diskfacts_plan::builtin::plan("survey").unwrap();
+        plan.trials = 10;
+        let mut run = testing::run_of(plan, testing::stack());
+        each(&mut run, "log-write", |t| {
+            if t.number == 7 {
+                set_rate(t, 0.5);
+            }
+        });
+        testing::silent(&run);
+        each(&mut run, "log-write", |t| {
+            set_rate(t, if t.number % 2 == 0 { 0.7 } else { 1.0 });
+        });
+        assert!(only(&run, NAME).evidence[0].contains("95 % interval"));
+    }
+}

@@ -1,0 +1,121 @@
+//! A stage that reads from memory had to read from the device: its figure is
+//! not one of the page cache.
+
+use super::{Context, names};
+use crate::words::{edit_plan, list, percent};
+use diskfacts_plan::CacheMode;
+use diskfacts_plan::units::{exact_size, show_size};
+use diskfacts_record::{Confidence, Finding, Severity};
+
+pub(super) const NAME: &str = "warm-not-cached";
+
+/// Share that came from the device from which on it is a finding.
+const SHARE: f64 = 0.02;
+
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let mut evidence = Vec::new();
+    let mut stages = Vec::new();
+    let mut most = 0.0_f64;
+    let mut span = 0;
+    for (stage, figures) in context.real() {
+        let workload = stage.workload();
+        let Some(share) = figures.layers.device else {
+            continue;
+        };
+        if workload.cache != CacheMode::Warm || workload.operation.writes() || share <= SHARE {
+            continue;
+        }
+        most = most.max(share);
+        span = span.max(workload.span.unwrap_or(context.run.target.size_bytes));
+        stages.push(stage.name);
+        evidence.push(format!(
+            "{}: of {} read, {} were fetched from the device.",
+            stage.label(),
+            show_size(stage.sum(|t| t.bytes)),
+            percent(share)
+        ));
+        let fewest = stage
+            .trials
+            .iter()
+            .filter_map(|t| t.evidence.residency_after)
+            .filter(|r| r.span_bytes > 0)
+            .map(|r| r.cached_bytes as f64 / r.span_bytes as f64)
+            .fold(1.0, f64::min);
+        if fewest < 1.0 - SHARE {
+            evidence.push(format!(
+                "{}: after a trial as little as {} of its span was in the page cache.",
+                stage.label(),
+                percent(fewest)
+            ));
+        }
+    }
+    if stages.is_empty() {
+        return Vec::new();
+    }
+    let stages = names(stages);
+    let quarter = exact_size((span / 4).max(1 << 20));
+    vec![Finding {
+        rule: NAME.into(),
+        severity: Severity::Warning,
+        claim: format!(
+            "Up to {} of the bytes of {} came from the device: the page cache did not keep what \
+             had been read into it.",
+            percent(most),
+            list(&stages)
+        ),
+        evidence,
+        confidence: Confidence::Certain,
+        refuted_by: "A trial in which this process fetches nothing from block devices.".into(),
+        remedy: format!(
+            "Memory was short, or was taken back by the hypervisor or a cgroup limit: `free -h` \
+             shows what is available. {}",
+            edit_plan(
+                context.run,
+                &format!("set span = \"{quarter}\" in this stage")
+            )
+        ),
+        stages,
+    }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{self, each, only};
+
+    fn fetched(run: &mut diskfacts_record::Run, percent: u64) {
+        each(run, "cached-random-read", |trial| {
+            let bytes = trial.bytes * percent / 100;
+            trial.evidence.process_io.as_mut().unwrap().read_bytes = bytes;
+            for device in &mut trial.evidence.devices {
+                device.read_bytes = bytes;
+            }
+            trial
+                .evidence
+                .residency_after
+                .as_mut()
+                .unwrap()
+                .cached_bytes = 200 << 20;
+        });
+    }
+
+    #[test]
+    fn a_cache_that_was_taken_away_is_found() {
+        let mut run = testing::healthy();
+        fetched(&mut run, 30);
+        let finding = only(&run, NAME);
+        assert!(finding.claim.contains("30 %"), "{finding:?}");
+        assert!(
+            finding.evidence[1].contains("78 % of its span"),
+            "{finding:?}"
+        );
+        assert!(finding.remedy.contains("span = \"64MiB\""), "{finding:?}");
+    }
+
+    #[test]
+    fn a_page_or_two_are_left_alone() {
+        let mut run = testing::healthy();
+        fetched(&mut run, 1);
+        testing::silent(&run);
+    }
+}

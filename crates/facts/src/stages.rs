@@ -1,0 +1,116 @@
+//! The trials of a run, by stage and setting.
+
+use diskfacts_plan::Workload;
+use diskfacts_record::{Run, Trial};
+use std::collections::BTreeMap;
+
+/// The trials of one stage under one combination of kernel settings.
+#[derive(Debug, Clone)]
+pub struct Stage<'a> {
+    /// Name of the stage.
+    pub name: &'a str,
+    /// Kernel settings that were varied, by name.
+    pub settings: &'a BTreeMap<String, String>,
+    /// Its trials in the order of execution; at least one.
+    pub trials: Vec<&'a Trial>,
+}
+
+impl<'a> Stage<'a> {
+    /// What was asked for. All trials of a stage were asked for the same.
+    pub fn workload(&self) -> &'a Workload {
+        &self.trials[0].workload
+    }
+
+    /// The name, with the settings where there are any:
+    /// `random-read-qd32 (scheduler=none)`.
+    pub fn label(&self) -> String {
+        if self.settings.is_empty() {
+            return self.name.to_owned();
+        }
+        let settings: Vec<String> = self
+            .settings
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
+        format!("{} ({})", self.name, settings.join(", "))
+    }
+
+    /// Sum over the trials.
+    pub(crate) fn sum(&self, of: impl Fn(&Trial) -> u64) -> u64 {
+        self.trials
+            .iter()
+            .map(|t| of(t))
+            .fold(0, u64::saturating_add)
+    }
+
+    /// Whether no I/O was meant to be done.
+    pub(crate) fn is_null(&self) -> bool {
+        self.trials.iter().any(|t| t.evidence.engine.name == "null")
+    }
+
+    /// Whether the disk is a simulated one, which needs no witness.
+    pub(crate) fn is_simulated(&self) -> bool {
+        self.trials.iter().any(|t| t.evidence.truth.is_some())
+    }
+}
+
+/// The stages of a run that have trials, in the order of the plan; a stage that
+/// the plan does not know (an import may have some) after these.
+pub(crate) fn of(run: &Run) -> Vec<Stage<'_>> {
+    let mut stages: Vec<Stage<'_>> = Vec::new();
+    for trial in &run.trials {
+        let known = stages
+            .iter_mut()
+            .find(|s| s.name == trial.stage && *s.settings == trial.settings);
+        match known {
+            Some(stage) => stage.trials.push(trial),
+            None => stages.push(Stage {
+                name: &trial.stage,
+                settings: &trial.settings,
+                trials: vec![trial],
+            }),
+        }
+    }
+    for stage in &mut stages {
+        stage.trials.sort_by_key(|t| (t.number, t.order));
+    }
+    let place = |name: &str| run.plan.stages.iter().position(|s| s.name == name);
+    stages.sort_by_key(|stage| place(stage.name).unwrap_or(usize::MAX));
+    stages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    #[test]
+    fn stages_come_in_the_order_of_the_plan_and_trials_in_theirs() {
+        let mut run = testing::healthy();
+        run.trials.reverse();
+        let stages = of(&run);
+        let names: Vec<&str> = stages.iter().map(|s| s.name).collect();
+        let plan: Vec<&str> = run.plan.stages.iter().map(|s| s.name.as_str()).collect();
+        assert_eq!(names, plan);
+        for stage in stages {
+            let numbers: Vec<u32> = stage.trials.iter().map(|t| t.number).collect();
+            assert_eq!(numbers, [1, 2, 3, 4, 5]);
+        }
+    }
+
+    #[test]
+    fn settings_split_a_stage() {
+        let mut run = testing::healthy();
+        let stages = run.plan.stages.len();
+        for trial in run.trials.iter_mut().filter(|t| t.number > 3) {
+            trial.settings.insert("scheduler".into(), "none".into());
+        }
+        let split = of(&run);
+        assert_eq!(split.len(), 2 * stages);
+        assert_eq!(split[0].name, split[1].name);
+        assert_eq!(
+            split[1].label(),
+            format!("{} (scheduler=none)", split[1].name)
+        );
+    }
+}

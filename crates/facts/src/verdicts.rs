@@ -1,0 +1,354 @@
+//! How the target does for known uses.
+//!
+//! A requirement passes or fails when the figure and its uncertainty lie on one
+//! side of the threshold, and is close when the uncertainty reaches it. The
+//! uncertainty of a rate is the range of its trials, of a percentile its
+//! interval over all operations and the range of the trials' own percentiles.
+//! With one trial neither is known, and a tenth of the figure is taken for it,
+//! the range from which on trials are called noisy.
+//!
+//! A figure that is not one of the disk (memory served it, or operations
+//! failed) decides nothing: unmeasured, with what was seen.
+
+use crate::figures;
+use crate::rules::{Context, NOISE, SERVED_FROM_CACHE};
+use crate::stages::Stage;
+use crate::stats;
+use crate::uses::{Limit, Metric, Requirement, Use, uses};
+use crate::words::percent;
+use diskfacts_plan::CacheMode;
+use diskfacts_plan::units::{rate_digits, show_duration, show_throughput};
+use diskfacts_record::{Outcome, Run, StageFigures, Verdict};
+
+/// The verdicts on all requirements of all uses, in the order of [`uses()`]; a
+/// use passes when all of its verdicts do. A stage that was measured under
+/// several settings has one verdict for each.
+pub fn verdicts(run: &Run) -> Vec<Verdict> {
+    let context = Context::new(run);
+    uses()
+        .iter()
+        .flat_map(|usage| usage.requirements.iter().map(move |needed| (usage, needed)))
+        .flat_map(|(usage, needed)| of_requirement(&context, usage, needed))
+        .collect()
+}
+
+fn of_requirement(context: &Context<'_>, usage: &Use, needed: &Requirement) -> Vec<Verdict> {
+    let verdict = |outcome, measured, stage| Verdict {
+        profile: usage.name.to_owned(),
+        outcome,
+        needed: needed_words(needed),
+        measured,
+        stage,
+        source: format!("{}, {}", needed.source.title, needed.source.url),
+    };
+    let measured: Vec<Verdict> = context
+        .each()
+        .filter(|(stage, _)| stage.name == needed.stage && (needed.suits)(stage.workload()))
+        .map(|(stage, figures)| {
+            let (outcome, measured) = judge(stage, figures, needed);
+            verdict(outcome, measured, Some(stage.label()))
+        })
+        .collect();
+    if measured.is_empty() {
+        return vec![verdict(Outcome::Unmeasured, None, None)];
+    }
+    measured
+}
+
+fn judge(
+    stage: &Stage<'_>,
+    figures: &StageFigures,
+    needed: &Requirement,
+) -> (Outcome, Option<String>) {
+    let Some(figure) = Uncertain::of(stage, figures, needed.metric) else {
+        return (Outcome::Unmeasured, None);
+    };
+    let words = measured_words(&figure, needed);
+    if figures.errors > 0 {
+        let words = format!("{words}, but {} operations failed", figures.errors);
+        return (Outcome::Unmeasured, Some(words));
+    }
+    let cached = figures.layers.page_cache;
+    let meant = stage.workload().cache == CacheMode::Warm;
+    if cached > SERVED_FROM_CACHE && !meant {
+        let words = format!("{words}, but memory served {} of it", percent(cached));
+        return (Outcome::Unmeasured, Some(words));
+    }
+    (figure.against(needed.limit), Some(words))
+}
+
+/// A figure and how far it may be off.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Uncertain {
+    value: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Uncertain {
+    /// `None` when it was not measured, or the number of samples does not
+    /// support it.
+    fn of(stage: &Stage<'_>, figures: &StageFigures, metric: Metric) -> Option<Self> {
+        let trials = &stage.trials;
+        let rate = |figure: &diskfacts_record::Figure| {
+            (figure.trials > 0)
+                .then(|| Self::within(figure.median, &[figure.min, figure.max], trials.len()))
+        };
+        match metric {
+            Metric::Throughput => rate(&figures.throughput_bytes_per_s),
+            Metric::Iops => rate(&figures.iops),
+            Metric::LatencyMean => {
+                let means: Vec<f64> = trials.iter().filter_map(|t| t.latency_ns.mean).collect();
+                Some(Self::within(figures.latency_ns.mean?, &means, trials.len()))
+            }
+            Metric::LatencyP99 => {
+                let value = figures.latency_ns.p99? as f64;
+                let mut others: Vec<f64> = trials
+                    .iter()
+                    .filter_map(|t| t.latency_ns.p99)
+                    .map(|ns| ns as f64)
+                    .collect();
+                let interval = figures::merged(trials)
+                    .and_then(|all| stats::percentile_interval(&all.all(), 0.99));
+                others.extend(interval.into_iter().flatten().map(|ns| ns as f64));
+                Some(Self::within(value, &others, trials.len()))
+            }
+        }
+        .filter(|figure| figure.value.is_finite() && figure.value > 0.0)
+    }
+
+    /// The range of `others` and the value itself; a tenth of it either way
+    /// when there was one trial.
+    fn within(value: f64, others: &[f64], trials: usize) -> Self {
+        let mut all = stats::finite_sorted(others);
+        if trials < 2 {
+            all.extend([value * (1.0 - NOISE), value * (1.0 + NOISE)]);
+        }
+        Self {
+            value,
+            low: all.iter().copied().fold(value, f64::min),
+            high: all.iter().copied().fold(value, f64::max),
+        }
+    }
+
+    fn against(&self, limit: Limit) -> Outcome {
+        let (good, bad) = match limit {
+            Limit::Below(limit) => (self.high < limit, self.low >= limit),
+            Limit::AtLeast(limit) => (self.low >= limit, self.high < limit),
+        };
+        match (good, bad) {
+            (true, _) => Outcome::Pass,
+            (_, true) => Outcome::Fail,
+            _ => Outcome::Close,
+        }
+    }
+}
+
+fn metric_words(needed: &Requirement) -> String {
+    let what = needed.what;
+    match needed.metric {
+        Metric::LatencyP99 => format!("p99 of {what}"),
+        Metric::LatencyMean => format!("mean latency of {what}"),
+        Metric::Throughput => what.to_owned(),
+        Metric::Iops => format!("{what} per second"),
+    }
+}
+
+fn value_words(value: f64, metric: Metric) -> String {
+    match metric {
+        Metric::LatencyP99 | Metric::LatencyMean => show_duration(value as u64),
+        Metric::Throughput => show_throughput(value),
+        Metric::Iops => rate_digits(value),
+    }
+}
+
+fn needed_words(needed: &Requirement) -> String {
+    let (how, limit) = match needed.limit {
+        Limit::Below(limit) => ("below", limit),
+        Limit::AtLeast(limit) => ("at least", limit),
+    };
+    let limit = match needed.metric {
+        // A threshold is a round number; it is not one that was measured.
+        Metric::Iops => format!("{limit}"),
+        metric => value_words(limit, metric),
+    };
+    format!("{} {how} {limit}", metric_words(needed))
+}
+
+/// The figure, and its range where that is worth telling.
+fn measured_words(figure: &Uncertain, needed: &Requirement) -> String {
+    let show = |value| match needed.metric {
+        // Both units of both ends would not be read.
+        Metric::Throughput => format!("{} MB/s", rate_digits(value / 1e6)),
+        metric => value_words(value, metric),
+    };
+    let (low, high) = (show(figure.low), show(figure.high));
+    let value = value_words(figure.value, needed.metric);
+    let metric = metric_words(needed);
+    if low == high {
+        format!("{metric} {value}")
+    } else {
+        format!("{metric} {value}, from {low} to {high}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{self, each, set_latencies};
+    use diskfacts_record::trial::Histograms;
+
+    fn of<'a>(verdicts: &'a [Verdict], usage: &str) -> Vec<&'a Verdict> {
+        verdicts.iter().filter(|v| v.profile == usage).collect()
+    }
+
+    fn outcomes(run: &Run, usage: &str) -> Vec<Outcome> {
+        of(&verdicts(run), usage)
+            .iter()
+            .map(|v| v.outcome)
+            .collect()
+    }
+
+    #[test]
+    fn a_fast_disk_passes_for_all_and_every_verdict_names_its_source() {
+        let run = testing::healthy();
+        for verdict in verdicts(&run) {
+            assert_eq!(verdict.outcome, Outcome::Pass, "{verdict:?}");
+            assert!(verdict.source.contains("https://"), "{verdict:?}");
+            assert!(verdict.stage.is_some());
+        }
+        let all = verdicts(&run);
+        let etcd = of(&all, "etcd");
+        assert_eq!(etcd[0].needed, "p99 of write + fdatasync below 10 ms");
+        let measured = etcd[0].measured.as_deref().unwrap();
+        assert_eq!(measured, "p99 of write + fdatasync 110 us");
+        let kafka = of(&all, "kafka")[0].measured.as_deref().unwrap();
+        assert_eq!(
+            kafka,
+            "sequential write 2097 MB/s (2000 MiB/s), from 2076 MB/s to 2118 MB/s"
+        );
+        assert_eq!(etcd[1].needed, "write + fdatasync per second at least 50");
+        let backup = of(&all, "backup");
+        assert_eq!(
+            backup[0].needed,
+            "sequential write at least 194.4 MB/s (185.4 MiB/s)"
+        );
+    }
+
+    #[test]
+    fn latency_far_from_the_threshold_decides_and_near_it_is_close() {
+        let mut run = testing::healthy();
+        each(&mut run, "log-write", |t| {
+            set_latencies(t, &[(30_000_000, 1000)]);
+        });
+        assert_eq!(outcomes(&run, "etcd"), [Outcome::Fail, Outcome::Pass]);
+        assert_eq!(outcomes(&run, "postgres-wal"), [Outcome::Fail]);
+        // One trial of five beyond it.
+        each(&mut run, "log-write", |t| {
+            let slow = if t.number == 3 { 12_000_000 } else { 6_000_000 };
+            set_latencies(t, &[(1_000_000, 985), (slow, 15)]);
+        });
+        assert_eq!(outcomes(&run, "etcd"), [Outcome::Close, Outcome::Pass]);
+    }
+
+    #[test]
+    fn the_interval_of_a_percentile_alone_can_reach_the_threshold() {
+        let mut run = testing::healthy();
+        run.trials.retain(|t| t.number <= 2);
+        // In each trial 0.9 % are slow: p99 is fast, its interval is not.
+        each(&mut run, "log-write", |t| {
+            set_latencies(t, &[(1_000_000, 991), (15_000_000, 9)]);
+        });
+        let all = verdicts(&run);
+        let etcd = of(&all, "etcd")[0];
+        assert_eq!(etcd.outcome, Outcome::Close, "{etcd:?}");
+    }
+
+    #[test]
+    fn throughput_is_close_when_a_trial_reaches_the_threshold() {
+        let mut run = testing::healthy();
+        let needed = 250.0 * f64::from(1 << 20);
+        for (factors, outcome) in [
+            ([1.1, 1.2, 1.3], Outcome::Pass),
+            ([0.9, 1.2, 1.3], Outcome::Close),
+            ([0.9, 0.8, 0.7], Outcome::Fail),
+        ] {
+            each(&mut run, "sequential-write", |t| {
+                t.throughput_bytes_per_s = needed * factors[t.number as usize % 3];
+            });
+            assert_eq!(outcomes(&run, "kafka"), [outcome], "{factors:?}");
+        }
+    }
+
+    #[test]
+    fn one_trial_within_a_tenth_of_the_threshold_is_close() {
+        let mut run = testing::healthy();
+        run.trials.retain(|t| t.number == 1);
+        let needed = 250.0 * f64::from(1 << 20);
+        for (factor, outcome) in [
+            (1.05, Outcome::Close),
+            (1.2, Outcome::Pass),
+            (0.8, Outcome::Fail),
+        ] {
+            each(&mut run, "sequential-write", |t| {
+                t.throughput_bytes_per_s = needed * factor;
+            });
+            assert_eq!(outcomes(&run, "kafka"), [outcome], "{factor}");
+        }
+    }
+
+    #[test]
+    fn a_stage_that_was_left_out_is_unmeasured() {
+        let mut run = testing::healthy();
+        run.trials.retain(|t| !t.workload.operation.writes());
+        assert_eq!(outcomes(&run, "etcd"), [Outcome::Unmeasured; 2]);
+        assert_eq!(
+            outcomes(&run, "video"),
+            [Outcome::Unmeasured, Outcome::Pass]
+        );
+    }
+
+    #[test]
+    fn a_percentile_without_samples_or_histograms_is_unmeasured() {
+        let mut run = testing::healthy();
+        each(&mut run, "log-write", |t| {
+            set_latencies(t, &[(1_000_000, 50)]);
+        });
+        assert_eq!(outcomes(&run, "etcd")[0], Outcome::Unmeasured);
+        let mut run = testing::healthy();
+        for trial in &mut run.trials {
+            trial.histograms = Histograms::default();
+        }
+        assert_eq!(outcomes(&run, "etcd")[0], Outcome::Unmeasured);
+        // The mean adds up without histograms.
+        assert_eq!(outcomes(&run, "postgres-wal"), [Outcome::Pass]);
+    }
+
+    #[test]
+    fn another_stage_of_the_same_name_decides_nothing() {
+        let mut run = testing::healthy();
+        each(&mut run, "log-write", |t| {
+            t.workload.sync = diskfacts_plan::SyncMode::None;
+        });
+        assert_eq!(outcomes(&run, "etcd")[0], Outcome::Unmeasured);
+    }
+
+    #[test]
+    fn figures_of_memory_and_of_failing_disks_decide_nothing() {
+        let mut run = testing::on(testing::memory_stack());
+        let all = verdicts(&run);
+        let kafka = of(&all, "kafka")[0];
+        assert_eq!(kafka.outcome, Outcome::Unmeasured);
+        assert!(
+            kafka
+                .measured
+                .as_ref()
+                .unwrap()
+                .contains("memory served 100 %"),
+            "{kafka:?}"
+        );
+        run = testing::healthy();
+        each(&mut run, "sequential-write", |t| t.errors = 1);
+        assert_eq!(outcomes(&run, "kafka"), [Outcome::Unmeasured]);
+    }
+}

@@ -1,0 +1,184 @@
+//! Numbers and commands in sentences.
+
+use diskfacts_plan::Stop;
+use diskfacts_plan::units::{exact_duration, three_digits};
+use diskfacts_record::Run;
+
+/// A share for people: `37 %`, `0.5 %`. What is not all is not shown as all,
+/// and what is not nothing not as nothing.
+pub(crate) fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    if value > 0.0 && value < 0.05 {
+        return "less than 0.1 %".to_owned();
+    }
+    if (99.95..100.0).contains(&value) {
+        return "more than 99.9 %".to_owned();
+    }
+    let decimals = usize::from(value.abs() < 9.95 || (value > 99.0 && value < 100.0));
+    let text = format!("{value:.decimals$}");
+    format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// A ratio: `3.2`.
+pub(crate) fn ratio(value: f64) -> String {
+    three_digits(value)
+}
+
+/// A number of things: `1 trial`, `5 trials`.
+pub(crate) fn count(n: u64, thing: &str) -> String {
+    if n == 1 {
+        format!("1 {thing}")
+    } else {
+        format!("{n} {thing}s")
+    }
+}
+
+/// Words one after the other: `a`, `a and b`, `a, b and c`.
+pub(crate) fn list<T: AsRef<str>>(words: &[T]) -> String {
+    match words {
+        [] => String::new(),
+        [only] => only.as_ref().to_owned(),
+        [rest @ .., last] => {
+            let rest: Vec<&str> = rest.iter().map(AsRef::as_ref).collect();
+            format!("{} and {}", rest.join(", "), last.as_ref())
+        }
+    }
+}
+
+/// A word as a shell takes it.
+pub(crate) fn shell(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:=@%,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// The plan that a run was told to take by file; `None` for a built-in one.
+fn plan_file(run: &Run) -> Option<&str> {
+    if diskfacts_plan::builtin::text(&run.plan.name).is_some() {
+        return None;
+    }
+    let words = &run.run.command;
+    words.iter().enumerate().find_map(|(i, word)| {
+        if word == "--plan" {
+            words.get(i + 1).map(String::as_str)
+        } else {
+            word.strip_prefix("--plan=")
+        }
+    })
+}
+
+/// The command that measures the same again, with something added.
+pub(crate) fn measure(run: &Run, more: &str) -> String {
+    let mut words = vec![format!("diskfacts measure {}", shell(&run.target.given))];
+    if let Some(file) = plan_file(run) {
+        words.push(format!("--plan {}", shell(file)));
+    } else if run.plan.name != "survey" {
+        words.push(format!("--plan {}", shell(&run.plan.name)));
+    }
+    if !more.is_empty() {
+        words.push(more.to_owned());
+    }
+    words.join(" ")
+}
+
+/// The command that measures the same again for `factor` times as long.
+pub(crate) fn measure_longer(run: &Run, factor: u64) -> String {
+    let budget_ns = run.run.budget_ns.unwrap_or(60_000_000_000);
+    measure(
+        run,
+        &format!(
+            "--time {}",
+            exact_duration(budget_ns.saturating_mul(factor))
+        ),
+    )
+}
+
+/// How to measure these stages longer, the end of a sentence: by the time of the
+/// run, or by their own stop rules where the plan gives them some.
+pub(crate) fn longer(run: &Run, stages: &[String], factor: u64) -> String {
+    let own_rule = run
+        .plan
+        .stages
+        .iter()
+        .any(|stage| stages.contains(&stage.name) && stage.workload.stop != Stop::default());
+    if own_rule {
+        return edit_plan(
+            run,
+            "give these stages more `time`, `bytes` or `operations`",
+        );
+    }
+    format!("Type `{}`.", measure_longer(run, factor))
+}
+
+/// How to change something in the plan and measure with it: `what` continues
+/// "in it, ...".
+pub(crate) fn edit_plan(run: &Run, what: &str) -> String {
+    match plan_file(run) {
+        Some(file) => format!(
+            "In {}, {what}, and type `{}`.",
+            shell(file),
+            measure(run, "")
+        ),
+        None => format!(
+            "Type `diskfacts plans {} > my.toml`, in it {what}, then type `diskfacts measure {} \
+             --plan my.toml`.",
+            run.plan.name,
+            shell(&run.target.given)
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    #[test]
+    fn shares_are_short_and_never_hide_a_rest() {
+        for (share, text) in [
+            (0.0, "0 %"),
+            (0.0001, "less than 0.1 %"),
+            (0.005, "0.5 %"),
+            (0.02, "2 %"),
+            (0.374, "37 %"),
+            (0.997, "99.7 %"),
+            (0.9999, "more than 99.9 %"),
+            (1.0, "100 %"),
+            (2.5, "250 %"),
+        ] {
+            assert_eq!(percent(share), text);
+        }
+    }
+
+    #[test]
+    fn words_make_a_list() {
+        assert_eq!(list(&["a"]), "a");
+        assert_eq!(list(&["a", "b"]), "a and b");
+        assert_eq!(list(&["a", "b", "c"]), "a, b and c");
+        assert_eq!(list::<&str>(&[]), "");
+    }
+
+    #[test]
+    fn commands_can_be_typed_as_they_are() {
+        let mut run = testing::healthy();
+        assert_eq!(
+            measure_longer(&run, 2),
+            "diskfacts measure /srv/data --time 120s"
+        );
+        run.target.given = "my disk's".into();
+        assert_eq!(measure(&run, ""), r"diskfacts measure 'my disk'\''s'");
+        run.plan.name = "mine".into();
+        run.run
+            .command
+            .extend(["--plan".into(), "mine.toml".into()]);
+        run.target.given = "/x".into();
+        assert_eq!(measure(&run, ""), "diskfacts measure /x --plan mine.toml");
+        assert_eq!(
+            edit_plan(&run, "set streams = 2"),
+            "In mine.toml, set streams = 2, and type `diskfacts measure /x --plan mine.toml`."
+        );
+    }
+}

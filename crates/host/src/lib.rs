@@ -1,0 +1,42 @@
+//! What the kernel of this machine knows of its storage: the stack under a
+//! path, the counters of its devices, the page cache, where a file's data lies,
+//! and whether a device may be written.
+//!
+//! This crate only looks: nothing in it writes to a device. Roots of `/proc`,
+//! `/sys` and `/dev` are a parameter ([`Roots`]), parsers take bytes
+//! ([`parse`]), so that captured trees of other machines are test data.
+//!
+//! Linux is what it is for. Elsewhere it compiles, and says of each question
+//! that it has no answer.
+//!
+//! What cannot be found out is never guessed: it is absent, and a line of
+//! `Unseen` says what and why. Only what makes the question itself meaningless
+//! is an [`Error`].
+
+pub mod cpu;
+mod error;
+pub mod extents;
+mod machine;
+pub mod observe;
+pub mod parse;
+pub mod residency;
+mod roots;
+pub mod signature;
+mod space;
+pub mod stack;
+mod sysfs;
+pub mod usage;
+
+pub use cpu::{CpuScope, CpuTimes};
+pub use error::Error;
+pub use extents::{Extents, ExtentsMethod, extents};
+pub use machine::machine;
+pub use observe::{Observer, Observers};
+pub use parse::ParseError;
+pub use parse::diskstats::{CountersReset, Diskstats, DiskstatsLine, parse_diskstats};
+pub use residency::{DirtyPages, Dropped, drop_cache, residency};
+pub use roots::Roots;
+pub use signature::{ReadAt, Signature, SignatureKind, signatures};
+pub use space::{Space, filesystem_read_only, space};
+pub use stack::{Subject, SubjectKind, all_devices, stack_of, stack_of_subject};
+pub use usage::{Obstacle, ObstacleKind, Usage, usage, usage_by_tables, usage_while_held};

@@ -1,0 +1,110 @@
+//! Observers: what the kernel counted during exactly one trial.
+//!
+//! They bracket the measurement, so that `start` and `halt` do the least that
+//! is possible: files stay open from the beginning, each reading is one `pread`
+//! into memory that is there already, and parsing waits until the window is
+//! closed. A measurement never fails because an observer could not look: it
+//! says what was not seen, and why.
+
+mod devices;
+mod pressure;
+mod process_io;
+mod residency;
+mod steal;
+mod window;
+
+pub use devices::DevicesObserver;
+pub use pressure::PressureObserver;
+pub use process_io::ProcessIoObserver;
+pub use residency::ResidencyObserver;
+pub use steal::StealObserver;
+
+use crate::roots::Roots;
+use diskfacts_record::{Evidence, Stack};
+use std::fs::File;
+
+/// Something that looks at the system while a trial runs.
+pub trait Observer: Send {
+    /// What it observes: `devices`, `pressure`.
+    fn name(&self) -> &str;
+
+    /// Opens the window: takes the first reading.
+    fn start(&mut self);
+
+    /// Closes the window: takes the last reading, and does nothing else.
+    ///
+    /// [`Observer::stop`] does it where this was not called; with several
+    /// observers all windows are closed before any reading is parsed.
+    fn halt(&mut self) {}
+
+    /// Puts what was observed into the evidence, or why it could not be. May
+    /// be followed by another `start`.
+    fn stop(&mut self, evidence: &mut Evidence);
+}
+
+/// The observers of a run, as one.
+///
+/// Windows are opened in the order of the list and closed in the opposite
+/// order, so that the last one lies closest around the measurement.
+#[derive(Default)]
+pub struct Observers {
+    list: Vec<Box<dyn Observer>>,
+}
+
+impl Observers {
+    /// All that need nothing but the stack: stolen processor time, pressure,
+    /// process I/O and, closest to the measurement, the counters of the devices.
+    pub fn for_run(roots: &Roots, stack: &Stack) -> Self {
+        let mut observers = Self::default();
+        observers.add(StealObserver::new(roots));
+        observers.add(PressureObserver::new(roots));
+        observers.add(ProcessIoObserver::new(roots));
+        observers.add(DevicesObserver::new(roots, stack));
+        observers
+    }
+
+    /// The same with the page cache of a span of `file`, looked at before all
+    /// other windows open and after they are closed: that takes a while.
+    ///
+    /// The file is opened a second time by the operating system (`dup`), and
+    /// stays open as long as this lives.
+    #[must_use]
+    pub fn with_residency(mut self, file: &File, offset: u64, len: u64) -> Self {
+        self.list
+            .insert(0, Box::new(ResidencyObserver::new(file, offset, len)));
+        self
+    }
+
+    /// Adds one, closer to the measurement than all before it.
+    pub fn add(&mut self, observer: impl Observer + 'static) {
+        self.list.push(Box::new(observer));
+    }
+
+    /// Names of the observers, in the order in which their windows open.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.list.iter().map(|observer| observer.name())
+    }
+
+    /// Opens all windows.
+    pub fn start(&mut self) {
+        for observer in &mut self.list {
+            observer.start();
+        }
+    }
+
+    /// Closes all windows, without parsing anything yet.
+    pub fn halt(&mut self) {
+        for observer in self.list.iter_mut().rev() {
+            observer.halt();
+        }
+    }
+
+    /// Closes all windows that are open, then puts what was observed into the
+    /// evidence.
+    pub fn stop(&mut self, evidence: &mut Evidence) {
+        self.halt();
+        for observer in &mut self.list {
+            observer.stop(evidence);
+        }
+    }
+}

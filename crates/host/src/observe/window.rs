@@ -1,0 +1,113 @@
+//! Two readings of one small file of the kernel.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Longest content of a file that is read at the edges of a window; the longest
+/// of them, `/proc/self/io`, has some 200 bytes.
+const CAPACITY: usize = 4096;
+
+/// A file that stays open, and what it said when the window was opened and when
+/// it was closed.
+pub(super) struct Window {
+    path: PathBuf,
+    file: io::Result<File>,
+    before: Reading,
+    after: Reading,
+    closed: bool,
+}
+
+/// One reading, in memory that is never allocated anew.
+struct Reading {
+    bytes: Box<[u8; CAPACITY]>,
+    result: io::Result<usize>,
+}
+
+impl Reading {
+    fn none() -> Self {
+        Self {
+            bytes: Box::new([0; CAPACITY]),
+            result: Ok(0),
+        }
+    }
+
+    fn take(&mut self, file: &io::Result<File>) {
+        if let Ok(file) = file {
+            self.result = read_at_start(file, &mut self.bytes[..]);
+        }
+    }
+
+    fn bytes(&self) -> Result<&[u8], &io::Error> {
+        match &self.result {
+            Ok(len) => Ok(&self.bytes[..*len]),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Window {
+    pub(super) fn open(path: &Path) -> Self {
+        Self {
+            file: File::open(path),
+            path: path.to_owned(),
+            before: Reading::none(),
+            after: Reading::none(),
+            closed: false,
+        }
+    }
+
+    pub(super) fn start(&mut self) {
+        self.closed = false;
+        self.before.take(&self.file);
+    }
+
+    /// Takes the last reading, once.
+    pub(super) fn halt(&mut self) {
+        if !self.closed {
+            self.after.take(&self.file);
+            self.closed = true;
+        }
+    }
+
+    /// The two readings, or in words why there are none.
+    pub(super) fn readings(&self) -> Result<(&[u8], &[u8]), String> {
+        let why = |doing: &str, error: &io::Error| {
+            format!(
+                "{doing} {}: {error}; {}",
+                self.path.display(),
+                crate::error::hint(error)
+            )
+        };
+        if let Err(error) = &self.file {
+            return Err(why("opening", error));
+        }
+        let before = self.before.bytes().map_err(|error| why("reading", error))?;
+        let after = self.after.bytes().map_err(|error| why("reading", error))?;
+        Ok((before, after))
+    }
+
+    /// Parses both readings.
+    pub(super) fn parse<T, E: std::fmt::Display>(
+        &self,
+        parse: impl Fn(&[u8]) -> Result<T, E>,
+    ) -> Result<(T, T), String> {
+        let (before, after) = self.readings()?;
+        let parse =
+            |bytes| parse(bytes).map_err(|error| format!("{}: {error}", self.path.display()));
+        Ok((parse(before)?, parse(after)?))
+    }
+}
+
+/// Reads from the start, which makes the kernel write the file anew.
+#[cfg(unix)]
+fn read_at_start(file: &File, bytes: &mut [u8]) -> io::Result<usize> {
+    use std::os::unix::fs::FileExt;
+    file.read_at(bytes, 0)
+}
+
+#[cfg(windows)]
+fn read_at_start(file: &File, bytes: &mut [u8]) -> io::Result<usize> {
+    use std::os::windows::fs::FileExt;
+    file.seek_read(bytes, 0)
+}

@@ -1,0 +1,93 @@
+//! Marks that are a few fixed bytes at a fixed place.
+
+use super::reader::Reader;
+use super::{Signature, SignatureKind};
+
+/// Where a mark stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Place {
+    /// Bytes from the start of the device.
+    Start(u64),
+    /// Bytes before its end, counted from the last whole multiple of `unit`.
+    End { before: u64, unit: u64 },
+}
+
+impl Place {
+    fn offset(self, size: u64) -> Option<u64> {
+        match self {
+            Self::Start(offset) => Some(offset),
+            Self::End { before, unit } => (size / unit * unit).checked_sub(before),
+        }
+    }
+}
+
+/// A mark, and where its format is described.
+pub(super) struct Magic {
+    pub(super) kind: SignatureKind,
+    pub(super) name: &'static str,
+    pub(super) bytes: &'static [u8],
+    pub(super) place: Place,
+    /// Where its owner's name stands, if anywhere: bytes from the start of the
+    /// device, and the longest length.
+    pub(super) label: Option<(u64, usize)>,
+    pub(super) source: &'static str,
+}
+
+impl Magic {
+    /// A mark at a place from the start, without a name beside it.
+    pub(super) const fn at(
+        kind: SignatureKind,
+        name: &'static str,
+        offset: u64,
+        bytes: &'static [u8],
+        source: &'static str,
+    ) -> Self {
+        Self {
+            kind,
+            name,
+            bytes,
+            place: Place::Start(offset),
+            label: None,
+            source,
+        }
+    }
+
+    /// A mark so many bytes before the end, counted in whole multiples of
+    /// `unit`.
+    pub(super) const fn before_end(
+        kind: SignatureKind,
+        name: &'static str,
+        (before, unit): (u64, u64),
+        bytes: &'static [u8],
+        source: &'static str,
+    ) -> Self {
+        Self {
+            kind,
+            name,
+            bytes,
+            place: Place::End { before, unit },
+            label: None,
+            source,
+        }
+    }
+
+    /// The same mark with a name at `offset`.
+    pub(super) const fn named(mut self, offset: u64, len: usize) -> Self {
+        self.label = Some((offset, len));
+        self
+    }
+
+    pub(super) fn probe(&self, reader: &Reader<'_>) -> Option<Signature> {
+        let offset = self.place.offset(reader.size())?;
+        let bytes = reader.bytes(offset, self.bytes.len())?;
+        (bytes == self.bytes).then(|| Signature {
+            kind: self.kind,
+            name: self.name,
+            offset,
+            label: self
+                .label
+                .and_then(|(offset, len)| reader.name(offset, len)),
+            source: self.source,
+        })
+    }
+}

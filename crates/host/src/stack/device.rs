@@ -1,0 +1,184 @@
+//! One block device with the settings that its speed may depend on.
+
+use crate::error::Error;
+use crate::parse::diskstats::SECTOR_BYTES;
+use crate::parse::sysfs_value::{parse_dm_uuid, parse_scheduler, parse_vpd_serial};
+use crate::roots::Roots;
+use crate::sysfs::DeviceDir;
+use diskfacts_record::{BlockDevice, DeviceKind, Unseen};
+use std::io;
+
+/// What the kernel knows of a device, without what stands below it.
+///
+/// A partition has no queue of its own: its settings are those of its disk,
+/// which all its requests go through.
+///
+/// # Errors
+/// When the folder of the whole disk cannot be opened.
+pub(crate) fn describe(
+    roots: &Roots,
+    dir: &DeviceDir,
+    unseen: &mut Vec<Unseen>,
+) -> Result<BlockDevice, Error> {
+    let kind = kind_of(dir);
+    let whole = dir.whole_disk()?;
+    let mut device = BlockDevice::unknown(&dir.name, dir.major, dir.minor, kind);
+    device.path = node_path(roots, dir);
+
+    let mut miss = |what: &str, error: &io::Error| {
+        unseen.push(Unseen {
+            what: format!("{} {what}", dir.name),
+            why: match error.kind() {
+                io::ErrorKind::NotFound => {
+                    "this kernel does not show it for this device".to_owned()
+                }
+                _ => format!("reading it from sysfs failed: {error}"),
+            },
+        });
+    };
+    // The kernel counts `size` and `start` in 512 bytes whatever the sector is.
+    match dir.number("size") {
+        Ok(sectors) => device.size_bytes = sectors.checked_mul(SECTOR_BYTES),
+        Err(error) => miss("size", &error),
+    }
+    device.start_bytes = dir
+        .number("start")
+        .ok()
+        .and_then(|sectors| sectors.checked_mul(SECTOR_BYTES));
+    device.read_only = dir.number("ro").ok().map(|value| value != 0);
+
+    let queue = whole.as_ref().unwrap_or(dir);
+    let number = |attribute: &str| queue.number(&format!("queue/{attribute}"));
+    let sector = |attribute| {
+        number(attribute).and_then(|bytes| {
+            u32::try_from(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+        })
+    };
+    match sector("logical_block_size") {
+        Ok(bytes) => device.logical_sector_bytes = Some(bytes),
+        Err(error) => miss("logical_sector", &error),
+    }
+    match sector("physical_block_size") {
+        Ok(bytes) => device.physical_sector_bytes = Some(bytes),
+        Err(error) => miss("physical_sector", &error),
+    }
+    match number("rotational") {
+        Ok(value) => device.rotational = Some(value != 0),
+        Err(error) => miss("rotational", &error),
+    }
+    match queue.text("queue/write_cache") {
+        Ok(text) => device.write_cache = Some(text),
+        Err(error) => miss("write_cache", &error),
+    }
+    match queue.text("queue/scheduler") {
+        Ok(text) => (device.scheduler, device.schedulers) = parse_scheduler(&text),
+        Err(error) => miss("scheduler", &error),
+    }
+    match number("read_ahead_kb") {
+        Ok(kib) => device.read_ahead_bytes = kib.checked_mul(1024),
+        Err(error) => miss("read_ahead", &error),
+    }
+    match number("max_sectors_kb") {
+        Ok(kib) => device.max_request_bytes = kib.checked_mul(1024),
+        Err(error) => miss("max_request", &error),
+    }
+    device.nr_requests = number("nr_requests").ok();
+    // 0 means that the device does not say.
+    device.optimal_request_bytes = number("optimal_io_size").ok().filter(|bytes| *bytes > 0);
+    device.alignment_offset_bytes = dir
+        .text("alignment_offset")
+        .ok()
+        .and_then(|bytes| bytes.parse().ok());
+    device.fua = number("fua").ok().map(|value| value != 0);
+    device.counts_io = number("iostats").ok().map(|value| value != 0);
+
+    let disk = whole.as_ref().unwrap_or(dir);
+    device.model = model(disk);
+    device.serial = serial(disk);
+    device.layout = layout(dir);
+    if kind == DeviceKind::Loop {
+        device.backing_file = dir.optional_text("loop/backing_file");
+        device.backing_direct = dir.number("loop/dio").ok().map(|value| value != 0);
+    }
+    if kind == DeviceKind::Zram
+        && let Some(backing) = dir.optional_text("backing_dev")
+        && backing != "none"
+    {
+        unseen.push(Unseen {
+            what: format!("{} backing device", dir.name),
+            why: format!(
+                "pages may be moved to {backing} when they are idle or do not compress; that \
+                 device is not followed"
+            ),
+        });
+    }
+    Ok(device)
+}
+
+fn kind_of(dir: &DeviceDir) -> DeviceKind {
+    if dir.has("partition") {
+        DeviceKind::Partition
+    } else if dir.has("dm") {
+        DeviceKind::DeviceMapper
+    } else if dir.has("md") {
+        DeviceKind::SoftwareRaid
+    } else if dir.has("loop") || dir.name.starts_with("loop") {
+        // The folder exists only while a file is attached.
+        DeviceKind::Loop
+    } else if dir.name.starts_with("zram") {
+        DeviceKind::Zram
+    } else if dir
+        .path
+        .parent()
+        .is_some_and(|parent| parent.ends_with("virtual/block"))
+    {
+        // Network, memory and user-space devices: nbd, rbd, ram, ublk, bcache.
+        // A disk of NVMe multipath is virtual too, but stands elsewhere.
+        DeviceKind::Other
+    } else {
+        DeviceKind::Disk
+    }
+}
+
+/// The node that people know it by: for device mapper the one by its name,
+/// where it exists.
+fn node_path(roots: &Roots, dir: &DeviceDir) -> String {
+    let mapper = dir
+        .optional_text("dm/name")
+        .map(|name| roots.dev.join("mapper").join(name))
+        .filter(|path| path.exists());
+    mapper
+        .unwrap_or_else(|| roots.node(&dir.name))
+        .display()
+        .to_string()
+}
+
+/// SCSI and `NVMe` have `device/model`, MMC `device/name`. The vendor is said
+/// too, unless it is only the bus (`ATA`) or a number (virtio).
+fn model(disk: &DeviceDir) -> Option<String> {
+    let model = disk
+        .optional_text("device/model")
+        .or_else(|| disk.optional_text("device/name"))?;
+    let vendor = disk
+        .optional_text("device/vendor")
+        .filter(|vendor| vendor != "ATA" && !vendor.starts_with("0x"));
+    Some(match vendor {
+        Some(vendor) if !model.starts_with(&vendor) => format!("{vendor} {model}"),
+        _ => model,
+    })
+}
+
+/// virtio-blk has `serial` on the disk itself, `NVMe` and MMC on the device, SCSI
+/// and ATA only inside a page of vital product data.
+fn serial(disk: &DeviceDir) -> Option<String> {
+    disk.optional_text("serial")
+        .or_else(|| disk.optional_text("device/serial"))
+        .or_else(|| parse_vpd_serial(&disk.optional_bytes("device/vpd_pg80")?))
+}
+
+fn layout(dir: &DeviceDir) -> Option<String> {
+    match dir.optional_text("md/level") {
+        Some(level) => Some(level),
+        None => parse_dm_uuid(&dir.optional_text("dm/uuid")?),
+    }
+}

@@ -1,0 +1,98 @@
+//! The stack under a path: mount, filesystem, and block devices down to the
+//! leaves, with their settings.
+
+mod device;
+mod mount;
+mod others;
+mod sources;
+mod subject;
+mod walk;
+
+pub use subject::{Subject, SubjectKind};
+
+use crate::error::Error;
+use crate::parse::mountinfo::{Mount, parse_mountinfo};
+use crate::roots::Roots;
+use crate::sysfs::{DeviceDir, every_device};
+use diskfacts_record::Stack;
+use std::fs;
+use std::path::Path;
+use walk::Walk;
+
+pub(crate) use mount::mount_of_path;
+pub(crate) use sources::{device_of_source, node_number};
+#[cfg(unix)]
+pub(crate) use subject::words_for;
+
+/// What lies under `path`: a file, a folder or a block device.
+///
+/// # Errors
+/// When the path does not exist or may not be looked at, when it is neither
+/// file nor folder nor block device, or when its filesystem or device is not
+/// in the kernel's tables. What lies further down and cannot be found out is
+/// no error: it is named in [`Stack::unseen`].
+pub fn stack_of(roots: &Roots, path: &Path) -> Result<Stack, Error> {
+    stack_of_subject(roots, &Subject::look(path)?)
+}
+
+/// What lies under something that was looked at already, here or on the
+/// machine that `roots` was captured from.
+///
+/// # Errors
+/// As [`stack_of`], without those of looking.
+pub fn stack_of_subject(roots: &Roots, subject: &Subject) -> Result<Stack, Error> {
+    let mut walk = Walk::new(roots);
+    match subject.kind {
+        SubjectKind::BlockDevice { major, minor } => {
+            let device =
+                DeviceDir::of_number(roots, major, minor)?.ok_or_else(|| Error::NotInSysfs {
+                    path: subject.path.clone(),
+                    major,
+                    minor,
+                    sys: roots.sys.clone(),
+                })?;
+            walk.below_devices(vec![device])?;
+            Ok(walk.into_stack(None))
+        }
+        SubjectKind::File | SubjectKind::Folder => {
+            let mounts = read_mounts(roots)?;
+            let mount = mount::mount_of(&mounts, subject).ok_or_else(|| Error::NoMount {
+                path: subject.path.clone(),
+                table: mounts_path(roots),
+            })?;
+            let filesystem = mount::filesystem(mount, subject.space.as_ref());
+            let tops = sources::devices_of_mount(roots, &mounts, mount, walk.unseen_mut())?;
+            walk.below_devices(tops)?;
+            Ok(walk.into_stack(Some(filesystem)))
+        }
+    }
+}
+
+/// Every block device of the machine that holds or could hold data, each
+/// before those it stands on.
+///
+/// Devices of size 0 that stand on nothing are left out: loop devices and
+/// drives without a file or medium.
+///
+/// # Errors
+/// When sysfs cannot be listed.
+pub fn all_devices(roots: &Roots) -> Result<Stack, Error> {
+    let mut walk = Walk::new(roots);
+    let devices = every_device(roots)?
+        .into_iter()
+        .filter(|device| device.number("size").ok() != Some(0))
+        .collect();
+    walk.below_devices(devices)?;
+    Ok(walk.into_stack(None))
+}
+
+fn mounts_path(roots: &Roots) -> std::path::PathBuf {
+    roots.proc.join("self/mountinfo")
+}
+
+/// The mount table of this mount namespace.
+pub(crate) fn read_mounts(roots: &Roots) -> Result<Vec<Mount>, Error> {
+    let path = mounts_path(roots);
+    let bytes = fs::read(&path).map_err(|error| Error::on_path("reading", &path, error))?;
+    parse_mountinfo(&bytes).map_err(|source| Error::Form { path, source })
+}

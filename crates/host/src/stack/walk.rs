@@ -1,0 +1,169 @@
+//! The walk from the devices right under a target down to the leaves.
+
+use super::device::describe;
+use super::sources::{devices_of_mount, node_number};
+use super::{others, read_mounts};
+use crate::error::Error;
+use crate::parse::mountinfo::Mount;
+use crate::roots::Roots;
+use crate::stack::mount_of_path;
+use crate::sysfs::DeviceDir;
+use diskfacts_record::{BlockDevice, DeviceKind, Filesystem, Stack, Unseen};
+use std::collections::HashSet;
+use std::path::Path;
+
+/// Longest chain of devices that is followed. The kernel itself has no such
+/// limit; real chains are shorter than ten.
+const MAX_DEPTH: usize = 64;
+
+pub(super) struct Walk<'a> {
+    roots: &'a Roots,
+    /// Read when the first loop device needs it.
+    mounts: Option<Vec<Mount>>,
+    /// Finished devices, each after those it stands on.
+    finished: Vec<BlockDevice>,
+    seen: HashSet<String>,
+    /// The chain from the target to the device in hand.
+    chain: Vec<String>,
+    unseen: Vec<Unseen>,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(roots: &'a Roots) -> Self {
+        Self {
+            roots,
+            mounts: None,
+            finished: Vec::new(),
+            seen: HashSet::new(),
+            chain: Vec::new(),
+            unseen: Vec::new(),
+        }
+    }
+
+    pub(super) fn unseen_mut(&mut self) -> &mut Vec<Unseen> {
+        &mut self.unseen
+    }
+
+    /// Follows `tops` and all that they stand on.
+    pub(super) fn below_devices(&mut self, tops: Vec<DeviceDir>) -> Result<(), Error> {
+        // Finished devices are turned round at the end, so that the first of
+        // the tops has to come last here.
+        for top in tops.into_iter().rev() {
+            self.visit(&top)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn into_stack(mut self, filesystem: Option<Filesystem>) -> Stack {
+        self.finished.reverse();
+        let mut stack = Stack {
+            filesystem,
+            devices: self.finished,
+            unseen: self.unseen,
+        };
+        others::fill(self.roots, &mut stack);
+        stack
+    }
+
+    /// Follows one device; says whether it may be named as standing below the
+    /// one before it in the chain.
+    fn visit(&mut self, dir: &DeviceDir) -> Result<bool, Error> {
+        if self.chain.contains(&dir.name) || self.chain.len() >= MAX_DEPTH {
+            self.unseen.push(Unseen {
+                what: format!("{} below {}", dir.name, self.chain.join(" on ")),
+                why: "the devices stand on each other in a circle; it is cut here".to_owned(),
+            });
+            return Ok(false);
+        }
+        if !self.seen.insert(dir.name.clone()) {
+            return Ok(true);
+        }
+        let mut unseen = Vec::new();
+        let mut device = describe(self.roots, dir, &mut unseen)?;
+        if !dir.has("dev") {
+            self.unseen.push(Unseen {
+                what: dir.name.clone(),
+                why: "the device was removed while it was looked at".to_owned(),
+            });
+            return Ok(false);
+        }
+        self.unseen.append(&mut unseen);
+        self.chain.push(dir.name.clone());
+        let below = self.below(dir, &device)?;
+        for lower in below.iter().rev() {
+            if self.visit(lower)? {
+                device.below.insert(0, lower.name.clone());
+            }
+        }
+        self.chain.pop();
+        self.finished.push(device);
+        Ok(true)
+    }
+
+    /// The devices that one stands on.
+    fn below(&mut self, dir: &DeviceDir, device: &BlockDevice) -> Result<Vec<DeviceDir>, Error> {
+        match device.kind {
+            DeviceKind::Partition => Ok(dir.whole_disk()?.into_iter().collect()),
+            DeviceKind::Loop => match &device.backing_file {
+                Some(file) => self.below_file(&device.name, file),
+                None => Ok(Vec::new()),
+            },
+            // dm, md, bcache and whatever else stacks: the kernel links them.
+            _ => {
+                let mut below = Vec::new();
+                for (name, lower) in dir.linked("slaves")? {
+                    match lower {
+                        Some(lower) => below.push(lower),
+                        None => self.unseen.push(Unseen {
+                            what: format!("{name} below {}", dir.name),
+                            why: "the kernel names it, but does not show it".to_owned(),
+                        }),
+                    }
+                }
+                Ok(below)
+            }
+        }
+    }
+
+    /// The devices under the file of a loop device.
+    fn below_file(&mut self, name: &str, file: &str) -> Result<Vec<DeviceDir>, Error> {
+        // A loop device over a block device.
+        if let Some((major, minor)) = node_number(Path::new(file))
+            && self.roots.live()
+        {
+            return Ok(DeviceDir::of_number(self.roots, major, minor)?
+                .into_iter()
+                .collect());
+        }
+        if let Some(why) = self.hidden(file) {
+            self.unseen.push(Unseen {
+                what: format!("devices under {name}"),
+                why: format!("its file {file} {why}"),
+            });
+            return Ok(Vec::new());
+        }
+        if self.mounts.is_none() {
+            self.mounts = Some(read_mounts(self.roots)?);
+        }
+        let mounts = self.mounts.as_deref().unwrap_or_default();
+        if let Some(mount) = mount_of_path(mounts, Path::new(file)) {
+            return devices_of_mount(self.roots, mounts, mount, &mut self.unseen);
+        }
+        self.unseen.push(Unseen {
+            what: format!("devices under {name}"),
+            why: format!("its file {file} is on no filesystem of this mount namespace"),
+        });
+        Ok(Vec::new())
+    }
+
+    /// Why a loop device's file cannot be followed by its path, if so.
+    fn hidden(&self, file: &str) -> Option<&'static str> {
+        if file.ends_with(" (deleted)") {
+            return Some("was deleted while it is in use, so that its path leads nowhere");
+        }
+        if self.roots.live() && !Path::new(file).exists() {
+            return Some("cannot be seen in this mount namespace");
+        }
+        None
+    }
+}

@@ -1,0 +1,149 @@
+//! What of a file is cached, and dropping it.
+
+use crate::alone::alone;
+use diskfacts_host::{DirtyPages, drop_cache, residency};
+use diskfacts_record::evidence::ResidencyMethod;
+use diskfacts_testkit::{FilesystemKind, LoopDevice, MountedFilesystem, Scratch, or_skip};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+const MIB: u64 = 1 << 20;
+
+/// A file of `size` bytes that is on the disk and not in the page cache. On a
+/// filesystem of its own, because in memory nothing can be dropped.
+fn cold(folder: &Path, size: u64) -> File {
+    let path = folder.join("file");
+    let file = File::options()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(path)
+        .expect("a file");
+    file.write_all_at(&vec![7; usize::try_from(size).expect("small")], 0)
+        .expect("writing");
+    file.sync_all().expect("syncing");
+    let dropped = drop_cache(&file, 0, size, DirtyPages::Leave).expect("dropping");
+    assert_eq!(dropped.is_cold(), Some(true), "{dropped:?}");
+    // Reading a page here must not bring its neighbours.
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random).expect("advice");
+    file
+}
+
+#[test]
+fn exactly_what_was_read_is_cached() {
+    let _alone = alone();
+    let mounted = or_skip!(MountedFilesystem::new(FilesystemKind::Ext4, 32 * MIB));
+    let file = cold(mounted.path(), 8 * MIB);
+    let mut block = vec![0; 4096];
+    // Every other of the first 512 pages.
+    for page in (0..512).step_by(2) {
+        file.read_exact_at(&mut block, page * 4096)
+            .expect("reading");
+    }
+    let seen = residency(&file, 0, 8 * MIB).expect("an answer");
+    assert_eq!(seen.span_bytes, 8 * MIB);
+    assert_eq!(seen.cached_bytes, 256 * 4096);
+    let half = residency(&file, MIB, MIB).expect("an answer");
+    assert_eq!(half.cached_bytes, 128 * 4096);
+    let rest = residency(&file, 2 * MIB, 100 * MIB).expect("an answer");
+    assert_eq!(rest.span_bytes, 6 * MIB);
+    assert_eq!(rest.cached_bytes, 0);
+}
+
+#[test]
+fn cold_half_warm_and_warm_are_told_apart() {
+    let _alone = alone();
+    let mounted = or_skip!(MountedFilesystem::new(FilesystemKind::Ext4, 32 * MIB));
+    let size = 8 * MIB;
+    let file = cold(mounted.path(), size);
+    let cached = || residency(&file, 0, size).expect("an answer").cached_bytes;
+    assert_eq!(cached(), 0);
+    let mut content = vec![0; usize::try_from(size).expect("small")];
+    let half = content.len() / 2;
+    file.read_exact_at(&mut content[..half], 0)
+        .expect("reading");
+    assert_eq!(cached(), size / 2);
+    file.read_exact_at(&mut content, 0).expect("reading");
+    assert_eq!(cached(), size);
+}
+
+#[test]
+fn dirty_pages_are_seen_and_written_before_they_are_dropped() {
+    let _alone = alone();
+    let mounted = or_skip!(MountedFilesystem::new(FilesystemKind::Ext4, 32 * MIB));
+    let file = cold(mounted.path(), 4 * MIB);
+    file.write_all_at(&vec![9; 1 << 20], 0).expect("writing");
+    let dirty = residency(&file, 0, 4 * MIB).expect("an answer");
+    if dirty.method == ResidencyMethod::Mincore {
+        diskfacts_testkit::skip("cachestat: Linux 6.5");
+        return;
+    }
+    assert_eq!(dirty.dirty_bytes, Some(MIB));
+    let gone = drop_cache(&file, 0, 4 * MIB, DirtyPages::WriteFirst).expect("dropping");
+    assert_eq!(gone.is_cold(), Some(true), "{gone:?}");
+    assert_eq!(gone.stayed.expect("an answer").dirty_bytes, Some(0));
+    let mut block = [0; 4096];
+    file.read_exact_at(&mut block, 0).expect("reading");
+    assert_eq!(block, [9; 4096]);
+    // How much stays without waiting depends on how fast the disk is; that
+    // nothing is lost does not.
+    file.write_all_at(&vec![8; 1 << 20], 0).expect("writing");
+    drop_cache(&file, 0, 4 * MIB, DirtyPages::Leave).expect("dropping");
+    file.read_exact_at(&mut block, MIB - 4096).expect("reading");
+    assert_eq!(block, [8; 4096]);
+}
+
+#[test]
+fn only_the_span_is_dropped_and_all_pages_it_touches() {
+    let _alone = alone();
+    let mounted = or_skip!(MountedFilesystem::new(FilesystemKind::Ext4, 32 * MIB));
+    let file = cold(mounted.path(), MIB);
+    let mut block = [0; 4096];
+    for page in 0..256 {
+        file.read_exact_at(&mut block, page * 4096)
+            .expect("reading");
+    }
+    // From the middle of page 2 to the middle of page 5: four pages.
+    drop_cache(&file, 2 * 4096 + 100, 3 * 4096, DirtyPages::Leave).expect("dropping");
+    let cached = residency(&file, 0, MIB).expect("an answer").cached_bytes;
+    assert_eq!(cached, MIB - 4 * 4096);
+    let largest = drop_cache(&file, 0, u64::MAX, DirtyPages::WriteFirst).expect("dropping");
+    assert_eq!(largest.is_cold(), Some(true));
+}
+
+#[test]
+fn an_empty_span_and_one_behind_the_end_are_empty() {
+    let _alone = alone();
+    let scratch = or_skip!(Scratch::new());
+    let path = scratch.join("file");
+    std::fs::write(&path, [1; 5000]).expect("a file");
+    let file = File::open(&path).expect("the file");
+    for (offset, len) in [(0, 0), (4096, 0), (5000, 10), (u64::MAX, u64::MAX)] {
+        let seen = residency(&file, offset, len).expect("an answer");
+        assert_eq!(
+            (seen.span_bytes, seen.cached_bytes),
+            (0, 0),
+            "{offset} {len}"
+        );
+    }
+    let all = residency(&file, 0, u64::MAX).expect("an answer");
+    assert_eq!((all.span_bytes, all.cached_bytes), (5000, 5000));
+    let tail = residency(&file, 4999, 100).expect("an answer");
+    assert_eq!((tail.span_bytes, tail.cached_bytes), (1, 1));
+}
+
+#[test]
+fn the_page_cache_of_a_block_device_is_seen_too() {
+    let _alone = alone();
+    let device = or_skip!(LoopDevice::new(4 * MIB));
+    let file = File::open(device.path()).expect("the device");
+    drop_cache(&file, 0, 4 * MIB, DirtyPages::WriteFirst).expect("dropping");
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random).expect("advice");
+    let mut block = vec![0; 65536];
+    file.read_exact_at(&mut block, 0).expect("reading");
+    let seen = residency(&file, 0, u64::MAX).expect("an answer");
+    assert_eq!(seen.span_bytes, 4 * MIB);
+    assert_eq!(seen.cached_bytes, 65536);
+}

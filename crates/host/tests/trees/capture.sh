@@ -1,0 +1,65 @@
+#!/bin/sh
+# Writes what diskfacts reads of this machine's /proc, /sys and /etc to
+# standard output, in the format of README.md.
+set -eu
+
+file() {
+    # Attributes may be absent or unreadable: then they are left out, as the
+    # reader would find them.
+    if content=$(cat "$1" 2>/dev/null); then
+        echo "> ${1#/}"
+        printf '%s\n' "$content" | sed 's/^/|/'
+    fi
+}
+
+link() {
+    echo "@ ${1#/} -> $(readlink "$1")"
+}
+
+folder_of_links() {
+    if [ -d "$1" ]; then
+        echo "/ ${1#/}"
+        for entry in "$1"/*; do
+            if [ -L "$entry" ]; then link "$entry"; fi
+        done
+    fi
+}
+
+echo "# Captured."
+for path in /etc/os-release /proc/cpuinfo /proc/meminfo /proc/swaps /proc/stat \
+    /proc/diskstats /proc/self/mountinfo /proc/self/status /proc/self/cgroup \
+    /proc/self/io /proc/pressure/io /proc/pressure/memory /proc/pressure/cpu \
+    /proc/sys/kernel/arch /proc/sys/kernel/ostype /proc/sys/kernel/osrelease \
+    /proc/sys/kernel/hostname /sys/hypervisor/type \
+    /sys/class/dmi/id/sys_vendor /sys/class/dmi/id/product_name \
+    /sys/devices/system/clocksource/clocksource0/available_clocksource \
+    /sys/devices/system/clocksource/clocksource0/current_clocksource; do
+    file "$path"
+done
+
+for filesystem in /sys/fs/*; do
+    for entry in "$filesystem"/*; do
+        if [ -d "$entry" ]; then echo "/ ${entry#/}"; fi
+        folder_of_links "$entry/devices"
+    done
+done
+
+folder_of_links /sys/dev/block
+folder_of_links /sys/class/block
+for name in /sys/class/block/*; do
+    folder=$(readlink -f "$name")
+    for attribute in dev size ro start partition stat serial backing_dev alignment_offset \
+        queue/logical_block_size queue/physical_block_size queue/rotational \
+        queue/write_cache queue/fua queue/scheduler queue/read_ahead_kb \
+        queue/max_sectors_kb queue/nr_requests queue/iostats queue/optimal_io_size \
+        device/model device/vendor device/serial device/name \
+        loop/backing_file loop/dio dm/name dm/uuid md/level; do
+        file "$folder/$attribute"
+    done
+    if page=$(od -An -v -tx1 "$folder/device/vpd_pg80" 2>/dev/null); then
+        echo "* ${folder#/}/device/vpd_pg80"
+        echo "$page"
+    fi
+    folder_of_links "$folder/slaves"
+    folder_of_links "$folder/holders"
+done

@@ -1,0 +1,544 @@
+//! Whether a workload makes sense, and whether it does on a given target.
+//!
+//! Each problem names the key as the plan file writes it, says what is wrong,
+//! and what would be right. All problems are found at once, so that nobody has
+//! to mend a plan one run at a time.
+
+use crate::plan::Plan;
+use crate::units::{exact_size, show_size};
+use crate::workload::{CacheMode, EngineChoice, Operation, Pattern, Stop, SyncMode, Workload};
+
+/// Most operations one stream may keep in flight. `io_uring`'s own limit is
+/// 32 768 entries (`IORING_MAX_ENTRIES` in `io_uring/io_uring.h` of the
+/// kernel); no device profits from a tenth of it.
+pub const QUEUE_DEPTH_MAX: u32 = 4096;
+
+/// Most streams: each is a thread with a queue of its own.
+pub const STREAMS_MAX: u32 = 1024;
+
+/// Largest block: what one read or write call can move at most is 2 GiB less a
+/// page (`MAX_RW_COUNT` in the kernel's `include/linux/fs.h`).
+pub const BLOCK_SIZE_MAX: u64 = 1 << 30;
+
+/// Most memory for the buffers of all operations in flight.
+pub const BUFFERS_MAX_BYTES: u64 = 4 << 30;
+
+/// Highest rate of an open loop, operations per second.
+pub const RATE_MAX: u64 = 100_000_000;
+
+/// What is wrong with a workload, in the plan file's words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The key at fault, `block_size` for example.
+    pub key: &'static str,
+    /// What is wrong, and what would be right.
+    pub message: String,
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.key, self.message)
+    }
+}
+
+/// What the target imposes on a workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Constraints {
+    /// Size of the target in bytes.
+    pub size: u64,
+    /// What lengths and offsets of direct I/O must be a multiple of, in bytes;
+    /// `None` when the target does not do direct I/O.
+    pub direct_multiple: Option<u64>,
+}
+
+fn problem(key: &'static str, message: impl Into<String>) -> Problem {
+    Problem {
+        key,
+        message: message.into(),
+    }
+}
+
+impl Workload {
+    /// What is wrong with this workload on any target.
+    pub fn problems(&self) -> Vec<Problem> {
+        let mut found = Vec::new();
+        self.check_sizes(&mut found);
+        self.check_operation(&mut found);
+        self.check_rate_and_stop(&mut found);
+        found
+    }
+
+    fn check_sizes(&self, found: &mut Vec<Problem>) {
+        if self.block_size == 0 {
+            found.push(problem("block_size", "it is 0; 4KiB is usual"));
+        } else if self.block_size > BLOCK_SIZE_MAX {
+            found.push(problem(
+                "block_size",
+                format!(
+                    "{} is more than one system call moves; at most {}",
+                    show_size(self.block_size),
+                    show_size(BLOCK_SIZE_MAX)
+                ),
+            ));
+        }
+        if let Some(span) = self.span
+            && span < self.block_size
+        {
+            found.push(problem(
+                "block_size",
+                format!(
+                    "{} does not fit into the span of {}; take a smaller block or a larger span",
+                    show_size(self.block_size),
+                    show_size(span)
+                ),
+            ));
+        }
+        if self.queue_depth == 0 {
+            found.push(problem(
+                "queue_depth",
+                "it is 0; with 1 each operation waits for the one before",
+            ));
+        } else if self.queue_depth > QUEUE_DEPTH_MAX {
+            found.push(problem(
+                "queue_depth",
+                format!(
+                    "{} is more than the {QUEUE_DEPTH_MAX} that a stream may keep in flight; \
+                     use several streams if more is meant",
+                    self.queue_depth
+                ),
+            ));
+        }
+        if self.streams == 0 {
+            found.push(problem("streams", "it is 0; at least 1 is needed"));
+        } else if self.streams > STREAMS_MAX {
+            found.push(problem(
+                "streams",
+                format!("{} is more than {STREAMS_MAX}", self.streams),
+            ));
+        }
+        let buffers = u128::from(self.outstanding()) * u128::from(self.block_size);
+        if self.queue_depth <= QUEUE_DEPTH_MAX
+            && self.streams <= STREAMS_MAX
+            && self.block_size <= BLOCK_SIZE_MAX
+            && buffers > u128::from(BUFFERS_MAX_BYTES)
+        {
+            found.push(problem(
+                "queue_depth",
+                format!(
+                    "{} operations of {} in flight need more than {} of memory; lower \
+                     queue_depth, streams or block_size",
+                    self.outstanding(),
+                    show_size(self.block_size),
+                    show_size(BUFFERS_MAX_BYTES)
+                ),
+            ));
+        }
+    }
+
+    fn check_operation(&self, found: &mut Vec<Problem>) {
+        if let Operation::Mixed { read_percent } = self.operation
+            && !(1..=99).contains(&read_percent)
+        {
+            found.push(problem(
+                "read_percent",
+                format!("{read_percent} is not between 1 and 99; for only reads or writes use operation = \"read\" or \"write\""),
+            ));
+        }
+        if let Pattern::Zipf { theta } = self.pattern
+            && !(0.01..=5.0).contains(&theta)
+        {
+            found.push(problem(
+                "theta",
+                format!("{theta} is not between 0.01 and 5; 0.99 is usual"),
+            ));
+        }
+        if self.sync != SyncMode::None && !self.operation.writes() {
+            found.push(problem(
+                "sync",
+                "reads have nothing to make durable; drop it, or use operation = \"write\"",
+            ));
+        }
+        if self.engine == EngineChoice::Sync && self.queue_depth > 1 {
+            found.push(problem(
+                "queue_depth",
+                format!(
+                    "the sync engine has one operation in flight per stream; use engine = \
+                     \"auto\", or queue_depth = 1 with streams = {}",
+                    self.outstanding()
+                ),
+            ));
+        }
+        if (self.iopoll || self.sqpoll)
+            && matches!(self.engine, EngineChoice::Sync | EngineChoice::Null)
+        {
+            let key = if self.iopoll { "iopoll" } else { "sqpoll" };
+            found.push(problem(key, "only the io_uring engine can poll"));
+        }
+        if self.iopoll && self.cache != CacheMode::Direct {
+            found.push(problem("iopoll", "polled I/O needs cache = \"direct\""));
+        }
+    }
+
+    fn check_rate_and_stop(&self, found: &mut Vec<Problem>) {
+        if let Some(rate) = self.rate
+            && !(1..=RATE_MAX).contains(&rate.operations_per_s)
+        {
+            found.push(problem(
+                "rate",
+                format!(
+                    "{} operations per second is not between 1 and {RATE_MAX}",
+                    rate.operations_per_s
+                ),
+            ));
+        }
+        let Stop {
+            time_ns,
+            bytes,
+            operations,
+        } = self.stop;
+        for (key, value) in [
+            ("time", time_ns),
+            ("bytes", bytes),
+            ("operations", operations),
+        ] {
+            if value == Some(0) {
+                found.push(problem(
+                    key,
+                    "it is 0, so nothing would be measured; leave it out for the stage's share of the time",
+                ));
+            }
+        }
+        if let Some(bytes) = bytes
+            && bytes < self.block_size
+            && bytes > 0
+        {
+            found.push(problem(
+                "bytes",
+                format!(
+                    "{} is less than one block of {}",
+                    show_size(bytes),
+                    show_size(self.block_size)
+                ),
+            ));
+        }
+    }
+
+    /// What is wrong with this workload on a target with these constraints, on
+    /// top of [`problems`](Self::problems).
+    pub fn problems_on(&self, target: &Constraints) -> Vec<Problem> {
+        let mut found = Vec::new();
+        let left = target.size.saturating_sub(self.offset);
+        if self.offset > 0 && left < self.block_size {
+            found.push(problem(
+                "offset",
+                format!(
+                    "{} leaves no whole block before the end of the target ({})",
+                    exact_size(self.offset),
+                    show_size(target.size)
+                ),
+            ));
+        } else if self.block_size > target.size {
+            found.push(problem(
+                "block_size",
+                format!(
+                    "{} does not fit into the target, which has {}; take a block size of at most that",
+                    show_size(self.block_size),
+                    show_size(target.size)
+                ),
+            ));
+        }
+        if let Some(span) = self.span
+            && span > left
+            && left >= self.block_size
+        {
+            found.push(problem(
+                "span",
+                format!(
+                    "{} from {} goes beyond the end of the target ({})",
+                    show_size(span),
+                    exact_size(self.offset),
+                    show_size(target.size)
+                ),
+            ));
+        }
+        if self.cache == CacheMode::Direct
+            && let Some(multiple) = target.direct_multiple
+            && multiple > 0
+        {
+            for (key, value) in [("block_size", self.block_size), ("offset", self.offset)] {
+                if !value.is_multiple_of(multiple) {
+                    found.push(problem(
+                        key,
+                        format!(
+                            "{value} is not a multiple of {multiple} bytes, which direct I/O \
+                             needs on this target; {} is, or use cache = \"buffered\"",
+                            exact_size(value.next_multiple_of(multiple))
+                        ),
+                    ));
+                }
+            }
+        }
+        found
+    }
+}
+
+impl Plan {
+    /// What is wrong with the plan on any target, each with its stage.
+    pub fn problems(&self) -> Vec<(String, Problem)> {
+        let mut found: Vec<(String, Problem)> = Vec::new();
+        if self.trials == 0 {
+            found.push((self.name.clone(), problem("trials", "it is 0; at least 1")));
+        }
+        if self.stages.is_empty() {
+            found.push((
+                self.name.clone(),
+                problem("stage", "the plan has none; begin one with [[stage]]"),
+            ));
+        }
+        for (i, stage) in self.stages.iter().enumerate() {
+            if self.stages[..i]
+                .iter()
+                .any(|other| other.name == stage.name)
+            {
+                found.push((
+                    stage.name.clone(),
+                    problem("name", "another stage has the same name"),
+                ));
+            }
+            found.extend(
+                stage
+                    .workload
+                    .problems()
+                    .into_iter()
+                    .map(|problem| (stage.name.clone(), problem)),
+            );
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::{Arrivals, Rate};
+
+    fn keys(workload: &Workload) -> Vec<&'static str> {
+        workload.problems().iter().map(|p| p.key).collect()
+    }
+
+    #[test]
+    fn a_usual_workload_has_no_problem() {
+        assert_eq!(Workload::default().problems(), []);
+    }
+
+    #[test]
+    #[expect(clippy::too_many_lines, reason = "a table of one case a line")]
+    fn each_impossible_value_is_named_by_its_key() {
+        let base = Workload::default;
+        for (workload, key) in [
+            (
+                Workload {
+                    block_size: 0,
+                    ..base()
+                },
+                "block_size",
+            ),
+            (
+                Workload {
+                    block_size: 2 << 30,
+                    ..base()
+                },
+                "block_size",
+            ),
+            (
+                Workload {
+                    span: Some(512),
+                    ..base()
+                },
+                "block_size",
+            ),
+            (
+                Workload {
+                    queue_depth: 0,
+                    ..base()
+                },
+                "queue_depth",
+            ),
+            (
+                Workload {
+                    queue_depth: 100_000,
+                    ..base()
+                },
+                "queue_depth",
+            ),
+            (
+                Workload {
+                    streams: 0,
+                    ..base()
+                },
+                "streams",
+            ),
+            (
+                Workload {
+                    queue_depth: 4096,
+                    block_size: 1 << 30,
+                    ..base()
+                },
+                "queue_depth",
+            ),
+            (
+                Workload {
+                    operation: Operation::Mixed { read_percent: 100 },
+                    ..base()
+                },
+                "read_percent",
+            ),
+            (
+                Workload {
+                    pattern: Pattern::Zipf { theta: f64::NAN },
+                    ..base()
+                },
+                "theta",
+            ),
+            (
+                Workload {
+                    sync: SyncMode::Fsync,
+                    ..base()
+                },
+                "sync",
+            ),
+            (
+                Workload {
+                    engine: EngineChoice::Sync,
+                    queue_depth: 8,
+                    ..base()
+                },
+                "queue_depth",
+            ),
+            (
+                Workload {
+                    iopoll: true,
+                    cache: CacheMode::Buffered,
+                    ..base()
+                },
+                "iopoll",
+            ),
+            (
+                Workload {
+                    sqpoll: true,
+                    engine: EngineChoice::Null,
+                    ..base()
+                },
+                "sqpoll",
+            ),
+            (
+                Workload {
+                    rate: Some(Rate {
+                        operations_per_s: 0,
+                        arrivals: Arrivals::Fixed,
+                    }),
+                    ..base()
+                },
+                "rate",
+            ),
+            (
+                Workload {
+                    stop: Stop {
+                        time_ns: Some(0),
+                        ..Stop::default()
+                    },
+                    ..base()
+                },
+                "time",
+            ),
+            (
+                Workload {
+                    stop: Stop {
+                        bytes: Some(100),
+                        ..Stop::default()
+                    },
+                    ..base()
+                },
+                "bytes",
+            ),
+        ] {
+            assert_eq!(keys(&workload), [key], "{workload:?}");
+        }
+    }
+
+    #[test]
+    fn a_target_refuses_what_does_not_fit_or_align() {
+        let target = Constraints {
+            size: 1 << 20,
+            direct_multiple: Some(512),
+        };
+        let on = |workload: Workload| -> Vec<&'static str> {
+            workload
+                .problems_on(&target)
+                .iter()
+                .map(|p| p.key)
+                .collect()
+        };
+        let base = Workload::default;
+        assert_eq!(on(base()), [""; 0]);
+        assert_eq!(
+            on(Workload {
+                block_size: 2 << 20,
+                ..base()
+            }),
+            ["block_size"]
+        );
+        assert_eq!(
+            on(Workload {
+                block_size: 1000,
+                ..base()
+            }),
+            ["block_size"]
+        );
+        assert_eq!(
+            on(Workload {
+                block_size: 1000,
+                cache: CacheMode::Buffered,
+                ..base()
+            }),
+            [""; 0]
+        );
+        assert_eq!(
+            on(Workload {
+                offset: 1 << 20,
+                ..base()
+            }),
+            ["offset"]
+        );
+        assert_eq!(
+            on(Workload {
+                offset: 100,
+                ..base()
+            }),
+            ["offset"]
+        );
+        assert_eq!(
+            on(Workload {
+                span: Some(2 << 20),
+                ..base()
+            }),
+            ["span"]
+        );
+    }
+
+    #[test]
+    fn stages_need_names_of_their_own() {
+        let stage = crate::Stage {
+            name: "a".into(),
+            about: String::new(),
+            workload: Workload::default(),
+        };
+        let plan = Plan {
+            name: "p".into(),
+            about: String::new(),
+            trials: 1,
+            stages: vec![stage.clone(), stage],
+        };
+        assert_eq!(plan.problems().len(), 1);
+    }
+}

@@ -1,0 +1,277 @@
+//! The TOML form of a plan: what people write, read and edit.
+//!
+//! Reading says every key it does not know, with its line and the nearest one
+//! it does; printing gives a text that reads back as the same plan. The keys
+//! are documented in `docs/reference/plan-file.md`.
+
+mod fields;
+
+use crate::plan::{Plan, Stage};
+use crate::units;
+use crate::workload::{
+    Arrivals, CacheMode, EngineChoice, Operation, Pattern, Rate, Stop, SyncMode, Workload,
+};
+use fields::Fields;
+pub use fields::nearest;
+use std::fmt::Write as _;
+use thiserror::Error;
+
+/// Why a text is not a plan. The line counts from 1.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("line {line}: {message}")]
+pub struct FileError {
+    /// Where in the text, from 1.
+    pub line: usize,
+    /// What is wrong there and what would be right.
+    pub message: String,
+}
+
+const OPERATIONS: [(&str, Kind); 3] = [
+    ("read", Kind::Read),
+    ("write", Kind::Write),
+    ("mixed", Kind::Mixed),
+];
+const PATTERNS: [(&str, Order); 3] = [
+    ("sequential", Order::Sequential),
+    ("random", Order::Random),
+    ("zipf", Order::Zipf),
+];
+const CACHES: [(&str, CacheMode); 4] = [
+    ("buffered", CacheMode::Buffered),
+    ("warm", CacheMode::Warm),
+    ("cold", CacheMode::Cold),
+    ("direct", CacheMode::Direct),
+];
+const SYNCS: [(&str, SyncMode); 6] = [
+    ("none", SyncMode::None),
+    ("fdatasync", SyncMode::Fdatasync),
+    ("fsync", SyncMode::Fsync),
+    ("at-end", SyncMode::AtEnd),
+    ("o-dsync", SyncMode::ODsync),
+    ("o-sync", SyncMode::OSync),
+];
+const ARRIVALS: [(&str, Arrivals); 2] =
+    [("fixed", Arrivals::Fixed), ("poisson", Arrivals::Poisson)];
+const ENGINES: [(&str, EngineChoice); 4] = [
+    ("auto", EngineChoice::Auto),
+    ("sync", EngineChoice::Sync),
+    ("io_uring", EngineChoice::IoUring),
+    ("null", EngineChoice::Null),
+];
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Read,
+    Write,
+    Mixed,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Order {
+    Sequential,
+    Random,
+    Zipf,
+}
+
+/// Reads a plan.
+///
+/// # Errors
+/// The first thing that is not TOML, not a known key, not of the right type or
+/// not a value its key takes; with its line.
+pub fn parse(text: &str) -> Result<Plan, FileError> {
+    let mut top = Fields::document(text)?;
+    let name = top.required_text("name")?;
+    let about = top.text("about")?.unwrap_or_default();
+    let trials = top.number("trials")?.unwrap_or(3);
+    let mut stages = Vec::new();
+    for mut table in top.tables("stage")? {
+        stages.push(stage(&mut table)?);
+        table.finish("a stage")?;
+    }
+    top.finish("a plan")?;
+    if !name
+        .bytes()
+        .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+        || name.is_empty()
+    {
+        return Err(FileError {
+            line: 1,
+            message: format!("name: '{name}' should be lower-case letters, digits and '-'"),
+        });
+    }
+    Ok(Plan {
+        name,
+        about,
+        trials,
+        stages,
+    })
+}
+
+fn stage(table: &mut Fields<'_>) -> Result<Stage, FileError> {
+    let name = table.required_text("name")?;
+    let about = table.text("about")?.unwrap_or_default();
+    let workload = workload(table)?;
+    Ok(Stage {
+        name,
+        about,
+        workload,
+    })
+}
+
+fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
+    let default = Workload::default();
+    let kind = table.required_choice("operation", &OPERATIONS)?;
+    let read_percent = table.number("read_percent")?;
+    let operation = match (kind, read_percent) {
+        (Kind::Mixed, Some(read_percent)) => Operation::Mixed { read_percent },
+        (Kind::Mixed, None) => {
+            return Err(table.error_at("operation", "mixed also needs read_percent = 1 to 99"));
+        }
+        (_, Some(_)) => {
+            return Err(table.error_at("read_percent", "only operation = \"mixed\" takes it"));
+        }
+        (Kind::Read, None) => Operation::Read,
+        (Kind::Write, None) => Operation::Write,
+    };
+    let order = table.choice("pattern", &PATTERNS)?.unwrap_or(Order::Random);
+    let theta = table.float("theta")?;
+    let pattern = match (order, theta) {
+        (Order::Zipf, theta) => Pattern::Zipf {
+            theta: theta.unwrap_or(0.99),
+        },
+        (_, Some(_)) => {
+            return Err(table.error_at("theta", "only pattern = \"zipf\" takes it"));
+        }
+        (Order::Sequential, None) => Pattern::Sequential,
+        (Order::Random, None) => Pattern::Random,
+    };
+    let operations_per_s = table.number("rate")?;
+    let arrivals = table.choice("arrivals", &ARRIVALS)?;
+    let rate = match (operations_per_s, arrivals) {
+        (Some(operations_per_s), arrivals) => Some(Rate {
+            operations_per_s,
+            arrivals: arrivals.unwrap_or(Arrivals::Fixed),
+        }),
+        (None, Some(_)) => {
+            return Err(table.error_at("arrivals", "it needs rate = operations per second"));
+        }
+        (None, None) => None,
+    };
+    Ok(Workload {
+        operation,
+        pattern,
+        block_size: table.size("block_size")?.unwrap_or(default.block_size),
+        offset: table.size("offset")?.unwrap_or(default.offset),
+        span: table.size("span")?,
+        queue_depth: table.number("queue_depth")?.unwrap_or(default.queue_depth),
+        streams: table.number("streams")?.unwrap_or(default.streams),
+        cache: table.choice("cache", &CACHES)?.unwrap_or(default.cache),
+        sync: table.choice("sync", &SYNCS)?.unwrap_or(default.sync),
+        rate,
+        stop: Stop {
+            time_ns: table.duration("time")?,
+            bytes: table.size("bytes")?,
+            operations: table.number("operations")?,
+        },
+        engine: table.choice("engine", &ENGINES)?.unwrap_or(default.engine),
+        iopoll: table.flag("iopoll")?.unwrap_or(default.iopoll),
+        sqpoll: table.flag("sqpoll")?.unwrap_or(default.sqpoll),
+    })
+}
+
+fn word<T: PartialEq + Copy>(choices: &[(&'static str, T)], value: T) -> &'static str {
+    choices
+        .iter()
+        .find(|(_, known)| *known == value)
+        .map_or("", |(word, _)| word)
+}
+
+/// A TOML string with what needs escaping escaped.
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+/// Prints a plan as TOML that [`parse`] reads back as the same plan. Keys that
+/// have their default value are left out.
+pub fn print(plan: &Plan) -> String {
+    let mut out = String::new();
+    // Writing to a String cannot fail.
+    let _ = writeln!(out, "name = {}", quoted(&plan.name));
+    if !plan.about.is_empty() {
+        let _ = writeln!(out, "about = {}", quoted(&plan.about));
+    }
+    let _ = writeln!(out, "trials = {}", plan.trials);
+    for stage in &plan.stages {
+        let _ = writeln!(out, "\n[[stage]]\nname = {}", quoted(&stage.name));
+        if !stage.about.is_empty() {
+            let _ = writeln!(out, "about = {}", quoted(&stage.about));
+        }
+        print_workload(&mut out, &stage.workload);
+    }
+    out
+}
+
+fn print_workload(out: &mut String, workload: &Workload) {
+    let default = Workload::default();
+    let mut line = |key: &str, value: String| {
+        let _ = writeln!(out, "{key} = {value}");
+    };
+    let text = |value: &str| format!("\"{value}\"");
+    let (kind, read_percent) = match workload.operation {
+        Operation::Read => (Kind::Read, None),
+        Operation::Write => (Kind::Write, None),
+        Operation::Mixed { read_percent } => (Kind::Mixed, Some(read_percent)),
+    };
+    line("operation", text(word(&OPERATIONS, kind)));
+    if let Some(percent) = read_percent {
+        line("read_percent", percent.to_string());
+    }
+    let (order, theta) = match workload.pattern {
+        Pattern::Sequential => (Order::Sequential, None),
+        Pattern::Random => (Order::Random, None),
+        Pattern::Zipf { theta } => (Order::Zipf, Some(theta)),
+    };
+    line("pattern", text(word(&PATTERNS, order)));
+    if let Some(theta) = theta {
+        line("theta", toml::Value::Float(theta).to_string());
+    }
+    line("block_size", text(&units::exact_size(workload.block_size)));
+    if workload.offset != default.offset {
+        line("offset", text(&units::exact_size(workload.offset)));
+    }
+    if let Some(span) = workload.span {
+        line("span", text(&units::exact_size(span)));
+    }
+    line("cache", text(word(&CACHES, workload.cache)));
+    line("queue_depth", workload.queue_depth.to_string());
+    if workload.streams != default.streams {
+        line("streams", workload.streams.to_string());
+    }
+    if workload.sync != default.sync {
+        line("sync", text(word(&SYNCS, workload.sync)));
+    }
+    if let Some(rate) = workload.rate {
+        line("rate", rate.operations_per_s.to_string());
+        line("arrivals", text(word(&ARRIVALS, rate.arrivals)));
+    }
+    if let Some(ns) = workload.stop.time_ns {
+        line("time", text(&units::exact_duration(ns)));
+    }
+    if let Some(bytes) = workload.stop.bytes {
+        line("bytes", text(&units::exact_size(bytes)));
+    }
+    if let Some(operations) = workload.stop.operations {
+        line("operations", operations.to_string());
+    }
+    if workload.engine != default.engine {
+        line("engine", text(word(&ENGINES, workload.engine)));
+    }
+    for (key, set) in [("iopoll", workload.iopoll), ("sqpoll", workload.sqpoll)] {
+        if set {
+            line(key, "true".to_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,29 @@
+//! Workloads and plans as pure data.
+//!
+//! A [`Workload`] says which I/O to do and nothing about how or on what; a
+//! [`Plan`] is a named list of stages, each a workload with the rules that end
+//! it. Nothing here opens a file, reads a clock or draws entropy: a plan and a
+//! seed determine every offset ([`pattern`]) and, under a rate limit, every
+//! intended start ([`arrivals`]).
+//!
+//! * [`units`]: sizes, durations and rates as people write them.
+//! * [`workload`]: the vocabulary of I/O.
+//! * [`check`]: whether a workload makes sense at all, and on a given target.
+//! * [`mod@file`]: the TOML form of a plan, read and printed.
+//! * [`builtin`]: the plans that come with diskfacts.
+
+pub mod arrivals;
+pub mod builtin;
+pub mod check;
+pub mod file;
+pub mod pattern;
+pub mod plan;
+pub mod rng;
+pub mod units;
+pub mod workload;
+
+pub use check::{Constraints, Problem};
+pub use plan::{Plan, Stage};
+pub use workload::{
+    Arrivals, CacheMode, EngineChoice, Operation, Pattern, Rate, Stop, SyncMode, Workload,
+};

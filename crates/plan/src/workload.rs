@@ -1,0 +1,195 @@
+//! The vocabulary of I/O: what a stage asks for, as data.
+//!
+//! Sizes are bytes, times are nanoseconds, both integers. The serde form is the
+//! one of the JSON document (`docs/reference/json.md`); the form people write
+//! is TOML with units and lives in [`crate::file`].
+
+use serde::{Deserialize, Serialize};
+
+/// What is done to each block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Operation {
+    /// Every operation reads.
+    Read,
+    /// Every operation writes.
+    Write,
+    /// Each operation is a read with this chance, else a write.
+    Mixed {
+        /// Share of reads in percent, in `1..=99`.
+        read_percent: u8,
+    },
+}
+
+impl Operation {
+    /// Whether any operation of this kind writes to the target.
+    pub fn writes(self) -> bool {
+        !matches!(self, Self::Read)
+    }
+
+    /// Whether any operation of this kind reads from the target.
+    pub fn reads(self) -> bool {
+        !matches!(self, Self::Write)
+    }
+}
+
+/// The order in which the blocks of the span are visited.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pattern {
+    /// One after the other, starting again at the first when the span ends.
+    Sequential,
+    /// Uniformly at random, with replacement: no map of visited blocks is kept.
+    Random,
+    /// At random, a few blocks much more often than the rest: the block of
+    /// popularity rank *k* is drawn in proportion to *k*^-theta. The popular
+    /// blocks are scattered over the span.
+    Zipf {
+        /// The exponent, in `0.01..=5.0`; 0.99 is the default of YCSB.
+        theta: f64,
+    },
+}
+
+/// What the page cache is allowed to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheMode {
+    /// Through the page cache, as it happens to be.
+    Buffered,
+    /// Through the page cache, after reading the whole span into it.
+    Warm,
+    /// Through the page cache, after dropping the span from it.
+    Cold,
+    /// Past the page cache (`O_DIRECT`).
+    Direct,
+}
+
+/// When written data is made durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SyncMode {
+    /// Never: the device or the page cache may still hold it in memory.
+    None,
+    /// `fdatasync(2)` after each write; the latency covers both.
+    Fdatasync,
+    /// `fsync(2)` after each write; the latency covers both.
+    Fsync,
+    /// One `fsync(2)` after the last write; the trial's time covers it.
+    AtEnd,
+    /// The file is opened with `O_DSYNC`.
+    ODsync,
+    /// The file is opened with `O_SYNC`.
+    OSync,
+}
+
+/// How the moments are spread at which operations are meant to start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrivals {
+    /// At equal distances.
+    Fixed,
+    /// At exponentially distributed distances (a Poisson process).
+    Poisson,
+}
+
+/// An open loop: operations start at intended moments, not when earlier ones
+/// end, and latency counts from the intended moment. Without one, the loop is
+/// closed: each completion starts the next operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rate {
+    /// Operations per second over all streams, in `1..=100_000_000`.
+    pub operations_per_s: u64,
+    /// How the intended moments are spread.
+    pub arrivals: Arrivals,
+}
+
+/// What ends a trial: the first of these to be reached. With none given the
+/// trial gets its share of the run's time budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Stop {
+    /// Nanoseconds of measuring.
+    pub time_ns: Option<u64>,
+    /// Bytes read and written, over all streams.
+    pub bytes: Option<u64>,
+    /// Operations, over all streams.
+    pub operations: Option<u64>,
+}
+
+/// Which engine does the operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EngineChoice {
+    /// The best one that works here for this workload; which one it became,
+    /// and why not another, is recorded with the trial.
+    #[default]
+    Auto,
+    /// System calls that return when the operation is done; queue depth 1.
+    Sync,
+    /// Linux `io_uring`.
+    IoUring,
+    /// No I/O at all: what the measuring itself costs.
+    Null,
+}
+
+/// Which I/O to do, and how much of it at once. Pure data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Workload {
+    /// What is done to each block.
+    pub operation: Operation,
+    /// In which order blocks are visited.
+    pub pattern: Pattern,
+    /// Bytes per operation.
+    pub block_size: u64,
+    /// First byte of the span within the target.
+    pub offset: u64,
+    /// Length in bytes of the part of the target that is used; all the rest of
+    /// the target when absent.
+    pub span: Option<u64>,
+    /// Operations each stream keeps in flight.
+    pub queue_depth: u32,
+    /// Threads, each with its own queue and its own offsets.
+    pub streams: u32,
+    /// What the page cache is allowed to do.
+    pub cache: CacheMode,
+    /// When written data is made durable.
+    pub sync: SyncMode,
+    /// An open loop with this rate; a closed loop when absent.
+    pub rate: Option<Rate>,
+    /// What ends a trial.
+    pub stop: Stop,
+    /// Which engine does the operations.
+    pub engine: EngineChoice,
+    /// Wait for completions by polling the device (`IORING_SETUP_IOPOLL`).
+    pub iopoll: bool,
+    /// Let a kernel thread take the submissions (`IORING_SETUP_SQPOLL`).
+    pub sqpoll: bool,
+}
+
+impl Default for Workload {
+    /// 4 KiB uniformly random direct reads, one at a time, over all the target.
+    fn default() -> Self {
+        Self {
+            operation: Operation::Read,
+            pattern: Pattern::Random,
+            block_size: 4096,
+            offset: 0,
+            span: None,
+            queue_depth: 1,
+            streams: 1,
+            cache: CacheMode::Direct,
+            sync: SyncMode::None,
+            rate: None,
+            stop: Stop::default(),
+            engine: EngineChoice::Auto,
+            iopoll: false,
+            sqpoll: false,
+        }
+    }
+}
+
+impl Workload {
+    /// Operations in flight over all streams, when all goes as asked.
+    pub fn outstanding(&self) -> u64 {
+        u64::from(self.queue_depth) * u64::from(self.streams)
+    }
+}

@@ -1,0 +1,215 @@
+//! What was observed while a trial ran.
+//!
+//! Counters are differences over exactly the trial's window. A field that could
+//! not be observed is `None`, and [`Unseen`] says which and why.
+
+use serde::{Deserialize, Serialize};
+
+/// Something that could not be observed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unseen {
+    /// What: `residency`, `pressure`, `sda write_cache`.
+    pub what: String,
+    /// Why not, and what would make it visible if anything would.
+    pub why: String,
+}
+
+/// Everything that was observed during one trial.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Evidence {
+    /// What did the operations.
+    pub engine: EngineEvidence,
+    /// What the engine was told to do, and did.
+    pub issued: Issued,
+    /// What the kernel charged to this process.
+    pub process_io: Option<ProcessIo>,
+    /// What each device of the stack counted, in the order of the stack.
+    pub devices: Vec<DeviceCounters>,
+    /// Page cache of the span before the trial.
+    pub residency_before: Option<Residency>,
+    /// Page cache of the span after the trial.
+    pub residency_after: Option<Residency>,
+    /// Who served the bytes, when the target itself says so (a simulated disk).
+    #[serde(default)]
+    pub truth: Option<crate::trial::Layers>,
+    /// Processor time that the hypervisor gave to others while this machine
+    /// wanted it, nanoseconds over all processors (`steal` of `/proc/stat`).
+    #[serde(default)]
+    pub cpu_steal_ns: Option<u64>,
+    /// Stalls of tasks waiting for I/O, memory and CPU during the trial.
+    pub pressure: Option<Pressure>,
+    /// How far the clock can be trusted.
+    pub clock: ClockEvidence,
+    /// Errors by kind.
+    pub errors: Vec<ErrorCount>,
+    /// Operations completed per interval of equal length, from the start.
+    pub intervals: Intervals,
+    /// What could not be observed, and why.
+    pub unseen: Vec<Unseen>,
+}
+
+/// What did the operations, and how.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct EngineEvidence {
+    /// `sync`, `io_uring`, `null`, `sim`.
+    pub name: String,
+    /// Abilities in use: `registered-files`, `registered-buffers`, `iopoll`, ...
+    pub features: Vec<String>,
+    /// Why it is not another engine, or lacks an ability that was asked for.
+    pub fallbacks: Vec<String>,
+    /// Threads that did operations.
+    pub threads: u32,
+    /// Operations in flight, averaged over the trial's time; by Little's law the
+    /// sum of all latencies over the time.
+    pub mean_depth: f64,
+    /// Whether the files were really opened past the page cache.
+    pub direct: bool,
+    /// Why the file could not be opened or read past the page cache though the
+    /// workload asked for it: what was tried and what came back, a sentence.
+    #[serde(default)]
+    pub direct_refused: Option<String>,
+}
+
+/// Totals of what was asked of the kernel and done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Issued {
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+    /// `fsync`, `fdatasync` and the like.
+    pub syncs: u64,
+    /// Nanoseconds of the sync at the end, if there was one.
+    pub final_sync_ns: Option<u64>,
+}
+
+/// Differences of `/proc/self/io` (kernel: `Documentation/filesystems/proc.rst`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ProcessIo {
+    /// Bytes that reads asked for, cached or not.
+    pub rchar: u64,
+    /// Bytes that writes handed over, cached or not.
+    pub wchar: u64,
+    /// Bytes this process caused to be fetched from block devices.
+    pub read_bytes: u64,
+    /// Bytes this process caused to be sent to block devices, by direct writes
+    /// or by dirtying pages.
+    pub write_bytes: u64,
+    /// Bytes of dirtied pages that were dropped before being written.
+    pub cancelled_write_bytes: u64,
+}
+
+/// Differences of one line of `/proc/diskstats` (kernel:
+/// `Documentation/admin-guide/iostats.rst`).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct DeviceCounters {
+    /// Name in the kernel.
+    pub name: String,
+    /// Whether it stands on no other device.
+    pub leaf: bool,
+    /// Reads completed.
+    pub reads: u64,
+    /// Reads merged into others.
+    pub read_merges: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Milliseconds spent by all reads, added up.
+    pub read_ms: u64,
+    /// Writes completed.
+    pub writes: u64,
+    /// Writes merged into others.
+    pub write_merges: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Milliseconds spent by all writes, added up.
+    pub write_ms: u64,
+    /// Milliseconds during which anything was in flight.
+    pub busy_ms: u64,
+    /// Milliseconds weighted by the number in flight.
+    pub weighted_ms: u64,
+    /// Discards completed; since Linux 4.18.
+    pub discards: Option<u64>,
+    /// Flushes completed; since Linux 5.5.
+    pub flushes: Option<u64>,
+    /// Milliseconds spent by flushes; since Linux 5.5.
+    pub flush_ms: Option<u64>,
+    /// Operations in flight when the window opened.
+    pub in_flight_before: u64,
+}
+
+/// How much of the span lay in the page cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Residency {
+    /// Bytes of the span that were asked about.
+    pub span_bytes: u64,
+    /// Of these, bytes in the page cache.
+    pub cached_bytes: u64,
+    /// Of the cached, bytes not yet written back; only `cachestat` tells.
+    pub dirty_bytes: Option<u64>,
+    /// How it was found out.
+    pub method: ResidencyMethod,
+}
+
+/// How the page cache was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResidencyMethod {
+    /// `cachestat(2)`, since Linux 6.5.
+    Cachestat,
+    /// `mincore(2)`.
+    Mincore,
+}
+
+/// Differences of the totals of `/proc/pressure` (kernel:
+/// `Documentation/accounting/psi.rst`), nanoseconds during which tasks waited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Pressure {
+    /// Some task waited for I/O.
+    pub io_some_ns: u64,
+    /// All tasks that were not idle waited for I/O.
+    pub io_full_ns: u64,
+    /// Some task waited for memory.
+    pub memory_some_ns: u64,
+    /// Some task waited for a processor.
+    pub cpu_some_ns: u64,
+}
+
+/// The clock that latencies were measured with.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ClockEvidence {
+    /// `tsc`, `monotonic` or `virtual`.
+    pub source: String,
+    /// How far it was from `CLOCK_MONOTONIC` over the trial, parts per million.
+    pub drift_ppm: Option<f64>,
+    /// Completions that seemed to end before they began; their latency was
+    /// recorded as 0.
+    pub backwards: u64,
+}
+
+/// How often one error came back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorCount {
+    /// `read`, `write` or `sync`.
+    pub operation: String,
+    /// Number of the error, or 0 for an operation that ended short.
+    pub errno: i32,
+    /// What the system calls it.
+    pub message: String,
+    /// How often.
+    pub count: u64,
+    /// Offset of the first one, bytes.
+    pub first_offset: u64,
+}
+
+/// Operations over time on a fixed grid.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Intervals {
+    /// Length of each interval, nanoseconds.
+    pub length_ns: u64,
+    /// Operations completed in each, from the start of the trial.
+    pub operations: Vec<u64>,
+}

@@ -1,0 +1,28 @@
+//! What happened: runs, trials, latency histograms and evidence, as data.
+//!
+//! There is one [`Run`], and every output is a view of it. Its serde form is
+//! the JSON document of `measure --json` and `show RUN --json`, documented in
+//! `docs/reference/json.md`; within a schema version keys are only added, and
+//! every field that was added later has a default, so that old runs open.
+//!
+//! Units: bytes and nanoseconds as integers, shares as floats in `0..=1`. What
+//! could not be observed is `None` and named in [`Unseen`]; it is never guessed.
+
+pub mod evidence;
+pub mod finding;
+pub mod histogram;
+pub mod machine;
+pub mod run;
+pub mod stack;
+pub mod trial;
+
+pub use evidence::{DeviceCounters, Evidence, Unseen};
+pub use finding::{Confidence, Finding, Outcome, Severity, Verdict};
+pub use histogram::Histogram;
+pub use machine::Machine;
+pub use run::{
+    DirectIo, ExtentMethod, Extents, Figure, Run, RunInfo, SCHEMA, StageFigures, Status, Target,
+    TargetKind,
+};
+pub use stack::{BlockDevice, DeviceKind, Filesystem, Stack};
+pub use trial::{Cpu, Latency, Layers, Trial};

@@ -1,0 +1,204 @@
+//! Everything recorded of one invocation.
+
+use crate::finding::{Finding, Verdict};
+use crate::machine::Machine;
+use crate::stack::Stack;
+use crate::trial::{Latency, Layers, Trial};
+use diskfacts_plan::Plan;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Version of the document. Within one, keys are only added.
+pub const SCHEMA: u32 = 1;
+
+/// Everything recorded of one invocation; see `docs/reference/json.md`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Version of this document, [`SCHEMA`].
+    pub schema: u32,
+    /// Who, when and how.
+    pub run: RunInfo,
+    /// The machine.
+    pub machine: Machine,
+    /// What was measured.
+    pub target: Target,
+    /// What lies under it.
+    pub stack: Stack,
+    /// What was to be done.
+    pub plan: Plan,
+    /// What was done, in order.
+    pub trials: Vec<Trial>,
+    /// Figures of each stage over its trials; computed from `trials`.
+    #[serde(default)]
+    pub figures: Vec<StageFigures>,
+    /// What follows, most important first; computed.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
+    /// How it does for known uses; computed.
+    #[serde(default)]
+    pub verdicts: Vec<Verdict>,
+}
+
+/// Who, when and how.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunInfo {
+    /// Identifies the run: sorts by time, `20261121-024150-7f3a`.
+    pub id: String,
+    /// When it began, RFC 3339, UTC.
+    pub started: String,
+    /// When it ended; absent while it runs, or when it was killed.
+    pub ended: Option<String>,
+    /// Version of diskfacts.
+    pub tool_version: String,
+    /// The command, word by word.
+    pub command: Vec<String>,
+    /// How it ended.
+    pub status: Status,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Nanoseconds that the trials together were meant to take.
+    pub budget_ns: Option<u64>,
+    /// What diskfacts itself costs per operation here, measured without I/O.
+    pub overhead_ns_per_io: Option<f64>,
+    /// What was left out or done otherwise than asked, and why; each a sentence.
+    pub notes: Vec<String>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It has not ended, or was killed.
+    Running,
+    /// All was done.
+    Complete,
+    /// Stopped by a signal; what was complete is kept.
+    Interrupted,
+    /// An operation failed.
+    Failed,
+}
+
+/// What was measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// As it was given.
+    pub given: String,
+    /// Its real path, or the name of a simulated disk.
+    pub path: String,
+    /// What it is.
+    pub kind: TargetKind,
+    /// Bytes that could be measured.
+    pub size_bytes: u64,
+    /// Whether the stages that write were allowed.
+    pub writable: bool,
+    /// How the file lies on its filesystem; of files only, and where the
+    /// filesystem tells.
+    #[serde(default)]
+    pub extents: Option<Extents>,
+    /// What direct I/O needs here; absent when the kernel does not tell.
+    #[serde(default)]
+    pub direct: Option<DirectIo>,
+}
+
+/// What a target is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TargetKind {
+    /// A folder, in which diskfacts made its own file.
+    Folder,
+    /// A file that existed.
+    File,
+    /// A block device.
+    Device,
+    /// A simulated disk.
+    Simulated,
+}
+
+/// How a file lies on its filesystem (`FIEMAP`, else `SEEK_HOLE`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extents {
+    /// Bytes that were asked about: the size of the file when the run began.
+    pub span_bytes: u64,
+    /// Of these, bytes in holes: reading them gives zeros without any I/O.
+    pub hole_bytes: u64,
+    /// Bytes in extents that are allocated and were never written
+    /// (`FIEMAP_EXTENT_UNWRITTEN`): the same zeros. Absent with `SEEK_HOLE`,
+    /// which counts them as holes or as data, as the filesystem likes.
+    pub unwritten_bytes: Option<u64>,
+    /// Bytes compressed or otherwise encoded (`FIEMAP_EXTENT_ENCODED`), in
+    /// bytes of the file: the device moves fewer.
+    pub encoded_bytes: Option<u64>,
+    /// Bytes kept inside metadata (`FIEMAP_EXTENT_DATA_INLINE`).
+    pub inline_bytes: Option<u64>,
+    /// Number of extents; absent with `SEEK_HOLE`.
+    pub extents: Option<u64>,
+    /// How it was found out.
+    pub method: ExtentMethod,
+}
+
+/// How the filesystem was asked where a file lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExtentMethod {
+    /// The `FIEMAP` ioctl.
+    Fiemap,
+    /// `lseek(2)` with `SEEK_HOLE` and `SEEK_DATA`.
+    SeekHole,
+}
+
+/// What direct I/O on the target must be aligned to, bytes
+/// (`statx(STATX_DIOALIGN)`, since Linux 6.1; else the logical sector).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DirectIo {
+    /// Address of the buffer; 0 when the target refuses direct I/O.
+    pub memory_alignment_bytes: u32,
+    /// Offset and length; 0 when the target refuses direct I/O.
+    pub offset_alignment_bytes: u32,
+}
+
+/// The figures of one stage over all its trials.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StageFigures {
+    /// Name of the stage.
+    pub stage: String,
+    /// Kernel settings that were varied, by name; one entry of figures for each
+    /// combination.
+    #[serde(default)]
+    pub settings: BTreeMap<String, String>,
+    /// Bytes per second.
+    pub throughput_bytes_per_s: Figure,
+    /// Operations per second.
+    pub iops: Figure,
+    /// Latency of all operations of all trials, from merged histograms.
+    pub latency_ns: Latency,
+    /// Latency of the reads of a mixed workload.
+    pub latency_read_ns: Option<Latency>,
+    /// Latency of the writes of a mixed workload.
+    pub latency_write_ns: Option<Latency>,
+    /// Who served the bytes, weighted by the bytes of each trial.
+    pub layers: Layers,
+    /// Processor time in user mode per operation, nanoseconds.
+    pub cpu_user_ns_per_io: Option<f64>,
+    /// Processor time in the kernel per operation, nanoseconds.
+    pub cpu_system_ns_per_io: Option<f64>,
+    /// Operations that failed.
+    pub errors: u64,
+}
+
+/// A measured number: the median of its trials, their spread, and how sure the
+/// median is.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// Median of the trials.
+    pub median: f64,
+    /// Smallest trial.
+    pub min: f64,
+    /// Largest trial.
+    pub max: f64,
+    /// `(max - min) / median`; absent with one trial or a median of 0.
+    pub spread: Option<f64>,
+    /// 95 % confidence interval of the median, when there are trials enough.
+    pub ci95: Option<[f64; 2]>,
+    /// Number of trials.
+    pub trials: u32,
+}

@@ -1,0 +1,183 @@
+//! What lies under a target: mount, filesystem, block devices down to the leaves.
+
+use crate::evidence::Unseen;
+use serde::{Deserialize, Serialize};
+
+/// The layers under a target, as they were when the run began.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Stack {
+    /// The filesystem that holds the target; absent for a raw device.
+    pub filesystem: Option<Filesystem>,
+    /// Every block device below, each before those it stands on.
+    pub devices: Vec<BlockDevice>,
+    /// What could not be found out, and why.
+    pub unseen: Vec<Unseen>,
+}
+
+impl Stack {
+    /// The devices that stand on no other: what the data finally goes to.
+    pub fn leaves(&self) -> impl Iterator<Item = &BlockDevice> {
+        self.devices.iter().filter(|device| device.is_leaf())
+    }
+
+    /// The device of this kernel name.
+    pub fn device(&self, name: &str) -> Option<&BlockDevice> {
+        self.devices.iter().find(|device| device.name == name)
+    }
+
+    /// The device right under the filesystem, or the target itself.
+    pub fn top(&self) -> Option<&BlockDevice> {
+        self.devices.first()
+    }
+}
+
+/// A mounted filesystem.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Filesystem {
+    /// `ext4`, `xfs`, `tmpfs`, ...
+    pub kind: String,
+    /// Where it is mounted.
+    pub mount_point: String,
+    /// What is mounted there, as the mount table has it.
+    pub source: String,
+    /// Mount options, those of the mount and those of the filesystem.
+    pub options: Vec<String>,
+    /// Mounted for reading only.
+    pub read_only: bool,
+    /// Bytes in all.
+    pub size_bytes: Option<u64>,
+    /// Bytes free for this user.
+    pub available_bytes: Option<u64>,
+}
+
+/// What kind of block device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeviceKind {
+    /// A disk, or what presents itself as one.
+    Disk,
+    /// A part of another device.
+    Partition,
+    /// Device mapper: LVM, LUKS, multipath.
+    DeviceMapper,
+    /// Linux software RAID.
+    SoftwareRaid,
+    /// A file seen as a device.
+    Loop,
+    /// Compressed memory.
+    Zram,
+    /// A simulated disk.
+    Simulated,
+    /// None of these.
+    Other,
+}
+
+/// A block device and the settings that its speed may depend on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BlockDevice {
+    /// Name in the kernel, `sda1` or `dm-0`.
+    pub name: String,
+    /// Path of its node, `/dev/sda1`.
+    pub path: String,
+    /// Major device number.
+    pub major: u32,
+    /// Minor device number.
+    pub minor: u32,
+    /// What it is.
+    pub kind: DeviceKind,
+    /// Names of the devices that it stands on; empty for a leaf.
+    pub below: Vec<String>,
+    /// Bytes.
+    pub size_bytes: Option<u64>,
+    /// Smallest unit that can be addressed, bytes.
+    pub logical_sector_bytes: Option<u32>,
+    /// Smallest unit that is written without reading first, bytes.
+    pub physical_sector_bytes: Option<u32>,
+    /// Whether the kernel takes it for a rotating disk.
+    pub rotational: Option<bool>,
+    /// `write back` (a volatile cache) or `write through`.
+    pub write_cache: Option<String>,
+    /// The I/O scheduler in use.
+    pub scheduler: Option<String>,
+    /// The I/O schedulers that could be used.
+    pub schedulers: Vec<String>,
+    /// Read-ahead window, bytes.
+    pub read_ahead_bytes: Option<u64>,
+    /// Largest request the kernel sends, bytes.
+    pub max_request_bytes: Option<u64>,
+    /// Requests that the scheduler may hold.
+    pub nr_requests: Option<u64>,
+    /// Read only.
+    pub read_only: Option<bool>,
+    /// As the device names itself.
+    pub model: Option<String>,
+    /// Serial number.
+    pub serial: Option<String>,
+    /// Level of a RAID or name of a mapping: `raid1`, `crypt`.
+    pub layout: Option<String>,
+    /// Whether a single write can be forced to the medium (`queue/fua`).
+    #[serde(default)]
+    pub fua: Option<bool>,
+    /// Whether the kernel counts this device's I/O (`queue/iostats`).
+    #[serde(default)]
+    pub counts_io: Option<bool>,
+    /// What else uses it, besides the devices of this stack, a few words each:
+    /// `mounted at /boot`, `swap`, `member of md0`.
+    #[serde(default)]
+    pub holders: Vec<String>,
+    /// Size that the device asks requests to be a multiple of (a RAID's stripe),
+    /// bytes; absent when it does not say (`queue/optimal_io_size` is 0).
+    #[serde(default)]
+    pub optimal_request_bytes: Option<u64>,
+    /// Bytes by which its first byte is off the alignment of the disk below
+    /// (`alignment_offset`); 0 is aligned, -1 cannot be aligned.
+    #[serde(default)]
+    pub alignment_offset_bytes: Option<i64>,
+    /// Start within the device below, bytes; of partitions.
+    pub start_bytes: Option<u64>,
+    /// The file behind a loop device.
+    pub backing_file: Option<String>,
+    /// Whether a loop device passes its file's page cache.
+    pub backing_direct: Option<bool>,
+}
+
+impl BlockDevice {
+    /// A device of which nothing but its identity is known.
+    pub fn unknown(name: &str, major: u32, minor: u32, kind: DeviceKind) -> Self {
+        Self {
+            name: name.to_owned(),
+            path: format!("/dev/{name}"),
+            major,
+            minor,
+            kind,
+            below: Vec::new(),
+            size_bytes: None,
+            logical_sector_bytes: None,
+            physical_sector_bytes: None,
+            rotational: None,
+            write_cache: None,
+            scheduler: None,
+            schedulers: Vec::new(),
+            read_ahead_bytes: None,
+            max_request_bytes: None,
+            nr_requests: None,
+            read_only: None,
+            model: None,
+            serial: None,
+            layout: None,
+            fua: None,
+            holders: Vec::new(),
+            optimal_request_bytes: None,
+            alignment_offset_bytes: None,
+            counts_io: None,
+            start_bytes: None,
+            backing_file: None,
+            backing_direct: None,
+        }
+    }
+
+    /// Whether it stands on no other device that is known.
+    pub fn is_leaf(&self) -> bool {
+        self.below.is_empty()
+    }
+}

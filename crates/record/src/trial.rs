@@ -1,0 +1,167 @@
+//! One execution of one stage.
+
+use crate::evidence::Evidence;
+use crate::histogram::Histogram;
+use diskfacts_plan::Workload;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One execution of one stage under one setting.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Name of the stage.
+    pub stage: String,
+    /// Which execution of its stage, from 1.
+    pub number: u32,
+    /// Which trial of the run, in the order of execution, from 1.
+    pub order: u32,
+    /// Kernel settings that were varied, by name.
+    pub settings: BTreeMap<String, String>,
+    /// What was asked for, with everything resolved: span and stop rule too.
+    pub workload: Workload,
+    /// From the first submission to the last completion, and to the end of the
+    /// final sync if there was one.
+    pub seconds: f64,
+    /// Bytes read and written.
+    pub bytes: u64,
+    /// Operations that succeeded.
+    pub ops: u64,
+    /// Operations that failed.
+    pub errors: u64,
+    /// `bytes / seconds`.
+    pub throughput_bytes_per_s: f64,
+    /// `ops / seconds`.
+    pub iops: f64,
+    /// Latency of all operations.
+    pub latency_ns: Latency,
+    /// Latency of the reads of a mixed workload.
+    #[serde(default)]
+    pub latency_read_ns: Option<Latency>,
+    /// Latency of the writes of a mixed workload.
+    #[serde(default)]
+    pub latency_write_ns: Option<Latency>,
+    /// Latency from submission alone, when the workload has a rate and
+    /// `latency_ns` counts from the intended start.
+    #[serde(default)]
+    pub latency_service_ns: Option<Latency>,
+    /// Who served the bytes.
+    pub layers: Layers,
+    /// What it cost this machine.
+    pub cpu: Cpu,
+    /// What was observed.
+    pub evidence: Evidence,
+    /// Whole distributions; kept by the store beside the document.
+    #[serde(skip)]
+    pub histograms: Histograms,
+}
+
+/// The whole latency distributions of a trial, in nanoseconds.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Histograms {
+    /// Of the reads.
+    pub read: Histogram,
+    /// Of the writes.
+    pub write: Histogram,
+    /// From submission, when `read` and `write` count from the intended start.
+    pub service: Option<Histogram>,
+}
+
+impl Histograms {
+    /// Reads and writes together.
+    pub fn all(&self) -> Histogram {
+        let mut all = self.read.clone();
+        all.add(&self.write);
+        all
+    }
+
+    /// Adds the counts of another trial.
+    pub fn add(&mut self, other: &Self) {
+        self.read.add(&other.read);
+        self.write.add(&other.write);
+        match (&mut self.service, &other.service) {
+            (Some(mine), Some(theirs)) => mine.add(theirs),
+            (mine @ None, Some(theirs)) => *mine = Some(theirs.clone()),
+            _ => {}
+        }
+    }
+}
+
+/// A latency distribution in a few numbers, nanoseconds. A percentile that the
+/// number of samples cannot support is absent.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Latency {
+    /// Number of samples.
+    pub samples: u64,
+    /// Smallest, exact.
+    pub min: Option<u64>,
+    /// Mean, exact.
+    pub mean: Option<f64>,
+    /// Largest, exact.
+    pub max: Option<u64>,
+    /// Median.
+    pub p50: Option<u64>,
+    /// 90th percentile.
+    pub p90: Option<u64>,
+    /// 99th percentile.
+    pub p99: Option<u64>,
+    /// 99.9th percentile.
+    pub p99_9: Option<u64>,
+    /// 99.99th percentile.
+    pub p99_99: Option<u64>,
+}
+
+impl From<&Histogram> for Latency {
+    fn from(histogram: &Histogram) -> Self {
+        Self {
+            samples: histogram.count(),
+            min: histogram.min(),
+            mean: histogram.mean(),
+            max: histogram.max(),
+            p50: histogram.supported_quantile(0.5),
+            p90: histogram.supported_quantile(0.9),
+            p99: histogram.supported_quantile(0.99),
+            p99_9: histogram.supported_quantile(0.999),
+            p99_99: histogram.supported_quantile(0.9999),
+        }
+    }
+}
+
+/// Who served the bytes: shares that add up to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Layers {
+    /// Memory of a host: never reached the device during the trial.
+    pub page_cache: f64,
+    /// Memory of the device.
+    pub drive_cache: f64,
+    /// The medium itself.
+    pub media: f64,
+    /// Reached the device; whether its cache or its medium served them cannot
+    /// be told. Also what could not be observed at all.
+    pub unknown: f64,
+    /// Share that reached the device (`drive_cache + media`, and the part of
+    /// `unknown` that did); absent when that could not be observed.
+    pub device: Option<f64>,
+}
+
+impl Default for Layers {
+    fn default() -> Self {
+        Self {
+            page_cache: 0.0,
+            drive_cache: 0.0,
+            media: 0.0,
+            unknown: 1.0,
+            device: None,
+        }
+    }
+}
+
+/// Processor time of this process per operation, nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Cpu {
+    /// In user mode: diskfacts itself.
+    pub user_ns_per_io: Option<f64>,
+    /// In the kernel on behalf of diskfacts; interrupts are not in it.
+    pub system_ns_per_io: Option<f64>,
+    /// Share of the trial's time during which its busiest thread ran.
+    pub busiest_thread: Option<f64>,
+}

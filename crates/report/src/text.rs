@@ -1,0 +1,34 @@
+//! Text for a terminal, a pipe, or a screen reader.
+//!
+//! Words carry all the meaning: colour and Unicode are added only where
+//! [`Look`] allows them, every number stands beside its name, and nothing has
+//! to be read across the lines of a drawing. Lines keep to the width, except
+//! for a word that is longer, such as a path: it is never broken, so that it
+//! can be copied.
+//!
+//! Names that come from outside (paths, models, messages) are shown with their
+//! control characters escaped, so that none can move the cursor or change what
+//! the terminal shows.
+
+mod devices;
+mod findings;
+mod heading;
+mod look;
+mod page;
+mod plans;
+mod progress;
+mod run;
+mod runs;
+mod stages;
+mod unseen;
+mod verdicts;
+mod words;
+mod wrap;
+
+pub use devices::devices;
+pub use look::Look;
+pub use plans::plans;
+pub use progress::{Progress, progress};
+pub use run::{Closing, run};
+pub use runs::{RunRow, runs};
+pub use words::workload;

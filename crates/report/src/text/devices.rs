@@ -1,0 +1,338 @@
+//! The stack as a tree: `diskfacts devices [TARGET]`.
+//!
+//! A device stands indented below what stands on it, with the word "on".
+
+use super::look::{Look, Style};
+use super::page::Page;
+use super::unseen;
+use diskfacts_plan::units::{exact_size, show_size};
+use diskfacts_record::{BlockDevice, DeviceKind, Filesystem, Stack, Target, TargetKind};
+
+/// The filesystem of a target and the devices under it with their settings;
+/// or all devices of a machine, each below those that stand on it.
+pub fn devices(target: Option<&Target>, stack: &Stack, look: &Look) -> String {
+    let mut page = Page::new(look);
+    if let Some(target) = target {
+        self::target(&mut page, target);
+    }
+    let mut depth = 0;
+    if let Some(filesystem) = &stack.filesystem {
+        self::filesystem(&mut page, filesystem);
+        depth = 1;
+    }
+    if stack.devices.is_empty() {
+        page.paragraph(2 * depth, Style::Plain, "on no block device that is known");
+    }
+    let mut tree = Tree {
+        stack,
+        described: Vec::new(),
+    };
+    let tops = stack.devices.iter().filter(|device| {
+        let above = |other: &BlockDevice| other.below.contains(&device.name);
+        !stack.devices.iter().any(above)
+    });
+    for (i, top) in tops.enumerate() {
+        if i > 0 {
+            page.blank();
+        }
+        tree.device(&mut page, depth, top);
+    }
+    let unseen_all: Vec<_> = stack.unseen.iter().collect();
+    unseen::write(&mut page, unseen_all);
+    page.finish()
+}
+
+fn target(page: &mut Page<'_>, target: &Target) {
+    let kind = match target.kind {
+        TargetKind::Folder => "a folder",
+        TargetKind::File => "a file",
+        TargetKind::Device => "a block device",
+        TargetKind::Simulated => "a simulated disk",
+    };
+    let access = if target.writable {
+        "may be written"
+    } else {
+        "may only be read"
+    };
+    let text = match target.kind {
+        // What fits into it is told with the filesystem.
+        TargetKind::Folder => format!("{kind}, {access}"),
+        _ => format!("{kind}, {}, {access}", show_size(target.size_bytes)),
+    };
+    page.titled(
+        0,
+        (Style::Heading, &format!("{}:", target.path)),
+        4,
+        Style::Plain,
+        &text,
+    );
+    if let Some(direct) = target.direct {
+        let text = if direct.offset_alignment_bytes == 0 {
+            "it refuses direct I/O".to_owned()
+        } else {
+            format!(
+                "direct I/O needs offsets and lengths that are multiples of {}, and buffers \
+                 aligned to {}",
+                setting(u64::from(direct.offset_alignment_bytes)),
+                setting(u64::from(direct.memory_alignment_bytes)),
+            )
+        };
+        page.paragraph(4, Style::Plain, &text);
+    }
+    page.blank();
+}
+
+fn filesystem(page: &mut Page<'_>, filesystem: &Filesystem) {
+    let mut parts = vec![filesystem.kind.clone()];
+    if filesystem.read_only {
+        parts.push("read-only".to_owned());
+    }
+    parts.extend(filesystem.size_bytes.map(show_size));
+    parts.extend(
+        filesystem
+            .available_bytes
+            .map(|bytes| format!("{} available", show_size(bytes))),
+    );
+    page.titled(
+        0,
+        (Style::Heading, &format!("{}:", filesystem.mount_point)),
+        4,
+        Style::Plain,
+        &parts.join(", "),
+    );
+    let source = &filesystem.source;
+    let mounted = if filesystem.options.is_empty() {
+        format!("mounted from {source}")
+    } else {
+        format!(
+            "mounted from {source} with {}",
+            filesystem.options.join(", ")
+        )
+    };
+    page.paragraph(4, Style::Plain, &mounted);
+}
+
+struct Tree<'a> {
+    stack: &'a Stack,
+    /// Names of the devices that were described: one may carry several others.
+    described: Vec<&'a str>,
+}
+
+impl<'a> Tree<'a> {
+    fn device(&mut self, page: &mut Page<'_>, depth: usize, device: &'a BlockDevice) {
+        let indent = 2 * depth;
+        let on = if depth == 0 { "" } else { "on " };
+        let label = format!("{on}{}:", device.name);
+        if self.described.contains(&device.name.as_str()) {
+            page.titled(
+                indent,
+                (Style::Heading, &label),
+                4,
+                Style::Plain,
+                "described above",
+            );
+            return;
+        }
+        self.described.push(&device.name);
+        page.titled(
+            indent,
+            (Style::Heading, &label),
+            4,
+            Style::Plain,
+            &identity(device),
+        );
+        for detail in details(device) {
+            page.paragraph(indent + 4, Style::Plain, &detail);
+        }
+        for name in &device.below {
+            match self.stack.device(name) {
+                Some(below) => self.device(page, depth + 1, below),
+                None => page.paragraph(
+                    indent + 2,
+                    Style::Plain,
+                    &format!("on {name}: nothing is known of it"),
+                ),
+            }
+        }
+    }
+}
+
+/// What it is, how large, and who made it.
+fn identity(device: &BlockDevice) -> String {
+    let kind = match device.kind {
+        DeviceKind::Disk => "disk",
+        DeviceKind::Partition => "partition",
+        DeviceKind::DeviceMapper => "device mapper",
+        DeviceKind::SoftwareRaid => "software RAID",
+        DeviceKind::Loop => "loop device",
+        DeviceKind::Zram => "compressed memory",
+        DeviceKind::Simulated => "simulated disk",
+        DeviceKind::Other => "block device",
+    };
+    let mut parts = vec![match &device.layout {
+        Some(layout) => format!("{kind} ({layout})"),
+        None => kind.to_owned(),
+    }];
+    parts.extend(device.size_bytes.map(show_size));
+    parts.extend(
+        device
+            .rotational
+            .filter(|_| device.is_leaf())
+            .map(|rotational| {
+                if rotational {
+                    "rotating".to_owned()
+                } else {
+                    "not rotating".to_owned()
+                }
+            }),
+    );
+    parts.extend(device.model.clone());
+    parts.extend(
+        device
+            .serial
+            .as_ref()
+            .map(|serial| format!("serial {serial}")),
+    );
+    if device.read_only == Some(true) {
+        parts.push("read-only".to_owned());
+    }
+    parts.push(format!(
+        "{} ({}:{})",
+        device.path, device.major, device.minor
+    ));
+    parts.join(", ")
+}
+
+/// Its settings, a line for each matter. A partition has the queue of its disk,
+/// so they are told once, with the disk.
+fn details(device: &BlockDevice) -> Vec<String> {
+    let mut lines = Vec::new();
+    if device.kind != DeviceKind::Partition || device.is_leaf() {
+        lines.extend([sizes(device), queue(device), write_cache(device)]);
+    }
+    lines.push(place(device));
+    if !device.holders.is_empty() {
+        lines.push(format!("in use: {}", device.holders.join("; ")));
+    }
+    if device.counts_io == Some(false) {
+        lines.push(
+            "the kernel does not count its I/O (queue/iostats is 0), so nothing can be checked"
+                .to_owned(),
+        );
+    }
+    lines.retain(|line| !line.is_empty());
+    lines
+}
+
+/// A size that was set to something exact: `1280 KiB`, not `1.2 MiB`.
+fn setting(bytes: u64) -> String {
+    let exact = exact_size(bytes);
+    let digits = exact.bytes().take_while(u8::is_ascii_digit).count();
+    format!("{} {}", &exact[..digits], &exact[digits..])
+}
+
+fn sizes(device: &BlockDevice) -> String {
+    let mut parts = Vec::new();
+    match (device.logical_sector_bytes, device.physical_sector_bytes) {
+        (Some(logical), Some(physical)) if logical == physical => {
+            parts.push(format!("sectors of {}", setting(u64::from(logical))));
+        }
+        (Some(logical), Some(physical)) => parts.push(format!(
+            "sectors of {} logical and {} physical",
+            setting(u64::from(logical)),
+            setting(u64::from(physical))
+        )),
+        (Some(logical), None) => {
+            parts.push(format!(
+                "sectors of {} logical",
+                setting(u64::from(logical))
+            ));
+        }
+        _ => {}
+    }
+    parts.extend(
+        device
+            .max_request_bytes
+            .map(|bytes| format!("requests of up to {}", setting(bytes))),
+    );
+    parts.extend(
+        device
+            .optimal_request_bytes
+            .map(|bytes| format!("best in multiples of {}", setting(bytes))),
+    );
+    parts.join(", ")
+}
+
+fn queue(device: &BlockDevice) -> String {
+    let mut parts = Vec::new();
+    if let Some(scheduler) = &device.scheduler {
+        let others: Vec<&str> = device
+            .schedulers
+            .iter()
+            .map(String::as_str)
+            .filter(|other| other != scheduler)
+            .collect();
+        parts.push(if others.is_empty() {
+            format!("scheduler {scheduler}")
+        } else {
+            format!("scheduler {scheduler} (could be {})", others.join(", "))
+        });
+    }
+    parts.extend(device.nr_requests.map(|n| format!("queue of {n} requests")));
+    parts.extend(
+        device
+            .read_ahead_bytes
+            .map(|bytes| format!("read-ahead {}", setting(bytes))),
+    );
+    parts.join(", ")
+}
+
+fn write_cache(device: &BlockDevice) -> String {
+    let cache = match device.write_cache.as_deref() {
+        Some("write back") => "write back (volatile: what was not synced is lost with the power)",
+        Some("write through") => "write through (none that is volatile)",
+        Some(other) => other,
+        None => return String::new(),
+    };
+    let fua = match device.fua {
+        Some(true) => ", FUA writes",
+        Some(false) => ", no FUA writes",
+        None => "",
+    };
+    format!("write cache: {cache}{fua}")
+}
+
+/// Where it lies in what is below it.
+fn place(device: &BlockDevice) -> String {
+    let mut parts = Vec::new();
+    let sector = u64::from(device.physical_sector_bytes.unwrap_or(0));
+    if let Some(start) = device.start_bytes {
+        parts.push(if sector == 0 {
+            format!("starts at {}", setting(start))
+        } else if start.is_multiple_of(sector) {
+            format!("starts at {}, aligned to its sectors", setting(start))
+        } else {
+            format!(
+                "NOT ALIGNED: starts at {}, within a physical sector of {}, so that writes of \
+                 whole sectors make the disk read first",
+                setting(start),
+                setting(sector)
+            )
+        });
+    }
+    match device.alignment_offset_bytes {
+        None | Some(0) => {}
+        Some(offset) if offset > 0 => parts.push(format!(
+            "NOT ALIGNED: {offset} bytes off the alignment of the disk below"
+        )),
+        Some(_) => parts.push("NOT ALIGNED: it cannot be aligned to the disks below".to_owned()),
+    }
+    if let Some(file) = &device.backing_file {
+        parts.push(match device.backing_direct {
+            Some(true) => format!("backed by {file}, past the page cache"),
+            Some(false) => format!("backed by {file}, through the page cache"),
+            None => format!("backed by {file}"),
+        });
+    }
+    parts.join(", ")
+}

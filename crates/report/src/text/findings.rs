@@ -1,0 +1,76 @@
+//! Findings: what is so, why we think so, and what to do.
+
+use super::look::Style;
+use super::page::Page;
+use super::words::list;
+use diskfacts_record::{Confidence, Finding, Run, Severity};
+
+/// Where the texts of a finding begin.
+const COLUMN: usize = 14;
+
+/// In the order of the run: most important first.
+pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
+    let findings = &run.findings;
+    if findings.is_empty() {
+        page.heading("Findings: none");
+        page.paragraph(
+            0,
+            Style::Plain,
+            "No rule found a reason to doubt these figures.",
+        );
+        return;
+    }
+    page.heading("Findings, most important first");
+    for (i, finding) in findings.iter().enumerate() {
+        if i > 0 {
+            page.blank();
+        }
+        one(page, i + 1, finding, &stages(run, finding));
+    }
+}
+
+fn one(page: &mut Page<'_>, number: usize, finding: &Finding, stages: &str) {
+    let (style, severity) = match finding.severity {
+        Severity::Error => (Style::Bad, "ERROR"),
+        Severity::Warning => (Style::Doubtful, "WARNING"),
+        Severity::Note => (Style::Plain, "NOTE"),
+    };
+    let confidence = match finding.confidence {
+        Confidence::Certain => "certain: counted, not inferred",
+        Confidence::Likely => "likely: the best explanation of what was seen",
+        Confidence::Possible => "possible: one explanation among several",
+    };
+    page.labelled(
+        0,
+        (style, &format!("{number}. {severity}")),
+        COLUMN,
+        Style::Heading,
+        &finding.claim,
+    );
+    let mut row = |label: &str, text: &str| {
+        page.labelled(3, (Style::Plain, label), COLUMN - 3, Style::Plain, text);
+    };
+    if !stages.is_empty() {
+        row("Stages", stages);
+    }
+    for (i, evidence) in finding.evidence.iter().enumerate() {
+        row(if i == 0 { "Evidence" } else { "" }, evidence);
+    }
+    row("Confidence", confidence);
+    row("Refuted by", &finding.refuted_by);
+    row("Remedy", &finding.remedy);
+    row("Rule", &finding.rule);
+}
+
+/// The stages that a finding is about, by name unless they are many and all.
+fn stages(run: &Run, finding: &Finding) -> String {
+    let all = run
+        .figures
+        .iter()
+        .all(|figures| finding.stages.contains(&figures.stage));
+    if all && finding.stages.len() > 3 {
+        "all".to_owned()
+    } else {
+        list(&finding.stages)
+    }
+}

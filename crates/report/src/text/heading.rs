@@ -1,0 +1,356 @@
+//! The top of a run: how it went, on what, with what.
+
+use super::look::Style;
+use super::page::Page;
+use super::words::{add_once, count, list, shell};
+use diskfacts_plan::units::show_size;
+use diskfacts_record::{BlockDevice, DeviceKind, Run, Severity, Stack, Status, TargetKind, Trial};
+
+/// Where the values of the rows begin.
+const COLUMN: usize = 10;
+/// Leaves that are described one by one.
+const LEAVES: usize = 4;
+
+pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
+    let (style, status) = status(run.run.status);
+    let title = format!("diskfacts run {}:", run.run.id);
+    page.titled(0, (Style::Heading, &title), 0, style, status);
+    for text in trouble(run) {
+        page.paragraph(0, Style::Bad, &text);
+    }
+    page.blank();
+    if !run.run.command.is_empty() {
+        page.verbatim(
+            (Style::Heading, "Command"),
+            COLUMN,
+            &shell(&run.run.command),
+        );
+    }
+    let mut row = |label, text: String| {
+        page.labelled(0, (Style::Heading, label), COLUMN, Style::Plain, &text);
+    };
+    row("When", when(run));
+    row("Target", target(run));
+    if run.target.kind != TargetKind::Simulated {
+        row("Stack", stack(&run.stack));
+    }
+    for (i, text) in leaves(&run.stack).into_iter().enumerate() {
+        row(if i == 0 { "Disk" } else { "" }, text);
+    }
+    row("Machine", machine(run));
+    row("Plan", plan(run));
+    if let Some(engine) = engine(run) {
+        row("Engine", engine);
+    }
+    for (i, note) in notes(run).iter().enumerate() {
+        row(if i == 0 { "Notes" } else { "" }, note.clone());
+    }
+    if let Some(findings) = findings(run) {
+        row("Findings", findings);
+    }
+}
+
+fn status(status: Status) -> (Style, &'static str) {
+    match status {
+        Status::Complete => (Style::Good, "complete"),
+        Status::Running => (Style::Doubtful, "not finished"),
+        Status::Interrupted => (Style::Doubtful, "interrupted"),
+        Status::Failed => (Style::Bad, "failed"),
+    }
+}
+
+/// Why the run is not what was asked for, if it is not.
+fn trouble(run: &Run) -> Vec<String> {
+    let planned = run.plan.stages.len() as u64 * u64::from(run.plan.trials);
+    let done = format!("{} of {}", run.trials.len(), count(planned, "trial"));
+    let missing: Vec<&str> = run
+        .plan
+        .stages
+        .iter()
+        .map(|stage| stage.name.as_str())
+        .filter(|name| !run.trials.iter().any(|trial| trial.stage == *name))
+        .collect();
+    let failures = failures(run);
+    let status = match (run.run.status, &failures) {
+        (Status::Complete, _) => None,
+        (Status::Interrupted, _) => Some(format!(
+            "INTERRUPTED: a signal ended it after {done}; what was complete is below."
+        )),
+        (Status::Running, _) => Some(format!(
+            "NOT FINISHED: it was killed or is still running; {done} are stored."
+        )),
+        (Status::Failed, Some(failures)) => Some(format!("FAILED: {failures}; {done} were made.")),
+        (Status::Failed, None) => Some(format!("FAILED: it could not go on after {done}.")),
+    };
+    let mut texts = Vec::new();
+    if let Some(status) = status {
+        texts.push(if missing.is_empty() {
+            status
+        } else {
+            format!("{status} Not measured: {}.", list(&missing))
+        });
+    }
+    if let (Some(failures), false) = (failures, run.run.status == Status::Failed) {
+        texts.push(format!("ERRORS: {failures}."));
+    }
+    texts
+}
+
+/// `3 operations failed, in random-read-qd1`.
+fn failures(run: &Run) -> Option<String> {
+    let failed: u64 = run.trials.iter().map(|trial| trial.errors).sum();
+    let mut stages = Vec::new();
+    for trial in run.trials.iter().filter(|trial| trial.errors > 0) {
+        add_once(&mut stages, trial.stage.as_str());
+    }
+    (failed > 0).then(|| {
+        format!(
+            "{} failed, in {}",
+            count(failed, "operation"),
+            list(&stages)
+        )
+    })
+}
+
+/// `2026-11-21 02:41:50 to 02:42:51 UTC` of two RFC 3339 times.
+fn when(run: &Run) -> String {
+    let words = |time: &str| -> Option<(String, String)> {
+        let (date, clock) = time.strip_suffix('Z')?.split_once('T')?;
+        let clock = clock.split_once('.').map_or(clock, |(whole, _)| whole);
+        Some((date.to_owned(), clock.to_owned()))
+    };
+    let started = words(&run.run.started);
+    let ended = run.run.ended.as_deref().and_then(words);
+    let times = match (started, ended) {
+        (Some((date, from)), Some((last, to))) if date == last => {
+            format!("{date} {from} to {to} UTC")
+        }
+        (Some((date, from)), Some((last, to))) => format!("{date} {from} to {last} {to} UTC"),
+        (Some((date, from)), None) => format!("{date} {from} UTC"),
+        _ => run.run.started.clone(),
+    };
+    format!("{times}, diskfacts {}", run.run.tool_version)
+}
+
+fn target(run: &Run) -> String {
+    let target = &run.target;
+    let size = show_size(target.size_bytes);
+    let access = if target.writable {
+        "read and written"
+    } else {
+        "only read"
+    };
+    let text = match target.kind {
+        TargetKind::Folder => format!(
+            "{}, a folder; measured in a new file of {size}",
+            target.path
+        ),
+        TargetKind::File => format!("{}, a file of {size}, {access}", target.path),
+        TargetKind::Device => format!("{}, a block device of {size}, {access}", target.path),
+        TargetKind::Simulated => {
+            format!(
+                "{}, a simulated disk of {size}, in virtual time",
+                target.path
+            )
+        }
+    };
+    if target.given == target.path {
+        text
+    } else {
+        format!("{text} (given as {})", target.given)
+    }
+}
+
+/// The devices from top to bottom in one phrase: each level once, at its
+/// deepest.
+pub(crate) fn stack(stack: &Stack) -> String {
+    let mut text = match &stack.filesystem {
+        Some(filesystem) => format!("{} at {}", filesystem.kind, filesystem.mount_point),
+        None if stack.devices.is_empty() => return "unknown".to_owned(),
+        None => String::new(),
+    };
+    if stack.devices.is_empty() {
+        text += ", on no block device";
+    }
+    for level in levels(stack) {
+        let names: Vec<String> = level.iter().map(|device| name_and_kind(device)).collect();
+        if !text.is_empty() {
+            text += " on ";
+        }
+        text += &list(&names);
+    }
+    text
+}
+
+fn levels(stack: &Stack) -> Vec<Vec<&BlockDevice>> {
+    let mut levels: Vec<Vec<&BlockDevice>> = Vec::new();
+    let mut next: Vec<&BlockDevice> = stack.top().into_iter().collect();
+    // Devices stand on devices in no circle; the bound is for a damaged record.
+    while !next.is_empty() && levels.len() <= stack.devices.len() {
+        let mut below = Vec::new();
+        for name in next.iter().flat_map(|device| &device.below) {
+            if let Some(device) = stack.device(name) {
+                add_once(&mut below, device);
+            }
+        }
+        for level in &mut levels {
+            level.retain(|device| !next.contains(device));
+        }
+        levels.push(next);
+        next = below;
+    }
+    levels.retain(|level| !level.is_empty());
+    levels
+}
+
+fn name_and_kind(device: &BlockDevice) -> String {
+    match (device.kind, &device.layout) {
+        (DeviceKind::Disk | DeviceKind::Partition | DeviceKind::Simulated, _) => {
+            device.name.clone()
+        }
+        (_, Some(layout)) => format!("{} ({layout})", device.name),
+        (DeviceKind::DeviceMapper, None) => format!("{} (device mapper)", device.name),
+        (DeviceKind::SoftwareRaid, None) => format!("{} (RAID)", device.name),
+        (DeviceKind::Loop, None) => match &device.backing_file {
+            Some(file) => format!("{} (loop device over {file})", device.name),
+            None => format!("{} (loop device)", device.name),
+        },
+        (DeviceKind::Zram, None) => format!("{} (compressed memory)", device.name),
+        (DeviceKind::Other, None) => device.name.clone(),
+    }
+}
+
+/// The leaves, each with what matters most for its speed.
+fn leaves(stack: &Stack) -> Vec<String> {
+    let all: Vec<&BlockDevice> = stack.leaves().collect();
+    let mut texts: Vec<String> = all
+        .iter()
+        .take(LEAVES)
+        .map(|leaf| self::leaf(leaf))
+        .collect();
+    if all.len() > LEAVES {
+        texts.push(format!(
+            "and {} more: 'diskfacts devices' describes them",
+            all.len() - LEAVES
+        ));
+    }
+    texts
+}
+
+fn leaf(device: &BlockDevice) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(device.model.clone());
+    parts.extend(device.size_bytes.map(show_size));
+    parts.extend(device.rotational.map(|rotational| {
+        if rotational {
+            "rotating".to_owned()
+        } else {
+            "not rotating".to_owned()
+        }
+    }));
+    parts.extend(
+        device
+            .scheduler
+            .as_ref()
+            .map(|scheduler| format!("scheduler {scheduler}")),
+    );
+    parts.extend(
+        device
+            .write_cache
+            .as_ref()
+            .map(|cache| format!("write cache: {cache}")),
+    );
+    if parts.is_empty() {
+        parts.push("nothing else is known".to_owned());
+    }
+    format!("{}: {}", device.name, parts.join(", "))
+}
+
+fn machine(run: &Run) -> String {
+    let machine = &run.machine;
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(machine.host.clone());
+    parts.extend(machine.os.clone());
+    parts.extend(machine.kernel.clone());
+    let cpus = count(u64::from(machine.cpus), "CPU");
+    parts.push(match &machine.cpu_model {
+        Some(model) => format!("{cpus} ({model})"),
+        None => format!("{cpus} ({})", machine.architecture),
+    });
+    parts.extend(
+        machine
+            .memory_bytes
+            .map(|bytes| format!("{} memory", show_size(bytes))),
+    );
+    parts.extend(
+        machine
+            .virtualization
+            .as_ref()
+            .map(|kind| format!("in {kind}")),
+    );
+    parts.join(", ")
+}
+
+fn plan(run: &Run) -> String {
+    let plan = &run.plan;
+    format!(
+        "{}: {}, {} of each",
+        plan.name,
+        count(plan.stages.len() as u64, "stage"),
+        count(u64::from(plan.trials), "trial")
+    )
+}
+
+/// What did the I/O, over all trials.
+fn engine(run: &Run) -> Option<String> {
+    let mut engines: Vec<(&str, Vec<&str>)> = Vec::new();
+    for Trial { evidence, .. } in &run.trials {
+        let name = evidence.engine.name.as_str();
+        let at = engines.iter().position(|(known, _)| *known == name);
+        let at = at.unwrap_or_else(|| {
+            engines.push((name, Vec::new()));
+            engines.len() - 1
+        });
+        for feature in &evidence.engine.features {
+            add_once(&mut engines[at].1, feature.as_str());
+        }
+    }
+    let mut names: Vec<String> = engines
+        .into_iter()
+        .map(|(name, features)| match features.as_slice() {
+            [] => name.to_owned(),
+            features => format!("{name} (with {})", features.join(", ")),
+        })
+        .collect();
+    if let (Some(ns), false) = (run.run.overhead_ns_per_io, names.is_empty()) {
+        names.push(format!("diskfacts itself costs {ns:.0} ns per I/O"));
+    }
+    (!names.is_empty()).then(|| names.join("; "))
+}
+
+/// What was done otherwise than asked: by the session, and by the engines.
+fn notes(run: &Run) -> Vec<String> {
+    let mut notes = run.run.notes.clone();
+    for trial in &run.trials {
+        for fallback in &trial.evidence.engine.fallbacks {
+            add_once(&mut notes, fallback.clone());
+        }
+    }
+    notes
+}
+
+fn findings(run: &Run) -> Option<String> {
+    let of = |severity, word| {
+        let n = run.findings.iter().filter(|f| f.severity == severity);
+        Some(count(n.count() as u64, word)).filter(|text| !text.starts_with("0 "))
+    };
+    let counts: Vec<String> = [
+        of(Severity::Error, "error"),
+        of(Severity::Warning, "warning"),
+        of(Severity::Note, "note"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    (!counts.is_empty()).then(|| format!("{}, explained below the figures", list(&counts)))
+}

@@ -1,0 +1,37 @@
+//! The list of plans.
+
+use super::look::{Look, Style};
+use super::page::Page;
+use super::words::count;
+use super::wrap::columns;
+use diskfacts_plan::Plan;
+
+/// Each plan with what it is for and how much it does.
+pub fn plans(plans: &[Plan], look: &Look) -> String {
+    let mut page = Page::new(look);
+    let longest = plans.iter().map(|plan| columns(&look.clean(&plan.name)));
+    let column = longest.max().unwrap_or(0).min(look.columns() / 3) + 2;
+    for plan in plans {
+        let writing = plan.stages.iter().filter(|s| s.workload.operation.writes());
+        let writing = match writing.count() {
+            0 => "only reads".to_owned(),
+            n if n == plan.stages.len() => "every stage writes".to_owned(),
+            1 => "1 stage writes".to_owned(),
+            n => format!("{n} stages write"),
+        };
+        let size = format!(
+            "{} of {}, {writing}",
+            count(plan.stages.len() as u64, "stage"),
+            count(u64::from(plan.trials), "trial"),
+        );
+        page.labelled(
+            0,
+            (Style::Heading, &plan.name),
+            column,
+            Style::Plain,
+            &plan.about,
+        );
+        page.paragraph(column, Style::Minor, &size);
+    }
+    page.finish()
+}

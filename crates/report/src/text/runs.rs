@@ -1,0 +1,103 @@
+//! The list of stored runs.
+
+use super::look::{Look, Style};
+use super::page::Page;
+use super::wrap::columns;
+use diskfacts_record::Status;
+
+/// A stored run in a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunRow {
+    /// Its id.
+    pub id: String,
+    /// How it ended; `None` when it is a word of a newer diskfacts.
+    pub status: Option<Status>,
+    /// Whether the process that makes a running one lives; `None` when that
+    /// cannot be told.
+    pub alive: Option<bool>,
+    /// How many trials are stored.
+    pub trials: u64,
+    /// Name of its plan.
+    pub plan: String,
+    /// The target as it was given.
+    pub target: String,
+}
+
+/// A table of runs in the order they are given; the target, which may be long,
+/// stands last and is not cut.
+pub fn runs(runs: &[RunRow], look: &Look) -> String {
+    let mut page = Page::new(look);
+    if runs.is_empty() {
+        page.line("No run is stored yet.");
+        return page.finish();
+    }
+    let header = ["RUN", "STATUS", "TRIALS", "PLAN", "TARGET"].map(str::to_owned);
+    let rows: Vec<([String; 5], Style)> = runs.iter().map(|run| cells(run, look)).collect();
+    let width = |column: usize| {
+        let cells = rows.iter().map(|(cells, _)| &cells[column]);
+        cells
+            .chain([&header[column]])
+            .map(|cell| columns(cell))
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: [usize; 4] = std::array::from_fn(width);
+    for (cells, style) in [(&header, Style::Plain)]
+        .into_iter()
+        .chain(rows.iter().map(|(cells, style)| (cells, *style)))
+    {
+        let padded: Vec<String> = cells
+            .iter()
+            .enumerate()
+            .map(|(i, cell)| {
+                let pad = " ".repeat(widths.get(i).map_or(0, |width| width - columns(cell)));
+                let cell = look.paint(if i == STATUS { style } else { Style::Plain }, cell);
+                // Numbers end below each other, words begin so.
+                if i == TRIALS {
+                    format!("{pad}{cell}")
+                } else {
+                    format!("{cell}{pad}")
+                }
+            })
+            .collect();
+        page.line(&padded.join("  "));
+    }
+    if runs.iter().any(|run| word(run).1 == UNFINISHED) {
+        page.blank();
+        page.paragraph(
+            0,
+            Style::Plain,
+            "unfinished: killed, or still running where its process cannot be seen from here.",
+        );
+    }
+    page.finish()
+}
+
+const STATUS: usize = 1;
+const TRIALS: usize = 2;
+
+const UNFINISHED: &str = "unfinished";
+
+fn word(run: &RunRow) -> (Style, &'static str) {
+    match (run.status, run.alive) {
+        (Some(Status::Complete), _) => (Style::Good, "complete"),
+        (Some(Status::Interrupted), _) => (Style::Doubtful, "interrupted"),
+        (Some(Status::Failed), _) => (Style::Bad, "failed"),
+        (Some(Status::Running), Some(true)) => (Style::Plain, "running"),
+        (Some(Status::Running), Some(false)) => (Style::Bad, "killed"),
+        (Some(Status::Running), None) => (Style::Doubtful, UNFINISHED),
+        (None, _) => (Style::Doubtful, "unknown"),
+    }
+}
+
+fn cells(run: &RunRow, look: &Look) -> ([String; 5], Style) {
+    let (style, status) = word(run);
+    let cells = [
+        look.clean(&run.id).into_owned(),
+        status.to_owned(),
+        run.trials.to_string(),
+        look.clean(&run.plan).into_owned(),
+        look.clean(&run.target).into_owned(),
+    ];
+    (cells, style)
+}

@@ -1,0 +1,317 @@
+//! The figures of each stage.
+//!
+//! Up to 110 columns a stage takes three lines, else two. Each number stands
+//! beside its name, and the same numbers stand under each other.
+
+use super::look::Style;
+use super::page::Page;
+use super::words::{count, grouped, percent, rate, workload};
+use super::wrap::columns;
+use diskfacts_record::evidence::ErrorCount;
+use diskfacts_record::{Figure, Latency, Layers, Run, StageFigures};
+
+/// From here on the figures stand beside the name of their stage.
+const WIDE: usize = 118;
+const INDENT: usize = 4;
+/// Longest name beside which figures stand.
+const NAME: usize = 20;
+
+pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
+    if run.figures.is_empty() {
+        page.heading("No figures");
+        page.paragraph(
+            0,
+            Style::Plain,
+            "No trial came to its end, so there is nothing to state.",
+        );
+        return;
+    }
+    page.heading(&title(page, run));
+    let wide = page.look.columns() >= WIDE;
+    for (i, figures) in run.figures.iter().enumerate() {
+        if wide {
+            beside(page, run, figures);
+            failures(page, run, figures, NAME + 2);
+        } else {
+            if i > 0 {
+                page.blank();
+            }
+            below(page, run, figures);
+            failures(page, run, figures, INDENT);
+        }
+    }
+    page.blank();
+    legend(page, run);
+}
+
+fn title(page: &Page<'_>, run: &Run) -> String {
+    let trials = run.figures.iter().map(|f| f.iops.trials);
+    let most = trials.clone().max().unwrap_or(0);
+    if most < 2 {
+        return "Figures of one trial of each stage".to_owned();
+    }
+    let up_to = if trials.min() == Some(most) {
+        ""
+    } else {
+        "up to "
+    };
+    format!(
+        "Figures: medians of {up_to}{}; {} is half the range between them",
+        count(u64::from(most), "trial"),
+        page.look.plus_minus()
+    )
+}
+
+/// Name and purpose on a line, then the figures.
+fn below(page: &mut Page<'_>, run: &Run, figures: &StageFigures) {
+    let name = name(figures);
+    let style = Style::Heading;
+    page.titled(
+        0,
+        (style, &format!("{name}:")),
+        INDENT,
+        Style::Plain,
+        &about(run, figures),
+    );
+    let indent = " ".repeat(INDENT);
+    let cpu = cpu(page, figures);
+    page.line(&format!("{indent}{}   {cpu}", rates(page, figures)));
+    let latency = latency(page, &figures.latency_ns);
+    served_beside(page, INDENT, &format!("{indent}{latency}"), figures);
+    mixed(page, INDENT, figures);
+}
+
+/// A line that ends with who served the bytes, or a line more if that is long.
+fn served_beside(page: &mut Page<'_>, indent: usize, line: &str, figures: &StageFigures) {
+    let served = served(&figures.layers);
+    let whole = format!("{line}   {served}");
+    if columns(&whole) <= page.look.columns() {
+        page.line(&whole);
+    } else {
+        page.line(line);
+        page.paragraph(indent, Style::Plain, &format!("served by {served}"));
+    }
+}
+
+/// Name and rates on a line, latencies and purpose on the next.
+fn beside(page: &mut Page<'_>, run: &Run, figures: &StageFigures) {
+    let indent = NAME + 2;
+    let name = page.look.clean(&name(figures)).into_owned();
+    let figures_line = format!("{}   {}", rates(page, figures), cpu(page, figures));
+    let painted = page.look.paint(Style::Heading, &name);
+    let line = if columns(&name) > NAME {
+        page.line(&painted);
+        format!("{}{figures_line}", " ".repeat(indent))
+    } else {
+        format!(
+            "{painted}{}{figures_line}",
+            " ".repeat(indent - columns(&name))
+        )
+    };
+    served_beside(page, indent, &line, figures);
+    let latency = latency(page, &figures.latency_ns);
+    page.labelled(
+        indent,
+        (Style::Plain, &latency),
+        columns(&latency) + 3,
+        Style::Minor,
+        &about(run, figures),
+    );
+    mixed(page, indent, figures);
+}
+
+fn name(figures: &StageFigures) -> String {
+    if figures.settings.is_empty() {
+        return figures.stage.clone();
+    }
+    let settings: Vec<String> = figures
+        .settings
+        .iter()
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
+    format!("{} [{}]", figures.stage, settings.join(", "))
+}
+
+/// What the plan says the stage shows, else what it does.
+fn about(run: &Run, figures: &StageFigures) -> String {
+    match run.plan.stage(&figures.stage) {
+        Some(stage) if !stage.about.is_empty() => stage.about.clone(),
+        Some(stage) => workload(&stage.workload),
+        None => String::new(),
+    }
+}
+
+fn rates(page: &Page<'_>, figures: &StageFigures) -> String {
+    let throughput = figures.throughput_bytes_per_s.median;
+    // As wide as `±9.5 %`.
+    let spread = columns(page.look.plus_minus()) + 5;
+    format!(
+        "{:>7} MB/s   {:>7} MiB/s  {:>10} IOPS {:>spread$}",
+        rate(throughput / 1e6),
+        rate(throughput / f64::from(1 << 20)),
+        rate(figures.iops.median),
+        self::spread(page, &figures.iops),
+    )
+}
+
+fn spread(page: &Page<'_>, figure: &Figure) -> String {
+    match figure.spread {
+        Some(spread) => format!("{}{}", page.look.plus_minus(), percent(spread / 2.0)),
+        None => String::new(),
+    }
+}
+
+fn cpu(page: &Page<'_>, figures: &StageFigures) -> String {
+    match (figures.cpu_user_ns_per_io, figures.cpu_system_ns_per_io) {
+        (Some(user), Some(system)) => {
+            let time = page.look.duration((user + system).round() as u64);
+            format!("CPU {time:>7}/IO")
+        }
+        _ => "CPU unknown   ".to_owned(),
+    }
+}
+
+fn latency(page: &Page<'_>, latency: &Latency) -> String {
+    let part = |name: &str, ns: Option<u64>| {
+        let time = ns.map_or_else(|| "n/a".to_owned(), |ns| page.look.duration(ns));
+        format!("{name} {time:>7}")
+    };
+    [
+        part("p50", latency.p50),
+        part("p99", latency.p99),
+        part("p99.9", latency.p99_9),
+        part("max", latency.max),
+    ]
+    .join("   ")
+}
+
+/// Reads and writes of a mixed stage apart.
+fn mixed(page: &mut Page<'_>, indent: usize, figures: &StageFigures) {
+    for (name, of) in [
+        ("reads", &figures.latency_read_ns),
+        ("writes", &figures.latency_write_ns),
+    ] {
+        if let Some(of) = of {
+            let line = format!("{}{}   {name} alone", " ".repeat(indent), latency(page, of));
+            page.line(&line);
+        }
+    }
+}
+
+/// The parts of the layers that are not nothing, largest first.
+fn served(layers: &Layers) -> String {
+    let to_device = layers.device.unwrap_or(0.0) - layers.drive_cache - layers.media;
+    let device = to_device.clamp(0.0, layers.unknown.max(0.0));
+    let mut parts = [
+        (layers.page_cache, "page cache"),
+        (layers.drive_cache, "drive cache"),
+        (layers.media, "media"),
+        (device, "device"),
+        (layers.unknown - device, "unknown"),
+    ]
+    .to_vec();
+    parts.retain(|(share, _)| *share >= 0.0005);
+    parts.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let parts: Vec<String> = parts
+        .into_iter()
+        .map(|(share, layer)| format!("{layer} {}", percent(share)))
+        .collect();
+    if parts.is_empty() {
+        "unknown".to_owned()
+    } else {
+        parts.join(", ")
+    }
+}
+
+/// Which operations of the stage failed, and how.
+fn failures(page: &mut Page<'_>, run: &Run, figures: &StageFigures, indent: usize) {
+    if figures.errors == 0 {
+        return;
+    }
+    let mut kinds: Vec<ErrorCount> = Vec::new();
+    let trials = run
+        .trials
+        .iter()
+        .filter(|trial| trial.stage == figures.stage && trial.settings == figures.settings);
+    for error in trials.flat_map(|trial| &trial.evidence.errors) {
+        let same = |known: &&mut ErrorCount| {
+            known.operation == error.operation && known.errno == error.errno
+        };
+        match kinds.iter_mut().find(same) {
+            Some(known) => known.count += error.count,
+            None => kinds.push(error.clone()),
+        }
+    }
+    let kinds: Vec<String> = kinds
+        .iter()
+        .map(|kind| {
+            let number = if kind.errno == 0 {
+                String::new()
+            } else {
+                format!(" (errno {})", kind.errno)
+            };
+            format!(
+                "{}: {}{number}, first at byte {}",
+                count(kind.count, &kind.operation),
+                kind.message,
+                grouped(&kind.first_offset.to_string())
+            )
+        })
+        .collect();
+    page.labelled(
+        indent,
+        (Style::Bad, "FAILED:"),
+        8,
+        Style::Plain,
+        &format!(
+            "{}. {}",
+            count(figures.errors, "operation"),
+            kinds.join("; ")
+        ),
+    );
+}
+
+/// What the words above mean, as far as they occur.
+fn legend(page: &mut Page<'_>, run: &Run) {
+    let figures = &run.figures;
+    let occurs = |layer: &str| {
+        let mut all = figures.iter().map(|figures| served(&figures.layers));
+        all.any(|served| served.contains(layer))
+    };
+    let mut sentences = vec![
+        "p50 to max are latencies of single operations, over all trials.",
+        "CPU is user and system time of diskfacts per operation.",
+    ];
+    for (layer, meaning) in [
+        ("page cache", "The page cache is memory of this machine."),
+        (
+            "device",
+            "The device is the disk: whether its own cache or its media answered cannot be told.",
+        ),
+        ("drive cache", "The drive cache is memory of the disk."),
+        ("media", "The media is where the disk keeps its data."),
+        (
+            "unknown",
+            "Unknown means that who served these bytes could not be observed.",
+        ),
+    ] {
+        if occurs(layer) {
+            sentences.push(meaning);
+        }
+    }
+    let has_rate = |figures: &StageFigures| {
+        let stage = run.plan.stage(&figures.stage);
+        stage.is_some_and(|stage| stage.workload.rate.is_some())
+    };
+    if figures.iter().any(has_rate) {
+        sentences.push("Under a rate, latencies count from when an operation was meant to start.");
+    }
+    let lacks = |latency: &Latency| latency.p50.and(latency.p99).and(latency.p99_9).is_none();
+    if figures.iter().any(|figures| lacks(&figures.latency_ns)) {
+        sentences.push(
+            "n/a means too few operations to state that percentile: p99 needs 299, p99.9 needs \
+             2995, and a longer --time gives more.",
+        );
+    }
+    page.paragraph(0, Style::Minor, &sentences.join(" "));
+}

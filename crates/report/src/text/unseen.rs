@@ -1,0 +1,40 @@
+//! What could not be observed, and why.
+
+use super::look::Style;
+use super::page::Page;
+use super::words::{add_once, list};
+use diskfacts_record::{Run, Unseen};
+
+/// Of the stack and of all trials, each once.
+pub(crate) fn of_run(run: &Run) -> Vec<&Unseen> {
+    let mut all: Vec<&Unseen> = Vec::new();
+    let trials = run.trials.iter().flat_map(|trial| &trial.evidence.unseen);
+    for unseen in run.stack.unseen.iter().chain(trials) {
+        add_once(&mut all, unseen);
+    }
+    all
+}
+
+/// One paragraph for each reason, with all that it hid.
+pub(crate) fn write(page: &mut Page<'_>, unseen: Vec<&Unseen>) {
+    if unseen.is_empty() {
+        return;
+    }
+    page.heading("Not observed");
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for Unseen { what, why } in unseen {
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, whats)) => whats.push(what),
+            None => reasons.push((why, vec![what])),
+        }
+    }
+    for (why, whats) in reasons {
+        page.labelled(
+            2,
+            (Style::Plain, ""),
+            0,
+            Style::Plain,
+            &format!("{}: {why}", list(&whats)),
+        );
+    }
+}

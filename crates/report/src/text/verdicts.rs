@@ -1,0 +1,85 @@
+//! Verdicts: whether the target is good enough for known uses.
+
+use super::look::Style;
+use super::page::Page;
+use super::words::add_once;
+use diskfacts_record::{Outcome, Verdict};
+
+/// Where the texts begin.
+const COLUMN: usize = 7;
+
+pub(crate) fn write(page: &mut Page<'_>, verdicts: &[Verdict]) {
+    if verdicts.is_empty() {
+        return;
+    }
+    page.heading("Verdicts by use");
+    // Several requirements may have one source.
+    let mut sources: Vec<&str> = Vec::new();
+    for verdict in verdicts {
+        let (style, word) = match verdict.outcome {
+            Outcome::Pass => (Style::Good, "pass"),
+            Outcome::Close => (Style::Doubtful, "close"),
+            Outcome::Fail => (Style::Bad, "FAIL"),
+            Outcome::Unmeasured => continue,
+        };
+        add_once(&mut sources, verdict.source.as_str());
+        let number = sources.iter().position(|source| *source == verdict.source);
+        let stage = verdict
+            .stage
+            .as_ref()
+            .map(|stage| format!(" ({stage})"))
+            .unwrap_or_default();
+        let text = format!(
+            "{}: needs {}; measured {}{stage} [{}]",
+            verdict.profile,
+            verdict.needed,
+            measured(verdict),
+            number.map_or(0, |index| index + 1),
+        );
+        page.labelled(2, (style, word), COLUMN, Style::Plain, &text);
+    }
+    let unmeasured: Vec<String> = verdicts
+        .iter()
+        .filter(|verdict| verdict.outcome == Outcome::Unmeasured)
+        .map(|verdict| format!("{} (needs {})", verdict.profile, verdict.needed))
+        .collect();
+    if !unmeasured.is_empty() {
+        page.titled(
+            2,
+            (Style::Plain, "not measured:"),
+            COLUMN,
+            Style::Plain,
+            &unmeasured.join("; "),
+        );
+    }
+    if !sources.is_empty() {
+        page.paragraph(2, Style::Minor, "Where the needs come from:");
+    }
+    for (i, source) in sources.into_iter().enumerate() {
+        page.labelled(
+            2,
+            (Style::Minor, &format!("[{}]", i + 1)),
+            COLUMN,
+            Style::Minor,
+            source,
+        );
+    }
+}
+
+/// What was measured, without the words that it shares with what was needed:
+/// `p99 of write 3 ms` becomes `3 ms` after `p99 of write below 10 ms`.
+fn measured(verdict: &Verdict) -> String {
+    let measured = verdict.measured.as_deref().unwrap_or("nothing");
+    let shared = verdict
+        .needed
+        .split(' ')
+        .zip(measured.split(' '))
+        .take_while(|(needed, measured)| needed == measured)
+        .count();
+    let rest: Vec<&str> = measured.split(' ').skip(shared).collect();
+    if rest.is_empty() {
+        measured.to_owned()
+    } else {
+        rest.join(" ")
+    }
+}

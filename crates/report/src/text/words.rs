@@ -1,0 +1,215 @@
+//! Numbers, lists and workloads in words.
+
+use diskfacts_plan::units::{rate_digits, show_size};
+use diskfacts_plan::{Arrivals, CacheMode, EngineChoice, Operation, Pattern, SyncMode, Workload};
+
+/// What a workload does, in one phrase:
+/// `4 KiB random reads, direct, queue depth 32`.
+pub fn workload(workload: &Workload) -> String {
+    let size = show_size(workload.block_size);
+    let order = match workload.pattern {
+        Pattern::Sequential => "sequential".to_owned(),
+        Pattern::Random => "random".to_owned(),
+        Pattern::Zipf { theta } => format!("Zipf-distributed (theta {theta})"),
+    };
+    let operation = match workload.operation {
+        Operation::Read => "reads".to_owned(),
+        Operation::Write => "writes".to_owned(),
+        Operation::Mixed { read_percent } => format!("operations ({read_percent} % reads)"),
+    };
+    let mut parts = vec![format!("{size} {order} {operation}")];
+    parts.extend(
+        match workload.sync {
+            SyncMode::None => None,
+            SyncMode::Fdatasync => Some("each followed by fdatasync"),
+            SyncMode::Fsync => Some("each followed by fsync"),
+            SyncMode::AtEnd => Some("one fsync at the end"),
+            SyncMode::ODsync => Some("O_DSYNC"),
+            SyncMode::OSync => Some("O_SYNC"),
+        }
+        .map(str::to_owned),
+    );
+    if workload.engine == EngineChoice::Null {
+        parts.push("without any I/O".to_owned());
+    } else {
+        parts.push(
+            match workload.cache {
+                CacheMode::Buffered => "through the page cache",
+                CacheMode::Warm => "from a filled page cache",
+                CacheMode::Cold => "through an emptied page cache",
+                CacheMode::Direct => "direct",
+            }
+            .to_owned(),
+        );
+    }
+    parts.push(if workload.streams == 1 {
+        format!("queue depth {}", workload.queue_depth)
+    } else {
+        format!(
+            "{} streams of queue depth {}",
+            workload.streams, workload.queue_depth
+        )
+    });
+    if let Some(rate) = workload.rate {
+        let spread = match rate.arrivals {
+            Arrivals::Fixed => "evenly spaced",
+            Arrivals::Poisson => "at Poisson arrivals",
+        };
+        parts.push(format!(
+            "{} per second, {spread}",
+            grouped(&rate.operations_per_s.to_string())
+        ));
+    }
+    match (workload.offset, workload.span) {
+        (0, None) => {}
+        (0, Some(span)) => parts.push(format!("within {}", show_size(span))),
+        (offset, None) => parts.push(format!("from {} on", show_size(offset))),
+        (offset, Some(span)) => parts.push(format!(
+            "within {} from {} on",
+            show_size(span),
+            show_size(offset)
+        )),
+    }
+    parts.join(", ")
+}
+
+/// A rate: `83.4`, `1177`, `98,680`.
+pub(crate) fn rate(value: f64) -> String {
+    grouped(&rate_digits(value))
+}
+
+/// Digits in groups of three from five digits on: `1177`, `98,680`.
+pub(crate) fn grouped(digits: &str) -> String {
+    let whole = digits.bytes().take_while(u8::is_ascii_digit).count();
+    if whole < 5 {
+        return digits.to_owned();
+    }
+    let mut out = String::with_capacity(digits.len() + whole / 3);
+    for (i, digit) in digits.char_indices() {
+        if i > 0 && i < whole && (whole - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A share: `37 %`, `99.7 %`.
+pub(crate) fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    let decimals = usize::from(value.abs() < 9.95 || (99.05..99.95).contains(&value));
+    let text = format!("{value:.decimals$}");
+    format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// `1 trial`, `5 trials`.
+pub(crate) fn count(n: u64, thing: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", grouped(&n.to_string()))
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(crate) fn list<T: AsRef<str>>(words: &[T]) -> String {
+    match words {
+        [] => String::new(),
+        [only] => only.as_ref().to_owned(),
+        [rest @ .., last] => {
+            let rest: Vec<&str> = rest.iter().map(AsRef::as_ref).collect();
+            format!("{} and {}", rest.join(", "), last.as_ref())
+        }
+    }
+}
+
+/// A command as a POSIX shell takes it.
+pub(crate) fn shell(words: &[String]) -> String {
+    let quoted: Vec<String> = words
+        .iter()
+        .map(|word| {
+            let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:=@%,~".contains(c);
+            if !word.is_empty() && word.chars().all(plain) {
+                word.clone()
+            } else {
+                format!("'{}'", word.replace('\'', r"'\''"))
+            }
+        })
+        .collect();
+    quoted.join(" ")
+}
+
+/// Adds `item` unless it is there.
+pub(crate) fn add_once<T: PartialEq>(list: &mut Vec<T>, item: T) {
+    if !list.contains(&item) {
+        list.push(item);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use diskfacts_plan::{Rate, builtin};
+
+    #[test]
+    fn a_workload_is_said_in_one_phrase() {
+        let survey = builtin::plan("survey").unwrap();
+        let said = |stage: &str| workload(&survey.stage(stage).unwrap().workload);
+        assert_eq!(
+            said("random-read-qd32"),
+            "4 KiB random reads, direct, queue depth 32"
+        );
+        assert_eq!(
+            said("log-write"),
+            "4 KiB sequential writes, each followed by fdatasync, through the page cache, queue depth 1"
+        );
+        let odd = Workload {
+            operation: Operation::Mixed { read_percent: 70 },
+            pattern: Pattern::Zipf { theta: 0.99 },
+            streams: 4,
+            offset: 1 << 20,
+            span: Some(1 << 30),
+            rate: Some(Rate {
+                operations_per_s: 10_000,
+                arrivals: Arrivals::Poisson,
+            }),
+            ..Workload::default()
+        };
+        assert_eq!(
+            workload(&odd),
+            "4 KiB Zipf-distributed (theta 0.99) operations (70 % reads), direct, 4 streams of \
+             queue depth 1, 10,000 per second, at Poisson arrivals, within 1 GiB from 1 MiB on"
+        );
+    }
+
+    #[test]
+    fn long_numbers_are_grouped() {
+        for (value, text) in [
+            (0.0, "0.00"),
+            (83.44, "83.4"),
+            (1177.0, "1177"),
+            (98_680.4, "98,680"),
+            (1_234_567.0, "1,234,567"),
+        ] {
+            assert_eq!(rate(value), text);
+        }
+    }
+
+    #[test]
+    fn shares_are_short() {
+        for (share, text) in [
+            (0.0, "0 %"),
+            (0.004, "0.4 %"),
+            (0.02, "2 %"),
+            (0.374, "37 %"),
+            (0.997, "99.7 %"),
+            (0.9996, "100 %"),
+            (1.0, "100 %"),
+        ] {
+            assert_eq!(percent(share), text);
+        }
+    }
+
+    #[test]
+    fn a_command_can_be_typed_again() {
+        let words = ["diskfacts", "/my disk", "", "it's"].map(str::to_owned);
+        assert_eq!(shell(&words), r"diskfacts '/my disk' '' 'it'\''s'");
+    }
+}

@@ -1,0 +1,6 @@
+//! The views as their users see them: text by snapshots, JSON by its schema.
+
+mod documents;
+mod fixtures;
+mod schema;
+mod text;

@@ -1,0 +1,236 @@
+//! Text as people see it. Each snapshot is to be read as a user would; when one
+//! changes, look at the whole of it, not at the difference.
+
+use crate::fixtures;
+use diskfacts_plan::builtin;
+use diskfacts_record::{Run, Status};
+use diskfacts_report::text::{Closing, Look, RunRow, devices, plans, run, runs};
+
+const PLAIN: Look = Look {
+    width: 80,
+    colour: false,
+    unicode: false,
+};
+const WIDE: Look = Look {
+    width: 120,
+    colour: false,
+    unicode: true,
+};
+const COLOUR: Look = Look {
+    width: 80,
+    colour: true,
+    unicode: true,
+};
+
+fn closing(run: &Run) -> Closing {
+    Closing {
+        stored: format!(
+            "Stored as run {} in /home/ada/.local/share/diskfacts/runs.db.",
+            run.run.id
+        ),
+        next: vec![
+            ("diskfacts show last".into(), "this again".into()),
+            (
+                "diskfacts compare last~1 last".into(),
+                "what changed since the run before".into(),
+            ),
+        ],
+    }
+}
+
+fn shown(of: &Run, look: &Look) -> String {
+    run(of, &closing(of), look)
+}
+
+#[test]
+fn a_healthy_run() {
+    insta::assert_snapshot!("healthy_80", shown(&fixtures::healthy(), &PLAIN));
+    insta::assert_snapshot!("healthy_120", shown(&fixtures::healthy(), &WIDE));
+    insta::assert_snapshot!("healthy_colour", shown(&fixtures::healthy(), &COLOUR));
+}
+
+#[test]
+fn a_failing_run_says_so_at_the_top() {
+    insta::assert_snapshot!("failing_80", shown(&fixtures::failing(), &PLAIN));
+    insta::assert_snapshot!("failing_120", shown(&fixtures::failing(), &WIDE));
+}
+
+#[test]
+fn an_interrupted_run_says_what_is_missing() {
+    insta::assert_snapshot!("interrupted_80", shown(&fixtures::interrupted(), &PLAIN));
+    insta::assert_snapshot!("killed_80", shown(&fixtures::killed(), &PLAIN));
+}
+
+#[test]
+fn figures_under_several_settings_are_told_apart() {
+    insta::assert_snapshot!("varied_80", shown(&fixtures::varied(), &PLAIN));
+    insta::assert_snapshot!("varied_120", shown(&fixtures::varied(), &WIDE));
+}
+
+#[test]
+fn a_loop_device_and_an_open_loop() {
+    insta::assert_snapshot!("rare_80", shown(&fixtures::rare(), &PLAIN));
+}
+
+#[test]
+fn a_target_without_a_device() {
+    insta::assert_snapshot!("tmpfs_80", shown(&fixtures::tmpfs(), &PLAIN));
+}
+
+#[test]
+fn the_list_of_runs() {
+    let row = |id: &str, status, alive, trials, plan: &str, target: &str| RunRow {
+        id: id.into(),
+        status,
+        alive,
+        trials,
+        plan: plan.into(),
+        target: target.into(),
+    };
+    let rows = [
+        row(
+            "20261121-050000-5555",
+            Some(Status::Running),
+            Some(true),
+            7,
+            "mine",
+            ".",
+        ),
+        row(
+            "20261121-040000-dead",
+            Some(Status::Running),
+            Some(false),
+            0,
+            "survey",
+            "/srv/db",
+        ),
+        row(
+            "20261121-031500-beef",
+            Some(Status::Interrupted),
+            None,
+            3,
+            "survey",
+            "/var/lib/backup",
+        ),
+        row(
+            "20261121-030000-0001",
+            Some(Status::Failed),
+            None,
+            8,
+            "survey",
+            "/dev/disk/by-id/ata-WDC_WD10EZEX-00BN5A0_SSDB",
+        ),
+        row(
+            "20261121-024150-7f3a",
+            Some(Status::Complete),
+            None,
+            50,
+            "survey",
+            "/srv/磁盘\n",
+        ),
+        row(
+            "20261120-101500-00aa",
+            Some(Status::Running),
+            None,
+            12,
+            "survey",
+            "sim:hdd-7200-1tb",
+        ),
+        row(
+            "20261119-101500-00ab",
+            None,
+            None,
+            1200,
+            "raw-vs-block",
+            "/dev/sdb",
+        ),
+    ];
+    insta::assert_snapshot!("runs", runs(&rows, &PLAIN));
+    insta::assert_snapshot!("runs_colour", runs(&rows, &COLOUR));
+    assert_eq!(runs(&[], &PLAIN), "No run is stored yet.\n");
+}
+
+#[test]
+fn the_list_of_plans() {
+    let all: Vec<_> = builtin::names()
+        .map(|name| builtin::plan(name).unwrap())
+        .collect();
+    insta::assert_snapshot!("plans", plans(&all, &PLAIN));
+}
+
+#[test]
+fn the_stack_as_a_tree() {
+    let healthy = fixtures::healthy();
+    insta::assert_snapshot!(
+        "devices_nvme",
+        devices(Some(&healthy.target), &healthy.stack, &PLAIN)
+    );
+    insta::assert_snapshot!(
+        "devices_raid",
+        devices(None, &fixtures::raid_stack(), &PLAIN)
+    );
+    let tmpfs = fixtures::tmpfs();
+    insta::assert_snapshot!(
+        "devices_tmpfs",
+        devices(Some(&tmpfs.target), &tmpfs.stack, &PLAIN)
+    );
+    // All devices of a machine: no target, no filesystem, several tops.
+    let mut machine = fixtures::raid_stack();
+    machine.filesystem = None;
+    machine.devices.remove(0);
+    machine
+        .devices
+        .extend(fixtures::nvme_stack().devices.into_iter().skip(1));
+    insta::assert_snapshot!("devices_all", devices(None, &machine, &WIDE));
+}
+
+/// A line may be longer than the width only for what nothing may break: a long
+/// word, a command, and, below 80 columns, a row of figures.
+#[test]
+fn lines_keep_to_the_width() {
+    for (name, of) in fixtures::all() {
+        for width in [60, 80, 100, 117, 118, 120, 200] {
+            let text = shown(&of, &Look { width, ..PLAIN });
+            for line in text.lines() {
+                let command = line.contains('`') || line.starts_with("Command");
+                let word = line.split(' ').any(|word| word.len() > width / 2);
+                let row = width < 80 && (line.contains(" IOPS ") || line.contains(" p99 "));
+                assert!(
+                    line.len() <= width || command || word || row,
+                    "{name} at {width}: {line}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn ascii_is_ascii_and_colour_only_adds_to_the_same_words() {
+    for (_, of) in fixtures::all() {
+        let plain = shown(
+            &of,
+            &Look {
+                unicode: true,
+                ..PLAIN
+            },
+        );
+        assert!(shown(&of, &PLAIN).is_ascii());
+        let coloured = shown(&of, &COLOUR);
+        assert!(coloured.contains("\x1b["));
+        assert!(!plain.contains('\x1b'));
+        assert_eq!(without_colours(&coloured), plain);
+    }
+}
+
+/// Without the SGR sequences.
+fn without_colours(text: &str) -> String {
+    let mut out = String::new();
+    for (i, part) in text.split("\x1b[").enumerate() {
+        out += if i == 0 {
+            part
+        } else {
+            part.split_once('m').unwrap().1
+        };
+    }
+    out
+}

@@ -1,0 +1,277 @@
+//! Opening and creating the database file.
+
+use crate::error::{BUSY_TIMEOUT_S, Error};
+use crate::schema;
+use rusqlite::{Connection, MAIN_DB, OpenFlags, Transaction, TransactionBehavior};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// An open database of runs.
+#[derive(Debug)]
+pub struct Store {
+    pub(crate) connection: Connection,
+    pub(crate) path: PathBuf,
+}
+
+impl Store {
+    /// Opens the store for reading and writing, and creates it, with its
+    /// folders (for this user only), when it is not there. An older one is
+    /// brought to the newest version.
+    ///
+    /// # Errors
+    /// When the folder or the file cannot be made, opened or written, is no
+    /// database, is another program's or a newer diskfacts'.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let path = absolute(path)?;
+        if let Some(folder) = path.parent() {
+            create_folder(folder)?;
+        }
+        let create = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let store = Self::connect(path, create)?;
+        if store.is_read_only()? {
+            return Err(Error::ReadOnly {
+                doing: "opening it for writing",
+                path: store.path,
+                source: None,
+            });
+        }
+        Ok(store)
+    }
+
+    /// Opens a store that is there, and creates nothing. One that may only be
+    /// read is opened for reading; one that may be written is brought to the
+    /// newest version, and the remains of a killed process are cleared away.
+    ///
+    /// # Errors
+    /// [`Error::Missing`] when there is none, else those of
+    /// [`open`](Self::open).
+    pub fn open_existing(path: &Path) -> Result<Self, Error> {
+        let path = absolute(path)?;
+        match fs::metadata(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Err(Error::Missing { path }),
+            _ => Self::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE),
+        }
+    }
+
+    fn connect(path: PathBuf, flags: OpenFlags) -> Result<Self, Error> {
+        refuse_what_is_no_file(&path)?;
+        // Each connection stays on one thread at a time: Rust sees to it.
+        let connection =
+            Connection::open_with_flags(&path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+                .map_err(|error| why_it_does_not_open(&path, error))?;
+        connection
+            .busy_timeout(Duration::from_secs(BUSY_TIMEOUT_S))
+            .and_then(|()| connection.pragma_update(None, "foreign_keys", true))
+            .and_then(|()| connection.pragma_update(None, "trusted_schema", false))
+            .and_then(|()| connection.pragma_update(None, "synchronous", "EXTRA"))
+            .map_err(|error| Error::sql(&path, "opening it", error))?;
+        schema::prepare(&connection, &path)?;
+        Ok(Self { connection, path })
+    }
+
+    /// Where it is, as an absolute path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether it was opened for reading only, because it may not be written.
+    ///
+    /// # Errors
+    /// When `SQLite` does not answer.
+    pub fn is_read_only(&self) -> Result<bool, Error> {
+        self.connection
+            .is_readonly(MAIN_DB)
+            .map_err(self.sql("opening it"))
+    }
+
+    /// Sorts errors of `SQLite` that came while `doing` something.
+    pub(crate) fn sql(&self, doing: &'static str) -> impl Fn(rusqlite::Error) -> Error + Copy {
+        let path: &Path = &self.path;
+        move |error| Error::sql(path, doing, error)
+    }
+
+    /// A transaction that locks the database for writing at once: one that
+    /// began by reading could not wait for another writer.
+    pub(crate) fn write(&self, doing: &'static str) -> Result<Transaction<'_>, Error> {
+        Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
+            .map_err(self.sql(doing))
+    }
+
+    /// A transaction that sees one state of the database.
+    pub(crate) fn read(&self, doing: &'static str) -> Result<Transaction<'_>, Error> {
+        Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)
+            .map_err(self.sql(doing))
+    }
+}
+
+/// `SQLite` takes relative paths that begin with `file:` or `:` for something
+/// else; absolute ones are only paths. They read better in errors, too.
+fn absolute(path: &Path) -> Result<PathBuf, Error> {
+    std::path::absolute(path).map_err(|source| Error::Open {
+        path: path.to_owned(),
+        source: Box::new(source),
+    })
+}
+
+/// Creates a folder and those above it that are missing; what runs tell about
+/// a machine is nobody else's business.
+fn create_folder(path: &Path) -> Result<(), Error> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(|source| Error::CreateFolder {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// Opening a pipe would wait for ever, and a device holds something else.
+fn refuse_what_is_no_file(path: &Path) -> Result<(), Error> {
+    let Ok(metadata) = fs::metadata(path) else {
+        return Ok(());
+    };
+    if metadata.is_file() {
+        return Ok(());
+    }
+    Err(Error::NotAFile {
+        what: if metadata.is_dir() {
+            "a folder"
+        } else {
+            "a device, a pipe or a socket"
+        },
+        path: path.to_owned(),
+    })
+}
+
+/// `SQLite` only says that it could not open the file; the system knows why.
+fn why_it_does_not_open(path: &Path, error: rusqlite::Error) -> Error {
+    // Only a file that does not exist may be tried here: closing one would
+    // release the locks of this process' other connections to it (POSIX
+    // advisory locks belong to the process, fcntl(2)). One that can be created
+    // after all is an empty store, and stays.
+    match fs::File::create_new(path) {
+        Err(source) if source.kind() != ErrorKind::AlreadyExists => Error::Open {
+            path: path.to_owned(),
+            source: Box::new(source),
+        },
+        _ => Error::sql(path, "opening it", error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufRead, BufReader, Read};
+    use std::process::{Command, Stdio};
+
+    /// A process that dies after its changes reached the database file and
+    /// before they were committed leaves a journal that takes them back.
+    #[test]
+    fn a_write_that_was_killed_half_way_is_taken_back_by_the_next_process() {
+        const NAME: &str =
+            "open::tests::a_write_that_was_killed_half_way_is_taken_back_by_the_next_process";
+        const CHILD: &str = "DISKFACTS_STORE_TEST_CHILD";
+        const ROWS: &str = "INSERT INTO run (id, schema, status, started, tool_version, target,
+                                target_path, plan, document)
+                            VALUES (?, 1, 'running', '', '', '', '', '', printf('%.*c', 1 << 20, 'x'))";
+        if let Some(path) = std::env::var_os(CHILD) {
+            let store = Store::open(Path::new(&path)).unwrap();
+            store.connection.execute(ROWS, ["committed"]).unwrap();
+            // So small a cache spills into the file before the commit.
+            store
+                .connection
+                .pragma_update(None, "cache_size", 4)
+                .unwrap();
+            let transaction = store.write("").unwrap();
+            transaction.execute("DELETE FROM run", []).unwrap();
+            for n in 0..9 {
+                transaction
+                    .execute(ROWS, [format!("uncommitted {n}")])
+                    .unwrap();
+            }
+            eprintln!("child: half way");
+            // Until it is killed, or the parent is gone.
+            std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs.db");
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", NAME, "--nocapture"])
+            .env(CHILD, &path)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        BufReader::new(child.stderr.as_mut().unwrap())
+            .lines()
+            .map(Result::unwrap)
+            .find(|line| line == "child: half way")
+            .expect("the child came half way");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let journal = fs::metadata(folder.path().join("runs.db-journal")).unwrap();
+        assert!(journal.len() > 0);
+        let found = contains(&fs::read(&path).unwrap(), b"uncommitted");
+        assert!(found, "the file was not changed before the kill");
+
+        let store = Store::open_existing(&path).unwrap();
+        let ids: Vec<String> = store
+            .runs(9)
+            .unwrap()
+            .into_iter()
+            .map(|run| run.id)
+            .collect();
+        assert_eq!(ids, ["committed"]);
+        let verdict: String = store
+            .connection
+            .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(verdict, "ok");
+    }
+
+    fn contains(bytes: &[u8], part: &[u8]) -> bool {
+        bytes.windows(part.len()).any(|window| window == part)
+    }
+
+    #[test]
+    fn the_settings_that_durability_rests_on_are_in_force() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("runs.db")).unwrap();
+        let ask = |pragma: &str| -> String {
+            store
+                .connection
+                .query_row(
+                    &format!("SELECT CAST({pragma} AS TEXT) FROM pragma_{pragma}"),
+                    [],
+                    |row| row.get(0),
+                )
+                .unwrap()
+        };
+        // 3 is EXTRA.
+        assert_eq!(ask("synchronous"), "3");
+        assert_eq!(ask("journal_mode"), "delete");
+        assert_eq!(ask("foreign_keys"), "1");
+    }
+
+    #[test]
+    fn a_store_that_stays_locked_is_an_error_that_says_how_to_find_who_locks_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs.db");
+        let other = Store::open(&path).unwrap();
+        let mut store = Store::open(&path).unwrap();
+        store.connection.busy_timeout(Duration::ZERO).unwrap();
+        let lock = other.write("").unwrap();
+        let error = store.remove("last").unwrap_err();
+        assert!(matches!(error, Error::Busy { .. }), "{error:?}");
+        assert!(error.to_string().contains("fuser"), "{error}");
+        // Reading goes on beside a writer.
+        assert_eq!(store.runs(1).unwrap(), []);
+        drop(lock);
+        assert!(matches!(store.remove("last"), Err(Error::Empty { .. })));
+    }
+}

@@ -1,0 +1,50 @@
+//! What the tests of diskfacts share.
+//!
+//! * [`skip`] and [`or_skip!`]: a test that cannot run on a machine says what
+//!   is missing, and returns. The test command collects these lines and prints
+//!   them, with their number, at its end: a skip that nobody sees is a lie
+//!   about coverage.
+//! * [`require_root`], [`require_tool`]: ask for what a test needs.
+//! * [`Program`]: runs the `diskfacts` binary apart from the user's own store
+//!   and settings, and shows everything it said when it did not do as expected.
+//! * [`Scratch`], [`LoopDevice`], [`MountedFilesystem`], [`Tmpfs`],
+//!   [`ThrottleGroup`]: real storage to measure, over files that the test made
+//!   itself. Each is taken down when it is dropped, in a panic too; what a
+//!   killed test process left behind is taken down by the next one.
+//!
+//! ```no_run
+//! use diskfacts_testkit::{LoopDevice, or_skip};
+//!
+//! fn a_loop_device_is_a_leaf() {
+//!     let device = or_skip!(LoopDevice::new(16 << 20));
+//!     assert!(device.path().starts_with("/dev"));
+//! }
+//! ```
+
+#[cfg(target_os = "linux")]
+mod filesystem;
+#[cfg(target_os = "linux")]
+mod loop_device;
+mod program;
+mod requirements;
+#[cfg(target_os = "linux")]
+mod scratch;
+mod skip;
+#[cfg(target_os = "linux")]
+mod sweep;
+#[cfg(target_os = "linux")]
+mod throttle;
+#[cfg(target_os = "linux")]
+mod tool;
+
+#[cfg(target_os = "linux")]
+pub use filesystem::{FilesystemKind, MountedFilesystem, Tmpfs};
+#[cfg(target_os = "linux")]
+pub use loop_device::{LoopDevice, LoopOptions};
+pub use program::{Finished, Program, Running};
+pub use requirements::{require_root, require_tool};
+#[cfg(target_os = "linux")]
+pub use scratch::Scratch;
+pub use skip::{Missing, skip};
+#[cfg(target_os = "linux")]
+pub use throttle::{Throttle, ThrottleGroup};

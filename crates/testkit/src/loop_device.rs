@@ -1,0 +1,159 @@
+//! Block devices over files that the test made itself.
+
+use crate::{Missing, Scratch, require_root, tool};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+/// How a loop device is set up. The default is what `losetup FILE` gives.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LoopOptions {
+    /// Bytes of a logical sector: 512 to 4096, a power of two; `None` for the
+    /// kernel's own choice, 512.
+    pub sector_size: Option<u32>,
+    /// Writes are refused by the device.
+    pub read_only: bool,
+    /// The backing file is read and written past the page cache.
+    pub direct_io: bool,
+    /// Partitions get devices of their own (`/dev/loop3p1`).
+    pub partitions: bool,
+}
+
+/// A loop device over a sparse file of zeros. When it is dropped, the device is
+/// detached and the file removed.
+#[derive(Debug)]
+pub struct LoopDevice {
+    path: PathBuf,
+    backing_file: PathBuf,
+    scratch: Scratch,
+}
+
+impl LoopDevice {
+    /// A device of `size` bytes with the default options.
+    ///
+    /// # Errors
+    /// What is missing: root, losetup, or loop devices in the kernel.
+    pub fn new(size: u64) -> Result<Self, Missing> {
+        Self::with(size, LoopOptions::default())
+    }
+
+    /// A device of `size` bytes.
+    ///
+    /// # Errors
+    /// What is missing: root, losetup, loop devices in the kernel, or an option
+    /// that this kernel does not know.
+    pub fn with(size: u64, options: LoopOptions) -> Result<Self, Missing> {
+        require_root()?;
+        Self::in_scratch(Scratch::new()?, size, options)
+    }
+
+    pub(crate) fn in_scratch(
+        scratch: Scratch,
+        size: u64,
+        options: LoopOptions,
+    ) -> Result<Self, Missing> {
+        require_root()?;
+        let backing_file = scratch.join("backing");
+        File::create(&backing_file)
+            .and_then(|file| file.set_len(size))
+            .map_err(|error| {
+                Missing::new(
+                    format_args!("{} bytes in {}: {error}", size, backing_file.display()),
+                    "free some space, or set TMPDIR to a folder that has it",
+                )
+            })?;
+        let mut arguments = vec!["--find".to_owned(), "--show".to_owned()];
+        if let Some(bytes) = options.sector_size {
+            arguments.push(format!("--sector-size={bytes}"));
+        }
+        if options.read_only {
+            arguments.push("--read-only".to_owned());
+        }
+        if options.direct_io {
+            arguments.push("--direct-io=on".to_owned());
+        }
+        if options.partitions {
+            arguments.push("--partscan".to_owned());
+        }
+        arguments.push(backing_file.to_string_lossy().into_owned());
+        let path = PathBuf::from(tool::run("losetup", "mount", arguments)?);
+        Ok(Self {
+            path,
+            backing_file,
+            scratch,
+        })
+    }
+
+    /// The device, `/dev/loop3`.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its name in sysfs, `loop3`.
+    ///
+    /// # Panics
+    /// Never: losetup prints `/dev/loopN`.
+    pub fn name(&self) -> &str {
+        self.path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .expect("losetup prints /dev/loopN")
+    }
+
+    /// The file under it. A test may cut it short, so that reads fail.
+    pub fn backing_file(&self) -> &Path {
+        &self.backing_file
+    }
+
+    /// A folder that lives as long as the device does.
+    pub fn scratch(&self) -> &Scratch {
+        &self.scratch
+    }
+
+    /// Major and minor number, as the throttle wants them.
+    ///
+    /// # Panics
+    /// When sysfs does not show the device that losetup just made.
+    pub fn device_number(&self) -> (u32, u32) {
+        let file = self.sysfs("dev");
+        let text = fs::read_to_string(&file)
+            .unwrap_or_else(|error| panic!("reading {}: {error}", file.display()));
+        text.trim()
+            .split_once(':')
+            .and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)))
+            .unwrap_or_else(|| panic!("'{text}' in {} is no device number", file.display()))
+    }
+
+    fn sysfs(&self, name: &str) -> PathBuf {
+        Path::new("/sys/block").join(self.name()).join(name)
+    }
+
+    /// Whether the kernel still has this device over this file.
+    fn is_attached(&self) -> bool {
+        fs::read_to_string(self.sysfs("loop/backing_file")).is_ok_and(|backing| {
+            // A removed file is shown with " (deleted)" behind its name.
+            backing.starts_with(&*self.backing_file.to_string_lossy())
+        })
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        let detached = tool::run("losetup", "mount", [Path::new("--detach"), &self.path]);
+        // With another opener, such as udev's scan of a new device, the kernel
+        // detaches when the last one closes.
+        for _ in 0..DETACH_TRIES {
+            if !self.is_attached() {
+                return;
+            }
+            std::thread::sleep(DETACH_PAUSE);
+        }
+        let why = detached.err().map_or_else(
+            || "something still has it open".to_owned(),
+            |e| e.to_string(),
+        );
+        tool::not_taken_down(&self.path.to_string_lossy(), &why);
+    }
+}
+
+const DETACH_TRIES: u32 = 400;
+const DETACH_PAUSE: std::time::Duration = std::time::Duration::from_millis(5);

@@ -1,0 +1,59 @@
+//! `/proc/diskstats` and `/sys/block/*/stat`.
+
+use crate::refusal;
+use diskfacts_host::parse::diskstats::{Diskstats, DiskstatsLine, parse_diskstats, parse_stat};
+
+/// What is read, printed as the kernel prints it, is read as the same.
+///
+/// # Panics
+/// When that does not hold.
+pub fn run(input: &[u8]) {
+    match parse_diskstats(input) {
+        Ok(lines) => {
+            let text: String = lines.iter().map(print).collect();
+            assert_eq!(parse_diskstats(text.as_bytes()), Ok(lines));
+        }
+        Err(error) => refusal::points_into(input, &error),
+    }
+    match parse_stat(input) {
+        Ok(stat) => assert_eq!(parse_stat(counters(&stat).as_bytes()), Ok(stat)),
+        Err(error) => refusal::points_into(input, &error),
+    }
+}
+
+fn print(line: &DiskstatsLine) -> String {
+    let DiskstatsLine {
+        major,
+        minor,
+        name,
+        stat,
+    } = line;
+    format!("{major:4} {minor:7} {name} {}\n", counters(stat))
+}
+
+fn counters(stat: &Diskstats) -> String {
+    let mut columns = vec![
+        stat.reads,
+        stat.read_merges,
+        stat.read_sectors,
+        stat.read_ms,
+        stat.writes,
+        stat.write_merges,
+        stat.write_sectors,
+        stat.write_ms,
+        stat.in_flight,
+        stat.busy_ms,
+        stat.weighted_ms,
+    ];
+    if let Some(discard) = stat.discard {
+        columns.extend([discard.count, discard.merges, discard.sectors, discard.ms]);
+    }
+    if let Some(flush) = stat.flush {
+        columns.extend([flush.count, flush.ms]);
+    }
+    columns
+        .iter()
+        .map(u64::to_string)
+        .collect::<Vec<_>>()
+        .join(" ")
+}

@@ -1,0 +1,135 @@
+//! What the fuzz targets do with an input.
+//!
+//! Each target is a module with one function `run` from bytes to nothing, which
+//! panics when the parser is wrong: when it panics itself, and also when what
+//! it read does not survive being written and read again. libFuzzer calls it
+//! through a program in `fuzz/fuzz_targets`; the test `replay` calls it with
+//! every input in `fuzz/corpus`, and with those inputs cut short and damaged.
+//!
+//! A new target is a module here, a line in [`TARGETS`], a program of three
+//! lines, its `[[bin]]` in `fuzz/Cargo.toml`, and a folder of real inputs.
+
+pub mod cpuinfo;
+pub mod disk_profile;
+pub mod diskstats;
+pub mod file_locks;
+pub mod histogram;
+pub mod meminfo;
+pub mod mountinfo;
+pub mod os_release;
+pub mod plan_file;
+pub mod pressure;
+pub mod process_io;
+pub mod process_status;
+mod refusal;
+pub mod run_json;
+pub mod signatures;
+pub mod smaps;
+pub mod stat_cpu;
+pub mod storage_descriptor;
+pub mod swaps;
+pub mod sysfs_value;
+pub mod unit_serial;
+pub mod units;
+pub mod writer;
+
+/// A parser and what holds of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// Name of the program and of the folder of inputs.
+    pub name: &'static str,
+    /// Panics when the parser is wrong about an input.
+    pub run: fn(&[u8]),
+}
+
+/// All targets.
+pub const TARGETS: &[Target] = &[
+    Target {
+        name: "cpuinfo",
+        run: cpuinfo::run,
+    },
+    Target {
+        name: "disk_profile",
+        run: disk_profile::run,
+    },
+    Target {
+        name: "diskstats",
+        run: diskstats::run,
+    },
+    Target {
+        name: "file_locks",
+        run: file_locks::run,
+    },
+    Target {
+        name: "histogram",
+        run: histogram::run,
+    },
+    Target {
+        name: "meminfo",
+        run: meminfo::run,
+    },
+    Target {
+        name: "mountinfo",
+        run: mountinfo::run,
+    },
+    Target {
+        name: "os_release",
+        run: os_release::run,
+    },
+    Target {
+        name: "plan_file",
+        run: plan_file::run,
+    },
+    Target {
+        name: "pressure",
+        run: pressure::run,
+    },
+    Target {
+        name: "process_io",
+        run: process_io::run,
+    },
+    Target {
+        name: "process_status",
+        run: process_status::run,
+    },
+    Target {
+        name: "run_json",
+        run: run_json::run,
+    },
+    Target {
+        name: "signatures",
+        run: signatures::run,
+    },
+    Target {
+        name: "smaps",
+        run: smaps::run,
+    },
+    Target {
+        name: "stat_cpu",
+        run: stat_cpu::run,
+    },
+    Target {
+        name: "storage_descriptor",
+        run: storage_descriptor::run,
+    },
+    Target {
+        name: "swaps",
+        run: swaps::run,
+    },
+    Target {
+        name: "sysfs_value",
+        run: sysfs_value::run,
+    },
+    Target {
+        name: "unit_serial",
+        run: unit_serial::run,
+    },
+    Target {
+        name: "units",
+        run: units::run,
+    },
+    Target {
+        name: "writer",
+        run: writer::run,
+    },
+];

@@ -1,0 +1,3 @@
+export * from './index.js';
+import directIO = require('./index.js');
+export default directIO;

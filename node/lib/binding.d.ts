@@ -1,0 +1,74 @@
+// What the native half exports. It trusts its arguments: the rest of this
+// folder has checked them.
+
+import type {
+  DeviceUnder,
+  DirectIOAlignment,
+  Durability,
+  Geometry,
+  Granted,
+  SyncDepth,
+} from '../index';
+
+/** What was wrong; one of `code` and `errno` is there. */
+export interface Fault {
+  message: string;
+  operation?: string;
+  path?: string;
+  errno?: number;
+  code?: string;
+  hint?: string;
+  bytesWritten?: number;
+}
+
+/** One of the two is there, but for the value of what returns nothing. */
+export interface Outcome<T> {
+  value?: T;
+  fault?: Fault;
+}
+
+export type Promised<T> = Promise<Outcome<T>>;
+
+export interface Request {
+  read: boolean;
+  write: boolean;
+  create: boolean;
+  createNew: boolean;
+  truncate: boolean;
+  direct: 'required' | 'preferred' | 'off';
+  durability: Durability;
+  exclusive?: boolean;
+}
+
+export interface OpenFile {
+  readonly granted: Granted;
+  readonly alignment: DirectIOAlignment;
+  read(buffer: Uint8Array, position: number): Promised<number>;
+  write(buffer: Uint8Array, position: number, durability: Durability): Promised<void>;
+  sync(depth: SyncDepth): Promised<void>;
+  size(): Promised<number>;
+  close(): Promised<void>;
+}
+
+export interface Native {
+  readonly O_DIRECT: number;
+  readonly O_DSYNC: number;
+  readonly O_EXCL: number;
+  readonly O_EXLOCK: number;
+  readonly O_SYNC: number;
+  misalignment(bytes: Uint8Array, alignment: number): number;
+  alignmentOfPath(path: Uint8Array): Promised<DirectIOAlignment>;
+  alignmentOfDescriptor(fd: number): Promised<DirectIOAlignment>;
+  geometry(fd: number): Promised<Geometry>;
+  geometryUnder(path: Uint8Array): Promised<DeviceUnder>;
+  setFileLock(fd: number, locked: boolean): Promised<void>;
+  setVolumeLock(fd: number, locked: boolean): Promised<void>;
+  setNoCache(fd: number, noCache: boolean): Promised<void>;
+  writeDurable(
+    fd: number,
+    buffer: Uint8Array,
+    position: number,
+    durability: Durability,
+  ): Promised<number>;
+  open(path: Uint8Array, request: Request): Promised<OpenFile>;
+}

@@ -1,0 +1,54 @@
+'use strict';
+
+// Which memory a transfer works on at the moment.
+//
+// While the kernel works on memory, nothing else may: two reads into one place
+// leave a mixture, a write from where a read arrives writes another mixture. And
+// the memory must stay: an ArrayBuffer that is transferred to a worker is freed
+// when that worker is done with it, whatever the kernel still does there.
+
+const { markAsUntransferable } = require('node:worker_threads');
+const { coded } = require('./errors.js');
+
+/**
+ * @typedef {Uint8Array & { buffer: ArrayBuffer }} Bytes
+ * @typedef {{ start: number, end: number, filled: boolean }} Range
+ */
+
+/** @type {WeakMap<ArrayBuffer, Set<Range>>} */
+const inUse = new WeakMap();
+
+/**
+ * Takes the memory for a transfer.
+ *
+ * @param {Bytes} bytes
+ * @param {boolean} filled the transfer writes into the memory: a read
+ * @returns {() => void} gives it back
+ */
+function take(bytes, filled) {
+  const start = bytes.byteOffset;
+  const end = start + bytes.byteLength;
+  let ranges = inUse.get(bytes.buffer);
+  if (ranges === undefined) {
+    markAsUntransferable(bytes.buffer);
+    ranges = new Set();
+    inUse.set(bytes.buffer, ranges);
+  }
+  for (const other of ranges) {
+    const overlap = start < other.end && other.start < end;
+    if (overlap && (filled || other.filled)) {
+      throw coded(
+        'ERR_BUFFER_BUSY',
+        `another ${other.filled ? 'read fills' : 'write sends'} a part of this buffer; await it ` +
+          'first, or take another buffer',
+      );
+    }
+  }
+  const range = { start, end, filled };
+  ranges.add(range);
+  return () => {
+    ranges.delete(range);
+  };
+}
+
+module.exports = { take };

@@ -1,0 +1,3 @@
+export * from './promises.js';
+import promises = require('./promises.js');
+export default promises;

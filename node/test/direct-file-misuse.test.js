@@ -1,0 +1,352 @@
+'use strict';
+
+// DirectFile where something is wrong: what it refuses, and how it explains what
+// the system refuses.
+
+const assert = require('node:assert/strict');
+const fs = require('node:fs');
+const { dirname, join } = require('node:path');
+const test = require('node:test');
+const { MessageChannel } = require('node:worker_threads');
+const { DirectFile, O_EXCL } = require('..');
+const { ext4, loopDevice, mounted } = require('../testing/devices.js');
+const { Missing, needLinux, run, tool, whereItCanRun } = require('../testing/programs.js');
+const { directFile, directFolder, scratchFolder } = require('../testing/scratch.js');
+
+test(
+  'a transfer that is misaligned is refused before the system sees it, and all faults are named',
+  whereItCanRun(async () => {
+    const content = Buffer.alloc(8192, 'c');
+    const file = await DirectFile.open(directFile(content), { write: true });
+    const { memory, offset, length } = file.alignment;
+    if (length === 1) throw new Missing('a system whose direct I/O has rules of alignment');
+    const buffer = file.allocate(8192);
+    const shifted = buffer.subarray(1, 1 + length);
+    for (const [bytes, position, hint] of [
+      [shifted, 0, new RegExp(`an address that is a multiple of ${memory}: 0x`)],
+      [buffer.subarray(0, 100), 0, new RegExp(`a length that is a multiple of ${length}: 100 is`)],
+      [buffer, 1, new RegExp(`an offset that is a multiple of ${offset}: 1 is not, 0 and`)],
+      [shifted.subarray(0, 7), 3, /an address .*; and a length .*; and an offset/],
+    ]) {
+      for (const operation of ['read', 'write']) {
+        await assert.rejects(file[operation](bytes, position), {
+          code: 'EINVAL',
+          path: file.path,
+          syscall: `${operation} of ${bytes.length} bytes at offset ${position}`,
+          hint,
+        });
+      }
+    }
+    await file.close();
+    assert.ok(fs.readFileSync(file.path).equals(content));
+  }),
+);
+
+test(
+  'what is no buffer, no position or no option is refused',
+  whereItCanRun(async () => {
+    const file = await DirectFile.open(directFile(), { write: true });
+    const buffer = file.allocate(4096);
+    const refused = (promise, message) =>
+      assert.rejects(promise, { code: 'ERR_INVALID_ARG_VALUE', message });
+    const shared = new Uint8Array(new SharedArrayBuffer(4096));
+    const resizable = new ArrayBuffer(4096, { maxByteLength: 8192 });
+    const wrongOnes = ['text', [1], new Uint16Array(4096), new DataView(buffer.buffer), shared];
+    // Node 18 knows none, and makes a plain one.
+    if (resizable.resizable) wrongOnes.push(new Uint8Array(resizable));
+    for (const wrong of wrongOnes) {
+      await refused(file.read(wrong, 0), /^buffer must/);
+      await refused(file.write(wrong, 0), /^buffer must/);
+    }
+    for (const wrong of [undefined, -4096, 0.5, '0', 2 ** 53, 4096n]) {
+      await refused(file.read(buffer, wrong), /^position must be an integer/);
+      await refused(file.write(buffer, wrong), /^position must be an integer/);
+    }
+    await refused(file.write(buffer, 0, { durabilty: 'data' }), /^there is no option durabilty/);
+    await refused(file.write(buffer, 0, { durability: 'sync' }), /^durability must be one of/);
+    await refused(file.write(buffer, 0, 'data'), /^options must be an object/);
+    await refused(file.sync('disk'), /^depth must be one of 'data', 'all', 'medium'/);
+    await file.close();
+    assert.equal(fs.statSync(file.path).size, 0);
+  }),
+);
+
+test(
+  'a buffer is not used twice at once, but may be sent by two writes',
+  whereItCanRun(async () => {
+    const file = await DirectFile.open(directFile(Buffer.alloc(65536)), { write: true });
+    const buffer = file.allocate(16384);
+    const half = buffer.length / 2;
+    const busy = { code: 'ERR_BUFFER_BUSY' };
+
+    const reading = file.read(buffer, 0);
+    await assert.rejects(file.read(buffer, 16384), busy);
+    await assert.rejects(file.write(buffer.subarray(half), 0), busy);
+    await reading;
+
+    const writing = file.write(buffer, 0);
+    await assert.rejects(file.read(buffer.subarray(0, half), 0), busy);
+    await Promise.all([writing, file.write(buffer, 16384)]);
+
+    // Parts that do not overlap, and the whole again after that.
+    await Promise.all([
+      file.read(buffer.subarray(0, half), 0),
+      file.read(buffer.subarray(half), 32768),
+    ]);
+    await file.read(buffer, 0);
+    // What failed has given the buffer back.
+    await assert.rejects(file.read(buffer, 1));
+    await file.read(buffer, 0);
+    await file.close();
+  }),
+);
+
+test(
+  'memory that a transfer uses cannot be given to another thread',
+  whereItCanRun(async () => {
+    const file = await DirectFile.open(directFile(Buffer.alloc(4096, 5)));
+    const buffer = file.allocate(4096);
+    const reading = file.read(buffer, 0);
+    const { port1, port2 } = new MessageChannel();
+    try {
+      // Node 20 and older copy it instead; newer ones throw.
+      port1.postMessage(buffer, [buffer.buffer]);
+    } catch (error) {
+      assert.equal(error.name, 'DataCloneError');
+    }
+    port1.close();
+    port2.close();
+    assert.equal(await reading, 4096);
+    assert.equal(buffer.length, 4096);
+    assert.equal(buffer[4095], 5);
+    await file.close();
+  }),
+);
+
+test(
+  'a closed file refuses everything but to be closed',
+  whereItCanRun(async () => {
+    const file = await DirectFile.open(directFile(), { write: true });
+    const buffer = file.allocate(4096);
+    await file.close();
+    for (const [operation, args] of [
+      ['read', [buffer, 0]],
+      ['write', [buffer, 0]],
+      ['sync', []],
+      ['size', []],
+    ]) {
+      await assert.rejects(file[operation](...args), {
+        code: 'EBADF',
+        syscall: operation,
+        path: file.path,
+        message: `${operation} is not possible on ${file.path}: it is closed`,
+      });
+    }
+    await file.close();
+  }),
+);
+
+test(
+  'options that contradict each other are explained in the words of this package',
+  whereItCanRun(async () => {
+    needLinux();
+    const path = join(directFolder(), 'new');
+    await assert.rejects(DirectFile.open(path, { create: true }), {
+      code: 'EINVAL',
+      hint: 'creating and truncating need write: true',
+    });
+    await assert.rejects(DirectFile.open(path, { read: false }), {
+      code: 'EINVAL',
+      hint: /set read or write to true$/,
+    });
+    fs.writeFileSync(path, '');
+    await assert.rejects(DirectFile.open(path, { write: true, createNew: true }), {
+      code: 'EEXIST',
+      hint: /without createNew$/,
+    });
+  }),
+);
+
+test(
+  'a directory, a missing file and a path through a file are explained',
+  whereItCanRun(async () => {
+    needLinux();
+    const folder = directFolder();
+    const file = join(folder, 'file');
+    fs.writeFileSync(file, '');
+    for (const [path, code, hint] of [
+      [folder, 'EISDIR', /^this is a directory/],
+      [join(folder, 'missing'), 'ENOENT', /^nothing has this name/],
+      [join(file, 'below'), 'ENOTDIR', /^a part of the path is a file/],
+    ]) {
+      for (const options of [{}, { write: true }]) {
+        await assert.rejects(DirectFile.open(path, options), {
+          name: 'Error',
+          code,
+          path,
+          syscall: /^open\(O_RD(ONLY|WR)\|O_DIRECT\)$/,
+          hint,
+        });
+      }
+    }
+  }),
+);
+
+test(
+  'writing to a file that is open for reading is refused, and the other way round',
+  whereItCanRun(async () => {
+    needLinux();
+    const path = directFile(Buffer.alloc(4096));
+    const reader = await DirectFile.open(path);
+    const buffer = reader.allocate(4096);
+    assert.equal(reader.granted.write, false);
+    await assert.rejects(reader.write(buffer, 0), {
+      code: 'EBADF',
+      hint: 'the file was not opened for writing',
+      bytesWritten: 0,
+    });
+    await reader.close();
+    const writer = await DirectFile.open(path, { read: false, write: true });
+    await assert.rejects(writer.read(buffer, 0), {
+      code: 'EBADF',
+      hint: 'the file was not opened for reading',
+    });
+    await writer.close();
+  }),
+);
+
+/** As a user who owns nothing, opens a file for writing, and prints how that failed. */
+const UNPRIVILEGED = `
+  const { DirectFile } = require(process.argv[1]);
+  if (process.getuid() === 0) process.setuid(65534);
+  DirectFile.open(process.argv[2], { write: true }).then(
+    () => console.log('opened'),
+    (error) => console.log(error.code + ': ' + error.hint),
+  );
+`;
+
+test(
+  'a file without the permission to write is refused',
+  whereItCanRun(() => {
+    needLinux();
+    const path = directFile();
+    fs.chmodSync(dirname(path), 0o755);
+    fs.chmodSync(path, 0o444);
+    const output = run(process.execPath, ['-e', UNPRIVILEGED, require.resolve('..'), path]);
+    assert.match(output, /^EACCES: the permissions forbid it/);
+  }),
+);
+
+test(
+  'a file on a filesystem that is mounted read-only is refused',
+  whereItCanRun(async () => {
+    const device = loopDevice(4 << 20);
+    tool('mkfs.ext4', 'e2fsprogs', ['-q', device]);
+    const source = scratchFolder();
+    fs.writeFileSync(join(source, 'file'), 'content');
+    tool('mkfs.ext4', 'e2fsprogs', ['-q', '-F', '-d', source, device]);
+    const path = join(mounted(['-o', 'ro', device]), 'file');
+    await assert.rejects(DirectFile.open(path, { write: true }), {
+      code: 'EROFS',
+      path,
+      hint: /mounted read-only/,
+    });
+    const file = await DirectFile.open(path);
+    assert.equal(await file.read(file.allocate(4096), 0), 7);
+    await file.close();
+  }),
+);
+
+test(
+  'a device that is set read-only says so when it is opened, and refuses each write',
+  whereItCanRun(async () => {
+    const device = loopDevice(1 << 20, ['--read-only']);
+    const disk = await DirectFile.open(device, { write: true });
+    assert.equal(disk.granted.write, false);
+    assert.match(disk.granted.writeRefused, /set read-only.*blockdev --setrw/);
+    await assert.rejects(disk.write(disk.allocate(4096), 0), { code: 'EPERM', bytesWritten: 0 });
+    await disk.close();
+  }),
+);
+
+test(
+  'a device that is mounted is busy, and the error says where',
+  whereItCanRun(async () => {
+    const { device, folder } = ext4(4 << 20);
+    await assert.rejects(DirectFile.open(device, { write: true }), {
+      code: 'EBUSY',
+      path: device,
+      syscall: 'open(O_RDWR|O_EXCL|O_DIRECT)',
+      hint: new RegExp(`${device} is mounted on ${folder} \\(umount ${folder}\\)`),
+    });
+    // Looking at it does no harm.
+    const reader = await DirectFile.open(device);
+    assert.equal(reader.granted.exclusive, 'none');
+    await reader.close();
+  }),
+);
+
+test(
+  'a device that another one has claimed is busy, and the error names the process',
+  whereItCanRun(async () => {
+    const device = loopDevice(1 << 20);
+    const fd = fs.openSync(device, fs.constants.O_RDONLY | O_EXCL);
+    try {
+      await assert.rejects(DirectFile.open(device, { write: true }), {
+        code: 'EBUSY',
+        hint: new RegExp(`${device} is open in process ${process.pid}`),
+      });
+    } finally {
+      fs.closeSync(fd);
+    }
+    const disk = await DirectFile.open(device, { write: true });
+    assert.equal(disk.granted.exclusive, 'claim');
+    await disk.close();
+  }),
+);
+
+/** How a write fails that must not succeed. */
+async function failure(write) {
+  return write.then(
+    () => assert.fail('there is no room for this'),
+    (error) => error,
+  );
+}
+
+test(
+  'a disk that fills up says how much was written, and how much is free',
+  whereItCanRun(async () => {
+    const { folder } = ext4(4 << 20);
+    const path = join(folder, 'file');
+    for (const direct of ['required', 'off']) {
+      const options = { write: true, create: true, truncate: true, direct };
+      const file = await DirectFile.open(path, options);
+      const buffer = file.allocate(8 << 20).fill(1);
+      const error = await failure(file.write(buffer, 0));
+      const written = error.bytesWritten;
+      assert.equal(error.code, 'ENOSPC');
+      assert.match(error.hint, /the filesystem is full \(\d+ bytes free\)/);
+      // The page cache takes what it can; a direct write may be taken back as a whole.
+      assert.ok(written >= (direct === 'off' ? 1 : 0) && written < buffer.length, String(written));
+      const read = file.allocate(8 << 20);
+      assert.ok((await file.read(read, 0)) >= written);
+      assert.ok(read.subarray(0, written).equals(buffer.subarray(0, written)));
+      await file.close();
+    }
+  }),
+);
+
+test(
+  'a write that ends behind the end of a device says how much of it was written',
+  whereItCanRun(async () => {
+    const disk = await DirectFile.open(loopDevice(1 << 20), { write: true });
+    const buffer = disk.allocate(16384).fill(6);
+    const error = await failure(disk.write(buffer, (1 << 20) - 4096));
+    assert.equal(error.code, 'ENOSPC');
+    assert.equal(error.bytesWritten, 4096);
+    const read = disk.allocate(4096);
+    assert.equal(await disk.read(read, (1 << 20) - 4096), 4096);
+    assert.ok(read.every((byte) => byte === 6));
+    await disk.close();
+  }),
+);

@@ -1,0 +1,65 @@
+//! `cargo xtask test`: everything the project has, and one summary.
+//!
+//! A step is one runner of tests: a file in `test/` with a function from the
+//! project to an [`Outcome`], and a line in [`STEPS`]. Its output is shown as
+//! it comes and read as it comes.
+
+mod cargo;
+mod outcome;
+mod skips;
+mod summary;
+
+use crate::project::Project;
+use outcome::Outcome;
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+/// One runner of tests.
+struct Step {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&Project) -> Result<Outcome, String>,
+}
+
+const STEPS: [Step; 1] = [Step {
+    name: "cargo",
+    about: "unit, integration and documentation tests of all crates, and the fuzz corpora",
+    run: cargo::run,
+}];
+
+/// A step that was run.
+struct Report {
+    name: &'static str,
+    outcome: Outcome,
+    took: Duration,
+}
+
+/// What can be asked for, for the usage text.
+pub(crate) fn names() -> String {
+    let lines = STEPS.map(|step| format!("  test {:<14} {}\n", step.name, step.about));
+    lines.concat()
+}
+
+/// Runs the steps, or those that are wanted; says whether nothing failed.
+///
+/// # Errors
+/// When a step is unknown.
+pub(crate) fn run(project: &Project, wanted: &[&str]) -> Result<bool, String> {
+    let mut reports = Vec::new();
+    for step in crate::choose(&STEPS, |step| step.name, wanted)? {
+        println!("test {}: {}", step.name, step.about);
+        let start = Instant::now();
+        let outcome = (step.run)(project).unwrap_or_else(|why| Outcome::failed(&why));
+        reports.push(Report {
+            name: step.name,
+            outcome,
+            took: start.elapsed(),
+        });
+    }
+    print!("\n{}", summary::text(&reports));
+    // The closing line must be the last, also where standard output is a file.
+    std::io::stdout().flush().map_err(|e| e.to_string())?;
+    Ok(reports
+        .iter()
+        .all(|report| report.outcome.failed.is_empty()))
+}

@@ -1,0 +1,186 @@
+//! The step `cargo test`, and how its output is read.
+
+use super::outcome::{Outcome, Skipped};
+use super::skips::{self, SkipLog};
+use crate::project::Project;
+use crate::stream::{self, Ended};
+use std::io::IsTerminal;
+
+/// Runs all tests of the workspace.
+///
+/// # Errors
+/// When cargo cannot be started, or the log of skipped tests not be read.
+pub(super) fn run(project: &Project) -> Result<Outcome, String> {
+    let log = SkipLog::new()?;
+    let mut command = project.cargo(&["test", "--workspace", "--locked", "--no-fail-fast"]);
+    command.env(skips::VARIABLE, log.path());
+    if std::io::stdout().is_terminal() {
+        command.env("CARGO_TERM_COLOR", "always");
+    }
+    let mut reader = Reader::default();
+    let ended = stream::run(command, &mut std::io::stdout(), |line| reader.line(line))
+        .map_err(|error| format!("starting cargo test: {error}"))?;
+    Ok(reader.finish(&Exit::of(&ended), log.read()?))
+}
+
+/// How cargo ended, as far as it matters here.
+struct Exit {
+    success: bool,
+    text: String,
+    left_something_running: bool,
+}
+
+impl Exit {
+    fn of(ended: &Ended) -> Self {
+        Self {
+            success: ended.status.success(),
+            text: ended.status.to_string(),
+            left_something_running: ended.left_something_running,
+        }
+    }
+}
+
+/// Reads the lines of `cargo test` one by one.
+///
+/// The numbers come from the closing line that libtest prints for each test
+/// binary, `test result: ok. 3 passed; 0 failed; 1 ignored; ...`; names of
+/// tests come from their own lines, which a test that prints may tear, so they
+/// are for people only. A binary that dies prints no closing line; cargo then
+/// says `process didn't exit successfully`.
+#[derive(Default)]
+struct Reader {
+    binary: String,
+    /// The current binary has printed its closing line.
+    closed: bool,
+    passed: u64,
+    failed: Vec<String>,
+    skipped: Vec<Skipped>,
+    /// Names seen for the current binary.
+    failed_here: Vec<String>,
+    ignored_here: Vec<Skipped>,
+}
+
+impl Reader {
+    fn line(&mut self, line: &str) {
+        if let Some(binary) = header(line) {
+            self.binary = binary;
+            self.closed = false;
+            self.failed_here.clear();
+            self.ignored_here.clear();
+        } else if let Some((test, result)) = test_line(line) {
+            let test = format!("{} {test}", self.binary);
+            if result == "FAILED" {
+                self.failed_here.push(test);
+            } else if let Some(reason) = result.strip_prefix("ignored") {
+                let reason = reason.strip_prefix(", ").unwrap_or("marked as ignored");
+                let reason = reason.to_owned();
+                self.ignored_here.push(Skipped { test, reason });
+            }
+        } else if let Some([passed, failed, ignored]) = closing_line(line) {
+            self.closed = true;
+            self.passed += passed;
+            // As many entries as the runner counted, with the names we saw.
+            let mut names = std::mem::take(&mut self.failed_here).into_iter();
+            for _ in 0..failed {
+                let unknown = || format!("{} a test", self.binary);
+                self.failed.push(names.next().unwrap_or_else(unknown));
+            }
+            let mut names = std::mem::take(&mut self.ignored_here).into_iter();
+            for _ in 0..ignored {
+                let unknown = || Skipped {
+                    test: format!("{} a test", self.binary),
+                    reason: "marked as ignored".to_owned(),
+                };
+                self.skipped.push(names.next().unwrap_or_else(unknown));
+            }
+        } else if let Some(target) = line.strip_prefix("error: could not compile ") {
+            // `directio` (lib test) due to 1 previous error
+            let target = target.split(" due to ").next().unwrap_or(target);
+            self.failed
+                .push(format!("{} does not compile", target.replace('`', "")));
+        } else if line.contains("process didn't exit successfully") && !self.closed {
+            self.closed = true;
+            let how = line.rsplit_once('(').map_or("", |(_, how)| how);
+            self.failed.push(format!(
+                "{} ended before its last test ({})",
+                self.binary,
+                how.trim_end_matches(')')
+            ));
+        }
+    }
+
+    /// `skipped` are the tests that returned early and said so: their runner
+    /// counted them as passed, unless they then failed.
+    fn finish(mut self, exit: &Exit, skipped: Vec<Skipped>) -> Outcome {
+        for skip in skipped {
+            if !self.failed.contains(&skip.test) {
+                self.passed = self.passed.saturating_sub(1);
+                self.skipped.push(skip);
+            }
+        }
+        if !exit.success && self.failed.is_empty() {
+            self.failed
+                .push(format!("cargo test did not get to the end ({})", exit.text));
+        }
+        if exit.success && self.passed == 0 && self.skipped.is_empty() {
+            self.failed.push("cargo test ran no test".to_owned());
+        }
+        if exit.left_something_running {
+            self.failed
+                .push("a test left a process running that holds its output open".to_owned());
+        }
+        Outcome {
+            passed: self.passed,
+            failed: self.failed,
+            skipped: self.skipped,
+        }
+    }
+}
+
+/// The binary that begins here: `Running unittests src/lib.rs
+/// (target/debug/deps/directio-0123456789abcdef)` or `Doc-tests directio`.
+fn header(line: &str) -> Option<String> {
+    let line = line.trim_start();
+    if let Some(package) = line.strip_prefix("Doc-tests ") {
+        return Some(format!("{package} (documentation)"));
+    }
+    let (_, path) = line.strip_prefix("Running ")?.rsplit_once('(')?;
+    let file = path.strip_suffix(')')?.rsplit(['/', '\\']).next()?;
+    let stem = file.strip_suffix(".exe").unwrap_or(file);
+    let name = stem.rsplit_once('-').map_or(stem, |(name, _)| name);
+    Some(name.to_owned())
+}
+
+/// `test tests::a_name ... ok`: the name and the result.
+fn test_line(line: &str) -> Option<(&str, &str)> {
+    let (test, result) = line.strip_prefix("test ")?.split_once(" ... ")?;
+    // Behind the name may stand how it is run: `- should panic`, `- compile`.
+    let test = match test.split_once(" - ") {
+        Some((name, "should panic")) => name,
+        _ => test,
+    };
+    Some((test, result))
+}
+
+/// `test result: ok. 3 passed; 0 failed; 1 ignored; ...`: passed, failed and
+/// ignored.
+fn closing_line(line: &str) -> Option<[u64; 3]> {
+    let (_, numbers) = line.strip_prefix("test result: ")?.split_once(". ")?;
+    let mut found = [None; 3];
+    for part in numbers.split("; ") {
+        let (number, what) = part.split_once(' ')?;
+        let place = ["passed", "failed", "ignored"]
+            .iter()
+            .position(|kind| *kind == what);
+        if let Some(place) = place {
+            found[place] = number.parse().ok();
+        }
+    }
+    let [Some(passed), Some(failed), Some(ignored)] = found else {
+        return None;
+    };
+    Some([passed, failed, ignored])
+}
+
+#[cfg(test)]
+mod tests;
