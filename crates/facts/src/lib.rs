@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 pub mod figures;
+mod journal;
 pub mod layers;
 pub mod rules;
 mod share;

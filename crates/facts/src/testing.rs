@@ -240,6 +240,7 @@ pub(crate) fn run_of(plan: Plan, stack: Stack) -> Run {
             kind: TargetKind::Folder,
             size_bytes: SIZE,
             writable: true,
+            obstacles: Vec::new(),
             extents: None,
             direct: None,
         },

@@ -4,6 +4,9 @@ use diskfacts_plan::{Pattern, Workload};
 use diskfacts_record::evidence::Residency;
 use diskfacts_record::{BlockDevice, DeviceCounters, DeviceKind, Evidence, Stack};
 
+/// Share of the bytes that a process may have fetched for itself.
+const OWN_CODE_SHARE: f64 = 0.02;
+
 /// Which of the bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
@@ -93,7 +96,13 @@ impl Reach {
         }
         let past_target = (issued > 0)
             .then(|| seen.into_iter().reduce(f64::min))
-            .flatten();
+            .flatten()
+            .map(|past| {
+                // A process also fetches its own code. When all of the span lay
+                // in the page cache before and after, so little is not the span's.
+                let little = past < OWN_CODE_SHARE && cached_at_least >= 1.0;
+                if little { 0.0 } else { past }
+            });
         Self {
             issued,
             process,

@@ -80,6 +80,26 @@ fn reads_of_others_do_not_make_cached_reads_look_cold() {
 }
 
 #[test]
+fn code_that_the_process_fetched_does_not_make_cached_reads_look_cold() {
+    let workload = reading(CacheMode::Warm);
+    let fetched = |bytes: u64, all_cached: bool| {
+        let mut seen = evidence(&workload, OPS, &stack());
+        seen.process_io.as_mut().unwrap().read_bytes = bytes;
+        device(&mut seen, "vda1").read_bytes = bytes;
+        if !all_cached {
+            seen.residency_after.as_mut().unwrap().cached_bytes -= 4096;
+        }
+        layers(&workload, &seen, &stack())
+    };
+    let share = 0.01;
+    let little = (BYTES as f64 * share) as u64;
+    is(fetched(little, true), 1.0, 0.0, Some(0.0));
+    // What is more, or missing in the cache afterwards, is the span's.
+    is(fetched(BYTES / 4, true), 0.75, 0.0, Some(0.25));
+    is(fetched(little, false), 1.0 - share, 0.0, Some(share));
+}
+
+#[test]
 fn residency_is_the_witness_when_the_process_is_not() {
     let workload = reading(CacheMode::Buffered);
     let mut seen = evidence(&workload, OPS, &stack());

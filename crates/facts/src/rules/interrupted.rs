@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::words::{count, list, measure};
-use diskfacts_record::{Confidence, Finding, Severity, Status};
+use diskfacts_record::{Confidence, Finding, Run, Severity, Status};
 
 pub(super) const NAME: &str = "interrupted";
 
@@ -36,6 +36,12 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             fewer.push(format!("{} ({done})", stage.name));
         }
     }
+    let even = run.trials.iter().all(|t| t.number <= rounds_of_all(run));
+    if run.run.status == Status::Failed && missing.is_empty() && even {
+        // Operations failed and the run went on to its end: what failed is the
+        // matter of another rule, and nothing is missing.
+        return Vec::new();
+    }
     if !missing.is_empty() {
         evidence.push(format!("Not measured: {}.", list(&missing)));
     }
@@ -56,6 +62,17 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         remedy: format!("Type `{}` to measure again.", measure(run, "")),
         stages: missing,
     }]
+}
+
+/// Rounds that were done of every stage: trials are done in rounds, and a short
+/// time makes fewer of them than the plan has.
+fn rounds_of_all(run: &Run) -> u32 {
+    let stages = run.plan.stages.iter();
+    let done = stages.map(|stage| {
+        let trials = run.trials.iter().filter(|t| t.stage == stage.name);
+        trials.map(|t| t.number).max().unwrap_or(0)
+    });
+    done.min().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -93,5 +110,28 @@ mod tests {
         let mut run = testing::healthy();
         run.trials.retain(|t| !t.workload.operation.writes());
         testing::silent(&run);
+    }
+
+    #[test]
+    fn a_run_whose_operations_failed_but_whose_trials_are_all_there_is_no_finding() {
+        let mut run = testing::healthy();
+        run.run.status = Status::Failed;
+        testing::silent(&run);
+        // Two of five rounds, because the time allowed no more.
+        run.trials.retain(|t| t.number <= 2);
+        let rules = crate::findings(&run);
+        assert!(
+            rules.iter().all(|finding| finding.rule != NAME),
+            "{rules:#?}"
+        );
+    }
+
+    #[test]
+    fn a_failed_run_that_broke_off_within_a_round_is_found() {
+        let mut run = testing::healthy();
+        run.run.status = Status::Failed;
+        run.trials
+            .retain(|t| t.number <= 3 || t.stage != "log-write");
+        assert!(only(&run, NAME).claim.contains("ended early"));
     }
 }

@@ -1,18 +1,18 @@
 //! Others used the same device while a trial ran, so the trial had less of it.
 //!
 //! Reads: what the device right under the filesystem counted beyond what this
-//! process caused. Writes: beyond what was written, where the filesystem has
-//! no reason to write more by itself (it has one when writes are synced), less
-//! what earlier trials had left dirty. And what a disk
-//! counted beyond the partitions that this target uses.
+//! process caused. Writes: beyond what was written, less what earlier trials had
+//! left dirty and what the filesystem's journal can have added to the syncs. And
+//! what a disk counted beyond the partitions that this target uses.
 
 use super::{Context, names};
+use crate::journal::beyond_own;
 use crate::layers::in_memory;
 use crate::layers::reach::{Direction, count, dirty_before, roots};
 use crate::stages::Stage;
 use crate::words::{count as number, list, measure, percent};
+use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::show_size;
-use diskfacts_plan::{CacheMode, SyncMode};
 use diskfacts_record::{BlockDevice, Confidence, DeviceKind, Finding, Severity, Stack, Trial};
 
 pub(super) const NAME: &str = "other-io";
@@ -104,18 +104,19 @@ fn by_others(trial: &Trial, stack: &Stack) -> u64 {
         .map(|io| io.read_bytes)
         .or(direct.then_some(evidence.issued.read_bytes));
     let reads = beyond(counted(Direction::Read), own_reads);
-    let workload = &trial.workload;
-    let plain = workload.sync == SyncMode::None || stack.filesystem.is_none();
-    let own_writes = if workload.operation.writes() {
-        (direct && plain).then(|| {
+    let writes = match beyond_own(trial, stack) {
+        Some(beyond) => beyond.others_bytes,
+        None => {
             let process = io.map_or(0, |io| io.write_bytes);
-            evidence.issued.write_bytes.max(process)
-        })
-    } else {
-        Some(io.map_or(0, |io| io.write_bytes))
+            let own = if trial.workload.operation.writes() {
+                // What is written through the page cache goes down later.
+                direct.then(|| evidence.issued.write_bytes.max(process))
+            } else {
+                Some(process)
+            };
+            beyond(counted(Direction::Write), own).saturating_sub(dirty_before(evidence))
+        }
     };
-    let writes =
-        beyond(counted(Direction::Write), own_writes).saturating_sub(dirty_before(evidence));
     let beside = beside_partitions(trial, stack);
     reads.saturating_add(writes).saturating_add(beside)
 }
@@ -224,6 +225,31 @@ mod tests {
         });
         let finding = only(&run, NAME);
         assert_eq!(finding.stages, ["sequential-read", "random-write-qd32"]);
+    }
+
+    #[test]
+    fn writes_of_others_beside_synced_writes_are_not_laid_to_the_journal() {
+        let mut run = testing::healthy();
+        each(&mut run, "log-write", |trial| {
+            for device in &mut trial.evidence.devices {
+                // A copy in requests of 1 MiB: few of them, many bytes.
+                device.write_bytes += 100 << 20;
+                device.writes += 100;
+            }
+        });
+        assert_eq!(only(&run, NAME).stages, ["log-write"]);
+    }
+
+    #[test]
+    fn more_than_a_journal_writes_per_sync_is_others() {
+        let mut run = testing::healthy();
+        each(&mut run, "log-write", |trial| {
+            for device in &mut trial.evidence.devices {
+                device.write_bytes += trial.evidence.issued.syncs << 20;
+                device.writes += trial.evidence.issued.syncs;
+            }
+        });
+        assert_eq!(only(&run, NAME).stages, ["log-write"]);
     }
 
     #[test]

@@ -2,12 +2,13 @@
 
 use super::super::Context;
 use super::SHARE;
+use crate::journal::beyond_own;
 use crate::layers::in_memory;
-use crate::layers::reach::{Direction, compresses, count, dirty_before, roots};
+use crate::layers::reach::{Direction, compresses, count, roots};
 use crate::stages::Stage;
 use crate::words::{edit_plan, list, percent, ratio, shell};
+use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::show_size;
-use diskfacts_plan::{CacheMode, SyncMode};
 use diskfacts_record::{BlockDevice, Confidence, DeviceKind, Severity, StageFigures, Trial};
 
 /// Fetched over issued from which on read-ahead is more than a note: a third of
@@ -55,7 +56,7 @@ pub(super) fn of<'a>(
     let found = [
         fewer(stage, figures),
         read_ahead(stage, counted(Direction::Read)),
-        journal(context, stage, counted(Direction::Write)),
+        journal(context, stage),
         copies(context, stage),
     ];
     found.into_iter().flatten().collect()
@@ -101,30 +102,22 @@ fn read_ahead<'a>(stage: &'a Stage<'_>, counted: Option<u64>) -> Option<Case<'a>
     })
 }
 
-fn journal<'a>(
-    context: &Context<'_>,
-    stage: &'a Stage<'_>,
-    counted: Option<u64>,
-) -> Option<Case<'a>> {
-    // Without a filesystem, or without syncs, what is more comes from others.
-    context.run.stack.filesystem.as_ref()?;
-    if stage.workload().sync == SyncMode::None {
-        return None;
-    }
+fn journal<'a>(context: &Context<'_>, stage: &'a Stage<'_>) -> Option<Case<'a>> {
+    let stack = &context.run.stack;
     let issued = stage.sum(|t| t.evidence.issued.write_bytes);
-    // What an earlier trial left dirty goes to the device with the first sync.
-    let left = stage.sum(|t| dirty_before(&t.evidence));
-    let counted = counted?.saturating_sub(left);
-    let times = counted as f64 / issued as f64;
+    // A trial of which it is not known is no evidence for the others.
+    let added = sum(stage, |t| Some(beyond_own(t, stack)?.journal_bytes))?;
+    let times = 1.0 + added as f64 / issued as f64;
     (issued > 0 && times > 1.0 + SHARE).then(|| Case {
         stage,
         kind: Kind::Journal,
         ratio: times,
         evidence: format!(
-            "{}: {} written, {} counted by the device, {} bytes for each byte written.",
+            "{}: {} written, and {} more by the device, which grow with the syncs: {} bytes for \
+             each byte written.",
             stage.label(),
             show_size(issued),
-            show_size(counted),
+            show_size(added),
             ratio(times)
         ),
     })
@@ -224,8 +217,8 @@ impl Kind {
             }
             Self::ReadAhead => "The same excess with read-ahead set to 0.",
             Self::Journal => {
-                "The same excess on the raw device, or writes of another process in the same \
-                 window."
+                "The same excess on the raw device, or writes of another process that come as often \
+                 as the syncs."
             }
             Self::Copies => "Other I/O on the disks that does not go through this volume.",
         }

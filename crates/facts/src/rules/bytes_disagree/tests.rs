@@ -35,6 +35,7 @@ fn a_journal_beside_synced_writes_is_a_note() {
     each(&mut run, "log-write", |trial| {
         for device in &mut trial.evidence.devices {
             device.write_bytes = device.write_bytes * 5 / 2;
+            device.writes *= 2;
         }
     });
     let finding = only(&run, NAME);
@@ -43,6 +44,17 @@ fn a_journal_beside_synced_writes_is_a_note() {
         finding.evidence[0].contains("2.5 bytes for each byte written"),
         "{finding:?}"
     );
+}
+
+#[test]
+fn small_writes_that_go_down_as_whole_pages_are_no_journal() {
+    let mut run = testing::healthy();
+    each(&mut run, "log-write", |trial| {
+        // 512 bytes each, of pages of 4 KiB.
+        trial.evidence.issued.write_bytes /= 8;
+        trial.bytes /= 8;
+    });
+    testing::silent(&run);
 }
 
 fn mirror() -> Stack {
