@@ -91,6 +91,10 @@ pub struct Target {
     pub size_bytes: u64,
     /// Whether the stages that write were allowed.
     pub writable: bool,
+    /// Why it may not be written, a sentence each with what to do about it;
+    /// filled by `devices`, which looks for all of them.
+    #[serde(default)]
+    pub obstacles: Vec<String>,
     /// How the file lies on its filesystem; of files only, and where the
     /// filesystem tells.
     #[serde(default)]

@@ -148,6 +148,13 @@ impl MountedFilesystem {
         &self.device
     }
 
+    /// Unmounts it and gives the device back, with what is on it.
+    pub fn unmount(self) -> LoopDevice {
+        let Self { mount, device } = self;
+        drop(mount);
+        device
+    }
+
     /// From now on nothing in it can be written.
     ///
     /// # Errors

@@ -380,31 +380,40 @@ impl Finished {
         self
     }
 
-    /// Insists on a text in standard output.
+    /// Insists on a text in standard output; lines may have been broken anywhere
+    /// between its words.
     ///
     /// # Panics
     /// With the call and all it said, when the text is not there.
     #[track_caller]
     pub fn expect_stdout(&self, text: &str) -> &Self {
         assert!(
-            self.stdout.contains(text),
+            says(&self.stdout, text),
             "no '{text}' in standard output:\n{self}"
         );
         self
     }
 
-    /// Insists on a text in standard error.
+    /// Insists on a text in standard error; lines may have been broken anywhere
+    /// between its words.
     ///
     /// # Panics
     /// With the call and all it said, when the text is not there.
     #[track_caller]
     pub fn expect_stderr(&self, text: &str) -> &Self {
         assert!(
-            self.stderr.contains(text),
+            says(&self.stderr, text),
             "no '{text}' in standard error:\n{self}"
         );
         self
     }
+}
+
+/// Whether a text is there, wherever its lines are broken: that depends on the
+/// length of names and folders before it.
+fn says(all: &str, text: &str) -> bool {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    all.contains(text) || words(all).contains(&words(text))
 }
 
 /// The call, how it ended, and all it said.

@@ -129,7 +129,11 @@ fn refuse_used_file(subject: &Subject) -> Result<(), Failure> {
             path = subject.path.display()
         )));
     }
-    let swaps = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
+    let swaps = match std::fs::read_to_string("/proc/swaps") {
+        // A kernel that cannot swap has no table of it.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        read => read.or_failed()?,
+    };
     let swapped = swaps
         .lines()
         .skip(1)

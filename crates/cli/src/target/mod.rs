@@ -107,17 +107,22 @@ pub(crate) fn describe(given: &Path, stack: &Stack) -> Result<Target, Failure> {
             (TargetKind::Device, size.unwrap_or(0))
         }
     };
-    let writable = match kind {
+    let obstacles = match kind {
         TargetKind::Device => diskfacts_host::usage(&Roots::default(), &subject.path)
-            .is_ok_and(|usage| usage.may_be_written()),
-        _ => subject.space.is_some_and(|space| !space.read_only),
+            .or_failed()?
+            .obstacles
+            .iter()
+            .map(|obstacle| format!("{obstacle}"))
+            .collect(),
+        _ => why_read_only(&subject),
     };
     Ok(Target {
         given: given.display().to_string(),
         path: subject.path.display().to_string(),
         kind,
         size_bytes,
-        writable,
+        writable: obstacles.is_empty(),
+        obstacles,
         extents: None,
         direct: File::open(&subject.path)
             .ok()
@@ -125,6 +130,15 @@ pub(crate) fn describe(given: &Path, stack: &Stack) -> Result<Target, Failure> {
             .as_ref()
             .map(direct_io),
     })
+}
+
+/// Why nothing can be written on the filesystem of a folder or file.
+fn why_read_only(subject: &Subject) -> Vec<String> {
+    match &subject.space {
+        Some(space) if !space.read_only => Vec::new(),
+        Some(_) => vec!["its filesystem is mounted for reading only".to_owned()],
+        None => vec!["its filesystem did not say whether it can be written".to_owned()],
+    }
 }
 
 fn direct_io(alignment: &DirectAlignment) -> DirectIo {
@@ -178,6 +192,7 @@ fn measured(
             kind,
             size_bytes,
             writable,
+            obstacles: Vec::new(),
             extents: None,
             direct: alignment.as_ref().map(direct_io),
         },

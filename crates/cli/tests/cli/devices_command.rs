@@ -47,11 +47,27 @@ fn a_device_says_whether_it_may_be_written_and_what_uses_it() {
     case.run(["devices", &path])
         .expect_code(0)
         .expect_stdout("may only be read")
-        .expect_stdout(&format!("mounted at {}", mounted.path().display()));
+        .expect_stdout(&format!("mounted at {}", mounted.path().display()))
+        .expect_stdout(&format!("umount {}", mounted.path().display()));
     let document = json(&case, &path);
     assert_eq!(document["target"]["writable"], false);
     let holders = document["stack"]["devices"][0]["holders"].to_string();
     assert!(holders.contains("mounted at"), "{holders}");
+}
+
+#[test]
+fn a_device_that_carries_data_says_which() {
+    let case = Case::new();
+    let device = or_skip!(LoopDevice::new(32 * MIB));
+    let mounted = or_skip!(MountedFilesystem::on(device, FilesystemKind::Ext4, ""));
+    let device = mounted.unmount();
+    let path = device.path().to_string_lossy().into_owned();
+    case.run(["devices", &path])
+        .expect_code(0)
+        .expect_stdout("may only be read")
+        .expect_stdout("ext4");
+    let obstacles = json(&case, &path)["target"]["obstacles"].to_string();
+    assert!(obstacles.contains("ext4"), "{obstacles}");
 }
 
 #[test]

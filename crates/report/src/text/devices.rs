@@ -66,6 +66,9 @@ fn target(page: &mut Page<'_>, target: &Target) {
         Style::Plain,
         &text,
     );
+    for obstacle in &target.obstacles {
+        page.paragraph(4, Style::Plain, obstacle);
+    }
     if let Some(direct) = target.direct {
         let text = if direct.offset_alignment_bytes == 0 {
             "it refuses direct I/O".to_owned()
