@@ -55,6 +55,17 @@ pub(crate) fn shell(word: &str) -> String {
     }
 }
 
+/// Stages within a claim: their names while these are few, else how many; the
+/// finding names them all beside it.
+pub(crate) fn stage_list<T: AsRef<str>>(names: &[T]) -> String {
+    const FEW: usize = 3;
+    if names.len() <= FEW {
+        list(names)
+    } else {
+        format!("{} stages", names.len())
+    }
+}
+
 /// The plan that a run was told to take by file; `None` for a built-in one.
 fn plan_file(run: &Run) -> Option<&str> {
     if diskfacts_plan::builtin::text(&run.plan.name).is_some() {
@@ -70,30 +81,48 @@ fn plan_file(run: &Run) -> Option<&str> {
     })
 }
 
-/// The command that measures the same again, with something added.
-pub(crate) fn measure(run: &Run, more: &str) -> String {
-    let mut words = vec![format!("diskfacts measure {}", shell(&run.target.given))];
-    if let Some(file) = plan_file(run) {
-        words.push(format!("--plan {}", shell(file)));
-    } else if run.plan.name != "survey" {
-        words.push(format!("--plan {}", shell(&run.plan.name)));
+/// The command that measures the same again.
+pub(crate) fn measure(run: &Run) -> String {
+    typed(&words_without(run, ""))
+}
+
+/// The command that measures the same again, but for one option.
+pub(crate) fn measure_with(run: &Run, option: &str, value: &str) -> String {
+    let mut words = words_without(run, option);
+    words.extend([option.to_owned(), value.to_owned()]);
+    typed(&words)
+}
+
+/// What was typed after the name of the program, without this option and its
+/// value.
+fn words_without(run: &Run, option: &str) -> Vec<String> {
+    let mut left = Vec::new();
+    let mut words = run.run.command.iter().skip(1);
+    while let Some(word) = words.next() {
+        let with_value = word.split_once('=').is_some_and(|(name, _)| name == option);
+        if word == option {
+            words.next();
+        } else if !with_value {
+            left.push(word.clone());
+        }
     }
-    if !more.is_empty() {
-        words.push(more.to_owned());
+    if left.is_empty() {
+        // A run whose command is not known, or did not name a target.
+        left = vec!["measure".to_owned(), run.target.given.clone()];
     }
-    words.join(" ")
+    left
+}
+
+fn typed(words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|word| shell(word)).collect();
+    format!("diskfacts {}", words.join(" "))
 }
 
 /// The command that measures the same again for `factor` times as long.
 pub(crate) fn measure_longer(run: &Run, factor: u64) -> String {
     let budget_ns = run.run.budget_ns.unwrap_or(60_000_000_000);
-    measure(
-        run,
-        &format!(
-            "--time {}",
-            exact_duration(budget_ns.saturating_mul(factor))
-        ),
-    )
+    let longer = exact_duration(budget_ns.saturating_mul(factor));
+    measure_with(run, "--time", &longer)
 }
 
 /// How to measure these stages longer, the end of a sentence: by the time of the
@@ -117,16 +146,11 @@ pub(crate) fn longer(run: &Run, stages: &[String], factor: u64) -> String {
 /// "in it, ...".
 pub(crate) fn edit_plan(run: &Run, what: &str) -> String {
     match plan_file(run) {
-        Some(file) => format!(
-            "In {}, {what}, and type `{}`.",
-            shell(file),
-            measure(run, "")
-        ),
+        Some(file) => format!("In {}, {what}, and type `{}`.", shell(file), measure(run)),
         None => format!(
-            "Type `diskfacts plans {} > my.toml`, in it {what}, then type `diskfacts measure {} \
-             --plan my.toml`.",
+            "Type `diskfacts plans {} > my.toml`, in it {what}, then type `{}`.",
             run.plan.name,
-            shell(&run.target.given)
+            measure_with(run, "--plan", "my.toml")
         ),
     }
 }
@@ -162,20 +186,42 @@ mod tests {
     }
 
     #[test]
+    fn many_stages_are_counted_and_few_are_named() {
+        assert_eq!(stage_list(&["a", "b", "c"]), "a, b and c");
+        assert_eq!(stage_list(&["a", "b", "c", "d"]), "4 stages");
+    }
+
+    #[test]
     fn commands_can_be_typed_as_they_are() {
         let mut run = testing::healthy();
         assert_eq!(
             measure_longer(&run, 2),
             "diskfacts measure /srv/data --time 120s"
         );
-        run.target.given = "my disk's".into();
-        assert_eq!(measure(&run, ""), r"diskfacts measure 'my disk'\''s'");
+        run.run.command = [
+            "/usr/bin/diskfacts",
+            "my disk's",
+            "--time=5s",
+            "--stage",
+            "a",
+        ]
+        .map(str::to_owned)
+        .into();
+        assert_eq!(
+            measure(&run),
+            r"diskfacts 'my disk'\''s' --time=5s --stage a"
+        );
+        assert_eq!(
+            measure_longer(&run, 2),
+            r"diskfacts 'my disk'\''s' --stage a --time 120s"
+        );
+        run.run.command.clear();
+        assert_eq!(measure(&run), "diskfacts measure /srv/data");
         run.plan.name = "mine".into();
-        run.run
-            .command
-            .extend(["--plan".into(), "mine.toml".into()]);
-        run.target.given = "/x".into();
-        assert_eq!(measure(&run, ""), "diskfacts measure /x --plan mine.toml");
+        run.run.command = ["diskfacts", "measure", "/x", "--plan", "mine.toml"]
+            .map(str::to_owned)
+            .into();
+        assert_eq!(measure(&run), "diskfacts measure /x --plan mine.toml");
         assert_eq!(
             edit_plan(&run, "set streams = 2"),
             "In mine.toml, set streams = 2, and type `diskfacts measure /x --plan mine.toml`."

@@ -24,7 +24,12 @@ pub(crate) fn run(args: &RunsArgs, common: &Common) -> Result<Exit, Failure> {
             status: summary.status,
             trials: summary.trials,
             plan: summary.plan,
-            target: summary.target,
+            // Where one stood then does not tell what `.` was.
+            target: if summary.target.starts_with("sim:") {
+                summary.target
+            } else {
+                summary.target_path
+            },
         })
         .collect();
     print(&text::runs(&rows, &look::of_stdout(common.color)))?;

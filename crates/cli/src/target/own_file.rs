@@ -51,6 +51,12 @@ fn choose_size(
     space: &Space,
     folder: &Path,
 ) -> Result<(u64, Option<String>), Failure> {
+    if space.total_bytes == 0 {
+        return Err(Failure::wrong_call(format!(
+            "{} is on a filesystem that states no room for files, as proc and sysfs do; name a folder on a disk",
+            folder.display()
+        )));
+    }
     let reserve = (space.total_bytes / 20)
         .max(RESERVE_BYTES)
         .min(space.total_bytes / 4);

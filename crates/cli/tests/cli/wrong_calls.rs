@@ -124,6 +124,15 @@ fn options_that_stand_before_a_command_count_or_are_refused() {
 }
 
 #[test]
+fn a_folder_that_has_no_room_for_files_at_all_is_named() {
+    let case = Case::new();
+    case.run(["measure", "/proc"])
+        .expect_code(2)
+        .expect_stderr("states no room for files")
+        .expect_stderr("name a folder on a disk");
+}
+
+#[test]
 fn no_time_is_refused() {
     let case = Case::new();
     for time in ["0", "0s", "0ms"] {

@@ -1,7 +1,7 @@
 //! The clock that latencies were measured with cannot be trusted.
 
 use super::{Context, names};
-use crate::words::{count, list, shell};
+use crate::words::{count, shell, stage_list};
 use diskfacts_plan::units::three_digits;
 use diskfacts_record::{Confidence, Finding, Severity};
 
@@ -61,7 +61,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         severity: Severity::Warning,
         claim: format!(
             "The clock ({source}) ran unevenly during {}: its latencies and rates may be wrong.",
-            list(&stages)
+            stage_list(&stages)
         ),
         evidence,
         confidence: Confidence::Certain,

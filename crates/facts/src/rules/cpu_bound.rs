@@ -7,7 +7,7 @@
 use super::{Context, names};
 use crate::stages::Stage;
 use crate::stats;
-use crate::words::{edit_plan, list, percent};
+use crate::words::{edit_plan, percent, stage_list};
 use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::show_duration;
 use diskfacts_record::{Confidence, Finding, Severity, StageFigures};
@@ -67,7 +67,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         claim: format!(
             "A processor of this machine was the limit in {}, not the device; most of its time \
              went to {part}.",
-            list(&stages)
+            stage_list(&stages)
         ),
         evidence,
         confidence: Confidence::Likely,

@@ -1,7 +1,7 @@
 //! Tasks waited for a processor while a trial ran: latencies hold that wait.
 
 use super::{Context, names};
-use crate::words::{list, measure, percent};
+use crate::words::{measure, percent, stage_list};
 use diskfacts_record::{Confidence, Finding, Severity, Trial};
 
 pub(super) const NAME: &str = "cpu-pressure";
@@ -47,7 +47,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             "Tasks waited for a processor during up to {} of {}: latencies hold some of that \
              wait.",
             percent(most.min(1.0)),
-            list(&stages)
+            stage_list(&stages)
         ),
         evidence,
         confidence: Confidence::Possible,
@@ -56,7 +56,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         remedy: format!(
             "Find what else runs with `top`, and in a container its limit with `cat \
              /sys/fs/cgroup/cpu.max`; then type `{}`.",
-            measure(context.run, "")
+            measure(context.run)
         ),
         stages,
     }]

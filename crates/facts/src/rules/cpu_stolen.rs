@@ -1,7 +1,7 @@
 //! The hypervisor gave processor time to others while this machine wanted it.
 
 use super::{Context, names};
-use crate::words::{list, measure_longer, percent};
+use crate::words::{measure_longer, percent, stage_list};
 use diskfacts_record::{Confidence, Finding, Severity};
 
 pub(super) const NAME: &str = "cpu-stolen";
@@ -41,7 +41,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             "The hypervisor took up to {} of the processors' time during {}: rates and latencies \
              are those of a shared host.",
             percent(most.min(1.0)),
-            list(&stages)
+            stage_list(&stages)
         ),
         evidence,
         confidence: Confidence::Likely,

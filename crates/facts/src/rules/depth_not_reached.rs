@@ -9,7 +9,7 @@
 use super::{Context, names};
 use crate::stages::Stage;
 use crate::stats;
-use crate::words::{count, edit_plan, list, percent};
+use crate::words::{count, edit_plan, percent, stage_list};
 use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::three_digits;
 use diskfacts_record::{Confidence, Finding, Severity, Trial};
@@ -74,7 +74,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         claim: format!(
             "The queue depth asked for was not reached in {}: down to {} of it, so the device \
              could do less in parallel.",
-            list(&stages),
+            stage_list(&stages),
             percent(lowest)
         ),
         evidence,

@@ -2,7 +2,7 @@
 
 use super::{Context, names};
 use crate::layers::in_memory;
-use crate::words::{edit_plan, list, shell};
+use crate::words::{edit_plan, list, shell, stage_list};
 use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::exact_size;
 use diskfacts_record::{Confidence, DirectIo, Finding, Severity};
@@ -60,7 +60,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         severity: Severity::Warning,
         claim: format!(
             "Direct I/O was refused in {}: the figures went through the page cache.",
-            list(&stages)
+            stage_list(&stages)
         ),
         evidence,
         confidence: Confidence::Certain,

@@ -1,7 +1,7 @@
 //! A plan asked for an engine or an ability by name and got another.
 
 use super::{Context, names};
-use crate::words::{edit_plan, list};
+use crate::words::{edit_plan, list, stage_list};
 use diskfacts_plan::EngineChoice;
 use diskfacts_record::{Confidence, Finding, Severity};
 
@@ -53,7 +53,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         severity: Severity::Warning,
         claim: format!(
             "{} ran without what the plan asked of the engine.",
-            list(&stages)
+            stage_list(&stages)
         ),
         evidence,
         confidence: Confidence::Certain,

@@ -3,7 +3,7 @@
 //! so a read figure over them is not one of the device.
 
 use super::{Context, names};
-use crate::words::{list, percent, shell};
+use crate::words::{percent, shell, stage_list};
 use diskfacts_plan::Workload;
 use diskfacts_plan::units::show_size;
 use diskfacts_record::{Confidence, ExtentMethod, Finding, Severity, Target};
@@ -75,7 +75,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             "{} of the file has no data of its own: reading that part is not I/O, and {} {} \
              faster than the device.",
             percent(share),
-            list(&stages),
+            stage_list(&stages),
             if stages.len() == 1 { "looks" } else { "look" }
         ),
         evidence,

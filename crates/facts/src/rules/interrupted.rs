@@ -59,7 +59,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         evidence,
         confidence: Confidence::Certain,
         refuted_by: "All stages of the plan with all their trials.".into(),
-        remedy: format!("Type `{}` to measure again.", measure(run, "")),
+        remedy: format!("Type `{}` to measure again.", measure(run)),
         stages: missing,
     }]
 }

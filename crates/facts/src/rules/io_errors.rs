@@ -1,7 +1,7 @@
 //! Operations failed: counted, with what came back and where it began.
 
 use super::{Context, names};
-use crate::words::{count, list, measure, shell};
+use crate::words::{count, list, measure_with, shell, stage_list};
 use diskfacts_plan::units::{exact_size, show_size};
 use diskfacts_record::evidence::ErrorCount;
 use diskfacts_record::{Confidence, Finding, Severity};
@@ -55,7 +55,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         claim: format!(
             "{} failed in {}; the figures are of those that succeeded.",
             count(failed, "operation"),
-            list(&stages)
+            stage_list(&stages)
         ),
         evidence,
         confidence: Confidence::Certain,
@@ -113,7 +113,7 @@ fn remedy(context: &Context<'_>, kinds: &[i32]) -> String {
         let half = exact_size((context.run.target.size_bytes / 2).max(1 << 20));
         steps.push(format!(
             "free some space, or take a smaller file with `{}`",
-            measure(context.run, &format!("--size {half}"))
+            measure_with(context.run, "--size", &half)
         ));
     }
     if kinds.contains(&EINVAL) {

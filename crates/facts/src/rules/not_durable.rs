@@ -2,7 +2,7 @@
 //! fast the disk says "got it", not how fast data becomes durable. Said once.
 
 use super::{Context, names};
-use crate::words::{edit_plan, list};
+use crate::words::{edit_plan, list, stage_list};
 use diskfacts_plan::SyncMode;
 use diskfacts_record::{Confidence, Finding, Severity};
 
@@ -34,7 +34,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         claim: format!(
             "The write figures of {} are acknowledgements: {} may still hold the data in its \
              volatile cache.",
-            list(&stages),
+            stage_list(&stages),
             list(&disks)
         ),
         evidence: vec![

@@ -10,7 +10,7 @@ use crate::journal::beyond_own;
 use crate::layers::in_memory;
 use crate::layers::reach::{Direction, count, dirty_before, roots};
 use crate::stages::Stage;
-use crate::words::{count as number, list, measure, percent};
+use crate::words::{count as number, list, measure, percent, stage_list};
 use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::show_size;
 use diskfacts_record::{BlockDevice, Confidence, DeviceKind, Finding, Severity, Stack, Trial};
@@ -67,7 +67,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         claim: format!(
             "Others used {} during {}: up to {} on top of what was measured.",
             list(&disks),
-            list(&stages),
+            stage_list(&stages),
             percent(most)
         ),
         evidence,
@@ -83,7 +83,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
 fn remedy(context: &Context<'_>) -> String {
     format!(
         "Find who it is with `pidstat -d 1` or `iotop -o`, stop it, then type `{}`.",
-        measure(context.run, "")
+        measure(context.run)
     )
 }
 
@@ -173,7 +173,7 @@ fn in_flight_before(context: &Context<'_>) -> Option<Finding> {
         claim: format!(
             "The disk was not idle when {} of {} began.",
             number(trials, "trial"),
-            list(&stages)
+            stage_list(&stages)
         ),
         evidence: vec![format!(
             "Up to {} of others were in flight then (`/sys/block/*/inflight`).",

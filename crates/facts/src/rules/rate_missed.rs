@@ -3,7 +3,7 @@
 use super::{Context, names};
 use crate::figures;
 use crate::stages::Stage;
-use crate::words::{edit_plan, list, percent};
+use crate::words::{edit_plan, percent, stage_list};
 use diskfacts_plan::Arrivals;
 use diskfacts_plan::units::{rate_digits, show_duration};
 use diskfacts_record::{Confidence, Finding, Latency, Severity};
@@ -57,7 +57,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         claim: format!(
             "{} did only {} of the rate asked for: latency grew with the time of the trial and \
              says how long it lasted, not how fast the target is.",
-            list(&stages),
+            stage_list(&stages),
             percent(lowest)
         ),
         evidence,

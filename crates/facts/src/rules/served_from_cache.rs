@@ -10,7 +10,7 @@
 mod cause;
 
 use super::{Context, names};
-use crate::words::{list, percent};
+use crate::words::{percent, stage_list};
 use cause::{Case, Cause};
 use diskfacts_record::Finding;
 
@@ -54,7 +54,7 @@ fn shares(cases: &[&Case<'_>]) -> String {
 
 fn finding(context: &Context<'_>, cause: &Cause, cases: &[&Case<'_>]) -> Finding {
     let stages = names(cases.iter().map(|case| case.stage.name));
-    let subject = format!("{} of {}", shares(cases), list(&stages));
+    let subject = format!("{} of {}", shares(cases), stage_list(&stages));
     Finding {
         rule: NAME.into(),
         severity: cause.severity(),

@@ -2,7 +2,7 @@
 
 use super::{Context, names};
 use crate::stats;
-use crate::words::{count, list, measure_longer, percent};
+use crate::words::{count, measure_longer, percent, stage_list};
 use diskfacts_plan::units::show_duration;
 use diskfacts_record::evidence::Intervals;
 use diskfacts_record::{Confidence, Finding, Severity};
@@ -99,7 +99,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             "Nothing was completed for up to {} in the middle of {}: the device, its link or the \
              host stood still.",
             show_duration(longest_ns),
-            list(&stages)
+            stage_list(&stages)
         ),
         evidence,
         confidence: Confidence::Certain,

@@ -4,7 +4,7 @@
 
 use super::{Context, names};
 use crate::layers::{all_leaves, flushes};
-use crate::words::{count, list, shell};
+use crate::words::{count, list, shell, stage_list};
 use diskfacts_plan::SyncMode;
 use diskfacts_record::{Confidence, Finding, Severity};
 
@@ -75,7 +75,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         claim: format!(
             "The syncs of {} did not flush the disk's write cache: what they made durable may be \
              lost with the power.",
-            list(&stages)
+            stage_list(&stages)
         ),
         evidence,
         confidence: Confidence::Likely,

@@ -2,7 +2,7 @@
 //! the median, and nothing shows it.
 
 use super::{Context, names};
-use crate::words::{edit_plan, list};
+use crate::words::{edit_plan, list, stage_list};
 use diskfacts_record::{Confidence, Finding, Severity};
 
 pub(super) const NAME: &str = "too-few-trials";
@@ -28,7 +28,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         severity: Severity::Note,
         claim: format!(
             "{} {} fewer than three trials: how far the figures can be trusted is not known.",
-            list(&stages),
+            stage_list(&stages),
             if stages.len() == 1 { "has" } else { "have" }
         ),
         evidence: vec![format!("Trials: {}.", list(&counts))],

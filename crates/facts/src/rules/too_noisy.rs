@@ -8,7 +8,7 @@
 use super::{Context, names, warm_up};
 use crate::figures;
 use crate::stages::Stage;
-use crate::words::{list, longer, percent};
+use crate::words::{longer, percent, stage_list};
 use diskfacts_plan::units::{rate_digits, show_throughput};
 use diskfacts_record::{Confidence, Figure, Finding, Severity};
 
@@ -69,7 +69,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         claim: format!(
             "The trials of {} differ by up to {}: smaller differences between two runs of them \
              mean nothing.",
-            list(&stages),
+            stage_list(&stages),
             percent(most)
         ),
         evidence,

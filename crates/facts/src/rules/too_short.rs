@@ -8,7 +8,7 @@
 
 use super::{Context, names};
 use crate::stats;
-use crate::words::{list, longer};
+use crate::words::{longer, stage_list};
 use diskfacts_plan::units::{show_duration, three_digits};
 use diskfacts_record::{Confidence, Finding, Severity};
 
@@ -56,7 +56,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         severity: Severity::Warning,
         claim: format!(
             "The trials of {} are too short: fewer than 30 operations or less than 100 ms each.",
-            list(&stages)
+            stage_list(&stages)
         ),
         evidence,
         confidence: Confidence::Certain,

@@ -2,7 +2,7 @@
 //! not one of the page cache.
 
 use super::{Context, names};
-use crate::words::{edit_plan, list, percent};
+use crate::words::{edit_plan, percent, stage_list};
 use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::{exact_size, show_size};
 use diskfacts_record::{Confidence, Finding, Severity};
@@ -61,7 +61,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             "Up to {} of the bytes of {} came from the device: the page cache did not keep what \
              had been read into it.",
             percent(most),
-            list(&stages)
+            stage_list(&stages)
         ),
         evidence,
         confidence: Confidence::Certain,

@@ -8,7 +8,7 @@
 use super::{Context, names};
 use crate::stages::Stage;
 use crate::stats;
-use crate::words::{count, edit_plan, list, percent};
+use crate::words::{count, edit_plan, percent, stage_list};
 use diskfacts_plan::units::{rate_digits, show_throughput};
 use diskfacts_record::{Confidence, Finding, Severity};
 
@@ -72,7 +72,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         claim: format!(
             "The first trial of {} differs from all later ones, by up to {}: the target had to \
              warm up, or had room that was used up.",
-            list(&stages),
+            stage_list(&stages),
             percent(most)
         ),
         evidence,

@@ -43,14 +43,15 @@ fn close(page: &mut Page<'_>, closing: &Closing) {
     page.heading("What to type next");
     // As a shell has comments, so that a line can be copied whole.
     let longest = closing.next.iter().map(|(command, _)| columns(command));
-    let column = longest.max().unwrap_or(0).min(page.look.columns() / 2) + 2;
+    let column = longest.max().unwrap_or(0) + 2;
+    let beside = column <= page.look.columns() / 2;
     for (command, purpose) in &closing.next {
-        page.labelled(
-            2,
-            (Style::Plain, command),
-            column,
-            Style::Minor,
-            &format!("# {purpose}"),
-        );
+        let comment = format!("# {purpose}");
+        if beside {
+            page.labelled(2, (Style::Plain, command), column, Style::Minor, &comment);
+        } else {
+            page.paragraph(2, Style::Minor, &comment);
+            page.verbatim((Style::Plain, ""), 2, command);
+        }
     }
 }

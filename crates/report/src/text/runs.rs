@@ -19,7 +19,7 @@ pub struct RunRow {
     pub trials: u64,
     /// Name of its plan.
     pub plan: String,
-    /// The target as it was given.
+    /// The target: its real path, or `sim:` and the name of a simulated disk.
     pub target: String,
 }
 

@@ -222,6 +222,19 @@ fn ascii_is_ascii_and_colour_only_adds_to_the_same_words() {
     }
 }
 
+#[test]
+fn long_commands_stand_on_lines_of_their_own() {
+    let of = fixtures::healthy();
+    let store = "--store /a/rather/long/folder/of/somebody/runs.db";
+    let closing = Closing {
+        next: vec![(format!("diskfacts show last {store}"), "this again".into())],
+        ..Closing::default()
+    };
+    let text = run(&of, &closing, &PLAIN);
+    let end = format!("\n  # this again\n  diskfacts show last {store}\n");
+    assert!(text.ends_with(&end), "{text}");
+}
+
 /// Without the SGR sequences.
 fn without_colours(text: &str) -> String {
     let mut out = String::new();

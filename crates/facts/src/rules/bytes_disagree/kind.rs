@@ -6,7 +6,7 @@ use crate::journal::beyond_own;
 use crate::layers::in_memory;
 use crate::layers::reach::{Direction, compresses, count, roots};
 use crate::stages::Stage;
-use crate::words::{edit_plan, list, percent, ratio, shell};
+use crate::words::{edit_plan, list, percent, ratio, shell, stage_list};
 use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::show_size;
 use diskfacts_record::{BlockDevice, Confidence, DeviceKind, Severity, StageFigures, Trial};
@@ -184,7 +184,7 @@ impl Kind {
     pub(super) fn claim(self, cases: &[&Case<'_>], stages: &[String]) -> String {
         let most = cases.iter().map(|c| c.ratio).fold(0.0, f64::max);
         let least = cases.iter().map(|c| c.ratio).fold(f64::INFINITY, f64::min);
-        let stages = list(stages);
+        let stages = stage_list(stages);
         match self {
             Self::Fewer => format!(
                 "In {stages} the devices counted only {} of the bytes issued, and no page cache \

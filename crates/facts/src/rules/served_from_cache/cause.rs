@@ -6,7 +6,7 @@ use crate::layers::in_memory;
 use crate::layers::reach::{Direction, Reach, roots};
 use crate::rules::holes;
 use crate::stages::Stage;
-use crate::words::{edit_plan, list, measure, percent, shell};
+use crate::words::{edit_plan, list, measure, measure_with, percent, shell};
 use diskfacts_plan::units::{exact_size, show_size};
 use diskfacts_plan::{CacheMode, SyncMode};
 use diskfacts_record::{Confidence, Severity, StageFigures, TargetKind};
@@ -360,11 +360,7 @@ impl Cause {
                     .iter()
                     .map(|name| format!("`losetup --direct-io=on /dev/{name}`"))
                     .collect();
-                format!(
-                    "Type {} as root, then `{}`.",
-                    list(&commands),
-                    measure(run, "")
-                )
+                format!("Type {} as root, then `{}`.", list(&commands), measure(run))
             }
             Self::DirectIgnored => match run.stack.top() {
                 Some(top) => format!(
@@ -383,7 +379,7 @@ impl Cause {
                 if run.target.kind == TargetKind::Folder {
                     format!(
                         "Type `{}`, so that a trial ends before its span does.",
-                        measure(run, &format!("--size {enough}"))
+                        measure_with(run, "--size", &enough)
                     )
                 } else {
                     let span = exact_size(run.target.size_bytes);
