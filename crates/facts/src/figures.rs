@@ -64,7 +64,7 @@ pub(crate) fn merged(trials: &[&Trial]) -> Option<Histograms> {
     let mut all = Histograms::default();
     let mut samples = 0_u64;
     for trial in trials {
-        all.add(&trial.histograms);
+        all.add(&trial.histograms.unpack());
         samples = samples.saturating_add(trial.latency_ns.samples);
     }
     (all.read.count() + all.write.count() == samples).then_some(all)
@@ -130,6 +130,7 @@ fn per_operation(trials: &[&Trial], of: impl Fn(&Trial) -> Option<f64>) -> Optio
 mod tests {
     use super::*;
     use crate::testing::{self, each};
+    use diskfacts_record::PackedHistograms;
     use proptest::prelude::*;
 
     fn of(values: &[f64]) -> Figure {
@@ -190,7 +191,7 @@ mod tests {
         let mut run = testing::healthy();
         let with = figures(&run);
         for trial in &mut run.trials {
-            trial.histograms = Histograms::default();
+            trial.histograms = PackedHistograms::default();
         }
         for (with, without) in with.iter().zip(figures(&run)) {
             let (a, b) = (with.latency_ns, without.latency_ns);

@@ -276,7 +276,7 @@ mod tests {
                 trial.cpu.busiest_thread = Some(value);
                 trial.evidence.engine.mean_depth = value;
                 trial.evidence.clock.drift_ppm = Some(value);
-                trial.histograms = diskfacts_record::trial::Histograms::default();
+                trial.histograms = diskfacts_record::PackedHistograms::default();
             }
             findings(&run);
             crate::figures(&run);

@@ -194,7 +194,7 @@ fn trial(stage: &diskfacts_plan::Stage, number: u32, order: u32, stack: &Stack) 
         },
         workload,
         evidence,
-        histograms,
+        histograms: (&histograms).into(),
     }
 }
 
@@ -285,7 +285,7 @@ pub(crate) fn set_latencies(trial: &mut Trial, values: &[(u64, u64)]) {
         }
     }
     trial.latency_ns = Latency::from(&histograms.all());
-    trial.histograms = histograms;
+    trial.histograms = (&histograms).into();
 }
 
 /// The names of the rules that found something, each once.

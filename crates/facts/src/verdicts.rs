@@ -196,7 +196,7 @@ fn measured_words(figure: &Uncertain, needed: &Requirement) -> String {
 mod tests {
     use super::*;
     use crate::testing::{self, each, set_latencies};
-    use diskfacts_record::trial::Histograms;
+    use diskfacts_record::PackedHistograms;
 
     fn of<'a>(verdicts: &'a [Verdict], usage: &str) -> Vec<&'a Verdict> {
         verdicts.iter().filter(|v| v.profile == usage).collect()
@@ -317,7 +317,7 @@ mod tests {
         assert_eq!(outcomes(&run, "etcd")[0], Outcome::Unmeasured);
         let mut run = testing::healthy();
         for trial in &mut run.trials {
-            trial.histograms = Histograms::default();
+            trial.histograms = PackedHistograms::default();
         }
         assert_eq!(outcomes(&run, "etcd")[0], Outcome::Unmeasured);
         // The mean adds up without histograms.

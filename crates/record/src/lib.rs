@@ -12,6 +12,7 @@ pub mod evidence;
 pub mod finding;
 pub mod histogram;
 pub mod machine;
+pub mod packed;
 pub mod run;
 pub mod stack;
 pub mod trial;
@@ -20,6 +21,7 @@ pub use evidence::{DeviceCounters, Evidence, Unseen};
 pub use finding::{Confidence, Finding, Outcome, Severity, Verdict};
 pub use histogram::Histogram;
 pub use machine::Machine;
+pub use packed::{Packed, PackedHistograms};
 pub use run::{
     DirectIo, ExtentMethod, Extents, Figure, Run, RunInfo, SCHEMA, StageFigures, Status, Target,
     TargetKind,

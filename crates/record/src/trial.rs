@@ -2,6 +2,7 @@
 
 use crate::evidence::Evidence;
 use crate::histogram::Histogram;
+use crate::packed::PackedHistograms;
 use diskfacts_plan::Workload;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -52,7 +53,7 @@ pub struct Trial {
     pub evidence: Evidence,
     /// Whole distributions; kept by the store beside the document.
     #[serde(skip)]
-    pub histograms: Histograms,
+    pub histograms: PackedHistograms,
 }
 
 /// The whole latency distributions of a trial, in nanoseconds.

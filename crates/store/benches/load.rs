@@ -3,7 +3,7 @@
 //!
 //! The aim: a run of 100 stages of 20 trials loads well under 100 ms.
 
-use diskfacts_record::{Run, Trial};
+use diskfacts_record::{Histogram, Run, Trial};
 use diskfacts_store::Store;
 use std::time::{Duration, Instant};
 
@@ -57,12 +57,14 @@ fn large_run(stages: u32, trials: u32) -> Run {
         trial.order = order;
         trial.stage = format!("stage-{}", order % stages);
         trial.evidence.intervals.operations = vec![12_345; 20];
+        let mut histogram = Histogram::new();
         for i in 0..20_000_u64 {
             // Most within a factor of four, a tail up to thirty times as long.
             let spread = (i * 2_654_435_761 + u64::from(order)) % 1000;
             let tail = if spread > 990 { spread * 2000 } else { 0 };
-            trial.histograms.read.record(60_000 + spread * 180 + tail);
+            histogram.record(60_000 + spread * 180 + tail);
         }
+        trial.histograms.read = (&histogram).into();
         run.trials.push(trial);
     }
     run

@@ -4,8 +4,7 @@ use crate::error::{Candidate, Candidates, Error};
 use crate::open::Store;
 use crate::selector::Selector;
 use crate::writer::Writer;
-use diskfacts_record::trial::Histograms;
-use diskfacts_record::{Histogram, Run, SCHEMA, Status, Trial};
+use diskfacts_record::{Packed, PackedHistograms, Run, SCHEMA, Status, Trial};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::error::Error as StdError;
@@ -264,10 +263,10 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
 /// A trial from its document and its histograms.
 fn trial(row: &Row<'_>) -> Result<Trial, Box<dyn StdError + Send + Sync>> {
     let mut trial: Trial = serde_json::from_str(row.get_ref("document")?.as_str()?)?;
-    let histogram = |column: &str| -> Result<Histogram, Box<dyn StdError + Send + Sync>> {
-        Ok(Histogram::from_bytes(row.get_ref(column)?.as_blob()?)?)
+    let histogram = |column: &str| -> Result<Packed, Box<dyn StdError + Send + Sync>> {
+        Ok(Packed::from_bytes(row.get_ref(column)?.as_blob()?)?)
     };
-    trial.histograms = Histograms {
+    trial.histograms = PackedHistograms {
         read: histogram("histogram_read")?,
         write: histogram("histogram_write")?,
         service: match row.get_ref("histogram_service")? {

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::open::Store;
 use crate::selector::Selector;
 use crate::writer::Writer;
-use diskfacts_record::{Histogram, Run, Status, Trial};
+use diskfacts_record::{Packed, Run, Status, Trial};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, named_params, params};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -177,9 +177,9 @@ impl Store {
                     ":page_cache": trial.layers.page_cache,
                     ":device": trial.layers.device,
                     ":document": document,
-                    ":read": trial.histograms.read.to_bytes(),
-                    ":write": trial.histograms.write.to_bytes(),
-                    ":service": trial.histograms.service.as_ref().map(Histogram::to_bytes),
+                    ":read": trial.histograms.read.as_bytes(),
+                    ":write": trial.histograms.write.as_bytes(),
+                    ":service": trial.histograms.service.as_ref().map(Packed::as_bytes),
                 })
             })
             .map(drop)

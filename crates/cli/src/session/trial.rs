@@ -118,6 +118,6 @@ fn record(
         },
         workload,
         evidence,
-        histograms,
+        histograms: (&histograms).into(),
     }
 }

@@ -112,7 +112,7 @@ mod tests {
             for _ in 0..samples {
                 service.record(4_000_000);
             }
-            t.histograms.service = Some(service);
+            t.histograms.service = Some((&service).into());
         });
         let finding = only(&run, NAME);
         assert!(finding.claim.contains("did only 80 %"), "{finding:?}");

@@ -61,7 +61,7 @@ prop_compose! {
         trial.latency_service_ns = service.as_ref().map(Into::into);
         trial.evidence.clock.drift_ppm = drift;
         trial.evidence.intervals.operations = intervals;
-        trial.histograms = Histograms { read, write, service };
+        trial.histograms = (&Histograms { read, write, service }).into();
         trial
     }
 }
