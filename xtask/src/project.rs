@@ -98,6 +98,16 @@ pub(crate) fn answers(command: &mut Command) -> bool {
         .is_ok_and(|status| status.success())
 }
 
+/// Whether Rust's standard library is installed for a target.
+///
+/// # Errors
+/// When rustc cannot be asked.
+pub(crate) fn has_target(project: &Project, target: &str) -> Result<bool, String> {
+    let sysroot = output(&mut project.command("rustc", &["--print", "sysroot"]))?;
+    let library = Path::new(sysroot.trim()).join("lib/rustlib").join(target);
+    Ok(library.is_dir())
+}
+
 /// Whether a path of the project ends like this; its case counts.
 pub(crate) fn has_extension(path: &str, extension: &str) -> bool {
     path.rsplit_once('.')

@@ -5,9 +5,12 @@
 //! it comes and read as it comes.
 
 mod cargo;
+mod exit;
+mod node;
 mod outcome;
 mod skips;
 mod summary;
+mod wine;
 
 use crate::project::Project;
 use outcome::Outcome;
@@ -21,11 +24,23 @@ struct Step {
     run: fn(&Project) -> Result<Outcome, String>,
 }
 
-const STEPS: [Step; 1] = [Step {
-    name: "cargo",
-    about: "unit, integration and documentation tests of all crates, and the fuzz corpora",
-    run: cargo::run,
-}];
+const STEPS: [Step; 3] = [
+    Step {
+        name: "cargo",
+        about: "unit, integration and documentation tests of all crates, and the fuzz corpora",
+        run: cargo::run,
+    },
+    Step {
+        name: "node",
+        about: "the npm package: its own tests, those of the original, and the packed archive",
+        run: node::run,
+    },
+    Step {
+        name: "wine",
+        about: "directio built for Windows, its tests run by Wine",
+        run: wine::run,
+    },
+];
 
 /// A step that was run.
 struct Report {

@@ -1,30 +1,34 @@
-//! The other operating systems: `directio` promises to work on them, and its
-//! code for them is compiled here, though not run.
+//! The other operating systems: `directio` and the native half of the npm
+//! package promise to work on them. Their code for them is compiled and linted
+//! here, tests included; what Wine can tell of it is a step of `cargo xtask
+//! test`.
 
 use super::{Found, compiler};
-use crate::project::{Project, output};
-use std::path::Path;
+use crate::project::{Project, has_target};
 
 /// The packages with code of their own for other systems.
-const PACKAGES: [&str; 1] = ["directio"];
+const PACKAGES: [&str; 2] = ["directio", "diskfacts-node"];
 
-/// One target for each system; processors make no difference to this code.
-const TARGETS: [&str; 3] = [
+/// One target for each system and C library; processors make no difference to
+/// this code.
+const TARGETS: [&str; 4] = [
     "x86_64-pc-windows-gnu",
+    "x86_64-pc-windows-msvc",
     "x86_64-apple-darwin",
     "x86_64-unknown-freebsd",
 ];
 
 pub(super) fn check(project: &Project) -> Result<Found, String> {
-    let sysroot = output(&mut project.command("rustc", &["--print", "sysroot"]))?;
-    let libraries = Path::new(sysroot.trim()).join("lib/rustlib");
-    let (installed, missing): (Vec<_>, Vec<_>) = TARGETS
-        .into_iter()
-        .partition(|target| libraries.join(target).is_dir());
+    let mut installed = Vec::new();
+    let mut missing = Vec::new();
+    for target in TARGETS {
+        let there = has_target(project, target)?;
+        if there { &mut installed } else { &mut missing }.push(target);
+    }
     let mut found = Found::default();
     for target in &installed {
         println!("  {target}");
-        let mut arguments = vec!["clippy", "--locked", "--target", target];
+        let mut arguments = vec!["clippy", "--locked", "--all-targets", "--target", target];
         for package in PACKAGES {
             arguments.extend(["--package", package]);
         }

@@ -1,18 +1,27 @@
 //! The step `cargo test`, and how its output is read.
 
+use super::exit::Exit;
 use super::outcome::{Outcome, Skipped};
 use super::skips::{self, SkipLog};
 use crate::project::Project;
-use crate::stream::{self, Ended};
+use crate::stream;
 use std::io::IsTerminal;
+use std::process::Command;
 
 /// Runs all tests of the workspace.
 ///
 /// # Errors
 /// When cargo cannot be started, or the log of skipped tests not be read.
 pub(super) fn run(project: &Project) -> Result<Outcome, String> {
+    read_tests(project.cargo(&["test", "--workspace", "--locked", "--no-fail-fast"]))
+}
+
+/// Runs a `cargo test`, shows what it prints, and reads it.
+///
+/// # Errors
+/// When cargo cannot be started, or the log of skipped tests not be read.
+pub(super) fn read_tests(mut command: Command) -> Result<Outcome, String> {
     let log = SkipLog::new()?;
-    let mut command = project.cargo(&["test", "--workspace", "--locked", "--no-fail-fast"]);
     command.env(skips::VARIABLE, log.path());
     if std::io::stdout().is_terminal() {
         command.env("CARGO_TERM_COLOR", "always");
@@ -21,23 +30,6 @@ pub(super) fn run(project: &Project) -> Result<Outcome, String> {
     let ended = stream::run(command, &mut std::io::stdout(), |line| reader.line(line))
         .map_err(|error| format!("starting cargo test: {error}"))?;
     Ok(reader.finish(&Exit::of(&ended), log.read()?))
-}
-
-/// How cargo ended, as far as it matters here.
-struct Exit {
-    success: bool,
-    text: String,
-    left_something_running: bool,
-}
-
-impl Exit {
-    fn of(ended: &Ended) -> Self {
-        Self {
-            success: ended.status.success(),
-            text: ended.status.to_string(),
-            left_something_running: ended.left_something_running,
-        }
-    }
 }
 
 /// Reads the lines of `cargo test` one by one.
@@ -118,22 +110,13 @@ impl Reader {
                 self.skipped.push(skip);
             }
         }
-        if !exit.success && self.failed.is_empty() {
-            self.failed
-                .push(format!("cargo test did not get to the end ({})", exit.text));
-        }
-        if exit.success && self.passed == 0 && self.skipped.is_empty() {
-            self.failed.push("cargo test ran no test".to_owned());
-        }
-        if exit.left_something_running {
-            self.failed
-                .push("a test left a process running that holds its output open".to_owned());
-        }
-        Outcome {
+        let mut outcome = Outcome {
             passed: self.passed,
             failed: self.failed,
             skipped: self.skipped,
-        }
+        };
+        exit.judge("cargo test", &mut outcome);
+        outcome
     }
 }
 

@@ -1,6 +1,7 @@
 //! The tools that tests ask for are those that the continuous integration
 //! installs: a test that is skipped there is skipped everywhere.
 
+use crate::project::has_extension;
 use crate::tidy::source::line_at;
 use crate::tidy::{File, Violation};
 
@@ -16,12 +17,7 @@ pub(super) fn find(files: &[File]) -> Vec<Violation> {
         .collect();
     let mut violations = Vec::new();
     for file in files.iter().filter(|file| !file.path.starts_with("xtask/")) {
-        let Some(source) = &file.source else { continue };
-        for (at, call) in source.code.match_indices("require_tool(") {
-            let line = line_at(&source.code, at);
-            let Some(package) = second_string(&file.text, line, call) else {
-                continue;
-            };
+        for (line, package) in asked_for(file) {
             if !listed.contains(&package) {
                 violations.push(Violation {
                     rule: "unlisted-test-tool",
@@ -36,6 +32,29 @@ pub(super) fn find(files: &[File]) -> Vec<Violation> {
         }
     }
     violations
+}
+
+/// The packages that the tests of a file ask for, with their lines.
+fn asked_for(file: &File) -> Vec<(usize, &str)> {
+    if let Some(source) = &file.source {
+        let calls = source.code.match_indices("require_tool(");
+        let lines = calls.map(|(at, call)| (line_at(&source.code, at), call));
+        return lines
+            .filter_map(|(line, call)| Some((line, second_string(&file.text, line, call)?)))
+            .collect();
+    }
+    // The npm package's tests: `tool('strace', 'strace', [...])`.
+    if !(file.path.starts_with("node/") && has_extension(&file.path, "js")) {
+        return Vec::new();
+    }
+    let calls = file.text.match_indices("tool(");
+    calls
+        .filter_map(|(at, call)| {
+            let second = file.text[at + call.len()..].split([',', ')']).nth(1)?;
+            let package = second.trim().strip_prefix('\'')?.strip_suffix('\'')?;
+            Some((line_at(&file.text, at), package))
+        })
+        .collect()
 }
 
 /// The second string in the arguments of the call on this line, if they are
@@ -75,5 +94,15 @@ mod tests {
         let text = "or_skip!(require_tool(\"fio\", \"fio\"));\n\
                     fn require_tool(program: &str, package: &str) {}\n";
         assert_eq!(found(find, &[list, ("crates/a/tests/b.rs", text)]), []);
+    }
+
+    #[test]
+    fn the_tests_of_the_npm_package_are_held_against_the_list_too() {
+        let list = (LIST, "strace\n");
+        let text = "tool('strace', 'strace', []);\ntool(LINKER, 'gcc-mingw', ['-x']);\n\
+                    function tool(program, debianPackage, args) {}\n";
+        let path = "node/test/a.test.js";
+        assert_eq!(found(find, &[list, (path, text)]), [(path.to_owned(), 2)]);
+        assert_eq!(found(find, &[list, ("docs/a.js", text)]), []);
     }
 }
