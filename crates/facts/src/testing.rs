@@ -97,7 +97,7 @@ pub(crate) fn evidence(workload: &Workload, operations: u64, stack: &Stack) -> E
         reads,
         writes,
         syncs: if per_write { writes } else { 0 },
-        final_sync_ns: (workload.sync == SyncMode::AtEnd).then_some(1_000_000),
+        final_sync_ns: workload.sync.at_end().then_some(1_000_000),
     };
     let span = workload.span.unwrap_or(SIZE);
     let cached = workload.cache == CacheMode::Warm;
