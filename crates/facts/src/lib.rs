@@ -24,6 +24,7 @@ mod testing;
 pub mod uses;
 pub mod verdicts;
 mod words;
+mod write_matrix;
 
 pub use figures::figures;
 pub use layers::layers;
