@@ -84,6 +84,15 @@ pub(crate) enum When {
     Never,
 }
 
+/// How the figures of a run are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Style {
+    /// All that is known, with findings and verdicts
+    Facts,
+    /// The lines of the program that the plan was taken from (write-matrix)
+    Classic,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct MeasureArgs {
     /// The folder, file or block device to measure
@@ -95,15 +104,13 @@ pub(crate) struct MeasureArgs {
     /// Do only this stage of the plan; may be given several times
     #[arg(long = "stage", value_name = "NAME")]
     pub(crate) stages: Vec<String>,
-    /// How long all of it may take: 30s, 5m, 1h
-    #[arg(
-        long,
-        value_name = "DURATION",
-        default_value = "60s",
-        value_parser = duration,
-        allow_hyphen_values = true
-    )]
-    pub(crate) time: u64,
+    /// How long all of it may take: 30s, 5m, 1h [default: what the plan says,
+    /// or 60s]
+    #[arg(long, value_name = "DURATION", value_parser = duration, allow_hyphen_values = true)]
+    pub(crate) time: Option<u64>,
+    /// Do the full amounts of a plan that has some, whatever time it takes
+    #[arg(long)]
+    pub(crate) full: bool,
     /// Size of the file that is made in a folder: 512MiB, 4G (binary), 4GB
     /// (decimal) [default: 1GiB, or what fits]
     #[arg(long, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
@@ -113,11 +120,14 @@ pub(crate) struct MeasureArgs {
     pub(crate) trials: Option<u32>,
     #[arg(long = "for", value_name = "USE", help = help_on_uses())]
     pub(crate) uses: Vec<String>,
+    /// How the figures are printed
+    #[arg(long, value_name = "STYLE", default_value = "facts")]
+    pub(crate) style: Style,
     /// Seed of all random choices, to repeat a run [default: drawn]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Print the run as one JSON document
-    #[arg(long)]
+    #[arg(long, conflicts_with = "style")]
     pub(crate) json: bool,
     /// Write to an existing file or a device, destroying what it holds; must
     /// name exactly the target
@@ -159,8 +169,11 @@ pub(crate) struct ShowArgs {
     /// Its id, the beginning of its id, `last`, or `last~1` for the one before
     #[arg(value_name = "RUN", default_value = "last")]
     pub(crate) run: String,
+    /// How the figures are printed
+    #[arg(long, value_name = "STYLE", default_value = "facts")]
+    pub(crate) style: Style,
     /// Print the run as one JSON document
-    #[arg(long)]
+    #[arg(long, conflicts_with = "style")]
     pub(crate) json: bool,
 }
 
@@ -281,7 +294,7 @@ mod tests {
         let cli = Cli::try_parse_from(["diskfacts", "/tmp", "--time", "5s"]).expect("it parses");
         assert!(cli.command.is_none());
         assert_eq!(cli.measure.target, Some("/tmp".into()));
-        assert_eq!(cli.measure.time, 5_000_000_000);
+        assert_eq!(cli.measure.time, Some(5_000_000_000));
     }
 
     #[test]

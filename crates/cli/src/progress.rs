@@ -26,7 +26,10 @@ pub(crate) struct Display {
 
 struct Lines {
     all: MultiProgress,
+    /// One for each stage; the cells of a matrix share one.
     stages: Vec<ProgressBar>,
+    /// Which of these belongs to each stage of the plan.
+    line_of: Vec<usize>,
     /// All stages together.
     total: ProgressBar,
 }
@@ -45,30 +48,62 @@ pub(crate) struct Watched {
     pub(crate) left_ns: u64,
 }
 
+impl Lines {
+    /// The line of the stage at this index of the plan.
+    fn of(&self, stage: usize) -> Option<&ProgressBar> {
+        self.stages.get(*self.line_of.get(stage)?)
+    }
+}
+
+/// The names of the stages, each once, and which of them each stage has.
+fn names_of(plan: &Plan) -> (Vec<String>, Vec<usize>) {
+    let mut names: Vec<String> = Vec::new();
+    let mut line_of = Vec::with_capacity(plan.stages.len());
+    for stage in &plan.stages {
+        let name = clean(&stage.name);
+        let known = names.iter().position(|known| *known == name);
+        line_of.push(known.unwrap_or(names.len()));
+        if known.is_none() {
+            names.push(name);
+        }
+    }
+    (names, line_of)
+}
+
+/// The stage of a trial, and its cell if it has one: `synced, 4KiB, FSYNC`.
+fn label(trial: &Trial) -> String {
+    let names = std::iter::once(&trial.stage).chain(trial.settings.values());
+    names.cloned().collect::<Vec<_>>().join(", ")
+}
+
 impl Display {
     pub(crate) fn new(plan: &Plan) -> Self {
         let stderr = std::io::stderr();
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let lines = (stderr.is_terminal() && !dumb).then(|| {
             let all = MultiProgress::new();
-            let names: Vec<String> = plan.stages.iter().map(|s| clean(&s.name)).collect();
+            let (names, line_of) = names_of(plan);
             let lengths = names.iter().map(|name| name.chars().count());
             let widest = lengths.max().unwrap_or(0).max(TOTAL.len());
             let line = |name: &str, trials: u64| {
                 let bar = all.add(ProgressBar::new(trials));
-                bar.set_style(style("{prefix} {pos:>3}/{len} {wide_msg}"));
+                bar.set_style(style("{prefix} {pos:>3}/{len:<3} {wide_msg}"));
                 bar.set_prefix(format!("{name:<widest$}"));
                 bar
             };
             let trials = u64::from(plan.trials);
             let stages: Vec<_> = names.iter().map(|name| line(name, trials)).collect();
-            let total = line(TOTAL, trials * stages.len() as u64);
-            Lines { all, stages, total }
+            let total = line(TOTAL, trials);
+            Lines {
+                all,
+                stages,
+                line_of,
+                total,
+            }
         });
-        Self {
-            lines,
-            trials: plan.trials,
-        }
+        let mut display = Self { lines, trials: 0 };
+        display.set_trials(plan.trials);
+        display
     }
 
     /// Each stage is done so often: the time may not allow all that the plan
@@ -76,10 +111,11 @@ impl Display {
     pub(crate) fn set_trials(&mut self, trials: u32) {
         self.trials = trials;
         if let Some(lines) = &self.lines {
-            for bar in &lines.stages {
-                bar.set_length(u64::from(trials));
+            for (line, bar) in lines.stages.iter().enumerate() {
+                let cells = lines.line_of.iter().filter(|of| **of == line).count() as u64;
+                bar.set_length(u64::from(trials) * cells);
             }
-            let all = u64::from(trials) * lines.stages.len() as u64;
+            let all = u64::from(trials) * lines.line_of.len() as u64;
             lines.total.set_length(all);
         }
     }
@@ -125,7 +161,7 @@ impl Display {
         let Some(lines) = &self.lines else {
             return work();
         };
-        let Some(bar) = lines.stages.get(watched.stage) else {
+        let Some(bar) = lines.of(watched.stage) else {
             return work();
         };
         bar.set_message("preparing");
@@ -160,11 +196,14 @@ impl Display {
         let Some(lines) = &self.lines else {
             say(&format!(
                 "trial {}: {} ({} of {}): {said}",
-                trial.order, trial.stage, trial.number, self.trials
+                trial.order,
+                label(trial),
+                trial.number,
+                self.trials
             ));
             return;
         };
-        if let Some(bar) = lines.stages.get(stage) {
+        if let Some(bar) = lines.of(stage) {
             bar.inc(1);
             bar.set_message(said);
         }

@@ -18,10 +18,12 @@ const WHOLE_MAX: usize = 128 << 10;
 /// Distance of the stamps: no filesystem deduplicates in smaller blocks.
 const STAMP_EVERY: usize = 4096;
 
-/// One buffer per slot, aligned for direct I/O.
+/// One buffer per slot, aligned for direct I/O unless made otherwise.
 pub struct Buffers {
     pool: BufferPool,
     block_size: usize,
+    /// Bytes by which each buffer lies behind its aligned address.
+    shift: usize,
     next_stamp: u64,
 }
 
@@ -37,8 +39,23 @@ impl Buffers {
         alignment: usize,
         fill_from: Option<u64>,
     ) -> Result<Self, directio::Error> {
+        Self::shifted(depth, block_size, (alignment, 0), fill_from)
+    }
+
+    /// As [`new`](Self::new), each buffer `shift` bytes behind a multiple of
+    /// `alignment`.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn shifted(
+        depth: u32,
+        block_size: u64,
+        (alignment, shift): (usize, usize),
+        fill_from: Option<u64>,
+    ) -> Result<Self, directio::Error> {
         let block_size = usize::try_from(block_size).unwrap_or(usize::MAX);
-        let mut pool = BufferPool::new(depth as usize, block_size, alignment)?;
+        let size = block_size.saturating_add(shift);
+        let mut pool = BufferPool::new(depth as usize, size, alignment)?;
         let seed = fill_from.unwrap_or(0);
         if fill_from.is_some() {
             let mut rng = Rng::new(seed);
@@ -49,6 +66,7 @@ impl Buffers {
         Ok(Self {
             pool,
             block_size,
+            shift,
             // Seeds that differ in the low bits must not give stamps that meet.
             next_stamp: Rng::new(!seed).next_u64(),
         })
@@ -57,7 +75,7 @@ impl Buffers {
     /// Start of the buffer of a slot.
     #[inline]
     pub fn pointer(&self, slot: u32) -> *mut u8 {
-        self.pool.as_mut_ptr(slot as usize)
+        self.pool.as_mut_ptr(slot as usize).wrapping_add(self.shift)
     }
 
     /// Bytes of each buffer.
@@ -73,13 +91,13 @@ impl Buffers {
 
     /// The buffer of a slot, which must not be in flight.
     pub fn get(&self, slot: u32) -> &[u8] {
-        self.pool.get(slot as usize)
+        &self.pool.get(slot as usize)[self.shift..]
     }
 
     /// The buffer of a slot, which must not be in flight.
     #[inline]
     pub fn get_mut(&mut self, slot: u32) -> &mut [u8] {
-        self.pool.get_mut(slot as usize)
+        &mut self.pool.get_mut(slot as usize)[self.shift..]
     }
 
     /// Makes the buffer of a slot different from everything written before.
@@ -87,7 +105,7 @@ impl Buffers {
     pub fn renew(&mut self, slot: u32) {
         // An odd step visits all 2^64 values before any comes again.
         self.next_stamp = self.next_stamp.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let block = self.pool.get_mut(slot as usize);
+        let block = &mut self.pool.get_mut(slot as usize)[self.shift..];
         if self.block_size <= WHOLE_MAX {
             combine(block, self.next_stamp);
         } else {
@@ -178,6 +196,20 @@ mod tests {
             counts.iter().all(|n| (3712..4480).contains(n)),
             "{counts:?}"
         );
+    }
+
+    #[test]
+    fn a_shifted_buffer_lies_so_far_behind_an_aligned_address() {
+        let mut buffers = Buffers::shifted(3, 8192, (4096, 1), Some(1)).unwrap();
+        for slot in 0..3 {
+            buffers.renew(slot);
+            let pointer = buffers.pointer(slot);
+            assert_eq!(pointer.addr() % 4096, 1);
+            assert_eq!(buffers.get(slot).as_ptr().addr(), pointer.addr());
+            assert_eq!(buffers.get_mut(slot).len(), 8192);
+            let (start, length) = buffers.region();
+            assert!(pointer.addr() + 8192 <= start.addr() + length);
+        }
     }
 
     #[test]

@@ -114,6 +114,15 @@ pub trait Engine {
     /// What the system answered.
     fn sync_all(&mut self) -> io::Result<()>;
 
+    /// Makes everything written durable, without metadata that reading it does
+    /// not need (`fdatasync(2)`), with no operation in flight.
+    ///
+    /// # Errors
+    /// What the system answered.
+    fn sync_data(&mut self) -> io::Result<()> {
+        self.sync_all()
+    }
+
     /// Spends the time until `tick`, with no operation in flight.
     fn idle_until(&mut self, tick: u64);
 }

@@ -13,7 +13,7 @@
 //! loop spends on the others of a batch is in neither.
 
 use crate::clock::Timescale;
-use crate::engine::{Completion, Done, Engine, FailedIn, Op, Wait};
+use crate::engine::{Completion, Done, Engine, FailedIn, Op, SyncEach, Wait};
 use crate::fixed::Fixed;
 use crate::intervals::Intervals;
 use diskfacts_plan::arrivals::Intended;
@@ -43,8 +43,8 @@ pub struct Job<'a> {
     pub operations: Option<u64>,
     /// Intended starts of an open loop.
     pub intended: Option<Intended>,
-    /// Whether a final sync belongs to the measurement.
-    pub sync_at_end: bool,
+    /// The final sync that belongs to the measurement.
+    pub sync_at_end: SyncEach,
     /// Set from outside to end early.
     pub stop: &'a AtomicBool,
     /// Operations completed, for whoever watches; updated now and then.
@@ -246,9 +246,12 @@ impl Tally {
 
     fn finish<E: Engine>(mut self, engine: &mut E, job: &Job<'_>) -> Record {
         let mut final_sync_ns = None;
-        if job.sync_at_end && !self.histograms[1].is_empty() {
+        if job.sync_at_end != SyncEach::None && !self.histograms[1].is_empty() {
             let before = engine.now();
-            let synced = engine.sync_all();
+            let synced = match job.sync_at_end {
+                SyncEach::Data => engine.sync_data(),
+                SyncEach::None | SyncEach::Full => engine.sync_all(),
+            };
             let after = engine.now();
             final_sync_ns = Some(self.scale.ns(after.saturating_sub(before)));
             self.last = after;

@@ -47,7 +47,24 @@ pub fn sync_each(mode: SyncMode) -> SyncEach {
     match mode {
         SyncMode::Fdatasync => SyncEach::Data,
         SyncMode::Fsync => SyncEach::Full,
-        SyncMode::None | SyncMode::AtEnd | SyncMode::ODsync | SyncMode::OSync => SyncEach::None,
+        SyncMode::None
+        | SyncMode::AtEnd
+        | SyncMode::FdatasyncAtEnd
+        | SyncMode::ODsync
+        | SyncMode::OSync => SyncEach::None,
+    }
+}
+
+/// What an engine has to do once, after the last write.
+pub(crate) fn sync_at_end(mode: SyncMode) -> SyncEach {
+    match mode {
+        SyncMode::AtEnd => SyncEach::Full,
+        SyncMode::FdatasyncAtEnd => SyncEach::Data,
+        SyncMode::None
+        | SyncMode::Fdatasync
+        | SyncMode::Fsync
+        | SyncMode::ODsync
+        | SyncMode::OSync => SyncEach::None,
     }
 }
 

@@ -165,6 +165,10 @@ impl<T: Ticks> Engine for Sync<T> {
         self.file.sync_all()
     }
 
+    fn sync_data(&mut self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
     fn idle_until(&mut self, tick: u64) {
         idle_real(self.ticks, self.scale, tick);
     }

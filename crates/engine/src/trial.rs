@@ -8,13 +8,13 @@ use crate::error::TrialError;
 use crate::measure::{Job, measure};
 use crate::null::Null;
 use crate::outcome::{StreamRecord, TrialOutcome, add_up};
-use crate::pick::{Kind, Picked, pick, sync_each};
+use crate::pick::{Kind, Picked, pick, sync_at_end, sync_each};
 use crate::stream_file::StreamFile;
 use crate::sync::Sync;
 use diskfacts_plan::arrivals::Intended;
 use diskfacts_plan::pattern::{Range, Steps};
 use diskfacts_plan::rng::Rng;
-use diskfacts_plan::{EngineChoice, Pattern, Rate, SyncMode, Workload};
+use diskfacts_plan::{BufferAlignment, EngineChoice, Pattern, Rate, Workload};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, mpsc};
@@ -239,10 +239,14 @@ impl Share<'_> {
         }
         let opened = self.trial.file.open(workload)?;
         let fill = workload.operation.writes().then_some(self.seed);
-        let buffers = Buffers::new(
+        let shift = match workload.buffer {
+            BufferAlignment::Aligned => 0,
+            BufferAlignment::Unaligned => 1,
+        };
+        let buffers = Buffers::shifted(
             self.picked.depth,
             workload.block_size,
-            self.trial.file.alignment,
+            (self.trial.file.alignment, shift),
             fill,
         )
         .map_err(TrialError::Buffers)?;
@@ -352,7 +356,7 @@ impl Share<'_> {
             intended: workload
                 .rate
                 .map(|rate: Rate| Intended::new(rate, self.thread, self.threads, self.trial.seed)),
-            sync_at_end: workload.sync == SyncMode::AtEnd,
+            sync_at_end: sync_at_end(workload.sync),
             stop: &progress.stop,
             progress: &progress.operations,
         }

@@ -115,6 +115,7 @@ fn a_sync_is_counted_for_each_write_or_once_at_the_end() {
         (SyncMode::Fdatasync, 20),
         (SyncMode::Fsync, 20),
         (SyncMode::AtEnd, 1),
+        (SyncMode::FdatasyncAtEnd, 1),
         (SyncMode::ODsync, 0),
         (SyncMode::OSync, 0),
     ] {
@@ -132,10 +133,7 @@ fn a_sync_is_counted_for_each_write_or_once_at_the_end() {
             };
             let outcome = run(&workload);
             assert_eq!(outcome.issued.syncs, syncs, "{sync:?}");
-            assert_eq!(
-                outcome.issued.final_sync_ns.is_some(),
-                sync == SyncMode::AtEnd
-            );
+            assert_eq!(outcome.issued.final_sync_ns.is_some(), sync.at_end());
             assert_eq!(outcome.issued.write_bytes, 20 * 4096);
             assert_eq!(outcome.errors, 0, "{:?}", outcome.error_counts);
         }

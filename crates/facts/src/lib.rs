@@ -25,6 +25,7 @@ mod testing;
 pub mod uses;
 pub mod verdicts;
 mod words;
+mod write_matrix;
 
 pub use figures::figures;
 pub use layers::layers;

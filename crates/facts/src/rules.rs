@@ -13,21 +13,27 @@ mod cpu_pressure;
 mod cpu_stolen;
 mod depth_not_reached;
 mod direct_refused;
+mod early_acknowledgement;
 mod engine_fell_back;
+mod flush_cost;
 mod holes;
 mod interrupted;
 mod io_errors;
 mod not_durable;
 mod other_io;
 mod rate_missed;
+mod same_modes;
 mod served_from_cache;
 mod stalled;
+mod sync_block_size;
 mod sync_without_flush;
 mod too_few_trials;
 mod too_noisy;
 mod too_short;
 mod warm_not_cached;
 mod warm_up;
+mod whole_revolutions;
+mod write_choice;
 
 pub(crate) use served_from_cache::SHARE as SERVED_FROM_CACHE;
 pub(crate) use too_noisy::NOTE as NOISE;
@@ -89,7 +95,7 @@ pub fn all() -> &'static [Rule] {
     &RULES
 }
 
-const RULES: [Rule; 22] = [
+const RULES: [Rule; 28] = [
     Rule {
         name: io_errors::NAME,
         about: "operations failed",
@@ -200,6 +206,36 @@ const RULES: [Rule; 22] = [
         about: "write figures are acknowledgements of a volatile cache",
         check: not_durable::check,
     },
+    Rule {
+        name: write_choice::NAME,
+        about: "which way to write suits a log, a database and bulk data",
+        check: write_choice::check,
+    },
+    Rule {
+        name: sync_block_size::NAME,
+        about: "the smallest block at which synced writes are nearly as fast as a stream",
+        check: sync_block_size::check,
+    },
+    Rule {
+        name: whole_revolutions::NAME,
+        about: "each synced write waits for whole revolutions of the disk",
+        check: whole_revolutions::check,
+    },
+    Rule {
+        name: flush_cost::NAME,
+        about: "what a sync costs on top of a write",
+        check: flush_cost::check,
+    },
+    Rule {
+        name: early_acknowledgement::NAME,
+        about: "the drive acknowledges writes before its medium has them",
+        check: early_acknowledgement::check,
+    },
+    Rule {
+        name: same_modes::NAME,
+        about: "ways to write that are the same thing here",
+        check: same_modes::check,
+    },
 ];
 
 /// What follows from a run, most important first: by severity, then by
@@ -210,9 +246,28 @@ pub fn findings(run: &Run) -> Vec<Finding> {
         .iter()
         .flat_map(|rule| (rule.check)(&context))
         .collect();
+    found.iter_mut().for_each(shorten_evidence);
     // The sort is stable and keeps the order of the rules.
     found.sort_by_key(|finding| Reverse((finding.severity, finding.confidence)));
     found
+}
+
+/// Most lines of evidence of a finding, and how many are kept of more: what is so
+/// in the 294 cells of a matrix is seen from a few of them.
+const EVIDENCE_MAX: usize = 16;
+const EVIDENCE_KEPT: usize = 5;
+
+/// Keeps the first lines of a long list of evidence, and the last, which may be
+/// about all of them.
+fn shorten_evidence(finding: &mut Finding) {
+    let lines = finding.evidence.len();
+    if lines > EVIDENCE_MAX {
+        let left_out = lines - EVIDENCE_KEPT - 1;
+        let said = format!("{left_out} more lines like these are left out.");
+        finding
+            .evidence
+            .splice(EVIDENCE_KEPT..lines - 1, std::iter::once(said));
+    }
 }
 
 /// Names of stages for a finding, each once.
@@ -250,6 +305,27 @@ mod tests {
             );
             assert!(RULES[..i].iter().all(|other| other.name != rule.name));
         }
+    }
+
+    #[test]
+    fn a_matrix_gives_findings_of_a_few_lines() {
+        let run = testing::matrix_run(|_, _| 1e9);
+        let found = findings(&run);
+        let short = found
+            .iter()
+            .find(|f| f.rule == too_few_trials::NAME)
+            .unwrap();
+        assert_eq!(
+            short.evidence,
+            ["Trials: streaming (1, in 126 cells) and synced (1, in 168 cells)."]
+        );
+        for finding in &found {
+            assert!(finding.evidence.len() <= EVIDENCE_MAX, "{finding:#?}");
+        }
+        let long = found.iter().find(|f| f.rule == too_short::NAME).unwrap();
+        assert_eq!(long.severity, Severity::Note);
+        assert_eq!(long.evidence.len(), EVIDENCE_KEPT + 2);
+        assert!(long.evidence[EVIDENCE_KEPT].ends_with("more lines like these are left out."));
     }
 
     #[test]

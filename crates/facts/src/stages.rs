@@ -74,8 +74,16 @@ pub(crate) fn of(run: &Run) -> Vec<Stage<'_>> {
     for stage in &mut stages {
         stage.trials.sort_by_key(|t| (t.number, t.order));
     }
-    let place = |name: &str| run.plan.stages.iter().position(|s| s.name == name);
-    stages.sort_by_key(|stage| place(stage.name).unwrap_or(usize::MAX));
+    // Kernel settings may have been varied besides those of the plan.
+    let is_cell = |cell: &diskfacts_plan::Stage, stage: &Stage<'_>| {
+        cell.name == stage.name
+            && cell
+                .settings
+                .iter()
+                .all(|(key, value)| stage.settings.get(key) == Some(value))
+    };
+    let place = |stage: &Stage<'_>| run.plan.stages.iter().position(|s| is_cell(s, stage));
+    stages.sort_by_cached_key(|stage| place(stage).unwrap_or(usize::MAX));
     stages
 }
 
@@ -96,6 +104,28 @@ mod tests {
             let numbers: Vec<u32> = stage.trials.iter().map(|t| t.number).collect();
             assert_eq!(numbers, [1, 2, 3, 4, 5]);
         }
+    }
+
+    #[test]
+    fn the_cells_of_a_matrix_come_in_the_order_of_the_plan() {
+        let mut run = testing::healthy();
+        let mut cell = run.plan.stages[0].clone();
+        run.plan.stages.clear();
+        run.trials.retain(|t| t.stage == cell.name && t.number == 1);
+        for mode in ["FSYNC", "BUFFERED"] {
+            cell.settings.insert("mode".into(), mode.into());
+            run.plan.stages.push(cell.clone());
+            let mut trial = run.trials[0].clone();
+            trial.settings.clone_from(&cell.settings);
+            trial.settings.insert("scheduler".into(), "none".into());
+            run.trials.insert(0, trial);
+        }
+        run.trials.pop();
+        let modes: Vec<&str> = of(&run)
+            .iter()
+            .map(|s| s.settings["mode"].as_str())
+            .collect();
+        assert_eq!(modes, ["FSYNC", "BUFFERED"]);
     }
 
     #[test]

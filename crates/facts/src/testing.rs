@@ -1,6 +1,6 @@
 //! Runs to try rules on: a healthy one, and ways to plant one flaw in it.
 
-use diskfacts_plan::{CacheMode, Operation, Plan, SyncMode, Workload};
+use diskfacts_plan::{CacheMode, Operation, Plan, SyncMode, Workload, WriteMode};
 use diskfacts_record::evidence::{
     ClockEvidence, DeviceCounters, EngineEvidence, Evidence, Intervals, Issued, Pressure,
     ProcessIo, Residency, ResidencyMethod,
@@ -10,7 +10,6 @@ use diskfacts_record::{
     BlockDevice, Cpu, DeviceKind, Filesystem, Finding, Latency, Layers, Machine, Run, RunInfo,
     SCHEMA, Stack, Status, Target, TargetKind, Trial,
 };
-use std::collections::BTreeMap;
 
 /// Bytes of the target.
 pub(crate) const SIZE: u64 = 1 << 30;
@@ -97,7 +96,7 @@ pub(crate) fn evidence(workload: &Workload, operations: u64, stack: &Stack) -> E
         reads,
         writes,
         syncs: if per_write { writes } else { 0 },
-        final_sync_ns: (workload.sync == SyncMode::AtEnd).then_some(1_000_000),
+        final_sync_ns: workload.sync.at_end().then_some(1_000_000),
     };
     let span = workload.span.unwrap_or(SIZE);
     let cached = workload.cache == CacheMode::Warm;
@@ -146,8 +145,13 @@ pub(crate) fn evidence(workload: &Workload, operations: u64, stack: &Stack) -> E
     }
 }
 
-/// A trial of one second.
-fn trial(stage: &diskfacts_plan::Stage, number: u32, order: u32, stack: &Stack) -> Trial {
+/// A trial of one second, of at most so many operations.
+fn trial(
+    stage: &diskfacts_plan::Stage,
+    (number, order): (u32, u32),
+    stack: &Stack,
+    operations_max: f64,
+) -> Trial {
     let mut workload = stage.workload.clone();
     workload.span = Some(workload.span.unwrap_or(SIZE));
     let in_flight = workload.outstanding();
@@ -158,7 +162,7 @@ fn trial(stage: &diskfacts_plan::Stage, number: u32, order: u32, stack: &Stack) 
         4_000_000
     };
     let rate = in_flight as f64 * 1e9 / f64::from(latency_ns);
-    let operations = (rate.min(8000.0) * WOBBLE[(number as usize - 1) % 5]) as u64;
+    let operations = (rate.min(operations_max) * WOBBLE[(number as usize - 1) % 5]) as u64;
     let evidence = evidence(&workload, operations, stack);
     let mut histograms = Histograms::default();
     for i in 0..operations {
@@ -175,7 +179,7 @@ fn trial(stage: &diskfacts_plan::Stage, number: u32, order: u32, stack: &Stack) 
         stage: stage.name.clone(),
         number,
         order,
-        settings: BTreeMap::new(),
+        settings: stage.settings.clone(),
         layers: crate::layers(&workload, &evidence, stack),
         seconds: 1.0,
         bytes,
@@ -212,11 +216,15 @@ pub(crate) fn on(stack: Stack) -> Run {
 
 /// A run of this plan in which nothing is wrong.
 pub(crate) fn run_of(plan: Plan, stack: Stack) -> Run {
+    run_with(plan, stack, 8000.0)
+}
+
+fn run_with(plan: Plan, stack: Stack, operations_max: f64) -> Run {
     let mut trials = Vec::new();
     for number in 1..=plan.trials {
         for stage in &plan.stages {
             let order = trials.len() as u32 + 1;
-            trials.push(trial(stage, number, order, &stack));
+            trials.push(trial(stage, (number, order), &stack, operations_max));
         }
     }
     Run {
@@ -317,4 +325,73 @@ pub(crate) fn cached() -> Layers {
         device: Some(0.0),
         ..Layers::default()
     }
+}
+
+/// A run of `write-matrix`, one trial of each cell, whose rate in bytes per
+/// second is given by its mode and its block size.
+pub(crate) fn matrix_run(rate: impl Fn(WriteMode, u64) -> f64) -> Run {
+    let plan = diskfacts_plan::builtin::plan("write-matrix").expect("it is built in");
+    let mut run = run_with(plan, stack(), 50.0);
+    for trial in &mut run.trials {
+        let size = trial.workload.block_size;
+        let mode = WriteMode::of(&trial.workload).expect("every cell has a mode");
+        let rate = rate(mode, size);
+        trial.throughput_bytes_per_s = rate;
+        trial.iops = rate / size as f64;
+        trial.seconds = trial.bytes as f64 / rate;
+        // More digits than a latency in whole nanoseconds would have.
+        trial.latency_ns = Latency::default();
+        trial.histograms = Histograms::default();
+    }
+    run
+}
+
+/// A factor near 1 that differs from cell to cell: noise, the same each time.
+pub(crate) fn wobble(mode: WriteMode, size: u64, range: f64) -> f64 {
+    let mut rng = diskfacts_plan::rng::Rng::for_part(size, mode.rank() as u64);
+    1.0 + range * (rng.below(1000) as f64 / 1000.0 - 0.5)
+}
+
+/// Makes the disk a rotating one.
+pub(crate) fn rotating(run: &mut Run) {
+    for device in &mut run.stack.devices {
+        device.rotational = Some(true);
+    }
+}
+
+/// The results that come with `@ronomon/direct-io` 3.0.1: a disk of 7200 rpm, one
+/// trial of each of the 294 cells. They hold nothing but rates.
+pub(crate) fn seed_run() -> Run {
+    let rows: Vec<Vec<&str>> = include_str!("../../disk/data/003_matrix.csv")
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').collect())
+        .collect();
+    assert_eq!(rows.len(), 294);
+    let mut run = matrix_run(|mode, size| {
+        let row = rows
+            .iter()
+            .find(|row| row[1] == size.to_string() && row[3] == mode.to_string())
+            .unwrap_or_else(|| panic!("no row of {mode} at {size}"));
+        row[7].parse::<f64>().expect("a rate") * f64::from(1 << 20)
+    });
+    let mut disk = BlockDevice::unknown("sda", 8, 0, DeviceKind::Disk);
+    disk.write_cache = Some("write back".into());
+    run.stack = Stack {
+        devices: vec![disk],
+        ..Stack::default()
+    };
+    rotating(&mut run);
+    for trial in &mut run.trials {
+        trial.evidence = Evidence::default();
+        trial.layers = Layers::default();
+    }
+    run
+}
+
+/// The finding of one rule, whatever the others would say.
+pub(crate) fn of_rule(run: &Run, rule: &str) -> Option<Finding> {
+    let known = crate::rules::all().iter().find(|known| known.name == rule);
+    let check = known.expect("a rule of the table").check;
+    check(&crate::Context::new(run)).into_iter().next()
 }

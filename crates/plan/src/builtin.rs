@@ -7,8 +7,9 @@ use crate::file;
 use crate::plan::Plan;
 
 /// Name and text of each built-in plan, in the order in which they are listed.
-const TEXTS: [(&str, &str); 2] = [
+const TEXTS: [(&str, &str); 3] = [
     ("survey", include_str!("../plans/survey.toml")),
+    ("write-matrix", include_str!("../plans/write-matrix.toml")),
     ("overhead", include_str!("../plans/overhead.toml")),
 ];
 
@@ -36,6 +37,7 @@ pub fn plan(name: &str) -> Option<Plan> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Stage, WriteMode, units};
 
     #[test]
     fn every_built_in_plan_parses_has_no_problem_and_bears_its_name() {
@@ -45,6 +47,35 @@ mod tests {
             assert_eq!(parsed.problems(), [], "{name}");
             assert!(!parsed.about.is_empty());
         }
+    }
+
+    #[test]
+    fn the_write_matrix_is_every_mode_at_every_size_with_the_amounts_of_the_benchmark() {
+        let mut plan = plan("write-matrix").unwrap();
+        assert_eq!(plan.stages.len(), 14 * 21);
+        assert!(plan.stages.iter().all(Stage::shares_time));
+        assert!(plan.in_full());
+        let mut seen = Vec::new();
+        for stage in &plan.stages {
+            let workload = &stage.workload;
+            let mode = WriteMode::of(workload).unwrap();
+            assert_eq!(stage.settings["mode"], mode.to_string());
+            let size = units::parse_size(&stage.settings["block_size"]).unwrap();
+            assert_eq!(size, workload.block_size);
+            let blocks = (128 << 20) / size;
+            let operations = if mode.sync.each_write() {
+                blocks.min(size / 32)
+            } else {
+                blocks
+            };
+            let said = workload.stop.bytes.map(|bytes| bytes / size);
+            assert_eq!(workload.stop.operations.or(said), Some(operations));
+            assert!(!stage.shares_time() && workload.stop.time_ns.is_none());
+            seen.push((size, mode.rank()));
+        }
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), 14 * 21);
     }
 
     #[test]

@@ -4,9 +4,11 @@
 //! and what would be right. All problems are found at once, so that nobody has
 //! to mend a plan one run at a time.
 
-use crate::plan::Plan;
+use crate::plan::{Amount, Plan, Stage};
 use crate::units::{exact_size, show_size};
-use crate::workload::{CacheMode, EngineChoice, Operation, Pattern, Stop, SyncMode, Workload};
+use crate::workload::{
+    BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Stop, SyncMode, Workload,
+};
 
 /// Most operations one stream may keep in flight. `io_uring`'s own limit is
 /// 32 768 entries (`IORING_MAX_ENTRIES` in `io_uring/io_uring.h` of the
@@ -174,6 +176,12 @@ impl Workload {
             let key = if self.iopoll { "iopoll" } else { "sqpoll" };
             found.push(problem(key, "only the io_uring engine can poll"));
         }
+        if self.buffer == BufferAlignment::Unaligned && self.cache == CacheMode::Direct {
+            found.push(problem(
+                "buffer",
+                "direct I/O needs an aligned one; drop it, or use cache = \"buffered\"",
+            ));
+        }
         if self.iopoll && self.cache != CacheMode::Direct {
             found.push(problem("iopoll", "polled I/O needs cache = \"direct\""));
         }
@@ -282,12 +290,44 @@ impl Workload {
     }
 }
 
+impl Stage {
+    /// What is wrong with the amount that it does in full.
+    fn full_problems(&self) -> Vec<Problem> {
+        let Some(Amount { bytes, operations }) = self.full else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        if bytes.is_some_and(|bytes| bytes < self.workload.block_size) {
+            found.push(problem(
+                "full_bytes",
+                format!(
+                    "it is less than one block of {}",
+                    show_size(self.workload.block_size)
+                ),
+            ));
+        }
+        if operations == Some(0) {
+            found.push(problem(
+                "full_operations",
+                "it is 0, so nothing would be measured",
+            ));
+        }
+        found
+    }
+}
+
 impl Plan {
     /// What is wrong with the plan on any target, each with its stage.
     pub fn problems(&self) -> Vec<(String, Problem)> {
         let mut found: Vec<(String, Problem)> = Vec::new();
         if self.trials == 0 {
             found.push((self.name.clone(), problem("trials", "it is 0; at least 1")));
+        }
+        if self.time_ns == Some(0) {
+            found.push((
+                self.name.clone(),
+                problem("time", "it is 0, so nothing would be measured"),
+            ));
         }
         if self.stages.is_empty() {
             found.push((
@@ -298,19 +338,25 @@ impl Plan {
         for (i, stage) in self.stages.iter().enumerate() {
             if self.stages[..i]
                 .iter()
-                .any(|other| other.name == stage.name)
+                .any(|other| other.name == stage.name && other.settings == stage.settings)
             {
                 found.push((
-                    stage.name.clone(),
+                    stage.label(),
                     problem("name", "another stage has the same name"),
                 ));
             }
             found.extend(
                 stage
+                    .full_problems()
+                    .into_iter()
+                    .map(|problem| (stage.label(), problem)),
+            );
+            found.extend(
+                stage
                     .workload
                     .problems()
                     .into_iter()
-                    .map(|problem| (stage.name.clone(), problem)),
+                    .map(|problem| (stage.label(), problem)),
             );
         }
         found
@@ -321,6 +367,7 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::workload::{Arrivals, Rate};
+    use std::collections::BTreeMap;
 
     fn keys(workload: &Workload) -> Vec<&'static str> {
         workload.problems().iter().map(|p| p.key).collect()
@@ -414,6 +461,13 @@ mod tests {
                     ..base()
                 },
                 "queue_depth",
+            ),
+            (
+                Workload {
+                    buffer: BufferAlignment::Unaligned,
+                    ..base()
+                },
+                "buffer",
             ),
             (
                 Workload {
@@ -532,13 +586,34 @@ mod tests {
             name: "a".into(),
             about: String::new(),
             workload: Workload::default(),
+            settings: BTreeMap::new(),
+            full: None,
         };
-        let plan = Plan {
+        let mut plan = Plan {
             name: "p".into(),
             about: String::new(),
             trials: 1,
+            time_ns: None,
             stages: vec![stage.clone(), stage],
         };
         assert_eq!(plan.problems().len(), 1);
+        // Cells of a matrix share their name and differ in their settings.
+        plan.stages[1].settings.insert("mode".into(), "x".into());
+        assert_eq!(plan.problems(), []);
+    }
+
+    #[test]
+    fn a_full_amount_of_nothing_is_refused() {
+        let mut plan = crate::builtin::plan("write-matrix").unwrap();
+        plan.stages.truncate(2);
+        plan.stages[0].full.as_mut().unwrap().bytes = Some(4095);
+        let keys = |plan: &Plan| -> Vec<&'static str> {
+            plan.problems().iter().map(|(_, p)| p.key).collect()
+        };
+        assert_eq!(keys(&plan), ["full_bytes"]);
+        plan.stages[0].full.as_mut().unwrap().bytes = Some(4096);
+        plan.stages[1].full.as_mut().unwrap().operations = Some(0);
+        plan.time_ns = Some(0);
+        assert_eq!(keys(&plan), ["time", "full_operations"]);
     }
 }

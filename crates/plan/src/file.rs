@@ -5,16 +5,20 @@
 //! are documented in `docs/reference/plan-file.md`.
 
 mod fields;
+mod vary;
 
-use crate::plan::{Plan, Stage};
+use crate::plan::{Amount, Plan, Stage};
 use crate::units;
 use crate::workload::{
-    Arrivals, CacheMode, EngineChoice, Operation, Pattern, Rate, Stop, SyncMode, Workload,
+    Arrivals, BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Rate, Stop, SyncMode,
+    Workload,
 };
 use fields::Fields;
 pub use fields::nearest;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use thiserror::Error;
+pub use vary::CELLS_MAX;
 
 /// Why a text is not a plan. The line counts from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -42,13 +46,18 @@ const CACHES: [(&str, CacheMode); 4] = [
     ("cold", CacheMode::Cold),
     ("direct", CacheMode::Direct),
 ];
-const SYNCS: [(&str, SyncMode); 6] = [
+const SYNCS: [(&str, SyncMode); 7] = [
     ("none", SyncMode::None),
     ("fdatasync", SyncMode::Fdatasync),
     ("fsync", SyncMode::Fsync),
     ("at-end", SyncMode::AtEnd),
+    ("fdatasync-at-end", SyncMode::FdatasyncAtEnd),
     ("o-dsync", SyncMode::ODsync),
     ("o-sync", SyncMode::OSync),
+];
+const BUFFERS: [(&str, BufferAlignment); 2] = [
+    ("aligned", BufferAlignment::Aligned),
+    ("unaligned", BufferAlignment::Unaligned),
 ];
 const ARRIVALS: [(&str, Arrivals); 2] =
     [("fixed", Arrivals::Fixed), ("poisson", Arrivals::Poisson)];
@@ -83,10 +92,10 @@ pub fn parse(text: &str) -> Result<Plan, FileError> {
     let name = top.required_text("name")?;
     let about = top.text("about")?.unwrap_or_default();
     let trials = top.number("trials")?.unwrap_or(3);
+    let time_ns = top.duration("time")?;
     let mut stages = Vec::new();
-    for mut table in top.tables("stage")? {
-        stages.push(stage(&mut table)?);
-        table.finish("a stage")?;
+    for table in top.tables("stage")? {
+        stages.extend(cells(table)?);
     }
     top.finish("a plan")?;
     if !name
@@ -103,19 +112,35 @@ pub fn parse(text: &str) -> Result<Plan, FileError> {
         name,
         about,
         trials,
+        time_ns,
         stages,
     })
 }
 
-fn stage(table: &mut Fields<'_>) -> Result<Stage, FileError> {
+/// The stage of a table or, when something is varied in it, one for each cell of
+/// the matrix.
+fn cells(mut table: Fields<'_>) -> Result<Vec<Stage>, FileError> {
     let name = table.required_text("name")?;
     let about = table.text("about")?.unwrap_or_default();
-    let workload = workload(table)?;
-    Ok(Stage {
-        name,
-        about,
-        workload,
-    })
+    let settings = table.texts("settings")?;
+    let mut stages = Vec::new();
+    for cell in vary::cells(table)? {
+        let (mut table, varied) = (cell.table, cell.settings);
+        let workload = workload(&mut table)?;
+        let full = Amount {
+            bytes: table.size("full_bytes")?,
+            operations: table.number("full_operations")?,
+        };
+        table.finish("a stage")?;
+        stages.push(Stage {
+            name: name.clone(),
+            about: about.clone(),
+            workload,
+            settings: settings.clone().into_iter().chain(varied).collect(),
+            full: (full != Amount::default()).then_some(full),
+        });
+    }
+    Ok(stages)
 }
 
 fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
@@ -167,6 +192,7 @@ fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
         streams: table.number("streams")?.unwrap_or(default.streams),
         cache: table.choice("cache", &CACHES)?.unwrap_or(default.cache),
         sync: table.choice("sync", &SYNCS)?.unwrap_or(default.sync),
+        buffer: table.choice("buffer", &BUFFERS)?.unwrap_or(default.buffer),
         rate,
         stop: Stop {
             time_ns: table.duration("time")?,
@@ -201,14 +227,54 @@ pub fn print(plan: &Plan) -> String {
         let _ = writeln!(out, "about = {}", quoted(&plan.about));
     }
     let _ = writeln!(out, "trials = {}", plan.trials);
+    if let Some(ns) = plan.time_ns {
+        let _ = writeln!(out, "time = \"{}\"", units::exact_duration(ns));
+    }
     for stage in &plan.stages {
         let _ = writeln!(out, "\n[[stage]]\nname = {}", quoted(&stage.name));
         if !stage.about.is_empty() {
             let _ = writeln!(out, "about = {}", quoted(&stage.about));
         }
         print_workload(&mut out, &stage.workload);
+        let full = stage.full.unwrap_or_default();
+        if let Some(bytes) = full.bytes {
+            let _ = writeln!(out, "full_bytes = \"{}\"", units::exact_size(bytes));
+        }
+        if let Some(operations) = full.operations {
+            let _ = writeln!(out, "full_operations = {operations}");
+        }
+        print_settings(&mut out, &stage.settings);
     }
     out
+}
+
+/// A TOML key in quotes, which takes no more than one line.
+fn key(text: &str) -> String {
+    let mut out = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() => {
+                // Writing to a String cannot fail.
+                let _ = write!(out, "\\u{:04X}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// What `vary` made is printed cell by cell.
+fn print_settings(out: &mut String, settings: &BTreeMap<String, String>) {
+    if settings.is_empty() {
+        return;
+    }
+    let settings: Vec<String> = settings
+        .iter()
+        .map(|(name, value)| format!("{} = {}", key(name), quoted(value)))
+        .collect();
+    let _ = writeln!(out, "settings = {{ {} }}", settings.join(", "));
 }
 
 fn print_workload(out: &mut String, workload: &Workload) {
@@ -249,6 +315,9 @@ fn print_workload(out: &mut String, workload: &Workload) {
     }
     if workload.sync != default.sync {
         line("sync", text(word(&SYNCS, workload.sync)));
+    }
+    if workload.buffer != default.buffer {
+        line("buffer", text(word(&BUFFERS, workload.buffer)));
     }
     if let Some(rate) = workload.rate {
         line("rate", rate.operations_per_s.to_string());

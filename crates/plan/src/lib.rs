@@ -10,6 +10,7 @@
 //! * [`workload`]: the vocabulary of I/O.
 //! * [`check`]: whether a workload makes sense at all, and on a given target.
 //! * [`mod@file`]: the TOML form of a plan, read and printed.
+//! * [`write_mode`]: the ways to write a file, by their usual names.
 //! * [`builtin`]: the plans that come with diskfacts.
 
 pub mod arrivals;
@@ -21,9 +22,12 @@ pub mod plan;
 pub mod rng;
 pub mod units;
 pub mod workload;
+pub mod write_mode;
 
 pub use check::{Constraints, Problem};
-pub use plan::{Plan, Stage};
+pub use plan::{Amount, Plan, Stage};
 pub use workload::{
-    Arrivals, CacheMode, EngineChoice, Operation, Pattern, Rate, Stop, SyncMode, Workload,
+    Arrivals, BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Rate, Stop, SyncMode,
+    Workload,
 };
+pub use write_mode::WriteMode;

@@ -1,7 +1,8 @@
 //! A plan: which stages to run, how often, in the words of its file.
 
-use crate::workload::Workload;
+use crate::workload::{Stop, Workload};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A named list of stages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -13,6 +14,9 @@ pub struct Plan {
     /// How often each stage is executed, interleaved with the others, at least
     /// once. Three or more are needed before a spread can be stated.
     pub trials: u32,
+    /// Nanoseconds that all of it may take, unless the command says otherwise.
+    #[serde(default)]
+    pub time_ns: Option<u64>,
     /// The stages, in the order in which they are reported.
     pub stages: Vec<Stage>,
 }
@@ -20,16 +24,72 @@ pub struct Plan {
 /// One workload of a plan, with the name it is reported under.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stage {
-    /// Unique within the plan.
+    /// Unique within the plan, but for the cells of a matrix, which share it.
     pub name: String,
     /// What the stage shows, in a few words.
     pub about: String,
     /// What to do.
     pub workload: Workload,
+    /// Which cell of a matrix this is: what was varied, by name. Empty for a
+    /// stage that is no matrix.
+    #[serde(default)]
+    pub settings: BTreeMap<String, String>,
+    /// How much the stage does when it may take as long as it needs. A stage
+    /// that has it also ends at its share of the time otherwise.
+    #[serde(default)]
+    pub full: Option<Amount>,
+}
+
+/// How much to read or write: up to the first of these that is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Amount {
+    /// Bytes, over all streams.
+    pub bytes: Option<u64>,
+    /// Operations, over all streams.
+    pub operations: Option<u64>,
+}
+
+impl Stage {
+    /// The name, with the settings where there are any:
+    /// `synced (block_size=4KiB, mode=FSYNC)`.
+    pub fn label(&self) -> String {
+        if self.settings.is_empty() {
+            return self.name.clone();
+        }
+        let settings: Vec<String> = self
+            .settings
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
+        format!("{} ({})", self.name, settings.join(", "))
+    }
+
+    /// Whether its trials share the time of the run: it has no stop rule of its
+    /// own, or is to be done in full only when asked for.
+    pub fn shares_time(&self) -> bool {
+        self.workload.stop == Stop::default() || self.full.is_some()
+    }
 }
 
 impl Plan {
-    /// The stage of this name.
+    /// Gives the stages that have one their full amount, whatever time it takes;
+    /// answers whether there was any.
+    pub fn in_full(&mut self) -> bool {
+        let mut any = false;
+        for stage in &mut self.stages {
+            if let Some(full) = stage.full.take() {
+                stage.workload.stop = Stop {
+                    time_ns: None,
+                    bytes: full.bytes,
+                    operations: full.operations,
+                };
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// The stage of this name; the first cell of a matrix.
     pub fn stage(&self, name: &str) -> Option<&Stage> {
         self.stages.iter().find(|stage| stage.name == name)
     }

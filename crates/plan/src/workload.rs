@@ -76,10 +76,39 @@ pub enum SyncMode {
     Fsync,
     /// One `fsync(2)` after the last write; the trial's time covers it.
     AtEnd,
+    /// One `fdatasync(2)` after the last write; the trial's time covers it.
+    FdatasyncAtEnd,
     /// The file is opened with `O_DSYNC`.
     ODsync,
     /// The file is opened with `O_SYNC`.
     OSync,
+}
+
+impl SyncMode {
+    /// Whether each write is durable before the next begins.
+    pub fn each_write(self) -> bool {
+        matches!(
+            self,
+            Self::Fdatasync | Self::Fsync | Self::ODsync | Self::OSync
+        )
+    }
+
+    /// Whether all writes are made durable by one call after the last.
+    pub fn at_end(self) -> bool {
+        matches!(self, Self::AtEnd | Self::FdatasyncAtEnd)
+    }
+}
+
+/// Where the memory lies that is read into or written from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BufferAlignment {
+    /// At whole pages, or what direct I/O needs if that is more.
+    #[default]
+    Aligned,
+    /// One byte behind that: through the page cache the kernel copies from
+    /// anywhere, at a price that this shows. Direct I/O cannot do it.
+    Unaligned,
 }
 
 /// How the moments are spread at which operations are meant to start.
@@ -153,6 +182,9 @@ pub struct Workload {
     pub cache: CacheMode,
     /// When written data is made durable.
     pub sync: SyncMode,
+    /// Where the memory of the operations lies.
+    #[serde(default)]
+    pub buffer: BufferAlignment,
     /// An open loop with this rate; a closed loop when absent.
     pub rate: Option<Rate>,
     /// What ends a trial.
@@ -178,6 +210,7 @@ impl Default for Workload {
             streams: 1,
             cache: CacheMode::Direct,
             sync: SyncMode::None,
+            buffer: BufferAlignment::Aligned,
             rate: None,
             stop: Stop::default(),
             engine: EngineChoice::Auto,

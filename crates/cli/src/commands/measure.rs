@@ -1,7 +1,7 @@
 //! `diskfacts measure TARGET`: the main job.
 
 use super::print;
-use crate::args::{Common, MeasureArgs};
+use crate::args::{Common, MeasureArgs, Style};
 use crate::exit::{Exit, Failure, OrFail, say};
 use crate::session::{self, Ended, Request};
 use crate::signals::Signals;
@@ -11,8 +11,11 @@ use diskfacts_facts::uses;
 use diskfacts_plan::{Plan, builtin, file};
 use diskfacts_record::{Outcome, Run, Status};
 use diskfacts_report::text::Closing;
-use diskfacts_report::{json, text};
+use diskfacts_report::{classic, json, text};
 use std::path::Path;
+
+/// Nanoseconds that a run may take when neither the command nor its plan says.
+const TIME_NS: u64 = 60_000_000_000;
 
 pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> {
     let Some(target) = &args.target else {
@@ -26,12 +29,22 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
     if let Some(trials) = args.trials {
         plan.trials = trials;
     }
+    if args.full && !plan.in_full() {
+        return Err(Failure::wrong_call(format!(
+            "--full is for plans whose stages have full_bytes or full_operations, and {} has none; `diskfacts plans write-matrix` has",
+            plan.name
+        )));
+    }
+    if args.style == Style::Classic {
+        super::check_classic(&plan)?;
+    }
+    let plan_time_ns = plan.time_ns;
     let signals = Signals::listen()?;
     let request = Request {
         target,
         plan,
         built_in,
-        time_ns: args.time,
+        time_ns: args.time.or(plan_time_ns).unwrap_or(TIME_NS),
         size: args.size,
         uses: &args.uses,
         seed: args.seed,
@@ -41,6 +54,8 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
     let ended = session::run(&request, &signals)?;
     let text = if args.json {
         json::run(&ended.run)
+    } else if args.style == Style::Classic {
+        classic::run(&ended.run)
     } else {
         let look = look::of_stdout(common.color);
         text::run(&ended.run, &closing(&ended, built_in, common), &look)
@@ -196,7 +211,9 @@ fn plan(name: &str) -> Result<Plan, Failure> {
 
 /// Only the stages that were named.
 fn select(mut plan: Plan, names: &[String]) -> Result<Plan, Failure> {
-    let known: Vec<&str> = plan.stages.iter().map(|s| s.name.as_str()).collect();
+    let mut known: Vec<&str> = plan.stages.iter().map(|s| s.name.as_str()).collect();
+    // The cells of a matrix stand together and share their name.
+    known.dedup();
     for name in names {
         if !known.contains(&name.as_str()) {
             let hint = file::nearest(name, &known).map_or_else(

@@ -6,16 +6,30 @@ pub(crate) mod plans;
 pub(crate) mod runs;
 pub(crate) mod show;
 
+use crate::exit::Failure;
+use diskfacts_plan::Plan;
+use diskfacts_report::classic;
 use std::io::Write;
 
 /// Prints to standard output. A reader that went away, as `head` does, has seen
 /// what it wanted.
-pub(crate) fn print(text: &str) -> Result<(), crate::exit::Failure> {
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(
-            crate::exit::Failure::failed(format!("writing to standard output failed: {error}")),
-        ),
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::failed(
+            format!("writing to standard output failed: {error}"),
+        )),
         _ => Ok(()),
     }
+}
+
+/// Not every plan was taken from a program with a format of its own.
+pub(crate) fn check_classic(plan: &Plan) -> Result<(), Failure> {
+    if classic::has(plan) {
+        return Ok(());
+    }
+    Err(Failure::wrong_call(format!(
+        "--style classic prints the lines of the program that a plan was taken from; write-matrix has such lines, {} has none",
+        plan.name
+    )))
 }

@@ -1,12 +1,12 @@
 //! `diskfacts show RUN`: a stored run again, explained by today's rules.
 
 use super::print;
-use crate::args::{Common, ShowArgs};
+use crate::args::{Common, ShowArgs, Style};
 use crate::exit::{Exit, Failure, OrFail};
 use crate::session::conclude;
 use crate::{look, storing};
 use diskfacts_report::text::Closing;
-use diskfacts_report::{json, text};
+use diskfacts_report::{classic, json, text};
 
 pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
     let Some(store) = storing::existing(common)? else {
@@ -18,6 +18,9 @@ pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
     conclude(&mut run, &[]);
     let text = if args.json {
         json::run(&run)
+    } else if args.style == Style::Classic {
+        super::check_classic(&run.plan)?;
+        classic::run(&run)
     } else {
         let closing = Closing {
             stored: format!("Stored as {} in {}.", run.run.id, store.path().display()),

@@ -4,7 +4,7 @@
 use diskfacts_engine::Prepare;
 use diskfacts_host::{DirtyPages, Observers, Roots, drop_cache};
 use diskfacts_plan::{CacheMode, Workload};
-use diskfacts_record::{Evidence, Stack, Unseen};
+use diskfacts_record::{Evidence, Stack, Target, Unseen};
 use std::error::Error;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -17,6 +17,8 @@ const WARM_BYTES: usize = 1 << 20;
 pub(super) struct Around<'a> {
     file: &'a File,
     cache: CacheMode,
+    /// Whether earlier trials may have left something to be written back.
+    written: bool,
     offset: u64,
     span: u64,
     observers: Observers,
@@ -28,7 +30,7 @@ impl<'a> Around<'a> {
     pub(super) fn new(
         file: &'a File,
         workload: &Workload,
-        size: u64,
+        target: &Target,
         stack: &Stack,
         stop: &'a AtomicBool,
     ) -> Self {
@@ -36,12 +38,13 @@ impl<'a> Around<'a> {
         let span = workload
             .span
             .unwrap_or(u64::MAX)
-            .min(size.saturating_sub(offset));
+            .min(target.size_bytes.saturating_sub(offset));
         let observers =
             Observers::for_run(&Roots::default(), stack).with_residency(file, offset, span);
         Self {
             file,
             cache: workload.cache,
+            written: target.writable,
             offset,
             span,
             observers,
@@ -54,6 +57,17 @@ impl<'a> Around<'a> {
     pub(super) fn evidence(&mut self, evidence: &mut Evidence) {
         self.observers.stop(evidence);
         evidence.unseen.append(&mut self.unseen);
+    }
+
+    /// Makes durable what was written before. An error here is one of the trial
+    /// that wrote, and of the next sync, which fails again or succeeds for good.
+    fn settle(&mut self) {
+        if let Err(error) = self.file.sync_data() {
+            self.unseen.push(Unseen {
+                what: "write-back of earlier trials".to_owned(),
+                why: format!("syncing the target beforehand failed: {error}"),
+            });
+        }
     }
 
     /// Reads the span, so that all of it lies in the page cache.
@@ -77,6 +91,11 @@ impl<'a> Around<'a> {
 
 impl Prepare for Around<'_> {
     fn before(&mut self) -> Result<(), Box<dyn Error + Send + Sync>> {
+        // What an earlier trial left in the memories of this machine and of the
+        // disk must not be written back at the expense of this one.
+        if self.written && self.cache != CacheMode::Warm {
+            self.settle();
+        }
         match self.cache {
             // A read that fails while warming will fail in the trial, where it
             // is counted.

@@ -31,11 +31,13 @@ pub(super) fn fit(
             make_definite(&mut stage.workload, constraints.size);
             return true;
         }
-        refused.extend(
-            problems
-                .into_iter()
-                .map(|problem| format!("{}: {problem}", stage.name)),
-        );
+        for problem in problems {
+            // The cells of a matrix often share a problem.
+            let said = format!("{}: {problem}", stage.name);
+            if !refused.contains(&said) {
+                refused.push(said);
+            }
+        }
         false
     });
     if plan.stages.is_empty() || (!built_in && !refused.is_empty()) {
@@ -72,7 +74,9 @@ fn leave_out_writes(
     plan.stages.retain(|stage| {
         let reads_only = !stage.workload.operation.writes();
         if !reads_only {
-            left_out.push(stage.name.clone());
+            if !left_out.contains(&stage.name) {
+                left_out.push(stage.name.clone());
+            }
         }
         reads_only
     });

@@ -2,11 +2,12 @@
 //!
 //! Stages are interleaved: each round does every stage once, in an order drawn
 //! anew, so that a disturbance that lasts a while does not fall on one stage
-//! alone. Trials without a stop rule share what is left of the time.
+//! alone. Trials without a stop rule share what is left of the time; so do those
+//! with a full amount that was not asked for, which may end before.
 
 use diskfacts_plan::rng::Rng;
 use diskfacts_plan::units::show_duration;
-use diskfacts_plan::{Plan, Stop};
+use diskfacts_plan::{Plan, Stage, Stop};
 use std::time::Instant;
 
 /// A trial shorter than this says little; then rather fewer trials.
@@ -32,9 +33,17 @@ pub(super) struct Next {
     pub(super) left_ns: u64,
 }
 
+/// What ends the trials of a stage.
+#[derive(Debug, Clone, Copy)]
+struct Rule {
+    stop: Stop,
+    /// Whether they also end at their share of the time.
+    shares: bool,
+}
+
 /// The trials of a run, in order.
 pub(super) struct Schedule {
-    stops: Vec<Stop>,
+    rules: Vec<Rule>,
     /// Index of stage and number, in reverse order.
     pending: Vec<(usize, u32)>,
     rounds: u32,
@@ -49,20 +58,20 @@ pub(super) struct Schedule {
 
 impl Schedule {
     pub(super) fn new(plan: &Plan, seed: u64, total_ns: u64, began: Instant) -> Self {
-        let stops = stops_of(plan);
+        let rules = rules_of(plan);
         let left_ns = total_ns.saturating_sub(elapsed_ns(began));
-        let rounds = rounds(&stops, plan.trials, left_ns);
-        let missing_ns = shortest_round_ns(&stops).saturating_sub(left_ns);
+        let rounds = rounds(&rules, plan.trials, left_ns);
+        let missing_ns = shortest_round_ns(&rules).saturating_sub(left_ns);
         let mut rng = Rng::new(seed);
         let mut pending = Vec::new();
         for number in 1..=rounds {
-            let mut order: Vec<usize> = (0..stops.len()).collect();
+            let mut order: Vec<usize> = (0..rules.len()).collect();
             shuffle(&mut order, &mut rng);
             pending.extend(order.into_iter().map(|stage| (stage, number)));
         }
         pending.reverse();
         Self {
-            stops,
+            rules,
             pending,
             rounds,
             asked_rounds: plan.trials,
@@ -111,18 +120,19 @@ impl Schedule {
         let bounded: u64 = self
             .pending
             .iter()
-            .filter_map(|(stage, _)| self.stops[*stage].time_ns)
+            .filter_map(|(stage, _)| self.rules[*stage].given_ns())
             .sum();
-        let unbounded = self
+        let sharing = self
             .pending
             .iter()
-            .filter(|(stage, _)| is_unbounded(&self.stops[*stage]))
+            .filter(|(stage, _)| self.rules[*stage].shares)
             .count() as u64;
         let (stage, number) = self.pending.pop()?;
-        let mut stop = self.stops[stage];
-        if is_unbounded(&stop) {
-            let share = left_ns.saturating_sub(bounded) / unbounded.max(1);
-            stop.time_ns = Some(share.max(SHORTEST_NS));
+        let Rule { mut stop, shares } = self.rules[stage];
+        if shares {
+            let share = left_ns.saturating_sub(bounded) / sharing.max(1);
+            let share = share.max(SHORTEST_NS);
+            stop.time_ns = Some(stop.time_ns.map_or(share, |own| own.min(share)));
         }
         self.order += 1;
         Some(Next {
@@ -136,35 +146,46 @@ impl Schedule {
     }
 }
 
-fn is_unbounded(stop: &Stop) -> bool {
-    *stop == Stop::default()
+impl Rule {
+    /// The time that its trials have whatever the others do.
+    fn given_ns(&self) -> Option<u64> {
+        self.stop.time_ns.filter(|_| !self.shares)
+    }
 }
 
-fn stops_of(plan: &Plan) -> Vec<Stop> {
-    plan.stages.iter().map(|s| s.workload.stop).collect()
+fn rules_of(plan: &Plan) -> Vec<Rule> {
+    let rule = |stage: &Stage| Rule {
+        stop: stage.workload.stop,
+        shares: stage.shares_time(),
+    };
+    plan.stages.iter().map(rule).collect()
+}
+
+/// How many stages of a round share the time, and the time of the others.
+fn sharing_and_given(rules: &[Rule]) -> (u64, u64) {
+    let sharing = rules.iter().filter(|rule| rule.shares).count() as u64;
+    (sharing, rules.iter().filter_map(Rule::given_ns).sum())
 }
 
 /// Nanoseconds that one round takes at least, when any of its stages depends on
 /// the time at all.
-fn shortest_round_ns(stops: &[Stop]) -> u64 {
-    let unbounded = stops.iter().filter(|stop| is_unbounded(stop)).count() as u64;
-    if unbounded == 0 {
+fn shortest_round_ns(rules: &[Rule]) -> u64 {
+    let (sharing, given) = sharing_and_given(rules);
+    if sharing == 0 {
         return 0;
     }
-    let bounded: u64 = stops.iter().filter_map(|stop| stop.time_ns).sum();
-    unbounded * SHORTEST_NS + bounded
+    sharing * SHORTEST_NS + given
 }
 
 /// As many rounds as asked, but at most as many as leave each trial the least
 /// time that says something, and at least one.
-fn rounds(stops: &[Stop], asked: u32, left_ns: u64) -> u32 {
-    let unbounded = stops.iter().filter(|stop| is_unbounded(stop)).count() as u64;
-    let bounded: u64 = stops.iter().filter_map(|stop| stop.time_ns).sum();
-    if unbounded == 0 {
+fn rounds(rules: &[Rule], asked: u32, left_ns: u64) -> u32 {
+    let (sharing, given) = sharing_and_given(rules);
+    if sharing == 0 {
         // Every stage says itself how long it takes: that is what is meant.
         return asked;
     }
-    let per_round = unbounded * LEAST_NS + bounded;
+    let per_round = sharing * LEAST_NS + given;
     u32::try_from(left_ns / per_round)
         .unwrap_or(u32::MAX)
         .clamp(1, asked)
@@ -185,13 +206,15 @@ fn elapsed_ns(since: Instant) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use diskfacts_plan::{Stage, Workload};
+    use diskfacts_plan::{Amount, Workload};
+    use std::collections::BTreeMap;
 
     fn plan(stops: &[Stop], trials: u32) -> Plan {
         Plan {
             name: "p".into(),
             about: String::new(),
             trials,
+            time_ns: None,
             stages: stops
                 .iter()
                 .enumerate()
@@ -202,6 +225,8 @@ mod tests {
                         stop: *stop,
                         ..Workload::default()
                     },
+                    settings: BTreeMap::new(),
+                    full: None,
                 })
                 .collect(),
         }
@@ -252,6 +277,36 @@ mod tests {
             left -= time;
         }
         assert_eq!(left, 0);
+    }
+
+    #[test]
+    fn a_full_amount_shares_the_time_unless_it_is_asked_for() {
+        let amount = Stop {
+            bytes: Some(1 << 20),
+            ..Stop::default()
+        };
+        let mut plan = plan(&[amount, amount], 1);
+        for stage in &mut plan.stages {
+            stage.full = Some(Amount {
+                bytes: None,
+                operations: Some(7),
+            });
+        }
+        let mut schedule = Schedule::new(&plan, 1, 100 * SECOND, Instant::now());
+        let first = schedule.next_with(20 * SECOND).expect("a trial");
+        assert_eq!(
+            (first.stop.time_ns, first.stop.bytes),
+            (Some(10 * SECOND), Some(1 << 20))
+        );
+        // The first ended long before its share was over.
+        let second = schedule.next_with(19 * SECOND).expect("a trial");
+        assert_eq!(second.stop.time_ns, Some(19 * SECOND));
+
+        assert!(plan.in_full());
+        let mut schedule = Schedule::new(&plan, 1, SECOND, Instant::now());
+        let next = schedule.next_with(0).expect("a trial");
+        assert_eq!((next.stop.time_ns, next.stop.bytes), (None, None));
+        assert_eq!(next.stop.operations, Some(7));
     }
 
     #[test]

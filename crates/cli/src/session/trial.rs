@@ -7,9 +7,8 @@ use crate::signals::Signals;
 use crate::target::Measured;
 use diskfacts_engine::{Progress, Trial as Doing, TrialError, TrialOutcome, run_trial};
 use diskfacts_facts::layers;
-use diskfacts_plan::{CacheMode, Pattern, Plan, Workload};
+use diskfacts_plan::{CacheMode, Pattern, Plan, Stage, Workload};
 use diskfacts_record::{Cpu, Evidence, Latency, Stack, Trial};
-use std::collections::BTreeMap;
 
 /// Does one trial.
 pub(super) fn run(
@@ -36,13 +35,7 @@ pub(super) fn run(
         ..Progress::default()
     };
     let stop = signals.stop();
-    let mut around = Around::new(
-        &measured.file,
-        &workload,
-        measured.target.size_bytes,
-        stack,
-        &stop,
-    );
+    let mut around = Around::new(&measured.file, &workload, &measured.target, stack, &stop);
     let doing = Doing {
         file: measured.stream_file(),
         workload: &workload,
@@ -58,18 +51,11 @@ pub(super) fn run(
     })?;
     let mut evidence = Evidence::default();
     around.evidence(&mut evidence);
-    Ok(record(
-        &stage.name,
-        next,
-        workload,
-        outcome,
-        evidence,
-        stack,
-    ))
+    Ok(record(stage, next, workload, outcome, evidence, stack))
 }
 
 fn record(
-    stage: &str,
+    stage: &Stage,
     next: &Next,
     workload: Workload,
     outcome: TrialOutcome,
@@ -96,10 +82,10 @@ fn record(
     let per_io = |ns: u64| (outcome.ops > 0).then(|| ns as f64 / outcome.ops as f64);
     let mixed = workload.operation.reads() && workload.operation.writes();
     Trial {
-        stage: stage.to_owned(),
+        stage: stage.name.clone(),
         number: next.number,
         order: next.order,
-        settings: BTreeMap::new(),
+        settings: stage.settings.clone(),
         seconds: outcome.seconds,
         bytes,
         ops: outcome.ops,

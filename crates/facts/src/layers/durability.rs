@@ -40,7 +40,9 @@ pub(crate) fn on_medium(workload: &Workload, evidence: &Evidence, stack: &Stack)
         SyncMode::Fdatasync | SyncMode::Fsync => flushed,
         // Without a final sync (it failed, or the trial was cut short) a flush
         // that was counted belongs to somebody else.
-        SyncMode::AtEnd => flushed && evidence.issued.final_sync_ns.is_some(),
+        SyncMode::AtEnd | SyncMode::FdatasyncAtEnd => {
+            flushed && evidence.issued.final_sync_ns.is_some()
+        }
         SyncMode::ODsync | SyncMode::OSync => {
             let forced = evidence.engine.direct
                 && stack.leaves().all(|leaf| {

@@ -25,7 +25,9 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             SyncMode::ODsync | SyncMode::OSync => {
                 stack.leaves().all(|leaf| leaf.fua == Some(false))
             }
-            SyncMode::Fdatasync | SyncMode::Fsync | SyncMode::AtEnd => true,
+            SyncMode::Fdatasync | SyncMode::Fsync | SyncMode::AtEnd | SyncMode::FdatasyncAtEnd => {
+                true
+            }
         };
         let written = stage.sum(|t| t.evidence.issued.writes);
         let flushed: Option<u64> = stage

@@ -18,9 +18,24 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     if few.is_empty() {
         return Vec::new();
     }
-    let counts: Vec<String> = few
+    // The cells of a matrix are told together.
+    let mut cells: Vec<(String, usize, usize)> = Vec::new();
+    for stage in &few {
+        let trials = stage.trials.len();
+        let known = cells
+            .iter_mut()
+            .find(|(name, of, _)| name == stage.name && *of == trials);
+        match known {
+            Some((_, _, cells)) => *cells += 1,
+            None => cells.push((stage.name.to_owned(), trials, 1)),
+        }
+    }
+    let counts: Vec<String> = cells
         .iter()
-        .map(|stage| format!("{} ({})", stage.label(), stage.trials.len()))
+        .map(|(name, trials, cells)| match cells {
+            1 => format!("{name} ({trials})"),
+            several => format!("{name} ({trials}, in {several} cells)"),
+        })
         .collect();
     let stages = names(few.iter().map(|stage| stage.name));
     vec![Finding {

@@ -2,17 +2,22 @@
 
 use super::FileError;
 use crate::units::{self, UnitError};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+/// A key with its place, and its value.
+pub(super) type Field<'a> = (String, Range<usize>, Spanned<DeValue<'a>>);
+
 /// The fields of a table. Each reader takes its field out; [`finish`](Self::finish)
 /// then names what is left.
+#[derive(Clone)]
 pub(super) struct Fields<'a> {
     text: &'a str,
     /// Where the table begins, for errors about what is missing in it.
     start: usize,
-    fields: Vec<(String, Range<usize>, Spanned<DeValue<'a>>)>,
+    fields: Vec<Field<'a>>,
     /// Every key that was asked for, for the nearest name.
     known: Vec<&'static str>,
     /// Where each key stood that was found.
@@ -247,6 +252,57 @@ impl<'a> Fields<'a> {
         Ok(tables)
     }
 
+    /// The fields of the table that the key holds, in the order of the text.
+    pub(super) fn table(&mut self, key: &'static str) -> Result<Vec<Field<'a>>, FileError> {
+        let Some(value) = self.take(key) else {
+            return Ok(Vec::new());
+        };
+        match value.get_ref() {
+            DeValue::Table(table) => Ok(ordered(table)),
+            _ => Err(self.wrong_type(key, &value, &format!("a table, as in [stage.{key}]"))),
+        }
+    }
+
+    /// A table of texts, if the key is there.
+    pub(super) fn texts(
+        &mut self,
+        key: &'static str,
+    ) -> Result<BTreeMap<String, String>, FileError> {
+        let fields = self.table(key)?;
+        let text = |(name, span, value): Field<'a>| match value.get_ref() {
+            DeValue::String(text) => Ok((name, text.to_string())),
+            other => Err(self.error(
+                span.start,
+                format!(
+                    "{key}: {name} should be a text in quotes, not {} {}",
+                    article(other.type_str()),
+                    other.type_str()
+                ),
+            )),
+        };
+        fields.into_iter().map(text).collect()
+    }
+
+    /// An error about the text at this place.
+    pub(super) fn error_in(&self, span: &Range<usize>, message: String) -> FileError {
+        self.error(span.start, message)
+    }
+
+    /// Whether a key that nobody has asked for yet is there.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.fields.iter().any(|(name, _, _)| name == key)
+    }
+
+    /// The same table with these fields besides.
+    pub(super) fn with<'f>(&self, more: impl Iterator<Item = &'f Field<'a>>) -> Self
+    where
+        'a: 'f,
+    {
+        let mut table = self.clone();
+        table.fields.extend(more.cloned());
+        table
+    }
+
     /// Refuses the first key that nobody asked for.
     pub(super) fn finish(mut self, of_what: &str) -> Result<(), FileError> {
         self.fields.sort_by_key(|(_, span, _)| span.start);
@@ -265,6 +321,16 @@ impl<'a> Fields<'a> {
             ),
         ))
     }
+}
+
+/// The fields of a table in the order of the text; the parser sorts them by name.
+pub(super) fn ordered<'a>(table: &DeTable<'a>) -> Vec<Field<'a>> {
+    let mut fields: Vec<Field<'a>> = table
+        .iter()
+        .map(|(key, value)| (key.get_ref().to_string(), key.span(), value.clone()))
+        .collect();
+    fields.sort_by_key(|(_, span, _)| span.start);
+    fields
 }
 
 fn article(noun: &str) -> &'static str {

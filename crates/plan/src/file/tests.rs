@@ -42,6 +42,8 @@ fn a_wrong_type_is_named_with_its_line() {
         ("cache = 3", "\"direct\""),
         ("cache = \"dirct\"", "did you mean \"direct\"?"),
         ("iopoll = 1", "true or false"),
+        ("buffer = \"odd\"", "\"unaligned\""),
+        ("full_bytes = true", "a size"),
         ("time = \"5 parsecs\"", "ms"),
         ("theta = 1.0", "zipf"),
         ("read_percent = 30", "mixed"),
@@ -110,11 +112,11 @@ fn any_workload() -> impl Strategy<Value = Workload> {
             0_u32..=u32::MAX,
             0_u32..=u32::MAX,
             0_usize..4,
-            0_usize..6,
+            0_usize..7,
             rate,
             stop,
         ),
-        (0_usize..4, prop::bool::ANY, prop::bool::ANY),
+        (0_usize..4, prop::bool::ANY, prop::bool::ANY, 0_usize..2),
     )
         .prop_map(
             |((operation, pattern, block_size, offset, span), b, c)| Workload {
@@ -127,6 +129,7 @@ fn any_workload() -> impl Strategy<Value = Workload> {
                 streams: b.1,
                 cache: CACHES[b.2].1,
                 sync: SYNCS[b.3].1,
+                buffer: BUFFERS[c.3].1,
                 rate: b.4,
                 stop: Stop {
                     time_ns: b.5.0,
@@ -145,14 +148,25 @@ proptest! {
     fn what_is_printed_reads_back_as_the_same_plan(
         about in "\\PC*",
         trials: u32,
+        time_ns: Option<u64>,
         workloads in prop::collection::vec(any_workload(), 0..4),
+        settings in prop::collection::btree_map("(?s).{0,8}", "\\PC*", 0..3),
+        bytes in prop::option::of(0_u64..1 << 60),
+        operations in prop::option::of(0_u64..1 << 60),
     ) {
+        let full = bytes.or(operations).map(|_| Amount { bytes, operations });
         let stages = workloads
             .into_iter()
             .enumerate()
-            .map(|(i, workload)| Stage { name: format!("s{i} \"ä\\\n"), about: about.clone(), workload })
+            .map(|(i, workload)| Stage {
+                name: format!("s{i} \"ä\\\n"),
+                about: about.clone(),
+                workload,
+                settings: settings.clone(),
+                full,
+            })
             .collect();
-        let plan = Plan { name: "round-trip-1".into(), about, trials, stages };
+        let plan = Plan { name: "round-trip-1".into(), about, trials, time_ns, stages };
         let text = print(&plan);
         prop_assert_eq!(parse(&text), Ok(plan), "{}", text);
     }
@@ -161,6 +175,85 @@ proptest! {
     fn no_text_makes_the_parser_panic(text in ".*") {
         let _ = parse(&text);
     }
+}
+
+const MATRIX: &str = "name = \"x\"\n[[stage]]\nname = \"a\"\noperation = \"write\"\n\
+    [stage.vary]\n\
+    block_size = [\"4KiB\", 8192]\n\
+    mode = [{ name = \"plain\", cache = \"cold\" }, { name = \"log\", sync = \"fsync\" }]\n";
+
+#[test]
+fn axes_multiply_and_the_last_changes_fastest() {
+    let plan = parse(MATRIX).unwrap();
+    let said: Vec<String> = plan.stages.iter().map(Stage::label).collect();
+    assert_eq!(
+        said,
+        [
+            "a (block_size=4KiB, mode=plain)",
+            "a (block_size=4KiB, mode=log)",
+            "a (block_size=8192, mode=plain)",
+            "a (block_size=8192, mode=log)",
+        ]
+    );
+    let last = &plan.stages[3].workload;
+    assert_eq!(
+        (last.block_size, last.sync, last.cache),
+        (8192, SyncMode::Fsync, CacheMode::Direct)
+    );
+    assert_eq!(plan.stages[2].workload.cache, CacheMode::Cold);
+    assert_eq!(plan.problems(), []);
+}
+
+#[test]
+fn what_cannot_vary_is_named_with_its_line() {
+    let stage = |vary: &str| format!("{GOOD}[stage.vary]\n{vary}\n");
+    for (vary, wanted) in [
+        ("queue_depth = 4", "should be a list of values"),
+        ("queue_depth = []", "with one value or more"),
+        ("queue_depth = [[1]]", "not of lists"),
+        ("queue_depth = [1, \"1\"]", "has the value \"1\" twice"),
+        ("queue_depth = [1, \"many\"]", "whole number"),
+        ("depth = [1, 2]", "unknown key 'depth'"),
+        ("operation = [\"read\", \"write\"]", "cannot set it too"),
+        ("name = [\"b\", \"c\"]", "cannot vary"),
+        ("m = [{ name = \"b\", about = \"c\" }]", "cannot vary"),
+        ("m = [{ cache = \"warm\" }]", "needs a name"),
+        (
+            "cache = [\"warm\", \"cold\"]\nm = [{ name = \"b\", cache = \"warm\" }]",
+            "is set by the axis cache already",
+        ),
+    ] {
+        let error = error_of(&stage(vary));
+        assert!(error.contains(wanted), "{vary}: {error}");
+        let line: usize = 6 + vary.matches('\n').count();
+        assert!(
+            error.starts_with(&format!("line {line}:")),
+            "{vary}: {error}"
+        );
+    }
+    assert!(error_of(&format!("{GOOD}vary = 3\n")).contains("a table"));
+    assert!(error_of(&format!("{GOOD}settings = {{ a = 3 }}\n")).contains("a text in quotes"));
+}
+
+#[test]
+fn a_matrix_of_more_stages_than_anybody_waits_for_is_refused() {
+    let list = |n: usize| {
+        (1..=n)
+            .map(|i| i.to_string())
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let vary = |depths: usize, streams: usize| {
+        let (depths, streams) = (list(depths), list(streams));
+        format!("{GOOD}[stage.vary]\nqueue_depth = [{depths}]\nstreams = [{streams}]\n")
+    };
+    assert_eq!(parse(&vary(64, 64)).unwrap().stages.len(), CELLS_MAX);
+    let error = error_of(&vary(65, 64));
+    assert!(
+        error.contains("65 times 64 values make more than 4096"),
+        "{error}"
+    );
+    assert!(error.starts_with("line 5:"), "{error}");
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Numbers, lists and workloads in words.
 
 use diskfacts_plan::units::{rate_digits, show_size};
-use diskfacts_plan::{Arrivals, CacheMode, EngineChoice, Operation, Pattern, SyncMode, Workload};
+use diskfacts_plan::{
+    Arrivals, BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, SyncMode, Workload,
+};
 
 /// What a workload does, in one phrase:
 /// `4 KiB random reads, direct, queue depth 32`.
@@ -24,6 +26,7 @@ pub fn workload(workload: &Workload) -> String {
             SyncMode::Fdatasync => Some("each followed by fdatasync"),
             SyncMode::Fsync => Some("each followed by fsync"),
             SyncMode::AtEnd => Some("one fsync at the end"),
+            SyncMode::FdatasyncAtEnd => Some("one fdatasync at the end"),
             SyncMode::ODsync => Some("O_DSYNC"),
             SyncMode::OSync => Some("O_SYNC"),
         }
@@ -41,6 +44,9 @@ pub fn workload(workload: &Workload) -> String {
             }
             .to_owned(),
         );
+    }
+    if workload.buffer == BufferAlignment::Unaligned {
+        parts.push("from an unaligned buffer".to_owned());
     }
     parts.push(if workload.streams == 1 {
         format!("queue depth {}", workload.queue_depth)

@@ -106,10 +106,11 @@ fn kept_by_target(stage: &Stage<'_>) -> Option<Cause> {
         CacheMode::Direct if was_direct => Some(Cause::DirectIgnored),
         // Another rule says that direct I/O was refused.
         CacheMode::Direct | CacheMode::Warm => None,
-        CacheMode::Cold => Some(cold(stage)),
-        CacheMode::Buffered => Some(match workload.sync {
+        // A cache that is empty in the beginning keeps writes all the same.
+        CacheMode::Cold if !workload.operation.writes() => Some(cold(stage)),
+        CacheMode::Cold | CacheMode::Buffered => Some(match workload.sync {
             SyncMode::None => Cause::Buffered,
-            SyncMode::AtEnd => Cause::Rewritten,
+            SyncMode::AtEnd | SyncMode::FdatasyncAtEnd => Cause::Rewritten,
             _ if !workload.operation.writes() => Cause::Buffered,
             _ => Cause::SyncKept,
         }),

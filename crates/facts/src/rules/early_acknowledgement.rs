@@ -1,0 +1,175 @@
+//! Whether the drive's write cache answers before the medium has the data.
+//!
+//! From outside this shows in one way only: direct writes come back sooner than
+//! the medium can have them. How soon that is, a rotating disk tells by its
+//! revolutions; else the writes with a sync tell it, which have to wait for the
+//! medium if the drive obeys. Where a sync costs nothing, two drives look the
+//! same: one whose cache survives a power cut, and one that does not obey.
+
+use super::{Context, flush_cost, whole_revolutions};
+use crate::layers::all_leaves;
+use crate::stats;
+use crate::words::{list, ratio};
+use crate::write_matrix::{Matrix, Revolution, duration, span_of_sizes};
+use diskfacts_record::{Confidence, Finding, Severity};
+
+pub(super) const NAME: &str = "early-acknowledgement";
+
+/// Share of a revolution below which a write cannot have waited for its place:
+/// on average it would wait for half of one, and behind the block before it for
+/// nearly a whole one.
+const OF_A_REVOLUTION: f64 = 0.5;
+/// A write with a sync takes so many times as long: the plain one was answered
+/// before the medium had it.
+const TIMES: f64 = 2.0;
+/// Up to here a sync costs nothing.
+const FREE: f64 = 1.25;
+
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let stack = &context.run.stack;
+    let Some(matrix) = Matrix::of(context) else {
+        return Vec::new();
+    };
+    let pairs = flush_cost::pairs(&matrix);
+    let Some(times) = flush_cost::times(&pairs) else {
+        return Vec::new();
+    };
+    let plain: Vec<f64> = pairs.iter().map(|(_, plain)| plain.write_ns()).collect();
+    let synced: Vec<f64> = pairs.iter().map(|(synced, _)| synced.write_ns()).collect();
+    let Some((plain_ns, synced_ns)) = stats::median(&plain).zip(stats::median(&synced)) else {
+        return Vec::new();
+    };
+    let disks: Vec<&str> = stack.leaves().map(|leaf| leaf.name.as_str()).collect();
+    let volatile = all_leaves(stack, "write back");
+    let through = all_leaves(stack, "write through");
+    let sizes = span_of_sizes(pairs.iter().map(|(cell, _)| cell.block_size));
+    let mut evidence = vec![format!(
+        "Direct writes of {sizes} take {} in the median, and {} with a sync: {} times as long.",
+        duration(plain_ns),
+        duration(synced_ns),
+        ratio(times)
+    )];
+    let revolution = whole_revolutions::of(&matrix, stack)
+        .map(|found| (found.rpm, Revolution::ns(found.rpm)))
+        .filter(|(_, ns)| plain_ns < OF_A_REVOLUTION * ns);
+    if let Some((rpm, ns)) = revolution {
+        evidence.push(format!(
+            "At {rpm} revolutions per minute one takes {}: a disk that waited for its medium \
+             could not answer in {}.",
+            duration(ns),
+            duration(plain_ns)
+        ));
+    }
+    if volatile || through {
+        let says = if volatile {
+            "write back"
+        } else {
+            "write through"
+        };
+        evidence.push(format!(
+            "The kernel says `{says}` for the write cache of {}.",
+            list(&disks)
+        ));
+    } else {
+        evidence.push("What kind of write cache the disk has is not known.".into());
+    }
+    let (claim, confidence, remedy) = if revolution.is_some() || times >= TIMES {
+        // What a sync adds may be the filesystem's journal, where there is one.
+        let sure = revolution.is_some() || (volatile && stack.filesystem.is_none());
+        if through && revolution.is_none() {
+            return Vec::new();
+        }
+        (
+            "The drive acknowledges direct writes from its cache, before its medium has them; \
+             only those with a sync wait for it.",
+            if sure {
+                Confidence::Likely
+            } else {
+                Confidence::Possible
+            },
+            "Sync what must survive a power cut: O_DIRECT alone does not. Where the drive's \
+             cache is to be off, `hdparm -W 0` or `sdparm --clear WCE` does it.",
+        )
+    } else if times <= FREE && volatile {
+        (
+            "A sync costs nothing here: either the drive's cache survives a power cut, or the \
+             drive, or what emulates it, acknowledges a flush before the medium has the data.",
+            Confidence::Possible,
+            "Look for power-loss protection in the data sheet, or for the cache mode of the \
+             virtual disk; only pulling the plug tells for sure.",
+        )
+    } else {
+        return Vec::new();
+    };
+    vec![Finding {
+        rule: NAME.into(),
+        severity: Severity::Note,
+        claim: claim.into(),
+        evidence,
+        confidence,
+        refuted_by: "The same latencies with the drive's write cache switched off.".into(),
+        remedy: remedy.into(),
+        stages: Matrix::stages(pairs.iter().flat_map(|(synced, plain)| [*synced, *plain])),
+    }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{matrix_run, of_rule, seed_run, wobble};
+    use diskfacts_record::Run;
+
+    fn run(times: f64, write_cache: Option<&str>) -> Run {
+        let mut run = matrix_run(|mode, size| {
+            let factor = if mode.sync.each_write() { times } else { 1.0 };
+            size as f64 / (80e3 * factor) * 1e9 * wobble(mode, size, 0.02)
+        });
+        run.stack.filesystem = None;
+        for device in &mut run.stack.devices {
+            device.write_cache = write_cache.map(str::to_owned);
+        }
+        run
+    }
+
+    #[test]
+    fn slow_syncs_on_a_volatile_cache_show_that_it_answers_early() {
+        let finding = of_rule(&run(15.0, Some("write back")), NAME).unwrap();
+        assert!(finding.claim.contains("before its medium"), "{finding:#?}");
+        assert_eq!(finding.confidence, Confidence::Likely);
+        assert!(finding.evidence[0].contains("15 times"), "{finding:#?}");
+        // A filesystem adds a journal to a sync, and that may be all.
+        let mut on_a_filesystem = run(15.0, Some("write back"));
+        on_a_filesystem.stack.filesystem = Some(diskfacts_record::Filesystem::default());
+        let finding = of_rule(&on_a_filesystem, NAME).unwrap();
+        assert_eq!(finding.confidence, Confidence::Possible);
+        let finding = of_rule(&run(15.0, None), NAME).unwrap();
+        assert_eq!(finding.confidence, Confidence::Possible);
+    }
+
+    #[test]
+    fn syncs_that_cost_nothing_have_two_explanations() {
+        let finding = of_rule(&run(1.05, Some("write back")), NAME).unwrap();
+        assert!(finding.claim.contains("costs nothing"), "{finding:#?}");
+        assert_eq!(finding.confidence, Confidence::Possible);
+    }
+
+    #[test]
+    fn a_drive_without_a_volatile_cache_is_believed() {
+        assert!(of_rule(&run(15.0, Some("write through")), NAME).is_none());
+        assert!(of_rule(&run(1.05, Some("write through")), NAME).is_none());
+        // Neither free nor dear: nothing follows.
+        assert!(of_rule(&run(1.5, Some("write back")), NAME).is_none());
+    }
+
+    #[test]
+    fn the_disk_of_the_benchmark_answers_in_less_than_half_a_revolution() {
+        let finding = of_rule(&seed_run(), NAME).unwrap();
+        assert!(finding.claim.contains("before its medium"), "{finding:#?}");
+        assert_eq!(finding.confidence, Confidence::Likely);
+        assert!(finding.evidence[1].contains("8.33 ms"), "{finding:#?}");
+        // Even where the disk says that it has no such cache.
+        let mut denied = seed_run();
+        denied.stack.devices[0].write_cache = Some("write through".into());
+        assert!(of_rule(&denied, NAME).is_some());
+    }
+}

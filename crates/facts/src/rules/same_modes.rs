@@ -1,0 +1,205 @@
+//! Ways to write that are the same thing here.
+//!
+//! Two modes are compared at every block size that both have, by the logarithm of
+//! the ratio of their rates. They are the same when the 95 % interval of its
+//! median (the sign test's, see [`stats::median_interval`]) lies within 5 %: that
+//! shows that they are alike, where a test that finds no difference would only
+//! show that there is little data. And a size at which they are further apart
+//! must be the exception.
+
+use super::Context;
+use crate::stats;
+use crate::words::{list, percent};
+use crate::write_matrix::Matrix;
+use diskfacts_plan::WriteMode;
+use diskfacts_record::{Confidence, Finding, Severity};
+
+pub(super) const NAME: &str = "same-modes";
+
+/// How near the median ratio must be to 1.
+const ALIKE: f64 = 0.05;
+/// How far apart single sizes may be, and how many sizes of ten may be further.
+const APART: f64 = 0.15;
+const EXCEPTIONS: usize = 10;
+/// Confidence of the interval of the median.
+const CONFIDENCE: f64 = 0.95;
+
+/// How alike two modes are.
+#[derive(Debug, Clone, Copy)]
+struct Likeness {
+    /// Largest distance of a size, as a share.
+    furthest: f64,
+    /// Sizes that were compared.
+    sizes: usize,
+}
+
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let Some(matrix) = Matrix::of(context) else {
+        return Vec::new();
+    };
+    let groups = groups(&matrix);
+    let same: Vec<&Vec<WriteMode>> = groups.iter().filter(|group| group.len() > 1).collect();
+    if same.is_empty() {
+        return Vec::new();
+    }
+    let alike: usize = same.iter().map(|group| group.len()).sum();
+    let claim = match same.as_slice() {
+        [only] => format!(
+            "{} of the {} ways to write are the same thing here.",
+            only.len(),
+            matrix.modes().len()
+        ),
+        several => format!(
+            "{alike} of the {} ways to write are only {} here.",
+            matrix.modes().len(),
+            several.len()
+        ),
+    };
+    let in_group = |mode: WriteMode| same.iter().any(|group| group.contains(&mode));
+    vec![Finding {
+        rule: NAME.into(),
+        severity: Severity::Note,
+        claim,
+        evidence: same.iter().map(|group| told(&matrix, group)).collect(),
+        confidence: Confidence::Likely,
+        refuted_by: "A repeat with `--trials 5` in which one of a group is faster than another by \
+                     more than 5 % at most sizes."
+            .into(),
+        remedy: "Choose among them by what they promise, not by speed: O_DIRECT leaves the page \
+                 cache to others, fdatasync and O_DSYNC leave out metadata that reading does not \
+                 need."
+            .into(),
+        stages: Matrix::stages(matrix.cells.iter().filter(|cell| in_group(cell.mode))),
+    }]
+}
+
+/// A group, and how far its members are apart.
+fn told(matrix: &Matrix<'_>, group: &[WriteMode]) -> String {
+    let names: Vec<String> = group.iter().map(ToString::to_string).collect();
+    let mut furthest = 0.0_f64;
+    let mut sizes = usize::MAX;
+    for (i, a) in group.iter().enumerate() {
+        for b in &group[..i] {
+            if let Some(likeness) = likeness(matrix, *a, *b) {
+                furthest = furthest.max(likeness.furthest);
+                sizes = sizes.min(likeness.sizes);
+            }
+        }
+    }
+    format!(
+        "{}: at {sizes} sizes, the rates of any two are within 5 % in the median, and never \
+         further apart than {}.",
+        list(&names),
+        percent(furthest)
+    )
+}
+
+/// The modes, each with those before it that it is the same as: each member of a
+/// group is the same as every other.
+fn groups(matrix: &Matrix<'_>) -> Vec<Vec<WriteMode>> {
+    let mut groups: Vec<Vec<WriteMode>> = Vec::new();
+    for mode in matrix.modes() {
+        let fitting = groups.iter_mut().find(|group| {
+            group
+                .iter()
+                .all(|other| likeness(matrix, mode, *other).is_some())
+        });
+        match fitting {
+            Some(group) => group.push(mode),
+            None => groups.push(vec![mode]),
+        }
+    }
+    groups
+}
+
+/// How alike two modes are; `None` when they are not the same.
+fn likeness(matrix: &Matrix<'_>, a: WriteMode, b: WriteMode) -> Option<Likeness> {
+    let ratios: Vec<f64> = matrix
+        .of_mode(a)
+        .filter_map(|cell| {
+            let other = matrix.cell(b, cell.block_size)?;
+            Some((cell.throughput / other.throughput).ln())
+        })
+        .collect();
+    let sorted = stats::finite_sorted(&ratios);
+    let ranks = stats::median_interval(sorted.len(), CONFIDENCE)?;
+    let limit = ALIKE.ln_1p();
+    let inside = sorted[ranks.lower - 1] >= -limit && sorted[ranks.upper - 1] <= limit;
+    let exceptions = sorted.iter().filter(|r| r.abs() > APART.ln_1p()).count();
+    let furthest = sorted.iter().map(|r| r.abs().exp_m1()).fold(0.0, f64::max);
+    (inside && exceptions <= sorted.len() / EXCEPTIONS).then_some(Likeness {
+        furthest,
+        sizes: sorted.len(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{matrix_run, of_rule, seed_run, wobble};
+    use diskfacts_plan::write_mode::Variant;
+
+    /// Every mode has a rate of its own, but for what `same` says.
+    fn run(same: impl Fn(WriteMode) -> Option<usize>) -> diskfacts_record::Run {
+        matrix_run(|mode, size| {
+            let rank = same(mode).unwrap_or(mode.rank());
+            let rate = 1e8 * 1.2_f64.powi(i32::try_from(rank).unwrap());
+            rate * wobble(mode, size, 0.02)
+        })
+    }
+
+    #[test]
+    fn modes_with_the_same_rates_are_one_and_others_are_not() {
+        let finding = of_rule(
+            &run(|mode| (mode.variant == Variant::Direct && mode.sync.each_write()).then_some(30)),
+            NAME,
+        )
+        .unwrap();
+        assert!(
+            finding.claim.starts_with("4 of the 21 ways to write"),
+            "{finding:#?}"
+        );
+        assert_eq!(finding.evidence.len(), 1);
+        assert!(
+            finding.evidence[0].contains("O_SYNC + O_DIRECT"),
+            "{finding:#?}"
+        );
+    }
+
+    #[test]
+    fn modes_that_differ_at_some_sizes_are_not_the_same() {
+        let differ = matrix_run(|mode, size| {
+            let slow = mode.variant == Variant::Direct && size < 32 << 10;
+            1e8 * wobble(mode, size, 0.02)
+                * if slow { 0.5 } else { 1.0 }
+                * 1.3_f64.powi(i32::try_from(mode.rank() / 3).unwrap())
+        });
+        let finding = of_rule(&differ, NAME).unwrap();
+        // Plain and aligned are the same everywhere; direct is not.
+        assert_eq!(finding.evidence.len(), 7, "{finding:#?}");
+        assert!(!finding.evidence.iter().any(|e| e.contains("O_DIRECT")));
+    }
+
+    #[test]
+    fn where_all_modes_differ_nothing_is_said() {
+        assert!(of_rule(&run(|_| None), NAME).is_none());
+        assert!(of_rule(&crate::testing::healthy(), NAME).is_none());
+    }
+
+    #[test]
+    fn on_the_disk_of_the_benchmark_all_twelve_synced_modes_are_one() {
+        let finding = of_rule(&seed_run(), NAME).unwrap();
+        let twelve = WriteMode::all().filter(|mode| mode.sync.each_write());
+        let group = finding
+            .evidence
+            .iter()
+            .find(|e| e.contains("O_DSYNC"))
+            .unwrap();
+        for mode in twelve {
+            assert!(group.contains(&mode.to_string()), "{mode}: {finding:#?}");
+        }
+        assert!(group.contains("at 14 sizes"), "{group}");
+        // Buffered writes only reach memory: they are nothing like these.
+        assert!(!group.contains("BUFFERED"), "{group}");
+    }
+}

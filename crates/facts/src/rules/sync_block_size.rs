@@ -1,0 +1,160 @@
+//! The smallest block at which synced writes are nearly as fast as a stream.
+
+use super::Context;
+use crate::stats;
+use crate::write_matrix::Matrix;
+use diskfacts_plan::WriteMode;
+use diskfacts_plan::units::{show_size, show_throughput};
+use diskfacts_record::{Confidence, Finding, Severity};
+
+pub(super) const NAME: &str = "sync-block-size";
+
+/// Share of the streaming rate that is to be reached.
+const SHARE: f64 = 0.9;
+
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let Some(matrix) = Matrix::of(context) else {
+        return Vec::new();
+    };
+    let Some((stream, rate)) = matrix.streaming() else {
+        return Vec::new();
+    };
+    let synced: Vec<WriteMode> = matrix
+        .modes()
+        .into_iter()
+        .filter(|mode| mode.sync.each_write())
+        .collect();
+    let Some(largest) = matrix
+        .sizes()
+        .last()
+        .copied()
+        .filter(|_| !synced.is_empty())
+    else {
+        return Vec::new();
+    };
+    // Each size that some modes need, with their names; `None` is not reached.
+    let mut needed: Vec<(Option<u64>, Vec<String>)> = Vec::new();
+    for mode in synced {
+        let size = reached(&matrix, mode, SHARE * rate);
+        match needed.iter_mut().find(|(known, _)| *known == size) {
+            Some((_, modes)) => modes.push(mode.to_string()),
+            None => needed.push((size, vec![mode.to_string()])),
+        }
+    }
+    needed.sort_by_key(|(size, _)| size.unwrap_or(u64::MAX));
+    let most = needed.iter().map(|(_, modes)| modes.len()).max();
+    let usual = needed.iter().find(|(_, modes)| Some(modes.len()) == most);
+    let claim = match usual.and_then(|(size, _)| *size) {
+        Some(size) => format!(
+            "Synced writes reach 90 % of the streaming rate with blocks of {} and more.",
+            show_size(size)
+        ),
+        None => format!(
+            "Synced writes do not reach 90 % of the streaming rate, not even with blocks of {}.",
+            show_size(largest)
+        ),
+    };
+    let mut evidence = vec![format!(
+        "The streaming rate is that of {stream} with blocks of 1 MiB and more: {} in the median.",
+        show_throughput(rate)
+    )];
+    evidence.extend(needed.iter().map(|(size, modes)| {
+        let from = match size {
+            Some(size) => format!("From {} on", show_size(*size)),
+            None => format!("Not up to {}", show_size(largest)),
+        };
+        format!("{from}: {}.", modes.join(", "))
+    }));
+    vec![Finding {
+        rule: NAME.into(),
+        severity: Severity::Note,
+        claim,
+        evidence,
+        confidence: Confidence::Likely,
+        refuted_by: "A repeat with `--trials 5` in which another size is the first.".into(),
+        remedy: "Collect what is written until so much can be synced at once; where less must be \
+                 durable at a time, more than this rate cannot be had."
+            .into(),
+        stages: Matrix::stages(&matrix.cells),
+    }]
+}
+
+/// The smallest size at which a mode has this rate, and has it still in the
+/// median of the larger ones: one lucky cell is no answer.
+fn reached(matrix: &Matrix<'_>, mode: WriteMode, rate: f64) -> Option<u64> {
+    let cells: Vec<(u64, f64)> = matrix
+        .of_mode(mode)
+        .map(|cell| (cell.block_size, cell.throughput))
+        .collect();
+    let first = cells.iter().enumerate().find(|(i, (_, throughput))| {
+        let from_here: Vec<f64> = cells[*i..].iter().map(|(_, t)| *t).collect();
+        *throughput >= rate && stats::median(&from_here).is_some_and(|median| median >= rate)
+    });
+    first.map(|(_, (size, _))| *size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{matrix_run, of_rule, seed_run};
+    use diskfacts_record::Run;
+
+    /// A device of 500 MB/s on which each sync costs so much.
+    fn run(sync_ns: f64) -> Run {
+        matrix_run(|mode, size| {
+            let sync = if mode.sync.each_write() { sync_ns } else { 0.0 };
+            size as f64 / (size as f64 / 500e6 * 1e9 + sync) * 1e9
+        })
+    }
+
+    #[test]
+    fn the_size_at_which_the_sync_is_a_tenth_of_the_time_is_found() {
+        // 1 ms is a tenth of the whole when the bytes take 9 ms: 4.5 MB.
+        let finding = of_rule(&run(1e6), NAME).unwrap();
+        assert!(
+            finding.claim.contains("blocks of 8 MiB and more"),
+            "{finding:#?}"
+        );
+        assert_eq!(finding.evidence.len(), 2, "{finding:#?}");
+    }
+
+    #[test]
+    fn a_sync_that_is_too_dear_at_every_size_is_said() {
+        let finding = of_rule(&run(100e6), NAME).unwrap();
+        assert!(
+            finding.claim.contains("not even with blocks of 32 MiB"),
+            "{finding:#?}"
+        );
+    }
+
+    #[test]
+    fn one_lucky_cell_is_no_answer() {
+        let run = matrix_run(|mode, size| {
+            let lucky = size == 8192 && mode.to_string() == "FSYNC";
+            let sync = if mode.sync.each_write() && !lucky {
+                1e6
+            } else {
+                0.0
+            };
+            size as f64 / (size as f64 / 500e6 * 1e9 + sync) * 1e9
+        });
+        let finding = of_rule(&run, NAME).unwrap();
+        assert_eq!(finding.evidence.len(), 2, "{finding:#?}");
+    }
+
+    #[test]
+    fn without_synced_modes_nothing_is_said() {
+        let mut run = run(1e6);
+        run.trials.retain(|t| !t.workload.sync.each_write());
+        assert!(of_rule(&run, NAME).is_none());
+    }
+
+    #[test]
+    fn the_disk_of_the_benchmark_needs_16_mib() {
+        let finding = of_rule(&seed_run(), NAME).unwrap();
+        assert!(
+            finding.claim.contains("blocks of 16 MiB and more"),
+            "{finding:#?}"
+        );
+    }
+}

@@ -1,0 +1,167 @@
+//! A synced write of a rotating disk that waits for whole revolutions: nothing is
+//! slower, and nothing but fewer syncs makes it faster.
+
+use super::Context;
+use crate::words::percent;
+use crate::write_matrix::{Matrix, Revolution, duration, span_of_sizes};
+use diskfacts_plan::units::three_digits;
+use diskfacts_record::{Confidence, Finding, Severity, Stack};
+
+pub(super) const NAME: &str = "whole-revolutions";
+
+/// From here on, slow writes beside the usual ones, the median does not stand for
+/// what a write costs: the 90th percentile over the median.
+const NARROW: f64 = 1.25;
+
+/// What the small synced writes wait for, where the disk rotates.
+pub(super) fn of(matrix: &Matrix<'_>, stack: &Stack) -> Option<Revolution> {
+    let rotates = stack.leaves().any(|leaf| leaf.rotational == Some(true));
+    Revolution::of(matrix).filter(|_| rotates)
+}
+
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let Some(matrix) = Matrix::of(context) else {
+        return Vec::new();
+    };
+    let Some(found) = of(&matrix, &context.run.stack) else {
+        return Vec::new();
+    };
+    let Revolution {
+        rpm,
+        revolutions,
+        wait_ns,
+        agree,
+        others,
+    } = found;
+    let whole = match revolutions {
+        1 => "a whole revolution".to_owned(),
+        several => format!("{several} whole revolutions"),
+    };
+    let exact = f64::from(revolutions) * Revolution::ns(rpm);
+    let sizes = span_of_sizes(matrix.small_synced().map(|cell| cell.block_size));
+    let mut evidence = vec![
+        format!(
+            "Without the time of its bytes a write of {sizes} takes {} in the median of {} \
+             cells; {revolutions} x 60 s / {rpm} is {}, {} off.",
+            duration(wait_ns),
+            agree.1,
+            duration(exact),
+            percent((wait_ns / exact - 1.0).abs())
+        ),
+        format!(
+            "{} of these {} cells are within 5 % of it, whatever their size and mode.",
+            agree.0, agree.1
+        ),
+    ];
+    for (rpm, revolutions) in &others {
+        evidence.push(format!(
+            "It could also be {revolutions} revolutions at {rpm} per minute."
+        ));
+    }
+    let wide = matrix.small_synced().any(|cell| {
+        let ends = cell.latency.p50.zip(cell.latency.p90);
+        ends.is_some_and(|(p50, p90)| p90 as f64 > NARROW * p50 as f64)
+    });
+    if wide {
+        evidence.push("Some writes take much longer than the median.".into());
+    }
+    vec![Finding {
+        rule: NAME.into(),
+        severity: Severity::Note,
+        claim: format!(
+            "Each synced write of {sizes} waits for {whole} of a disk with {rpm} revolutions per \
+             minute: {} writes per second at most, however small.",
+            three_digits(1e9 / wait_ns)
+        ),
+        evidence,
+        confidence: if wide || !others.is_empty() {
+            Confidence::Possible
+        } else {
+            Confidence::Likely
+        },
+        refuted_by: "Another speed in what `smartctl -i` or the data sheet says of the disk, or \
+                     waits of other lengths in a repeat on an idle disk."
+            .into(),
+        remedy: "Sync less often: let several commits share one sync, or write larger blocks. \
+                 Else put what is synced on a device that does not rotate."
+            .into(),
+        stages: Matrix::stages(matrix.small_synced()),
+    }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{matrix_run, of_rule, rotating, seed_run, wobble};
+    use diskfacts_record::Run;
+
+    /// A disk that streams 127 MB/s, and waits so long for each synced write.
+    fn waiting(wait_ns: f64) -> Run {
+        matrix_run(|mode, size| {
+            let bytes_ns = size as f64 / 127e6 * 1e9;
+            let wait = if mode.sync.each_write() { wait_ns } else { 0.0 };
+            size as f64 / (wait + bytes_ns) * 1e9 * wobble(mode, size, 0.01)
+        })
+    }
+
+    #[test]
+    fn each_usual_speed_is_found_by_its_wait() {
+        for (rpm, revolutions) in [(5400, 1), (7200, 1), (7200, 2), (10_000, 1), (15_000, 1)] {
+            let mut run = waiting(f64::from(revolutions) * Revolution::ns(rpm));
+            assert!(of_rule(&run, NAME).is_none(), "it does not rotate");
+            rotating(&mut run);
+            let finding = of_rule(&run, NAME).unwrap();
+            let said = format!("a disk with {rpm} revolutions per minute");
+            assert!(finding.claim.contains(&said), "{finding:#?}");
+            let whole = if revolutions == 1 {
+                "a whole"
+            } else {
+                "2 whole"
+            };
+            assert!(finding.claim.contains(whole), "{finding:#?}");
+            assert_eq!(finding.confidence, Confidence::Likely);
+        }
+    }
+
+    #[test]
+    fn a_wait_that_two_speeds_explain_is_only_possible() {
+        let mut run = waiting(2.0 * Revolution::ns(10_000));
+        rotating(&mut run);
+        let finding = of_rule(&run, NAME).unwrap();
+        assert_eq!(finding.confidence, Confidence::Possible);
+        assert!(
+            finding.evidence[2].contains("3 revolutions at 15000"),
+            "{finding:#?}"
+        );
+    }
+
+    #[test]
+    fn waits_of_other_lengths_are_left_alone() {
+        for wait_ns in [100e3, 2.5e6, 9.5e6, 50e6] {
+            let mut run = waiting(wait_ns);
+            rotating(&mut run);
+            assert!(of_rule(&run, NAME).is_none(), "{wait_ns}");
+        }
+        // Right on average, and a different wait for each size.
+        let mut run = matrix_run(|mode, size| {
+            let wait = if mode.sync.each_write() { 8.33e6 } else { 0.0 };
+            let own = 1.0 + 0.2 * (f64::from(size.trailing_zeros()) - 14.0);
+            size as f64 / (wait * own + size as f64 / 127e6 * 1e9) * 1e9
+        });
+        rotating(&mut run);
+        assert!(of_rule(&run, NAME).is_none());
+    }
+
+    #[test]
+    fn the_disk_of_the_benchmark_turns_7200_times_a_minute() {
+        let finding = of_rule(&seed_run(), NAME).unwrap();
+        assert!(
+            finding
+                .claim
+                .contains("a whole revolution of a disk with 7200 revolutions per minute"),
+            "{finding:#?}"
+        );
+        assert!(finding.evidence[0].contains("8.33 ms"), "{finding:#?}");
+        assert_eq!(finding.confidence, Confidence::Likely);
+    }
+}

@@ -1,0 +1,246 @@
+//! Which way to write suits a log, a database's pages and bulk data here.
+//!
+//! Only ways that make data durable are candidates: a log needs each write
+//! durable, pages and bulk data need it once, at a checkpoint or at the end.
+//! Ways within 5 % of the fastest are as good; among them the first of a list
+//! that says what is simplest or spares the page cache.
+
+use super::Context;
+use crate::words::count;
+use crate::write_matrix::{Cell, Matrix, duration};
+use diskfacts_plan::units::{show_size, show_throughput, three_digits};
+use diskfacts_plan::write_mode::Variant;
+use diskfacts_record::{Confidence, Finding, Severity};
+
+pub(super) const NAME: &str = "write-choice";
+
+/// A way this near to the fastest is as good.
+const AS_GOOD: f64 = 0.95;
+/// What a commit writes: one page, mostly.
+const LOG_BYTES: u64 = 4 << 10;
+/// The page of the databases: 4 KiB to 16 KiB, mostly 8.
+const PAGE_BYTES: u64 = 8 << 10;
+/// Fewest trials that make the choice likely.
+const TRIALS: usize = 3;
+
+/// What was chosen for a use.
+struct Choice<'m, 'a> {
+    chosen: &'m Cell<'a>,
+    /// Of the same size: as good, and all candidates.
+    as_good: usize,
+    candidates: usize,
+    fastest: &'m Cell<'a>,
+    slowest: &'m Cell<'a>,
+}
+
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let Some(matrix) = Matrix::of(context) else {
+        return Vec::new();
+    };
+    let sizes = matrix.sizes();
+    let near = |wanted: u64| {
+        let distance = |size: &u64| size.max(&wanted) / size.min(&wanted).max(&1);
+        sizes.iter().copied().min_by_key(distance)
+    };
+    // A log takes the first mode that does; what is large need not fill the page
+    // cache.
+    let simple = |_| 0;
+    let sparing = |variant: Variant| usize::from(variant != Variant::Direct);
+    let log = near(LOG_BYTES)
+        .and_then(|size| choose(&matrix, size, |c| c.mode.sync.each_write(), simple));
+    let pages =
+        near(PAGE_BYTES).and_then(|size| choose(&matrix, size, |c| c.mode.sync.at_end(), sparing));
+    let bulk = bulk(&matrix, sparing);
+    let (Some(log), Some(pages), Some(bulk)) = (log, pages, bulk) else {
+        return Vec::new();
+    };
+    let per_second = three_digits(1e9 / log.chosen.write_ns());
+    let of = |choice: &Choice<'_, '_>| {
+        format!(
+            "{} with blocks of {} ({})",
+            choice.chosen.mode,
+            show_size(choice.chosen.block_size),
+            show_throughput(choice.chosen.throughput)
+        )
+    };
+    let used = [&log, &pages, &bulk];
+    let few = used.iter().any(|choice| choice.chosen.trials < TRIALS);
+    vec![Finding {
+        rule: NAME.into(),
+        severity: Severity::Note,
+        claim: format!(
+            "Here a log is best written with {} ({per_second} writes of {} per second), a \
+             database's pages with {}, and bulk data with {}.",
+            log.chosen.mode,
+            show_size(log.chosen.block_size),
+            of(&pages),
+            of(&bulk)
+        ),
+        evidence: vec![
+            told("Log, each write durable", &log),
+            told("Pages, durable at a checkpoint", &pages),
+            told("Bulk, durable in the end", &bulk),
+        ],
+        confidence: if few {
+            Confidence::Possible
+        } else {
+            Confidence::Likely
+        },
+        refuted_by: "A repeat with `--trials 5` in which another durable way is more than 5 % \
+                     faster."
+            .into(),
+        remedy: "Set the program so: FDATASYNC and FSYNC are calls after the write, O_DSYNC, \
+                 O_SYNC and O_DIRECT flags of open(2), AMORTIZED is one call after many writes."
+            .into(),
+        stages: Matrix::stages(used.iter().map(|choice| choice.chosen)),
+    }]
+}
+
+/// The best of some modes at a size; of those as good, the first by `order`, then
+/// by the order of the modes.
+fn choose<'m, 'a>(
+    matrix: &'m Matrix<'a>,
+    block_size: u64,
+    wanted: impl Fn(&Cell<'a>) -> bool,
+    order: impl Fn(Variant) -> usize,
+) -> Option<Choice<'m, 'a>> {
+    let candidates: Vec<&Cell<'a>> = matrix
+        .cells
+        .iter()
+        .filter(|cell| cell.block_size == block_size && wanted(cell))
+        .collect();
+    let by_rate = |a: &&&Cell<'a>, b: &&&Cell<'a>| a.throughput.total_cmp(&b.throughput);
+    let fastest = *candidates.iter().max_by(by_rate)?;
+    let slowest = *candidates.iter().min_by(by_rate)?;
+    let good = candidates
+        .iter()
+        .filter(|cell| cell.throughput >= AS_GOOD * fastest.throughput);
+    let chosen = good
+        .clone()
+        .min_by_key(|cell| (order(cell.mode.variant), cell.mode.rank()))?;
+    Some(Choice {
+        chosen,
+        as_good: good.count(),
+        candidates: candidates.len(),
+        fastest,
+        slowest,
+    })
+}
+
+/// The smallest block with which much can be written about as fast as with any.
+fn bulk<'m, 'a>(
+    matrix: &'m Matrix<'a>,
+    order: impl Fn(Variant) -> usize + Copy,
+) -> Option<Choice<'m, 'a>> {
+    let (_, rate) = matrix.streaming()?;
+    let at = |size| choose(matrix, size, |c| c.mode.sync.at_end(), order);
+    let mut choices = matrix.sizes().into_iter().filter_map(at);
+    choices.find(|choice| choice.chosen.throughput >= AS_GOOD * rate)
+}
+
+fn told(what: &str, choice: &Choice<'_, '_>) -> String {
+    let said = |cell: &Cell<'_>| {
+        if cell.mode.sync.each_write() {
+            format!("{} {} a write", cell.mode, duration(cell.write_ns()))
+        } else {
+            format!("{} {}", cell.mode, show_throughput(cell.throughput))
+        }
+    };
+    let others = choice.as_good.saturating_sub(1);
+    format!(
+        "{what}, {}: of {}, {} fastest and {} slowest; within 5 % of the fastest: {} and {}.",
+        show_size(choice.chosen.block_size),
+        count(choice.candidates as u64, "way"),
+        said(choice.fastest),
+        said(choice.slowest),
+        choice.chosen.mode,
+        match others {
+            0 => "no other".to_owned(),
+            others => count(others as u64, "other"),
+        }
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{matrix_run, of_rule, seed_run, wobble};
+
+    #[test]
+    fn the_fastest_durable_ways_are_chosen_and_others_never() {
+        let run = matrix_run(|mode, size| {
+            let base = 1e8 * wobble(mode, size, 0.01);
+            match mode.to_string().as_str() {
+                // The fastest of all, and not durable.
+                "BUFFERED" | "O_DIRECT" => base * 100.0,
+                "O_DSYNC + O_DIRECT" => base * 1.3,
+                "AMORTIZED_FSYNC" if size < 1 << 20 => base * 1.2,
+                "AMORTIZED_FDATASYNC + O_DIRECT" if size >= 1 << 20 => base * 2.0,
+                _ => base,
+            }
+        });
+        let claim = of_rule(&run, NAME).unwrap().claim;
+        assert!(
+            claim.contains("a log is best written with O_DSYNC + O_DIRECT"),
+            "{claim}"
+        );
+        assert!(
+            claim.contains("pages with AMORTIZED_FSYNC with blocks of 8 KiB"),
+            "{claim}"
+        );
+        assert!(
+            claim.contains("bulk data with AMORTIZED_FDATASYNC + O_DIRECT with blocks of 1 MiB"),
+            "{claim}"
+        );
+    }
+
+    #[test]
+    fn among_ways_as_good_the_simplest_and_the_sparing_are_taken() {
+        let mut run = matrix_run(|mode, size| 1e8 * wobble(mode, size, 0.01));
+        let finding = of_rule(&run, NAME).unwrap();
+        let claim = &finding.claim;
+        assert!(claim.contains("best written with FDATASYNC ("), "{claim}");
+        assert!(
+            claim.contains("pages with AMORTIZED_FDATASYNC + O_DIRECT"),
+            "{claim}"
+        );
+        assert!(
+            finding.evidence[0].contains("and 11 others"),
+            "{finding:#?}"
+        );
+        assert_eq!(finding.confidence, Confidence::Possible);
+        run.plan.trials = 3;
+        let again = run.trials.clone();
+        for number in 2..=3 {
+            let more = again.iter().cloned().map(|mut trial| {
+                trial.number = number;
+                trial
+            });
+            run.trials.extend(more);
+        }
+        let finding = of_rule(&run, NAME).unwrap();
+        assert_eq!(finding.confidence, Confidence::Likely);
+    }
+
+    #[test]
+    fn without_a_durable_way_for_each_use_nothing_is_chosen() {
+        let mut run = matrix_run(|_, _| 1e8);
+        run.trials.retain(|t| !t.workload.sync.at_end());
+        assert!(of_rule(&run, NAME).is_none());
+        assert!(of_rule(&crate::testing::healthy(), NAME).is_none());
+    }
+
+    #[test]
+    fn on_the_disk_of_the_benchmark_a_log_has_120_writes_per_second_in_every_way() {
+        let finding = of_rule(&seed_run(), NAME).unwrap();
+        let claim = &finding.claim;
+        assert!(claim.contains("120 writes of 4 KiB per second"), "{claim}");
+        // The one cold cell of FDATASYNC, 0.44, is not within 5 % of 0.47.
+        assert!(claim.contains("with FDATASYNC + ALIGNED ("), "{claim}");
+        // Small direct writes are half as fast on this disk.
+        assert!(
+            claim.contains("pages with AMORTIZED_FDATASYNC with"),
+            "{claim}"
+        );
+    }
+}

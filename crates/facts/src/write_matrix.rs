@@ -1,0 +1,205 @@
+//! The stages of a run that write from front to back, one block at a time, as a
+//! matrix: ways to write across, block sizes down.
+//!
+//! Any plan may have such stages; `write-matrix` has nothing else. What is asked
+//! of the matrix compares many cells, so one odd cell does not decide.
+
+mod revolution;
+
+use crate::rules::Context;
+use crate::stats;
+use diskfacts_plan::WriteMode;
+use diskfacts_plan::write_mode::Variant;
+use diskfacts_plan::{SyncMode, units};
+use diskfacts_record::Latency;
+pub(crate) use revolution::Revolution;
+
+/// Blocks up to this are small: even a slow disk moves them in half a
+/// millisecond, so what they take is what each write costs, not its bytes.
+pub(crate) const SMALL_MAX: u64 = 64 << 10;
+
+/// Blocks from this on are large: what they take is their bytes.
+const LARGE_MIN: u64 = 1 << 20;
+
+/// Fewest sizes, and fewest modes, that make a matrix.
+const SIZES_MIN: usize = 3;
+const MODES_MIN: usize = 2;
+
+/// One way to write, at one block size.
+#[derive(Debug, Clone)]
+pub(crate) struct Cell<'a> {
+    pub(crate) mode: WriteMode,
+    /// Bytes per write.
+    pub(crate) block_size: u64,
+    /// Median of the trials, bytes per second; more than 0.
+    pub(crate) throughput: f64,
+    /// Latencies of all trials; without percentiles when there are few writes.
+    pub(crate) latency: Latency,
+    /// Flushes that the leaves counted for each write; `None` when they do not
+    /// count them.
+    pub(crate) flushes_per_write: Option<f64>,
+    /// Name of its stage.
+    pub(crate) stage: &'a str,
+    /// Number of trials.
+    pub(crate) trials: usize,
+}
+
+impl Cell<'_> {
+    /// What a write takes, nanoseconds: the median, or the mean where the median
+    /// is not known.
+    pub(crate) fn write_ns(&self) -> f64 {
+        match self.latency.p50 {
+            Some(p50) if p50 > 0 => p50 as f64,
+            _ => self.block_size as f64 / self.throughput * 1e9,
+        }
+    }
+}
+
+/// The matrix of a run.
+#[derive(Debug)]
+pub(crate) struct Matrix<'a> {
+    /// By mode in the order of [`WriteMode::all`], then by size.
+    pub(crate) cells: Vec<Cell<'a>>,
+}
+
+impl<'a> Matrix<'a> {
+    /// The matrix of a run; `None` when it has not sizes and modes enough.
+    pub(crate) fn of(context: &Context<'a>) -> Option<Self> {
+        let mut cells: Vec<Cell<'a>> = Vec::new();
+        for (stage, figures) in context.each() {
+            let workload = stage.workload();
+            let throughput = figures.throughput_bytes_per_s.median;
+            let Some(mode) = WriteMode::of(workload) else {
+                continue;
+            };
+            let usable = figures.errors == 0 && throughput.is_finite() && throughput > 0.0;
+            if stage.is_null() || !usable {
+                continue;
+            }
+            let known = cells
+                .iter()
+                .any(|c| c.mode == mode && c.block_size == workload.block_size);
+            if known {
+                // The same under other kernel settings is another matrix.
+                return None;
+            }
+            let writes = stage.sum(|t| t.evidence.issued.writes);
+            let flushed: Option<u64> = stage
+                .trials
+                .iter()
+                .map(|t| crate::layers::flushes(&t.evidence, &context.run.stack))
+                .sum();
+            cells.push(Cell {
+                mode,
+                block_size: workload.block_size,
+                throughput,
+                latency: figures.latency_ns,
+                flushes_per_write: flushed
+                    .filter(|_| writes > 0)
+                    .map(|flushes| flushes as f64 / writes as f64),
+                stage: stage.name,
+                trials: stage.trials.len(),
+            });
+        }
+        cells.sort_by_key(|cell| (cell.mode.rank(), cell.block_size));
+        let matrix = Self { cells };
+        (matrix.sizes().len() >= SIZES_MIN && matrix.modes().len() >= MODES_MIN).then_some(matrix)
+    }
+
+    /// The block sizes, rising.
+    pub(crate) fn sizes(&self) -> Vec<u64> {
+        let mut sizes: Vec<u64> = self.cells.iter().map(|cell| cell.block_size).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+
+    /// The modes, in the order of [`WriteMode::all`].
+    pub(crate) fn modes(&self) -> Vec<WriteMode> {
+        let mut modes: Vec<WriteMode> = self.cells.iter().map(|cell| cell.mode).collect();
+        modes.dedup();
+        modes
+    }
+
+    /// The cells of a mode, by rising size.
+    pub(crate) fn of_mode(&self, mode: WriteMode) -> impl Iterator<Item = &Cell<'a>> {
+        self.cells.iter().filter(move |cell| cell.mode == mode)
+    }
+
+    /// The cell of a mode at a size.
+    pub(crate) fn cell(&self, mode: WriteMode, block_size: u64) -> Option<&Cell<'a>> {
+        self.of_mode(mode).find(|c| c.block_size == block_size)
+    }
+
+    /// Small writes of which each was durable before the next.
+    pub(crate) fn small_synced(&self) -> impl Iterator<Item = &Cell<'a>> {
+        self.cells
+            .iter()
+            .filter(|cell| cell.mode.sync.each_write() && cell.block_size <= SMALL_MAX)
+    }
+
+    /// The same size written directly, and never synced.
+    pub(crate) fn unsynced(&self, block_size: u64) -> Option<&Cell<'a>> {
+        let mode = WriteMode {
+            sync: SyncMode::None,
+            variant: Variant::Direct,
+        };
+        self.cell(mode, block_size)
+    }
+
+    /// The fastest way to write much, and its rate in bytes per second: the
+    /// median over its large blocks. Of the modes with one sync at the end,
+    /// because that makes the same promise in the end as a sync after each; of
+    /// direct writes where there are none.
+    pub(crate) fn streaming(&self) -> Option<(WriteMode, f64)> {
+        let rate = |mode: WriteMode| {
+            let large = self.of_mode(mode).filter(|c| c.block_size >= LARGE_MIN);
+            let rates: Vec<f64> = large.map(|cell| cell.throughput).collect();
+            stats::median(&rates).map(|rate| (mode, rate))
+        };
+        let fastest = |wanted: &dyn Fn(WriteMode) -> bool| {
+            let modes = self.modes().into_iter().filter(|mode| wanted(*mode));
+            modes.filter_map(rate).max_by(|a, b| a.1.total_cmp(&b.1))
+        };
+        fastest(&|mode| mode.sync.at_end()).or_else(|| {
+            fastest(&|mode| mode.sync == SyncMode::None && mode.variant == Variant::Direct)
+        })
+    }
+
+    /// Names of the stages of these cells, each once.
+    pub(crate) fn stages<'c>(cells: impl IntoIterator<Item = &'c Cell<'a>>) -> Vec<String>
+    where
+        'a: 'c,
+    {
+        let mut names: Vec<String> = Vec::new();
+        for cell in cells {
+            if !names.iter().any(|known| known == cell.stage) {
+                names.push(cell.stage.to_owned());
+            }
+        }
+        names
+    }
+}
+
+/// `4 KiB`, or `4 KiB to 64 KiB`.
+pub(crate) fn span_of_sizes(sizes: impl IntoIterator<Item = u64>) -> String {
+    let mut sizes: Vec<u64> = sizes.into_iter().collect();
+    sizes.sort_unstable();
+    match (sizes.first(), sizes.last()) {
+        (Some(first), Some(last)) if first != last => {
+            format!(
+                "{} to {}",
+                units::show_size(*first),
+                units::show_size(*last)
+            )
+        }
+        (Some(only), _) => units::show_size(*only),
+        (None, _) => String::new(),
+    }
+}
+
+/// Nanoseconds for people.
+pub(crate) fn duration(ns: f64) -> String {
+    // Latencies are far below 2^53 ns.
+    units::show_duration(ns.max(0.0).round() as u64)
+}
