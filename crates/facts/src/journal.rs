@@ -33,7 +33,9 @@ pub(crate) fn beyond_own(trial: &Trial, stack: &Stack) -> Option<BeyondOwn> {
     let syncs = match trial.workload.sync {
         SyncMode::None => return None,
         SyncMode::ODsync | SyncMode::OSync => evidence.issued.writes,
-        SyncMode::Fdatasync | SyncMode::Fsync | SyncMode::AtEnd => evidence.issued.syncs,
+        SyncMode::Fdatasync | SyncMode::Fsync | SyncMode::AtEnd | SyncMode::FdatasyncAtEnd => {
+            evidence.issued.syncs
+        }
     };
     let tops: Vec<&BlockDevice> = roots(stack).collect();
     let counted = count(&tops, Direction::Write, evidence)?;

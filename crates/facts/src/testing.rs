@@ -341,7 +341,7 @@ pub(crate) fn matrix_run(rate: impl Fn(WriteMode, u64) -> f64) -> Run {
         trial.seconds = trial.bytes as f64 / rate;
         // More digits than a latency in whole nanoseconds would have.
         trial.latency_ns = Latency::default();
-        trial.histograms = Histograms::default();
+        trial.histograms = diskfacts_record::PackedHistograms::default();
     }
     run
 }
