@@ -4,8 +4,9 @@
 //
 // While the kernel works on memory, nothing else may: two reads into one place
 // leave a mixture, a write from where a read arrives writes another mixture. And
-// the memory must stay: an ArrayBuffer that is transferred to a worker is freed
-// when that worker is done with it, whatever the kernel still does there.
+// the memory must stay: an ArrayBuffer that is transferred, to a worker or to
+// another ArrayBuffer, is freed when the new owner is done with it, whatever the
+// kernel still does there.
 
 const { markAsUntransferable } = require('node:worker_threads');
 const { coded } = require('./errors.js');
@@ -19,6 +20,28 @@ const { coded } = require('./errors.js');
 const inUse = new WeakMap();
 
 /**
+ * Lets nobody take the memory away, from now on.
+ *
+ * @param {ArrayBuffer} memory
+ */
+function keepInPlace(memory) {
+  // Against postMessage and structuredClone.
+  markAsUntransferable(memory);
+  // Against its own methods, of V8 11.4 and later (Node 21).
+  for (const method of ['transfer', 'transferToFixedLength']) {
+    if (!(method in memory)) continue;
+    const value = () => {
+      throw coded(
+        'ERR_BUFFER_BUSY',
+        `the memory of a buffer that was read into or written from stays where it is: no ${method}`,
+        value,
+      );
+    };
+    Object.defineProperty(memory, method, { value });
+  }
+}
+
+/**
  * Takes the memory for a transfer.
  *
  * @param {Bytes} bytes
@@ -30,7 +53,7 @@ function take(bytes, filled) {
   const end = start + bytes.byteLength;
   let ranges = inUse.get(bytes.buffer);
   if (ranges === undefined) {
-    markAsUntransferable(bytes.buffer);
+    keepInPlace(bytes.buffer);
     ranges = new Set();
     inUse.set(bytes.buffer, ranges);
   }

@@ -11,6 +11,7 @@ const {
   checkedPosition,
   checkedWord,
 } = require('./arguments.js');
+const { take } = require('./buffers-in-use.js');
 const { settled } = require('./errors.js');
 const native = require('./native.js');
 
@@ -50,14 +51,16 @@ async function getDirectIOAlignment(pathOrFd) {
  * @returns {Promise<number>}
  */
 async function writeDurable(fd, buffer, position, durability = 'data') {
-  return settled(
-    native.writeDurable(
-      checkedFd(fd),
-      checkedBuffer(buffer),
-      checkedPosition(position),
-      checkedWord('durability', ['data', 'full'], durability),
-    ),
-  );
+  const file = checkedFd(fd);
+  const bytes = checkedBuffer(buffer);
+  const to = checkedPosition(position);
+  const level = checkedWord('durability', ['data', 'full'], durability);
+  const giveBack = take(bytes, false);
+  try {
+    return await settled(native.writeDurable(file, bytes, to, level));
+  } finally {
+    giveBack();
+  }
 }
 
 module.exports = { getDirectIOAlignment, getGeometry, getGeometryUnder, writeDurable };

@@ -124,6 +124,23 @@ test(
 );
 
 test(
+  'memory that a transfer uses cannot be taken away by its own methods either',
+  whereItCanRun(async () => {
+    const memory = new ArrayBuffer(8);
+    if (memory.transfer === undefined) throw new Missing('Node 21 or later: ArrayBuffer.transfer');
+    const file = await DirectFile.open(directFile(Buffer.alloc(4096, 5)));
+    const buffer = file.allocate(4096);
+    const reading = file.read(buffer, 0);
+    for (const method of ['transfer', 'transferToFixedLength']) {
+      assert.throws(() => buffer.buffer[method](), { code: 'ERR_BUFFER_BUSY', message: new RegExp(method) });
+    }
+    assert.equal(await reading, 4096);
+    assert.equal(buffer[4095], 5);
+    await file.close();
+  }),
+);
+
+test(
   'a closed file refuses everything but to be closed',
   whereItCanRun(async () => {
     const file = await DirectFile.open(directFile(), { write: true });

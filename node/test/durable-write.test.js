@@ -3,6 +3,7 @@
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const test = require('node:test');
+const { MessageChannel } = require('node:worker_threads');
 const directIO = require('..');
 const { Missing, needLinux, tool, whereItCanRun } = require('../testing/programs.js');
 const { scratchFile } = require('../testing/scratch.js');
@@ -23,6 +24,32 @@ test('a durable write lands at its position, with promises and with callbacks', 
     fs.closeSync(fd);
   }
   assert.equal(fs.readFileSync(path, 'latin1'), 'e.ab.cd.');
+});
+
+test('a durable write shares its buffer with no read, and keeps it from other threads', async () => {
+  const path = scratchFile(Buffer.alloc(8192));
+  const fd = fs.openSync(path, 'r+');
+  const file = await directIO.DirectFile.open(path, { direct: 'off' });
+  try {
+    const buffer = Buffer.from(new ArrayBuffer(4096));
+    const writing = directIO.writeDurable(fd, buffer, 4096);
+    await assert.rejects(file.read(buffer, 0), { code: 'ERR_BUFFER_BUSY' });
+    const { port1, port2 } = new MessageChannel();
+    try {
+      // Node 20 and older copy it instead; newer ones throw.
+      port1.postMessage(buffer, [buffer.buffer]);
+    } catch (error) {
+      assert.equal(error.name, 'DataCloneError');
+    }
+    port1.close();
+    port2.close();
+    assert.equal(await writing, 4096);
+    assert.equal(buffer.length, 4096);
+    assert.equal(await file.read(buffer, 0), 4096);
+  } finally {
+    fs.closeSync(fd);
+    await file.close();
+  }
 });
 
 test('a file that is not open for writing is refused, and the hint says so', async () => {

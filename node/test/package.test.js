@@ -51,6 +51,7 @@ test('the archive holds what is needed to run, and nothing else', () => {
     'LICENSE-APACHE',
     'LICENSE-MIT',
     'README.md',
+    'benchmark.js',
     'index.d.mts',
     'index.d.ts',
     'index.js',
@@ -60,7 +61,9 @@ test('the archive holds what is needed to run, and nothing else', () => {
     'promises.d.ts',
     'promises.js',
     'promises.mjs',
-    ...fs.readdirSync(join(PACKAGE, 'lib')).map((name) => `lib/${name}`),
+    ...['benchmark', 'lib'].flatMap((folder) =>
+      fs.readdirSync(join(PACKAGE, folder)).map((name) => `${folder}/${name}`),
+    ),
   ];
   const [binaries, others] = [/^binaries\//, /^(?!binaries\/)/].map((part) =>
     files.filter((file) => part.test(file)),
@@ -175,6 +178,16 @@ test(
     const journal = fs.readFileSync(join(install(), 'journal'));
     assert.equal(journal.length, 64 * 1024);
     assert.equal(journal.toString('latin1', 0, 6), 'hello\0');
+  }),
+);
+
+test(
+  'the benchmark runs from where the package is installed',
+  whereItCanRun(() => {
+    const cwd = directFolder();
+    const script = join(install(), 'node_modules', '@diskfacts', 'direct-io', 'benchmark.js');
+    const output = run(process.execPath, [script, '--block-max=4096', '--time=0.5'], { cwd });
+    assert.equal(output.trim().split('\n').length, 21);
   }),
 );
 

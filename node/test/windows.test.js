@@ -6,6 +6,8 @@ const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const { join } = require('node:path');
 const test = require('node:test');
+const { MODES } = require('../benchmark/modes.js');
+const { parts } = require('../testing/benchmark.js');
 const { originalArchive } = require('../testing/original.js');
 const { run, whereItCanRun } = require('../testing/programs.js');
 const { scratchFolder } = require('../testing/scratch.js');
@@ -44,6 +46,21 @@ test(
       assert.equal(found.fileAsDisk.message, 'IOCTL_DISK_GET_DRIVE_GEOMETRY_EX failed');
       assert.equal(found.exclusive, 'mandatory');
       assert.deepEqual(codes(found.second), ['EBUSY', -4082]);
+    });
+
+    await t.test('the benchmark measures on a file of its own, and leaves none', () => {
+      const script = `
+        process.argv.push('--block-max=4096', '--time=1');
+        require('./package/benchmark.js');
+      `;
+      const lines = windows(script).trim().split(/\r?\n/);
+      assert.deepEqual(
+        lines.map((line) => parts(line).label),
+        MODES.map(({ label }) => label),
+      );
+      const look = "console.log(JSON.stringify(require('fs').readdirSync('.')))";
+      const left = JSON.parse(windows(look)).filter((name) => name.includes('benchmark'));
+      assert.deepEqual(left, []);
     });
 
     await t.test(

@@ -21,6 +21,8 @@ const TARGET = 'x86_64-pc-windows-gnu';
 /** What rustc links with for this target. */
 const LINKER = 'x86_64-w64-mingw32-gcc';
 const ADDON = join(__dirname, '..', 'addon');
+/** Of the package, beside its binary. */
+const PARTS = ['benchmark', 'benchmark.js', 'index.js', 'lib', 'package.json', 'promises.js'];
 
 /** Wine's randomness lacks one function that Rust's standard library wants. */
 const BCRYPTPRIMITIVES = `
@@ -65,7 +67,7 @@ function windowsPackage() {
   const binaries = join(own, 'binaries', 'win32-x64');
   fs.mkdirSync(binaries, { recursive: true });
   fs.copyFileSync(dll, join(binaries, 'direct-io.node'));
-  for (const name of ['index.js', 'promises.js', 'lib', 'package.json']) {
+  for (const name of PARTS) {
     fs.cpSync(join(__dirname, '..', name), join(own, name), { recursive: true });
   }
 
