@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub struct Stage<'a> {
     /// Name of the stage.
     pub name: &'a str,
-    /// Kernel settings that were varied, by name.
+    /// What was varied, by name: keys of a plan, kernel settings.
     pub settings: &'a BTreeMap<String, String>,
     /// Its trials in the order of execution; at least one.
     pub trials: Vec<&'a Trial>,

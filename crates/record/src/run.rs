@@ -165,7 +165,7 @@ pub struct DirectIo {
 pub struct StageFigures {
     /// Name of the stage.
     pub stage: String,
-    /// Kernel settings that were varied, by name; one entry of figures for each
+    /// What was varied, by name: keys of a plan, kernel settings; one entry of figures for each
     /// combination.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,

@@ -16,7 +16,7 @@ pub struct Trial {
     pub number: u32,
     /// Which trial of the run, in the order of execution, from 1.
     pub order: u32,
-    /// Kernel settings that were varied, by name.
+    /// What was varied, by name: keys of a plan, kernel settings.
     pub settings: BTreeMap<String, String>,
     /// What was asked for, with everything resolved: span and stop rule too.
     pub workload: Workload,

@@ -14,6 +14,7 @@ mod devices;
 mod findings;
 mod heading;
 mod look;
+mod matrix;
 mod page;
 mod plans;
 mod progress;

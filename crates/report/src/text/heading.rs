@@ -2,7 +2,7 @@
 
 use super::look::Style;
 use super::page::Page;
-use super::words::{add_once, count, list, shell};
+use super::words::{add_once, count, list, shell, stages_of};
 use diskfacts_plan::units::show_size;
 use diskfacts_record::{BlockDevice, DeviceKind, Run, Severity, Stack, Status, TargetKind, Trial};
 
@@ -63,13 +63,15 @@ fn status(status: Status) -> (Style, &'static str) {
 fn trouble(run: &Run) -> Vec<String> {
     let planned = run.plan.stages.len() as u64 * u64::from(run.plan.trials);
     let done = format!("{} of {}", run.trials.len(), count(planned, "trial"));
-    let missing: Vec<&str> = run
+    let mut missing: Vec<&str> = run
         .plan
         .stages
         .iter()
         .map(|stage| stage.name.as_str())
         .filter(|name| !run.trials.iter().any(|trial| trial.stage == *name))
         .collect();
+    // The cells of a matrix stand together.
+    missing.dedup();
     let failures = failures(run);
     let status = match (run.run.status, &failures) {
         (Status::Complete, _) => None,
@@ -296,7 +298,7 @@ fn plan(run: &Run) -> String {
     format!(
         "{}: {}, {} of each",
         plan.name,
-        count(plan.stages.len() as u64, "stage"),
+        stages_of(plan),
         count(u64::from(plan.trials), "trial")
     )
 }

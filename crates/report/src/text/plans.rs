@@ -2,7 +2,7 @@
 
 use super::look::{Look, Style};
 use super::page::Page;
-use super::words::count;
+use super::words::{count, stages_of};
 use super::wrap::columns;
 use diskfacts_plan::Plan;
 
@@ -21,7 +21,7 @@ pub fn plans(plans: &[Plan], look: &Look) -> String {
         };
         let size = format!(
             "{} of {}, {writing}",
-            count(plan.stages.len() as u64, "stage"),
+            stages_of(plan),
             count(u64::from(plan.trials), "trial"),
         );
         page.labelled(

@@ -4,6 +4,7 @@
 //! beside its name, and the same numbers stand under each other.
 
 use super::look::Style;
+use super::matrix;
 use super::page::Page;
 use super::words::{count, grouped, percent, rate, workload};
 use super::wrap::columns;
@@ -28,7 +29,9 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     }
     page.heading(&title(page, run));
     let wide = page.look.columns() >= WIDE;
-    for (i, figures) in run.figures.iter().enumerate() {
+    let listed = |figures: &&StageFigures| matrix::cell_of(run, figures).is_none();
+    let listed: Vec<&StageFigures> = run.figures.iter().filter(listed).collect();
+    for (i, figures) in listed.iter().enumerate() {
         if wide {
             beside(page, run, figures);
             failures(page, run, figures, NAME + 2);
@@ -40,8 +43,16 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
             failures(page, run, figures, INDENT);
         }
     }
-    page.blank();
-    legend(page, run);
+    if !listed.is_empty() {
+        page.blank();
+        legend(page, run, &listed);
+    }
+    if listed.len() < run.figures.len() {
+        if !listed.is_empty() {
+            page.blank();
+        }
+        matrix::write(page, run);
+    }
 }
 
 fn title(page: &Page<'_>, run: &Run) -> String {
@@ -224,7 +235,7 @@ fn served(layers: &Layers) -> String {
 }
 
 /// Which operations of the stage failed, and how.
-fn failures(page: &mut Page<'_>, run: &Run, figures: &StageFigures, indent: usize) {
+pub(crate) fn failures(page: &mut Page<'_>, run: &Run, figures: &StageFigures, indent: usize) {
     if figures.errors == 0 {
         return;
     }
@@ -272,8 +283,7 @@ fn failures(page: &mut Page<'_>, run: &Run, figures: &StageFigures, indent: usiz
 }
 
 /// What the words above mean, as far as they occur.
-fn legend(page: &mut Page<'_>, run: &Run) {
-    let figures = &run.figures;
+fn legend(page: &mut Page<'_>, run: &Run, figures: &[&StageFigures]) {
     let occurs = |layer: &str| {
         let mut all = figures.iter().map(|figures| served(&figures.layers));
         all.any(|served| served.contains(layer))
@@ -299,7 +309,7 @@ fn legend(page: &mut Page<'_>, run: &Run) {
             sentences.push(meaning);
         }
     }
-    let has_rate = |figures: &StageFigures| {
+    let has_rate = |figures: &&StageFigures| {
         let stage = run.plan.stage(&figures.stage);
         stage.is_some_and(|stage| stage.workload.rate.is_some())
     };

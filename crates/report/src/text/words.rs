@@ -2,7 +2,8 @@
 
 use diskfacts_plan::units::{rate_digits, show_size};
 use diskfacts_plan::{
-    Arrivals, BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, SyncMode, Workload,
+    Arrivals, BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Plan, SyncMode,
+    Workload,
 };
 
 /// What a workload does, in one phrase:
@@ -112,6 +113,19 @@ pub(crate) fn percent(share: f64) -> String {
 pub(crate) fn count(n: u64, thing: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
     format!("{} {thing}{plural}", grouped(&n.to_string()))
+}
+
+/// `10 stages`, or `2 stages in 294 cells` where some are matrices.
+pub(crate) fn stages_of(plan: &Plan) -> String {
+    let mut names: Vec<&str> = plan.stages.iter().map(|s| s.name.as_str()).collect();
+    // The cells of a matrix stand together.
+    names.dedup();
+    let stages = count(names.len() as u64, "stage");
+    if names.len() == plan.stages.len() {
+        stages
+    } else {
+        format!("{stages} in {}", count(plan.stages.len() as u64, "cell"))
+    }
 }
 
 /// `a`, `a and b`, `a, b and c`.

@@ -1,5 +1,6 @@
 //! The views as their users see them: text by snapshots, JSON by its schema.
 
+mod classic;
 mod documents;
 mod fixtures;
 mod schema;

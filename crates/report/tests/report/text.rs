@@ -68,6 +68,23 @@ fn figures_under_several_settings_are_told_apart() {
 }
 
 #[test]
+fn a_matrix_is_a_table() {
+    let mut matrix = fixtures::write_matrix();
+    insta::assert_snapshot!("write_matrix_80", shown(&matrix, &PLAIN));
+    // A part of it, beside a stage that is none, and with failures.
+    let mut run = fixtures::healthy();
+    run.plan.stages.truncate(1);
+    run.figures.truncate(1);
+    run.plan.stages.extend(matrix.plan.stages);
+    let failed = &mut matrix.figures[4];
+    failed.errors = 3;
+    let mut figures = matrix.figures;
+    figures.retain(|f| f.stage == "streaming" && f.latency_ns.samples > 4000);
+    run.figures.extend(figures);
+    insta::assert_snapshot!("matrix_among_others_120", shown(&run, &WIDE));
+}
+
+#[test]
 fn a_loop_device_and_an_open_loop() {
     insta::assert_snapshot!("rare_80", shown(&fixtures::rare(), &PLAIN));
 }
@@ -195,6 +212,7 @@ fn lines_keep_to_the_width() {
                 let command = line.contains('`') || line.starts_with("Command");
                 let word = line.split(' ').any(|word| word.len() > width / 2);
                 let row = width < 80 && (line.contains(" IOPS ") || line.contains(" p99 "));
+                assert!(line.trim_end() == line, "{name} at {width}: '{line}'");
                 assert!(
                     line.len() <= width || command || word || row,
                     "{name} at {width}: {line}"

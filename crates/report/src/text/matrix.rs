@@ -1,0 +1,259 @@
+//! The figures of a stage that is a matrix: one value of `vary` down (the block
+//! size, where it varies), all others across, in blocks of as many columns as the
+//! width takes.
+
+use super::look::Style;
+use super::page::Page;
+use super::stages::failures;
+use super::words::{add_once, count, rate};
+use super::wrap::columns;
+use diskfacts_plan::Stage;
+use diskfacts_record::{Layers, Run, StageFigures};
+
+/// Columns of one cell, and between two.
+const CELL: usize = 34;
+const GAP: usize = 2;
+/// Below this share the layer that served most is not the whole story.
+const NEARLY_ALL: f64 = 0.95;
+/// Most cells whose failures are told one by one.
+const FAILURES_MAX: usize = 6;
+
+/// The figures of a cell, and the stage of the plan that they are of.
+type Measured<'r> = (&'r Stage, &'r StageFigures);
+
+/// The stage of the plan that is this cell of a matrix; `None` for figures of a
+/// stage that is none.
+pub(crate) fn cell_of<'r>(run: &'r Run, figures: &StageFigures) -> Option<&'r Stage> {
+    let is_cell = |stage: &&Stage| {
+        stage.name == figures.stage
+            && !stage.settings.is_empty()
+            && stage.settings == figures.settings
+    };
+    run.plan.stages.iter().find(is_cell)
+}
+
+/// Each matrix of the run, under the name of its stage.
+pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
+    let cells: Vec<Measured<'_>> = run
+        .figures
+        .iter()
+        .filter_map(|figures| Some((cell_of(run, figures)?, figures)))
+        .collect();
+    let mut names: Vec<&str> = Vec::new();
+    for (stage, _) in &cells {
+        add_once(&mut names, stage.name.as_str());
+    }
+    for (i, name) in names.iter().enumerate() {
+        if i > 0 {
+            page.blank();
+        }
+        let of_stage: Vec<Measured<'_>> = cells
+            .iter()
+            .filter(|(stage, _)| stage.name == *name)
+            .copied()
+            .collect();
+        table(page, run, &of_stage);
+    }
+    if !cells.is_empty() {
+        page.blank();
+        legend(page, &cells);
+    }
+}
+
+fn table(page: &mut Page<'_>, run: &Run, cells: &[Measured<'_>]) {
+    let Some((first, _)) = cells.first() else {
+        return;
+    };
+    page.titled(
+        0,
+        (Style::Heading, &format!("{}:", first.name)),
+        4,
+        Style::Plain,
+        &first.about,
+    );
+    let axis = down(cells);
+    let mut rows: Vec<String> = Vec::new();
+    let mut heads: Vec<String> = Vec::new();
+    for (stage, _) in cells {
+        add_once(&mut rows, row_of(stage, axis));
+        add_once(&mut heads, head_of(stage, axis));
+    }
+    let label = rows.iter().map(|row| columns(row));
+    let label = label.chain([columns(shown(axis))]);
+    let label = label.max().unwrap_or(0);
+    let room = page.look.columns().saturating_sub(label);
+    let across = (room / (CELL + GAP)).max(1);
+    for block in heads.chunks(across) {
+        page.blank();
+        heading(page, label, axis, block);
+        for row in &rows {
+            let mut line = format!("{row:<label$}");
+            for head in block {
+                let here = cells.iter().find(|(stage, _)| {
+                    row_of(stage, axis) == *row && head_of(stage, axis) == *head
+                });
+                let said = here.map_or_else(|| "-".to_owned(), |(_, f)| cell(page, f));
+                line.push_str(&format!("{:GAP$}{said:<CELL$}", ""));
+            }
+            page.line(&line);
+        }
+    }
+    broken(page, run, cells, axis);
+}
+
+/// What stands down: the block size where it varies, else what was varied first.
+fn down<'r>(cells: &[Measured<'r>]) -> &'r str {
+    let varied = cells.first().map(|(stage, _)| &stage.settings);
+    let mut names = varied.into_iter().flat_map(|settings| settings.keys());
+    let size = names.clone().find(|name| *name == "block_size");
+    size.or_else(|| names.next()).map_or("", String::as_str)
+}
+
+/// The name of the axis as its column is headed.
+fn shown(axis: &str) -> &str {
+    if axis == "block_size" { "size" } else { axis }
+}
+
+/// The value that stands down; a block size as people read it.
+fn row_of(stage: &Stage, axis: &str) -> String {
+    if axis == "block_size" {
+        return diskfacts_plan::units::show_size(stage.workload.block_size);
+    }
+    stage.settings.get(axis).cloned().unwrap_or_default()
+}
+
+/// All other values, joined.
+fn head_of(stage: &Stage, axis: &str) -> String {
+    let others = stage.settings.iter().filter(|(key, _)| *key != axis);
+    let values: Vec<&str> = others.map(|(_, value)| value.as_str()).collect();
+    values.join(", ")
+}
+
+fn heading(page: &mut Page<'_>, label: usize, axis: &str, block: &[String]) {
+    let mut names = " ".repeat(label);
+    let mut units = format!("{:<label$}", shown(axis));
+    for head in block {
+        let head = page.look.clean(head).into_owned();
+        names.push_str(&format!("{:GAP$}{head:<CELL$}", ""));
+        let under = format!("{:>6} {:>6} {:>7} {:>7} by", "MB/s", "MiB/s", "p50", "p99");
+        units.push_str(&format!("{:GAP$}{under:<CELL$}", ""));
+    }
+    for line in [names, units] {
+        let line = page.look.paint(Style::Heading, line.trim_end());
+        page.line(&line);
+    }
+}
+
+/// ` 655.3  625.0 3.37 us 18.8 us mem`.
+fn cell(page: &Page<'_>, figures: &StageFigures) -> String {
+    let throughput = figures.throughput_bytes_per_s.median;
+    let time = |ns: Option<u64>| ns.map_or_else(|| "n/a".to_owned(), |ns| page.look.duration(ns));
+    let by = if figures.errors > 0 {
+        "ERR".to_owned()
+    } else {
+        by(&figures.layers)
+    };
+    format!(
+        "{:>6} {:>6} {:>7} {:>7} {by}",
+        rate(throughput / 1e6),
+        rate(throughput / f64::from(1 << 20)),
+        time(figures.latency_ns.p50),
+        time(figures.latency_ns.p99),
+    )
+}
+
+/// The layer that served most, and a mark when that is not nearly all.
+fn by(layers: &Layers) -> String {
+    let (share, word) = most(layers);
+    let mark = if share < NEARLY_ALL { "~" } else { "" };
+    format!("{word}{mark}")
+}
+
+/// The layers, each with its word here and what it means.
+const WORDS: [(&str, &str); 5] = [
+    ("mem", "mem is the page cache, memory of this machine"),
+    ("drv", "drv the drive's cache"),
+    ("med", "med the medium"),
+    (
+        "dev",
+        "dev the device, whose cache and medium cannot be told apart",
+    ),
+    ("?", "? not known"),
+];
+
+fn most(layers: &Layers) -> (f64, &'static str) {
+    let to_device = layers.device.unwrap_or(0.0) - layers.drive_cache - layers.media;
+    let device = to_device.clamp(0.0, layers.unknown.max(0.0));
+    let shares = [
+        layers.page_cache,
+        layers.drive_cache,
+        layers.media,
+        device,
+        layers.unknown - device,
+    ];
+    let shares = shares.into_iter().zip(WORDS.map(|(word, _)| word));
+    shares
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .unwrap_or((0.0, "?"))
+}
+
+/// The cells in which operations failed.
+fn broken(page: &mut Page<'_>, run: &Run, cells: &[Measured<'_>], axis: &str) {
+    let broken: Vec<&Measured<'_>> = cells.iter().filter(|(_, f)| f.errors > 0).collect();
+    for (stage, figures) in broken.iter().take(FAILURES_MAX) {
+        page.blank();
+        page.paragraph(
+            0,
+            Style::Plain,
+            &format!("{}, {}:", row_of(stage, axis), head_of(stage, axis)),
+        );
+        failures(page, run, figures, 4);
+    }
+    if broken.len() > FAILURES_MAX {
+        let more = count((broken.len() - FAILURES_MAX) as u64, "more cell");
+        page.blank();
+        page.paragraph(0, Style::Bad, &format!("{more} failed."));
+    }
+}
+
+/// What the words and marks above mean, as far as they occur.
+fn legend(page: &mut Page<'_>, cells: &[Measured<'_>]) {
+    let whole = cells.iter().filter(|(_, figures)| figures.errors == 0);
+    let served: Vec<(f64, &str)> = whole.map(|(_, f)| most(&f.layers)).collect();
+    let meant: Vec<&str> = WORDS
+        .iter()
+        .filter(|(word, _)| served.iter().any(|(_, by)| by == word))
+        .map(|(_, meaning)| *meaning)
+        .collect();
+    let mut sentences = vec![
+        "MB/s is 10^6, MiB/s 2^20 bytes per second; p50 and p99 are latencies of single \
+         operations."
+            .to_owned(),
+    ];
+    if !meant.is_empty() {
+        sentences.push(format!(
+            "By whom most bytes were served: {}.",
+            meant.join("; ")
+        ));
+    }
+    if cells.iter().any(|(stage, _)| stage.workload.sync.at_end()) {
+        sentences.push(
+            "A sync after the last write counts in the rates, not in the latencies.".to_owned(),
+        );
+    }
+    if served.iter().any(|(share, _)| *share < NEARLY_ALL) {
+        sentences.push("~ marks less than 95 % of them.".to_owned());
+    }
+    let latency = |figures: &StageFigures| figures.latency_ns.p50.and(figures.latency_ns.p99);
+    if cells.iter().any(|(_, figures)| latency(figures).is_none()) {
+        sentences.push(
+            "n/a means too few operations to state that percentile: p50 needs 5, p99 needs 299."
+                .to_owned(),
+        );
+    }
+    if cells.iter().any(|(_, figures)| figures.errors > 0) {
+        sentences
+            .push("ERR means that operations failed; the figures are of the others.".to_owned());
+    }
+    page.paragraph(0, Style::Minor, &sentences.join(" "));
+}
