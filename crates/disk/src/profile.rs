@@ -18,7 +18,7 @@ use crate::defects::Defects;
 use crate::device::Device;
 use crate::faults::Faults;
 use crate::hdd::{Hdd, HddParameters};
-use crate::host::{Host, HostParameters};
+use crate::host::{BlockParameters, BlockQueue, Host, HostParameters};
 use crate::network::{Network, NetworkParameters};
 use crate::raid::Raid;
 use crate::ssd::{Ssd, SsdParameters};
@@ -282,16 +282,30 @@ impl Profile {
 /// host. The seed determines how far each spindle had turned at the start, and
 /// when a neighbour disturbs.
 pub fn build_disk(profile: &Profile, seed: u64) -> Box<dyn Device> {
+    build_disk_behind(profile, seed, None)
+}
+
+/// As [`build_disk`], each drive behind a queue of the host's block layer:
+/// Linux schedules at the members of an array, not above it.
+pub fn build_disk_behind(
+    profile: &Profile,
+    seed: u64,
+    queue: Option<BlockParameters>,
+) -> Box<dyn Device> {
     let faults = &profile.faults;
     let sector = profile.drive.logical_sector();
     let drive = |member: usize| {
         let seed = seed_of_part(seed, member as u64);
-        if member == faults.member {
+        let drive = if member == faults.member {
             let defects = faults.defects(sector);
             let drive = profile.drive.build(defects, faults.lying_flush, seed);
             faults.plant_around_drive(drive)
         } else {
             profile.drive.build(Defects::default(), false, seed)
+        };
+        match queue {
+            Some(parameters) => Box::new(BlockQueue::new(parameters, drive)) as Box<dyn Device>,
+            None => drive,
         }
     };
     let whole: Box<dyn Device> = match profile.raid {
