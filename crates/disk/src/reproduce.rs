@@ -22,7 +22,7 @@ mod table;
 pub use account::Account;
 pub use gates::{Gate, Verdict};
 pub use open_points::{OpenPoint, Prediction};
-pub use setting::{Unfit, seed_of};
+pub use setting::{DOCUMENTS, Unfit, profiles_of, seed_of};
 
 use crate::profile::Profile;
 use setting::Setting;
@@ -95,11 +95,16 @@ impl Reproduction {
 pub fn reproduce(seed: u64, instead: Option<&Profile>) -> Result<Reproduction, Unfit> {
     let setting = Setting::new(seed, instead)?;
     let mut cells = Vec::new();
-    cells.extend(seed000::cells(&setting));
-    cells.extend(seed001::cells(&setting));
-    cells.extend(seed002::cells(&setting));
-    cells.extend(seed003::cells(&setting));
-    cells.extend(seed004::cells(&setting));
+    for of_document in [
+        seed000::cells,
+        seed001::cells,
+        seed002::cells,
+        seed003::cells,
+        seed004::cells,
+    ] {
+        cells.extend(of_document(&setting));
+        setting.outcome()?;
+    }
     let verdicts = gates::judge(&cells, &setting);
     let open_points = open_points::settle(&cells, &setting);
     setting.outcome()?;

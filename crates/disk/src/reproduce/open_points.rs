@@ -151,7 +151,7 @@ fn skips(cells: &[Cell], setting: &Setting<'_>) -> OpenPoint {
             squares[index] += (value / measured - 1.0).powi(2);
             predictions.push(Prediction {
                 hypothesis,
-                experiment: format!("{:?}, a block every {} KiB", row.place, row.skip_blocks * 4),
+                experiment: format!("{}, a block every {} KiB", row.place, row.skip_blocks * 4),
                 value,
                 unit: "ms/op",
                 measured: Some(measured),

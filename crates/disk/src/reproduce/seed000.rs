@@ -10,6 +10,7 @@ use super::table::{DD, Row, STRIDED, Table};
 use super::{Cell, Gate};
 use crate::request::{Kind, Request};
 use diskfacts_plan::rng::Rng;
+use std::fmt;
 
 /// Size of the file and of the part of the partition that is used.
 const SPAN: u64 = 1 << 34;
@@ -29,6 +30,15 @@ pub(super) enum Place {
     /// Its first quarter lies at a tenth of the disk: sequential reads of it
     /// run at 140 to 142 MB/s, of the whole file at 146.
     Ext,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Raw => "raw partition",
+            Self::Ext => "file on ext4",
+        })
+    }
 }
 
 const GROUP: u64 = 128 << 20;
@@ -197,8 +207,12 @@ fn strided_cell(setting: &Setting<'_>, row: &Row<'_>) -> Option<Cell> {
         ),
     };
     let mut what = format!(
-        "{} {op}s of 4 KiB every {} KiB",
+        "{} {} of 4 KiB every {} KiB",
         row.text("target"),
+        match op {
+            "modify" => "reads and rewrites".to_owned(),
+            _ => format!("{op}s"),
+        },
         skip_blocks * 4
     );
     if gate == Some(Gate::G7) {
@@ -301,7 +315,7 @@ fn dd_cell(setting: &Setting<'_>, row: &Row<'_>) -> Cell {
         what: format!(
             "dd {} {mode} {} of {} KiB",
             row.text("target"),
-            row.text("op"),
+            if is_read { "read" } else { "write" },
             block >> 10
         ),
         unit: "MB/s",

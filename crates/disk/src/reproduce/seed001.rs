@@ -206,7 +206,7 @@ fn cell(setting: &Setting<'_>, rows: &[Row<'_>]) -> Cell {
         rows: rows.iter().map(|row| row.number).collect(),
         lines: rows.iter().map(Row::line).collect(),
         what: format!(
-            "{}, {}, {} read-ahead of {window_kib} KiB, {}",
+            "{}, {}, {} read-ahead {window_kib} KiB, {}",
             if is_dual { "two readers" } else { "one reader" },
             row.text("scheduler"),
             row.text("ra_algorithm"),

@@ -135,7 +135,10 @@ pub(super) fn cells(setting: &Setting<'_>) -> Vec<Cell> {
                 table: MATRIX.name,
                 rows: of_class().map(|row| row.number).collect(),
                 lines: of_class().map(|row| row.line()).collect(),
-                what: format!("{name} writes of {} KiB", size >> 10),
+                what: match name.split_once(", ") {
+                    Some((mode, end)) => format!("{mode} writes of {} KiB, {end}", size >> 10),
+                    None => format!("{name} writes of {} KiB", size >> 10),
+                },
                 unit: "MiB/s",
                 measured: median(of_class().filter_map(|row| row.figure("MiBps")).collect()),
                 simulated: Some(simulated / MIB),

@@ -26,6 +26,21 @@ pub fn seed_of(profile: &str) -> Option<u32> {
     found.map(|(_, seed)| *seed)
 }
 
+/// The profiles that stand for a document's disks.
+pub fn profiles_of(seed: u32) -> impl Iterator<Item = &'static str> {
+    let found = STANDS_FOR.iter().filter(move |(_, of)| *of == seed);
+    found.map(|(name, _)| *name)
+}
+
+/// What each document measured, from 0 on.
+pub const DOCUMENTS: [&str; 5] = [
+    "strided and sequential I/O on a desktop disk",
+    "one reader and two of a RAID-0 behind a network",
+    "bonnie++ and hdparm on three arrays",
+    "writes of 4 KiB to 32 MiB, synchronous and not",
+    "dd and iostat on raw and block devices",
+];
+
 /// Why the documents' patterns cannot run on a profile.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Unfit {
