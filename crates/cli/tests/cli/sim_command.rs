@@ -98,7 +98,11 @@ fn a_profile_of_no_disk_that_can_be_is_refused_with_file_line_key_and_reason() {
             "rpm = 0",
             "line 11: rpm in [hdd]: a disk must turn",
         ),
-        ("heads = 4", "head = 4", "[hdd] lacks heads"),
+        (
+            "heads = 4",
+            "head = 4",
+            "[hdd] lacks heads; write for example heads = 4. Did you mean it by 'head' in line 14?",
+        ),
         (
             "horizon_tracks = 1.11",
             "horizon_tracks = 1.11\nhorizn = 2",

@@ -20,7 +20,7 @@ pub(super) fn read(mut table: Table<'_>) -> Result<HddParameters, ProfileError> 
     let logical_sector = table.size_or("logical_sector", 512)?;
     let physical_sector = table.size_or("physical_sector", logical_sector)?;
     check_sectors(&table, capacity, logical_sector, physical_sector)?;
-    let rpm = table.required_float("rpm")?;
+    let rpm = table.required_float("rpm", "7200")?;
     table.require(
         "rpm",
         (1.0..=100_000.0).contains(&rpm),
@@ -181,7 +181,7 @@ fn seek(mut table: Table<'_>) -> Result<SeekParameters, ProfileError> {
     let seek = SeekParameters {
         base_ns: table.required_duration("base")?,
         factor_ns: table.required_duration("factor")?,
-        exponent: table.required_float("exponent")?,
+        exponent: table.required_float("exponent", "0.3")?,
         knee_cylinders: table.required_number("knee")?,
         full_stroke_ns: table.required_duration("full_stroke")?,
     };
@@ -205,7 +205,7 @@ fn seek(mut table: Table<'_>) -> Result<SeekParameters, ProfileError> {
 }
 
 fn read_ahead(mut table: Table<'_>) -> Result<ReadAheadParameters, ProfileError> {
-    let horizon = table.required_float("horizon_tracks")?;
+    let horizon = table.required_float("horizon_tracks", "1.1")?;
     let read_ahead = ReadAheadParameters {
         segment_bytes: table.required_size("segment")?,
         segments: table.number_or("segments", 0)? as usize,

@@ -121,10 +121,19 @@ impl<'a> Table<'a> {
     }
 
     fn missing(&self, key: &str, example: &str) -> ProfileError {
+        // A key that nobody has asked for yet and that is a letter off.
+        let typo = self
+            .entries
+            .iter()
+            .find(|(name, _, _)| is_a_letter_off(name, key));
+        let hint = typo.map_or_else(String::new, |(name, span, _)| {
+            let line = line_of(self.text, span.start);
+            format!(". Did you mean it by '{name}' in line {line}?")
+        });
         self.error(
             self.start,
             format!(
-                "{} lacks {key}; write for example {key} = {example}",
+                "{} lacks {key}; write for example {key} = {example}{hint}",
                 self.name
             ),
         )
@@ -273,8 +282,8 @@ impl<'a> Table<'a> {
     }
 
     /// A number with a fraction that must be there.
-    pub(super) fn required_float(&mut self, key: &'static str) -> Read<f64> {
-        self.float(key)?.ok_or_else(|| self.missing(key, "0.5"))
+    pub(super) fn required_float(&mut self, key: &'static str, example: &str) -> Read<f64> {
+        self.float(key)?.ok_or_else(|| self.missing(key, example))
     }
 
     fn quantity(
@@ -434,9 +443,39 @@ impl<'a> Table<'a> {
     }
 }
 
+/// Whether one word becomes the other by one letter more, less or changed.
+fn is_a_letter_off(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let before = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let (rest_a, rest_b) = (&a[before..], &b[before..]);
+    let behind = rest_a.iter().rev().zip(rest_b.iter().rev());
+    let behind = behind.take_while(|(a, b)| a == b).count();
+    a != b && rest_a.len() - behind <= 1 && rest_b.len() - behind <= 1
+}
+
 /// The line, from 1, of the byte at `position`.
 fn line_of(text: &str, position: usize) -> usize {
     let end = position.min(text.len());
     let before = &text.as_bytes()[..end];
     1 + before.iter().filter(|byte| **byte == b'\n').count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_letter_more_less_or_changed_is_a_typing_error() {
+        for (word, key, expected) in [
+            ("rpmm", "rpm", true),
+            ("rp", "rpm", true),
+            ("heds", "heads", true),
+            ("rpn", "rpm", true),
+            ("heads", "heads", false),
+            ("head_skew", "heads", false),
+            ("speed", "rpm", false),
+        ] {
+            assert_eq!(is_a_letter_off(word, key), expected, "{word} {key}");
+        }
+    }
 }
