@@ -56,6 +56,8 @@ pub(crate) enum Command {
     Runs(RunsArgs),
     /// Show a stored run again
     Show(ShowArgs),
+    /// List the simulated disks, print one, or run the seeds' patterns on them
+    Sim(SimArgs),
 }
 
 /// What every command takes.
@@ -175,6 +177,31 @@ pub(crate) struct ShowArgs {
     /// Print the run as one JSON document
     #[arg(long, conflicts_with = "style")]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SimArgs {
+    /// The profile to print, or a TOML file to check and print
+    #[arg(value_name = "PROFILE|FILE")]
+    pub(crate) profile: Option<String>,
+    /// Run the access patterns of the seed documents, and print measured,
+    /// simulated and error, cell by cell; a PROFILE stands in for the built-in
+    /// one that has its name
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) reproduce: Option<Reproduced>,
+    /// Seed of all random choices of --reproduce
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "reproduce")]
+    pub(crate) seed: u64,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What can be reproduced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Reproduced {
+    /// The five documents that the project starts from
+    Seeds,
 }
 
 impl Cli {

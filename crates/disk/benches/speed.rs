@@ -1,7 +1,8 @@
 //! Simulated operations per second of processor time.
 //!
 //! Goals: 2 million for a hard disk with one request in flight, 1 million with
-//! 32, and the strided reads of seed 000's 16 GiB plan well below a second.
+//! 32, the strided reads of seed 000's 16 GiB plan well below a second, and the
+//! map of a flash drive below 1 % of its capacity.
 //! `cargo bench -p diskfacts-disk` runs it; `cargo test` runs a thousandth of
 //! it, as `--small` does, so that it does not rot.
 //!
@@ -9,7 +10,8 @@
 //! /proc/thread-self/schedstat where there is one, so that other work on the
 //! machine does not count; elsewhere it is the time that passes.
 
-use diskfacts_disk::profile::{build_disk, profile};
+use diskfacts_disk::profile::{Drive, build_disk, profile};
+use diskfacts_disk::ssd::{Ssd, SsdParameters};
 use diskfacts_disk::{Completion, Device, Request};
 use diskfacts_plan::rng::Rng;
 use std::time::Instant;
@@ -104,6 +106,28 @@ fn strided(count_divisor: u64) {
     println!("strided plan of 16 GiB, {all} reads: {seconds:.3} s of processor");
 }
 
+/// Memory of a flash drive's map with something written in each piece of it.
+fn map(capacity: u64) {
+    let Drive::Ssd(parameters) = profile("nvme-datacenter").expect("built in").drive else {
+        unreachable!("a flash drive");
+    };
+    let mut device = Ssd::new(SsdParameters {
+        capacity,
+        ..parameters
+    });
+    // A piece of the map is made for 256 MiB.
+    closed_loop(&mut device, 8, (capacity >> 28) - 8, |tag| {
+        Request::write(tag, (tag << 28) % capacity, 4096)
+    });
+    let bytes = device.map_bytes();
+    println!(
+        "map of a flash drive of {} GiB at 4 KiB: {:.1} MiB, {:.3} % of its capacity",
+        capacity >> 30,
+        bytes as f64 / f64::from(1 << 20),
+        100.0 * bytes as f64 / capacity as f64
+    );
+}
+
 fn main() {
     let has = |wanted: &str| std::env::args().any(|argument| argument == wanted);
     let is_small = has("--small") || !has("--bench");
@@ -169,4 +193,5 @@ fn main() {
         measure(what, name, depth, count / scale, writes);
     }
     strided(if is_small { 64 } else { 1 });
+    map(if is_small { 4 << 30 } else { 1 << 40 });
 }

@@ -107,12 +107,13 @@ impl Network {
         self.relay.answer(request, now_ns, breakdown, Ok(()));
     }
 
-    /// Data of `bytes`, asked for at `submitted_ns`, left the disk at
-    /// `now_ns`: how long until the client has it, ns.
-    fn cross(&mut self, submitted_ns: u64, now_ns: u64, bytes: u64) -> u64 {
+    /// Data of `bytes` left the disk from `first_ns` to `now_ns`: how long until
+    /// the client has it, ns. The server hands on what it has while the disk
+    /// reads the rest.
+    fn cross(&mut self, first_ns: u64, now_ns: u64, bytes: u64) -> u64 {
         let parameters = &self.parameters;
         let server_ns = fixed::bytes_to_ns(bytes, parameters.server_bytes_per_s);
-        self.server_until_ns = self.server_until_ns.max(submitted_ns) + server_ns;
+        self.server_until_ns = self.server_until_ns.max(first_ns) + server_ns;
         let handed_on_ns = self.server_until_ns.max(now_ns);
         let windows = bytes.div_ceil(parameters.server_window);
         let lag = windows
@@ -122,7 +123,7 @@ impl Network {
                 .min(parameters.unoverlapped);
         let lag_ns = fixed::bytes_to_ns(lag, parameters.link_bytes_per_s);
         let link_ns = fixed::bytes_to_ns(bytes, parameters.link_bytes_per_s);
-        self.link_until_ns = self.link_until_ns.max(submitted_ns) + link_ns;
+        self.link_until_ns = self.link_until_ns.max(first_ns) + link_ns;
         (handed_on_ns + lag_ns).max(self.link_until_ns) - now_ns
     }
 
@@ -130,7 +131,12 @@ impl Network {
         let passed = self.relay.take(below);
         let mut after = Breakdown::nothing();
         if below.kind != Kind::Flush && below.result.is_ok() {
-            after.network_ns = self.cross(passed.passed_ns, below.done_ns, below.len);
+            let first_ns = if below.kind == Kind::Read {
+                first_byte_ns(passed.passed_ns, below)
+            } else {
+                passed.passed_ns
+            };
+            after.network_ns = self.cross(first_ns, below.done_ns, below.len);
         }
         self.relay.complete(&passed, below, &after);
         if below.kind != Kind::Read {
@@ -167,6 +173,21 @@ impl Network {
             }
         }
     }
+}
+
+/// When the first byte of a read that was passed on at `passed_ns` left the
+/// disk, ns: behind the queue, the arm's way and the wait for the sector. A
+/// stream that goes on where it was has none of these, and its bytes come from
+/// the beginning.
+fn first_byte_ns(passed_ns: u64, below: &Completion) -> u64 {
+    let parts = &below.breakdown;
+    let waited_ns = parts.queue_ns + parts.host_ns;
+    let positioned_ns = if parts.seek_ns > 0 {
+        parts.overhead_ns + parts.seek_ns + parts.rotation_ns
+    } else {
+        0
+    };
+    (passed_ns + waited_ns + positioned_ns).min(below.done_ns)
 }
 
 fn waited(from_ns: u64, to_ns: u64) -> Breakdown {

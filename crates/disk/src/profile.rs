@@ -13,12 +13,13 @@ mod table;
 
 pub use error::ProfileError;
 pub use stack::RaidParameters;
+pub use table::Filled;
 
 use crate::defects::Defects;
 use crate::device::Device;
 use crate::faults::Faults;
 use crate::hdd::{Hdd, HddParameters};
-use crate::host::{Host, HostParameters};
+use crate::host::{BlockParameters, BlockQueue, Host, HostParameters};
 use crate::network::{Network, NetworkParameters};
 use crate::raid::Raid;
 use crate::ssd::{Ssd, SsdParameters};
@@ -86,11 +87,11 @@ pub struct Profile {
 
 /// The name is not that of a built-in profile.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("there is no simulated disk called '{name}'{hint}; there are: {known}")]
+#[error("there is no simulated disk called '{name}'{hint} There are: {known}")]
 pub struct UnknownProfile {
     /// What was asked for.
     pub name: String,
-    /// The nearest name, as a question.
+    /// The nearest name, as a question, or the end of the sentence.
     hint: String,
     known: String,
 }
@@ -137,8 +138,7 @@ pub fn profile_text(name: &str) -> Result<&'static str, UnknownProfile> {
             UnknownProfile {
                 name: name.to_owned(),
                 hint: nearest(name, &known)
-                    .map(|near| format!("; did you mean '{near}'?"))
-                    .unwrap_or_default(),
+                    .map_or(".".to_owned(), |near| format!("; did you mean '{near}'?")),
                 known: known.join(", "),
             }
         })
@@ -162,6 +162,14 @@ pub fn profile(name: &str) -> Result<Profile, UnknownProfile> {
 /// The first thing that is not TOML, not a known key, not of the right type, or
 /// not possible, with its line and what would be.
 pub fn parse(text: &str) -> Result<Profile, ProfileError> {
+    read(text).map(|(profile, _)| profile)
+}
+
+/// Reads a profile, and says what was taken for keys that it leaves out.
+///
+/// # Errors
+/// As [`parse`].
+pub fn read(text: &str) -> Result<(Profile, Vec<Filled>), ProfileError> {
     let mut top = Table::document(text)?;
     let name = top.required_text("name")?;
     let is_name = !name.is_empty()
@@ -202,8 +210,9 @@ pub fn parse(text: &str) -> Result<Profile, ProfileError> {
         faults,
     };
     check(&top, &profile)?;
+    let filled = top.filled();
     top.finish()?;
-    Ok(profile)
+    Ok((profile, filled))
 }
 
 /// What only shows when the tables are seen together.
@@ -282,16 +291,30 @@ impl Profile {
 /// host. The seed determines how far each spindle had turned at the start, and
 /// when a neighbour disturbs.
 pub fn build_disk(profile: &Profile, seed: u64) -> Box<dyn Device> {
+    build_disk_behind(profile, seed, None)
+}
+
+/// As [`build_disk`], each drive behind a queue of the host's block layer:
+/// Linux schedules at the members of an array, not above it.
+pub fn build_disk_behind(
+    profile: &Profile,
+    seed: u64,
+    queue: Option<BlockParameters>,
+) -> Box<dyn Device> {
     let faults = &profile.faults;
     let sector = profile.drive.logical_sector();
     let drive = |member: usize| {
         let seed = seed_of_part(seed, member as u64);
-        if member == faults.member {
+        let drive = if member == faults.member {
             let defects = faults.defects(sector);
             let drive = profile.drive.build(defects, faults.lying_flush, seed);
             faults.plant_around_drive(drive)
         } else {
             profile.drive.build(Defects::default(), false, seed)
+        };
+        match queue {
+            Some(parameters) => Box::new(BlockQueue::new(parameters, drive)) as Box<dyn Device>,
+            None => drive,
         }
     };
     let whole: Box<dyn Device> = match profile.raid {

@@ -7,6 +7,7 @@
 //! of some of the cells. Cells that the model of the device cannot explain are
 //! run all the same and say why they are not gated.
 
+mod account;
 mod gates;
 mod open_points;
 mod runner;
@@ -15,16 +16,26 @@ mod seed001;
 mod seed002;
 mod seed003;
 mod seed004;
+mod setting;
 mod table;
 
+pub use account::Account;
 pub use gates::{Gate, Verdict};
 pub use open_points::{OpenPoint, Prediction};
+pub use setting::{DOCUMENTS, Unfit, profiles_of, seed_of};
+
+use crate::profile::Profile;
+use setting::Setting;
 
 /// A measured figure and the simulated one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
     /// Number of the document, 0 to 4.
     pub seed: u32,
+    /// Table that the measured figure stands in, and its rows, from 0.
+    pub table: &'static str,
+    /// See [`Self::table`].
+    pub rows: Vec<usize>,
     /// Lines of the document that the measured figure comes from; where there
     /// are several it is their median, or as `what` says.
     pub lines: Vec<u32>,
@@ -59,6 +70,8 @@ pub struct Reproduction {
     pub verdicts: Vec<Verdict>,
     /// What the documents leave open, and which experiment would decide.
     pub open_points: Vec<OpenPoint>,
+    /// What became of each row of the documents' tables.
+    pub accounts: Vec<Account>,
 }
 
 impl Reproduction {
@@ -73,25 +86,34 @@ impl Reproduction {
 }
 
 /// Runs every document's patterns on its profile. `seed` determines where the
-/// random strides go and how far the spindles had turned.
-pub fn reproduce(seed: u64) -> Reproduction {
+/// random strides go and how far the spindles had turned. `instead` takes the
+/// place of the built-in profile that has its name.
+///
+/// # Errors
+/// Only with `instead`: no document's disk has its name, or the patterns cannot
+/// run on it.
+pub fn reproduce(seed: u64, instead: Option<&Profile>) -> Result<Reproduction, Unfit> {
+    let setting = Setting::new(seed, instead)?;
     let mut cells = Vec::new();
-    cells.extend(seed000::cells(seed));
-    cells.extend(seed001::cells(seed));
-    cells.extend(seed002::cells(seed));
-    cells.extend(seed003::cells(seed));
-    cells.extend(seed004::cells(seed));
-    let verdicts = gates::judge(&cells, seed);
-    Reproduction {
-        verdicts,
-        open_points: open_points::settle(&cells, seed),
-        cells,
+    for of_document in [
+        seed000::cells,
+        seed001::cells,
+        seed002::cells,
+        seed003::cells,
+        seed004::cells,
+    ] {
+        cells.extend(of_document(&setting));
+        setting.outcome()?;
     }
-}
-
-/// The built-in profile of that name.
-fn named(name: &str) -> crate::profile::Profile {
-    crate::profile::profile(name).expect("the profiles of the documents are built in")
+    let verdicts = gates::judge(&cells, &setting);
+    let open_points = open_points::settle(&cells, &setting);
+    setting.outcome()?;
+    Ok(Reproduction {
+        accounts: account::of(&cells),
+        verdicts,
+        open_points,
+        cells,
+    })
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

@@ -2,7 +2,9 @@
 
 mod drives;
 
-use diskfacts_disk::profile::{build, build_disk, parse, profile, profile_text, profiles};
+use diskfacts_disk::profile::{
+    Filled, build, build_disk, parse, profile, profile_text, profiles, read,
+};
 use diskfacts_disk::{Device, Kind, Request, device};
 use std::fmt::Write as _;
 
@@ -203,6 +205,55 @@ fn faults_beyond_the_disk_are_refused() {
         let error = with(faults).unwrap_err();
         assert!(error.contains(reason), "{faults}: {error}");
     }
+}
+
+/// The text of a profile with what was filled in written into its tables.
+fn with_filled(text: &str, filled: &[Filled]) -> String {
+    let header = |line: &str| line.split('#').next().unwrap_or_default().trim().to_owned();
+    let mut out = String::new();
+    let mut write = |line: &str| {
+        writeln!(out, "{line}").unwrap();
+        for Filled { key, value, .. } in filled.iter().filter(|one| one.table == header(line)) {
+            writeln!(out, "{key} = {value}").unwrap();
+        }
+    };
+    text.lines().for_each(&mut write);
+    // A table that is only there because one of its own tables is.
+    let implicit = filled
+        .iter()
+        .find(|one| text.lines().all(|line| header(line) != one.table));
+    if let Some(Filled { table, .. }) = implicit {
+        write(table);
+    }
+    out
+}
+
+#[test]
+fn what_is_filled_in_for_a_key_is_what_it_would_be_written_as() {
+    // Tables of their own, so that each of their keys is left out once.
+    let bare = "\n[raid]\nlevel = \"raid5\"\nmembers = 4\n[host]\n[faults]\n";
+    let mut keys = 0;
+    for name in profiles() {
+        let text = profile_text(name).unwrap();
+        let table = |header: &str| text.lines().any(|line| line.starts_with(header));
+        let mut text = text.to_owned();
+        if !table("[raid]") && !table("[host]") && !table("[faults") {
+            text.push_str(bare);
+        }
+        let (profile, filled) = read(&text).unwrap();
+        let whole = with_filled(&text, &filled);
+        assert_eq!(read(&whole), Ok((profile, Vec::new())), "{name}\n{whole}");
+        keys += filled.len();
+    }
+    assert!(keys > 100, "{keys}");
+}
+
+#[test]
+fn a_key_that_is_a_letter_off_is_named_where_it_is_missed() {
+    let error = refusal("hdd-7200-1tb", "rpm", "rpmm = 7200");
+    let said =
+        "[hdd] lacks rpm; write for example rpm = 7200. Did you mean it by 'rpmm' in line 11?";
+    assert!(error.contains(said), "{error}");
 }
 
 #[test]

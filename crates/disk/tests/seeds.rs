@@ -2,10 +2,12 @@
 //!
 //! `cargo test -p diskfacts-disk --test seeds -- --nocapture` prints every cell.
 
-use diskfacts_disk::reproduce::{Cell, Gate, Reproduction, reproduce};
+use diskfacts_disk::IoError;
+use diskfacts_disk::profile::{parse, profile, profile_text, profiles};
+use diskfacts_disk::reproduce::{Account, Cell, Gate, Reproduction, Unfit, reproduce, seed_of};
 use std::sync::LazyLock;
 
-static RESULT: LazyLock<Reproduction> = LazyLock::new(|| reproduce(1));
+static RESULT: LazyLock<Reproduction> = LazyLock::new(|| reproduce(1, None).unwrap());
 
 fn line_of(cell: &Cell) -> String {
     let simulated = cell
@@ -64,18 +66,107 @@ fn every_gate_holds() {
 }
 
 #[test]
-fn every_measured_row_is_in_a_cell() {
-    let lines = |seed: u32| {
-        let cells = RESULT.cells.iter().filter(|cell| cell.seed == seed);
-        let mut lines: Vec<u32> = cells.flat_map(|cell| cell.lines.clone()).collect();
-        lines.sort_unstable();
-        lines.dedup();
-        lines.len()
+fn every_gate_holds_wherever_the_random_strides_go() {
+    let other = reproduce(7919, None).unwrap();
+    assert!(other.holds(), "{:#?}", other.verdicts);
+    assert_ne!(other.cells, RESULT.cells, "chance takes part");
+}
+
+#[test]
+fn all_624_measured_rows_are_accounted_for() {
+    let sum = |of: fn(&Account) -> usize| RESULT.accounts.iter().map(of).sum::<usize>();
+    assert_eq!(sum(|account| account.rows), 624);
+    for account in &RESULT.accounts {
+        let parts = account.gated + account.reported + account.apart;
+        assert_eq!(parts, account.rows, "{account:?}");
+        assert_eq!(account.apart > 0, !account.reason.is_empty(), "{account:?}");
+    }
+    let of_tables: Vec<[usize; 3]> = RESULT
+        .accounts
+        .iter()
+        .map(|account| [account.gated, account.reported, account.apart])
+        .collect();
+    assert_eq!(
+        of_tables,
+        [
+            // 18 strides, 4 mislabelled ones, 9 full reads; 15 reads of dd.
+            [31, 11, 0],
+            [15, 8, 0],
+            // 12 cells of two readers and 6 of one; one row has no figure.
+            [55, 126, 1],
+            [0, 1, 0],
+            [0, 26, 0],
+            [0, 0, 14],
+            [0, 0, 22],
+            [6, 0, 0],
+            [0, 3, 0],
+            // All but the buffered writes, 28 rows of them.
+            [266, 28, 0],
+            // With the cache on and off; "depends" is no figure.
+            [2, 3, 1],
+            [0, 2, 0],
+            [0, 3, 0],
+        ]
+    );
+    assert_eq!(sum(|account| account.gated), 375);
+    assert_eq!(sum(|account| account.reported), 211);
+    assert_eq!(sum(|account| account.apart), 38);
+}
+
+/// The verdicts with a built-in profile of which one line is changed.
+fn with(name: &str, from: &str, to: &str) -> Result<Reproduction, Unfit> {
+    let text = profile_text(name).unwrap();
+    assert!(text.contains(from), "{name}: {from}");
+    reproduce(1, Some(&parse(&text.replacen(from, to, 1)).unwrap()))
+}
+
+#[test]
+fn a_disk_that_turns_at_another_speed_misses_the_gates_of_its_seed_and_no_other() {
+    let slower = with("hdd-7200-sync", "rpm = 7200", "rpm = 5400").unwrap();
+    assert!(!slower.holds());
+    let missed: Vec<Gate> = slower
+        .verdicts
+        .iter()
+        .filter(|verdict| !verdict.holds && verdict.gate.is_binding())
+        .map(|verdict| verdict.gate)
+        .collect();
+    assert_eq!(missed, [Gate::G1, Gate::G3]);
+    // Every other document's cells are as before.
+    let of_others = |result: &Reproduction| -> Vec<Cell> {
+        let cells = result.cells.iter().filter(|cell| cell.seed != 3);
+        cells.cloned().collect()
     };
-    // 42 strided and 23 dd lines; 182 streams; six bonnie and three hdparm
-    // lines; 294 of the matrix; five figures of the text, two of them in one
-    // line, and five lines of iostat.
-    assert_eq!([0, 1, 2, 3, 4].map(lines), [65, 182, 9, 294, 9]);
+    assert_eq!(of_others(&slower), of_others(&RESULT));
+}
+
+#[test]
+fn a_profile_that_no_seed_can_run_on_is_refused_with_the_reason() {
+    let error = with("hdd-7200-sync", "\"hdd-7200-sync\"", "\"hdd-7200-sink\"").unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("'hdd-7200-sink' stands for none of the seeds' disks"),
+        "{text}"
+    );
+    assert!(text.contains("did you mean 'hdd-7200-sync'?"), "{text}");
+    let mut local = profile("hdd-7200-md-raid0x2").unwrap();
+    local.network = None;
+    let text = reproduce(1, Some(&local)).unwrap_err().to_string();
+    assert!(text.contains("no table [network]"), "{text}");
+    // The document's partition begins beyond the end of this one.
+    let small = with("hdd-7200-1tb", "\"1TB\"", "\"100GB\"").unwrap_err();
+    let Unfit::Failed { seed, source, .. } = small else {
+        panic!("{small}");
+    };
+    assert_eq!(seed, 0);
+    assert!(matches!(source, IoError::BeyondEnd { .. }), "{source}");
+}
+
+#[test]
+fn every_profile_of_a_seed_is_known_as_such() {
+    let of: Vec<Option<u32>> = profiles().map(seed_of).collect();
+    let expected = [0, 3, 1, 2, 2, 2, 4, 4].map(Some);
+    assert_eq!(of[..8], expected);
+    assert!(of[8..].iter().all(Option::is_none), "{of:?}");
 }
 
 #[test]

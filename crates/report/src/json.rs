@@ -1,6 +1,12 @@
 //! The JSON documents; `docs/reference/json.md` describes every key, and
 //! `docs/reference/run.schema.json` is the JSON Schema of [`run`].
 
+mod reproduction;
+
+pub use reproduction::reproduction;
+
+use diskfacts_disk::profile::{Drive, Filled, Profile};
+use diskfacts_disk::reproduce::seed_of;
 use diskfacts_record::{Run, SCHEMA, Stack, Target};
 use serde::Serialize;
 
@@ -32,6 +38,108 @@ pub fn devices(target: Option<&Target>, stack: &Stack) -> String {
         target,
         stack,
     })
+}
+
+/// The document of `sim --json`: `schema` and `profiles`.
+///
+/// # Panics
+/// Never, as [`run`].
+pub fn profiles(profiles: &[Profile]) -> String {
+    #[derive(Serialize)]
+    struct Profiles<'a> {
+        schema: u32,
+        profiles: Vec<Described<'a>>,
+    }
+    document(&Profiles {
+        schema: SCHEMA,
+        profiles: profiles.iter().map(Described::of).collect(),
+    })
+}
+
+/// The document of `sim PROFILE --json`: `schema`, `profile`, its text `toml`,
+/// and what is `filled` in for the keys that it leaves out.
+///
+/// # Panics
+/// Never, as [`run`].
+pub fn profile(profile: &Profile, toml: &str, filled: &[Filled]) -> String {
+    #[derive(Serialize)]
+    struct Printed<'a> {
+        schema: u32,
+        profile: Described<'a>,
+        toml: &'a str,
+        filled: Vec<Key<'a>>,
+    }
+    document(&Printed {
+        schema: SCHEMA,
+        profile: Described::of(profile),
+        toml,
+        filled: filled.iter().map(Key::of).collect(),
+    })
+}
+
+/// A key that was filled in.
+#[derive(Serialize)]
+struct Key<'a> {
+    table: &'a str,
+    key: &'a str,
+    value: &'a str,
+}
+
+impl<'a> Key<'a> {
+    fn of(filled: &'a Filled) -> Self {
+        Self {
+            table: &filled.table,
+            key: filled.key,
+            value: &filled.value,
+        }
+    }
+}
+
+/// A simulated disk as a document describes it.
+#[derive(Serialize)]
+struct Described<'a> {
+    name: &'a str,
+    about: &'a str,
+    drive: &'static str,
+    rpm: Option<f64>,
+    raid: Option<Array>,
+    capacity_bytes: u64,
+    logical_sector_bytes: u64,
+    physical_sector_bytes: u64,
+    network: bool,
+    host: bool,
+    seed: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct Array {
+    level: u32,
+    members: usize,
+}
+
+impl<'a> Described<'a> {
+    fn of(profile: &'a Profile) -> Self {
+        let (drive, rpm) = match &profile.drive {
+            Drive::Hdd(hdd) => ("hdd", Some(60e9 / hdd.revolution_ns as f64)),
+            Drive::Ssd(_) => ("ssd", None),
+        };
+        Self {
+            name: &profile.name,
+            about: &profile.about,
+            drive,
+            rpm,
+            raid: profile.raid.map(|raid| Array {
+                level: raid.level.number(),
+                members: raid.members,
+            }),
+            capacity_bytes: profile.capacity(),
+            logical_sector_bytes: profile.drive.logical_sector(),
+            physical_sector_bytes: profile.physical_sector(),
+            network: profile.network.is_some(),
+            host: profile.host.is_some(),
+            seed: seed_of(&profile.name),
+        }
+    }
 }
 
 fn document(value: &impl Serialize) -> String {

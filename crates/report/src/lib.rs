@@ -1,9 +1,9 @@
-//! Views of a run: text for people, JSON for programs. Pure: what is shown is
-//! what the run says, and how wide, coloured or plain it may be is a parameter.
+//! Views of a run and of simulated disks: text for people, JSON for programs.
+//! Pure: what is shown is what the run says, and how wide, coloured or plain it may be is a parameter.
 //!
 //! * [`classic`]: the lines of the programs that built-in plans were taken from.
 //! * [`json`]: the documents of `--json`, described in `docs/reference/json.md`.
-//! * [`text`]: what `measure`, `show`, `runs`, `plans` and `devices` print.
+//! * [`text`]: what `measure`, `show`, `runs`, `plans` and `devices` and `sim` print.
 
 #![forbid(unsafe_code)]
 

@@ -25,7 +25,12 @@ const MAY_KNOW: [(&str, &[&str]); 15] = [
     ("diskfacts-store", &["diskfacts-record", "diskfacts-plan"]),
     (
         "diskfacts-report",
-        &["diskfacts-record", "diskfacts-facts", "diskfacts-plan"],
+        &[
+            "diskfacts-record",
+            "diskfacts-facts",
+            "diskfacts-plan",
+            "diskfacts-disk",
+        ],
     ),
     (
         "diskfacts",

@@ -5,6 +5,7 @@ pub(crate) mod measure;
 pub(crate) mod plans;
 pub(crate) mod runs;
 pub(crate) mod show;
+pub(crate) mod sim;
 
 use crate::exit::Failure;
 use diskfacts_plan::Plan;

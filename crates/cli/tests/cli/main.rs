@@ -17,6 +17,7 @@ mod layers;
 mod memory;
 mod plan_files;
 mod plans_command;
+mod sim_command;
 mod stopping;
 mod store;
 mod support;

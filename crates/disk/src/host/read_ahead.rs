@@ -26,6 +26,17 @@ pub struct Pages {
 }
 
 impl Window {
+    /// The window of a reader that has been reading in sequence for long: the
+    /// pages from `start` on are there, all of them behind the mark.
+    pub fn steady(start: u64, size: u64) -> Self {
+        Self {
+            start,
+            size,
+            ahead: size,
+            expected: start,
+        }
+    }
+
     /// A page in `first..end` that is asked for is missing: what to read now.
     pub fn missed(&mut self, first: u64, end: u64, pages_max: u64) -> Pages {
         let asked = end - first;
@@ -142,12 +153,7 @@ mod tests {
     #[test]
     fn the_steady_state_is_that_of_the_kernel_trace_of_seed_001() {
         // readahead-marker(req=10596+1, ra=10628+32-32, async=1) = 32
-        let mut window = Window {
-            start: 10_596,
-            size: 32,
-            ahead: 32,
-            expected: 10_596,
-        };
+        let mut window = Window::steady(10_596, 32);
         let pages = window.reached(10_596, 10_597, 32);
         assert_eq!(
             pages,

@@ -37,15 +37,15 @@ pub(super) fn read(mut table: Table<'_>, sector: u64) -> Result<Faults, ProfileE
             .into_iter()
             .map(|table| weak_sector(table, sector))
             .collect::<Result<_, _>>()?,
-        lying_flush: table.flag("lying_flush")?.unwrap_or(false),
-        member: table.number("member")?.unwrap_or(0) as usize,
+        lying_flush: table.flag_or("lying_flush", false)?,
+        member: table.number_or("member", 0)? as usize,
         stuck: stuck.map(self::stuck).transpose()?,
         stall: stall.map(self::stall).transpose()?,
         throttle,
         neighbour: neighbour
             .map(|table| self::neighbour(table, sector))
             .transpose()?,
-        partition_start: table.size("partition_start")?.unwrap_or(0),
+        partition_start: table.size_or("partition_start", 0)?,
         partition_len: table.size("partition_len")?.unwrap_or(0),
     };
     for (key, bytes) in [
@@ -90,7 +90,7 @@ fn slow_zone(mut table: Table<'_>, sector: u64) -> Result<SlowZone, ProfileError
 fn weak_sector(mut table: Table<'_>, sector: u64) -> Result<WeakSector, ProfileError> {
     let offset = table.required_size("offset")?;
     let retries = table.required_number("retries")?;
-    let readable = table.flag("readable")?.unwrap_or(true);
+    let readable = table.flag_or("readable", true)?;
     table.require(
         "offset",
         offset.is_multiple_of(sector),
@@ -183,7 +183,7 @@ fn neighbour(mut table: Table<'_>, sector: u64) -> Result<NeighbourParameters, P
     let neighbour = NeighbourParameters {
         every_ns: table.required_duration("every")?,
         len: table.required_size("len")?,
-        writes: table.flag("writes")?.unwrap_or(false),
+        writes: table.flag_or("writes", false)?,
         extent,
     };
     table.require("every", neighbour.every_ns > 0, "a time above 0")?;

@@ -9,15 +9,18 @@ use crate::hdd::{
 
 /// Zones that a smooth fall of the rate is cut into, if the profile does not say.
 const ZONES: u64 = 64;
+/// Entries of the write cache that are looked at for the nearest, if the
+/// profile does not say.
+const WINDOW: u64 = 64;
 /// Most zones.
 const ZONES_MAX: u64 = 4096;
 
 pub(super) fn read(mut table: Table<'_>) -> Result<HddParameters, ProfileError> {
     let capacity = table.required_size("capacity")?;
-    let logical_sector = table.size("logical_sector")?.unwrap_or(512);
-    let physical_sector = table.size("physical_sector")?.unwrap_or(logical_sector);
+    let logical_sector = table.size_or("logical_sector", 512)?;
+    let physical_sector = table.size_or("physical_sector", logical_sector)?;
     check_sectors(&table, capacity, logical_sector, physical_sector)?;
-    let rpm = table.required_float("rpm")?;
+    let rpm = table.required_float("rpm", "7200")?;
     table.require(
         "rpm",
         (1.0..=100_000.0).contains(&rpm),
@@ -31,7 +34,7 @@ pub(super) fn read(mut table: Table<'_>) -> Result<HddParameters, ProfileError> 
         revolution_ns: (60e9 / rpm + 0.5) as u64,
         zones,
         heads: table.required_number("heads")?,
-        tracks_per_head: table.number("tracks_per_head")?.unwrap_or(1),
+        tracks_per_head: table.number_or("tracks_per_head", 1)?,
         track_skew_ns: table.required_duration("track_skew")?,
         head_skew_ns: table.required_duration("head_skew")?,
         head_switch_ns: table.required_duration("head_switch")?,
@@ -41,8 +44,8 @@ pub(super) fn read(mut table: Table<'_>) -> Result<HddParameters, ProfileError> 
         bus_bytes_per_s: table.required_rate("bus")?,
         read_ahead: read_ahead(table.required_table("read_ahead", "[hdd.read_ahead]")?)?,
         write_cache: write_cache(table.required_table("write_cache", "[hdd.write_cache]")?)?,
-        queue_depth: table.number("queue_depth")?.unwrap_or(32) as usize,
-        age_limit_ns: table.duration("age_limit")?.unwrap_or(500_000_000),
+        queue_depth: table.number_or("queue_depth", 32)? as usize,
+        age_limit_ns: table.duration_or("age_limit", 500_000_000)?,
     };
     table.require(
         "heads",
@@ -103,7 +106,7 @@ fn zones(table: &mut Table<'_>, capacity: u64, sector: u64) -> Result<Vec<ZoneRa
         return listed_zones(listed, capacity, sector);
     }
     let outer = table.required_rate("outer_rate")?;
-    let fall = table.float("zone_fall")?.unwrap_or(0.0);
+    let fall = table.float_or("zone_fall", 0.0)?;
     table.require(
         "zone_fall",
         (0.0..0.99).contains(&fall),
@@ -112,7 +115,7 @@ fn zones(table: &mut Table<'_>, capacity: u64, sector: u64) -> Result<Vec<ZoneRa
     let count = if fall == 0.0 {
         1
     } else {
-        table.number("zones")?.unwrap_or(ZONES)
+        table.number_or("zones", ZONES)?
     };
     table.require(
         "zones",
@@ -178,7 +181,7 @@ fn seek(mut table: Table<'_>) -> Result<SeekParameters, ProfileError> {
     let seek = SeekParameters {
         base_ns: table.required_duration("base")?,
         factor_ns: table.required_duration("factor")?,
-        exponent: table.required_float("exponent")?,
+        exponent: table.required_float("exponent", "0.3")?,
         knee_cylinders: table.required_number("knee")?,
         full_stroke_ns: table.required_duration("full_stroke")?,
     };
@@ -202,13 +205,13 @@ fn seek(mut table: Table<'_>) -> Result<SeekParameters, ProfileError> {
 }
 
 fn read_ahead(mut table: Table<'_>) -> Result<ReadAheadParameters, ProfileError> {
-    let horizon = table.required_float("horizon_tracks")?;
+    let horizon = table.required_float("horizon_tracks", "1.1")?;
     let read_ahead = ReadAheadParameters {
         segment_bytes: table.required_size("segment")?,
-        segments: table.number("segments")?.unwrap_or(0) as usize,
+        segments: table.number_or("segments", 0)? as usize,
         horizon_millitracks: (horizon.clamp(0.0, 1000.0) * 1000.0 + 0.5) as u64,
-        resume_ns: table.duration("resume")?.unwrap_or(0),
-        resume_below: table.size("resume_below")?.unwrap_or(0),
+        resume_ns: table.duration_or("resume", 0)?,
+        resume_below: table.size_or("resume_below", 0)?,
     };
     table.require(
         "horizon_tracks",
@@ -236,12 +239,15 @@ fn write_cache(mut table: Table<'_>) -> Result<WriteCacheParameters, ProfileErro
         Nearest,
     }
     let orders = [("fifo", Order::Fifo), ("nearest", Order::Nearest)];
-    let enabled = table.flag("enabled")?.unwrap_or(true);
+    let enabled = table.flag_or("enabled", true)?;
     let capacity = table.required_size("size")?;
     let threshold = table.required_size("threshold")?;
     let idle_ns = table.required_duration("idle")?;
     let order = table.required_choice("order", &orders)?;
-    let window = table.number("window")?;
+    let window = match order {
+        Order::Fifo => table.number("window")?,
+        Order::Nearest => Some(table.number_or("window", WINDOW)?),
+    };
     table.require(
         "size",
         (65_536..=1 << 40).contains(&capacity),
@@ -267,7 +273,7 @@ fn write_cache(mut table: Table<'_>) -> Result<WriteCacheParameters, ProfileErro
         order: match order {
             Order::Fifo => DestageOrder::Fifo,
             Order::Nearest => DestageOrder::Nearest {
-                window: window.unwrap_or(64) as usize,
+                window: window.unwrap_or(WINDOW) as usize,
             },
         },
     })

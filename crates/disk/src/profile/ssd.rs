@@ -9,8 +9,8 @@ pub(super) fn read(mut table: Table<'_>) -> Result<SsdParameters, ProfileError> 
     let slc = table.table("slc", "[ssd.slc]")?.map(slc).transpose()?;
     let parameters = SsdParameters {
         capacity: table.required_size("capacity")?,
-        logical_sector: table.size("logical_sector")?.unwrap_or(512),
-        mapping_unit: table.size("mapping_unit")?.unwrap_or(4096),
+        logical_sector: table.size_or("logical_sector", 512)?,
+        mapping_unit: table.size_or("mapping_unit", 4096)?,
         channels: table.required_number("channels")?,
         dies_per_channel: table.required_number("dies_per_channel")?,
         page: table.required_size("page")?,
@@ -25,11 +25,11 @@ pub(super) fn read(mut table: Table<'_>) -> Result<SsdParameters, ProfileError> 
         command_ns: table.required_duration("command")?,
         command_interval_ns: table.required_duration("command_interval")?,
         write_buffer: table.required_size("write_buffer")?,
-        power_loss_protection: table.flag("power_loss_protection")?.unwrap_or(false),
+        power_loss_protection: table.flag_or("power_loss_protection", false)?,
         flush_ns: table.required_duration("flush")?,
         slc,
         queue_depth: u32::try_from(table.required_number("queue_depth")?).unwrap_or(u32::MAX),
-        wear: table.choice("wear", &wears)?.unwrap_or(Wear::Fresh),
+        wear: table.choice_or_first("wear", &wears)?,
     };
     check(&table, &parameters)?;
     table.finish()?;

@@ -27,6 +27,8 @@ const LEVELS: [(&str, Level); 5] = [
     ("raid6", Level::DoubleParity),
 ];
 const MEMBERS_MAX: usize = 256;
+/// mdadm's default before version 3.1.
+const CHUNK: u64 = 64 << 10;
 
 pub(super) fn raid(mut table: Table<'_>) -> Result<RaidParameters, ProfileError> {
     let level = table.required_choice("level", &LEVELS)?;
@@ -47,20 +49,27 @@ pub(super) fn raid(mut table: Table<'_>) -> Result<RaidParameters, ProfileError>
         !level.is_paired() || members.is_multiple_of(2),
         "RAID-10 pairs its members: take an even number",
     )?;
-    let has_chunks = level != Level::Mirror;
-    let chunk = table.size("chunk")?;
-    table.require(
-        "chunk",
-        has_chunks || chunk.is_none(),
-        "a mirror is not cut into chunks; leave it out",
-    )?;
-    let chunk = chunk.unwrap_or(64 * 1024);
+    let chunk = if level == Level::Mirror {
+        let given = table.size("chunk")?;
+        table.require(
+            "chunk",
+            given.is_none(),
+            "a mirror is not cut into chunks; leave it out",
+        )?;
+        CHUNK
+    } else {
+        table.size_or("chunk", CHUNK)?
+    };
     table.require(
         "chunk",
         chunk.is_power_of_two() && (4096..=1 << 26).contains(&chunk),
         "a power of two between 4 KiB and 64 MiB",
     )?;
-    let gather_ns = table.duration("gather")?.unwrap_or(0);
+    let gather_ns = if level.parities() > 0 {
+        table.duration_or("gather", 0)?
+    } else {
+        table.duration("gather")?.unwrap_or(0)
+    };
     table.require(
         "gather",
         gather_ns == 0 || level.parities() > 0,
@@ -100,49 +109,27 @@ pub(super) fn network(mut table: Table<'_>) -> Result<NetworkParameters, Profile
 
 pub(super) fn host(mut table: Table<'_>) -> Result<HostParameters, ProfileError> {
     let plain = HostParameters::linux();
-    let rate = |table: &mut Table<'_>, key, plain: u64| {
-        if table.has(key) {
-            table.required_rate(key)
-        } else {
-            Ok(plain)
-        }
-    };
     let host = HostParameters {
-        call_ns: table.duration("call")?.unwrap_or(plain.call_ns),
-        copy_bytes_per_s: rate(&mut table, "copy", plain.copy_bytes_per_s)?,
-        far_copy_bytes_per_s: rate(&mut table, "far_copy", plain.far_copy_bytes_per_s)?,
-        near_bytes: table.size("near")?.unwrap_or(plain.near_bytes),
-        filesystem_write_bytes_per_s: rate(
-            &mut table,
-            "filesystem_write",
-            plain.filesystem_write_bytes_per_s,
-        )?,
-        filesystem_read_bytes_per_s: rate(
-            &mut table,
-            "filesystem_read",
-            plain.filesystem_read_bytes_per_s,
-        )?,
-        memory: table.size("memory")?.unwrap_or(plain.memory),
-        read_ahead: table.size("read_ahead")?.unwrap_or(plain.read_ahead),
-        dirty_background: table
-            .size("dirty_background")?
-            .unwrap_or(plain.dirty_background),
-        dirty_limit: table.size("dirty_limit")?.unwrap_or(plain.dirty_limit),
-        dirty_expire_ns: table
-            .duration("dirty_expire")?
-            .unwrap_or(plain.dirty_expire_ns),
-        write_back_depth: table
-            .number("write_back_depth")?
-            .map_or(plain.write_back_depth, |depth| depth as usize),
-        journal_bytes: table.size("journal")?.unwrap_or(plain.journal_bytes),
+        call_ns: table.duration_or("call", plain.call_ns)?,
+        copy_bytes_per_s: table.rate_or("copy", plain.copy_bytes_per_s)?,
+        far_copy_bytes_per_s: table.rate_or("far_copy", plain.far_copy_bytes_per_s)?,
+        near_bytes: table.size_or("near", plain.near_bytes)?,
+        filesystem_write_bytes_per_s: table
+            .rate_or("filesystem_write", plain.filesystem_write_bytes_per_s)?,
+        filesystem_read_bytes_per_s: table
+            .rate_or("filesystem_read", plain.filesystem_read_bytes_per_s)?,
+        memory: table.size_or("memory", plain.memory)?,
+        read_ahead: table.size_or("read_ahead", plain.read_ahead)?,
+        dirty_background: table.size_or("dirty_background", plain.dirty_background)?,
+        dirty_limit: table.size_or("dirty_limit", plain.dirty_limit)?,
+        dirty_expire_ns: table.duration_or("dirty_expire", plain.dirty_expire_ns)?,
+        write_back_depth: table.number_or("write_back_depth", plain.write_back_depth as u64)?
+            as usize,
+        journal_bytes: table.size_or("journal", plain.journal_bytes)?,
         block: BlockParameters {
             scheduler: scheduler(&mut table)?,
-            max_request: table
-                .size("max_request")?
-                .unwrap_or(plain.block.max_request),
-            depth: table
-                .number("depth")?
-                .map_or(plain.block.depth, |depth| depth as usize),
+            max_request: table.size_or("max_request", plain.block.max_request)?,
+            depth: table.number_or("depth", plain.block.depth as u64)? as usize,
         },
     };
     table.require(
@@ -167,14 +154,10 @@ pub(super) fn host(mut table: Table<'_>) -> Result<HostParameters, ProfileError>
 }
 
 fn scheduler(table: &mut Table<'_>) -> Result<Scheduler, ProfileError> {
-    table
-        .choice(
-            "scheduler",
-            &[
-                ("none", Scheduler::Noop),
-                ("deadline", Scheduler::deadline()),
-                ("cfq", Scheduler::cfq()),
-            ],
-        )
-        .map(|chosen| chosen.unwrap_or_else(Scheduler::deadline))
+    let schedulers = [
+        ("deadline", Scheduler::deadline()),
+        ("none", Scheduler::Noop),
+        ("cfq", Scheduler::cfq()),
+    ];
+    table.choice_or_first("scheduler", &schedulers)
 }

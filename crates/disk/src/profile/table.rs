@@ -4,16 +4,31 @@
 use super::error::ProfileError;
 use diskfacts_plan::file::nearest;
 use diskfacts_plan::units::{self, UnitError};
+use std::cell::RefCell;
 use std::ops::Range;
+use std::rc::Rc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// A key of a table, where it stands, and its value.
 type Entry<'a> = (String, Range<usize>, Spanned<DeValue<'a>>);
 
+/// A key that a profile leaves out, and what is taken for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Filled {
+    /// The table, for example `[hdd.seek]`.
+    pub table: String,
+    /// The key.
+    pub key: &'static str,
+    /// Its value, as it would be written.
+    pub value: String,
+}
+
 /// A table whose keys are taken out one by one.
 pub(super) struct Table<'a> {
     text: &'a str,
+    /// What was taken for keys that are not there, in all tables of a text.
+    filled: Rc<RefCell<Vec<Filled>>>,
     /// What the table is called in errors, for example `[hdd.seek]`.
     name: String,
     start: usize,
@@ -32,16 +47,24 @@ impl<'a> Table<'a> {
             message: format!("not TOML: {}", error.message()),
         })?;
         let name = "a profile".to_owned();
-        Ok(Self::new(text, name, 0, table.into_inner()))
+        let filled = Rc::default();
+        Ok(Self::new(text, filled, name, 0, table.into_inner()))
     }
 
-    fn new(text: &'a str, name: String, start: usize, table: DeTable<'a>) -> Self {
+    fn new(
+        text: &'a str,
+        filled: Rc<RefCell<Vec<Filled>>>,
+        name: String,
+        start: usize,
+        table: DeTable<'a>,
+    ) -> Self {
         let entries = table
             .into_iter()
             .map(|(key, value)| (key.get_ref().to_string(), key.span(), value))
             .collect();
         Self {
             text,
+            filled,
             name,
             start,
             entries,
@@ -98,13 +121,98 @@ impl<'a> Table<'a> {
     }
 
     fn missing(&self, key: &str, example: &str) -> ProfileError {
+        // A key that nobody has asked for yet and that is a letter off.
+        let typo = self
+            .entries
+            .iter()
+            .find(|(name, _, _)| is_a_letter_off(name, key));
+        let hint = typo.map_or_else(String::new, |(name, span, _)| {
+            let line = line_of(self.text, span.start);
+            format!(". Did you mean it by '{name}' in line {line}?")
+        });
         self.error(
             self.start,
             format!(
-                "{} lacks {key}; write for example {key} = {example}",
+                "{} lacks {key}; write for example {key} = {example}{hint}",
                 self.name
             ),
         )
+    }
+
+    /// What was taken for keys that are not there, so far.
+    pub(super) fn filled(&self) -> Vec<Filled> {
+        self.filled.borrow().clone()
+    }
+
+    /// What is given, or `plain`, which is remembered as `value`.
+    pub(super) fn or<T>(
+        &self,
+        key: &'static str,
+        given: Option<T>,
+        plain: T,
+        value: impl FnOnce() -> String,
+    ) -> T {
+        given.unwrap_or_else(|| {
+            self.filled.borrow_mut().push(Filled {
+                table: self.name.clone(),
+                key,
+                value: value(),
+            });
+            plain
+        })
+    }
+
+    /// A size with its unit, bytes, or `plain`.
+    pub(super) fn size_or(&mut self, key: &'static str, plain: u64) -> Read<u64> {
+        let given = self.size(key)?;
+        Ok(self.or(key, given, plain, || {
+            format!("\"{}\"", units::exact_size(plain))
+        }))
+    }
+
+    /// A duration with its unit, ns, or `plain`.
+    pub(super) fn duration_or(&mut self, key: &'static str, plain: u64) -> Read<u64> {
+        let given = self.duration(key)?;
+        Ok(self.or(key, given, plain, || {
+            format!("\"{}\"", units::exact_duration(plain))
+        }))
+    }
+
+    /// A rate, bytes/s, above 0, or `plain`.
+    pub(super) fn rate_or(&mut self, key: &'static str, plain: u64) -> Read<u64> {
+        let given = self.rate(key)?;
+        Ok(self.or(key, given, plain, || {
+            format!("\"{}/s\"", units::exact_size(plain))
+        }))
+    }
+
+    /// A whole number, or `plain`.
+    pub(super) fn number_or(&mut self, key: &'static str, plain: u64) -> Read<u64> {
+        let given = self.number(key)?;
+        Ok(self.or(key, given, plain, || plain.to_string()))
+    }
+
+    /// A number with a fraction, or `plain`.
+    pub(super) fn float_or(&mut self, key: &'static str, plain: f64) -> Read<f64> {
+        let given = self.float(key)?;
+        Ok(self.or(key, given, plain, || format!("{plain:?}")))
+    }
+
+    /// `true` or `false`, or `plain`.
+    pub(super) fn flag_or(&mut self, key: &'static str, plain: bool) -> Read<bool> {
+        let given = self.flag(key)?;
+        Ok(self.or(key, given, plain, || plain.to_string()))
+    }
+
+    /// One of the words that a key takes, or the first of them.
+    pub(super) fn choice_or_first<T: Copy>(
+        &mut self,
+        key: &'static str,
+        choices: &[(&'static str, T)],
+    ) -> Read<T> {
+        let (word, plain) = choices[0];
+        let given = self.choice(key, choices)?;
+        Ok(self.or(key, given, plain, || format!("\"{word}\"")))
     }
 
     /// A text.
@@ -124,7 +232,7 @@ impl<'a> Table<'a> {
         self.text(key)?.ok_or_else(|| self.missing(key, "\"...\""))
     }
 
-    /// `true` or `false`; `false` if it is not there.
+    /// `true` or `false`.
     pub(super) fn flag(&mut self, key: &'static str) -> Read<Option<bool>> {
         let Some(value) = self.take(key) else {
             return Ok(None);
@@ -174,8 +282,8 @@ impl<'a> Table<'a> {
     }
 
     /// A number with a fraction that must be there.
-    pub(super) fn required_float(&mut self, key: &'static str) -> Read<f64> {
-        self.float(key)?.ok_or_else(|| self.missing(key, "0.5"))
+    pub(super) fn required_float(&mut self, key: &'static str, example: &str) -> Read<f64> {
+        self.float(key)?.ok_or_else(|| self.missing(key, example))
     }
 
     fn quantity(
@@ -216,19 +324,23 @@ impl<'a> Table<'a> {
             .ok_or_else(|| self.missing(key, "\"8.5ms\""))
     }
 
-    /// A rate that must be there, bytes/s, above 0.
-    pub(super) fn required_rate(&mut self, key: &'static str) -> Read<u64> {
-        let rate = self
-            .quantity(key, "a rate such as \"150MB/s\"", |text| {
-                units::parse_size(text.trim().trim_end_matches("/s"))
-            })?
-            .ok_or_else(|| self.missing(key, "\"150MB/s\""))?;
+    /// A rate, bytes/s, above 0.
+    fn rate(&mut self, key: &'static str) -> Read<Option<u64>> {
+        let rate = self.quantity(key, "a rate such as \"150MB/s\"", |text| {
+            units::parse_size(text.trim().trim_end_matches("/s"))
+        })?;
         self.require(
             key,
-            rate > 0,
+            rate != Some(0),
             "a rate of 0 would never end; write for example \"150MB/s\"",
         )?;
         Ok(rate)
+    }
+
+    /// A rate that must be there, bytes/s, above 0.
+    pub(super) fn required_rate(&mut self, key: &'static str) -> Read<u64> {
+        self.rate(key)?
+            .ok_or_else(|| self.missing(key, "\"150MB/s\""))
     }
 
     /// One of the words that a key takes.
@@ -275,6 +387,7 @@ impl<'a> Table<'a> {
         match value.get_ref() {
             DeValue::Table(table) => Ok(Some(Self::new(
                 self.text,
+                Rc::clone(&self.filled),
                 name.to_owned(),
                 start,
                 table.clone(),
@@ -306,7 +419,9 @@ impl<'a> Table<'a> {
                 return Err(self.mismatch(key, item, &wanted));
             };
             let start = item.span().start;
-            tables.push(Self::new(self.text, name.to_owned(), start, table.clone()));
+            let filled = Rc::clone(&self.filled);
+            let name = name.to_owned();
+            tables.push(Self::new(self.text, filled, name, start, table.clone()));
         }
         Ok(tables)
     }
@@ -318,8 +433,7 @@ impl<'a> Table<'a> {
             return Ok(());
         };
         let hint = nearest(key, &self.known)
-            .map(|known| format!("; did you mean '{known}'?"))
-            .unwrap_or_default();
+            .map_or(".".to_owned(), |known| format!("; did you mean '{known}'?"));
         self.known.sort_unstable();
         let known = self.known.join(", ");
         Err(self.error(
@@ -329,9 +443,39 @@ impl<'a> Table<'a> {
     }
 }
 
+/// Whether one word becomes the other by one letter more, less or changed.
+fn is_a_letter_off(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let before = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let (rest_a, rest_b) = (&a[before..], &b[before..]);
+    let behind = rest_a.iter().rev().zip(rest_b.iter().rev());
+    let behind = behind.take_while(|(a, b)| a == b).count();
+    a != b && rest_a.len() - behind <= 1 && rest_b.len() - behind <= 1
+}
+
 /// The line, from 1, of the byte at `position`.
 fn line_of(text: &str, position: usize) -> usize {
     let end = position.min(text.len());
     let before = &text.as_bytes()[..end];
     1 + before.iter().filter(|byte| **byte == b'\n').count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_letter_more_less_or_changed_is_a_typing_error() {
+        for (word, key, expected) in [
+            ("rpmm", "rpm", true),
+            ("rp", "rpm", true),
+            ("heds", "heads", true),
+            ("rpn", "rpm", true),
+            ("heads", "heads", false),
+            ("head_skew", "heads", false),
+            ("speed", "rpm", false),
+        ] {
+            assert_eq!(is_a_letter_off(word, key), expected, "{word} {key}");
+        }
+    }
 }

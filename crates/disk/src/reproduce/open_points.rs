@@ -1,11 +1,11 @@
 //! What the documents leave open: what each hypothesis predicts, and the
 //! experiment that would decide.
 
-use super::runner::Runner;
+use super::Cell;
 use super::seed000::{Skip, strided, strided_reads};
 use super::seed003::{Durability, synchronous};
-use super::{Cell, named};
-use crate::profile;
+use super::setting::Setting;
+use crate::profile::Drive;
 use crate::request::{Kind, Request};
 
 /// What a hypothesis predicts of one experiment.
@@ -37,8 +37,8 @@ pub struct OpenPoint {
 }
 
 /// Settles what can be settled; `cells` has the measured figures.
-pub(super) fn settle(cells: &[Cell], seed: u64) -> Vec<OpenPoint> {
-    vec![second_revolution(cells, seed), skips(cells, seed)]
+pub(super) fn settle(cells: &[Cell], setting: &Setting<'_>) -> Vec<OpenPoint> {
+    vec![second_revolution(cells, setting), skips(cells, setting)]
 }
 
 const KIB: u64 = 1 << 10;
@@ -54,9 +54,8 @@ fn revolutions(size: u64, rate: f64, bytes_per_s: f64) -> f64 {
 
 /// Rate of synchronous writes that reach the disk as commands of at most
 /// [`SPLIT`] bytes, each on the platter before the next is sent.
-fn one_command_after_another(seed: u64, size: u64) -> f64 {
-    let disk = named("hdd-7200-sync");
-    let mut runner = Runner::new(profile::build_disk(&disk, seed));
+fn one_command_after_another(setting: &Setting<'_>, size: u64) -> f64 {
+    let mut runner = setting.disk("hdd-7200-sync");
     let count = (32 << 20) / size;
     for index in 0..count {
         let (start, end) = (index * size, (index + 1) * size);
@@ -69,9 +68,13 @@ fn one_command_after_another(seed: u64, size: u64) -> f64 {
 }
 
 /// Why do synchronous writes from 2 MiB on take two revolutions?
-fn second_revolution(cells: &[Cell], seed: u64) -> OpenPoint {
-    const MEDIA: f64 = 129.5e6;
-    let disk = named("hdd-7200-sync");
+fn second_revolution(cells: &[Cell], setting: &Setting<'_>) -> OpenPoint {
+    let disk = setting.profile("hdd-7200-sync");
+    // What the media takes at the rim, where the document wrote.
+    let media = match &disk.drive {
+        Drive::Hdd(hdd) => hdd.zones[0].bytes_per_s as f64,
+        Drive::Ssd(ssd) => ssd.link_bytes_per_s as f64,
+    };
     let mut predictions = Vec::new();
     for kib in [1024, 1408, 1536, 1792, 2048, 4096, 8192] {
         let size = kib * KIB;
@@ -79,10 +82,10 @@ fn second_revolution(cells: &[Cell], seed: u64) -> OpenPoint {
         let measured = cells
             .iter()
             .find(|cell| cell.what == what)
-            .map(|cell| revolutions(size, cell.measured * 1_048_576.0, MEDIA));
-        let threshold = synchronous(&disk, seed, size, Durability::Flush);
-        let threshold = revolutions(size, threshold, MEDIA);
-        let each = revolutions(size, one_command_after_another(seed, size), MEDIA);
+            .map(|cell| revolutions(size, cell.measured * 1_048_576.0, media));
+        let threshold = synchronous(&disk, setting, size, Durability::Flush);
+        let threshold = revolutions(size, threshold, media);
+        let each = revolutions(size, one_command_after_another(setting, size), media);
         let once = if size > SPLIT { 2.0 } else { 1.0 };
         for (hypothesis, value) in [
             (
@@ -123,7 +126,7 @@ fn second_revolution(cells: &[Cell], seed: u64) -> OpenPoint {
 }
 
 /// Is the skip of seed 000 fixed or drawn at random?
-fn skips(cells: &[Cell], seed: u64) -> OpenPoint {
+fn skips(cells: &[Cell], setting: &Setting<'_>) -> OpenPoint {
     let rows = strided_reads();
     let mut predictions = Vec::new();
     let mut squares = [0.0, 0.0];
@@ -143,12 +146,12 @@ fn skips(cells: &[Cell], seed: u64) -> OpenPoint {
             ),
         ];
         for (index, (hypothesis, skip)) in hypotheses.into_iter().enumerate() {
-            let seconds = strided(seed, row, skip, Kind::Read, false);
+            let seconds = strided(setting, row, skip, Kind::Read, false);
             let value = seconds * 1e3;
             squares[index] += (value / measured - 1.0).powi(2);
             predictions.push(Prediction {
                 hypothesis,
-                experiment: format!("{:?}, a block every {} KiB", row.place, row.skip_blocks * 4),
+                experiment: format!("{}, a block every {} KiB", row.place, row.skip_blocks * 4),
                 value,
                 unit: "ms/op",
                 measured: Some(measured),

@@ -1,19 +1,22 @@
 //! Running access patterns on a device.
 
+use super::setting::Setting;
 use crate::completion::Completion;
 use crate::device::{self, Device};
 use crate::request::Request;
 
 /// A device and its time.
-pub(super) struct Runner {
+pub(super) struct Runner<'s> {
+    setting: &'s Setting<'s>,
     device: Box<dyn Device>,
     now_ns: u64,
     others: Vec<Completion>,
 }
 
-impl Runner {
-    pub(super) fn new(device: Box<dyn Device>) -> Self {
+impl<'s> Runner<'s> {
+    pub(super) fn new(setting: &'s Setting<'s>, device: Box<dyn Device>) -> Self {
         Self {
+            setting,
             device,
             now_ns: 0,
             others: Vec::new(),
@@ -29,6 +32,7 @@ impl Runner {
     pub(super) fn run(&mut self, request: &Request) -> Completion {
         let completion = device::run_one(&mut *self.device, self.now_ns, request, &mut self.others);
         self.others.clear();
+        self.setting.ended(completion.result);
         self.now_ns = completion.done_ns;
         completion
     }
@@ -46,7 +50,8 @@ impl Runner {
             self.device.advance(next_ns, &mut self.others);
             self.now_ns = next_ns;
             in_flight -= self.others.len() as u64;
-            for _ in self.others.drain(..) {
+            for completion in self.others.drain(..) {
+                self.setting.ended(completion.result);
                 if let Some(request) = requests.next() {
                     self.device.submit(self.now_ns, &request);
                     in_flight += 1;
@@ -74,6 +79,7 @@ impl Runner {
             self.device.advance(next_ns, &mut self.others);
             self.now_ns = next_ns;
             for completion in std::mem::take(&mut self.others) {
+                self.setting.ended(completion.result);
                 if completion.tag == 0 {
                     done += 1;
                     bytes += completion.len;

@@ -5,15 +5,12 @@
 //! the file and the partition lie ([`Place`]), and that the skip of `fixed:false`
 //! is drawn at random with the printed mean ([`Skip`]).
 
-use super::runner::Runner;
-use super::table::{Row, Table};
-use super::{Cell, Gate, named};
-use crate::profile;
+use super::setting::Setting;
+use super::table::{DD, Row, STRIDED, Table};
+use super::{Cell, Gate};
 use crate::request::{Kind, Request};
 use diskfacts_plan::rng::Rng;
-
-const STRIDED: &str = include_str!("../../data/000_strided.csv");
-const DD: &str = include_str!("../../data/000_dd.csv");
+use std::fmt;
 
 /// Size of the file and of the part of the partition that is used.
 const SPAN: u64 = 1 << 34;
@@ -33,6 +30,15 @@ pub(super) enum Place {
     /// Its first quarter lies at a tenth of the disk: sequential reads of it
     /// run at 140 to 142 MB/s, of the whole file at 146.
     Ext,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Raw => "raw partition",
+            Self::Ext => "file on ext4",
+        })
+    }
 }
 
 const GROUP: u64 = 128 << 20;
@@ -88,9 +94,15 @@ pub(super) struct Stride {
 
 /// Mean time of the operations of a row, s. `is_modified` writes each block
 /// back after reading it.
-pub(super) fn strided(seed: u64, row: &Stride, skip: Skip, kind: Kind, is_modified: bool) -> f64 {
-    let mut runner = Runner::new(profile::build_disk(&named("hdd-7200-1tb"), seed));
-    let mut rng = Rng::for_part(seed, row.skip_blocks);
+pub(super) fn strided(
+    setting: &Setting<'_>,
+    row: &Stride,
+    skip: Skip,
+    kind: Kind,
+    is_modified: bool,
+) -> f64 {
+    let mut runner = setting.disk("hdd-7200-1tb");
+    let mut rng = Rng::for_part(setting.seed, row.skip_blocks);
     let blocks = SPAN / BLOCK;
     for index in 0..row.count {
         let block = match skip {
@@ -108,7 +120,7 @@ pub(super) fn strided(seed: u64, row: &Stride, skip: Skip, kind: Kind, is_modifi
 
 /// The rows of strided reads that a gate limits (its lines are 52 to 72).
 pub(super) fn strided_reads() -> Vec<Stride> {
-    Table::new(STRIDED)
+    Table::new(STRIDED.text)
         .rows()
         .filter(|row| GATED.contains(&row.line()))
         .filter_map(|row| stride_of(&row))
@@ -128,8 +140,8 @@ fn stride_of(row: &Row<'_>) -> Option<Stride> {
 }
 
 /// Rate of a sequential pass over the first `bytes`, bytes/s.
-fn sequential(seed: u64, place: Place, kind: Kind, len: u64, bytes: u64) -> f64 {
-    let mut runner = Runner::new(profile::build_disk(&named("hdd-7200-1tb"), seed));
+fn sequential(setting: &Setting<'_>, place: Place, kind: Kind, len: u64, bytes: u64) -> f64 {
+    let mut runner = setting.disk("hdd-7200-1tb");
     for at in (0..bytes).step_by(len as usize) {
         runner.run(&place.request(kind, at, len));
     }
@@ -148,35 +160,35 @@ fn place_of(row: &Row<'_>) -> Option<Place> {
 }
 
 /// Mean time of the operations of a strided line as it is printed, ms.
-pub(super) fn strided_as_printed(seed: u64, line: u32) -> Option<f64> {
-    let table = Table::new(STRIDED);
+pub(super) fn strided_as_printed(setting: &Setting<'_>, line: u32) -> Option<f64> {
+    let table = Table::new(STRIDED.text);
     let row = table.rows().find(|row| row.line() == line)?;
-    let seconds = strided(seed, &stride_of(&row)?, Skip::Random, Kind::Read, false);
+    let seconds = strided(setting, &stride_of(&row)?, Skip::Random, Kind::Read, false);
     Some(1e3 * seconds)
 }
 
 /// The lines whose rates are 16 times those of their neighbours.
 pub(super) const LABELLED_16_TIMES: std::ops::RangeInclusive<u32> = 45..=48;
 
-pub(super) fn cells(seed: u64) -> Vec<Cell> {
-    let mut cells: Vec<Cell> = Table::new(STRIDED)
+pub(super) fn cells(setting: &Setting<'_>) -> Vec<Cell> {
+    let mut cells: Vec<Cell> = Table::new(STRIDED.text)
         .rows()
-        .filter_map(|row| strided_cell(seed, &row))
+        .filter_map(|row| strided_cell(setting, &row))
         .collect();
-    cells.extend(Table::new(DD).rows().map(|row| dd_cell(seed, &row)));
+    cells.extend(Table::new(DD.text).rows().map(|row| dd_cell(setting, &row)));
     cells.sort_by(|a, b| a.lines.cmp(&b.lines));
     cells
 }
 
-fn strided_cell(seed: u64, row: &Row<'_>) -> Option<Cell> {
+fn strided_cell(setting: &Setting<'_>, row: &Row<'_>) -> Option<Cell> {
     if row.whole("skip_blocks") <= 1 {
-        return Some(full_cell(seed, row));
+        return Some(full_cell(setting, row));
     }
     let line = row.line();
     let skip_blocks = row.whole("skip_blocks");
     // Lines 3 to 5 are of another machine's disk.
     let mut stride = stride_of(row);
-    let mut measured = row.number("ms_per_op")?;
+    let mut measured = row.figure("ms_per_op")?;
     let op = row.text("op");
     let (gate, reason) = match (op, line) {
         ("read", line) if LABELLED_16_TIMES.contains(&line) => (Some(Gate::G7), None),
@@ -195,8 +207,12 @@ fn strided_cell(seed: u64, row: &Row<'_>) -> Option<Cell> {
         ),
     };
     let mut what = format!(
-        "{} {op}s of 4 KiB every {} KiB",
+        "{} {} of 4 KiB every {} KiB",
         row.text("target"),
+        match op {
+            "modify" => "reads and rewrites".to_owned(),
+            _ => format!("{op}s"),
+        },
         skip_blocks * 4
     );
     if gate == Some(Gate::G7) {
@@ -214,9 +230,11 @@ fn strided_cell(seed: u64, row: &Row<'_>) -> Option<Cell> {
     };
     let is_known = stride.is_some();
     let simulated =
-        stride.map(|stride| 1e3 * strided(seed, &stride, Skip::Random, kind, op == "modify"));
+        stride.map(|stride| 1e3 * strided(setting, &stride, Skip::Random, kind, op == "modify"));
     Some(Cell {
         seed: 0,
+        table: STRIDED.name,
+        rows: vec![row.number],
         lines: vec![line],
         what: what.trim().to_owned(),
         unit: "ms/op",
@@ -231,7 +249,7 @@ fn strided_cell(seed: u64, row: &Row<'_>) -> Option<Cell> {
     })
 }
 
-fn full_cell(seed: u64, row: &Row<'_>) -> Cell {
+fn full_cell(setting: &Setting<'_>, row: &Row<'_>) -> Cell {
     let place = place_of(row).unwrap_or(Place::Ext);
     let is_read = row.text("op") == "read";
     let bytes = SPAN / row.whole("fraction_denom").max(1);
@@ -241,6 +259,8 @@ fn full_cell(seed: u64, row: &Row<'_>) -> Cell {
     let kind = if is_read { Kind::Read } else { Kind::Write };
     Cell {
         seed: 0,
+        table: STRIDED.name,
+        rows: vec![row.number],
         lines: vec![row.line()],
         what: format!(
             "{} sequential {}s of {} GiB",
@@ -249,14 +269,14 @@ fn full_cell(seed: u64, row: &Row<'_>) -> Cell {
             bytes >> 30
         ),
         unit: "MiB/s",
-        measured: row.number("calc_real").unwrap_or(f64::NAN),
-        simulated: Some(sequential(seed, place, kind, len, bytes) / 1_048_576.0),
+        measured: row.figure("calc_real").unwrap_or(f64::NAN),
+        simulated: Some(sequential(setting, place, kind, len, bytes) / 1_048_576.0),
         gate: is_read.then_some(Gate::G5),
         reason: (!is_read).then_some("through the page cache, with what it still held at the end"),
     }
 }
 
-fn dd_cell(seed: u64, row: &Row<'_>) -> Cell {
+fn dd_cell(setting: &Setting<'_>, row: &Row<'_>) -> Cell {
     let place = place_of(row).unwrap_or(Place::Raw);
     let is_read = row.text("op") == "read";
     let is_direct = row.whole("direct") == 1;
@@ -289,16 +309,18 @@ fn dd_cell(seed: u64, row: &Row<'_>) -> Cell {
     let mode = if is_direct { "direct" } else { "buffered" };
     Cell {
         seed: 0,
+        table: DD.name,
+        rows: vec![row.number],
         lines: vec![row.line()],
         what: format!(
             "dd {} {mode} {} of {} KiB",
             row.text("target"),
-            row.text("op"),
+            if is_read { "read" } else { "write" },
             block >> 10
         ),
         unit: "MB/s",
-        measured: row.number("calc_MBps_1e6").unwrap_or(f64::NAN),
-        simulated: Some(sequential(seed, place, kind, len, bytes) / 1e6),
+        measured: row.figure("calc_MBps_1e6").unwrap_or(f64::NAN),
+        simulated: Some(sequential(setting, place, kind, len, bytes) / 1e6),
         gate,
         reason: gate
             .is_none()

@@ -4,15 +4,12 @@
 //! read-ahead, write-back and the filesystem's limit included; what the disks
 //! and the limits explain is the rewrite.
 
-use super::runner::Runner;
-use super::table::{Row, Table};
-use super::{Cell, Gate, named};
+use super::setting::Setting;
+use super::table::{BONNIE, HDPARM, Row, Table};
+use super::{Cell, Gate};
 use crate::profile;
 use crate::request::Request;
 use diskfacts_plan::rng::Rng;
-
-const BONNIE: &str = include_str!("../../data/002_bonnie.csv");
-const HDPARM: &str = include_str!("../../data/002_hdparm.csv");
 
 const FITTED: Option<&str> = Some("the profile's rate was fitted to it");
 const PROCESSOR: Option<&str> = Some("one call per byte: the processor, not the disk");
@@ -36,9 +33,9 @@ fn profile_of(volume: &str) -> &'static str {
     }
 }
 
-fn run(name: &str, seed: u64) -> Volume {
-    let profile = named(name);
-    let host = || Runner::new(profile::build(&profile, seed));
+fn run(name: &str, setting: &Setting<'_>) -> Volume {
+    let profile = setting.profile(name);
+    let host = || setting.run_on(profile::build(&profile, setting.seed));
     let mut reader = host();
     for at in (0..FILE).step_by(CHUNK as usize) {
         reader.run(&Request::read(0, at, CHUNK).buffered());
@@ -54,8 +51,8 @@ fn run(name: &str, seed: u64) -> Volume {
         rewriter.run(&Request::write(0, at, CHUNK).buffered());
     }
     rewriter.run(&Request::flush(0).buffered());
-    let mut seeker = Runner::new(profile::build_disk(&profile, seed));
-    let mut rng = Rng::new(seed);
+    let mut seeker = setting.disk(name);
+    let mut rng = Rng::new(setting.seed);
     let count = 4000;
     // One seek in ten writes back what it read.
     let requests = (0..count).flat_map(|index| {
@@ -73,25 +70,27 @@ fn run(name: &str, seed: u64) -> Volume {
     }
 }
 
-pub(super) fn cells(seed: u64) -> Vec<Cell> {
+pub(super) fn cells(setting: &Setting<'_>) -> Vec<Cell> {
     let mut cells = Vec::new();
     for names in ["Raid6", "Raid10", "Raid1 SSD"] {
-        let volume = run(profile_of(names), seed);
-        let table = Table::new(BONNIE);
+        let volume = run(profile_of(names), setting);
+        let table = Table::new(BONNIE.text);
         for row in table.rows().filter(|row| row.text("volume") == names) {
             cells.extend(bonnie_cells(&row, &volume));
         }
-        let hdparm = Table::new(HDPARM);
+        let hdparm = Table::new(HDPARM.text);
         for row in hdparm
             .rows()
             .filter(|row| profile_of(row.text("volume")) == profile_of(names))
         {
             cells.push(Cell {
                 seed: 2,
+                table: HDPARM.name,
+                rows: vec![row.number],
                 lines: vec![row.line()],
                 what: format!("{names}: hdparm -t"),
                 unit: "MiB/s",
-                measured: row.number("MBps").unwrap_or(f64::NAN),
+                measured: row.figure("MBps").unwrap_or(f64::NAN),
                 simulated: Some(volume.read / 1_048_576.0),
                 gate: None,
                 reason: Some("hdparm and bonnie++ disagree on every volume; fitted to bonnie++"),
@@ -108,10 +107,12 @@ fn bonnie_cells(row: &Row<'_>, volume: &Volume) -> Vec<Cell> {
         let scale = if is_rate { 1024.0 / 1e6 } else { 1.0 };
         Cell {
             seed: 2,
+            table: BONNIE.name,
+            rows: vec![row.number],
             lines: vec![row.line()],
             what: format!("{name}: {what}"),
             unit: if is_rate { "MB/s" } else { "seeks/s" },
-            measured: row.number(column).unwrap_or(f64::NAN) * scale,
+            measured: row.figure(column).unwrap_or(f64::NAN) * scale,
             simulated: simulated.map(|value| if is_rate { value / 1e6 } else { value }),
             gate,
             reason,

@@ -3,14 +3,14 @@
 //! The document's program writes 128 MiB from the start of the device; the
 //! synchronous modes write fewer blocks, min(size / 32, 128 MiB / size).
 
-use super::runner::Runner;
-use super::table::{Row, Table};
-use super::{Cell, Gate, median, named};
+use super::setting::Setting;
+use super::table::{MATRIX, Row, Table};
+use super::{Cell, Gate, median};
 use crate::host::{Host, HostParameters};
 use crate::profile::{self, Profile};
 use crate::request::Request;
 
-const MATRIX: &str = include_str!("../../data/003_matrix.csv");
+const PROFILE: &str = "hdd-7200-sync";
 const TOTAL: u64 = 128 << 20;
 const MIB: f64 = 1_048_576.0;
 /// What write-back sends at a time; the figures do not depend on it.
@@ -25,14 +25,15 @@ pub(super) enum Durability {
     Fua,
 }
 
-fn disk(seed: u64) -> Runner {
-    Runner::new(profile::build_disk(&named("hdd-7200-sync"), seed))
-}
-
 /// Rate of durable writes of `size`, bytes/s.
-pub(super) fn synchronous(disk: &Profile, seed: u64, size: u64, durability: Durability) -> f64 {
+pub(super) fn synchronous(
+    disk: &Profile,
+    setting: &Setting<'_>,
+    size: u64,
+    durability: Durability,
+) -> f64 {
     let count = (size / 32).min(TOTAL / size);
-    let mut runner = Runner::new(profile::build_disk(disk, seed));
+    let mut runner = setting.run_on(profile::build_disk(disk, setting.seed));
     for index in 0..count {
         let write = Request::write(0, index * size, size);
         match durability {
@@ -49,8 +50,8 @@ pub(super) fn synchronous(disk: &Profile, seed: u64, size: u64, durability: Dura
 }
 
 /// Rates of direct writes without and with a flush behind the last, bytes/s.
-fn direct(seed: u64, size: u64) -> (f64, f64) {
-    let mut runner = disk(seed);
+fn direct(setting: &Setting<'_>, size: u64) -> (f64, f64) {
+    let mut runner = setting.disk(PROFILE);
     for index in 0..TOTAL / size {
         runner.run(&Request::write(0, index * size, size));
     }
@@ -61,8 +62,8 @@ fn direct(seed: u64, size: u64) -> (f64, f64) {
 
 /// Rate of buffered writes with a flush behind the last, bytes/s. Copying to
 /// the page cache overlaps with writing back, whatever the block size.
-fn buffered_then_flushed(seed: u64) -> f64 {
-    let mut runner = disk(seed);
+fn buffered_then_flushed(setting: &Setting<'_>) -> f64 {
+    let mut runner = setting.disk(PROFILE);
     let requests =
         (0..TOTAL / WRITE_BACK).map(|index| Request::write(index, index * WRITE_BACK, WRITE_BACK));
     runner.run_deep(32, requests);
@@ -71,10 +72,10 @@ fn buffered_then_flushed(seed: u64) -> f64 {
 }
 
 /// Rate of buffered writes that stay in the page cache, bytes/s.
-fn buffered(seed: u64, size: u64) -> f64 {
-    let device = profile::build_disk(&named("hdd-7200-sync"), seed);
+fn buffered(setting: &Setting<'_>, size: u64) -> f64 {
+    let device = profile::build_disk(&setting.profile(PROFILE), setting.seed);
     let host = HostParameters::linux();
-    let mut runner = Runner::new(Box::new(Host::new(host, device)));
+    let mut runner = setting.run_on(Box::new(Host::new(host, device)));
     for index in 0..TOTAL / size {
         runner.run(&Request::write(0, index * size, size).buffered());
     }
@@ -91,17 +92,17 @@ fn class(row: &Row<'_>) -> &'static str {
     }
 }
 
-pub(super) fn cells(seed: u64) -> Vec<Cell> {
-    let table = Table::new(MATRIX);
-    let disk = named("hdd-7200-sync");
+pub(super) fn cells(setting: &Setting<'_>) -> Vec<Cell> {
+    let table = Table::new(MATRIX.text);
+    let disk = setting.profile(PROFILE);
     let mut sizes: Vec<u64> = table.rows().map(|row| row.whole("bs")).collect();
     sizes.sort_unstable();
     sizes.dedup();
-    let at_end = buffered_then_flushed(seed);
+    let at_end = buffered_then_flushed(setting);
     let mut cells = Vec::new();
     for size in sizes {
-        let (direct, direct_flushed) = direct(seed, size);
-        let synchronous = synchronous(&disk, seed, size, Durability::Flush);
+        let (direct, direct_flushed) = direct(setting, size);
+        let synchronous = synchronous(&disk, setting, size, Durability::Flush);
         for (name, gate, reason, simulated) in [
             ("synchronous", Some(Gate::G1), None, synchronous),
             ("direct", Some(Gate::G2), None, direct),
@@ -121,7 +122,7 @@ pub(super) fn cells(seed: u64) -> Vec<Cell> {
                 "buffered",
                 None,
                 Some("copies in the host's memory, not the disk: the model has two rates"),
-                buffered(seed, size),
+                buffered(setting, size),
             ),
         ] {
             let of_class = || {
@@ -131,10 +132,15 @@ pub(super) fn cells(seed: u64) -> Vec<Cell> {
             };
             cells.push(Cell {
                 seed: 3,
+                table: MATRIX.name,
+                rows: of_class().map(|row| row.number).collect(),
                 lines: of_class().map(|row| row.line()).collect(),
-                what: format!("{name} writes of {} KiB", size >> 10),
+                what: match name.split_once(", ") {
+                    Some((mode, end)) => format!("{mode} writes of {} KiB, {end}", size >> 10),
+                    None => format!("{name} writes of {} KiB", size >> 10),
+                },
                 unit: "MiB/s",
-                measured: median(of_class().filter_map(|row| row.number("MiBps")).collect()),
+                measured: median(of_class().filter_map(|row| row.figure("MiBps")).collect()),
                 simulated: Some(simulated / MIB),
                 gate,
                 reason,

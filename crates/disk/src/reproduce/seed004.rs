@@ -1,22 +1,18 @@
 //! Seed 004: single-stream dd writes on raw and block devices.
 
-use super::runner::Runner;
-use super::table::Table;
-use super::{Cell, Gate, named};
+use super::setting::Setting;
+use super::table::{IOSTAT_LINUX, IOSTAT_SOLARIS, TEXT, Table};
+use super::{Cell, Gate};
 use crate::host::{Host, HostParameters};
 use crate::profile::{self, Drive, Profile};
 use crate::request::Request;
-
-const TEXT: &str = include_str!("../../data/004_text.csv");
-const LINUX: &str = include_str!("../../data/004_iostat_linux.csv");
-const SOLARIS: &str = include_str!("../../data/004_iostat_solaris.csv");
 
 /// Bytes of each write.
 pub(super) const BLOCK: u64 = 16 << 10;
 
 /// The disk with its write cache on or off.
-pub(super) fn disk(enabled: bool) -> Profile {
-    let mut profile = named("hdd-10k");
+pub(super) fn disk(setting: &Setting<'_>, enabled: bool) -> Profile {
+    let mut profile = setting.profile("hdd-10k");
     if let Drive::Hdd(hdd) = &mut profile.drive {
         hdd.write_cache.enabled = enabled;
     }
@@ -24,22 +20,22 @@ pub(super) fn disk(enabled: bool) -> Profile {
 }
 
 /// Rate of `count` raw writes of 16 KiB, bytes/s.
-pub(super) fn raw_writes(profile: &Profile, seed: u64, count: u64) -> f64 {
-    let mut runner = Runner::new(profile::build_disk(profile, seed));
+pub(super) fn raw_writes(profile: &Profile, setting: &Setting<'_>, count: u64) -> f64 {
+    let mut runner = setting.run_on(profile::build_disk(profile, setting.seed));
     for index in 0..count {
         runner.run(&Request::write(0, index * BLOCK, BLOCK));
     }
     (count * BLOCK) as f64 / runner.seconds()
 }
 
-fn block_device_writes(profile: &Profile, seed: u64) -> f64 {
-    let device = profile::build_disk(profile, seed);
+fn block_device_writes(profile: &Profile, setting: &Setting<'_>) -> f64 {
+    let device = profile::build_disk(profile, setting.seed);
     let mut parameters = HostParameters::linux();
     // Little memory for dirty data, so that 1 GiB shows the device and not the
     // page cache; the document wrote 10 GiB.
     parameters.dirty_background = 32 << 20;
     parameters.dirty_limit = 64 << 20;
-    let mut runner = Runner::new(Box::new(Host::new(parameters, device)));
+    let mut runner = setting.run_on(Box::new(Host::new(parameters, device)));
     let count = (1 << 30) / BLOCK;
     for index in 0..count {
         runner.run(&Request::write(0, index * BLOCK, BLOCK).buffered());
@@ -47,26 +43,26 @@ fn block_device_writes(profile: &Profile, seed: u64) -> f64 {
     (count * BLOCK) as f64 / runner.seconds()
 }
 
-pub(super) fn cells(seed: u64) -> Vec<Cell> {
+pub(super) fn cells(setting: &Setting<'_>) -> Vec<Cell> {
     const OTHER_DISK: &str = "iostat rows are of other disks, as the author says: nothing to run";
     let mut cells = Vec::new();
-    for row in Table::new(TEXT).rows() {
-        let Some(measured) = row.number("MBps") else {
+    for row in Table::new(TEXT.text).rows() {
+        let Some(measured) = row.figure("MBps") else {
             continue;
         };
         let (simulated, gate, reason) = match (row.text("device"), row.text("cache")) {
             ("2.5in 10K internal", "write-cache on") => (
-                Some(raw_writes(&disk(true), seed, 20_000)),
+                Some(raw_writes(&disk(setting, true), setting, 20_000)),
                 Some(Gate::G12),
                 None,
             ),
             ("2.5in 10K internal", "write-cache off") => (
-                Some(raw_writes(&disk(false), seed, 2_000)),
+                Some(raw_writes(&disk(setting, false), setting, 2_000)),
                 Some(Gate::G12),
                 None,
             ),
             ("2.5in 10K internal", _) => (
-                Some(block_device_writes(&disk(true), seed)),
+                Some(block_device_writes(&disk(setting, true), setting)),
                 None,
                 Some("the host's write-back decides, of which the document says nothing"),
             ),
@@ -76,13 +72,15 @@ pub(super) fn cells(seed: u64) -> Vec<Cell> {
                 Some("which storage settings were changed is not said"),
             ),
             _ => (
-                Some(raw_writes(&named("san-entry"), seed, 20_000)),
+                Some(raw_writes(&setting.profile("san-entry"), setting, 20_000)),
                 None,
                 Some("one figure, to which the profile was fitted"),
             ),
         };
         cells.push(Cell {
             seed: 4,
+            table: TEXT.name,
+            rows: vec![row.number],
             lines: vec![row.line()],
             what: format!(
                 "{}: {} {}",
@@ -99,14 +97,19 @@ pub(super) fn cells(seed: u64) -> Vec<Cell> {
             reason,
         });
     }
-    for (text, column, system) in [(LINUX, "w_s", "Linux"), (SOLARIS, "w_s", "Solaris")] {
-        for row in Table::new(text).rows() {
+    for (table, column, system) in [
+        (IOSTAT_LINUX, "w_s", "Linux"),
+        (IOSTAT_SOLARIS, "w_s", "Solaris"),
+    ] {
+        for row in Table::new(table.text).rows() {
             cells.push(Cell {
                 seed: 4,
+                table: table.name,
+                rows: vec![row.number],
                 lines: vec![row.line()],
                 what: format!("{system} iostat of {}", row.text("device")),
                 unit: "writes/s",
-                measured: row.number(column).unwrap_or(f64::NAN),
+                measured: row.figure(column).unwrap_or(f64::NAN),
                 simulated: None,
                 gate: None,
                 reason: Some(OTHER_DISK),

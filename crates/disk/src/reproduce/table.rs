@@ -1,5 +1,48 @@
 //! The measured rows, as comma-separated values with a line of names.
 
+/// A table of the documents' figures, and what it is.
+pub(super) struct TableOf {
+    /// The document, 0 to 4.
+    pub(super) seed: u32,
+    pub(super) name: &'static str,
+    /// What it holds.
+    pub(super) about: &'static str,
+    pub(super) text: &'static str,
+    /// Why no disk is held against the rows that stand in no cell.
+    pub(super) apart: &'static str,
+}
+
+macro_rules! tables {
+    ($($id:ident: $seed:literal, $name:literal, $about:literal, $apart:literal;)*) => {
+        $(pub(super) const $id: TableOf = TableOf {
+            seed: $seed,
+            name: $name,
+            about: $about,
+            text: include_str!(concat!("../../data/", $name, ".csv")),
+            apart: $apart,
+        };)*
+        /// All tables, document by document.
+        pub(super) const ALL: &[TableOf] = &[$($id),*];
+    };
+}
+
+tables! {
+    STRIDED: 0, "000_strided", "strided reads and writes", "";
+    DD: 0, "000_dd", "dd", "";
+    STREAMS: 1, "001_streams", "one reader and two", "the document has no figure there";
+    LOCAL: 1, "001_local_md0", "dd on the server itself", "";
+    READ_AHEAD: 1, "001_ra_trace", "the kernel's trace of read-ahead", "";
+    RA_STATS: 1, "001_ra_stats", "the kernel's counts of read-ahead",
+        "counts of a load that the document does not describe";
+    QUOTED: 1, "001_quoted_numbers", "figures in the text", "they repeat those of the readers, rounded";
+    BONNIE: 2, "002_bonnie", "bonnie++", "";
+    HDPARM: 2, "002_hdparm", "hdparm -t", "";
+    MATRIX: 3, "003_matrix", "writes by size and mode", "";
+    TEXT: 4, "004_text", "figures in the text", "the document says 'depends', and no figure";
+    IOSTAT_LINUX: 4, "004_iostat_linux", "iostat of Linux", "";
+    IOSTAT_SOLARIS: 4, "004_iostat_solaris", "iostat of Solaris", "";
+}
+
 /// A table that is part of this crate.
 pub(super) struct Table {
     names: Vec<String>,
@@ -10,6 +53,8 @@ pub(super) struct Table {
 #[derive(Clone, Copy)]
 pub(super) struct Row<'t> {
     table: &'t Table,
+    /// Its place in the table, from 0.
+    pub(super) number: usize,
     fields: &'t [String],
 }
 
@@ -25,8 +70,9 @@ impl Table {
 
     /// Its rows in order.
     pub(super) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        self.rows.iter().map(|fields| Row {
+        self.rows.iter().enumerate().map(|(number, fields)| Row {
             table: self,
+            number,
             fields,
         })
     }
@@ -59,7 +105,7 @@ impl<'t> Row<'t> {
     }
 
     /// The number under a name, if there is one.
-    pub(super) fn number(&self, name: &str) -> Option<f64> {
+    pub(super) fn figure(&self, name: &str) -> Option<f64> {
         self.text(name).parse().ok()
     }
 
@@ -84,19 +130,17 @@ mod tests {
         let row = table.rows().next().unwrap();
         assert_eq!(row.line(), 171);
         assert_eq!(row.text("raw"), "21,6");
-        assert_eq!(row.number("MBps"), Some(21.6));
+        assert_eq!(row.figure("MBps"), Some(21.6));
         assert_eq!(row.text("nothing"), "");
     }
 
     #[test]
     fn the_tables_have_as_many_rows_as_the_documents() {
-        let count = |text: &str| Table::new(text).rows().count();
-        assert_eq!(count(include_str!("../../data/000_strided.csv")), 42);
-        assert_eq!(count(include_str!("../../data/000_dd.csv")), 23);
-        assert_eq!(count(include_str!("../../data/001_streams.csv")), 182);
-        assert_eq!(count(include_str!("../../data/002_bonnie.csv")), 6);
-        assert_eq!(count(include_str!("../../data/002_hdparm.csv")), 3);
-        assert_eq!(count(include_str!("../../data/003_matrix.csv")), 294);
-        assert_eq!(count(include_str!("../../data/004_text.csv")), 6);
+        let counts: Vec<usize> = ALL
+            .iter()
+            .map(|table| Table::new(table.text).rows().count())
+            .collect();
+        assert_eq!(counts, [42, 23, 182, 1, 26, 14, 22, 6, 3, 294, 6, 2, 3]);
+        assert_eq!(counts.iter().sum::<usize>(), 624);
     }
 }
