@@ -436,8 +436,9 @@ impl<T: Ticks> Engine for Uring<T> {
         self.file.sync_all()
     }
 
-    fn idle_until(&mut self, tick: u64) {
+    fn idle_until(&mut self, tick: u64) -> io::Result<()> {
         idle_real(self.ticks, self.scale, tick);
+        Ok(())
     }
 }
 
