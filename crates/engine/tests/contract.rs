@@ -79,6 +79,7 @@ fn sqpoll(file: File, depth: u32, sync_each: SyncEach) -> Option<Uring<Monotonic
 }
 
 /// On a disk of its own; data has no content there.
+#[expect(clippy::unnecessary_wraps, reason = "the form that all makers share")]
 fn sim(_: File, depth: u32, sync_each: SyncEach) -> Option<Sim> {
     let profile = diskfacts_disk::profile::profile("hdd-7200-1tb").expect("a built-in profile");
     let workload = Workload {
