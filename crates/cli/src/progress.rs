@@ -46,6 +46,8 @@ pub(crate) struct Watched {
     pub(crate) block_size: u64,
     /// Nanoseconds of all that is left.
     pub(crate) left_ns: u64,
+    /// Whether its time is virtual: that is what is shown then.
+    pub(crate) is_virtual: bool,
 }
 
 impl Lines {
@@ -176,6 +178,11 @@ impl Display {
         let mut last = (0, Duration::ZERO);
         watching(
             |elapsed| {
+                let elapsed = if watched.is_virtual {
+                    Duration::from_nanos(progress.virtual_ns.load(Ordering::Relaxed))
+                } else {
+                    elapsed
+                };
                 left(elapsed);
                 let operations = progress.operations.load(Ordering::Relaxed);
                 let seconds = elapsed.saturating_sub(last.1).as_secs_f64();

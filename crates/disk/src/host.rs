@@ -3,6 +3,7 @@
 
 pub mod block_queue;
 pub mod machine;
+mod observed;
 pub mod order;
 pub mod page_cache;
 pub mod parameters;
@@ -12,4 +13,5 @@ mod write_back;
 
 pub use block_queue::BlockQueue;
 pub use machine::Host;
+pub use observed::PageTraffic;
 pub use parameters::{BlockParameters, HostParameters, Scheduler};

@@ -18,6 +18,14 @@ impl Cpu {
             system_ns: all.system_ns.saturating_sub(own.system_ns),
         }
     }
+
+    /// What was spent since an earlier reading.
+    pub(crate) fn since(self, before: Self) -> Self {
+        Self {
+            user_ns: self.user_ns.saturating_sub(before.user_ns),
+            system_ns: self.system_ns.saturating_sub(before.system_ns),
+        }
+    }
 }
 
 fn usage(who: i32) -> Cpu {

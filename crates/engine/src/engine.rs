@@ -124,7 +124,10 @@ pub trait Engine {
     }
 
     /// Spends the time until `tick`, with no operation in flight.
-    fn idle_until(&mut self, tick: u64);
+    ///
+    /// # Errors
+    /// When the engine itself is broken.
+    fn idle_until(&mut self, tick: u64) -> io::Result<()>;
 }
 
 /// Waits for a tick of a real clock: asleep while it is far, awake while it is

@@ -24,6 +24,7 @@ pub mod fixed;
 pub mod measure;
 pub mod null;
 pub mod pick;
+pub mod sim;
 pub mod sync;
 pub mod trial;
 #[cfg(target_os = "linux")]
@@ -33,6 +34,7 @@ mod cpu;
 mod error;
 mod intervals;
 mod outcome;
+mod part;
 mod stream_file;
 
 pub use clock::Clock;

@@ -451,7 +451,7 @@ fn open_loop<E: Engine>(
             if over {
                 break;
             }
-            engine.idle_until(due.min(end));
+            engine.idle_until(due.min(end))?;
             continue;
         }
         let wait = if over || flight.free.is_empty() {

@@ -75,7 +75,8 @@ impl<T: Ticks> Engine for Null<T> {
         Ok(())
     }
 
-    fn idle_until(&mut self, tick: u64) {
+    fn idle_until(&mut self, tick: u64) -> io::Result<()> {
         idle_real(self.ticks, self.scale, tick);
+        Ok(())
     }
 }

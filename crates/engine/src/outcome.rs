@@ -1,11 +1,10 @@
 //! What a trial measured: the records of its threads, added up.
 
-use crate::clock::{Anchor, Clock};
-use crate::cpu::Cpu;
+use crate::clock::Timescale;
 use crate::engine::{Abilities, FailedIn, SyncEach};
 use crate::intervals;
 use crate::measure::{ErrorKind, Record};
-use crate::pick::{Picked, sync_each};
+use crate::pick::sync_each;
 use diskfacts_plan::Workload;
 use diskfacts_record::evidence::{ClockEvidence, EngineEvidence, ErrorCount, Intervals, Issued};
 use diskfacts_record::trial::Histograms;
@@ -31,10 +30,11 @@ pub struct TrialOutcome {
     pub error_counts: Vec<ErrorCount>,
     /// Operations over time.
     pub intervals: Intervals,
-    /// Nanoseconds in user mode of the whole process but the caller's thread.
-    pub user_ns: u64,
+    /// Nanoseconds in user mode of the whole process but the caller's thread;
+    /// absent where time is virtual.
+    pub user_ns: Option<u64>,
     /// The same in the kernel.
-    pub system_ns: u64,
+    pub system_ns: Option<u64>,
     /// Share of the trial during which the busiest measuring thread ran.
     pub busiest_thread: Option<f64>,
 }
@@ -45,26 +45,36 @@ pub(crate) struct StreamRecord {
     pub(crate) abilities: Abilities,
     pub(crate) direct: bool,
     pub(crate) direct_refused: Option<String>,
-    pub(crate) cpu_ns: u64,
+    /// Processor time of the thread; absent where time is virtual.
+    pub(crate) cpu_ns: Option<u64>,
+}
+
+/// What the records of all threads have in common.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Conditions {
+    pub(crate) scale: Timescale,
+    /// What the clock is called.
+    pub(crate) clock: &'static str,
+    pub(crate) drift_ppm: Option<f64>,
+    pub(crate) user_ns: Option<u64>,
+    pub(crate) system_ns: Option<u64>,
 }
 
 /// Adds up what the threads recorded.
 pub(crate) fn add_up(
-    picked: &Picked,
     workload: &Workload,
-    clock: Clock,
-    (from, to): (Anchor, Anchor),
-    (cpu_before, cpu_after): (Cpu, Cpu),
+    fallbacks: &[String],
+    conditions: Conditions,
     records: Vec<StreamRecord>,
 ) -> TrialOutcome {
-    let scale = clock.scale();
+    let scale = conditions.scale;
     let started = records.iter().map(|r| r.record.started).min().unwrap_or(0);
     let ended = records.iter().map(|r| r.record.ended).max().unwrap_or(0);
     let length_ns = scale.ns(ended.saturating_sub(started));
     let seconds = length_ns as f64 / 1e9;
     let mut engine = EngineEvidence {
         threads: records.len() as u32,
-        fallbacks: picked.fallbacks.clone(),
+        fallbacks: fallbacks.to_vec(),
         direct: !records.is_empty(),
         ..EngineEvidence::default()
     };
@@ -73,8 +83,8 @@ pub(crate) fn add_up(
     let mut kinds: Vec<ErrorKind> = Vec::new();
     let mut grid = Intervals::default();
     let mut clock_evidence = ClockEvidence {
-        source: clock.name().to_owned(),
-        drift_ppm: clock.drift_ppm(from, to),
+        source: conditions.clock.to_owned(),
+        drift_ppm: conditions.drift_ppm,
         backwards: 0,
     };
     let mut in_flight_ns = 0_u128;
@@ -109,8 +119,8 @@ pub(crate) fn add_up(
         });
         intervals::add(&mut grid, record.intervals);
         merge(&mut kinds, &record.errors);
-        if length_ns > 0 {
-            let share = stream.cpu_ns as f64 / length_ns as f64;
+        if let Some(cpu_ns) = stream.cpu_ns.filter(|_| length_ns > 0) {
+            let share = cpu_ns as f64 / length_ns as f64;
             busiest = Some(busiest.map_or(share, |most| most.max(share)));
         }
     }
@@ -127,8 +137,8 @@ pub(crate) fn add_up(
         clock: clock_evidence,
         error_counts: kinds.iter().map(error_count).collect(),
         intervals: grid,
-        user_ns: cpu_after.user_ns.saturating_sub(cpu_before.user_ns),
-        system_ns: cpu_after.system_ns.saturating_sub(cpu_before.system_ns),
+        user_ns: conditions.user_ns,
+        system_ns: conditions.system_ns,
         busiest_thread: busiest.map(|share| share.min(1.0)),
     }
 }

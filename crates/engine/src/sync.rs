@@ -169,7 +169,8 @@ impl<T: Ticks> Engine for Sync<T> {
         self.file.sync_data()
     }
 
-    fn idle_until(&mut self, tick: u64) {
+    fn idle_until(&mut self, tick: u64) -> io::Result<()> {
         idle_real(self.ticks, self.scale, tick);
+        Ok(())
     }
 }

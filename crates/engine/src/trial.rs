@@ -5,16 +5,14 @@ use crate::clock::{Clock, Monotonic, Source, Ticks, Timescale};
 use crate::cpu::{Cpu, thread_cpu_ns};
 use crate::engine::{Engine, idle_real};
 use crate::error::TrialError;
-use crate::measure::{Job, measure};
+use crate::measure::measure;
 use crate::null::Null;
-use crate::outcome::{StreamRecord, TrialOutcome, add_up};
-use crate::pick::{Kind, Picked, pick, sync_at_end, sync_each};
+use crate::outcome::{Conditions, StreamRecord, TrialOutcome, add_up};
+use crate::part::{Part, parts};
+use crate::pick::{Kind, Picked, pick, sync_each};
 use crate::stream_file::StreamFile;
 use crate::sync::Sync;
-use diskfacts_plan::arrivals::Intended;
-use diskfacts_plan::pattern::{Range, Steps};
-use diskfacts_plan::rng::Rng;
-use diskfacts_plan::{BufferAlignment, EngineChoice, Pattern, Rate, Workload};
+use diskfacts_plan::{BufferAlignment, EngineChoice, Workload};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, mpsc};
@@ -26,6 +24,9 @@ pub struct Progress {
     pub operations: AtomicU64,
     /// Set to end the trial early, by a signal handler for example.
     pub stop: Arc<AtomicBool>,
+    /// Virtual nanoseconds since the trial began, where time is virtual; 0
+    /// where it is real.
+    pub virtual_ns: Arc<AtomicU64>,
 }
 
 /// What is to be done around the measurement, on the caller's thread.
@@ -90,27 +91,17 @@ pub fn run_trial(
     let clock = Clock::get();
     let workload = trial.workload;
     let picked = pick(workload, &trial.file, clock)?;
-    let range = Range::new(
-        workload.offset,
-        workload
-            .span
-            .unwrap_or(u64::MAX)
-            .min(trial.file.size.saturating_sub(workload.offset)),
-        workload.block_size,
-    )
-    .ok_or(TrialError::NoBlock {
-        block_size: workload.block_size,
-        offset: workload.offset,
-        size: trial.file.size,
-    })?;
-    let threads = workload.streams * picked.lanes;
-    let mut seeds = Rng::new(trial.seed);
-    let seeds: Vec<u64> = (0..threads).map(|_| seeds.next_u64()).collect();
+    let parts = parts(
+        workload,
+        (picked.depth, picked.lanes),
+        trial.file.size,
+        trial.seed,
+    )?;
 
     std::thread::scope(|scope| {
         let (events, inbox) = mpsc::channel();
         let mut starters = Vec::new();
-        for thread in 0..threads {
+        for part in parts {
             let (start, started) = mpsc::channel::<u64>();
             starters.push(start);
             let farewell = Farewell(events.clone());
@@ -118,13 +109,10 @@ pub fn run_trial(
                 trial,
                 picked: &picked,
                 clock,
-                range,
-                thread,
-                threads,
-                seed: seeds[thread as usize],
+                part,
             };
             std::thread::Builder::new()
-                .name(format!("stream-{thread}"))
+                .name(format!("stream-{}", part.thread))
                 .spawn_scoped(scope, move || {
                     let event = share.run(progress, &farewell.0, &started);
                     let _ = farewell.0.send(match event {
@@ -188,12 +176,17 @@ fn conduct(
     let to = clock.anchor();
     let cpu_after = Cpu::of_others();
     prepare.after();
+    let spent = cpu_after.since(cpu_before);
     Ok(add_up(
-        picked,
         workload,
-        clock,
-        (from, to),
-        (cpu_before, cpu_after),
+        &picked.fallbacks,
+        Conditions {
+            scale: clock.scale(),
+            clock: clock.name(),
+            drift_ppm: clock.drift_ppm(from, to),
+            user_ns: Some(spent.user_ns),
+            system_ns: Some(spent.system_ns),
+        },
         records,
     ))
 }
@@ -204,10 +197,7 @@ struct Share<'a> {
     trial: Trial<'a>,
     picked: &'a Picked,
     clock: Clock,
-    range: Range,
-    thread: u32,
-    threads: u32,
-    seed: u64,
+    part: Part<'a>,
 }
 
 impl Share<'_> {
@@ -238,7 +228,7 @@ impl Share<'_> {
             return self.go(engine, (false, None), progress, events, started);
         }
         let opened = self.trial.file.open(workload)?;
-        let fill = workload.operation.writes().then_some(self.seed);
+        let fill = workload.operation.writes().then_some(self.part.seed);
         let shift = match workload.buffer {
             BufferAlignment::Aligned => 0,
             BufferAlignment::Unaligned => 1,
@@ -301,7 +291,7 @@ impl Share<'_> {
         started: &mpsc::Receiver<u64>,
     ) -> Result<StreamRecord, TrialError> {
         let abilities = engine.abilities();
-        let mut job = self.job(progress);
+        let mut job = self.part.job(progress);
         // Nobody listens any more, or nobody starts us: the trial was given up.
         let given_up = || TrialError::Thread("was not started".to_owned());
         events.send(Event::Ready).map_err(|_| given_up())?;
@@ -318,48 +308,8 @@ impl Share<'_> {
             abilities,
             direct,
             direct_refused,
-            cpu_ns,
+            cpu_ns: Some(cpu_ns),
         })
-    }
-
-    fn job<'p>(&self, progress: &'p Progress) -> Job<'p> {
-        let workload = self.trial.workload;
-        let (lane, lanes) = (self.thread % self.picked.lanes, self.picked.lanes);
-        let stream = self.thread / lanes;
-        // Streams of a sequential pattern each read a part of their own; at
-        // random, all range over the whole.
-        let range = match workload.pattern {
-            Pattern::Sequential => self.range.piece(stream, workload.streams),
-            Pattern::Random | Pattern::Zipf { .. } => self.range,
-        };
-        let limit = [
-            workload.stop.operations,
-            workload.stop.bytes.map(|bytes| bytes / workload.block_size),
-        ];
-        let operations = limit.into_iter().flatten().min().map(|all| {
-            let (each, rest) = (all / u64::from(self.threads), all % u64::from(self.threads));
-            each + u64::from(u64::from(self.thread) < rest)
-        });
-        Job {
-            steps: Steps::new(
-                workload.operation,
-                workload.pattern,
-                range,
-                self.seed,
-                lane,
-                lanes,
-            ),
-            block_size: workload.block_size,
-            depth: self.picked.depth,
-            time_ns: workload.stop.time_ns,
-            operations,
-            intended: workload
-                .rate
-                .map(|rate: Rate| Intended::new(rate, self.thread, self.threads, self.trial.seed)),
-            sync_at_end: sync_at_end(workload.sync),
-            stop: &progress.stop,
-            progress: &progress.operations,
-        }
     }
 }
 

@@ -440,8 +440,9 @@ impl<T: Ticks> Engine for Uring<T> {
         self.file.sync_data()
     }
 
-    fn idle_until(&mut self, tick: u64) {
+    fn idle_until(&mut self, tick: u64) -> io::Result<()> {
         idle_real(self.ticks, self.scale, tick);
+        Ok(())
     }
 }
 

@@ -6,10 +6,12 @@ use diskfacts_engine::buffers::Buffers;
 use diskfacts_engine::clock::{Clock, Monotonic, Timescale};
 use diskfacts_engine::engine::Done;
 use diskfacts_engine::null::Null;
+use diskfacts_engine::sim::{Computer, Plant, Sim};
 use diskfacts_engine::sync::Sync;
 #[cfg(target_os = "linux")]
 use diskfacts_engine::uring::{Options, Uring};
 use diskfacts_engine::{Completion, Engine, FailedIn, Op, SyncEach, Wait};
+use diskfacts_plan::{SyncMode, Workload};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -74,6 +76,23 @@ fn sqpoll(file: File, depth: u32, sync_each: SyncEach) -> Option<Uring<Monotonic
             None
         }
     }
+}
+
+/// On a disk of its own; data has no content there.
+#[expect(clippy::unnecessary_wraps, reason = "the form that all makers share")]
+fn sim(_: File, depth: u32, sync_each: SyncEach) -> Option<Sim> {
+    let profile = diskfacts_disk::profile::profile("hdd-7200-1tb").expect("a built-in profile");
+    let workload = Workload {
+        queue_depth: depth,
+        sync: match sync_each {
+            SyncEach::None => SyncMode::None,
+            SyncEach::Data => SyncMode::Fdatasync,
+            SyncEach::Full => SyncMode::Fsync,
+        },
+        ..Workload::default()
+    };
+    let computer = Computer::new(&profile, 1, Plant::default());
+    Some(computer.into_engine(&workload).expect("an engine"))
 }
 
 /// A file of numbered blocks: each holds its own index, over and over.
@@ -247,7 +266,7 @@ fn a_wait_with_a_deadline_ends<E: Engine>(subject: &Subject<E>) {
         }
     }
     let tick = engine.now() + engine.timescale().ticks(300_000);
-    engine.idle_until(tick);
+    engine.idle_until(tick).expect("idling");
     assert!(engine.now() >= tick);
 }
 
@@ -275,6 +294,16 @@ fn the_null_engine_keeps_the_contract() {
         make: null,
         does_io: false,
         syncs: false,
+    });
+}
+
+/// `tests/sim.rs` has its failures.
+#[test]
+fn the_simulated_engine_keeps_the_contract() {
+    suite(&Subject {
+        make: sim,
+        does_io: false,
+        syncs: true,
     });
 }
 

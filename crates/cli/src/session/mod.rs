@@ -10,18 +10,21 @@ use crate::args::Common;
 use crate::exit::{Exit, Failure, OrFail};
 use crate::progress::Display;
 use crate::signals::Signals;
-use crate::target::{self, Filling, Measured, Wanted};
+use crate::target::{self, Filling, Measured, Medium, Wanted};
 use diskfacts_engine::overhead_ns_per_io;
 use diskfacts_facts::{figures, findings, verdicts};
-use diskfacts_host::{Roots, machine, stack_of};
+use diskfacts_host::{Roots, machine};
 use diskfacts_plan::rng::Rng;
 use diskfacts_plan::{EngineChoice, Plan};
-use diskfacts_record::{Run, RunInfo, SCHEMA, Stack, Status, TargetKind};
-use diskfacts_store::Store;
+use diskfacts_record::{Run, RunInfo, SCHEMA, Stack, Status, TargetKind, Trial};
 use jiff::Timestamp;
 use schedule::Schedule;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+/// The seed of a run on a simulated disk that was given none: such a run is the
+/// same every time.
+const SIMULATED_SEED: u64 = 1;
 
 /// What to do.
 pub(crate) struct Request<'a> {
@@ -60,10 +63,15 @@ pub(crate) struct Ended {
 pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Failure> {
     let began = Instant::now();
     let started = Timestamp::now();
-    let seed = request.seed.unwrap_or_else(|| drawn(started));
-    target::look(request.target)?;
-    let stack = stack_of(&Roots::default(), request.target).or_wrong_call()?;
-    let mut measured = open(request, &stack)?;
+    let simulated = target::simulated::name(request.target).is_some();
+    let seed = request.seed.unwrap_or_else(|| {
+        if simulated {
+            SIMULATED_SEED
+        } else {
+            drawn(started)
+        }
+    });
+    let (mut measured, stack) = open(request, seed)?;
     let (plan, notes) = fit::fit(&request.plan, &measured, request.built_in)?;
     // After all that may be wrong with the call, which must leave no store
     // behind; before anything is measured, which must be kept.
@@ -76,9 +84,14 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
             .map(|s| s.workload.engine)
             .any(|e| e != EngineChoice::Null)
     };
-    let (plan, notes) = if measured.target.kind == TargetKind::Folder && does_io(&plan) {
+    let (plan, notes) = if let Medium::File(file) = &measured.medium
+        && measured.target.kind == TargetKind::Folder
+        && does_io(&plan)
+    {
         Filling {
-            measured: &mut measured,
+            file,
+            target: &mut measured.target,
+            notes: &mut measured.notes,
             seed,
             time_ns: request.time_ns / 3,
         }
@@ -97,12 +110,11 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
         .or_failed()?;
     let stopped = trials(
         &mut run,
-        &measured,
-        &mut store,
+        &mut measured,
+        &mut |id, trial| store.add_trial(id, trial).or_failed(),
         signals,
         &mut display,
         began,
-        request,
     );
     display.finish();
     run.run.ended = Some(Timestamp::now().to_string());
@@ -116,14 +128,14 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     })
 }
 
-fn open(request: &Request<'_>, stack: &Stack) -> Result<Measured, Failure> {
+fn open(request: &Request<'_>, seed: u64) -> Result<(Measured, Stack), Failure> {
     let stages = &request.plan.stages;
     target::open(&Wanted {
         given: request.target,
         size: request.size,
         writes: stages.iter().any(|s| s.workload.operation.writes()),
         destroy_data_on: request.destroy_data_on,
-        mount_point: stack.filesystem.as_ref().map(|f| f.mount_point.as_str()),
+        seed,
     })
 }
 
@@ -136,6 +148,11 @@ fn begun(
     stack: Stack,
     plan: Plan,
 ) -> Result<Run, Failure> {
+    let overhead_ns_per_io = match measured.medium {
+        Medium::File(_) => Some(overhead_ns_per_io().or_failed()?),
+        // Measuring costs no virtual time.
+        Medium::Simulated(_) => None,
+    };
     Ok(Run {
         schema: SCHEMA,
         run: RunInfo {
@@ -149,7 +166,7 @@ fn begun(
             status: Status::Running,
             seed,
             budget_ns: Some(request.time_ns),
-            overhead_ns_per_io: Some(overhead_ns_per_io().or_failed()?),
+            overhead_ns_per_io,
             notes: measured.notes.clone(),
         },
         machine: machine(&Roots::default()),
@@ -163,33 +180,34 @@ fn begun(
     })
 }
 
-/// Does the trials and stores each; sets the status of the run. Says how to
-/// exit, when a signal ended them.
+/// Does the trials of a run within its budget and gives each to `keep`; sets
+/// the status of the run. Says how to exit, when a signal ended them.
 fn trials(
     run: &mut Run,
-    measured: &Measured,
-    store: &mut Store,
+    measured: &mut Measured,
+    keep: &mut dyn FnMut(&str, &Trial) -> Result<(), Failure>,
     signals: &Signals,
     display: &mut Display,
     began: Instant,
-    request: &Request<'_>,
 ) -> Option<Exit> {
     let stack = run.stack.clone();
-    let mut schedule = Schedule::new(&run.plan, run.run.seed, request.time_ns, began);
+    let time_ns = run.run.budget_ns.unwrap_or(0);
+    let elapsed_ns = measured.elapsed_ns(began);
+    let mut schedule = Schedule::new(&run.plan, run.run.seed, time_ns, elapsed_ns);
     display.set_trials(schedule.rounds());
     if let Some(note) = schedule.note() {
         run.run.notes.push(note);
     }
     let mut failed = false;
     let mut broken = None;
-    while let Some(next) = schedule.next() {
+    while let Some(next) = schedule.next(measured.elapsed_ns(began)) {
         if signals.came().is_some() {
             break;
         }
         match trial::run(&next, &run.plan, measured, &stack, signals, display).or_failed() {
             Ok(trial) if signals.came().is_none() => {
                 failed |= trial.errors > 0;
-                broken = store.add_trial(&run.run.id, &trial).or_failed().err();
+                broken = keep(&run.run.id, &trial).err();
                 display.trial_ended(next.stage, &trial);
                 run.trials.push(trial);
             }

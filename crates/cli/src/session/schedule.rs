@@ -8,7 +8,6 @@
 use diskfacts_plan::rng::Rng;
 use diskfacts_plan::units::show_duration;
 use diskfacts_plan::{Plan, Stage, Stop};
-use std::time::Instant;
 
 /// A trial shorter than this says little; then rather fewer trials.
 const LEAST_NS: u64 = 200_000_000;
@@ -51,15 +50,16 @@ pub(super) struct Schedule {
     /// Nanoseconds that are missing even for one short trial of each stage.
     missing_ns: u64,
     total_ns: u64,
-    began: Instant,
     seed: u64,
     order: u32,
 }
 
 impl Schedule {
-    pub(super) fn new(plan: &Plan, seed: u64, total_ns: u64, began: Instant) -> Self {
+    /// The trials of a plan within `total_ns`, of which `elapsed_ns` have
+    /// passed.
+    pub(super) fn new(plan: &Plan, seed: u64, total_ns: u64, elapsed_ns: u64) -> Self {
         let rules = rules_of(plan);
-        let left_ns = total_ns.saturating_sub(elapsed_ns(began));
+        let left_ns = total_ns.saturating_sub(elapsed_ns);
         let rounds = rounds(&rules, plan.trials, left_ns);
         let missing_ns = shortest_round_ns(&rules).saturating_sub(left_ns);
         let mut rng = Rng::new(seed);
@@ -77,7 +77,6 @@ impl Schedule {
             asked_rounds: plan.trials,
             missing_ns,
             total_ns,
-            began,
             seed,
             order: 0,
         }
@@ -110,9 +109,9 @@ impl Schedule {
         Some(format!("{said}; give it more with --time."))
     }
 
-    pub(super) fn next(&mut self) -> Option<Next> {
-        let left_ns = self.total_ns.saturating_sub(elapsed_ns(self.began));
-        self.next_with(left_ns)
+    /// The next trial, when so much time has passed since the run began.
+    pub(super) fn next(&mut self, elapsed_ns: u64) -> Option<Next> {
+        self.next_with(self.total_ns.saturating_sub(elapsed_ns))
     }
 
     /// The next trial when `left_ns` of the time are left.
@@ -199,10 +198,6 @@ fn shuffle<T>(items: &mut [T], rng: &mut Rng) {
     }
 }
 
-fn elapsed_ns(since: Instant) -> u64 {
-    u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -237,7 +232,7 @@ mod tests {
     #[test]
     fn every_stage_is_done_once_per_round_in_an_order_of_its_own() {
         let plan = plan(&[Stop::default(); 6], 4);
-        let mut schedule = Schedule::new(&plan, 3, 600 * SECOND, Instant::now());
+        let mut schedule = Schedule::new(&plan, 3, 600 * SECOND, 0);
         let all: Vec<Next> = std::iter::from_fn(|| schedule.next_with(SECOND)).collect();
         assert_eq!(all.len(), 24);
         let rounds: Vec<Vec<usize>> = all
@@ -268,7 +263,7 @@ mod tests {
             ..Stop::default()
         };
         let plan = plan(&[Stop::default(), timed], 2);
-        let mut schedule = Schedule::new(&plan, 1, 100 * SECOND, Instant::now());
+        let mut schedule = Schedule::new(&plan, 1, 100 * SECOND, 0);
         let mut left = 20 * SECOND;
         while let Some(next) = schedule.next_with(left) {
             let time = next.stop.time_ns.expect("every trial has a time");
@@ -292,7 +287,7 @@ mod tests {
                 operations: Some(7),
             });
         }
-        let mut schedule = Schedule::new(&plan, 1, 100 * SECOND, Instant::now());
+        let mut schedule = Schedule::new(&plan, 1, 100 * SECOND, 0);
         let first = schedule.next_with(20 * SECOND).expect("a trial");
         assert_eq!(
             (first.stop.time_ns, first.stop.bytes),
@@ -303,7 +298,7 @@ mod tests {
         assert_eq!(second.stop.time_ns, Some(19 * SECOND));
 
         assert!(plan.in_full());
-        let mut schedule = Schedule::new(&plan, 1, SECOND, Instant::now());
+        let mut schedule = Schedule::new(&plan, 1, SECOND, 0);
         let next = schedule.next_with(0).expect("a trial");
         assert_eq!((next.stop.time_ns, next.stop.bytes), (None, None));
         assert_eq!(next.stop.operations, Some(7));
@@ -312,7 +307,7 @@ mod tests {
     #[test]
     fn too_little_time_for_one_round_is_said() {
         let plan = plan(&[Stop::default(); 10], 5);
-        let mut schedule = Schedule::new(&plan, 1, SECOND / 10, Instant::now());
+        let mut schedule = Schedule::new(&plan, 1, SECOND / 10, 0);
         assert_eq!(schedule.rounds, 1);
         // Whatever passed since the call.
         schedule.missing_ns = 9 * SECOND / 10;
@@ -329,10 +324,10 @@ mod tests {
     #[test]
     fn little_time_makes_fewer_trials_and_says_so() {
         let plan = plan(&[Stop::default(); 10], 5);
-        let schedule = Schedule::new(&plan, 1, 5 * SECOND, Instant::now());
+        let schedule = Schedule::new(&plan, 1, 5 * SECOND, 0);
         assert_eq!(schedule.rounds, 2);
         assert!(schedule.note().is_some_and(|note| note.contains("--time")));
-        let plenty = Schedule::new(&plan, 1, 60 * SECOND, Instant::now());
+        let plenty = Schedule::new(&plan, 1, 60 * SECOND, 0);
         assert_eq!((plenty.rounds, plenty.note()), (5, None));
     }
 }

@@ -4,7 +4,7 @@ use super::around::Around;
 use super::schedule::Next;
 use crate::progress::{Display, Watched};
 use crate::signals::Signals;
-use crate::target::Measured;
+use crate::target::{Measured, Medium};
 use diskfacts_engine::{Progress, Trial as Doing, TrialError, TrialOutcome, run_trial};
 use diskfacts_facts::layers;
 use diskfacts_plan::{CacheMode, Pattern, Plan, Stage, Workload};
@@ -14,7 +14,7 @@ use diskfacts_record::{Cpu, Evidence, Latency, Stack, Trial};
 pub(super) fn run(
     next: &Next,
     plan: &Plan,
-    measured: &Measured,
+    measured: &mut Measured,
     stack: &Stack,
     signals: &Signals,
     display: &Display,
@@ -34,23 +34,33 @@ pub(super) fn run(
         stop: signals.stop(),
         ..Progress::default()
     };
-    let stop = signals.stop();
-    let mut around = Around::new(&measured.file, &workload, &measured.target, stack, &stop);
-    let doing = Doing {
-        file: measured.stream_file(),
-        workload: &workload,
-        seed: next.seed,
-    };
     let watched = Watched {
         stage: next.stage,
         block_size: workload.block_size,
         left_ns: next.left_ns,
+        is_virtual: matches!(measured.medium, Medium::Simulated(_)),
     };
-    let outcome = display.watch(watched, &progress, || {
-        run_trial(doing, &progress, &mut around)
-    })?;
-    let mut evidence = Evidence::default();
-    around.evidence(&mut evidence);
+    let size = measured.target.size_bytes;
+    let (outcome, evidence) = match &mut measured.medium {
+        Medium::Simulated(computer) => display.watch(watched, &progress, || {
+            computer.run_trial(&workload, next.seed, &progress)
+        })?,
+        Medium::File(file) => {
+            let stop = signals.stop();
+            let mut around = Around::new(&file.file, &workload, &measured.target, stack, &stop);
+            let doing = Doing {
+                file: file.stream_file(size),
+                workload: &workload,
+                seed: next.seed,
+            };
+            let outcome = display.watch(watched, &progress, || {
+                run_trial(doing, &progress, &mut around)
+            })?;
+            let mut evidence = Evidence::default();
+            around.evidence(&mut evidence);
+            (outcome, evidence)
+        }
+    };
     Ok(record(stage, next, workload, outcome, evidence, stack))
 }
 
@@ -79,7 +89,10 @@ fn record(
             0.0
         }
     };
-    let per_io = |ns: u64| (outcome.ops > 0).then(|| ns as f64 / outcome.ops as f64);
+    let per_io = |ns: Option<u64>| {
+        ns.filter(|_| outcome.ops > 0)
+            .map(|ns| ns as f64 / outcome.ops as f64)
+    };
     let mixed = workload.operation.reads() && workload.operation.writes();
     Trial {
         stage: stage.name.clone(),

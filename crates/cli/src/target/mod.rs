@@ -1,19 +1,22 @@
 //! What is measured: a folder in which diskfacts makes its own file, an
-//! existing file, or a block device; opened so that nothing that holds data is
-//! written.
+//! existing file, a block device, or a simulated disk; opened so that nothing
+//! that holds data is written.
 
 mod existing;
 mod own_file;
+pub(crate) mod simulated;
 
 use crate::exit::{Failure, OrFail};
 use directio::DirectAlignment;
 use diskfacts_engine::StreamFile;
-use diskfacts_host::{Roots, Subject, SubjectKind};
+use diskfacts_engine::sim::Computer;
+use diskfacts_host::{Roots, Subject, SubjectKind, stack_of};
 use diskfacts_plan::{Constraints, units};
 use diskfacts_record::run::{DirectIo, ExtentMethod, Extents};
 use diskfacts_record::{Stack, Target, TargetKind};
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 pub(crate) use own_file::Filling;
 
@@ -24,35 +27,62 @@ const PAGE_BYTES: u32 = 4096;
 pub(crate) struct Measured {
     /// What it is, for the record.
     pub(crate) target: Target,
+    /// Where its bytes are.
+    pub(crate) medium: Medium,
+    /// What is different from what was asked, each a sentence.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Where the bytes of a target are.
+pub(crate) enum Medium {
+    /// In a file or a device of this machine.
+    File(OpenFile),
+    /// Nowhere: on the disk of this simulated computer.
+    Simulated(Box<Computer>),
+}
+
+/// A file or a device of this machine.
+pub(crate) struct OpenFile {
     /// Buffered, for reading; for writing too if that is allowed.
     pub(crate) file: File,
     /// What every stream opens for itself.
     path: PathBuf,
     /// What direct I/O needs.
     alignment: Option<DirectAlignment>,
-    /// What is different from what was asked, each a sentence.
-    pub(crate) notes: Vec<String>,
 }
 
-impl Measured {
-    /// What the engine needs to know.
-    pub(crate) fn stream_file(&self) -> StreamFile<'_> {
+impl OpenFile {
+    /// What the engine needs to know to measure so many bytes of it.
+    pub(crate) fn stream_file(&self, size_bytes: u64) -> StreamFile<'_> {
         let memory = self.alignment.as_ref().map_or(PAGE_BYTES, |a| a.memory);
         StreamFile {
             path: &self.path,
-            size: self.target.size_bytes,
+            size: size_bytes,
             alignment: memory.max(PAGE_BYTES) as usize,
         }
     }
+}
 
+impl Measured {
     /// What workloads have to respect.
     pub(crate) fn constraints(&self) -> Constraints {
-        Constraints {
-            size: self.target.size_bytes,
-            direct_multiple: self
-                .alignment
+        let direct_multiple = match &self.medium {
+            Medium::File(OpenFile { alignment, .. }) => alignment
                 .as_ref()
                 .map(|alignment| u64::from(alignment.offset.max(alignment.length))),
+            Medium::Simulated(computer) => Some(computer.sector_bytes()),
+        };
+        Constraints {
+            size: self.target.size_bytes,
+            direct_multiple,
+        }
+    }
+
+    /// Nanoseconds of its time, real or virtual, since the run began.
+    pub(crate) fn elapsed_ns(&self, began: Instant) -> u64 {
+        match &self.medium {
+            Medium::File(_) => u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
+            Medium::Simulated(computer) => computer.now_ns(),
         }
     }
 }
@@ -67,21 +97,30 @@ pub(crate) struct Wanted<'a> {
     pub(crate) writes: bool,
     /// Whose data may be destroyed.
     pub(crate) destroy_data_on: Option<&'a Path>,
-    /// Where the filesystem is mounted that holds it.
-    pub(crate) mount_point: Option<&'a str>,
+    /// Of the random choices of a simulated disk.
+    pub(crate) seed: u64,
 }
 
-/// Opens the target. A folder still has to be given its file's content:
-/// [`Filling`].
-pub(crate) fn open(wanted: &Wanted<'_>) -> Result<Measured, Failure> {
+/// Opens the target, and says what lies under it. A folder still has to be
+/// given its file's content: [`Filling`].
+pub(crate) fn open(wanted: &Wanted<'_>) -> Result<(Measured, Stack), Failure> {
+    if let Some(name) = simulated::name(wanted.given) {
+        return simulated::open(wanted, &name);
+    }
     let subject = look(wanted.given)?;
+    let stack = stack_of(&Roots::default(), wanted.given).or_wrong_call()?;
     if let Some(named) = wanted.destroy_data_on {
         existing::same_target(named, &subject)?;
     }
-    match subject.kind {
-        SubjectKind::Folder => own_file::open(wanted, &subject),
+    let measured = match subject.kind {
+        SubjectKind::Folder => {
+            let filesystem = stack.filesystem.as_ref();
+            let mount_point = filesystem.map(|f| f.mount_point.as_str());
+            own_file::open(wanted, &subject, mount_point)
+        }
         SubjectKind::File | SubjectKind::BlockDevice { .. } => existing::open(wanted, &subject),
-    }
+    }?;
+    Ok((measured, stack))
 }
 
 /// Looks at a path, and says what may have been meant when nothing is there.
@@ -93,8 +132,13 @@ pub(crate) fn look(given: &Path) -> Result<Subject, Failure> {
     }
 }
 
-/// A target for `devices`: what it is, without opening it for measuring.
-pub(crate) fn describe(given: &Path, stack: &Stack) -> Result<Target, Failure> {
+/// A target for `devices`: what it is and what lies under it, without opening
+/// it for measuring.
+pub(crate) fn describe(given: &Path) -> Result<(Target, Stack), Failure> {
+    if let Some(name) = simulated::name(given) {
+        return simulated::describe(given, &name);
+    }
+    let stack = stack_of(&Roots::default(), given).or_wrong_call()?;
     let subject = look(given)?;
     let (kind, size_bytes) = match subject.kind {
         SubjectKind::Folder => (TargetKind::Folder, 0),
@@ -116,7 +160,7 @@ pub(crate) fn describe(given: &Path, stack: &Stack) -> Result<Target, Failure> {
             .collect(),
         _ => why_read_only(&subject),
     };
-    Ok(Target {
+    let target = Target {
         given: given.display().to_string(),
         path: subject.path.display().to_string(),
         kind,
@@ -129,7 +173,8 @@ pub(crate) fn describe(given: &Path, stack: &Stack) -> Result<Target, Failure> {
             .and_then(|file| directio::direct_alignment(&file).ok())
             .as_ref()
             .map(direct_io),
-    })
+    };
+    Ok((target, stack))
 }
 
 /// Why nothing can be written on the filesystem of a folder or file.
@@ -196,9 +241,11 @@ fn measured(
             extents: None,
             direct: alignment.as_ref().map(direct_io),
         },
-        file,
-        path,
-        alignment,
+        medium: Medium::File(OpenFile {
+            file,
+            path,
+            alignment,
+        }),
         notes,
     }
 }

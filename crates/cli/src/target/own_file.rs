@@ -2,14 +2,14 @@
 //! that no crash leaves it behind; filled with incompressible data, so that no
 //! hole and no unwritten extent is read.
 
-use super::{Measured, Wanted, extents_of, measured, size};
+use super::{Measured, OpenFile, Wanted, extents_of, measured, size};
 use crate::exit::{Failure, OrFail};
 use crate::progress::Display;
 use crate::signals::Signals;
 use diskfacts_engine::{Progress, Trial, run_trial};
 use diskfacts_host::{Space, Subject};
 use diskfacts_plan::{CacheMode, Operation, Pattern, Stop, SyncMode, Workload};
-use diskfacts_record::TargetKind;
+use diskfacts_record::{Target, TargetKind};
 use rustix::fs::{AtFlags, FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::File;
@@ -26,14 +26,18 @@ const PIECE_BYTES: u64 = 1 << 20;
 const RESERVE_BYTES: u64 = 16 << 20;
 
 /// Makes the file, empty and of full size; [`Filling`] gives it content.
-pub(super) fn open(wanted: &Wanted<'_>, subject: &Subject) -> Result<Measured, Failure> {
+pub(super) fn open(
+    wanted: &Wanted<'_>,
+    subject: &Subject,
+    mount_point: Option<&str>,
+) -> Result<Measured, Failure> {
     let folder = &subject.path;
     let space = diskfacts_host::space(folder).or_failed()?;
     if space.read_only {
         return Err(Failure::wrong_call(format!(
             "{} is on a filesystem that is mounted for reading only, so no file can be made there to measure. Name a file in it to measure reading, or remount it for writing: `mount -o remount,rw {}`",
             folder.display(),
-            wanted.mount_point.unwrap_or("MOUNT_POINT")
+            mount_point.unwrap_or("MOUNT_POINT")
         )));
     }
     let (bytes, note) = choose_size(wanted.size, &space, folder)?;
@@ -172,7 +176,9 @@ fn reserve(file: &File, bytes: u64) -> Result<(), Errno> {
 
 /// Writing the whole file once, before anything is measured.
 pub(crate) struct Filling<'a> {
-    pub(crate) measured: &'a mut Measured,
+    pub(crate) file: &'a OpenFile,
+    pub(crate) target: &'a mut Target,
+    pub(crate) notes: &'a mut Vec<String>,
     pub(crate) seed: u64,
     /// Nanoseconds that it may take; a slower disk gets a smaller file.
     pub(crate) time_ns: u64,
@@ -181,7 +187,7 @@ pub(crate) struct Filling<'a> {
 impl Filling<'_> {
     /// Fills the file, and shortens it when that takes too long.
     pub(crate) fn run(mut self, signals: &Signals, display: &Display) -> Result<(), Failure> {
-        let bytes = self.measured.target.size_bytes;
+        let bytes = self.target.size_bytes;
         let workload = Workload {
             operation: Operation::Write,
             pattern: Pattern::Sequential,
@@ -202,7 +208,7 @@ impl Filling<'_> {
             ..Progress::default()
         };
         let trial = Trial {
-            file: self.measured.stream_file(),
+            file: self.file.stream_file(bytes),
             workload: &workload,
             seed: self.seed,
         };
@@ -222,7 +228,7 @@ impl Filling<'_> {
         if written < bytes {
             self.shorten(written, bytes)?;
         }
-        self.measured.target.extents = extents_of(&self.measured.file);
+        self.target.extents = extents_of(&self.file.file);
         Ok(())
     }
 
@@ -234,9 +240,9 @@ impl Filling<'_> {
                 diskfacts_plan::units::show_duration(self.time_ns)
             )));
         }
-        self.measured.file.set_len(written).or_failed()?;
-        self.measured.target.size_bytes = written;
-        self.measured.notes.push(format!(
+        self.file.file.set_len(written).or_failed()?;
+        self.target.size_bytes = written;
+        self.notes.push(format!(
             "The file is {} instead of {}: filling it is given a third of the time, and this disk was not faster.",
             size(written),
             size(wanted)

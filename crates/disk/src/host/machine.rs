@@ -1,11 +1,12 @@
 //! The host as a device: what programs ask of it, buffered or direct.
 
 use super::block_queue::BlockQueue;
+use super::observed::PageTraffic;
 use super::page_cache::{PAGE, Page, PageCache};
 use super::parameters::HostParameters;
 use super::read_ahead::{Pages, Window};
 use super::waiters::{HostIo, Next, Purpose, Slab, Waiter};
-use crate::completion::{Breakdown, Completion, IoError};
+use crate::completion::{Breakdown, Completion, IoError, Layer};
 use crate::device::{self, Device, Extent};
 use crate::fixed;
 use crate::relay::{Relay, earlier};
@@ -44,6 +45,9 @@ pub struct Host {
     /// Writes that wait until less is dirty.
     pub(super) throttled: VecDeque<usize>,
     filesystem_free_ns: u64,
+    /// Whether an fsync, or a direct flush, flushes the device.
+    pub(super) flushes_device: bool,
+    pub(super) traffic: PageTraffic,
     relay: Relay,
     arrived: Vec<Completion>,
 }
@@ -67,6 +71,8 @@ impl Host {
             is_writing_back: false,
             throttled: VecDeque::new(),
             filesystem_free_ns: 0,
+            flushes_device: true,
+            traffic: PageTraffic::default(),
             relay: Relay::default(),
             arrived: Vec::new(),
         }
@@ -88,8 +94,8 @@ impl Host {
         let (first, end) = pages_of(request);
         match request.kind {
             Kind::Flush if request.flags.direct => {
-                let waiter = self.wait(now_ns, request, Next::Done);
-                self.send_own(now_ns, waiter, request);
+                let waiter = self.wait(now_ns, request, Next::Flush);
+                self.go_on(now_ns, waiter);
             }
             Kind::Flush => {
                 let waiter = self.wait(now_ns, request, Next::Journal);
@@ -124,7 +130,9 @@ impl Host {
         while let Some((from, to)) = self.cache.next_dirty(at, u64::MAX)
             && from < end
         {
-            self.dirty_bytes -= (to.min(end) - from) * PAGE;
+            let dropped = (to.min(end) - from) * PAGE;
+            self.dirty_bytes -= dropped;
+            self.traffic.cancelled_bytes += dropped;
             at = to;
         }
         self.cache.dropped(first, end);
@@ -175,6 +183,7 @@ impl Host {
             });
             self.filling.insert(first, io);
             let request = Request::read(io as u64, extent.start, extent.len()).of_stream(stream);
+            self.traffic.filled_bytes += extent.len();
             self.queue.submit(now_ns, &request);
         }
     }
@@ -232,6 +241,7 @@ impl Host {
                 let rate = self.parameters.filesystem_read_bytes_per_s;
                 let host_ns = self.host_ns(now_ns, request.len, rate);
                 self.waiters.get(index).breakdown.host_ns += host_ns;
+                self.count_copy(&request);
                 self.complete(index);
             }
             Next::Write => self.write_pages(now_ns, index),
@@ -244,9 +254,13 @@ impl Host {
                 let journal = Request::write(0, offset, len.min(capacity - offset));
                 self.send_own(now_ns, index, &journal);
             }
-            Next::Journal | Next::Flush => {
+            Next::Journal | Next::Flush if self.flushes_device => {
                 self.waiters.get(index).next = Next::Done;
                 self.send_own(now_ns, index, &Request::flush(0));
+            }
+            Next::Journal | Next::Flush => {
+                self.waiters.get(index).breakdown.host_ns += self.parameters.call_ns;
+                self.complete(index);
             }
             Next::Direct => {
                 let waiter = self.waiters.get(index);
@@ -305,8 +319,10 @@ impl Host {
             Purpose::Fill => {
                 let first = io.extent.start / PAGE;
                 self.filling.remove(&first);
-                self.cache
-                    .read_ends(first, io.extent.end.div_ceil(PAGE), below.result.is_ok());
+                let end = io.extent.end.div_ceil(PAGE);
+                self.cache.read_ends(first, end, below.result.is_ok());
+                let is_media = below.breakdown.layer == Layer::Media;
+                self.cache.came(first, end, is_media);
             }
             Purpose::Clean => {
                 self.cleaning.retain(|cleaning| *cleaning != index);

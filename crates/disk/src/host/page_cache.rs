@@ -16,8 +16,24 @@ struct Group {
     dirty: u16,
     /// Being read.
     coming: u16,
+    /// Read from the medium, or from the drive's memory, and not looked at by
+    /// a program since.
+    from_media: u16,
+    from_drive: u16,
+    /// Dirtied since the marks were cleared.
+    recent: u16,
     /// Used since the clock hand passed.
     used: bool,
+}
+
+/// Pages that were read from the device and that a program looks at for the
+/// first time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Fresh {
+    /// Of these, read from the medium.
+    pub media: u64,
+    /// Of these, from the drive's memory.
+    pub drive: u64,
 }
 
 /// The page cache of one device: least recently used groups go first, by the
@@ -93,14 +109,72 @@ impl PageCache {
             fresh += u64::from((bits & !group.dirty).count_ones());
             group.present |= bits;
             group.dirty |= bits;
+            group.recent |= bits;
             group.used = true;
         });
         fresh
     }
 
-    /// They are being written to the device: no longer dirty.
-    pub fn cleaned(&mut self, first: u64, end: u64) {
-        self.update(first, end, |group, bits| group.dirty &= !bits);
+    /// They are being written to the device: no longer dirty. Gives how many
+    /// of them were dirtied since the marks were cleared.
+    pub fn cleaned(&mut self, first: u64, end: u64) -> u64 {
+        let mut recent = 0;
+        self.update(first, end, |group, bits| {
+            recent += u64::from((bits & group.dirty & group.recent).count_ones());
+            group.dirty &= !bits;
+            group.recent &= !bits;
+        });
+        recent
+    }
+
+    /// They were just read, from the medium or from the drive's memory.
+    pub fn came(&mut self, first: u64, end: u64, is_media: bool) {
+        self.update(first, end, |group, bits| {
+            let came = bits & group.present;
+            if is_media {
+                group.from_media |= came;
+            } else {
+                group.from_drive |= came;
+            }
+        });
+    }
+
+    /// A program looks at them: gives those for which it is the first time
+    /// since they were read.
+    pub fn taken(&mut self, first: u64, end: u64) -> Fresh {
+        let mut fresh = Fresh::default();
+        self.update(first, end, |group, bits| {
+            fresh.media += u64::from((bits & group.from_media).count_ones());
+            fresh.drive += u64::from((bits & group.from_drive).count_ones());
+            group.from_media &= !bits;
+            group.from_drive &= !bits;
+        });
+        fresh
+    }
+
+    /// From now on, nothing counts as just read or recently dirtied.
+    pub fn clear_marks(&mut self) {
+        for group in self.groups.values_mut() {
+            (group.from_media, group.from_drive, group.recent) = (0, 0, 0);
+        }
+    }
+
+    /// Drops those that are neither dirty nor on their way.
+    pub fn forget_clean(&mut self, first: u64, end: u64) {
+        for (number, group) in self.groups.range_mut(first / GROUP..end.div_ceil(GROUP)) {
+            group.present &= !(within(*number, first, end) & !group.dirty);
+        }
+    }
+
+    /// How many of them are in memory, and how many of these are dirty.
+    pub fn count(&self, first: u64, end: u64) -> (u64, u64) {
+        let mut counts = (0, 0);
+        for (number, group) in self.groups.range(first / GROUP..end.div_ceil(GROUP)) {
+            let bits = within(*number, first, end);
+            counts.0 += u64::from((bits & group.present).count_ones());
+            counts.1 += u64::from((bits & group.dirty).count_ones());
+        }
+        counts
     }
 
     /// They are not in memory any more, dirty or not.
@@ -108,6 +182,8 @@ impl PageCache {
         self.update(first, end, |group, bits| {
             group.present &= !bits;
             group.dirty &= !bits;
+            group.from_media &= !bits;
+            group.from_drive &= !bits;
         });
     }
 
@@ -198,6 +274,12 @@ fn bit(page: u64) -> u16 {
     1 << (page % GROUP)
 }
 
+/// The pages of a group from `first` to before `end`, a bit for each.
+fn within(number: u64, first: u64, end: u64) -> u16 {
+    let pages = (number * GROUP).max(first)..((number + 1) * GROUP).min(end);
+    pages.fold(0, |bits, page| bits | bit(page))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -230,6 +312,35 @@ mod tests {
                 end: 41 * PAGE
             }]
         );
+    }
+
+    #[test]
+    fn a_page_is_fresh_for_the_first_look_only() {
+        let mut cache = PageCache::new(1 << 30);
+        cache.read_begins(10, 30);
+        cache.read_ends(10, 30, true);
+        cache.came(10, 20, true);
+        cache.came(20, 30, false);
+        assert_eq!(cache.taken(15, 22), Fresh { media: 5, drive: 2 });
+        assert_eq!(cache.taken(15, 23), Fresh { media: 0, drive: 1 });
+        cache.clear_marks();
+        assert_eq!(cache.taken(10, 30), Fresh::default());
+    }
+
+    #[test]
+    fn what_is_dirty_stays_when_the_rest_is_forgotten() {
+        let mut cache = PageCache::new(1 << 30);
+        cache.read_begins(0, 40);
+        cache.read_ends(0, 40, true);
+        cache.written(18, 20);
+        assert_eq!(cache.count(0, 40), (40, 2));
+        assert_eq!(cache.count(17, 19), (2, 1));
+        cache.forget_clean(5, 1 << 40);
+        assert_eq!(cache.count(0, 100), (7, 2));
+        assert_eq!(cache.cleaned(0, 20), 2);
+        cache.written(18, 19);
+        cache.clear_marks();
+        assert_eq!(cache.cleaned(0, 20), 0);
     }
 
     #[test]

@@ -20,7 +20,9 @@ impl Host {
             return;
         }
         let (first, end) = pages_of(&request);
-        self.dirty_bytes += self.cache.written(first, end) * PAGE;
+        let dirtied = self.cache.written(first, end) * PAGE;
+        self.dirty_bytes += dirtied;
+        self.traffic.dirtied_bytes += dirtied;
         self.dirty_since_ns.get_or_insert(now_ns);
         let rate = self.parameters.filesystem_write_bytes_per_s;
         let host_ns = self.host_ns(now_ns, request.len, rate);
@@ -74,7 +76,7 @@ impl Host {
 
     /// Writes dirty pages to the device; gives the I/O.
     fn clean(&mut self, now_ns: u64, first: u64, end: u64) -> usize {
-        self.cache.cleaned(first, end);
+        self.traffic.written_back_bytes += self.cache.cleaned(first, end) * PAGE;
         let bytes = (end - first) * PAGE;
         self.dirty_bytes -= bytes;
         self.cleaning_bytes += bytes;

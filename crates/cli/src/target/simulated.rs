@@ -1,0 +1,86 @@
+//! A simulated disk: `sim:PROFILE`, or `sim:FILE.toml` with a profile of one's
+//! own. Nothing real is touched, so it may be written without asking.
+
+use super::{Measured, Medium, Wanted};
+use crate::exit::{Failure, OrFail};
+use anyhow::Context;
+use diskfacts_disk::profile::{Profile, parse, profile};
+use diskfacts_engine::sim::{Computer, Plant, stack};
+use diskfacts_record::run::DirectIo;
+use diskfacts_record::{Stack, Target, TargetKind};
+use std::path::Path;
+
+/// What a target of this kind begins with.
+const PREFIX: &str = "sim:";
+
+/// What stands behind `sim:`, where a target begins with it. A file of such a
+/// name is meant by `./sim:...`.
+pub(crate) fn name(given: &Path) -> Option<String> {
+    let given = given.to_string_lossy();
+    given.strip_prefix(PREFIX).map(str::to_owned)
+}
+
+/// The profile of this name; or in this file, when the name ends in `.toml`.
+pub(crate) fn profile_of(name: &str) -> Result<Profile, Failure> {
+    let is_file = Path::new(name)
+        .extension()
+        .is_some_and(|extension| extension == "toml");
+    if !is_file {
+        return profile(name).map_err(Failure::wrong_call);
+    }
+    let text = std::fs::read_to_string(name)
+        .with_context(|| format!("the simulated disk {name} cannot be read"))
+        .or_wrong_call()?;
+    parse(&text)
+        .with_context(|| format!("the simulated disk {name} cannot be understood"))
+        .or_wrong_call()
+}
+
+/// What it is, and the stack under it, without building it.
+pub(super) fn describe(given: &Path, name: &str) -> Result<(Target, Stack), Failure> {
+    let profile = profile_of(name)?;
+    let stack = stack(&profile);
+    let sector = u32::try_from(profile.drive.logical_sector()).ok();
+    let target = Target {
+        given: given.display().to_string(),
+        path: profile.name,
+        kind: TargetKind::Simulated,
+        size_bytes: stack.top().and_then(|disk| disk.size_bytes).unwrap_or(0),
+        writable: true,
+        obstacles: Vec::new(),
+        extents: None,
+        // Memory is not simulated: any address will do.
+        direct: sector.map(|sector| DirectIo {
+            memory_alignment_bytes: 1,
+            offset_alignment_bytes: sector,
+        }),
+    };
+    Ok((target, stack))
+}
+
+pub(super) fn open(wanted: &Wanted<'_>, name: &str) -> Result<(Measured, Stack), Failure> {
+    let given = wanted.given.display();
+    if wanted.size.is_some() {
+        return Err(Failure::wrong_call(format!(
+            "--size is for the file that is made in a folder; {given} has the size of its profile. To measure a part of it, give the stages of a plan file a span"
+        )));
+    }
+    if wanted.destroy_data_on.is_some() {
+        return Err(Failure::wrong_call(format!(
+            "{given} is a simulated disk, which holds no data; leave --destroy-data-on away"
+        )));
+    }
+    let (target, stack) = describe(wanted.given, name)?;
+    let computer = Computer::new(&profile_of(name)?, wanted.seed, Plant::default());
+    Ok((measured(target, computer), stack))
+}
+
+/// A simulated target, with its computer.
+pub(crate) fn measured(mut target: Target, computer: Computer) -> Measured {
+    target.extents = computer.extents();
+    Measured {
+        target,
+        medium: Medium::Simulated(Box::new(computer)),
+        notes: Vec::new(),
+    }
+}

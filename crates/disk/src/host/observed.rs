@@ -1,0 +1,89 @@
+//! What can be seen of a host from outside: what its page cache holds, what
+//! went between it and the device, and where what programs read had come from.
+
+use super::machine::{Host, pages_of};
+use super::page_cache::PAGE;
+use crate::device::{Device, Extent};
+use crate::request::Request;
+use crate::statistics::Statistics;
+
+/// Bytes that programs moved through the page cache, and that it moved, since
+/// the host was made. Counted in whole pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PageTraffic {
+    /// Read from the device into pages, asked for or ahead.
+    pub filled_bytes: u64,
+    /// Clean or missing pages that programs wrote to.
+    pub dirtied_bytes: u64,
+    /// Dirty pages that were dropped before they were written.
+    pub cancelled_bytes: u64,
+    /// Of what programs read: fetched from the medium since the last
+    /// [`Host::begin_window`], and read for the first time.
+    pub read_from_media_bytes: u64,
+    /// The same from the drive's memory. The rest of what they read was in
+    /// the page cache.
+    pub read_from_drive_bytes: u64,
+    /// Dirtied since the last [`Host::begin_window`], and then sent to the
+    /// device.
+    pub written_back_bytes: u64,
+}
+
+impl Host {
+    /// The same host, which does not flush the device's write cache when it is
+    /// told to sync: the device has said that its cache keeps everything
+    /// (Linux, `blk_insert_flush` in block/blk-flush.c), or the host was told
+    /// to leave it (the mount option `nobarrier`).
+    #[must_use]
+    pub fn without_flushes(mut self) -> Self {
+        self.flushes_device = false;
+        self
+    }
+
+    /// What went by so far.
+    pub fn traffic(&self) -> PageTraffic {
+        self.traffic
+    }
+
+    /// What is in the page cache now counts as old: reading it is served by
+    /// memory, and its dirty pages belong to somebody else.
+    pub fn begin_window(&mut self) {
+        self.cache.clear_marks();
+    }
+
+    /// Bytes of a range that are in the page cache, and those of them that are
+    /// dirty, as `cachestat(2)` tells.
+    pub fn resident(&self, range: Extent) -> (u64, u64) {
+        let (first, end) = (range.start / PAGE, range.end.div_ceil(PAGE));
+        let (cached, dirty) = self.cache.count(first, end);
+        (
+            (cached * PAGE).min(range.len()),
+            (dirty * PAGE).min(range.len()),
+        )
+    }
+
+    /// Drops the clean pages of a range, as `posix_fadvise(2)` with
+    /// `POSIX_FADV_DONTNEED` does.
+    pub fn forget(&mut self, range: Extent) {
+        self.cache
+            .forget_clean(range.start.div_ceil(PAGE), range.end.div_ceil(PAGE));
+    }
+
+    /// The counters of the block layer, those that iostat shows.
+    pub fn block_statistics(&self, now_ns: u64) -> Statistics {
+        self.queue.statistics(now_ns)
+    }
+
+    /// Acknowledged writes in the device that a power cut would lose.
+    pub fn device_volatile(&self) -> Vec<Extent> {
+        self.queue.volatile()
+    }
+
+    /// A program copies what it read from pages.
+    pub(super) fn count_copy(&mut self, request: &Request) {
+        let (first, end) = pages_of(request);
+        let fresh = self.cache.taken(first, end);
+        let media = (fresh.media * PAGE).min(request.len);
+        self.traffic.read_from_media_bytes += media;
+        self.traffic.read_from_drive_bytes += (fresh.drive * PAGE).min(request.len - media);
+    }
+}

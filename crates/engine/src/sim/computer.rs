@@ -1,0 +1,259 @@
+//! A simulated computer: made once for a run, it does one trial after the
+//! other, and its disk and its page cache remember the trials before.
+
+use super::baton::batons;
+use super::engine::{Sim, SimClock};
+use super::machine::{Access, Machine, Outside};
+use super::neighbour::Neighbour;
+use super::plant::{DirectOpen, Plant};
+use super::streams::{Way, broken};
+use super::traits::{Traits, host_of};
+use super::witness::{self, Reading};
+use crate::clock::Timescale;
+use crate::engine::SyncEach;
+use crate::error::TrialError;
+use crate::outcome::{Conditions, TrialOutcome, add_up};
+use crate::part::parts;
+use crate::pick::sync_each;
+use crate::trial::Progress;
+use diskfacts_disk::host::Host;
+use diskfacts_disk::network::Network;
+use diskfacts_disk::profile::{Profile, build_disk};
+use diskfacts_disk::{Device, Extent};
+use diskfacts_plan::rng::Rng;
+use diskfacts_plan::{CacheMode, EngineChoice, SyncMode, Workload};
+use diskfacts_record::run::{ExtentMethod, Extents};
+use diskfacts_record::{Evidence, Unseen};
+use std::sync::Arc;
+
+/// The seed of the neighbour, apart from those of the disk's own parts.
+const NEIGHBOUR_PART: u64 = 0x006e_6569_6768_626f;
+
+/// A computer with one disk.
+pub struct Computer {
+    /// Absent when a trial broke it.
+    machine: Option<Box<Machine>>,
+    name: String,
+    traits: Traits,
+    plant: Plant,
+    call_ns: u64,
+    size_bytes: u64,
+    sector: u64,
+}
+
+impl Computer {
+    /// A computer with the disk of a profile, whose choices (how far its
+    /// spindles have turned, when a neighbour comes) `seed` determines, and with
+    /// the flaws of `plant`.
+    pub fn new(profile: &Profile, seed: u64, plant: Plant) -> Self {
+        let traits = Traits::of(profile);
+        let mut parameters = host_of(profile);
+        if let Some(memory) = plant.memory {
+            parameters.memory = memory;
+        }
+        let mut disk = build_disk(profile, seed);
+        if let Some(network) = profile.network {
+            disk = Box::new(Network::new(network, disk));
+        }
+        let (size_bytes, sector) = (disk.capacity(), disk.logical_sector());
+        let mut host = Host::new(parameters, disk);
+        // The kernel sends no flush to a disk that has nothing to lose.
+        if plant.drops_flushes || !traits.is_volatile {
+            host = host.without_flushes();
+        }
+        let neighbour = plant.neighbour.map(|parameters| {
+            let seed = Rng::for_part(seed, NEIGHBOUR_PART).next_u64();
+            Neighbour::new(parameters, seed)
+        });
+        Self {
+            machine: Some(Machine::new(host, neighbour, plant.stop_at_ns)),
+            name: profile.name.clone(),
+            traits,
+            plant,
+            call_ns: parameters.call_ns,
+            size_bytes,
+            sector,
+        }
+    }
+
+    /// Bytes of the disk.
+    pub fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    /// What offsets and lengths of direct I/O must be multiples of, bytes.
+    pub fn sector_bytes(&self) -> u64 {
+        self.sector
+    }
+
+    /// Virtual nanoseconds since it was made; 0 when it is broken.
+    pub fn now_ns(&self) -> u64 {
+        self.machine.as_ref().map_or(0, |machine| machine.now_ns())
+    }
+
+    /// How the file lies that is measured; absent where it is the whole disk.
+    pub fn extents(&self) -> Option<Extents> {
+        self.plant.hole.map(|hole| Extents {
+            span_bytes: self.size_bytes,
+            hole_bytes: hole.len(),
+            unwritten_bytes: Some(0),
+            encoded_bytes: Some(0),
+            inline_bytes: Some(0),
+            extents: Some(1),
+            method: ExtentMethod::Fiemap,
+        })
+    }
+
+    /// Runs one trial, with the page cache brought into the state that the
+    /// workload asks for.
+    ///
+    /// # Errors
+    /// When it cannot be done on a simulated disk (the null engine measures real
+    /// time), no block fits, or a thread could not be started.
+    pub fn run_trial(
+        &mut self,
+        workload: &Workload,
+        seed: u64,
+        progress: &Progress,
+    ) -> Result<(TrialOutcome, Evidence), TrialError> {
+        let way = self.way(workload)?;
+        let parts = parts(workload, (way.depth, 1), self.size_bytes, seed)?;
+        let span = self.span(workload);
+        let mut machine = self.machine.take().ok_or_else(broken)?;
+        let outside = Outside {
+            stop: Arc::clone(&progress.stop),
+            virtual_ns: Arc::clone(&progress.virtual_ns),
+        };
+        machine.begin_trial(parts.len(), self.access(workload, &way), outside);
+        let unprepared = prepare(&mut machine, workload.cache, span);
+        machine.open_window();
+        let before = Reading::take(&machine, span);
+
+        let (records, returned) = way.run(machine, &parts, progress);
+        let machine = self.machine.insert(returned.ok_or_else(broken)?);
+        let after = Reading::take(machine, span);
+        let mut outcome = add_up(
+            workload,
+            &way.fallbacks,
+            Conditions {
+                scale: Timescale::NANOSECONDS,
+                clock: "virtual",
+                drift_ppm: Some(self.plant.clock_ppm as f64),
+                user_ns: None,
+                system_ns: None,
+            },
+            records?,
+        );
+        let processor = self.plant.processor;
+        outcome.busiest_thread = processor.map(|processor| processor.busiest_thread);
+        let mut evidence = witness::evidence(
+            machine,
+            (&before, &after),
+            span,
+            &self.name,
+            &outcome,
+            processor,
+        );
+        evidence.unseen.extend(unprepared);
+        Ok((outcome, evidence))
+    }
+
+    /// The engine of a single stream on this computer, which is then that
+    /// stream's alone.
+    ///
+    /// # Errors
+    /// As [`run_trial`](Self::run_trial).
+    pub fn into_engine(mut self, workload: &Workload) -> Result<Sim, TrialError> {
+        let way = self.way(workload)?;
+        let mut machine = self.machine.take().ok_or_else(broken)?;
+        machine.begin_trial(1, self.access(workload, &way), Outside::default());
+        let (mut batons, _home, starter) = batons(1);
+        starter.start(machine);
+        let baton = batons.pop().ok_or_else(broken)?;
+        way.engine(baton)
+    }
+
+    fn span(&self, workload: &Workload) -> Extent {
+        let left = self.size_bytes.saturating_sub(workload.offset);
+        let len = workload.span.unwrap_or(u64::MAX).min(left);
+        Extent {
+            start: workload.offset,
+            end: workload.offset.saturating_add(len),
+        }
+    }
+
+    /// What the host does for a workload.
+    fn way(&self, workload: &Workload) -> Result<Way, TrialError> {
+        let depth = match workload.engine {
+            EngineChoice::Null => {
+                return Err(TrialError::Engine(
+                    "engine = \"null\" measures what the measuring costs on this machine, in real \
+                     time; a simulated disk has none"
+                        .to_owned(),
+                ));
+            }
+            EngineChoice::Sync => 1,
+            EngineChoice::Auto | EngineChoice::IoUring => workload.queue_depth,
+        };
+        let asked = [("iopoll", workload.iopoll), ("sqpoll", workload.sqpoll)];
+        let asked = asked.into_iter().filter(|(_, asked)| *asked);
+        let (mut features, mut fallbacks) = (Vec::new(), Vec::new());
+        for (feature, _) in asked {
+            if self.plant.refuses_polling {
+                fallbacks.push(format!(
+                    "{feature} is not used: the simulated kernel refuses to poll"
+                ));
+            } else {
+                features.push(feature.to_owned());
+            }
+        }
+        let wants_direct = workload.cache == CacheMode::Direct;
+        let refused = wants_direct && self.plant.direct == DirectOpen::Refused;
+        Ok(Way {
+            depth,
+            in_flight_max: self.plant.in_flight_max.unwrap_or(depth).min(depth),
+            clock: SimClock {
+                ppm: self.plant.clock_ppm,
+            },
+            features,
+            fallbacks,
+            direct: wants_direct && !refused,
+            direct_refused: refused
+                .then(|| "opening the simulated file with O_DIRECT gave EINVAL".to_owned()),
+        })
+    }
+
+    /// How the host opens the file: what follows a write is what the kernel
+    /// does (`blk_insert_flush`, block/blk-flush.c: a write that is to be
+    /// durable is forced to the medium where the disk can, else a flush follows
+    /// it; nothing at all where the disk has nothing to lose).
+    fn access(&self, workload: &Workload, way: &Way) -> Access {
+        let direct = way.direct && self.plant.direct != DirectOpen::Ignored;
+        let durable = matches!(workload.sync, SyncMode::ODsync | SyncMode::OSync);
+        let forced = durable && (!direct || (self.traits.is_volatile && self.traits.has_fua));
+        Access {
+            block: workload.block_size,
+            direct,
+            flush_each: sync_each(workload.sync) != SyncEach::None || (durable && !forced),
+            fua: forced,
+            reads_in: self.plant.reads_in.unwrap_or(1).max(1),
+            hole: self.plant.hole,
+            call_ns: self.call_ns,
+        }
+    }
+}
+
+/// Brings the page cache into the state that a workload asks for; says what did
+/// not work.
+fn prepare(machine: &mut Machine, cache: CacheMode, span: Extent) -> Option<Unseen> {
+    let (what, result) = match cache {
+        CacheMode::Warm => ("warm page cache", machine.warm(span)),
+        CacheMode::Cold => ("cold page cache", machine.drop_cache(span)),
+        CacheMode::Buffered | CacheMode::Direct => return None,
+    };
+    // What fails now will fail in the trial, where it is counted.
+    result.err().map(|error| Unseen {
+        what: what.to_owned(),
+        why: format!("preparing it failed: {error}"),
+    })
+}

@@ -1,0 +1,58 @@
+//! Flaws that can be planted in the simulated host, so that a diagnosis can be
+//! tested against the truth. Flaws of the disk are those of its profile
+//! (`diskfacts_disk::faults`).
+
+use diskfacts_disk::Extent;
+use diskfacts_disk::faults::neighbour::NeighbourParameters;
+
+/// Everything that is wrong with a simulated host. By default nothing is.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Plant {
+    /// How much faster than it should the clock runs, parts per million.
+    pub clock_ppm: i64,
+    /// What opening a file past the page cache comes to.
+    pub direct: DirectOpen,
+    /// Polled completions are refused.
+    pub refuses_polling: bool,
+    /// No more than so many operations of a stream get into flight.
+    pub in_flight_max: Option<u32>,
+    /// Syncs do not flush the write cache of the disk (`nobarrier`).
+    pub drops_flushes: bool,
+    /// Reads are done in whole multiples of this, bytes; a power of 2.
+    pub reads_in: Option<u64>,
+    /// A hole in the file: reading it needs no I/O.
+    pub hole: Option<Extent>,
+    /// Another process of this host that uses the disk during trials.
+    pub neighbour: Option<NeighbourParameters>,
+    /// Page cache, bytes, where it is not that of the profile.
+    pub memory: Option<u64>,
+    /// What the host reports of its processors; absent where nothing is planted,
+    /// because they are not simulated.
+    pub processor: Option<Processor>,
+    /// When a signal ends the run, virtual nanoseconds from its start.
+    pub stop_at_ns: Option<u64>,
+}
+
+/// What opening a file past the page cache (`O_DIRECT`) comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DirectOpen {
+    /// The page cache is passed by.
+    #[default]
+    Granted,
+    /// The open fails.
+    Refused,
+    /// It succeeds, and the page cache is used all the same.
+    Ignored,
+}
+
+/// What a host reports of its processors, as shares of a trial's time.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Processor {
+    /// Share that the busiest measuring thread ran.
+    pub busiest_thread: f64,
+    /// Share during which some task waited for a processor.
+    pub waited: f64,
+    /// Share of all processors' time that the hypervisor gave to others, times
+    /// the number of processors.
+    pub stolen: f64,
+}

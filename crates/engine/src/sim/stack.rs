@@ -1,0 +1,136 @@
+//! What lies under a simulated target.
+
+use super::traits::{Traits, host_of};
+use diskfacts_disk::host::Scheduler;
+use diskfacts_disk::profile::Profile;
+use diskfacts_disk::raid::Level;
+use diskfacts_record::{BlockDevice, DeviceKind, Stack};
+
+/// The stack of a simulated disk: one device, named after its profile, with the
+/// settings of the profile and of its host. An array is one device too.
+pub fn stack(profile: &Profile) -> Stack {
+    let host = host_of(profile);
+    let traits = Traits::of(profile);
+    let bytes = |bytes: u64| u32::try_from(bytes).ok();
+    let write_cache = if traits.is_volatile {
+        "write back"
+    } else {
+        "write through"
+    };
+    let device = BlockDevice {
+        path: format!("sim:{}", profile.name),
+        size_bytes: Some(size(profile)),
+        logical_sector_bytes: bytes(profile.drive.logical_sector()),
+        physical_sector_bytes: bytes(profile.physical_sector()),
+        rotational: Some(profile.is_rotational()),
+        write_cache: Some(write_cache.to_owned()),
+        scheduler: Some(scheduler(host.block.scheduler).to_owned()),
+        read_ahead_bytes: Some(host.read_ahead),
+        max_request_bytes: Some(host.block.max_request),
+        read_only: Some(false),
+        model: (!profile.about.is_empty()).then(|| profile.about.clone()),
+        layout: profile.raid.map(|raid| level(raid.level).to_owned()),
+        fua: Some(traits.has_fua),
+        counts_io: Some(true),
+        alignment_offset_bytes: i64::try_from(
+            profile.faults.partition_start % profile.physical_sector().max(1),
+        )
+        .ok(),
+        ..BlockDevice::unknown(&profile.name, 0, 0, DeviceKind::Simulated)
+    };
+    Stack {
+        filesystem: None,
+        devices: vec![device],
+        unseen: Vec::new(),
+    }
+}
+
+/// Bytes that can be measured: the partition, where the profile has one.
+fn size(profile: &Profile) -> u64 {
+    let left = profile
+        .capacity()
+        .saturating_sub(profile.faults.partition_start);
+    match profile.faults.partition_len {
+        0 => left,
+        len => left.min(len),
+    }
+}
+
+/// As the kernel calls it.
+fn level(level: Level) -> &'static str {
+    match level {
+        Level::Stripe => "raid0",
+        Level::Mirror => "raid1",
+        Level::StripedMirrors => "raid10",
+        Level::Parity => "raid5",
+        Level::DoubleParity => "raid6",
+    }
+}
+
+/// As the kernel calls it.
+fn scheduler(scheduler: Scheduler) -> &'static str {
+    match scheduler {
+        Scheduler::Noop => "none",
+        Scheduler::Deadline { .. } => "mq-deadline",
+        Scheduler::Fair { .. } => "cfq",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use diskfacts_disk::profile::{build_disk, profile, profiles};
+
+    #[test]
+    fn every_profile_has_the_size_of_the_device_that_is_built_of_it() {
+        for name in profiles() {
+            let profile = profile(name).expect("a built-in profile");
+            let stack = stack(&profile);
+            let device = stack.top().expect("one device");
+            let built = build_disk(&profile, 1);
+            assert_eq!(device.size_bytes, Some(built.capacity()), "{name}");
+            assert_eq!(
+                device.logical_sector_bytes.map(u64::from),
+                Some(built.logical_sector()),
+                "{name}"
+            );
+            assert_eq!(stack.leaves().count(), 1);
+        }
+    }
+
+    #[test]
+    fn settings_are_those_of_the_profile() {
+        let of = |name: &str| {
+            let stack = stack(&profile(name).expect("a built-in profile"));
+            let device = stack.devices.into_iter().next().expect("one device");
+            (
+                device.rotational,
+                device.write_cache.unwrap_or_default(),
+                device.scheduler.unwrap_or_default(),
+                device.fua,
+            )
+        };
+        let is = |rotational, cache: &str, scheduler: &str, fua| {
+            (
+                Some(rotational),
+                cache.to_owned(),
+                scheduler.to_owned(),
+                Some(fua),
+            )
+        };
+        assert_eq!(
+            of("hdd-7200-1tb"),
+            is(true, "write back", "mq-deadline", false)
+        );
+        assert_eq!(of("raid6x8"), is(true, "write back", "cfq", false));
+        assert_eq!(
+            of("ssd-sata"),
+            is(false, "write back", "mq-deadline", false)
+        );
+        assert_eq!(of("nvme-consumer"), is(false, "write back", "none", true));
+        assert_eq!(
+            of("nvme-datacenter"),
+            is(false, "write through", "none", true)
+        );
+    }
+}

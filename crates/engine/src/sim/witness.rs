@@ -1,0 +1,134 @@
+//! The evidence of a trial, as the observers of a real host give it.
+
+use super::machine::Machine;
+use super::plant::Processor;
+use crate::outcome::TrialOutcome;
+use diskfacts_disk::host::PageTraffic;
+use diskfacts_disk::{Extent, Statistics};
+use diskfacts_record::evidence::{
+    DeviceCounters, Pressure, ProcessIo, Residency, ResidencyMethod, Unseen,
+};
+use diskfacts_record::{Evidence, Layers};
+
+/// One reading of everything.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reading {
+    at_ns: u64,
+    statistics: Statistics,
+    traffic: PageTraffic,
+    /// Of the span: bytes in the page cache, and dirty ones.
+    resident: (u64, u64),
+}
+
+impl Reading {
+    pub(super) fn take(machine: &Machine, span: Extent) -> Self {
+        let at_ns = machine.now_ns();
+        Self {
+            at_ns,
+            statistics: machine.host.block_statistics(at_ns),
+            traffic: machine.host.traffic(),
+            resident: machine.host.resident(span),
+        }
+    }
+
+    /// What the page cache moved since an earlier reading.
+    fn traffic_since(&self, before: &Self) -> PageTraffic {
+        let (now, then) = (self.traffic, before.traffic);
+        PageTraffic {
+            filled_bytes: now.filled_bytes - then.filled_bytes,
+            dirtied_bytes: now.dirtied_bytes - then.dirtied_bytes,
+            cancelled_bytes: now.cancelled_bytes - then.cancelled_bytes,
+            read_from_media_bytes: now.read_from_media_bytes - then.read_from_media_bytes,
+            read_from_drive_bytes: now.read_from_drive_bytes - then.read_from_drive_bytes,
+            written_back_bytes: now.written_back_bytes - then.written_back_bytes,
+        }
+    }
+}
+
+/// What was seen of a trial between two readings of the machine that did it.
+pub(super) fn evidence(
+    machine: &Machine,
+    (before, after): (&Reading, &Reading),
+    span: Extent,
+    disk: &str,
+    outcome: &TrialOutcome,
+    processor: Option<Processor>,
+) -> Evidence {
+    let traffic = after.traffic_since(before);
+    let issued = outcome.issued;
+    let residency = |reading: &Reading| {
+        Some(Residency {
+            span_bytes: span.len(),
+            cached_bytes: reading.resident.0,
+            dirty_bytes: Some(reading.resident.1),
+            method: ResidencyMethod::Cachestat,
+        })
+    };
+    let mut evidence = Evidence {
+        process_io: Some(ProcessIo {
+            rchar: issued.read_bytes,
+            wchar: issued.write_bytes,
+            read_bytes: machine.direct_read_bytes + traffic.filled_bytes,
+            write_bytes: machine.direct_write_bytes + traffic.dirtied_bytes,
+            cancelled_write_bytes: traffic.cancelled_bytes,
+        }),
+        devices: vec![counters(disk, &before.statistics, &after.statistics)],
+        residency_before: residency(before),
+        residency_after: residency(after),
+        truth: Some(truth(machine, outcome, &traffic)),
+        ..Evidence::default()
+    };
+    let length_ns = (after.at_ns - before.at_ns) as f64;
+    if let Some(processor) = processor {
+        evidence.pressure = Some(Pressure {
+            cpu_some_ns: (processor.waited * length_ns) as u64,
+            ..Pressure::default()
+        });
+        evidence.cpu_steal_ns = Some((processor.stolen * length_ns) as u64);
+    } else {
+        let why = "a simulated host has no processor that could be the limit; what calls and \
+                   copies cost is in the latencies";
+        evidence
+            .unseen
+            .extend(["cpu", "pressure", "cpu_steal"].map(|what| Unseen {
+                what: what.to_owned(),
+                why: why.to_owned(),
+            }));
+    }
+    evidence
+}
+
+fn truth(machine: &Machine, outcome: &TrialOutcome, traffic: &PageTraffic) -> Layers {
+    let volatile = if outcome.issued.write_bytes > 0 {
+        let extents = machine.host.device_volatile();
+        extents.iter().map(Extent::len).sum()
+    } else {
+        0
+    };
+    machine.served.layers(&outcome.issued, traffic, volatile)
+}
+
+/// The difference of two lines of `/proc/diskstats`, in its units: the kernel
+/// rounds every counter down to milliseconds, and so do we.
+fn counters(disk: &str, before: &Statistics, after: &Statistics) -> DeviceCounters {
+    let ms = |of: fn(&Statistics) -> u64| of(after) / 1_000_000 - of(before) / 1_000_000;
+    let difference = |of: fn(&Statistics) -> u64| of(after) - of(before);
+    DeviceCounters {
+        name: disk.to_owned(),
+        leaf: true,
+        reads: difference(|s| s.read.ios),
+        read_merges: difference(|s| s.read.merges),
+        read_bytes: difference(|s| s.read.sectors) * 512,
+        read_ms: ms(|s| s.read.ticks_ns),
+        writes: difference(|s| s.write.ios),
+        write_merges: difference(|s| s.write.merges),
+        write_bytes: difference(|s| s.write.sectors) * 512,
+        write_ms: ms(|s| s.write.ticks_ns),
+        busy_ms: ms(|s| s.busy_ns),
+        weighted_ms: ms(|s| s.weighted_ns),
+        discards: Some(difference(|s| s.discard.ios)),
+        flushes: Some(difference(|s| s.flush.ios)),
+        flush_ms: Some(ms(|s| s.flush.ticks_ns)),
+        in_flight_before: before.in_flight,
+    }
+}

@@ -1,0 +1,296 @@
+//! Trials on simulated computers: in virtual time, the same every time, with
+//! the failures of a real device.
+
+use diskfacts_disk::profile::profile;
+use diskfacts_engine::engine::Done;
+use diskfacts_engine::sim::{Computer, Plant};
+use diskfacts_engine::{Engine, FailedIn, Op, Progress, TrialError, TrialOutcome, Wait};
+use diskfacts_plan::{
+    Arrivals, CacheMode, EngineChoice, Operation, Pattern, Rate, Stop, SyncMode, Workload,
+};
+use diskfacts_record::Evidence;
+use std::sync::atomic::Ordering;
+
+fn computer(name: &str, plant: Plant) -> Computer {
+    Computer::new(&profile(name).expect("a built-in profile"), 1, plant)
+}
+
+fn run(computer: &mut Computer, workload: &Workload) -> (TrialOutcome, Evidence) {
+    computer
+        .run_trial(workload, 5, &Progress::default())
+        .expect("the trial runs")
+}
+
+fn operations(operations: u64) -> Workload {
+    Workload {
+        stop: Stop {
+            operations: Some(operations),
+            ..Stop::default()
+        },
+        ..Workload::default()
+    }
+}
+
+#[test]
+fn a_second_of_virtual_time_is_a_second_in_the_record() {
+    let mut computer = computer("hdd-7200-1tb", Plant::default());
+    let workload = Workload {
+        stop: Stop {
+            time_ns: Some(1_000_000_000),
+            ..Stop::default()
+        },
+        ..Workload::default()
+    };
+    let (outcome, evidence) = run(&mut computer, &workload);
+    // The last operation is awaited: at most a full seek and a revolution.
+    assert!(
+        (1.0..1.03).contains(&outcome.seconds),
+        "{}",
+        outcome.seconds
+    );
+    assert_eq!(computer.now_ns(), (outcome.seconds * 1e9).round() as u64);
+    // 4 KiB anywhere on a disk of 7200 rpm: half a revolution and a seek.
+    assert!((60..120).contains(&outcome.ops), "{}", outcome.ops);
+    assert_eq!(outcome.clock.source, "virtual");
+    assert_eq!(evidence.devices[0].reads, outcome.ops);
+    assert_eq!(evidence.devices[0].read_bytes, outcome.ops * 4096);
+}
+
+#[test]
+fn streams_share_the_disk_and_the_same_seed_gives_the_same_record() {
+    let workload = Workload {
+        streams: 5,
+        queue_depth: 3,
+        operation: Operation::Mixed { read_percent: 70 },
+        ..operations(3000)
+    };
+    let outcomes: Vec<_> = (0..3)
+        .map(|_| {
+            let mut computer = computer("ssd-sata", Plant::default());
+            let (outcome, evidence) = run(&mut computer, &workload);
+            assert_eq!(outcome.ops, 3000);
+            assert_eq!(outcome.engine.threads, 5);
+            assert!((14.0..=15.0).contains(&outcome.engine.mean_depth));
+            (
+                format!("{:?}", outcome.histograms),
+                format!("{:?}", outcome.intervals),
+                format!("{evidence:?}"),
+                computer.now_ns(),
+            )
+        })
+        .collect();
+    assert_eq!(outcomes[0], outcomes[1]);
+    assert_eq!(outcomes[0], outcomes[2]);
+}
+
+#[test]
+fn five_streams_of_one_are_as_fast_as_one_stream_of_five() {
+    let seconds = |streams, queue_depth| {
+        let workload = Workload {
+            streams,
+            queue_depth,
+            ..operations(4000)
+        };
+        let mut computer = computer("nvme-datacenter", Plant::default());
+        run(&mut computer, &workload).0.seconds
+    };
+    let (one, five) = (seconds(1, 5), seconds(5, 1));
+    assert!((one / five - 1.0).abs() < 0.02, "{one} and {five}");
+}
+
+#[test]
+fn an_open_loop_keeps_its_rate_without_sleeping() {
+    let workload = Workload {
+        rate: Some(Rate {
+            operations_per_s: 100,
+            arrivals: Arrivals::Fixed,
+        }),
+        streams: 2,
+        queue_depth: 4,
+        ..operations(60 * 100)
+    };
+    let (outcome, _) = run(&mut computer("ssd-sata", Plant::default()), &workload);
+    assert_eq!(outcome.ops, 6000);
+    assert!(
+        (59.9..60.1).contains(&outcome.seconds),
+        "{}",
+        outcome.seconds
+    );
+    let service = outcome.histograms.service.expect("of an open loop");
+    assert!(service.max().expect("it has samples") < 10_000_000);
+}
+
+#[test]
+fn beyond_the_end_is_an_error_and_half_a_sector_another() {
+    let computer = computer("hdd-7200-1tb", Plant::default());
+    let (size, sector) = (computer.size_bytes(), computer.sector_bytes());
+    let workload = Workload {
+        queue_depth: 4,
+        ..Workload::default()
+    };
+    let mut engine = computer.into_engine(&workload).expect("an engine");
+    let offsets = [0, size - sector, size + 4096, 4096 + sector / 2];
+    let ops: Vec<Op> = (0..4_u32)
+        .zip(offsets)
+        .map(|(slot, offset)| Op {
+            offset,
+            slot,
+            write: slot % 2 == 1,
+        })
+        .collect();
+    assert_eq!(engine.submit(&ops).expect("submitting"), 4);
+    let mut results = [0; 4];
+    let mut done = Done::new(4);
+    while results.contains(&0) {
+        done.clear();
+        engine.reap(Wait::One, &mut done).expect("reaping");
+        for completion in done.as_slice() {
+            assert_eq!(completion.failed_in, FailedIn::Transfer);
+            results[completion.slot as usize] = completion.result;
+        }
+    }
+    assert_eq!(results, [4096, -libc::EIO, -libc::EIO, -libc::EINVAL]);
+}
+
+#[test]
+fn syncs_become_flushes_where_the_disk_has_something_to_lose() {
+    let flushes = |name: &str, cache, sync, plant: Plant| {
+        let workload = Workload {
+            operation: Operation::Write,
+            pattern: Pattern::Sequential,
+            cache,
+            sync,
+            ..operations(50)
+        };
+        let (outcome, evidence) = run(&mut computer(name, plant), &workload);
+        assert_eq!((outcome.ops, outcome.errors), (50, 0));
+        evidence.devices[0].flushes.expect("counted")
+    };
+    let whole = Plant::default();
+    for cache in [CacheMode::Direct, CacheMode::Buffered] {
+        for (sync, expected) in [
+            (SyncMode::None, 0),
+            (SyncMode::Fdatasync, 50),
+            (SyncMode::Fsync, 50),
+            (SyncMode::AtEnd, 1),
+            // An ATA drive is not asked for forced writes.
+            (SyncMode::ODsync, 50),
+        ] {
+            assert_eq!(
+                flushes("hdd-7200-1tb", cache, sync, whole),
+                expected,
+                "{cache:?} {sync:?}"
+            );
+            assert_eq!(flushes("nvme-datacenter", cache, sync, whole), 0);
+        }
+    }
+    let forced = SyncMode::OSync;
+    assert_eq!(
+        flushes("nvme-consumer", CacheMode::Direct, forced, whole),
+        0
+    );
+    let drops = Plant {
+        drops_flushes: true,
+        ..whole
+    };
+    let sync = SyncMode::Fdatasync;
+    assert_eq!(flushes("hdd-7200-1tb", CacheMode::Direct, sync, drops), 0);
+}
+
+#[test]
+fn a_synced_write_waits_for_the_platter() {
+    let latency_ns = |sync| {
+        let workload = Workload {
+            operation: Operation::Write,
+            pattern: Pattern::Sequential,
+            sync,
+            ..operations(60)
+        };
+        let (outcome, _) = run(&mut computer("hdd-7200-sync", Plant::default()), &workload);
+        outcome
+            .histograms
+            .write
+            .quantile(0.5)
+            .expect("it has samples")
+    };
+    // Seed 003: one revolution of 8.33 ms, against some 50 µs to the cache.
+    assert!((8_000_000..8_700_000).contains(&latency_ns(SyncMode::Fdatasync)));
+    assert!(latency_ns(SyncMode::None) < 200_000);
+}
+
+#[test]
+fn a_warm_cache_serves_and_a_cold_one_does_not() {
+    let mut computer = computer("hdd-7200-1tb", Plant::default());
+    let workload = |cache, pattern| Workload {
+        cache,
+        pattern,
+        span: Some(16 << 20),
+        ..operations(4096)
+    };
+    let (_, warm) = run(&mut computer, &workload(CacheMode::Warm, Pattern::Random));
+    let truth = warm.truth.expect("a simulated disk knows");
+    assert!(truth.page_cache >= 1.0, "{truth:?}");
+    assert_eq!(warm.devices[0].reads, 0);
+    assert_eq!(warm.residency_before.expect("seen").cached_bytes, 16 << 20);
+    let (_, cold) = run(
+        &mut computer,
+        &workload(CacheMode::Cold, Pattern::Sequential),
+    );
+    assert_eq!(cold.residency_before.expect("seen").cached_bytes, 0);
+    let truth = cold.truth.expect("a simulated disk knows");
+    assert!(truth.page_cache <= 0.0, "{truth:?}");
+    // Read-ahead goes on beyond the span, and its last window, 128 KiB, was
+    // still under way when the trial ended.
+    let fetched = cold.process_io.expect("seen").read_bytes;
+    let ahead = (128 << 10)..=(256 << 10);
+    assert!(ahead.contains(&(fetched - (16 << 20))), "{fetched}");
+    assert_eq!(cold.devices[0].read_bytes, fetched - (128 << 10));
+}
+
+#[test]
+fn a_signal_ends_a_trial_and_virtual_time_can_be_watched() {
+    let mut computer = computer(
+        "hdd-7200-1tb",
+        Plant {
+            stop_at_ns: Some(2_000_000_000),
+            ..Plant::default()
+        },
+    );
+    let progress = Progress::default();
+    let (outcome, _) = computer
+        .run_trial(&operations(1_000_000), 1, &progress)
+        .expect("the trial runs");
+    assert!(
+        (2.0..2.05).contains(&outcome.seconds),
+        "{}",
+        outcome.seconds
+    );
+    assert!(progress.stop.load(Ordering::Relaxed));
+    assert_eq!(
+        progress.virtual_ns.load(Ordering::Relaxed),
+        computer.now_ns()
+    );
+    assert_eq!(progress.operations.load(Ordering::Relaxed), outcome.ops);
+}
+
+#[test]
+fn what_needs_real_time_and_what_does_not_fit_is_refused() {
+    let mut computer = computer("hdd-7200-1tb", Plant::default());
+    let mut refused = |workload: &Workload| {
+        computer
+            .run_trial(workload, 1, &Progress::default())
+            .expect_err("it cannot be done")
+    };
+    let null = Workload {
+        engine: EngineChoice::Null,
+        ..operations(1)
+    };
+    assert!(matches!(refused(&null), TrialError::Engine(why) if why.contains("real time")));
+    let beyond = Workload {
+        offset: 1 << 50,
+        ..operations(1)
+    };
+    assert!(matches!(refused(&beyond), TrialError::NoBlock { .. }));
+    // And the computer is none the worse for it.
+    assert_eq!(run(&mut computer, &operations(3)).0.ops, 3);
+}
