@@ -19,7 +19,7 @@ PATH   a folder (default: the current one) or a new name: a file of its own is
   --destroy-data-on PATH  overwrite this file or disk, and lose what it holds.
                           A disk must not be in use, and must hold only zeros
                           where it is written; they are put back.
-  --time SECONDS          about how long to take (default ${SECONDS_DEFAULT}); each result is
+  --time SECONDS          at most about so long (default ${SECONDS_DEFAULT}); each result is
                           cut to its share
   --full                  write as much as the original benchmark does, however
                           long that takes: at most 128 MiB for each result

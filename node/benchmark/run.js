@@ -128,7 +128,7 @@ function explained(tried, step) {
  * @param {number | undefined} seconds
  */
 function amounts(cells, seconds) {
-  const time = seconds === undefined ? 'in the amounts of the original' : `in about ${seconds} s`;
+  const time = seconds === undefined ? 'in the amounts of the original' : `in at most about ${seconds} s`;
   return `${cells} results ${time}; MB is 2^20 bytes here, as in the original`;
 }
 
