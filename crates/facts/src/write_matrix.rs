@@ -18,7 +18,8 @@ pub(crate) use revolution::Revolution;
 /// millisecond, so what they take is what each write costs, not its bytes.
 pub(crate) const SMALL_MAX: u64 = 64 << 10;
 
-/// Blocks from this on are large: what they take is their bytes.
+/// Blocks from this on, or the largest there are, are large: what they take is
+/// their bytes.
 const LARGE_MIN: u64 = 1 << 20;
 
 /// Fewest sizes, and fewest modes, that make a matrix.
@@ -147,13 +148,21 @@ impl<'a> Matrix<'a> {
         self.cell(mode, block_size)
     }
 
+    /// The smallest block that is large.
+    pub(crate) fn large_from(&self) -> u64 {
+        self.sizes()
+            .last()
+            .map_or(LARGE_MIN, |largest| LARGE_MIN.min(*largest))
+    }
+
     /// The fastest way to write much, and its rate in bytes per second: the
     /// median over its large blocks. Of the modes with one sync at the end,
     /// because that makes the same promise in the end as a sync after each; of
     /// direct writes where there are none.
     pub(crate) fn streaming(&self) -> Option<(WriteMode, f64)> {
+        let large_from = self.large_from();
         let rate = |mode: WriteMode| {
-            let large = self.of_mode(mode).filter(|c| c.block_size >= LARGE_MIN);
+            let large = self.of_mode(mode).filter(|c| c.block_size >= large_from);
             let rates: Vec<f64> = large.map(|cell| cell.throughput).collect();
             stats::median(&rates).map(|rate| (mode, rate))
         };

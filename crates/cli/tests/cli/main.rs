@@ -24,4 +24,5 @@ mod terminal;
 mod text;
 mod throttled;
 mod uses;
+mod write_matrix;
 mod wrong_calls;
