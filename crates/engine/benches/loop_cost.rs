@@ -8,7 +8,7 @@
 use diskfacts_engine::clock::Tsc;
 use diskfacts_engine::clock::{Monotonic, Source};
 use diskfacts_engine::measure::{Job, Record, measure};
-use diskfacts_engine::{Clock, null::Null};
+use diskfacts_engine::{Clock, SyncEach, null::Null};
 use diskfacts_plan::pattern::{Range, Steps};
 use diskfacts_plan::{Operation, Pattern};
 use std::sync::Barrier;
@@ -25,7 +25,7 @@ fn run(clock: Clock, depth: u32, operations: u64, seed: u64) -> Record {
         time_ns: None,
         operations: Some(operations),
         intended: None,
-        sync_at_end: false,
+        sync_at_end: SyncEach::None,
         stop: &stop,
         progress: &progress,
     };
