@@ -1,7 +1,7 @@
 //! Runs of fio.
 
 use crate::alternate::Figures;
-use crate::ours::warm;
+use crate::ours::{Count, warm};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::path::Path;
@@ -13,17 +13,11 @@ pub(crate) fn version() -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-fn run(seconds: f64, arguments: &[String]) -> Result<Figures> {
+/// The job of a run with these options, as fio reports it.
+fn job(arguments: &[String]) -> Result<Value> {
     let output = Command::new("fio")
-        .args([
-            "--name=s",
-            "--rw=randread",
-            "--bs=4k",
-            "--thread",
-            "--time_based",
-        ])
+        .args(["--name=s", "--thread"])
         .args(["--output-format=json", "--group_reporting"])
-        .arg(format!("--runtime={}ms", seconds * 1e3))
         .args(arguments)
         .output()
         .context("starting fio")?;
@@ -33,9 +27,44 @@ fn run(seconds: f64, arguments: &[String]) -> Result<Figures> {
     let text = String::from_utf8_lossy(&output.stdout);
     // Messages may stand before the document.
     let start = text.find('{').context("fio printed no JSON")?;
-    let document: Value = serde_json::from_str(&text[start..]).context("reading fio's JSON")?;
-    let job = &document["jobs"][0];
-    let number = |value: &Value| value.as_f64().context("a figure is missing in fio's JSON");
+    let mut document: Value = serde_json::from_str(&text[start..]).context("reading fio's JSON")?;
+    Ok(document["jobs"][0].take())
+}
+
+fn number(value: &Value) -> Result<f64> {
+    value.as_f64().context("a figure is missing in fio's JSON")
+}
+
+/// Writes from front to back, one block at a time, with system calls;
+/// nanoseconds per write.
+pub(crate) fn write(path: &Path, options: &str, count: Count) -> Result<f64> {
+    // What is there already is overwritten, as diskfacts does; and no time goes into
+    // changing all of a block before each write.
+    let mut arguments =
+        words("--rw=write --ioengine=psync --iodepth=1 --overwrite=1 --scramble_buffers=0");
+    arguments.push(format!("--filename={}", path.display()));
+    arguments.extend(words(options));
+    if count == Count::All {
+        // Without the time stamps of latencies, which nobody reads then.
+        arguments.push("--gtod_reduce=1".to_owned());
+    }
+    let job = job(&arguments)?;
+    let write = &job["write"];
+    match count {
+        // fio counts the sync after a write apart.
+        Count::Calls => {
+            let sync = job["sync"]["lat_ns"]["mean"].as_f64().unwrap_or(0.0);
+            Ok(number(&write["clat_ns"]["mean"])? + sync)
+        }
+        Count::All => Ok(number(&write["runtime"])? * 1e6 / number(&write["total_ios"])?),
+    }
+}
+
+fn run(seconds: f64, arguments: &[String]) -> Result<Figures> {
+    let mut all = words("--rw=randread --bs=4k --time_based");
+    all.push(format!("--runtime={}ms", seconds * 1e3));
+    all.extend_from_slice(arguments);
+    let job = job(&all)?;
     let operations = number(&job["read"]["total_ios"])?;
     let runtime_ns = number(&job["job_runtime"])? * 1e6;
     let per_io = |percent: f64| percent / 100.0 * runtime_ns / operations;

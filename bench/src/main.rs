@@ -1,6 +1,10 @@
 //! Runs diskfacts beside its peers, in alternation, and prints ratios.
 //!
-//! `cargo run --release -p diskfacts-bench -- fio [--folder DIR] [--rounds N]`
+//! `cargo run --release -p diskfacts-bench -- fio [--folder DIR] [--rounds N]`:
+//! how fast and how cheap.
+//!
+//! `cargo run --release -p diskfacts-bench -- writes [--folder DIR] [--rounds N]`:
+//! whether the ways to write of the plan `write-matrix` give the figures of fio.
 //!
 //! Machines are noisy: each round runs ours and theirs right after each other,
 //! the ratio is taken within the round, and what is printed is the median of the
@@ -10,6 +14,7 @@
 mod alternate;
 mod fio;
 mod ours;
+mod writes;
 
 use alternate::Goal;
 use anyhow::{Context, Result, bail};
@@ -66,9 +71,10 @@ fn run() -> Result<bool> {
     }
     match peer.as_deref() {
         Some("fio") => fio_cases(&options),
+        Some("writes") => writes::cases(&options),
         other => bail!(
-            "{}name the peer to run beside: fio",
-            other.map_or_else(String::new, |name| format!("no peer is called {name}; "))
+            "{}name what to compare: fio, or writes",
+            other.map_or_else(String::new, |name| format!("nothing is called {name}; "))
         ),
     }
 }

@@ -4,6 +4,7 @@ use crate::alternate::Figures;
 use anyhow::{Context, Result, bail};
 use diskfacts_plan::rng::Rng;
 use serde_json::Value;
+use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,6 +12,16 @@ use std::process::Command;
 /// The `diskfacts` program that was built beside this one.
 pub(crate) struct Diskfacts {
     program: PathBuf,
+}
+
+/// What the time of a write is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Count {
+    /// The mean time of its system calls. What a tool does around them is not in
+    /// it, which for a write to memory is more than the write.
+    Calls,
+    /// All of the time, a sync in the end with it, over the writes.
+    All,
 }
 
 /// A file of incompressible data.
@@ -53,14 +64,13 @@ impl Diskfacts {
         Ok(Self { program })
     }
 
-    fn run(&self, target: &Path, stage: &str) -> Result<Figures> {
+    /// One trial of a stage with these lines, as it stands in the document.
+    fn trial(&self, target: &Path, stage: &str, more: &[&OsStr]) -> Result<Value> {
         let folder = tempfile::tempdir()?;
         let plan = folder.path().join("plan.toml");
         std::fs::write(
             &plan,
-            format!(
-                "name = \"bench\"\ntrials = 1\n[[stage]]\nname = \"s\"\noperation = \"read\"\n{stage}"
-            ),
+            format!("name = \"bench\"\ntrials = 1\n[[stage]]\nname = \"s\"\n{stage}"),
         )?;
         let output = Command::new(&self.program)
             .arg("measure")
@@ -70,6 +80,7 @@ impl Diskfacts {
             .arg("--store")
             .arg(folder.path().join("runs.db"))
             .arg("--json")
+            .args(more)
             .output()?;
         if !output.status.success() {
             bail!(
@@ -77,8 +88,24 @@ impl Diskfacts {
                 String::from_utf8_lossy(&output.stderr)
             );
         }
-        let run: Value = serde_json::from_slice(&output.stdout)?;
-        let trial = &run["trials"][0];
+        let mut run: Value = serde_json::from_slice(&output.stdout)?;
+        Ok(run["trials"][0].take())
+    }
+
+    /// Writes to a file that may be overwritten; nanoseconds per write.
+    pub(crate) fn write(&self, path: &Path, stage: &str, count: Count) -> Result<f64> {
+        let destroy = [OsStr::new("--destroy-data-on"), path.as_os_str()];
+        let stage = format!("operation = \"write\"\npattern = \"sequential\"\n{stage}");
+        let trial = self.trial(path, &stage, &destroy)?;
+        let number = |value: &Value| value.as_f64().context("a figure is missing");
+        match count {
+            Count::Calls => number(&trial["latency_ns"]["mean"]),
+            Count::All => Ok(number(&trial["seconds"])? / number(&trial["ops"])? * 1e9),
+        }
+    }
+
+    fn run(&self, target: &Path, stage: &str) -> Result<Figures> {
+        let trial = self.trial(target, &format!("operation = \"read\"\n{stage}"), &[])?;
         let number = |value: &Value| value.as_f64().context("a figure is missing");
         Ok(Figures {
             iops: number(&trial["iops"])?,

@@ -2,11 +2,11 @@
 
 use std::process::Command;
 
-#[test]
-fn the_comparison_with_fio_runs() {
+/// The output of the bench in its small mode; `None` when it cannot run here.
+fn small(what: &str) -> Option<String> {
     if let Err(missing) = diskfacts_testkit::require_tool("fio", "fio") {
         diskfacts_testkit::skip(&missing.to_string());
-        return;
+        return None;
     }
     let bench = env!("CARGO_BIN_EXE_diskfacts-bench");
     if !std::path::Path::new(bench)
@@ -14,18 +14,47 @@ fn the_comparison_with_fio_runs() {
         .is_file()
     {
         diskfacts_testkit::skip("the diskfacts program beside the bench: cargo build -p diskfacts");
-        return;
+        return None;
     }
     let output = Command::new(bench)
-        .args(["fio", "--small", "--folder"])
+        .args([what, "--small", "--folder"])
         .arg(env!("CARGO_TARGET_TMPDIR"))
         .output()
         .expect("starting the bench");
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
         output.status.success(),
         "{text}\n{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    assert_eq!(text.matches("diskfacts / fio").count(), 8, "{text}");
+    Some(text)
+}
+
+#[test]
+fn the_comparison_with_fio_runs() {
+    if let Some(text) = small("fio") {
+        assert_eq!(text.matches("diskfacts / fio").count(), 8, "{text}");
+    }
+}
+
+#[test]
+fn the_comparison_of_the_ways_to_write_runs() {
+    if let Some(text) = small("writes") {
+        assert_eq!(text.matches("median").count(), 2 * 24 + 1, "{text}");
+        assert!(text.contains("of 24 ways"), "{text}");
+    }
+}
+
+#[test]
+fn without_fio_it_says_what_is_missing() {
+    for what in ["fio", "writes"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_diskfacts-bench"))
+            .args([what, "--small"])
+            .env("PATH", "/nowhere")
+            .output()
+            .expect("starting the bench");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains("apt-get install fio"), "{text}");
+        assert!(output.status.success(), "{text}");
+    }
 }

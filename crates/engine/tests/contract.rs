@@ -200,6 +200,7 @@ fn writes_reach_their_place_and_no_other<E: Engine>(subject: &Subject<E>, sync_e
         assert_eq!(completion.result, 4096);
     }
     engine.sync_all().expect("syncing");
+    engine.sync_data().expect("syncing data");
     let mut block = vec![0; 4096];
     for index in 0..BLOCKS {
         keep.as_file()

@@ -18,7 +18,8 @@ pub(crate) use revolution::Revolution;
 /// millisecond, so what they take is what each write costs, not its bytes.
 pub(crate) const SMALL_MAX: u64 = 64 << 10;
 
-/// Blocks from this on are large: what they take is their bytes.
+/// Blocks from this on, or the largest there are, are large: what they take is
+/// their bytes.
 const LARGE_MIN: u64 = 1 << 20;
 
 /// Fewest sizes, and fewest modes, that make a matrix.
@@ -63,8 +64,12 @@ pub(crate) struct Matrix<'a> {
 }
 
 impl<'a> Matrix<'a> {
-    /// The matrix of a run; `None` when it has not sizes and modes enough.
+    /// The matrix of a run; `None` when it has not sizes and modes enough, or when
+    /// all of it stays in memory, where nothing becomes durable in any way.
     pub(crate) fn of(context: &Context<'a>) -> Option<Self> {
+        if crate::layers::in_memory(&context.run.stack) {
+            return None;
+        }
         let mut cells: Vec<Cell<'a>> = Vec::new();
         for (stage, figures) in context.each() {
             let workload = stage.workload();
@@ -72,7 +77,14 @@ impl<'a> Matrix<'a> {
             let Some(mode) = WriteMode::of(workload) else {
                 continue;
             };
-            let usable = figures.errors == 0 && throughput.is_finite() && throughput > 0.0;
+            // An import does not know its engine, and is believed.
+            let refused = mode.variant == Variant::Direct
+                && stage.trials.iter().any(|trial| {
+                    let engine = &trial.evidence.engine;
+                    !engine.direct && !engine.name.is_empty()
+                });
+            let usable =
+                figures.errors == 0 && throughput.is_finite() && throughput > 0.0 && !refused;
             if stage.is_null() || !usable {
                 continue;
             }
@@ -147,13 +159,21 @@ impl<'a> Matrix<'a> {
         self.cell(mode, block_size)
     }
 
+    /// The smallest block that is large.
+    pub(crate) fn large_from(&self) -> u64 {
+        self.sizes()
+            .last()
+            .map_or(LARGE_MIN, |largest| LARGE_MIN.min(*largest))
+    }
+
     /// The fastest way to write much, and its rate in bytes per second: the
     /// median over its large blocks. Of the modes with one sync at the end,
     /// because that makes the same promise in the end as a sync after each; of
     /// direct writes where there are none.
     pub(crate) fn streaming(&self) -> Option<(WriteMode, f64)> {
+        let large_from = self.large_from();
         let rate = |mode: WriteMode| {
-            let large = self.of_mode(mode).filter(|c| c.block_size >= LARGE_MIN);
+            let large = self.of_mode(mode).filter(|c| c.block_size >= large_from);
             let rates: Vec<f64> = large.map(|cell| cell.throughput).collect();
             stats::median(&rates).map(|rate| (mode, rate))
         };
@@ -202,4 +222,51 @@ pub(crate) fn span_of_sizes(sizes: impl IntoIterator<Item = u64>) -> String {
 pub(crate) fn duration(ns: f64) -> String {
     // Latencies are far below 2^53 ns.
     units::show_duration(ns.max(0.0).round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{each, matrix_run, memory_stack};
+    use diskfacts_record::Run;
+
+    fn modes(run: &Run) -> Option<usize> {
+        Matrix::of(&Context::new(run)).map(|matrix| matrix.modes().len())
+    }
+
+    #[test]
+    fn cells_of_which_nothing_can_be_said_are_left_out() {
+        let mut run = matrix_run(|_, _| 1e8);
+        assert_eq!(modes(&run), Some(21));
+        // Direct I/O was refused: these are not what they are called.
+        each(&mut run, "synced", |t| t.evidence.engine.direct = false);
+        assert_eq!(modes(&run), Some(17));
+        // Operations failed.
+        each(&mut run, "streaming", |trial| {
+            trial.errors = u64::from(trial.settings["mode"] == "BUFFERED");
+        });
+        assert_eq!(modes(&run), Some(16));
+    }
+
+    #[test]
+    fn what_stays_in_memory_is_no_matrix_nor_are_few_sizes_or_one_mode() {
+        let mut run = matrix_run(|_, _| 1e8);
+        run.stack = memory_stack();
+        assert_eq!(modes(&run), None);
+        let mut few = matrix_run(|_, _| 1e8);
+        few.trials.retain(|t| t.workload.block_size <= 8192);
+        assert_eq!(modes(&few), None);
+        let mut one = matrix_run(|_, _| 1e8);
+        one.trials.retain(|t| t.settings["mode"] == "FSYNC");
+        assert_eq!(modes(&one), None);
+    }
+
+    #[test]
+    fn the_same_under_two_kernel_settings_is_not_one_matrix() {
+        let mut run = matrix_run(|_, _| 1e8);
+        let mut again = run.trials[0].clone();
+        again.settings.insert("scheduler".into(), "none".into());
+        run.trials.push(again);
+        assert_eq!(modes(&run), None);
+    }
 }

@@ -73,10 +73,8 @@ fn leave_out_writes(
     let mut left_out = Vec::new();
     plan.stages.retain(|stage| {
         let reads_only = !stage.workload.operation.writes();
-        if !reads_only {
-            if !left_out.contains(&stage.name) {
-                left_out.push(stage.name.clone());
-            }
+        if !reads_only && !left_out.contains(&stage.name) {
+            left_out.push(stage.name.clone());
         }
         reads_only
     });

@@ -3,8 +3,11 @@
 
 use super::{Measured, Wanted, extents_of, measured};
 use crate::exit::{Failure, OrFail};
-use directio::OpenOptions;
-use diskfacts_host::{Roots, Subject, SubjectKind, Usage, all_devices, usage, usage_while_held};
+use directio::{Holder, OpenOptions};
+use diskfacts_host::{
+    Obstacle, ObstacleKind, Roots, Subject, SubjectKind, Usage, all_devices, usage,
+    usage_while_held,
+};
 use diskfacts_record::TargetKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -96,11 +99,23 @@ fn refuse_used(usage: &Usage) -> Result<(), Failure> {
     if usage.may_be_written() {
         return Ok(());
     }
-    let obstacles: Vec<String> = usage
+    let mut obstacles: Vec<String> = usage
         .obstacles
         .iter()
         .map(|obstacle| format!("\n  {obstacle}"))
         .collect();
+    let claimed = |obstacle: &Obstacle| obstacle.kind == ObstacleKind::Exclusive;
+    if usage.obstacles.iter().any(claimed) {
+        // One of the processes that have it open may be the one that claims it.
+        let holders = directio::holders(&usage.path).unwrap_or_default();
+        let process = |holder: &&Holder| matches!(holder, Holder::Process { .. });
+        obstacles.extend(
+            holders
+                .iter()
+                .filter(process)
+                .map(|holder| format!("\n  {holder}")),
+        );
+    }
     Err(Failure::wrong_call(format!(
         "{} is not written, in spite of --destroy-data-on:{}\nNothing was written. Without --destroy-data-on the device is only read.",
         usage.path,

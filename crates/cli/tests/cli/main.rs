@@ -25,4 +25,5 @@ mod terminal;
 mod text;
 mod throttled;
 mod uses;
+mod write_matrix;
 mod wrong_calls;

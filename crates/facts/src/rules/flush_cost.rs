@@ -61,9 +61,9 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let Some(cost) = stats::median(&costs) else {
         return Vec::new();
     };
-    let flushes: Option<Vec<f64>> = pairs.iter().map(|(c, _)| c.flushes_per_write).collect();
-    let flushes = flushes.and_then(|flushes| stats::median(&flushes));
-    let flushed = flushes.is_some_and(|flushes| flushes >= FLUSHES);
+    let counted: Option<Vec<f64>> = pairs.iter().map(|(c, _)| c.flushes_per_write).collect();
+    let per_write = counted.and_then(|counted| stats::median(&counted));
+    let by_flush = per_write.is_some_and(|flushes| flushes >= FLUSHES);
     let sizes = span_of_sizes(pairs.iter().map(|(cell, _)| cell.block_size));
     let mut evidence = vec![format!(
         "In the median of {} cells of {sizes} a synced write takes {} times as long as the same \
@@ -72,14 +72,14 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         ratio(times),
         duration(cost)
     )];
-    evidence.push(match flushes {
+    evidence.push(match per_write {
         Some(flushes) => format!(
             "The disk counted {} flushes for each of these writes.",
             ratio(flushes)
         ),
         None => "The kernel does not count the flushes of this disk.".into(),
     });
-    let what = if flushed {
+    let what = if by_flush {
         "a flush of the drive's write cache"
     } else {
         "a forced write (FUA), a flush or what the filesystem adds"
@@ -92,7 +92,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             duration(cost)
         ),
         evidence,
-        confidence: if flushed {
+        confidence: if by_flush {
             Confidence::Likely
         } else {
             Confidence::Possible

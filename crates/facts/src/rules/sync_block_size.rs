@@ -55,7 +55,8 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         ),
     };
     let mut evidence = vec![format!(
-        "The streaming rate is that of {stream} with blocks of 1 MiB and more: {} in the median.",
+        "The streaming rate is that of {stream} with blocks of {} and more: {} in the median.",
+        show_size(matrix.large_from()),
         show_throughput(rate)
     )];
     evidence.extend(needed.iter().map(|(size, modes)| {
@@ -140,6 +141,21 @@ mod tests {
         });
         let finding = of_rule(&run, NAME).unwrap();
         assert_eq!(finding.evidence.len(), 2, "{finding:#?}");
+    }
+
+    #[test]
+    fn where_no_block_is_large_the_largest_is_taken() {
+        let mut run = run(1e3);
+        run.trials.retain(|t| t.workload.block_size <= 32 << 10);
+        let finding = of_rule(&run, NAME).unwrap();
+        assert!(
+            finding.evidence[0].contains("with blocks of 32 KiB and more"),
+            "{finding:#?}"
+        );
+        assert!(
+            finding.claim.contains("blocks of 8 KiB and more"),
+            "{finding:#?}"
+        );
     }
 
     #[test]

@@ -113,7 +113,7 @@ fn axis<'a>(table: &Fields<'a>, (name, span, list): Field<'a>) -> Result<Axis<'a
         return Err(wrong("with one value or more"));
     }
     let mut values: Vec<Value<'a>> = Vec::with_capacity(items.len());
-    for item in items.iter() {
+    for item in items {
         let place = item.span();
         let value = match item.get_ref() {
             DeValue::Table(sets) => named(table, &name, &place, ordered(sets))?,

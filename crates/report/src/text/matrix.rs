@@ -9,6 +9,7 @@ use super::words::{add_once, count, rate};
 use super::wrap::columns;
 use diskfacts_plan::Stage;
 use diskfacts_record::{Layers, Run, StageFigures};
+use std::fmt::Write as _;
 
 /// Columns of one cell, and between two.
 const CELL: usize = 34;
@@ -93,7 +94,8 @@ fn table(page: &mut Page<'_>, run: &Run, cells: &[Measured<'_>]) {
                     row_of(stage, axis) == *row && head_of(stage, axis) == *head
                 });
                 let said = here.map_or_else(|| "-".to_owned(), |(_, f)| cell(page, f));
-                line.push_str(&format!("{:GAP$}{said:<CELL$}", ""));
+                // Writing to a String cannot fail.
+                let _ = write!(line, "{:GAP$}{said:<CELL$}", "");
             }
             page.line(&line);
         }
@@ -134,9 +136,10 @@ fn heading(page: &mut Page<'_>, label: usize, axis: &str, block: &[String]) {
     let mut units = format!("{:<label$}", shown(axis));
     for head in block {
         let head = page.look.clean(head).into_owned();
-        names.push_str(&format!("{:GAP$}{head:<CELL$}", ""));
+        // Writing to a String cannot fail.
+        let _ = write!(names, "{:GAP$}{head:<CELL$}", "");
         let under = format!("{:>6} {:>6} {:>7} {:>7} by", "MB/s", "MiB/s", "p50", "p99");
-        units.push_str(&format!("{:GAP$}{under:<CELL$}", ""));
+        let _ = write!(units, "{:GAP$}{under:<CELL$}", "");
     }
     for line in [names, units] {
         let line = page.look.paint(Style::Heading, line.trim_end());
