@@ -56,7 +56,7 @@ pub(crate) enum Command {
     Runs(RunsArgs),
     /// Show a stored run again
     Show(ShowArgs),
-    /// List the simulated disks, print one, or run the seeds' patterns on them
+    /// List the simulated disks, print one, or reproduce the seeds
     Sim(SimArgs),
 }
 

@@ -1,4 +1,5 @@
-//! The JSON documents; `docs/reference/json.md` describes every key, and
+//! The JSON documents; `docs/reference/json.md` and, for simulated disks,
+//! `docs/reference/simulated-disks.md` describe every key, and
 //! `docs/reference/run.schema.json` is the JSON Schema of [`run`].
 
 mod reproduction;

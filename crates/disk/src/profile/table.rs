@@ -180,9 +180,14 @@ impl<'a> Table<'a> {
 
     /// A rate, bytes/s, above 0, or `plain`.
     pub(super) fn rate_or(&mut self, key: &'static str, plain: u64) -> Read<u64> {
+        const MEGABYTE: u64 = 1_000_000;
         let given = self.rate(key)?;
         Ok(self.or(key, given, plain, || {
-            format!("\"{}/s\"", units::exact_size(plain))
+            if plain.is_multiple_of(MEGABYTE) {
+                format!("\"{}MB/s\"", plain / MEGABYTE)
+            } else {
+                format!("\"{}/s\"", units::exact_size(plain))
+            }
         }))
     }
 
