@@ -22,6 +22,8 @@ pub(crate) struct Display {
     lines: Option<Lines>,
     /// How often each stage is done.
     trials: u32,
+    /// Whether trials get a line where there is no terminal.
+    says: bool,
 }
 
 struct Lines {
@@ -70,6 +72,17 @@ impl Display {
         Self {
             lines,
             trials: plan.trials,
+            says: true,
+        }
+    }
+
+    /// Shows nothing.
+    #[cfg(test)]
+    pub(crate) fn nothing() -> Self {
+        Self {
+            lines: None,
+            trials: 0,
+            says: false,
         }
     }
 
@@ -165,10 +178,12 @@ impl Display {
     pub(crate) fn trial_ended(&self, stage: usize, trial: &Trial) {
         let said = now(trial.iops, trial.workload.block_size);
         let Some(lines) = &self.lines else {
-            say(&format!(
-                "trial {}: {} ({} of {}): {said}",
-                trial.order, trial.stage, trial.number, self.trials
-            ));
+            if self.says {
+                say(&format!(
+                    "trial {}: {} ({} of {}): {said}",
+                    trial.order, trial.stage, trial.number, self.trials
+                ));
+            }
             return;
         };
         if let Some(bar) = lines.stages.get(stage) {
