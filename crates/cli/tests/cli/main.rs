@@ -17,6 +17,7 @@ mod layers;
 mod memory;
 mod plan_files;
 mod plans_command;
+mod simulated;
 mod stopping;
 mod store;
 mod support;
