@@ -183,6 +183,11 @@ impl Host {
 
     /// Makes a waiter wait for every I/O that fills one of its pages.
     fn wait_for_pages(&mut self, now_ns: u64, waiter: usize, first: u64, end: u64) {
+        if self.filling.is_empty() {
+            self.waiters.get(waiter).remaining = 0;
+            self.go_on(now_ns, waiter);
+            return;
+        }
         let mut count = 0;
         let before = self.filling.range(..first).next_back();
         let ios: Vec<usize> = before

@@ -201,7 +201,15 @@ impl PageCache {
 
     /// Changes groups that there are; pages of others are not in memory.
     fn update_known(&mut self, first: u64, end: u64, mut change: impl FnMut(&mut Group, u16)) {
-        for (number, group) in self.groups.range_mut(first / GROUP..end.div_ceil(GROUP)) {
+        let numbers = first / GROUP..end.div_ceil(GROUP);
+        if numbers.start + 1 == numbers.end {
+            // Most requests lie within one group.
+            if let Some(group) = self.groups.get_mut(&numbers.start) {
+                change(group, within(numbers.start, first, end));
+            }
+            return;
+        }
+        for (number, group) in self.groups.range_mut(numbers) {
             change(group, within(*number, first, end));
         }
     }
