@@ -29,6 +29,7 @@ Examples:
   diskfacts .                        the disk under this folder, in a minute
   diskfacts measure /srv --for etcd  whether it is good enough for etcd
   diskfacts measure /dev/sdb         a device, only read
+  diskfacts measure sim:ssd-sata     a simulated disk, in virtual time
   diskfacts devices .                what lies under this folder
   diskfacts show --json              the last run, for programs
 
@@ -97,7 +98,8 @@ pub(crate) enum Style {
 
 #[derive(Debug, Args)]
 pub(crate) struct MeasureArgs {
-    /// The folder, file or block device to measure
+    /// The folder, file or block device to measure, or a simulated disk:
+    /// sim:PROFILE, sim:FILE.toml
     #[arg(value_name = "TARGET", required = true)]
     pub(crate) target: Option<PathBuf>,
     /// A built-in plan (see `diskfacts plans`) or a TOML file
@@ -125,7 +127,8 @@ pub(crate) struct MeasureArgs {
     /// How the figures are printed
     #[arg(long, value_name = "STYLE", default_value = "facts")]
     pub(crate) style: Style,
-    /// Seed of all random choices, to repeat a run [default: drawn]
+    /// Seed of all random choices, to repeat a run [default: drawn; 1 on a
+    /// simulated disk]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Print the run as one JSON document
@@ -146,7 +149,8 @@ pub(crate) struct PlansArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DevicesArgs {
-    /// The folder, file or device to look under [default: all devices]
+    /// The folder, file, device or simulated disk to look under [default: all
+    /// devices]
     #[arg(value_name = "TARGET")]
     pub(crate) target: Option<PathBuf>,
     /// Print JSON

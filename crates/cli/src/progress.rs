@@ -22,6 +22,8 @@ pub(crate) struct Display {
     lines: Option<Lines>,
     /// How often each stage is done.
     trials: u32,
+    /// Whether trials get a line where there is no terminal.
+    says: bool,
 }
 
 struct Lines {
@@ -103,9 +105,23 @@ impl Display {
                 total,
             }
         });
-        let mut display = Self { lines, trials: 0 };
+        let mut display = Self {
+            lines,
+            trials: 0,
+            says: true,
+        };
         display.set_trials(plan.trials);
         display
+    }
+
+    /// Shows nothing.
+    #[cfg(test)]
+    pub(crate) fn nothing() -> Self {
+        Self {
+            lines: None,
+            trials: 0,
+            says: false,
+        }
     }
 
     /// Each stage is done so often: the time may not allow all that the plan
@@ -201,13 +217,15 @@ impl Display {
     pub(crate) fn trial_ended(&self, stage: usize, trial: &Trial) {
         let said = now(trial.iops, trial.workload.block_size);
         let Some(lines) = &self.lines else {
-            say(&format!(
-                "trial {}: {} ({} of {}): {said}",
-                trial.order,
-                label(trial),
-                trial.number,
-                self.trials
-            ));
+            if self.says {
+                say(&format!(
+                    "trial {}: {} ({} of {}): {said}",
+                    trial.order,
+                    label(trial),
+                    trial.number,
+                    self.trials
+                ));
+            }
             return;
         };
         if let Some(bar) = lines.of(stage) {

@@ -42,6 +42,11 @@
 //! that a controller declares non-volatile counts as medium here. Else the
 //! drive acknowledged them, from whichever of the two: `unknown`.
 //!
+//! # A simulated disk
+//! knows who served the bytes, and says so in the evidence. It is not asked:
+//! the shares are worked out from the witnesses there too, and tests hold them
+//! against what the disk says.
+//!
 //! # What is not known
 //! Missing bytes are laid to a page cache only where one certainly lies: not
 //! between a loop device with direct I/O and its backing device (holes of the
@@ -73,15 +78,6 @@ pub(crate) fn in_memory(stack: &Stack) -> bool {
 /// Who served the bytes of a trial: shares that add up to exactly 1; how
 /// they are found is said at the top of this module.
 pub fn layers(workload: &Workload, evidence: &Evidence, stack: &Stack) -> Layers {
-    // A simulated disk knows.
-    if let Some(truth) = &evidence.truth {
-        return share::layers(
-            truth.page_cache,
-            truth.drive_cache,
-            truth.media,
-            truth.device,
-        );
-    }
     if evidence.engine.name == "null" {
         return Layers::default();
     }

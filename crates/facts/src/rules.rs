@@ -71,10 +71,9 @@ impl<'a> Context<'a> {
         self.stages.iter().zip(&self.figures)
     }
 
-    /// Each stage that did I/O and whose disk is not a simulated one.
-    fn real(&self) -> impl Iterator<Item = (&Stage<'a>, &StageFigures)> {
-        self.each()
-            .filter(|(stage, _)| !stage.is_null() && !stage.is_simulated())
+    /// Each stage that did I/O, on a real disk or a simulated one.
+    fn doing_io(&self) -> impl Iterator<Item = (&Stage<'a>, &StageFigures)> {
+        self.each().filter(|(stage, _)| !stage.is_null())
     }
 }
 

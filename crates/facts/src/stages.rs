@@ -47,11 +47,6 @@ impl<'a> Stage<'a> {
     pub(crate) fn is_null(&self) -> bool {
         self.trials.iter().any(|t| t.evidence.engine.name == "null")
     }
-
-    /// Whether the disk is a simulated one, which needs no witness.
-    pub(crate) fn is_simulated(&self) -> bool {
-        self.trials.iter().any(|t| t.evidence.truth.is_some())
-    }
 }
 
 /// The stages of a run that have trials, in the order of the plan; a stage that

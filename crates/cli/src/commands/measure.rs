@@ -9,7 +9,7 @@ use crate::{look, storing};
 use anyhow::Context;
 use diskfacts_facts::uses;
 use diskfacts_plan::{Plan, builtin, file};
-use diskfacts_record::{Outcome, Run, Status};
+use diskfacts_record::{Outcome, Run, Status, TargetKind};
 use diskfacts_report::text::Closing;
 use diskfacts_report::{classic, json, text};
 use std::path::Path;
@@ -129,10 +129,18 @@ fn why(exit: Exit, run: &Run, asked: &[String]) -> Option<String> {
         Exit::Failed => {
             let errors: u64 = run.trials.iter().map(|trial| trial.errors).sum();
             let early = run.run.notes.last().filter(|_| errors == 0);
+            let failed = match errors {
+                1 => "1 operation".to_owned(),
+                errors => format!("{errors} operations"),
+            };
             match early {
                 Some(note) => note.clone(),
+                None if run.target.kind == TargetKind::Simulated => format!(
+                    "{failed} failed on {}, as its profile has it; `diskfacts show {}` says which",
+                    run.target.given, run.run.id
+                ),
                 None => format!(
-                    "{errors} operations failed on {}; `dmesg` may say why, and `diskfacts show {}` which",
+                    "{failed} failed on {}; `dmesg` may say why, and `diskfacts show {}` which",
                     run.target.given, run.run.id
                 ),
             }

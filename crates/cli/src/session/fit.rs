@@ -2,9 +2,9 @@
 //! sentence that says so; spans are made definite.
 
 use crate::exit::Failure;
-use crate::target::Measured;
+use crate::target::{Measured, Medium};
 use diskfacts_plan::units::show_size;
-use diskfacts_plan::{Plan, Workload};
+use diskfacts_plan::{EngineChoice, Plan, Workload};
 use diskfacts_record::TargetKind;
 
 /// The plan as it fits the target, and notes on what was left out. A built-in
@@ -26,7 +26,13 @@ pub(super) fn fit(
         if built_in {
             shorten_span(&mut stage.workload, constraints.size);
         }
-        let problems = stage.workload.problems_on(&constraints);
+        let mut problems: Vec<String> = stage
+            .workload
+            .problems_on(&constraints)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        problems.extend(needs_real_time(&stage.workload, measured));
         if problems.is_empty() {
             make_definite(&mut stage.workload, constraints.size);
             return true;
@@ -100,6 +106,14 @@ fn leave_out_writes(
         left_out.join(", ")
     ));
     Ok(())
+}
+
+/// Why a workload cannot be done in virtual time, if it cannot.
+fn needs_real_time(workload: &Workload, measured: &Measured) -> Option<String> {
+    let is_virtual = matches!(measured.medium, Medium::Simulated(_));
+    (is_virtual && workload.engine == EngineChoice::Null).then(|| {
+        "engine: \"null\" measures what measuring costs on this machine, in real time; a simulated disk has only virtual time".to_owned()
+    })
 }
 
 fn shorten_span(workload: &mut Workload, size: u64) {

@@ -3,6 +3,8 @@
 
 mod around;
 mod fit;
+#[cfg(test)]
+mod planted;
 mod schedule;
 mod trial;
 
@@ -104,7 +106,7 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     signals.check()?;
     measured.notes.extend(notes);
 
-    let mut run = begun(request, started, seed, &measured, stack, plan)?;
+    let mut run = begun(started, seed, request.time_ns, &measured, stack, plan)?;
     store
         .begin(&run, crate::storing::writer_of("self").as_ref())
         .or_failed()?;
@@ -141,9 +143,9 @@ fn open(request: &Request<'_>, seed: u64) -> Result<(Measured, Stack), Failure> 
 
 /// The record of a run before its first trial.
 fn begun(
-    request: &Request<'_>,
     started: Timestamp,
     seed: u64,
+    time_ns: u64,
     measured: &Measured,
     stack: Stack,
     plan: Plan,
@@ -165,7 +167,7 @@ fn begun(
                 .collect(),
             status: Status::Running,
             seed,
-            budget_ns: Some(request.time_ns),
+            budget_ns: Some(time_ns),
             overhead_ns_per_io,
             notes: measured.notes.clone(),
         },

@@ -38,24 +38,26 @@ pub(crate) fn profile_of(name: &str) -> Result<Profile, Failure> {
 
 /// What it is, and the stack under it, without building it.
 pub(super) fn describe(given: &Path, name: &str) -> Result<(Target, Stack), Failure> {
-    let profile = profile_of(name)?;
-    let stack = stack(&profile);
+    Ok(described(given, &profile_of(name)?))
+}
+
+fn described(given: &Path, profile: &Profile) -> (Target, Stack) {
+    let stack = stack(profile);
     let sector = u32::try_from(profile.drive.logical_sector()).ok();
     let target = Target {
         given: given.display().to_string(),
-        path: profile.name,
+        path: profile.name.clone(),
         kind: TargetKind::Simulated,
         size_bytes: stack.top().and_then(|disk| disk.size_bytes).unwrap_or(0),
         writable: true,
         obstacles: Vec::new(),
         extents: None,
-        // Memory is not simulated: any address will do.
         direct: sector.map(|sector| DirectIo {
-            memory_alignment_bytes: 1,
+            memory_alignment_bytes: sector,
             offset_alignment_bytes: sector,
         }),
     };
-    Ok((target, stack))
+    (target, stack)
 }
 
 pub(super) fn open(wanted: &Wanted<'_>, name: &str) -> Result<(Measured, Stack), Failure> {
@@ -70,17 +72,19 @@ pub(super) fn open(wanted: &Wanted<'_>, name: &str) -> Result<(Measured, Stack),
             "{given} is a simulated disk, which holds no data; leave --destroy-data-on away"
         )));
     }
-    let (target, stack) = describe(wanted.given, name)?;
-    let computer = Computer::new(&profile_of(name)?, wanted.seed, Plant::default());
-    Ok((measured(target, computer), stack))
+    let profile = profile_of(name)?;
+    Ok(build(wanted.given, &profile, wanted.seed, Plant::default()))
 }
 
-/// A simulated target, with its computer.
-pub(crate) fn measured(mut target: Target, computer: Computer) -> Measured {
+/// A computer with the disk of this profile, and with the flaws of `plant`.
+pub(crate) fn build(given: &Path, profile: &Profile, seed: u64, plant: Plant) -> (Measured, Stack) {
+    let (mut target, stack) = described(given, profile);
+    let computer = Computer::new(profile, seed, plant);
     target.extents = computer.extents();
-    Measured {
+    let measured = Measured {
         target,
         medium: Medium::Simulated(Box::new(computer)),
         notes: Vec::new(),
-    }
+    };
+    (measured, stack)
 }

@@ -6,13 +6,13 @@ use serde_json::Value;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-fn schema() -> Value {
+pub(crate) fn schema() -> Value {
     let text = include_str!("../../../../docs/reference/run.schema.json");
     serde_json::from_str(text).expect("the schema")
 }
 
 /// What the schema finds wrong with a document.
-fn faults(schema: &Value, document: &Value) -> Vec<String> {
+pub(crate) fn faults(schema: &Value, document: &Value) -> Vec<String> {
     let validator = jsonschema::validator_for(schema).expect("a schema");
     let errors = validator.iter_errors(document);
     errors

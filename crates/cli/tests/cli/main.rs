@@ -18,6 +18,7 @@ mod memory;
 mod plan_files;
 mod plans_command;
 mod sim_command;
+mod simulated;
 mod stopping;
 mod store;
 mod support;

@@ -126,16 +126,9 @@ impl Host {
     /// Pages that a direct write or a trim makes untrue.
     fn drop_pages(&mut self, request: &Request) {
         let (first, end) = pages_of(request);
-        let mut at = first;
-        while let Some((from, to)) = self.cache.next_dirty(at, u64::MAX)
-            && from < end
-        {
-            let dropped = (to.min(end) - from) * PAGE;
-            self.dirty_bytes -= dropped;
-            self.traffic.cancelled_bytes += dropped;
-            at = to;
-        }
-        self.cache.dropped(first, end);
+        let dropped = self.cache.dropped(first, end) * PAGE;
+        self.dirty_bytes -= dropped;
+        self.traffic.cancelled_bytes += dropped;
         if self.dirty_bytes == 0 {
             self.dirty_since_ns = None;
         }
@@ -190,6 +183,11 @@ impl Host {
 
     /// Makes a waiter wait for every I/O that fills one of its pages.
     fn wait_for_pages(&mut self, now_ns: u64, waiter: usize, first: u64, end: u64) {
+        if self.filling.is_empty() {
+            self.waiters.get(waiter).remaining = 0;
+            self.go_on(now_ns, waiter);
+            return;
+        }
         let mut count = 0;
         let before = self.filling.range(..first).next_back();
         let ios: Vec<usize> = before
@@ -256,7 +254,9 @@ impl Host {
             }
             Next::Journal | Next::Flush if self.flushes_device => {
                 self.waiters.get(index).next = Next::Done;
-                self.send_own(now_ns, index, &Request::flush(0));
+                let own = request.kind == Kind::Flush && request.flags.direct;
+                let flush = if own { request } else { Request::flush(0) };
+                self.send_own(now_ns, index, &flush);
             }
             Next::Journal | Next::Flush => {
                 self.waiters.get(index).breakdown.host_ns += self.parameters.call_ns;

@@ -2,7 +2,7 @@
 //! on their way.
 
 use crate::device::Extent;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// One page, bytes.
 pub const PAGE: u64 = 4096;
@@ -42,6 +42,8 @@ pub struct Fresh {
 #[derive(Debug, Clone)]
 pub struct PageCache {
     groups: BTreeMap<u64, Group>,
+    /// Numbers of the groups with a dirty page.
+    dirty_groups: BTreeSet<u64>,
     clock: VecDeque<u64>,
     groups_max: usize,
 }
@@ -63,6 +65,7 @@ impl PageCache {
         let groups = memory / (PAGE * GROUP);
         Self {
             groups: BTreeMap::new(),
+            dirty_groups: BTreeSet::new(),
             clock: VecDeque::new(),
             groups_max: usize::try_from(groups).unwrap_or(usize::MAX).max(16),
         }
@@ -112,6 +115,7 @@ impl PageCache {
             group.recent |= bits;
             group.used = true;
         });
+        self.dirty_groups.extend(first / GROUP..end.div_ceil(GROUP));
         fresh
     }
 
@@ -119,17 +123,18 @@ impl PageCache {
     /// of them were dirtied since the marks were cleared.
     pub fn cleaned(&mut self, first: u64, end: u64) -> u64 {
         let mut recent = 0;
-        self.update(first, end, |group, bits| {
+        self.update_known(first, end, |group, bits| {
             recent += u64::from((bits & group.dirty & group.recent).count_ones());
             group.dirty &= !bits;
             group.recent &= !bits;
         });
+        self.note_clean(first, end);
         recent
     }
 
     /// They were just read, from the medium or from the drive's memory.
     pub fn came(&mut self, first: u64, end: u64, is_media: bool) {
-        self.update(first, end, |group, bits| {
+        self.update_known(first, end, |group, bits| {
             let came = bits & group.present;
             if is_media {
                 group.from_media |= came;
@@ -143,7 +148,7 @@ impl PageCache {
     /// since they were read.
     pub fn taken(&mut self, first: u64, end: u64) -> Fresh {
         let mut fresh = Fresh::default();
-        self.update(first, end, |group, bits| {
+        self.update_known(first, end, |group, bits| {
             fresh.media += u64::from((bits & group.from_media).count_ones());
             fresh.drive += u64::from((bits & group.from_drive).count_ones());
             group.from_media &= !bits;
@@ -161,9 +166,9 @@ impl PageCache {
 
     /// Drops those that are neither dirty nor on their way.
     pub fn forget_clean(&mut self, first: u64, end: u64) {
-        for (number, group) in self.groups.range_mut(first / GROUP..end.div_ceil(GROUP)) {
-            group.present &= !(within(*number, first, end) & !group.dirty);
-        }
+        self.update_known(first, end, |group, bits| {
+            group.present &= !(bits & !group.dirty);
+        });
     }
 
     /// How many of them are in memory, and how many of these are dirty.
@@ -177,14 +182,49 @@ impl PageCache {
         counts
     }
 
-    /// They are not in memory any more, dirty or not.
-    pub fn dropped(&mut self, first: u64, end: u64) {
-        self.update(first, end, |group, bits| {
+    /// They are not in memory any more, dirty or not. Gives how many were
+    /// dirty.
+    pub fn dropped(&mut self, first: u64, end: u64) -> u64 {
+        let mut dirty = 0;
+        self.update_known(first, end, |group, bits| {
+            dirty += u64::from((bits & group.dirty).count_ones());
             group.present &= !bits;
             group.dirty &= !bits;
             group.from_media &= !bits;
             group.from_drive &= !bits;
         });
+        if dirty > 0 {
+            self.note_clean(first, end);
+        }
+        dirty
+    }
+
+    /// Changes groups that there are; pages of others are not in memory.
+    fn update_known(&mut self, first: u64, end: u64, mut change: impl FnMut(&mut Group, u16)) {
+        let numbers = first / GROUP..end.div_ceil(GROUP);
+        if numbers.start + 1 == numbers.end {
+            // Most requests lie within one group.
+            if let Some(group) = self.groups.get_mut(&numbers.start) {
+                change(group, within(numbers.start, first, end));
+            }
+            return;
+        }
+        for (number, group) in self.groups.range_mut(numbers) {
+            change(group, within(*number, first, end));
+        }
+    }
+
+    /// Some of these may have no dirty page any more.
+    fn note_clean(&mut self, first: u64, end: u64) {
+        for number in first / GROUP..end.div_ceil(GROUP) {
+            if self
+                .groups
+                .get(&number)
+                .is_none_or(|group| group.dirty == 0)
+            {
+                self.dirty_groups.remove(&number);
+            }
+        }
     }
 
     fn update(&mut self, first: u64, end: u64, mut change: impl FnMut(&mut Group, u16)) {
@@ -247,12 +287,12 @@ impl PageCache {
     /// `pages_max`: first, and one past the last.
     pub fn next_dirty(&self, page: u64, pages_max: u64) -> Option<(u64, u64)> {
         let mut found: Option<(u64, u64)> = None;
-        for (&number, group) in self.groups.range(page / GROUP..) {
-            if group.dirty == 0 {
-                if found.is_some() {
-                    break;
-                }
+        for &number in self.dirty_groups.range(page / GROUP..) {
+            let Some(group) = self.groups.get(&number) else {
                 continue;
+            };
+            if found.is_some_and(|(_, end)| end != number * GROUP) {
+                break;
             }
             for at in (number * GROUP).max(page)..(number + 1) * GROUP {
                 let is_dirty = group.dirty & bit(at) != 0;

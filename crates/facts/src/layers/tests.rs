@@ -294,9 +294,10 @@ fn a_filesystem_without_known_devices_is_not_guessed_at() {
 }
 
 #[test]
-fn a_simulated_disk_knows() {
+fn a_simulated_disk_is_judged_by_its_witnesses() {
     let workload = reading(CacheMode::Direct);
     let mut seen = evidence(&workload, OPS, &stack());
+    let without = layers(&workload, &seen, &stack());
     seen.truth = Some(Layers {
         page_cache: 0.0,
         drive_cache: 0.25,
@@ -304,7 +305,7 @@ fn a_simulated_disk_knows() {
         unknown: 0.0,
         device: Some(1.0),
     });
-    assert_eq!(Some(layers(&workload, &seen, &stack())), seen.truth);
+    assert_eq!(layers(&workload, &seen, &stack()), without);
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub(super) const SHARE: f64 = 0.02;
 
 pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let cases: Vec<Case<'_>> = context
-        .real()
+        .doing_io()
         .flat_map(|(stage, figures)| kind::of(context, stage, figures))
         .collect();
     Kind::ALL

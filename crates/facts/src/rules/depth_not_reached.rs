@@ -26,7 +26,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let mut only_sync = true;
     let mut only_direct = true;
     let mut lowest = 1.0_f64;
-    for (stage, _) in context.real() {
+    for (stage, _) in context.doing_io() {
         let workload = stage.workload();
         let asked = workload.outstanding() as f64;
         let Some(reached) = reached(stage) else {

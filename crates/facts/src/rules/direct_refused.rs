@@ -15,7 +15,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let refused: Vec<_> = context
-        .real()
+        .doing_io()
         .filter(|(stage, _)| {
             stage.workload().cache == CacheMode::Direct
                 && stage.trials.iter().any(|t| !t.evidence.engine.direct)

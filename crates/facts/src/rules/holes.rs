@@ -42,7 +42,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     }
     let stages = names(
         context
-            .real()
+            .doing_io()
             .filter(|(stage, _)| stage.workload().operation.reads())
             .map(|(stage, _)| stage.name),
     );

@@ -99,6 +99,15 @@ mod tests {
     }
 
     #[test]
+    fn a_run_with_failed_operations_that_did_all_its_trials_was_not_interrupted() {
+        let mut run = testing::healthy();
+        run.run.status = Status::Failed;
+        testing::silent(&run);
+        run.trials.pop();
+        assert!(only(&run, NAME).claim.contains("ended early"));
+    }
+
+    #[test]
     fn a_run_without_an_end_says_so() {
         let mut run = testing::healthy();
         run.run.status = Status::Running;

@@ -18,7 +18,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         .collect();
     let stages = names(
         context
-            .real()
+            .doing_io()
             .filter(|(stage, _)| {
                 let workload = stage.workload();
                 workload.operation.writes() && workload.sync == SyncMode::None

@@ -31,7 +31,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let mut evidence = Vec::new();
     let mut stages = Vec::new();
     let mut most = 0.0_f64;
-    for (stage, _) in context.real() {
+    for (stage, _) in context.doing_io() {
         if stage.workload().cache == CacheMode::Warm {
             continue;
         }
@@ -148,7 +148,7 @@ fn beside_partitions(trial: &Trial, stack: &Stack) -> u64 {
 fn in_flight_before(context: &Context<'_>) -> Option<Finding> {
     let mut stages: Vec<&Stage<'_>> = Vec::new();
     let (mut trials, mut most) = (0_u64, 0_u64);
-    for (stage, _) in context.real() {
+    for (stage, _) in context.doing_io() {
         let before = stage.trials.iter().map(|t| {
             let leaves = t.evidence.devices.iter().filter(|d| d.leaf);
             leaves.map(|d| d.in_flight_before).sum::<u64>()

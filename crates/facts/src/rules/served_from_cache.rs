@@ -21,7 +21,7 @@ pub(crate) const SHARE: f64 = 0.02;
 
 pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let cases: Vec<Case<'_>> = context
-        .real()
+        .doing_io()
         .filter(|(_, figures)| figures.layers.page_cache > SHARE)
         .filter_map(|(stage, figures)| cause::of(context, stage, figures))
         .collect();

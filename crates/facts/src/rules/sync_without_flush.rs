@@ -17,7 +17,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     }
     let mut evidence = Vec::new();
     let mut stages = Vec::new();
-    for (stage, _) in context.real() {
+    for (stage, _) in context.doing_io() {
         // A forced write (FUA) does without a flush, so a write opened with
         // O_DSYNC or O_SYNC needs none where the disk can force single writes.
         let by_flush = match stage.workload().sync {

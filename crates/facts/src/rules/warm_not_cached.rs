@@ -17,7 +17,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let mut stages = Vec::new();
     let mut most = 0.0_f64;
     let mut span = 0;
-    for (stage, figures) in context.real() {
+    for (stage, figures) in context.doing_io() {
         let workload = stage.workload();
         let Some(share) = figures.layers.device else {
             continue;

@@ -1,0 +1,69 @@
+//! Planted truths: each rule is held against a simulated computer with one flaw,
+//! by the path that a real measurement takes: plan, engine, record, findings.
+//! The rule fires and all others stay silent, and without a flaw all do.
+
+mod cases;
+mod setup;
+mod truth;
+
+use diskfacts_disk::profile::profiles;
+use diskfacts_facts::rules;
+use diskfacts_record::{Finding, Run};
+use setup::Setup;
+
+fn rules_of(run: &Run) -> Vec<&str> {
+    let mut names: Vec<&str> = run.findings.iter().map(|f| f.rule.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+fn claims(findings: &[Finding]) -> String {
+    let claims = findings.iter().map(|finding| {
+        format!(
+            "{}: {}\n    {}\n",
+            finding.rule,
+            finding.claim,
+            finding.evidence.join("\n    ")
+        )
+    });
+    claims.collect()
+}
+
+#[test]
+fn each_flaw_is_found_and_nothing_else() {
+    let mut wrong = Vec::new();
+    for (rule, plant) in cases::CASES {
+        let mut setup = Setup::on("ssd-sata");
+        plant(&mut setup);
+        let run = setup.run();
+        if rules_of(&run) != [*rule] {
+            wrong.push(format!("planted {rule}, found\n{}", claims(&run.findings)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_rule_has_a_flaw_that_is_planted() {
+    let planted: Vec<&str> = cases::CASES.iter().map(|(rule, _)| *rule).collect();
+    let known: Vec<&str> = rules::all().iter().map(|rule| rule.name).collect();
+    for rule in &known {
+        let times = planted.iter().filter(|name| *name == rule).count();
+        assert_eq!(times, 1, "cases for {rule}");
+    }
+    assert_eq!(planted.len(), known.len(), "{planted:?}");
+}
+
+#[test]
+fn a_disk_without_a_planted_flaw_has_no_findings() {
+    let mut wrong = Vec::new();
+    for name in profiles() {
+        let run = Setup::on(name).run();
+        assert_eq!(run.trials.len(), 5 * run.plan.stages.len());
+        if !run.findings.is_empty() {
+            wrong.push(format!("{name}\n{}", claims(&run.findings)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,150 @@
+//! One flaw for each rule.
+
+use super::setup::Setup;
+use diskfacts_disk::Extent;
+use diskfacts_disk::defects::WeakSector;
+use diskfacts_disk::faults::neighbour::NeighbourParameters;
+use diskfacts_disk::faults::stall::StallParameters;
+use diskfacts_disk::faults::throttle::{CreditParameters, ThrottleParameters};
+use diskfacts_engine::sim::{DirectOpen, Processor};
+use diskfacts_plan::SyncMode;
+
+const MS: u64 = 1_000_000;
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+
+/// What is planted.
+type Planting = fn(&mut Setup);
+
+/// Each rule, and the flaw that it is for.
+pub(super) const CASES: &[(&str, Planting)] = &[
+    ("io-errors", |setup| {
+        setup.only("random-read").workload.span = Some(MIB);
+        setup.profile.faults.weak_sectors = vec![WeakSector {
+            offset: 64 * KIB,
+            retries: 2,
+            readable: false,
+        }];
+    }),
+    ("interrupted", |setup| {
+        let each_ns = setup.only("random-read").workload.stop.time_ns;
+        setup.plant.stop_at_ns = each_ns.map(|ns| ns * 4 + ns / 2);
+    }),
+    ("served-from-cache", |setup| {
+        // The span is in memory, because a stage before it reads all of it.
+        let warm = setup.stage("warm-read").clone();
+        let mut direct = setup.only("random-read").clone();
+        direct.workload.span = warm.workload.span;
+        direct.workload.block_size = warm.workload.block_size;
+        setup.plan.stages = vec![warm, direct];
+        setup.plant.direct = DirectOpen::Ignored;
+    }),
+    ("holes", |setup| {
+        setup.only("random-read");
+        setup.plant.hole = Some(Extent {
+            start: 0,
+            end: setup.profile.capacity() / 2,
+        });
+    }),
+    ("direct-refused", |setup| {
+        setup.only("random-read");
+        setup.plant.direct = DirectOpen::Refused;
+    }),
+    ("bytes-disagree", |setup| {
+        setup.only("random-read");
+        setup.plant.reads_in = Some(16 * KIB);
+    }),
+    ("sync-without-flush", |setup| {
+        *setup = Setup::on("hdd-7200-sync");
+        setup.only("log-write").workload.stop.time_ns = Some(2000 * MS);
+        setup.plant.drops_flushes = true;
+    }),
+    ("other-io", |setup| {
+        setup.only("random-read");
+        setup.plant.neighbour = Some(NeighbourParameters {
+            every_ns: MS,
+            len: 16 * KIB,
+            writes: false,
+            extent: Extent { start: 0, end: 0 },
+        });
+    }),
+    ("warm-not-cached", |setup| {
+        setup.only("warm-read").workload.stop.time_ns = Some(2000 * MS);
+        setup.plant.memory = Some(32 * MIB);
+    }),
+    ("cpu-bound", |setup| {
+        setup.plant.processor = Some(Processor {
+            busiest_thread: 0.97,
+            ..Processor::default()
+        });
+    }),
+    ("depth-not-reached", |setup| {
+        setup.plant.in_flight_max = Some(5);
+    }),
+    ("engine-fell-back", |setup| {
+        setup.stage("random-read").workload.iopoll = true;
+        setup.plant.refuses_polling = true;
+    }),
+    ("rate-missed", |setup| {
+        setup.only("steady-rate");
+        setup.profile.faults.throttle = Some(credit(90, 90, 1));
+    }),
+    ("stalled", |setup| {
+        setup.only("random-read").workload.stop.time_ns = Some(2000 * MS);
+        setup.profile.faults.stall = Some(StallParameters {
+            every_ns: 400 * MS,
+            for_ns: 50 * MS,
+        });
+    }),
+    ("warm-up", |setup| {
+        setup.only("random-read");
+        setup.profile.faults.throttle = Some(credit(2000, 4000, 500));
+    }),
+    ("too-noisy", |setup| {
+        // Another machine on the same disk: this host cannot see it.
+        setup.only("random-read");
+        setup.profile.faults.neighbour = Some(NeighbourParameters {
+            every_ns: 50 * MS,
+            len: 6 * MIB,
+            writes: false,
+            extent: Extent { start: 0, end: 0 },
+        });
+    }),
+    ("too-short", |setup| {
+        setup.only("random-read").workload.stop.time_ns = Some(50 * MS);
+    }),
+    ("too-few-trials", |setup| setup.plan.trials = 2),
+    ("clock", |setup| setup.plant.clock_ppm = 1000),
+    ("cpu-pressure", |setup| {
+        setup.plant.processor = Some(Processor {
+            waited: 0.3,
+            ..Processor::default()
+        });
+    }),
+    ("cpu-stolen", |setup| {
+        // Of one processor, however many this machine has.
+        let cpus = diskfacts_host::machine(&diskfacts_host::Roots::default()).cpus;
+        setup.plant.processor = Some(Processor {
+            stolen: 0.1 * f64::from(cpus),
+            ..Processor::default()
+        });
+    }),
+    ("not-durable", |setup| {
+        *setup = Setup::on("hdd-7200-sync");
+        let workload = &mut setup.only("log-write").workload;
+        workload.stop.time_ns = Some(2000 * MS);
+        workload.sync = SyncMode::None;
+    }),
+];
+
+/// A volume that does `burst` operations a second for the first `bucket`, and
+/// `base` after that.
+fn credit(base: u64, burst: u64, bucket: u64) -> ThrottleParameters {
+    ThrottleParameters::Credit(CreditParameters {
+        base_iops: base,
+        burst_iops: burst,
+        bucket,
+        io_unit: 256 * KIB,
+        bytes_per_s: 1 << 40,
+    })
+}

@@ -1,0 +1,146 @@
+//! A simulated measurement, ready to be changed and run.
+
+use crate::progress::Display;
+use crate::session::{begun, conclude, fit, trials};
+use crate::signals::Signals;
+use crate::target::simulated;
+use diskfacts_disk::profile::{Profile, profile};
+use diskfacts_engine::sim::Plant;
+use diskfacts_plan::{Plan, Stage, file};
+use diskfacts_record::Run;
+use jiff::Timestamp;
+use std::path::Path;
+use std::time::Instant;
+
+/// Sound work on a sound disk: every stage is long enough, synced where it
+/// writes, and comes back to nothing that an earlier trial left in memory.
+/// `LONG` and `RATE` depend on the disk.
+const PLAN: &str = r#"
+name = "sound"
+trials = 5
+
+[[stage]]
+name = "random-read"
+operation = "read"
+pattern = "random"
+block_size = "4KiB"
+cache = "direct"
+time = "LONG"
+
+[[stage]]
+name = "random-read-qd8"
+operation = "read"
+pattern = "random"
+block_size = "4KiB"
+cache = "direct"
+queue_depth = 8
+time = "LONG"
+
+[[stage]]
+name = "sequential-read"
+operation = "read"
+pattern = "sequential"
+block_size = "128KiB"
+cache = "direct"
+queue_depth = 4
+time = "LONG"
+
+[[stage]]
+name = "log-write"
+operation = "write"
+pattern = "sequential"
+block_size = "4KiB"
+cache = "direct"
+sync = "fdatasync"
+time = "LONG"
+
+[[stage]]
+name = "warm-read"
+operation = "read"
+pattern = "random"
+block_size = "64KiB"
+span = "64MiB"
+cache = "warm"
+time = "150ms"
+
+[[stage]]
+name = "steady-rate"
+operation = "read"
+pattern = "random"
+block_size = "4KiB"
+cache = "direct"
+queue_depth = 4
+rate = RATE
+arrivals = "fixed"
+time = "LONG"
+"#;
+
+/// A simulated measurement.
+pub(super) struct Setup {
+    pub(super) profile: Profile,
+    pub(super) plant: Plant,
+    pub(super) plan: Plan,
+    pub(super) seed: u64,
+}
+
+impl Setup {
+    /// Sound work on the disk of a profile.
+    pub(super) fn on(name: &str) -> Self {
+        let profile = profile(name).expect("a built-in profile");
+        // What turns does some hundred operations a second, and needs longer
+        // for its trials to agree.
+        let (long, rate) = if profile.is_rotational() {
+            ("30s", "20")
+        } else {
+            ("300ms", "150")
+        };
+        let text = PLAN.replace("LONG", long).replace("RATE", rate);
+        let plan = file::parse(&text).expect("a plan");
+        Self {
+            profile,
+            plant: Plant::default(),
+            plan,
+            seed: 1,
+        }
+    }
+
+    /// Leaves only this stage.
+    pub(super) fn only(&mut self, name: &str) -> &mut Stage {
+        self.plan.stages.retain(|stage| stage.name == name);
+        self.stage(name)
+    }
+
+    pub(super) fn stage(&mut self, name: &str) -> &mut Stage {
+        let mut stages = self.plan.stages.iter_mut();
+        stages
+            .find(|stage| stage.name == name)
+            .expect("a stage of the plan")
+    }
+
+    /// Measures.
+    pub(super) fn run(self) -> Run {
+        let given = format!("sim:{}", self.profile.name);
+        let (mut measured, stack) =
+            simulated::build(Path::new(&given), &self.profile, self.seed, self.plant);
+        let Ok((plan, notes)) = fit::fit(&self.plan, &measured, false) else {
+            panic!("the plan fits {given}");
+        };
+        assert_eq!(notes, [""; 0]);
+        // Every stage says itself how long it takes.
+        let time_ns = u64::MAX;
+        let started = Timestamp::UNIX_EPOCH;
+        let Ok(mut run) = begun(started, self.seed, time_ns, &measured, stack, plan) else {
+            panic!("a run begins");
+        };
+        trials(
+            &mut run,
+            &mut measured,
+            &mut |_, _| Ok(()),
+            &Signals::default(),
+            &mut Display::nothing(),
+            Instant::now(),
+        );
+        conclude(&mut run, &[]);
+        run
+    }
+}
