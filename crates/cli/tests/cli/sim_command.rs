@@ -101,7 +101,7 @@ fn a_profile_of_no_disk_that_can_be_is_refused_with_file_line_key_and_reason() {
         (
             "heads = 4",
             "head = 4",
-            "[hdd] lacks heads; write for example heads = 4. Did you mean it by 'head' in line 14?",
+            "[hdd] lacks heads; write for example heads = 4. Did you mean it by 'head' in line 15?",
         ),
         (
             "horizon_tracks = 1.11",
