@@ -87,6 +87,7 @@ fn flash_drive(name: &str, parameters: &SsdParameters) {
     load.extend(random(Kind::Write, 4096, capacity, 50_000, 3));
     let taken = peak(|| Ssd::new(small), &load);
     let share = taken as f64 / capacity as f64;
+    println!("{name}: {:.3} % of the capacity", 100.0 * share);
     // Four bytes each way for every 4 KiB, and the spare flash.
     assert!((0.001..0.01).contains(&share), "{name}: {share}");
     // One of a terabyte, a write to each 1024th of it: the map is made where

@@ -66,13 +66,6 @@ fn every_gate_holds() {
 }
 
 #[test]
-fn every_gate_holds_wherever_the_random_strides_go() {
-    let other = reproduce(7919, None).unwrap();
-    assert!(other.holds(), "{:#?}", other.verdicts);
-    assert_ne!(other.cells, RESULT.cells, "chance takes part");
-}
-
-#[test]
 fn all_624_measured_rows_are_accounted_for() {
     let sum = |of: fn(&Account) -> usize| RESULT.accounts.iter().map(of).sum::<usize>();
     assert_eq!(sum(|account| account.rows), 624);
@@ -113,17 +106,18 @@ fn all_624_measured_rows_are_accounted_for() {
     assert_eq!(sum(|account| account.apart), 38);
 }
 
-/// The verdicts with a built-in profile of which one line is changed.
+/// Another seed of chance, and a built-in profile of which one line is changed.
 fn with(name: &str, from: &str, to: &str) -> Result<Reproduction, Unfit> {
     let text = profile_text(name).unwrap();
     assert!(text.contains(from), "{name}: {from}");
-    reproduce(1, Some(&parse(&text.replacen(from, to, 1)).unwrap()))
+    reproduce(7919, Some(&parse(&text.replacen(from, to, 1)).unwrap()))
 }
 
 #[test]
 fn a_disk_that_turns_at_another_speed_misses_the_gates_of_its_seed_and_no_other() {
     let slower = with("hdd-7200-sync", "rpm = 7200", "rpm = 5400").unwrap();
     assert!(!slower.holds());
+    // The others hold wherever the random strides go.
     let missed: Vec<Gate> = slower
         .verdicts
         .iter()
@@ -131,12 +125,15 @@ fn a_disk_that_turns_at_another_speed_misses_the_gates_of_its_seed_and_no_other(
         .map(|verdict| verdict.gate)
         .collect();
     assert_eq!(missed, [Gate::G1, Gate::G3]);
-    // Every other document's cells are as before.
-    let of_others = |result: &Reproduction| -> Vec<Cell> {
-        let cells = result.cells.iter().filter(|cell| cell.seed != 3);
+    let of_seed_000 = |result: &Reproduction| -> Vec<Cell> {
+        let cells = result.cells.iter().filter(|cell| cell.seed == 0);
         cells.cloned().collect()
     };
-    assert_eq!(of_others(&slower), of_others(&RESULT));
+    assert_ne!(
+        of_seed_000(&slower),
+        of_seed_000(&RESULT),
+        "chance takes part"
+    );
 }
 
 #[test]
