@@ -153,6 +153,15 @@ mod tests {
     }
 
     #[test]
+    fn a_wait_that_only_two_sizes_show_is_no_revolution() {
+        let mut run = waiting(Revolution::ns(7200));
+        rotating(&mut run);
+        run.trials
+            .retain(|t| !(16 << 10..1 << 20).contains(&t.workload.block_size));
+        assert!(of_rule(&run, NAME).is_none());
+    }
+
+    #[test]
     fn the_disk_of_the_benchmark_turns_7200_times_a_minute() {
         let finding = of_rule(&seed_run(), NAME).unwrap();
         assert!(
