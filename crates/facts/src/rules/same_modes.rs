@@ -180,6 +180,26 @@ mod tests {
         assert!(!finding.evidence.iter().any(|e| e.contains("O_DIRECT")));
     }
 
+    /// Whether two modes are the same whose ratio at a size this gives.
+    fn same(ratio: impl Fn(u64) -> f64) -> bool {
+        let run = matrix_run(|mode, size| match mode.to_string().as_str() {
+            "FSYNC" => 1e8,
+            "O_SYNC" => 1e8 * ratio(size),
+            _ => 1e9 * 1.3_f64.powi(i32::try_from(mode.rank()).unwrap()),
+        });
+        of_rule(&run, NAME).is_some()
+    }
+
+    #[test]
+    fn the_median_and_all_sizes_but_one_have_to_be_alike() {
+        assert!(same(|_| 1.04));
+        assert!(!same(|_| 1.06));
+        assert!(!same(|_| 0.92));
+        let odd = |sizes: &'static [u64]| move |size| if sizes.contains(&size) { 2.0 } else { 1.0 };
+        assert!(same(odd(&[4096])));
+        assert!(!same(odd(&[4096, 8192])));
+    }
+
     #[test]
     fn where_all_modes_differ_nothing_is_said() {
         assert!(of_rule(&run(|_| None), NAME).is_none());

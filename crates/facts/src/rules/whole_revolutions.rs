@@ -153,6 +153,33 @@ mod tests {
     }
 
     #[test]
+    fn a_wait_that_only_two_sizes_show_is_no_revolution() {
+        let mut run = waiting(Revolution::ns(7200));
+        rotating(&mut run);
+        run.trials
+            .retain(|t| !(16 << 10..1 << 20).contains(&t.workload.block_size));
+        assert!(of_rule(&run, NAME).is_none());
+    }
+
+    #[test]
+    fn a_wait_that_little_more_than_half_of_the_modes_show_is_no_revolution() {
+        let waits = |slow: usize| {
+            let mut run = matrix_run(|mode, size| {
+                let wait = match mode.rank() {
+                    0..=8 => 0.0,
+                    rank if rank < 9 + slow => 20e6,
+                    _ => Revolution::ns(7200),
+                };
+                size as f64 / (wait + size as f64 / 127e6 * 1e9) * 1e9
+            });
+            rotating(&mut run);
+            of_rule(&run, NAME)
+        };
+        assert!(waits(2).is_some());
+        assert!(waits(5).is_none());
+    }
+
+    #[test]
     fn the_disk_of_the_benchmark_turns_7200_times_a_minute() {
         let finding = of_rule(&seed_run(), NAME).unwrap();
         assert!(
