@@ -3,6 +3,7 @@
 //! The rule fires and all others stay silent, and without a flaw all do.
 
 mod cases;
+mod matrix;
 mod setup;
 mod truth;
 
@@ -46,7 +47,11 @@ fn each_flaw_is_found_and_nothing_else() {
 
 #[test]
 fn every_rule_has_a_flaw_that_is_planted() {
-    let planted: Vec<&str> = cases::CASES.iter().map(|(rule, _)| *rule).collect();
+    let planted: Vec<&str> = cases::CASES
+        .iter()
+        .map(|(rule, _)| *rule)
+        .chain(matrix::RULES)
+        .collect();
     let known: Vec<&str> = rules::all().iter().map(|rule| rule.name).collect();
     for rule in &known {
         let times = planted.iter().filter(|name| *name == rule).count();
