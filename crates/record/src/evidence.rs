@@ -29,7 +29,8 @@ pub struct Evidence {
     pub residency_before: Option<Residency>,
     /// Page cache of the span after the trial.
     pub residency_after: Option<Residency>,
-    /// Who served the bytes, when the target itself says so (a simulated disk).
+    /// Who really served the bytes, when the target itself knows (a simulated
+    /// disk). The layers are worked out without it.
     #[serde(default)]
     pub truth: Option<crate::trial::Layers>,
     /// Processor time that the hypervisor gave to others while this machine
@@ -183,7 +184,8 @@ pub struct Pressure {
 pub struct ClockEvidence {
     /// `tsc`, `monotonic` or `virtual`.
     pub source: String,
-    /// How far it was from `CLOCK_MONOTONIC` over the trial, parts per million.
+    /// How far it was from `CLOCK_MONOTONIC`, or from virtual time, over the
+    /// trial, parts per million.
     pub drift_ppm: Option<f64>,
     /// Completions that seemed to end before they began; their latency was
     /// recorded as 0.

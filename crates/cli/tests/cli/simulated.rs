@@ -152,6 +152,27 @@ fn a_profile_of_ones_own_is_read_from_a_file_and_its_faults_show() {
 }
 
 #[test]
+fn ctrl_c_ends_virtual_time_too_and_keeps_what_is_complete() {
+    let case = Case::new();
+    let plan = case.text_file(
+        "plan.toml",
+        "name = \"p\"\ntrials = 1\n[[stage]]\nname = \"short\"\noperation = \"read\"\noperations = 10\n[[stage]]\nname = \"long\"\noperation = \"read\"\nstreams = 2\ntime = \"10000h\"\n",
+    );
+    let running = case
+        .diskfacts(["measure", "sim:nvme-consumer", "--seed", "1", "--plan"])
+        .arg(plan)
+        .start();
+    running.wait_for_stderr("trial 1: short");
+    running.interrupt();
+    running
+        .finish()
+        .expect_code(130)
+        .expect_stdout("INTERRUPTED")
+        .expect_stderr("stopped by Ctrl-C; 1 complete trial is stored");
+    assert_eq!(trials(&case.last()).len(), 1);
+}
+
+#[test]
 fn wrong_calls_on_simulated_disks_are_refused_with_what_would_be_right() {
     let case = Case::new();
     let measure = |target: &str, more: &[&str]| {

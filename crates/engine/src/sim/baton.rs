@@ -151,3 +151,52 @@ impl Drop for Baton {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim::machine::{Access, Outside};
+    use diskfacts_disk::host::{Host, HostParameters};
+    use diskfacts_disk::profile::{build_disk, profile};
+
+    fn machine() -> Box<Machine> {
+        let profile = profile("hdd-7200-1tb").expect("a built-in profile");
+        let host = Host::new(HostParameters::linux(), build_disk(&profile, 1));
+        let mut machine = Machine::new(host, None, None);
+        machine.begin_trial(2, Access::default(), Outside::default());
+        machine
+    }
+
+    #[test]
+    fn streams_run_in_turn_and_the_machine_comes_home() {
+        let (mut streams, home, starter) = batons(2);
+        starter.start(machine());
+        let (mut second, mut first) = (streams.pop().unwrap(), streams.pop().unwrap());
+        let waits = std::thread::spawn(move || {
+            second.receive().expect("its turn");
+            second.wait(Waiting::Time(500)).expect("its time");
+            second.machine().now_ns()
+        });
+        first.receive().expect("the first turn");
+        first.wait(Waiting::Time(900)).expect("its time");
+        assert_eq!(first.machine().now_ns(), 900);
+        drop(first);
+        assert_eq!(waits.join().expect("no panic"), 500);
+        assert_eq!(home.recv().expect("it comes home").now_ns(), 900);
+    }
+
+    #[test]
+    fn a_stream_that_panics_sends_the_others_home_and_keeps_the_machine() {
+        let (mut streams, home, starter) = batons(2);
+        starter.start(machine());
+        let (mut second, mut first) = (streams.pop().unwrap(), streams.pop().unwrap());
+        let broken = std::thread::spawn(move || {
+            first.receive().expect("the first turn");
+            panic!("planted");
+        });
+        assert!(second.receive().is_err());
+        assert!(broken.join().is_err());
+        drop(second);
+        assert!(home.recv().is_err());
+    }
+}

@@ -199,10 +199,10 @@ fn identity(device: &BlockDevice) -> String {
     if device.read_only == Some(true) {
         parts.push("read-only".to_owned());
     }
-    parts.push(format!(
-        "{} ({}:{})",
-        device.path, device.major, device.minor
-    ));
+    parts.push(match device.kind {
+        DeviceKind::Simulated => device.path.clone(),
+        _ => format!("{} ({}:{})", device.path, device.major, device.minor),
+    });
     parts.join(", ")
 }
 
