@@ -253,7 +253,7 @@ pub fn findings(run: &Run) -> Vec<Finding> {
 
 /// Most lines of evidence of a finding, and how many are kept of more: what is so
 /// in the 294 cells of a matrix is seen from a few of them.
-const EVIDENCE_MAX: usize = 16;
+const EVIDENCE_MAX: usize = 12;
 const EVIDENCE_KEPT: usize = 5;
 
 /// Keeps the first lines of a long list of evidence, and the last, which may be

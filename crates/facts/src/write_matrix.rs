@@ -6,7 +6,7 @@
 
 mod revolution;
 
-use crate::rules::Context;
+use crate::rules::{Context, SERVED_FROM_CACHE};
 use crate::stats;
 use diskfacts_plan::WriteMode;
 use diskfacts_plan::write_mode::Variant;
@@ -39,6 +39,8 @@ pub(crate) struct Cell<'a> {
     /// Flushes that the leaves counted for each write; `None` when they do not
     /// count them.
     pub(crate) flushes_per_write: Option<f64>,
+    /// Share of its bytes that stayed in a page cache.
+    pub(crate) page_cache: f64,
     /// Name of its stage.
     pub(crate) stage: &'a str,
     /// Number of trials.
@@ -109,6 +111,7 @@ impl<'a> Matrix<'a> {
                 flushes_per_write: flushed
                     .filter(|_| writes > 0)
                     .map(|flushes| flushes as f64 / writes as f64),
+                page_cache: figures.layers.page_cache,
                 stage: stage.name,
                 trials: stage.trials.len(),
             });
@@ -150,13 +153,15 @@ impl<'a> Matrix<'a> {
             .filter(|cell| cell.mode.sync.each_write() && cell.block_size <= SMALL_MAX)
     }
 
-    /// The same size written directly, and never synced.
+    /// The same size written directly, and never synced; `None` where a page cache
+    /// below, as of the file behind a loop device, kept it from the device.
     pub(crate) fn unsynced(&self, block_size: u64) -> Option<&Cell<'a>> {
         let mode = WriteMode {
             sync: SyncMode::None,
             variant: Variant::Direct,
         };
         self.cell(mode, block_size)
+            .filter(|cell| cell.page_cache <= SERVED_FROM_CACHE)
     }
 
     /// The smallest block that is large.

@@ -154,6 +154,16 @@ mod tests {
     }
 
     #[test]
+    fn direct_writes_that_stay_in_a_page_cache_below_show_nothing_of_a_drive() {
+        let mut run = run(15.0, Some("write back"));
+        for trial in &mut run.trials {
+            trial.layers = crate::testing::cached();
+        }
+        assert!(of_rule(&run, NAME).is_none());
+        assert!(of_rule(&run, flush_cost::NAME).is_none());
+    }
+
+    #[test]
     fn a_drive_without_a_volatile_cache_is_believed() {
         assert!(of_rule(&run(15.0, Some("write through")), NAME).is_none());
         assert!(of_rule(&run(1.05, Some("write through")), NAME).is_none());

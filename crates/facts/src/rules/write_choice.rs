@@ -2,10 +2,12 @@
 //!
 //! Only ways that make data durable are candidates: a log needs each write
 //! durable, pages and bulk data need it once, at a checkpoint or at the end.
-//! Ways within 5 % of the fastest are as good; among them the first of a list
-//! that says what is simplest or spares the page cache.
+//! Ways are compared at a size and its two neighbours, by the median, so that one
+//! odd cell does not decide. Those within 5 % of the fastest are as good; among
+//! them the first is taken, or the first that spares the page cache.
 
 use super::Context;
+use crate::stats;
 use crate::words::count;
 use crate::write_matrix::{Cell, Matrix, duration};
 use diskfacts_plan::units::{show_size, show_throughput, three_digits};
@@ -109,15 +111,18 @@ fn choose<'m, 'a>(
         .iter()
         .filter(|cell| cell.block_size == block_size && wanted(cell))
         .collect();
-    let by_rate = |a: &&&Cell<'a>, b: &&&Cell<'a>| a.throughput.total_cmp(&b.throughput);
-    let fastest = *candidates.iter().max_by(by_rate)?;
-    let slowest = *candidates.iter().min_by(by_rate)?;
-    let good = candidates
+    let sizes = nearest(matrix, block_size);
+    let scored: Vec<(f64, &Cell<'a>)> = candidates
         .iter()
-        .filter(|cell| cell.throughput >= AS_GOOD * fastest.throughput);
-    let chosen = good
+        .map(|cell| (score(matrix, &candidates, cell, &sizes), *cell))
+        .collect();
+    let by_score = |a: &&(f64, &Cell<'a>), b: &&(f64, &Cell<'a>)| a.0.total_cmp(&b.0);
+    let &(best, fastest) = scored.iter().max_by(by_score)?;
+    let &(_, slowest) = scored.iter().min_by(by_score)?;
+    let good = scored.iter().filter(|(score, _)| *score >= AS_GOOD * best);
+    let &(_, chosen) = good
         .clone()
-        .min_by_key(|cell| (order(cell.mode.variant), cell.mode.rank()))?;
+        .min_by_key(|(_, cell)| (order(cell.mode.variant), cell.mode.rank()))?;
     Some(Choice {
         chosen,
         as_good: good.count(),
@@ -125,6 +130,29 @@ fn choose<'m, 'a>(
         fastest,
         slowest,
     })
+}
+
+/// A size and its two neighbours, as far as there are any.
+fn nearest(matrix: &Matrix<'_>, block_size: u64) -> Vec<u64> {
+    let sizes = matrix.sizes();
+    let place = sizes.partition_point(|size| *size < block_size);
+    // At the ends the two on the one side are the neighbours.
+    let first = place.saturating_sub(1).min(sizes.len().saturating_sub(3));
+    sizes.into_iter().skip(first).take(3).collect()
+}
+
+/// The rate of a mode over the best of the candidates' modes: the median over the
+/// sizes.
+fn score(matrix: &Matrix<'_>, candidates: &[&Cell<'_>], cell: &Cell<'_>, sizes: &[u64]) -> f64 {
+    let ratios: Vec<f64> = sizes
+        .iter()
+        .filter_map(|size| {
+            let rates = candidates.iter().filter_map(|c| matrix.cell(c.mode, *size));
+            let best = rates.map(|c| c.throughput).fold(0.0, f64::max);
+            Some(matrix.cell(cell.mode, *size)?.throughput / best)
+        })
+        .collect();
+    stats::median(&ratios).unwrap_or(0.0)
 }
 
 /// The smallest block with which much can be written about as fast as with any.
@@ -223,6 +251,16 @@ mod tests {
     }
 
     #[test]
+    fn one_lucky_cell_does_not_decide() {
+        let run = matrix_run(|mode, size| {
+            let lucky = mode.to_string() == "O_DSYNC + ALIGNED" && size == 4096;
+            1e8 * if lucky { 20.0 } else { 1.0 }
+        });
+        let claim = of_rule(&run, NAME).unwrap().claim;
+        assert!(claim.contains("best written with FDATASYNC ("), "{claim}");
+    }
+
+    #[test]
     fn without_a_durable_way_for_each_use_nothing_is_chosen() {
         let mut run = matrix_run(|_, _| 1e8);
         run.trials.retain(|t| !t.workload.sync.at_end());
@@ -231,12 +269,16 @@ mod tests {
     }
 
     #[test]
-    fn on_the_disk_of_the_benchmark_a_log_has_120_writes_per_second_in_every_way() {
+    fn on_the_disk_of_the_benchmark_a_log_is_as_fast_in_every_way() {
         let finding = of_rule(&seed_run(), NAME).unwrap();
         let claim = &finding.claim;
-        assert!(claim.contains("120 writes of 4 KiB per second"), "{claim}");
-        // The one cold cell of FDATASYNC, 0.44, is not within 5 % of 0.47.
-        assert!(claim.contains("with FDATASYNC + ALIGNED ("), "{claim}");
+        assert!(claim.contains("113 writes of 4 KiB per second"), "{claim}");
+        // Its one cold cell, 0.44 where others have 0.47, does not decide.
+        assert!(claim.contains("with FDATASYNC ("), "{claim}");
+        assert!(
+            finding.evidence[0].contains("and 11 others"),
+            "{finding:#?}"
+        );
         // Small direct writes are half as fast on this disk.
         assert!(
             claim.contains("pages with AMORTIZED_FDATASYNC with"),
