@@ -209,6 +209,8 @@ fn trials(
         match trial::run(&next, &run.plan, measured, &stack, signals, display).or_failed() {
             Ok(trial) if signals.came().is_none() => {
                 failed |= trial.errors > 0;
+                // Seconds of a trial are far below what a float holds exactly.
+                schedule.took((trial.seconds * 1e9) as u64);
                 broken = keep(&run.run.id, &trial).err();
                 display.trial_ended(next.stage, &trial);
                 run.trials.push(trial);
@@ -221,6 +223,7 @@ fn trials(
             break;
         }
     }
+    run.run.notes.extend(schedule.left_out());
     run.run.status = match (&broken, signals.came()) {
         (Some(_), _) => Status::Failed,
         (None, Some(_)) => Status::Interrupted,

@@ -50,6 +50,12 @@ pub(super) struct Schedule {
     /// Nanoseconds that are missing even for one short trial of each stage.
     missing_ns: u64,
     total_ns: u64,
+    /// Nanoseconds that were left when the first round began.
+    first_left_ns: u64,
+    /// Nanoseconds of the trials so far, without what was done around them.
+    measured_ns: u64,
+    /// Rounds that were begun.
+    begun: u32,
     seed: u64,
     order: u32,
 }
@@ -77,9 +83,17 @@ impl Schedule {
             asked_rounds: plan.trials,
             missing_ns,
             total_ns,
+            first_left_ns: left_ns,
+            measured_ns: 0,
+            begun: 0,
             seed,
             order: 0,
         }
+    }
+
+    /// A trial took so long.
+    pub(super) fn took(&mut self, measured_ns: u64) {
+        self.measured_ns = self.measured_ns.saturating_add(measured_ns);
     }
 
     /// How often each stage is done.
@@ -126,7 +140,15 @@ impl Schedule {
             .iter()
             .filter(|(stage, _)| self.rules[*stage].shares)
             .count() as u64;
-        let (stage, number) = self.pending.pop()?;
+        let (stage, number) = self.pending.last().copied()?;
+        if number > self.begun {
+            if !self.fits_another(left_ns) {
+                self.pending.clear();
+                return None;
+            }
+            self.begun = number;
+        }
+        self.pending.pop();
         let Rule { mut stop, shares } = self.rules[stage];
         if shares {
             let share = left_ns.saturating_sub(bounded) / sharing.max(1);
@@ -141,6 +163,37 @@ impl Schedule {
             stop,
             seed: Rng::for_part(self.seed, u64::from(self.order)).next_u64(),
             left_ns: left_ns.max(bounded),
+        })
+    }
+}
+
+impl Schedule {
+    /// Whether another round fits into the time, with what is done around its
+    /// trials: a disk that turns may take half a minute to write what a trial
+    /// left in its cache.
+    fn fits_another(&self, left_ns: u64) -> bool {
+        let (sharing, given) = sharing_and_given(&self.rules);
+        if self.begun == 0 || sharing == 0 {
+            return true;
+        }
+        let spent = self.first_left_ns.saturating_sub(left_ns);
+        let around = spent.saturating_sub(self.measured_ns) / u64::from(self.begun);
+        left_ns >= around + sharing * LEAST_NS + given
+    }
+
+    /// A sentence at the end, when there was time for fewer rounds than it
+    /// seemed.
+    pub(super) fn left_out(&self) -> Option<String> {
+        let fewer = self.pending.is_empty() && self.begun < self.rounds;
+        fewer.then(|| {
+            format!(
+                "{} of {} trials per stage, because what is done around them (writing back what \
+                 a trial left, filling caches) took too much of the time of {}; give it more with \
+                 --time.",
+                self.begun,
+                self.asked_rounds,
+                show_duration(self.total_ns)
+            )
         })
     }
 }
@@ -233,7 +286,7 @@ mod tests {
     fn every_stage_is_done_once_per_round_in_an_order_of_its_own() {
         let plan = plan(&[Stop::default(); 6], 4);
         let mut schedule = Schedule::new(&plan, 3, 600 * SECOND, 0);
-        let all: Vec<Next> = std::iter::from_fn(|| schedule.next_with(SECOND)).collect();
+        let all: Vec<Next> = std::iter::from_fn(|| schedule.next_with(600 * SECOND)).collect();
         assert_eq!(all.len(), 24);
         let rounds: Vec<Vec<usize>> = all
             .chunks(6)
@@ -263,13 +316,14 @@ mod tests {
             ..Stop::default()
         };
         let plan = plan(&[Stop::default(), timed], 2);
-        let mut schedule = Schedule::new(&plan, 1, 100 * SECOND, 0);
+        let mut schedule = Schedule::new(&plan, 1, 100 * SECOND, 80 * SECOND);
         let mut left = 20 * SECOND;
         while let Some(next) = schedule.next_with(left) {
             let time = next.stop.time_ns.expect("every trial has a time");
             // 20 s, of which two times 4 s are given away: 6 s each.
             assert_eq!(time, if next.stage == 1 { 4 } else { 6 } * SECOND);
             left -= time;
+            schedule.took(time);
         }
         assert_eq!(left, 0);
     }
@@ -302,6 +356,41 @@ mod tests {
         let next = schedule.next_with(0).expect("a trial");
         assert_eq!((next.stop.time_ns, next.stop.bytes), (None, None));
         assert_eq!(next.stop.operations, Some(7));
+    }
+
+    #[test]
+    fn a_round_that_no_longer_fits_is_left_out_and_that_is_said() {
+        let plan = plan(&[Stop::default(); 2], 5);
+        let mut schedule = Schedule::new(&plan, 1, 60 * SECOND, 0);
+        let mut elapsed = 0;
+        let mut done = 0;
+        while let Some(next) = schedule.next(elapsed) {
+            let time = next.stop.time_ns.expect("every trial has a time");
+            // Around each trial, ten seconds.
+            elapsed += time + 10 * SECOND;
+            schedule.took(time);
+            done += 1;
+        }
+        // Two trials of 6 s and 20 s around them; then two shorter ones.
+        assert_eq!(done, 4);
+        assert!(elapsed < 70 * SECOND, "{elapsed}");
+        let said = schedule.left_out().unwrap_or_default();
+        assert!(said.starts_with("2 of 5 trials per stage"), "{said}");
+    }
+
+    #[test]
+    fn all_rounds_are_done_where_nothing_takes_longer() {
+        let plan = plan(&[Stop::default(); 2], 5);
+        let mut schedule = Schedule::new(&plan, 1, 60 * SECOND, 0);
+        let mut elapsed = 0;
+        let mut done = 0;
+        while let Some(next) = schedule.next(elapsed) {
+            let time = next.stop.time_ns.expect("every trial has a time");
+            elapsed += time;
+            schedule.took(time);
+            done += 1;
+        }
+        assert_eq!((done, schedule.left_out()), (10, None));
     }
 
     #[test]

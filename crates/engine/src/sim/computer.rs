@@ -243,13 +243,16 @@ impl Computer {
     }
 }
 
-/// Brings the page cache into the state that a workload asks for; says what did
-/// not work.
+/// Brings the page cache into the state that a workload asks for, and the disk
+/// to rest: what an earlier trial left in its cache must not be written at the
+/// expense of this one. Says what did not work.
 fn prepare(machine: &mut Machine, cache: CacheMode, span: Extent) -> Option<Unseen> {
     let (what, result) = match cache {
         CacheMode::Warm => ("warm page cache", machine.warm(span)),
         CacheMode::Cold => ("cold page cache", machine.drop_cache(span)),
-        CacheMode::Buffered | CacheMode::Direct => return None,
+        CacheMode::Buffered | CacheMode::Direct => {
+            ("write-back of earlier trials", machine.settle())
+        }
     };
     // What fails now will fail in the trial, where it is counted.
     result.err().map(|error| Unseen {

@@ -427,9 +427,14 @@ impl Machine {
         Ok(())
     }
 
+    /// Makes durable what was written before.
+    pub(super) fn settle(&mut self) -> Result<(), IoError> {
+        self.run_own(&Request::flush(OWN).buffered().of_stream(OWN_STREAM))
+    }
+
     /// Writes what is dirty, and drops a span from the page cache.
     pub(super) fn drop_cache(&mut self, span: Extent) -> Result<(), IoError> {
-        self.run_own(&Request::flush(OWN).buffered().of_stream(OWN_STREAM))?;
+        self.settle()?;
         self.host.forget(span);
         Ok(())
     }
