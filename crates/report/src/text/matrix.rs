@@ -73,11 +73,18 @@ fn table(page: &mut Page<'_>, run: &Run, cells: &[Measured<'_>]) {
         &first.about,
     );
     let axis = down(cells);
+    // In the order of the plan, of what has figures.
     let mut rows: Vec<String> = Vec::new();
     let mut heads: Vec<String> = Vec::new();
-    for (stage, _) in cells {
-        add_once(&mut rows, row_of(stage, axis));
-        add_once(&mut heads, head_of(stage, axis));
+    let planned = run.plan.stages.iter().filter(|s| s.name == first.name);
+    for stage in planned {
+        let (row, head) = (row_of(stage, axis), head_of(stage, axis));
+        if cells.iter().any(|(cell, _)| row_of(cell, axis) == row) {
+            add_once(&mut rows, row);
+        }
+        if cells.iter().any(|(cell, _)| head_of(cell, axis) == head) {
+            add_once(&mut heads, head);
+        }
     }
     let label = rows.iter().map(|row| columns(row));
     let label = label.chain([columns(shown(axis))]);

@@ -80,6 +80,9 @@ fn a_matrix_is_a_table() {
     failed.errors = 3;
     let mut figures = matrix.figures;
     figures.retain(|f| f.stage == "streaming" && f.latency_ns.samples > 4000);
+    // Whatever was measured first, the order is that of the plan.
+    figures.rotate_left(2);
+    figures.remove(0);
     run.figures.extend(figures);
     insta::assert_snapshot!("matrix_among_others_120", shown(&run, &WIDE));
 }
