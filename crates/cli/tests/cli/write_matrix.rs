@@ -212,6 +212,25 @@ fn a_file_that_may_not_be_written_is_refused_with_the_reason() {
 }
 
 #[test]
+fn a_file_that_nobody_may_change_is_refused_with_what_it_may_be() {
+    let chattr = or_skip!(require_tool("chattr", "e2fsprogs"));
+    let mounted = or_skip!(MountedFilesystem::new(FilesystemKind::Ext4, 32 * MIB));
+    let file = mounted.path().join("data");
+    write_data(&file, MIB);
+    let mark = |flag: &str| {
+        let status = Command::new(&chattr).arg(flag).arg(&file).status();
+        assert!(status.expect("starting chattr").success(), "chattr {flag}");
+    };
+    mark("+i");
+    let case = Case::new();
+    let program = case
+        .diskfacts(["measure", "--plan", "write-matrix", "--destroy-data-on"])
+        .args([&file, &file]);
+    case.refuses(&program, &["not permitted", "immutable"]);
+    mark("-i");
+}
+
+#[test]
 fn a_device_in_use_is_refused_with_who_holds_it() {
     let case = Case::new();
     let mounted = or_skip!(MountedFilesystem::new(FilesystemKind::Ext4, 32 * MIB));
