@@ -104,18 +104,17 @@ fn by_others(trial: &Trial, stack: &Stack) -> u64 {
         .map(|io| io.read_bytes)
         .or(direct.then_some(evidence.issued.read_bytes));
     let reads = beyond(counted(Direction::Read), own_reads);
-    let writes = match beyond_own(trial, stack) {
-        Some(beyond) => beyond.others_bytes,
-        None => {
-            let process = io.map_or(0, |io| io.write_bytes);
-            let own = if trial.workload.operation.writes() {
-                // What is written through the page cache goes down later.
-                direct.then(|| evidence.issued.write_bytes.max(process))
-            } else {
-                Some(process)
-            };
-            beyond(counted(Direction::Write), own).saturating_sub(dirty_before(evidence))
-        }
+    let writes = if let Some(beyond) = beyond_own(trial, stack) {
+        beyond.others_bytes
+    } else {
+        let process = io.map_or(0, |io| io.write_bytes);
+        let own = if trial.workload.operation.writes() {
+            // What is written through the page cache goes down later.
+            direct.then(|| evidence.issued.write_bytes.max(process))
+        } else {
+            Some(process)
+        };
+        beyond(counted(Direction::Write), own).saturating_sub(dirty_before(evidence))
     };
     let beside = beside_partitions(trial, stack);
     reads.saturating_add(writes).saturating_add(beside)
