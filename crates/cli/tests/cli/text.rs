@@ -11,6 +11,8 @@ fn too_wide(text: &str) -> Vec<&str> {
     text.lines()
         .filter(|line| line.chars().count() > 80 && line.trim().contains(' '))
         .filter(|line| !line.starts_with("Command "))
+        // Nor is the path of the target, which may be longer than a line.
+        .filter(|line| line.split(' ').all(|word| word.len() < 60))
         // A command to type is not broken; too long a one has its own line.
         .filter(|line| !line.trim().starts_with("`diskfacts "))
         .collect()

@@ -2,7 +2,8 @@
 //! machine's processor can issue, and the device may do more.
 //!
 //! Not said of stages that are meant to measure memory, of polling (which spins
-//! by design) and of an open loop that kept its rate.
+//! by design), of an open loop that kept its rate, and of trials so short that
+//! the kernel's share of their time is one of a few ticks.
 
 use super::{Context, names};
 use crate::stages::Stage;
@@ -18,6 +19,10 @@ pub(super) const NAME: &str = "cpu-bound";
 /// limit: a tenth is left to waiting that batches hide.
 const BUSY: f64 = 0.9;
 
+/// Trials below this, seconds, are some ticks of the kernel's processor clock
+/// (4 ms with `CONFIG_HZ=250`) long, and [`too_short`](super::too_short) besides.
+const SECONDS: f64 = 0.1;
+
 pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let mut evidence = Vec::new();
     let mut stages = Vec::new();
@@ -32,6 +37,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             || workload.iopoll
             || workload.sqpoll
             || workload.rate.is_some()
+            || seconds(stage).is_none_or(|seconds| seconds < SECONDS)
         {
             continue;
         }
@@ -83,6 +89,12 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     }]
 }
 
+/// Median length of the trials, seconds.
+fn seconds(stage: &Stage<'_>) -> Option<f64> {
+    let seconds: Vec<f64> = stage.trials.iter().map(|t| t.seconds).collect();
+    stats::median(&seconds)
+}
+
 /// Median over the trials of the share that the busiest thread ran.
 fn busiest(stage: &Stage<'_>) -> Option<f64> {
     let shares: Vec<f64> = stage
@@ -108,6 +120,20 @@ fn cost(figures: &StageFigures) -> String {
 mod tests {
     use super::*;
     use crate::testing::{self, each, only};
+
+    #[test]
+    fn trials_of_a_few_ticks_are_not_judged() {
+        let mut run = testing::healthy();
+        each(&mut run, "random-read-qd32", |trial| {
+            trial.cpu.busiest_thread = Some(0.99);
+            trial.seconds = 0.05;
+        });
+        assert!(
+            crate::findings(&run)
+                .iter()
+                .all(|finding| finding.rule != NAME)
+        );
+    }
 
     #[test]
     fn a_busy_generator_is_found_with_where_its_time_went() {
