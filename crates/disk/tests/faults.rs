@@ -326,6 +326,20 @@ fn a_neighbour_takes_its_share_and_leaves_no_trace_in_the_statistics() {
 }
 
 #[test]
+fn a_neighbour_that_asks_for_more_than_the_disk_does_waits_as_everybody_does() {
+    let few = || sequential(Kind::Read, 0, 4096, 20);
+    let mut alone = disk(Faults::default());
+    let (_, alone_ns) = run(&mut *alone, 1, few());
+    let mut noisy = disk(neighbour(1000));
+    let (done, noisy_ns) = run(&mut *noisy, 1, few());
+    assert_eq!(done.len(), 20);
+    // At most 256 others before each, a seek and some revolutions each.
+    assert!(noisy_ns > alone_ns * 100, "{noisy_ns} {alone_ns}");
+    assert!(noisy_ns < 20 * 257 * 60_000_000, "{noisy_ns}");
+    device::settle(&mut *noisy, noisy_ns, &mut Vec::new());
+}
+
+#[test]
 fn wrong_alignment_costs_a_revolution_per_write_with_the_cache_off() {
     let writes = |partition_start: u64| {
         let mut profile = profile("hdd-10k").unwrap();

@@ -22,6 +22,11 @@ pub struct NeighbourParameters {
     pub extent: Extent,
 }
 
+/// Most requests that the neighbour has in flight, as deep as a host's queue
+/// (`nr_requests` of the kernel's block layer): a neighbour that asks for more
+/// than the device can do waits, as everybody does.
+const IN_FLIGHT_MAX: u32 = 256;
+
 /// The tag of the neighbour's requests.
 const NEIGHBOUR: u64 = u64::MAX;
 
@@ -35,6 +40,8 @@ pub struct Shared {
     rng: Rng,
     /// When the neighbour's next request comes, ns.
     next_ns: u64,
+    /// The neighbour's requests that have not ended.
+    in_flight: u32,
     arrived: Vec<Completion>,
 }
 
@@ -47,6 +54,7 @@ impl Shared {
             relay: Relay::default(),
             rng: Rng::new(seed),
             next_ns: 0,
+            in_flight: 0,
             arrived: Vec::new(),
         };
         shared.next_ns = shared.draw_pause_ns();
@@ -59,6 +67,7 @@ impl Shared {
     }
 
     fn disturb(&mut self, now_ns: u64) {
+        self.in_flight += 1;
         let sector = self.inner.logical_sector();
         let extent = if self.parameters.extent.is_empty() {
             Extent {
@@ -87,7 +96,17 @@ impl Shared {
 
     /// When the neighbour disturbs, if the caller is there to notice.
     fn neighbour_ns(&self) -> Option<u64> {
-        (self.relay.in_flight() > 0).then_some(self.next_ns)
+        let can = self.relay.in_flight() > 0 && self.in_flight < IN_FLIGHT_MAX;
+        can.then_some(self.next_ns)
+    }
+
+    /// A request of the neighbour has ended; if it waited for that, it goes on
+    /// after its usual pause.
+    fn neighbour_ended(&mut self, now_ns: u64) {
+        if self.in_flight == IN_FLIGHT_MAX {
+            self.next_ns = now_ns + self.draw_pause_ns();
+        }
+        self.in_flight -= 1;
     }
 }
 
@@ -115,7 +134,9 @@ impl Device for Shared {
             let mut arrived = std::mem::take(&mut self.arrived);
             self.inner.advance(now_ns, &mut arrived);
             for below in arrived.drain(..) {
-                if below.tag != NEIGHBOUR {
+                if below.tag == NEIGHBOUR {
+                    self.neighbour_ended(now_ns);
+                } else {
                     let passed = self.relay.take(&below);
                     self.relay.complete(&passed, &below, &Breakdown::nothing());
                 }
