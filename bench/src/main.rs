@@ -21,6 +21,9 @@ use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+/// Time that a call of `diskfacts --version` has, milliseconds.
+const VERSION_MS_BELOW: f64 = 10.0;
+
 /// What to run, and how long.
 struct Options {
     folder: PathBuf,
@@ -137,6 +140,13 @@ fn fio_cases(options: &Options) -> Result<bool> {
             ("fio tuned", &|| fio::direct(path, 128, time, true)),
         ],
     )?;
+    let version_ms = diskfacts.version_ms(if options.small { 1 } else { 50 })?;
+    let quick = version_ms < VERSION_MS_BELOW;
+    met &= quick;
+    println!(
+        "diskfacts --version\n  {} {version_ms:.1} ms from call to end, below {VERSION_MS_BELOW}\n",
+        if quick { "met:   " } else { "MISSED:" }
+    );
     println!(
         "fio tuned: --fixedbufs --registerfiles --norandommap. CPU is user and system time of \
          the process; interrupts are not in it."

@@ -51,6 +51,22 @@ pub(crate) fn warm(path: &Path) -> Result<()> {
 }
 
 impl Diskfacts {
+    /// Milliseconds from the call to the end of `diskfacts --version`: the median
+    /// of so many calls.
+    pub(crate) fn version_ms(&self, calls: usize) -> Result<f64> {
+        let mut took_ms = Vec::with_capacity(calls);
+        for _ in 0..calls.max(1) {
+            let began = std::time::Instant::now();
+            let output = Command::new(&self.program).arg("--version").output()?;
+            took_ms.push(began.elapsed().as_secs_f64() * 1e3);
+            if !output.status.success() {
+                bail!("diskfacts --version ended with {}", output.status);
+            }
+        }
+        took_ms.sort_by(f64::total_cmp);
+        Ok(took_ms[took_ms.len() / 2])
+    }
+
     pub(crate) fn find() -> Result<Self> {
         let here = std::env::current_exe()?;
         // Tests run from a folder below the one of programs.

@@ -143,11 +143,6 @@ impl<T: Ticks> Uring<T> {
                 "the buffers could not be registered ({error}); RLIMIT_MEMLOCK may be too low, see ulimit -l"
             )),
         }
-        // Memory of an earlier ring may still be charged, and an old kernel has
-        // no such call: neither matters enough to tell.
-        if self.ring.submitter().register_ring_fd().is_ok() {
-            self.features.push("registered-ring".to_owned());
-        }
     }
 
     /// Reads the block at `offset` through the ring, to see that reading works.

@@ -83,6 +83,8 @@ struct Uncertain {
     value: f64,
     low: f64,
     high: f64,
+    /// The range is assumed, not measured.
+    assumed: bool,
 }
 
 impl Uncertain {
@@ -117,17 +119,19 @@ impl Uncertain {
         .filter(|figure| figure.value.is_finite() && figure.value > 0.0)
     }
 
-    /// The range of `others` and the value itself; a tenth of it either way
-    /// when there was one trial.
+    /// The range of `others` and the value itself; a tenth of it either way,
+    /// which is assumed, when there was one trial.
     fn within(value: f64, others: &[f64], trials: usize) -> Self {
         let mut all = stats::finite_sorted(others);
-        if trials < 2 {
+        let assumed = trials < 2;
+        if assumed {
             all.extend([value * (1.0 - NOISE), value * (1.0 + NOISE)]);
         }
         Self {
             value,
             low: all.iter().copied().fold(value, f64::min),
             high: all.iter().copied().fold(value, f64::max),
+            assumed,
         }
     }
 
@@ -185,7 +189,12 @@ fn measured_words(figure: &Uncertain, needed: &Requirement) -> String {
     let (low, high) = (show(figure.low), show(figure.high));
     let value = value_words(figure.value, needed.metric);
     let metric = metric_words(needed);
-    if low == high {
+    if figure.assumed {
+        format!(
+            "{metric} {value} (one trial; {} either way is assumed)",
+            percent(NOISE)
+        )
+    } else if low == high {
         format!("{metric} {value}")
     } else {
         format!("{metric} {value}, from {low} to {high}")

@@ -1,8 +1,8 @@
 //! Numbers and commands in sentences.
 
-use diskfacts_plan::Stop;
-use diskfacts_plan::units::{exact_duration, three_digits};
-use diskfacts_record::Run;
+use diskfacts_plan::units::{exact_duration, exact_size, three_digits};
+use diskfacts_plan::{CacheMode, Pattern, Stop};
+use diskfacts_record::{Run, TargetKind};
 
 /// A share for people: `37 %`, `0.5 %`. What is not all is not shown as all,
 /// and what is not nothing not as nothing.
@@ -68,17 +68,16 @@ pub(crate) fn stage_list<T: AsRef<str>>(names: &[T]) -> String {
 
 /// The plan that a run was told to take by file; `None` for a built-in one.
 fn plan_file(run: &Run) -> Option<&str> {
-    if diskfacts_plan::builtin::text(&run.plan.name).is_some() {
-        return None;
-    }
     let words = &run.run.command;
-    words.iter().enumerate().find_map(|(i, word)| {
+    let given = words.iter().enumerate().find_map(|(i, word)| {
         if word == "--plan" {
             words.get(i + 1).map(String::as_str)
         } else {
             word.strip_prefix("--plan=")
         }
-    })
+    });
+    // A file may still have the name of the plan that it was made from.
+    given.filter(|given| diskfacts_plan::builtin::text(given).is_none())
 }
 
 /// The command that measures the same again.
@@ -133,6 +132,19 @@ pub(crate) fn longer(run: &Run, stages: &[String], factor: u64) -> String {
         .stages
         .iter()
         .any(|stage| stages.contains(&stage.name) && stage.workload.stop != Stop::default());
+    // A pass over a cold span ends where the span ends.
+    let one_pass = run.plan.stages.iter().any(|stage| {
+        stages.contains(&stage.name)
+            && stage.workload.cache == CacheMode::Cold
+            && stage.workload.pattern == Pattern::Sequential
+    });
+    if one_pass && run.target.kind == TargetKind::Folder {
+        let size = exact_size(run.target.size_bytes.saturating_mul(factor.max(2)));
+        return format!(
+            "Type `{}`: a pass over an empty page cache ends where the file ends.",
+            measure_with(run, "--size", &size)
+        );
+    }
     if own_rule {
         return edit_plan(
             run,
@@ -148,10 +160,40 @@ pub(crate) fn edit_plan(run: &Run, what: &str) -> String {
     match plan_file(run) {
         Some(file) => format!("In {}, {what}, and type `{}`.", shell(file), measure(run)),
         None => format!(
-            "Type `diskfacts plans {} > my.toml`, in it {what}, then type `{}`.",
+            "Type `diskfacts plans {} > my.toml`, in it {what}{}, then type `{}`.",
             run.plan.name,
+            spans_to_cut(run),
             measure_with(run, "--plan", "my.toml")
         ),
+    }
+}
+
+/// A built-in plan is cut to fit a small target; a plan file has to fit it.
+fn spans_to_cut(run: &Run) -> String {
+    let size = run.target.size_bytes;
+    let whole = diskfacts_plan::builtin::plan(&run.plan.name);
+    let beyond = whole.is_some_and(|plan| {
+        let mut spans = plan.stages.iter().filter_map(|s| s.workload.span);
+        spans.any(|span| span > size)
+    });
+    if beyond {
+        format!(" and every span to at most \"{}\"", exact_size(size))
+    } else {
+        String::new()
+    }
+}
+
+/// How to change a key of stages in the plan and measure with it: `what`
+/// continues "in it, ...". Where a stage varies its keys, that is the place.
+pub(crate) fn edit_stages(run: &Run, what: &str) -> String {
+    let varied = run.plan.stages.iter().any(|s| !s.settings.is_empty());
+    if varied {
+        edit_plan(
+            run,
+            &format!("{what}, or in the values of its `vary` where it is varied"),
+        )
+    } else {
+        edit_plan(run, what)
     }
 }
 

@@ -27,6 +27,8 @@ pub const BUFFERS_MAX_BYTES: u64 = 4 << 30;
 
 /// Highest rate of an open loop, operations per second.
 pub const RATE_MAX: u64 = 100_000_000;
+/// Most trials of each stage.
+pub const TRIALS_MAX: u32 = 1000;
 
 /// What is wrong with a workload, in the plan file's words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -322,6 +324,9 @@ impl Plan {
         let mut found: Vec<(String, Problem)> = Vec::new();
         if self.trials == 0 {
             found.push((self.name.clone(), problem("trials", "it is 0; at least 1")));
+        } else if self.trials > TRIALS_MAX {
+            let said = format!("it is {}; at most {TRIALS_MAX}", self.trials);
+            found.push((self.name.clone(), problem("trials", &said)));
         }
         if self.time_ns == Some(0) {
             found.push((

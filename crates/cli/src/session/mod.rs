@@ -197,9 +197,7 @@ fn trials(
     let elapsed_ns = measured.elapsed_ns(began);
     let mut schedule = Schedule::new(&run.plan, run.run.seed, time_ns, elapsed_ns);
     display.set_trials(schedule.rounds());
-    if let Some(note) = schedule.note() {
-        run.run.notes.push(note);
-    }
+    let foreseen = schedule.note();
     let mut failed = false;
     let mut broken = None;
     while let Some(next) = schedule.next(measured.elapsed_ns(began)) {
@@ -223,7 +221,8 @@ fn trials(
             break;
         }
     }
-    run.run.notes.extend(schedule.left_out());
+    // What came of it says more than what was foreseen.
+    run.run.notes.extend(schedule.left_out().or(foreseen));
     run.run.status = match (&broken, signals.came()) {
         (Some(_), _) => Status::Failed,
         (None, Some(_)) => Status::Interrupted,

@@ -7,6 +7,9 @@ use diskfacts_record::{BlockDevice, DeviceCounters, DeviceKind, Evidence, Stack}
 /// Share of the bytes that a process may have fetched for itself.
 const OWN_CODE_SHARE: f64 = 0.02;
 
+/// Least that a miss of the page cache fetches, on machines with the usual pages.
+const PAGE_BYTES: u64 = 4096;
+
 /// Which of the bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
@@ -77,7 +80,14 @@ impl Reach {
             .then(|| count(&tops, direction, evidence))
             .flatten();
         let idle = tops.iter().all(|d| silent(d, evidence));
-        let share = |bytes: u64| (bytes as f64 / issued as f64).min(1.0);
+        // What is drawn at random in less than a page fetches whole pages.
+        let fetched_for = match (direction, workload.pattern) {
+            (Direction::Read, Pattern::Random | Pattern::Zipf { .. }) if !direct => {
+                workload.block_size.max(1) as f64 / workload.block_size.max(PAGE_BYTES) as f64
+            }
+            _ => 1.0,
+        };
+        let share = |bytes: u64| (bytes as f64 * fetched_for / issued as f64).min(1.0);
         let top = counted.filter(|_| {
             let process_is_enough = process.is_some_and(|bytes| share(bytes) >= 0.98);
             !(idle && process_is_enough)

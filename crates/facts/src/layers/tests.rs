@@ -100,6 +100,26 @@ fn code_that_the_process_fetched_does_not_make_cached_reads_look_cold() {
 }
 
 #[test]
+fn random_reads_of_less_than_a_page_fetch_whole_pages() {
+    let mut workload = reading(CacheMode::Cold);
+    workload.pattern = Pattern::Random;
+    workload.block_size = 512;
+    let mut seen = evidence(&workload, OPS, &stack());
+    // A hundred pages were fetched, for as many of the reads.
+    seen.process_io.as_mut().unwrap().read_bytes = 100 * 4096;
+    for name in ["vda1", "vda"] {
+        device(&mut seen, name).read_bytes = 100 * 4096;
+    }
+    let share = 100.0 / OPS as f64;
+    is(
+        layers(&workload, &seen, &stack()),
+        1.0 - share,
+        0.0,
+        Some(share),
+    );
+}
+
+#[test]
 fn residency_is_the_witness_when_the_process_is_not() {
     let workload = reading(CacheMode::Buffered);
     let mut seen = evidence(&workload, OPS, &stack());

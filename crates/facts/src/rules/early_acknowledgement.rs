@@ -50,9 +50,12 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         ratio(times)
     )];
     let revolution = whole_revolutions::of(&matrix, stack)
-        .map(|found| (found.rpm, Revolution::ns(found.rpm)))
-        .filter(|(_, ns)| plain_ns < OF_A_REVOLUTION * ns);
-    if let Some((rpm, ns)) = revolution {
+        .map(|found| {
+            let sure = whole_revolutions::is_sure(&found, context.run);
+            (found.rpm, Revolution::ns(found.rpm), sure)
+        })
+        .filter(|(_, ns, _)| plain_ns < OF_A_REVOLUTION * ns);
+    if let Some((rpm, ns, _)) = revolution {
         evidence.push(format!(
             "At {rpm} revolutions per minute one takes {}: a disk that waited for its medium \
              could not answer in {}.",
@@ -75,7 +78,8 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     }
     let (claim, confidence, remedy) = if revolution.is_some() || times >= TIMES {
         // What a sync adds may be the filesystem's journal, where there is one.
-        let sure = revolution.is_some() || (volatile && stack.filesystem.is_none());
+        let by_revolution = revolution.is_some_and(|(_, _, sure)| sure);
+        let sure = by_revolution || (volatile && stack.filesystem.is_none());
         if through && revolution.is_none() {
             return Vec::new();
         }

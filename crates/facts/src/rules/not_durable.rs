@@ -2,7 +2,7 @@
 //! fast the disk says "got it", not how fast data becomes durable. Said once.
 
 use super::{Context, names};
-use crate::words::{edit_plan, list, stage_list};
+use crate::words::{edit_stages, list, stage_list};
 use diskfacts_plan::SyncMode;
 use diskfacts_record::{Confidence, Finding, Severity};
 
@@ -46,7 +46,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         ],
         confidence: Confidence::Certain,
         refuted_by: "A cache that survives a power cut, which the kernel does not know of.".into(),
-        remedy: edit_plan(
+        remedy: edit_stages(
             run,
             "set sync = \"fdatasync\" in these stages for durable writes",
         ),

@@ -9,7 +9,7 @@
 
 use super::Context;
 use crate::stats;
-use crate::words::{list, percent};
+use crate::words::{count, list, measure_with, percent};
 use crate::write_matrix::Matrix;
 use diskfacts_plan::WriteMode;
 use diskfacts_record::{Confidence, Finding, Severity};
@@ -39,8 +39,12 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     };
     let groups = groups(&matrix);
     let same: Vec<&Vec<WriteMode>> = groups.iter().filter(|group| group.len() > 1).collect();
+    let untold = untold(&matrix);
     if same.is_empty() {
-        return Vec::new();
+        return untold
+            .map(|said| not_shown(context, &matrix, said))
+            .into_iter()
+            .collect();
     }
     let alike: usize = same.iter().map(|group| group.len()).sum();
     let claim = match same.as_slice() {
@@ -60,7 +64,11 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         rule: NAME.into(),
         severity: Severity::Note,
         claim,
-        evidence: same.iter().map(|group| told(&matrix, group)).collect(),
+        evidence: same
+            .iter()
+            .map(|group| told(&matrix, group))
+            .chain(untold)
+            .collect(),
         confidence: Confidence::Likely,
         refuted_by: "A repeat with `--trials 5` in which one of a group is faster than another by \
                      more than 5 % at most sizes."
@@ -71,6 +79,45 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             .into(),
         stages: Matrix::stages(matrix.cells.iter().filter(|cell| in_group(cell.mode))),
     }]
+}
+
+/// The trials show neither that any two ways are alike nor that all differ.
+fn not_shown(context: &Context<'_>, matrix: &Matrix<'_>, said: String) -> Finding {
+    Finding {
+        rule: NAME.into(),
+        severity: Severity::Note,
+        claim: format!(
+            "Which of the {} ways to write are the same thing here cannot be told from these \
+             trials.",
+            matrix.modes().len()
+        ),
+        evidence: vec![said],
+        confidence: Confidence::Certain,
+        refuted_by: "More trials that agree with each other.".into(),
+        remedy: format!(
+            "Type `{}`, while nothing else uses the disk.",
+            measure_with(context.run, "--trials", "5")
+        ),
+        stages: Matrix::stages(&matrix.cells),
+    }
+}
+
+/// How many pairs of ways were neither found alike nor different.
+fn untold(matrix: &Matrix<'_>) -> Option<String> {
+    let modes = matrix.modes();
+    let (mut pairs, mut unknown) = (0_u64, 0_u64);
+    for (i, a) in modes.iter().enumerate() {
+        for b in &modes[..i] {
+            pairs += 1;
+            unknown += u64::from(matches!(relation(matrix, *a, *b), Relation::Unknown));
+        }
+    }
+    (unknown > 0).then(|| {
+        format!(
+            "Of {} of ways {unknown} were found neither alike nor different: their sizes disagree.",
+            count(pairs, "pair")
+        )
+    })
 }
 
 /// A group, and how far its members are apart.
@@ -112,8 +159,26 @@ fn groups(matrix: &Matrix<'_>) -> Vec<Vec<WriteMode>> {
     groups
 }
 
-/// How alike two modes are; `None` when they are not the same.
+/// What two modes are to each other.
+#[derive(Debug, Clone, Copy)]
+enum Relation {
+    /// The same thing.
+    Same(Likeness),
+    /// Two things, or at too few sizes to ask.
+    Different,
+    /// The interval of the median holds both.
+    Unknown,
+}
+
+/// How alike two modes are; `None` when they are not shown to be the same.
 fn likeness(matrix: &Matrix<'_>, a: WriteMode, b: WriteMode) -> Option<Likeness> {
+    match relation(matrix, a, b) {
+        Relation::Same(likeness) => Some(likeness),
+        Relation::Different | Relation::Unknown => None,
+    }
+}
+
+fn relation(matrix: &Matrix<'_>, a: WriteMode, b: WriteMode) -> Relation {
     let ratios: Vec<f64> = matrix
         .of_mode(a)
         .filter_map(|cell| {
@@ -122,15 +187,24 @@ fn likeness(matrix: &Matrix<'_>, a: WriteMode, b: WriteMode) -> Option<Likeness>
         })
         .collect();
     let sorted = stats::finite_sorted(&ratios);
-    let ranks = stats::median_interval(sorted.len(), CONFIDENCE)?;
+    let Some(ranks) = stats::median_interval(sorted.len(), CONFIDENCE) else {
+        return Relation::Different;
+    };
     let limit = ALIKE.ln_1p();
-    let inside = sorted[ranks.lower - 1] >= -limit && sorted[ranks.upper - 1] <= limit;
+    let (lower, upper) = (sorted[ranks.lower - 1], sorted[ranks.upper - 1]);
+    let inside = lower >= -limit && upper <= limit;
     let exceptions = sorted.iter().filter(|r| r.abs() > APART.ln_1p()).count();
     let furthest = sorted.iter().map(|r| r.abs().exp_m1()).fold(0.0, f64::max);
-    (inside && exceptions <= sorted.len() / EXCEPTIONS).then_some(Likeness {
-        furthest,
-        sizes: sorted.len(),
-    })
+    if inside && exceptions <= sorted.len() / EXCEPTIONS {
+        Relation::Same(Likeness {
+            furthest,
+            sizes: sorted.len(),
+        })
+    } else if inside || lower > limit || upper < -limit {
+        Relation::Different
+    } else {
+        Relation::Unknown
+    }
 }
 
 #[cfg(test)]
@@ -175,9 +249,23 @@ mod tests {
                 * 1.3_f64.powi(i32::try_from(mode.rank() / 3).unwrap())
         });
         let finding = of_rule(&differ, NAME).unwrap();
-        // Plain and aligned are the same everywhere; direct is not.
-        assert_eq!(finding.evidence.len(), 7, "{finding:#?}");
-        assert!(!finding.evidence.iter().any(|e| e.contains("O_DIRECT")));
+        // Plain and aligned are the same everywhere; direct is not, and whether it
+        // differs from these, and from its neighbours, its sizes do not agree on.
+        let (untold, same) = finding.evidence.split_last().unwrap();
+        assert_eq!(same.len(), 7, "{finding:#?}");
+        assert!(!same.iter().any(|e| e.contains("O_DIRECT")));
+        assert!(
+            untold.starts_with("Of 210 pairs of ways 36 were"),
+            "{untold}"
+        );
+    }
+
+    #[test]
+    fn noise_that_hides_what_is_alike_is_said() {
+        let run = matrix_run(|mode, size| 1e8 * wobble(mode, size, 0.8));
+        let finding = of_rule(&run, NAME).unwrap();
+        assert!(finding.claim.contains("cannot be told"), "{finding:#?}");
+        assert!(finding.remedy.contains("--trials 5"), "{finding:#?}");
     }
 
     /// Whether two modes are the same whose ratio at a size this gives.
@@ -187,7 +275,7 @@ mod tests {
             "O_SYNC" => 1e8 * ratio(size),
             _ => 1e9 * 1.3_f64.powi(i32::try_from(mode.rank()).unwrap()),
         });
-        of_rule(&run, NAME).is_some()
+        of_rule(&run, NAME).is_some_and(|finding| finding.claim.contains("are the same thing"))
     }
 
     #[test]

@@ -26,15 +26,17 @@ struct Stalls {
     total_ns: u64,
 }
 
-/// Runs of empty intervals. The last interval ends with the last operation, so
-/// none of them is merely the end of the trial.
+/// Runs of empty intervals between others. Before the first operation has come
+/// back there is nothing that stopped; and the last interval ends with the last
+/// operation, so none of them is merely the end of the trial.
 fn stalls(intervals: &Intervals) -> Stalls {
     let mut found = Stalls::default();
     let counts: Vec<f64> = intervals.operations.iter().map(|n| *n as f64).collect();
     if stats::median(&counts).is_none_or(|median| median < MANY) {
         return found;
     }
-    let runs = intervals.operations.chunk_by(|a, b| (*a == 0) == (*b == 0));
+    let first = counts.iter().position(|n| *n > 0.0).unwrap_or(0);
+    let runs = intervals.operations[first..].chunk_by(|a, b| (*a == 0) == (*b == 0));
     for run in runs.filter(|run| run[0] == 0) {
         let ns = intervals.length_ns.saturating_mul(run.len() as u64);
         found.number += 1;

@@ -2,8 +2,8 @@
 //! the median, and nothing shows it.
 
 use super::{Context, names};
-use crate::words::{edit_plan, list, stage_list};
-use diskfacts_record::{Confidence, Finding, Severity};
+use crate::words::{list, measure_longer, measure_with, stage_list};
+use diskfacts_record::{Confidence, Finding, Run, Severity};
 
 pub(super) const NAME: &str = "too-few-trials";
 
@@ -49,9 +49,19 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         evidence: vec![format!("Trials: {}.", list(&counts))],
         confidence: Confidence::Certain,
         refuted_by: "More trials.".into(),
-        remedy: edit_plan(context.run, "set trials = 5"),
+        remedy: remedy(context.run),
         stages,
     }]
+}
+
+/// More trials, or the time for those that the plan has.
+fn remedy(run: &Run) -> String {
+    let command = if run.plan.trials as usize >= TRIALS {
+        measure_longer(run, 5)
+    } else {
+        measure_with(run, "--trials", "5")
+    };
+    format!("Type `{command}`.")
 }
 
 #[cfg(test)]

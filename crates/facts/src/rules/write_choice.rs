@@ -8,8 +8,8 @@
 
 use super::Context;
 use crate::stats;
-use crate::words::count;
-use crate::write_matrix::{Cell, Matrix, duration};
+use crate::words::{count, percent};
+use crate::write_matrix::{Cell, Matrix, span_of_sizes};
 use diskfacts_plan::units::{show_size, show_throughput, three_digits};
 use diskfacts_plan::write_mode::Variant;
 use diskfacts_record::{Confidence, Finding, Severity};
@@ -33,6 +33,10 @@ struct Choice<'m, 'a> {
     candidates: usize,
     fastest: &'m Cell<'a>,
     slowest: &'m Cell<'a>,
+    /// Rate of the slowest over that of the fastest: the medians over `sizes`.
+    slowest_share: f64,
+    /// The sizes that were compared.
+    sizes: Vec<u64>,
 }
 
 pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
@@ -118,7 +122,7 @@ fn choose<'m, 'a>(
         .collect();
     let by_score = |a: &&(f64, &Cell<'a>), b: &&(f64, &Cell<'a>)| a.0.total_cmp(&b.0);
     let &(best, fastest) = scored.iter().max_by(by_score)?;
-    let &(_, slowest) = scored.iter().min_by(by_score)?;
+    let &(worst, slowest) = scored.iter().min_by(by_score)?;
     let good = scored.iter().filter(|(score, _)| *score >= AS_GOOD * best);
     let &(_, chosen) = good
         .clone()
@@ -129,6 +133,8 @@ fn choose<'m, 'a>(
         candidates: candidates.len(),
         fastest,
         slowest,
+        slowest_share: worst / best,
+        sizes,
     })
 }
 
@@ -176,25 +182,27 @@ fn bulk<'m, 'a>(
 }
 
 fn told(what: &str, choice: &Choice<'_, '_>) -> String {
-    let said = |cell: &Cell<'_>| {
-        if cell.mode.sync.each_write() {
-            format!("{} {} a write", cell.mode, duration(cell.write_ns()))
-        } else {
-            format!("{} {}", cell.mode, show_throughput(cell.throughput))
-        }
-    };
     let others = choice.as_good.saturating_sub(1);
-    format!(
-        "{what}, {}: of {}, {} fastest and {} slowest; within 5 % of the fastest: {} and {}.",
+    let good = match others {
+        0 => "no other".to_owned(),
+        others => count(others as u64, "other"),
+    };
+    let compared = format!(
+        "{what}, {}: {} compared over blocks of {}",
         show_size(choice.chosen.block_size),
         count(choice.candidates as u64, "way"),
-        said(choice.fastest),
-        said(choice.slowest),
-        choice.chosen.mode,
-        match others {
-            0 => "no other".to_owned(),
-            others => count(others as u64, "other"),
-        }
+        span_of_sizes(choice.sizes.iter().copied())
+    );
+    if choice.slowest_share >= AS_GOOD {
+        return format!("{compared}, all within 5 %.");
+    }
+    format!(
+        "{compared}: {} is the fastest, {} the slowest with {} of its rate; within 5 % of the \
+         fastest: {} and {good}.",
+        choice.fastest.mode,
+        choice.slowest.mode,
+        percent(choice.slowest_share),
+        choice.chosen.mode
     )
 }
 
@@ -258,7 +266,8 @@ mod tests {
             "{claim}"
         );
         assert!(
-            finding.evidence[0].contains("and 11 others"),
+            finding.evidence[0]
+                .contains("12 ways compared over blocks of 4 KiB to 16 KiB, all within"),
             "{finding:#?}"
         );
         assert_eq!(finding.confidence, Confidence::Possible);
@@ -301,7 +310,8 @@ mod tests {
         // Its one cold cell, 0.44 where others have 0.47, does not decide.
         assert!(claim.contains("with FDATASYNC ("), "{claim}");
         assert!(
-            finding.evidence[0].contains("and 11 others"),
+            finding.evidence[0]
+                .contains("12 ways compared over blocks of 4 KiB to 16 KiB, all within"),
             "{finding:#?}"
         );
         // Small direct writes are half as fast on this disk.

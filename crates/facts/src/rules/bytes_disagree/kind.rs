@@ -55,7 +55,7 @@ pub(super) fn of<'a>(
     let counted = |direction| sum(stage, |t| count(&tops, direction, &t.evidence));
     let found = [
         fewer(stage, figures),
-        read_ahead(stage, counted(Direction::Read)),
+        read_ahead(stage, counted(Direction::Read), windows(&tops)),
         journal(context, stage),
         copies(context, stage),
     ];
@@ -78,7 +78,14 @@ fn fewer<'a>(stage: &'a Stage<'_>, figures: &StageFigures) -> Option<Case<'a>> {
     })
 }
 
-fn read_ahead<'a>(stage: &'a Stage<'_>, counted: Option<u64>) -> Option<Case<'a>> {
+/// Bytes that a trial may fetch beyond its end: a window of read-ahead that is
+/// being read, and the next one that is asked for meanwhile.
+fn windows(tops: &[&BlockDevice]) -> u64 {
+    let windows = tops.iter().filter_map(|top| top.read_ahead_bytes);
+    2 * windows.max().unwrap_or(0)
+}
+
+fn read_ahead<'a>(stage: &'a Stage<'_>, counted: Option<u64>, windows: u64) -> Option<Case<'a>> {
     let issued = stage.sum(|t| t.evidence.issued.read_bytes);
     let process = sum(stage, |t| t.evidence.process_io.map(|io| io.read_bytes));
     // Both witnesses must see it: the device alone may count the I/O of others.
@@ -87,8 +94,10 @@ fn read_ahead<'a>(stage: &'a Stage<'_>, counted: Option<u64>) -> Option<Case<'a>
         (None, Some(process)) => process,
         _ => return None,
     };
+    let begun = windows.saturating_mul(stage.trials.len() as u64);
     let times = fetched as f64 / issued as f64;
-    (issued > 0 && times > 1.0 + SHARE).then(|| Case {
+    let beyond = fetched.saturating_sub(begun) as f64 / issued as f64;
+    (issued > 0 && beyond > 1.0 + SHARE).then(|| Case {
         stage,
         kind: Kind::ReadAhead,
         ratio: times,

@@ -6,9 +6,9 @@ use crate::layers::in_memory;
 use crate::layers::reach::{Direction, Reach, roots};
 use crate::rules::holes;
 use crate::stages::Stage;
-use crate::words::{edit_plan, list, measure, measure_with, percent, shell};
+use crate::words::{edit_plan, edit_stages, list, measure, measure_with, percent, shell};
 use diskfacts_plan::units::{exact_size, show_size};
-use diskfacts_plan::{CacheMode, SyncMode};
+use diskfacts_plan::{CacheMode, Pattern, SyncMode};
 use diskfacts_record::{Confidence, Severity, StageFigures, TargetKind};
 
 /// Where the bytes stayed, and why.
@@ -128,9 +128,13 @@ fn cold(stage: &Stage<'_>) -> Cause {
             .span
             .is_some_and(|span| t.evidence.issued.read_bytes > span)
     });
+    let drawn = matches!(
+        stage.workload().pattern,
+        Pattern::Random | Pattern::Zipf { .. }
+    );
     if was_cached {
         Cause::NotDropped
-    } else if again {
+    } else if again || drawn {
         Cause::ReadAgain
     } else {
         Cause::Cold
@@ -300,8 +304,8 @@ impl Cause {
                  cache: the filesystem served them from memory."
             ),
             Self::ReadAgain => format!(
-                "{subject} came from the page cache, because a trial read its span more than once \
-                 and only the first pass was cold."
+                "{subject} came from the page cache, because a trial read blocks of its span more \
+                 than once, and only the first time was cold."
             ),
             Self::NotDropped => format!(
                 "{subject} came from the page cache: the span had been dropped from it and was \
@@ -318,6 +322,10 @@ impl Cause {
             Self::SyncKept => format!(
                 "{subject} were not counted by the device, though every write was synced: the \
                  figure is not one of durable writes."
+            ),
+            Self::Buffered if subject.starts_with("100 %") => format!(
+                "{subject} stayed in the page cache, as buffered I/O does: the figure is one of \
+                 memory."
             ),
             Self::Buffered => format!(
                 "{subject} stayed in the page cache, as buffered I/O does: the figure is one of \
@@ -338,7 +346,7 @@ impl Cause {
                 "As many bytes counted by the device as were issued; or holes or compressed \
                  extents in the file, which need no I/O or less."
             }
-            Self::ReadAgain => "The same share when a trial reads less than its span.",
+            Self::ReadAgain => "The same share when no block is read twice.",
             Self::NotDropped | Self::Cold => {
                 "The same share in a trial that begins and ends with nothing of the span in the \
                  page cache."
@@ -391,9 +399,9 @@ impl Cause {
                 "Stop what else uses the file (`fuser -v {}` names it), or measure past the page \
                  cache: {}",
                 shell(&run.target.path),
-                edit_plan(run, "set cache = \"direct\" in this stage")
+                edit_stages(run, "set cache = \"direct\" in this stage")
             ),
-            Self::Rewritten => edit_plan(
+            Self::Rewritten => edit_stages(
                 run,
                 "set sync = \"fdatasync\" or cache = \"direct\" in this stage",
             ),
@@ -402,7 +410,7 @@ impl Cause {
                  not pass syncs on (mount options `nobarrier`, `volatile`).",
                 shell(&run.target.given)
             ),
-            Self::Buffered => edit_plan(
+            Self::Buffered => edit_stages(
                 run,
                 "set cache = \"direct\" in this stage for the device alone",
             ),
