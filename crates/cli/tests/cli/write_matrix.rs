@@ -281,7 +281,11 @@ fn a_filesystem_without_direct_io_is_measured_through_its_cache_and_says_so() {
     write_data(&file, MIB);
     let path = file.to_string_lossy().into_owned();
     let finished = measure(&case, &file, &["--destroy-data-on", &path]).run();
-    finished.expect_code(0).expect_stdout("served-from-cache");
+    finished
+        .expect_code(0)
+        .expect_stdout("served-from-cache")
+        .expect_stdout("direct-refused")
+        .expect_stdout("refused means that direct I/O was refused");
     let document = case.last();
     // Of what stays in memory nothing about a drive is said.
     assert!(!rules(&document).contains(&"early-acknowledgement"));
@@ -290,7 +294,25 @@ fn a_filesystem_without_direct_io_is_measured_through_its_cache_and_says_so() {
         .find(|trial| trial["settings"]["mode"] == "FSYNC + O_DIRECT")
         .expect("the cell");
     assert_eq!(direct["evidence"]["engine"]["direct"], false);
-    assert_ne!(direct["evidence"]["engine"]["direct_refused"], Value::Null);
+    let reason = &direct["evidence"]["engine"]["direct_refused"];
+    let reason = reason.as_str().expect("a reason").trim_end_matches('.');
+
+    // Two thirds of the modes; what was not direct is not shown as direct.
+    let more = ["--style", "classic", "--destroy-data-on", &path];
+    let measured = measure(&case, &file, &more).run();
+    for finished in [measured, case.run(["show", "--style", "classic"])] {
+        finished.expect_code(0);
+        assert_eq!(finished.stdout.lines().count(), 42, "{finished}");
+        assert!(!finished.stdout.contains("O_DIRECT"), "{finished}");
+        finished
+            .expect_stderr("diskfacts: note: Left out O_DIRECT, ")
+            .expect_stderr("O_SYNC + O_DIRECT: direct I/O was refused")
+            .expect_stderr("diskfacts: note: A cell that is cut short")
+            .expect_stderr("than with --full")
+            .expect_stderr(reason);
+        let told = finished.stderr.matches("direct I/O was refused").count();
+        assert_eq!(told, 1, "{finished}");
+    }
 }
 
 #[test]
