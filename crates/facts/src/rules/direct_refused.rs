@@ -23,7 +23,10 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let stages = names(refused.iter().map(|(stage, _)| stage.name));
     let needs = context.run.target.direct;
     let mut evidence = reasons(&refused);
-    evidence.push(alignment(needs));
+    // No alignment would make memory do direct I/O.
+    if !in_memory(&context.run.stack) {
+        evidence.push(alignment(needs));
+    }
     let misaligned: Vec<String> = refused
         .iter()
         .filter_map(|(stage, _)| {
@@ -99,11 +102,11 @@ fn alignment(needs: Option<DirectIo>) -> String {
 
 fn remedy(context: &Context<'_>, needs: Option<DirectIo>, misaligned: &[String]) -> String {
     let run = context.run;
-    if !misaligned.is_empty() {
-        return edit_plan(run, &format!("set {}", list(misaligned)));
-    }
     if in_memory(&run.stack) {
         return "Name a folder or a file on a disk: memory has no direct I/O to measure.".into();
+    }
+    if !misaligned.is_empty() {
+        return edit_plan(run, &format!("set {}", list(misaligned)));
     }
     match run.stack.top() {
         Some(top) if needs.is_none_or(|d| d.offset_alignment_bytes == 0) => format!(
@@ -190,10 +193,14 @@ mod tests {
         let mut run = testing::on(testing::memory_stack());
         assert!(!testing::rules_of(&crate::findings(&run)).contains(&NAME));
         refuse(&mut run, "random-read-qd1");
-        run.target.direct = None;
+        run.target.direct = Some(DirectIo {
+            memory_alignment_bytes: 512,
+            offset_alignment_bytes: 16384,
+        });
         let findings = crate::findings(&run);
         let finding = findings.iter().find(|f| f.rule == NAME).expect("a finding");
         assert_eq!(finding.stages, ["random-read-qd1"]);
+        assert_eq!(finding.evidence.len(), 1, "{finding:?}");
         assert!(finding.evidence[0].contains("EINVAL"), "{finding:?}");
         assert!(
             finding
