@@ -112,8 +112,9 @@ pub(crate) struct MeasureArgs {
     /// or 60s]
     #[arg(long, value_name = "DURATION", value_parser = duration, allow_hyphen_values = true)]
     pub(crate) time: Option<u64>,
-    /// Do the full amounts of a plan that has some, whatever time it takes
-    #[arg(long)]
+    /// Do the full amounts of a plan that has some, whatever time it takes; not
+    /// with --time
+    #[arg(long, conflicts_with = "time")]
     pub(crate) full: bool,
     /// Size of the file that is made in a folder: 512MiB, 4G (binary), 4GB
     /// (decimal) [default: 1GiB, or what fits]

@@ -117,8 +117,16 @@ fn typed(words: &[String]) -> String {
     format!("diskfacts {}", words.join(" "))
 }
 
+/// The most that `--trials` takes.
+const TRIALS_MAX: u64 = 1000;
+
 /// The command that measures the same again for `factor` times as long.
 pub(crate) fn measure_longer(run: &Run, factor: u64) -> String {
+    // What is done in full takes no time from the call, and does not take --time.
+    if run.run.command.iter().any(|word| word == "--full") {
+        let trials = u64::from(run.plan.trials).saturating_mul(factor);
+        return measure_with(run, "--trials", &trials.min(TRIALS_MAX).to_string());
+    }
     let budget_ns = run.run.budget_ns.unwrap_or(60_000_000_000);
     let longer = exact_duration(budget_ns.saturating_mul(factor));
     measure_with(run, "--time", &longer)
@@ -257,6 +265,9 @@ mod tests {
             measure_longer(&run, 2),
             r"diskfacts 'my disk'\''s' --stage a --time 120s"
         );
+        run.run.command = ["diskfacts", "/srv", "--full"].map(str::to_owned).into();
+        run.plan.trials = 3;
+        assert_eq!(measure_longer(&run, 2), "diskfacts /srv --full --trials 6");
         run.run.command.clear();
         assert_eq!(measure(&run), "diskfacts measure /srv/data");
         run.plan.name = "mine".into();

@@ -39,6 +39,25 @@ pub struct Problem {
     pub message: String,
 }
 
+impl Problem {
+    /// That blocks of the smallest to the largest of these sizes, bytes, are
+    /// larger than the target.
+    pub fn blocks_too_large((smallest, largest): (u64, u64), target: &Constraints) -> Self {
+        let what = if smallest == largest {
+            format!("{} does", show_size(smallest))
+        } else {
+            format!("{} to {} do", show_size(smallest), show_size(largest))
+        };
+        problem(
+            "block_size",
+            format!(
+                "{what} not fit into the target, which has {}; take a block size of at most that",
+                show_size(target.size)
+            ),
+        )
+    }
+}
+
 impl std::fmt::Display for Problem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {}", self.key, self.message)
@@ -248,13 +267,9 @@ impl Workload {
                 ),
             ));
         } else if self.block_size > target.size {
-            found.push(problem(
-                "block_size",
-                format!(
-                    "{} does not fit into the target, which has {}; take a block size of at most that",
-                    show_size(self.block_size),
-                    show_size(target.size)
-                ),
+            found.push(Problem::blocks_too_large(
+                (self.block_size, self.block_size),
+                target,
             ));
         }
         if let Some(span) = self.span

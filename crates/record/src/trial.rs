@@ -3,7 +3,7 @@
 use crate::evidence::Evidence;
 use crate::histogram::Histogram;
 use crate::packed::PackedHistograms;
-use diskfacts_plan::Workload;
+use diskfacts_plan::{CacheMode, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -54,6 +54,18 @@ pub struct Trial {
     /// Whole distributions; kept by the store beside the document.
     #[serde(skip)]
     pub histograms: PackedHistograms,
+}
+
+impl Trial {
+    /// Why its direct I/O was not done, a sentence; `None` where none was asked
+    /// for, where it was done, and where there was no I/O at all.
+    pub fn direct_refused(&self) -> Option<&str> {
+        let engine = &self.evidence.engine;
+        let refused =
+            self.workload.cache == CacheMode::Direct && !engine.direct && engine.name != "null";
+        let reason = engine.direct_refused.as_deref();
+        refused.then(|| reason.unwrap_or("no reason was recorded"))
+    }
 }
 
 /// The whole latency distributions of a trial, in nanoseconds.

@@ -5,6 +5,7 @@
 
 mod write_matrix;
 
+use crate::notes;
 use diskfacts_plan::{Plan, WriteMode};
 use diskfacts_record::Run;
 
@@ -15,6 +16,20 @@ pub fn has(plan: &Plan) -> bool {
             .stages
             .iter()
             .all(|stage| WriteMode::of(&stage.workload).is_some())
+}
+
+/// What the lines of a run do not say, a sentence each: what was done otherwise
+/// than asked, which cells have no line, and what stands in the way of putting
+/// them beside those of the program. Nothing for a plan without such a format
+/// ([`has`]).
+pub fn notes(run: &Run) -> Vec<String> {
+    if !has(&run.plan) {
+        return Vec::new();
+    }
+    let mut said = notes::notes(run);
+    said.extend(write_matrix::refused(run));
+    said.extend(write_matrix::shortened(run));
+    said
 }
 
 /// The figures of a run in the format of its plan; nothing for a plan without

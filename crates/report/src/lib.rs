@@ -9,4 +9,5 @@
 
 pub mod classic;
 pub mod json;
+mod notes;
 pub mod text;

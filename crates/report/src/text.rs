@@ -37,4 +37,5 @@ pub use reproduction::{missed, reproduction};
 pub use run::{Closing, run};
 pub use runs::{RunRow, runs};
 pub use sim::{filled, profiles};
+pub(crate) use words::list;
 pub use words::workload;

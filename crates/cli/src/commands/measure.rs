@@ -61,19 +61,24 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
         text::run(&ended.run, &closing(&ended, built_in, common), &look)
     };
     print(&text)?;
+    let exit = ended
+        .stopped
+        .unwrap_or_else(|| exit_of(&ended.run, &args.uses));
+    let why = why(exit, &ended.run, &args.uses);
+    if args.style == Style::Classic {
+        let said = why.as_deref().filter(|_| ended.not_stored.is_none());
+        super::say_classic_notes(&ended.run, said);
+    }
     if let Some(not_stored) = ended.not_stored {
         not_stored.print();
         return Ok(Exit::Failed);
     }
-    let exit = ended
-        .stopped
-        .unwrap_or_else(|| exit_of(&ended.run, &args.uses));
     for name in not_judged(&ended.run, &args.uses) {
         say(&format!(
             "diskfacts: no verdict on {name}: not all that it needs was measured"
         ));
     }
-    if let Some(why) = why(exit, &ended.run, &args.uses) {
+    if let Some(why) = why {
         say(&format!("diskfacts: {why}"));
     }
     Ok(exit)

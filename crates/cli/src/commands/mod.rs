@@ -7,8 +7,9 @@ pub(crate) mod runs;
 pub(crate) mod show;
 pub(crate) mod sim;
 
-use crate::exit::Failure;
+use crate::exit::{Failure, say};
 use diskfacts_plan::Plan;
+use diskfacts_record::Run;
 use diskfacts_report::classic;
 use std::io::Write;
 
@@ -21,6 +22,16 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
             format!("writing to standard output failed: {error}"),
         )),
         _ => Ok(()),
+    }
+}
+
+/// What the classic lines leave unsaid, to standard error; but for what is `said`
+/// anyway.
+pub(crate) fn say_classic_notes(run: &Run, said: Option<&str>) {
+    for note in classic::notes(run) {
+        if said != Some(note.as_str()) {
+            say(&format!("diskfacts: note: {note}"));
+        }
     }
 }
 

@@ -36,5 +36,8 @@ pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
         text::run(&run, &closing, &look::of_stdout(common.color))
     };
     print(&text)?;
+    if args.style == Style::Classic {
+        super::say_classic_notes(&run, None);
+    }
     Ok(Exit::Done)
 }

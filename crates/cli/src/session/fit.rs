@@ -4,7 +4,7 @@
 use crate::exit::Failure;
 use crate::target::{Measured, Medium};
 use diskfacts_plan::units::show_size;
-use diskfacts_plan::{EngineChoice, Plan, Workload};
+use diskfacts_plan::{Constraints, EngineChoice, Plan, Problem, Stage, Workload};
 use diskfacts_record::TargetKind;
 
 /// The plan as it fits the target, and notes on what was left out. A built-in
@@ -21,31 +21,26 @@ pub(super) fn fit(
         leave_out_writes(&mut plan, measured, &mut notes)?;
     }
     let constraints = measured.constraints();
-    let mut refused = Vec::new();
+    let mut refused = Refused::default();
     plan.stages.retain_mut(|stage| {
         if built_in {
             shorten_span(&mut stage.workload, constraints.size);
         }
-        let mut problems: Vec<String> = stage
-            .workload
-            .problems_on(&constraints)
-            .iter()
-            .map(ToString::to_string)
-            .collect();
-        problems.extend(needs_real_time(&stage.workload, measured));
-        if problems.is_empty() {
+        let problems = stage.workload.problems_on(&constraints);
+        let real_time = needs_real_time(&stage.workload, measured);
+        if problems.is_empty() && real_time.is_none() {
             make_definite(&mut stage.workload, constraints.size);
             return true;
         }
         for problem in problems {
-            // The cells of a matrix often share a problem.
-            let said = format!("{}: {problem}", stage.name);
-            if !refused.contains(&said) {
-                refused.push(said);
-            }
+            refused.add(stage, &problem, &constraints);
+        }
+        if let Some(problem) = real_time {
+            refused.say(stage, &problem);
         }
         false
     });
+    let refused = refused.sentences(&constraints);
     if plan.stages.is_empty() || (!built_in && !refused.is_empty()) {
         return Err(Failure::wrong_call(format!(
             "{} ({}) cannot be measured as the plan {} asks:\n  {}\n{}",
@@ -69,6 +64,60 @@ pub(super) fn fit(
             .map(|problem| format!("Left out {problem}.")),
     );
     Ok((plan, notes))
+}
+
+/// What stands against the stages of a plan. The cells of a matrix often share a
+/// problem: it is told once, and blocks that are too large in one sentence.
+#[derive(Debug, Default)]
+struct Refused {
+    /// The name of the stage, and what is told of it.
+    told: Vec<(String, Told)>,
+}
+
+#[derive(Debug, PartialEq)]
+enum Told {
+    Sentence(String),
+    /// The smallest and the largest size of the blocks that do not fit, bytes.
+    BlocksTooLarge(u64, u64),
+}
+
+impl Refused {
+    fn add(&mut self, stage: &Stage, problem: &Problem, target: &Constraints) {
+        let size = stage.workload.block_size;
+        if *problem != Problem::blocks_too_large((size, size), target) {
+            self.say(stage, &problem.to_string());
+            return;
+        }
+        for (name, told) in &mut self.told {
+            if let Told::BlocksTooLarge(smallest, largest) = told
+                && *name == stage.name
+            {
+                *smallest = size.min(*smallest);
+                *largest = size.max(*largest);
+                return;
+            }
+        }
+        let told = Told::BlocksTooLarge(size, size);
+        self.told.push((stage.name.clone(), told));
+    }
+
+    fn say(&mut self, stage: &Stage, sentence: &str) {
+        let told = (stage.name.clone(), Told::Sentence(sentence.to_owned()));
+        if !self.told.contains(&told) {
+            self.told.push(told);
+        }
+    }
+
+    fn sentences(self, target: &Constraints) -> Vec<String> {
+        let sentence = |(name, told)| match told {
+            Told::Sentence(sentence) => format!("{name}: {sentence}"),
+            Told::BlocksTooLarge(smallest, largest) => {
+                let problem = Problem::blocks_too_large((smallest, largest), target);
+                format!("{name}: {problem}")
+            }
+        };
+        self.told.into_iter().map(sentence).collect()
+    }
 }
 
 fn leave_out_writes(

@@ -115,9 +115,11 @@ impl Schedule {
         let said = match (fewer, longer) {
             (None, None) => return None,
             (Some(fewer), None) => fewer,
-            (Some(fewer), Some(longer)) => format!("{fewer}, and even these take {longer} longer"),
+            (Some(fewer), Some(longer)) => {
+                format!("{fewer}, and even these may take up to {longer} longer")
+            }
             (None, Some(longer)) => {
-                format!("The trials take {longer} longer than the time of {time} allows")
+                format!("The trials may take up to {longer} longer than the time of {time} allows")
             }
         };
         Some(format!("{said}; give it more with --time."))
@@ -403,8 +405,14 @@ mod tests {
         let note = schedule.note().unwrap_or_default();
         assert!(
             note.starts_with("1 of 5 trials per stage, because the time of 100 ms")
-                && note.contains("even these take 900 ms longer"),
+                && note.contains("even these may take up to 900 ms longer"),
             "{note}"
+        );
+        schedule.asked_rounds = 1;
+        assert_eq!(
+            schedule.note().unwrap_or_default(),
+            "The trials may take up to 900 ms longer than the time of 100 ms allows; give it more \
+             with --time."
         );
         let next = schedule.next_with(0).expect("a trial");
         assert_eq!(next.stop.time_ns, Some(SHORTEST_NS));

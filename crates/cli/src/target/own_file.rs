@@ -57,7 +57,7 @@ fn choose_size(
 ) -> Result<(u64, Option<String>), Failure> {
     if space.total_bytes == 0 {
         return Err(Failure::wrong_call(format!(
-            "{} is on a filesystem that states no room for files, as proc and sysfs do; name a folder on a disk",
+            "{} is on a filesystem that states no room for files, as proc, sysfs and ramfs do; name a folder on a disk",
             folder.display()
         )));
     }

@@ -83,8 +83,7 @@ fn a_device_that_carries_a_filesystem_is_refused() {
         &device,
         device.path(),
         &[
-            "carries",
-            "ext4 filesystem",
+            "carries data: ext4 filesystem (mark at byte 1080)",
             &format!("wipefs --all {path}"),
         ],
     );

@@ -150,7 +150,11 @@ fn in_full_it_writes_the_amounts_of_the_plan_and_takes_no_share_of_the_time() {
     let case = Case::new();
     let folder = case.folder("data");
     let more = ["--size", "8MiB", "--full", "--stage", "synced"];
-    measure(&case, &folder, &more).run().expect_code(0);
+    case.diskfacts(["measure", "--plan"])
+        .args([&small(&case), &folder])
+        .args(more)
+        .run()
+        .expect_code(0);
     let document = case.last();
     assert_eq!(trials(&document).len(), 36);
     for trial in trials(&document) {
@@ -165,6 +169,10 @@ fn a_plan_without_full_amounts_or_classic_lines_is_told_so() {
     let folder = case.folder("data");
     let survey = |more: &[&str]| case.diskfacts(["measure"]).arg(&folder).args(more);
     case.refuses(&survey(&["--full"]), &["full_bytes", "survey has none"]);
+    case.refuses(
+        &survey(&["--plan", "write-matrix", "--full", "--time", "5s"]),
+        &["--full", "cannot be used with", "--time"],
+    );
     case.refuses(
         &survey(&["--style", "classic"]),
         &["write-matrix has such lines, survey has none"],
@@ -271,6 +279,18 @@ fn a_block_larger_than_the_target_is_told_once_for_all_its_cells() {
         .expect_stderr("synced: block_size: 64 KiB does not fit into the target, which has 32 KiB");
     let told = finished.stderr.matches("64 KiB does not fit").count();
     assert_eq!(told, 2, "once for each stage: {finished}");
+
+    // Of several sizes that do not fit, too.
+    let file = case.data_file("tiny", KIB);
+    let finished = case
+        .diskfacts(["measure", "--plan", "write-matrix", "--destroy-data-on"])
+        .args([&file, &file])
+        .run();
+    finished
+        .expect_code(2)
+        .expect_stderr("streaming: block_size: 4 KiB to 32 MiB do not fit into the target")
+        .expect_stderr("synced: block_size: 4 KiB to 32 MiB do not fit into the target");
+    assert_eq!(finished.stderr.lines().count(), 4, "{finished}");
 }
 
 #[test]
@@ -281,7 +301,11 @@ fn a_filesystem_without_direct_io_is_measured_through_its_cache_and_says_so() {
     write_data(&file, MIB);
     let path = file.to_string_lossy().into_owned();
     let finished = measure(&case, &file, &["--destroy-data-on", &path]).run();
-    finished.expect_code(0).expect_stdout("served-from-cache");
+    finished
+        .expect_code(0)
+        .expect_stdout("served-from-cache")
+        .expect_stdout("direct-refused")
+        .expect_stdout("refused means that direct I/O was refused");
     let document = case.last();
     // Of what stays in memory nothing about a drive is said.
     assert!(!rules(&document).contains(&"early-acknowledgement"));
@@ -290,7 +314,25 @@ fn a_filesystem_without_direct_io_is_measured_through_its_cache_and_says_so() {
         .find(|trial| trial["settings"]["mode"] == "FSYNC + O_DIRECT")
         .expect("the cell");
     assert_eq!(direct["evidence"]["engine"]["direct"], false);
-    assert_ne!(direct["evidence"]["engine"]["direct_refused"], Value::Null);
+    let reason = &direct["evidence"]["engine"]["direct_refused"];
+    let reason = reason.as_str().expect("a reason").trim_end_matches('.');
+
+    // Two thirds of the modes; what was not direct is not shown as direct.
+    let more = ["--style", "classic", "--destroy-data-on", &path];
+    let measured = measure(&case, &file, &more).run();
+    for finished in [measured, case.run(["show", "--style", "classic"])] {
+        finished.expect_code(0);
+        assert_eq!(finished.stdout.lines().count(), 42, "{finished}");
+        assert!(!finished.stdout.contains("O_DIRECT"), "{finished}");
+        finished
+            .expect_stderr("diskfacts: note: Left out O_DIRECT, ")
+            .expect_stderr("O_SYNC + O_DIRECT: direct I/O was refused")
+            .expect_stderr("diskfacts: note: A cell that is cut short")
+            .expect_stderr("than with --full")
+            .expect_stderr(reason);
+        let told = finished.stderr.matches("direct I/O was refused").count();
+        assert_eq!(told, 1, "{finished}");
+    }
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn a_folder_that_has_no_room_for_files_at_all_is_named() {
     let case = Case::new();
     case.run(["measure", "/proc"])
         .expect_code(2)
-        .expect_stderr("states no room for files")
+        .expect_stderr("states no room for files, as proc, sysfs and ramfs do")
         .expect_stderr("name a folder on a disk");
 }
 

@@ -2,48 +2,34 @@
 
 use super::{Context, names};
 use crate::layers::in_memory;
+use crate::stages::Stage;
 use crate::words::{edit_plan, list, shell, stage_list};
-use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::exact_size;
 use diskfacts_record::{Confidence, DirectIo, Finding, Severity};
 
 pub(super) const NAME: &str = "direct-refused";
 
 pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    // Of a target in memory another rule says all there is to say.
-    if in_memory(&context.run.stack) {
-        return Vec::new();
-    }
     let refused: Vec<_> = context
         .doing_io()
-        .filter(|(stage, _)| {
-            stage.workload().cache == CacheMode::Direct
-                && stage.trials.iter().any(|t| !t.evidence.engine.direct)
+        .filter_map(|(stage, _)| {
+            let reason = stage.trials.iter().find_map(|t| t.direct_refused())?;
+            Some((stage, reason))
         })
-        .map(|(stage, _)| stage)
         .collect();
     if refused.is_empty() {
         return Vec::new();
     }
-    let stages = names(refused.iter().map(|stage| stage.name));
+    let stages = names(refused.iter().map(|(stage, _)| stage.name));
     let needs = context.run.target.direct;
-    let mut evidence = Vec::new();
-    for stage in &refused {
-        let reason = stage
-            .trials
-            .iter()
-            .find_map(|t| t.evidence.engine.direct_refused.as_deref());
-        let reason = reason.unwrap_or("no reason was recorded");
-        evidence.push(format!(
-            "{}: {}.",
-            stage.label(),
-            reason.trim_end_matches('.')
-        ));
+    let mut evidence = reasons(&refused);
+    // No alignment would make memory do direct I/O.
+    if !in_memory(&context.run.stack) {
+        evidence.push(alignment(needs));
     }
-    evidence.push(alignment(needs));
     let misaligned: Vec<String> = refused
         .iter()
-        .filter_map(|stage| {
+        .filter_map(|(stage, _)| {
             let multiple = u64::from(needs?.offset_alignment_bytes);
             let size = stage.workload().block_size;
             (multiple > 0 && !size.is_multiple_of(multiple)).then(|| {
@@ -70,6 +56,34 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     }]
 }
 
+/// Each reason once, with what it was given for: the cells of a matrix often
+/// share it.
+fn reasons(refused: &[(&Stage<'_>, &str)]) -> Vec<String> {
+    let given = names(refused.iter().map(|(_, reason)| *reason));
+    let mut told = Vec::new();
+    for reason in given {
+        let of: Vec<&Stage<'_>> = refused
+            .iter()
+            .filter(|(_, other)| **other == reason)
+            .map(|(stage, _)| *stage)
+            .collect();
+        let what = match of.as_slice() {
+            [only] => only.label(),
+            all => {
+                let stages = names(all.iter().map(|stage| stage.name));
+                let cells = if stages.len() < all.len() {
+                    format!(" ({} cells)", all.len())
+                } else {
+                    String::new()
+                };
+                format!("{}{cells}", list(&stages))
+            }
+        };
+        told.push(format!("{what}: {}.", reason.trim_end_matches('.')));
+    }
+    told
+}
+
 fn alignment(needs: Option<DirectIo>) -> String {
     match needs {
         None => "The kernel does not tell what direct I/O needs here (statx DIOALIGN, since Linux \
@@ -88,6 +102,9 @@ fn alignment(needs: Option<DirectIo>) -> String {
 
 fn remedy(context: &Context<'_>, needs: Option<DirectIo>, misaligned: &[String]) -> String {
     let run = context.run;
+    if in_memory(&run.stack) {
+        return "Name a folder or a file on a disk: memory has no direct I/O to measure.".into();
+    }
     if !misaligned.is_empty() {
         return edit_plan(run, &format!("set {}", list(misaligned)));
     }
@@ -169,6 +186,42 @@ mod tests {
         let finding = only(&run, NAME);
         assert_eq!(finding.stages, ["random-read-qd1", "sequential-write"]);
         assert!(finding.remedy.contains("/dev/vda1"), "{finding:?}");
+    }
+
+    #[test]
+    fn a_target_in_memory_that_refuses_is_said_to_refuse() {
+        let mut run = testing::on(testing::memory_stack());
+        assert!(!testing::rules_of(&crate::findings(&run)).contains(&NAME));
+        refuse(&mut run, "random-read-qd1");
+        run.target.direct = Some(DirectIo {
+            memory_alignment_bytes: 512,
+            offset_alignment_bytes: 16384,
+        });
+        let findings = crate::findings(&run);
+        let finding = findings.iter().find(|f| f.rule == NAME).expect("a finding");
+        assert_eq!(finding.stages, ["random-read-qd1"]);
+        assert_eq!(finding.evidence.len(), 1, "{finding:?}");
+        assert!(finding.evidence[0].contains("EINVAL"), "{finding:?}");
+        assert!(
+            finding
+                .remedy
+                .starts_with("Name a folder or a file on a disk"),
+            "{finding:?}"
+        );
+    }
+
+    #[test]
+    fn a_reason_that_the_cells_of_a_matrix_share_is_told_once() {
+        let mut run = testing::matrix_run(|_, _| 1e8);
+        refuse(&mut run, "streaming");
+        let found = crate::findings(&run);
+        let finding = found.iter().find(|f| f.rule == NAME).expect("a finding");
+        // Three direct modes at 14 sizes.
+        assert_eq!(
+            finding.evidence[0],
+            "streaming (42 cells): open with O_DIRECT gave EINVAL (22, Invalid argument)."
+        );
+        assert_eq!(finding.evidence.len(), 2, "{finding:?}");
     }
 
     #[test]

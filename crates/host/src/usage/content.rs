@@ -79,7 +79,7 @@ fn look(name: &str, path: &Path, span: &Span<'_>, obstacles: &mut Vec<Obstacle>)
     for signature in found {
         obstacles.push(Obstacle {
             device: name.to_owned(),
-            what: format!("carries a {signature}"),
+            what: format!("carries data: {signature}"),
             how_to_go_on: format!(
                 "if its data may be lost, `wipefs --all {}` removes the mark",
                 path.display()

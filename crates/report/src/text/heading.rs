@@ -3,6 +3,7 @@
 use super::look::Style;
 use super::page::Page;
 use super::words::{add_once, count, list, shell, stages_of};
+use crate::notes::notes;
 use diskfacts_plan::units::show_size;
 use diskfacts_record::{BlockDevice, DeviceKind, Run, Severity, Stack, Status, TargetKind, Trial};
 
@@ -328,17 +329,6 @@ fn engine(run: &Run) -> Option<String> {
         names.push(format!("diskfacts itself costs {ns:.0} ns per I/O"));
     }
     (!names.is_empty()).then(|| names.join("; "))
-}
-
-/// What was done otherwise than asked: by the session, and by the engines.
-fn notes(run: &Run) -> Vec<String> {
-    let mut notes = run.run.notes.clone();
-    for trial in &run.trials {
-        for fallback in &trial.evidence.engine.fallbacks {
-            add_once(&mut notes, fallback.clone());
-        }
-    }
-    notes
 }
 
 fn findings(run: &Run) -> Option<String> {

@@ -7,6 +7,7 @@ use super::page::Page;
 use super::stages::failures;
 use super::words::{add_once, count, rate};
 use super::wrap::columns;
+use crate::notes::direct_refused;
 use diskfacts_plan::Stage;
 use diskfacts_record::{Layers, Run, StageFigures};
 use std::fmt::Write as _;
@@ -14,6 +15,10 @@ use std::fmt::Write as _;
 /// Columns of one cell, and between two.
 const CELL: usize = 34;
 const GAP: usize = 2;
+/// Columns of the two rates, and what stands there when they are of something
+/// else than the column says.
+const RATES: usize = 13;
+const REFUSED: &str = "refused";
 /// Below this share the layer that served most is not the whole story.
 const NEARLY_ALL: f64 = 0.95;
 /// Most cells whose failures are told one by one.
@@ -57,7 +62,7 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     }
     if !cells.is_empty() {
         page.blank();
-        legend(page, &cells);
+        legend(page, run, &cells);
     }
 }
 
@@ -100,7 +105,7 @@ fn table(page: &mut Page<'_>, run: &Run, cells: &[Measured<'_>]) {
                 let here = cells.iter().find(|(stage, _)| {
                     row_of(stage, axis) == *row && head_of(stage, axis) == *head
                 });
-                let said = here.map_or_else(|| "-".to_owned(), |(_, f)| cell(page, f));
+                let said = here.map_or_else(|| "-".to_owned(), |(_, f)| cell(page, run, f));
                 // Writing to a String cannot fail.
                 let _ = write!(line, "{:GAP$}{said:<CELL$}", "");
             }
@@ -155,7 +160,10 @@ fn heading(page: &mut Page<'_>, label: usize, axis: &str, block: &[String]) {
 }
 
 /// ` 655.3  625.0 3.37 us 18.8 us mem`.
-fn cell(page: &Page<'_>, figures: &StageFigures) -> String {
+fn cell(page: &Page<'_>, run: &Run, figures: &StageFigures) -> String {
+    if direct_refused(run, figures).is_some() {
+        return format!("{REFUSED:>RATES$}");
+    }
     let throughput = figures.throughput_bytes_per_s.median;
     let time = |ns: Option<u64>| ns.map_or_else(|| "n/a".to_owned(), |ns| page.look.duration(ns));
     let by = if figures.errors > 0 {
@@ -227,8 +235,12 @@ fn broken(page: &mut Page<'_>, run: &Run, cells: &[Measured<'_>], axis: &str) {
 }
 
 /// What the words and marks above mean, as far as they occur.
-fn legend(page: &mut Page<'_>, cells: &[Measured<'_>]) {
-    let whole = cells.iter().filter(|(_, figures)| figures.errors == 0);
+fn legend(page: &mut Page<'_>, run: &Run, cells: &[Measured<'_>]) {
+    let shown: Vec<&Measured<'_>> = cells
+        .iter()
+        .filter(|(_, figures)| direct_refused(run, figures).is_none())
+        .collect();
+    let whole = shown.iter().filter(|(_, figures)| figures.errors == 0);
     let served: Vec<(f64, &str)> = whole.map(|(_, f)| most(&f.layers)).collect();
     let meant: Vec<&str> = WORDS
         .iter()
@@ -255,15 +267,21 @@ fn legend(page: &mut Page<'_>, cells: &[Measured<'_>]) {
         sentences.push("~ marks less than 95 % of them.".to_owned());
     }
     let latency = |figures: &StageFigures| figures.latency_ns.p50.and(figures.latency_ns.p99);
-    if cells.iter().any(|(_, figures)| latency(figures).is_none()) {
+    if shown.iter().any(|(_, figures)| latency(figures).is_none()) {
         sentences.push(
             "n/a means too few operations to state that percentile: p50 needs 5, p99 needs 299."
                 .to_owned(),
         );
     }
-    if cells.iter().any(|(_, figures)| figures.errors > 0) {
+    if shown.iter().any(|(_, figures)| figures.errors > 0) {
         sentences
             .push("ERR means that operations failed; the figures are of the others.".to_owned());
+    }
+    if shown.len() < cells.len() {
+        sentences.push(format!(
+            "{REFUSED} means that direct I/O was refused: what was done instead went through the \
+             page cache, and --json has its figures."
+        ));
     }
     page.paragraph(0, Style::Minor, &sentences.join(" "));
 }

@@ -88,6 +88,21 @@ fn a_matrix_is_a_table() {
 }
 
 #[test]
+fn cells_that_were_refused_direct_io_show_no_figures() {
+    let mut run = fixtures::write_matrix();
+    let rows = |run: &_, what: &str| {
+        let shown = shown(run, &PLAIN);
+        shown.lines().filter(|line| line.contains(what)).count()
+    };
+    assert_eq!(rows(&run, "refused"), 0);
+    fixtures::refuse_direct(&mut run, |_| true);
+    // Seven direct modes at 14 sizes, at most one of them in a row; and the legend.
+    assert_eq!(rows(&run, "refused"), 98 + 1);
+    assert_eq!(rows(&run, "refused means that direct I/O was refused"), 1);
+    insta::assert_snapshot!("write_matrix_refused_80", shown(&run, &PLAIN));
+}
+
+#[test]
 fn a_loop_device_and_an_open_loop() {
     insta::assert_snapshot!("rare_80", shown(&fixtures::rare(), &PLAIN));
 }
