@@ -235,13 +235,19 @@ export class DirectFile {
   readonly granted: Readonly<Granted>;
   readonly alignment: Readonly<DirectIOAlignment>;
 
-  /** A zeroed buffer that fits this file: `size` rounded up to what a length must be. */
+  /**
+   * A zeroed buffer that fits this file: `size` rounded up to what a length must be. Transfers work
+   * on its memory itself, and on a copy of any other buffer.
+   *
+   * @throws `ERR_INVALID_ARG_VALUE`, `ERR_OUT_OF_RANGE`, `ENOMEM`
+   */
   allocate(size: number): Buffer;
 
   /**
    * Reads until the buffer is full or the file ends.
    *
    * @returns the bytes read; fewer than asked only at the end of the file
+   * @throws `ERR_BUFFER_DETACHED` when the buffer lost its memory meanwhile
    */
   read(buffer: Uint8Array, position: number): Promise<number>;
 

@@ -3,7 +3,8 @@
 const { withCallback } = require('./lib/callback.js');
 const { callbacks } = require('./lib/classic.js');
 const descriptors = require('./lib/descriptors.js');
-const { DirectFile, getAlignedBuffer } = require('./lib/direct-file.js');
+const { DirectFile } = require('./lib/direct-file.js');
+const { getAlignedBuffer } = require('./lib/memory.js');
 const { O_DIRECT, O_DSYNC, O_EXCL, O_EXLOCK, O_SYNC } = require('./lib/native.js');
 const promises = require('./promises.js');
 

@@ -30,11 +30,8 @@ const ALIGNMENT_MAX = 4194304;
  */
 function makeGetAlignedBuffer(misalignment) {
   return function getAlignedBuffer(size, alignment) {
-    if (arguments.length !== 2 || !isInt(size) || !isInt(alignment)) {
-      throw badArguments('(size, alignment)', getAlignedBuffer);
-    }
-    const wrong = fault(size, alignment);
-    if (wrong !== undefined) throw coded('ERR_OUT_OF_RANGE', wrong, getAlignedBuffer);
+    if (arguments.length !== 2) throw badArguments('(size, alignment)', getAlignedBuffer);
+    checkSize(size, alignment, '(size, alignment)', getAlignedBuffer);
 
     let memory;
     try {
@@ -60,6 +57,20 @@ function makeGetAlignedBuffer(misalignment) {
 }
 
 /**
+ * Throws unless a buffer can have this size and this alignment.
+ *
+ * @param {number} size
+ * @param {number} alignment
+ * @param {string} usage the arguments of the function that was called
+ * @param {Function} called
+ */
+function checkSize(size, alignment, usage, called) {
+  if (!isInt(size) || !isInt(alignment)) throw badArguments(usage, called);
+  const wrong = fault(size, alignment);
+  if (wrong !== undefined) throw coded('ERR_OUT_OF_RANGE', wrong, called);
+}
+
+/**
  * What is wrong with the numbers: the first of the rules that is broken, in the
  * order and the words of @ronomon/direct-io 3.0.1.
  *
@@ -76,4 +87,4 @@ function fault(size, alignment) {
   return undefined;
 }
 
-module.exports = { ALIGNMENT_MIN, makeGetAlignedBuffer };
+module.exports = { ALIGNMENT_MIN, checkSize, makeGetAlignedBuffer };

@@ -1,5 +1,6 @@
 // What the native half exports. It trusts its arguments: the rest of this
-// folder has checked them.
+// folder has checked them, and hands to transfers only memory that is lent or
+// that no script can reach.
 
 import type {
   DeviceUnder,
@@ -57,6 +58,9 @@ export interface Native {
   readonly O_EXLOCK: number;
   readonly O_SYNC: number;
   misalignment(bytes: Uint8Array, alignment: number): number;
+  /** A buffer over memory that stays while a transfer uses it; `null` when there is no memory. */
+  lend(size: number, alignment: number): Buffer | null;
+  isLent(bytes: Uint8Array): boolean;
   alignmentOfPath(path: Uint8Array): Promised<DirectIOAlignment>;
   alignmentOfDescriptor(fd: number): Promised<DirectIOAlignment>;
   geometry(fd: number): Promised<Geometry>;

@@ -4,9 +4,10 @@
 //
 // While the kernel works on memory, nothing else may: two reads into one place
 // leave a mixture, a write from where a read arrives writes another mixture. And
-// the memory must stay: an ArrayBuffer that is transferred, to a worker or to
-// another ArrayBuffer, is freed when the new owner is done with it, whatever the
-// kernel still does there.
+// the memory should stay: what a read brings is lost if the buffer is transferred
+// meanwhile, to a worker or to another ArrayBuffer. That is a guard against
+// mistakes, and there are ways around it; that the kernel never works on memory
+// that was freed does not depend on it (memory.js).
 
 const { markAsUntransferable } = require('node:worker_threads');
 const { coded } = require('./errors.js');

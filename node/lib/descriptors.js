@@ -11,8 +11,8 @@ const {
   checkedPosition,
   checkedWord,
 } = require('./arguments.js');
-const { take } = require('./buffers-in-use.js');
 const { settled } = require('./errors.js');
+const { sent } = require('./memory.js');
 const native = require('./native.js');
 
 /**
@@ -55,12 +55,7 @@ async function writeDurable(fd, buffer, position, durability = 'data') {
   const bytes = checkedBuffer(buffer);
   const to = checkedPosition(position);
   const level = checkedWord('durability', ['data', 'full'], durability);
-  const giveBack = take(bytes, false);
-  try {
-    return await settled(native.writeDurable(file, bytes, to, level));
-  } finally {
-    giveBack();
-  }
+  return sent(bytes, (memory) => settled(native.writeDurable(file, memory, to, level)));
 }
 
 module.exports = { getDirectIOAlignment, getGeometry, getGeometryUnder, writeDurable };

@@ -13,12 +13,10 @@ const {
   isBoolean,
   isInt,
 } = require('./arguments.js');
-const { ALIGNMENT_MIN, makeGetAlignedBuffer } = require('./aligned-buffer.js');
-const { take } = require('./buffers-in-use.js');
+const { ALIGNMENT_MIN } = require('./aligned-buffer.js');
 const { coded, settled } = require('./errors.js');
+const { filled, lentBuffer, sent } = require('./memory.js');
 const native = require('./native.js');
-
-const getAlignedBuffer = makeGetAlignedBuffer(native.misalignment);
 
 /** @type {readonly ['none', 'data', 'full']} */
 const DURABILITIES = ['none', 'data', 'full'];
@@ -116,7 +114,7 @@ class DirectFile {
   allocate(size) {
     const { length, memory } = this.alignment;
     const rounded = isInt(size) ? Math.ceil(size / length) * length : size;
-    return getAlignedBuffer(rounded, Math.max(memory, ALIGNMENT_MIN));
+    return lentBuffer(rounded, Math.max(memory, ALIGNMENT_MIN), this.allocate);
   }
 
   /**
@@ -127,7 +125,7 @@ class DirectFile {
   async read(buffer, position) {
     const bytes = checkedBuffer(buffer);
     const from = checkedPosition(position);
-    return this.#transfer('read', bytes, true, () => this.#file.read(bytes, from));
+    return filled(bytes, (memory) => this.#run('read', () => this.#file.read(memory, from)));
   }
 
   /**
@@ -140,7 +138,9 @@ class DirectFile {
     const bytes = checkedBuffer(buffer);
     const to = checkedPosition(position);
     const { durability = 'none' } = checkedOptions(options, WRITE_OPTIONS);
-    return this.#transfer('write', bytes, false, () => this.#file.write(bytes, to, durability));
+    return sent(bytes, (memory) =>
+      this.#run('write', () => this.#file.write(memory, to, durability)),
+    );
   }
 
   /**
@@ -175,23 +175,6 @@ class DirectFile {
   /**
    * @template T
    * @param {string} operation
-   * @param {import('./buffers-in-use.js').Bytes} bytes
-   * @param {boolean} filled
-   * @param {() => Promise<import('./binding').Outcome<T>>} transfer
-   * @returns {Promise<T>}
-   */
-  async #transfer(operation, bytes, filled, transfer) {
-    const giveBack = take(bytes, filled);
-    try {
-      return await this.#run(operation, transfer);
-    } finally {
-      giveBack();
-    }
-  }
-
-  /**
-   * @template T
-   * @param {string} operation
    * @param {() => Promise<import('./binding').Outcome<T>>} start
    * @returns {Promise<T>}
    */
@@ -221,4 +204,4 @@ if (Symbol.asyncDispose !== undefined) {
   });
 }
 
-module.exports = { DirectFile, getAlignedBuffer };
+module.exports = { DirectFile };

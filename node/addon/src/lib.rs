@@ -1,7 +1,8 @@
 //! The native half of `@diskfacts/direct-io`: the functions of the crate
 //! `directio`, for JavaScript.
 //!
-//! This half converts and calls, and nothing more. It trusts its only caller,
+//! This half converts and calls, and lends the memory that transfers work on
+//! (see [`memory`]); nothing more. It trusts its only caller,
 //! the package's own JavaScript in `node/lib`: that checks the arguments, has
 //! the callbacks and makes the errors. Whatever may wait for a device runs on
 //! Node's pool of threads and comes back as a promise of `{ value }` or

@@ -10,6 +10,7 @@ use napi_derive::napi;
 
 use crate::alignment::Alignment;
 use crate::fault::{Failure, failure};
+use crate::memory::Kept;
 use crate::open::Grant;
 use crate::outcome::{Promised, promise};
 use crate::system::INVALID_ARGUMENT;
@@ -64,18 +65,14 @@ impl OpenFile {
 
     /// Reads until the buffer is full or the file ends; the bytes read.
     #[napi]
-    pub fn read(&self, mut buffer: Uint8Array, position: f64) -> Promised<f64> {
+    pub fn read(&self, buffer: Uint8Array, position: f64) -> Promised<f64> {
         let (file, rule) = (self.file.clone(), self.rule.clone());
+        let mut bytes = Kept::new(buffer);
         let position = position as u64;
         promise(move || {
             let file = still_open(file.as_ref())?;
-            let step = step_for(file, rule.as_ref(), Transfer::Read, &buffer, position)?;
-            // SAFETY: the reference in `buffer` keeps the memory alive, and the
-            // JavaScript half lets no other transfer use it meanwhile and no
-            // thread take it away. A script that looks at it meanwhile sees
-            // bytes of before or after, as with Node's own fs.
-            let bytes = unsafe { buffer.as_mut() };
-            Ok(transfer::read(file, bytes, position, step)? as f64)
+            let step = step_for(file, rule.as_ref(), Transfer::Read, &bytes, position)?;
+            Ok(transfer::read(file, &mut bytes, position, step)? as f64)
         })
     }
 
@@ -84,11 +81,12 @@ impl OpenFile {
     pub fn write(&self, buffer: Uint8Array, position: f64, level: Level) -> Promised<()> {
         let (file, rule) = (self.file.clone(), self.rule.clone());
         let position = position as u64;
+        let bytes = Kept::new(buffer);
         let durability = level.into();
         promise(move || {
             let file = still_open(file.as_ref())?;
-            let step = step_for(file, rule.as_ref(), Transfer::Write, &buffer, position)?;
-            transfer::write(file, &buffer, position, step, durability)
+            let step = step_for(file, rule.as_ref(), Transfer::Write, &bytes, position)?;
+            transfer::write(file, &bytes, position, step, durability)
         })
     }
 

@@ -8,6 +8,7 @@ use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
 use crate::fault::{Failure, failure};
+use crate::memory::Kept;
 use crate::outcome::{Promised, promise};
 use crate::system::borrow;
 use crate::whole::{read_whole, write_whole};
@@ -43,10 +44,11 @@ pub fn write_durable(
     position: f64,
     level: Level,
 ) -> Promised<f64> {
+    let bytes = Kept::new(buffer);
     let durability = level.into();
     promise(move || {
         let file = borrow(descriptor)?;
-        let written = directio::write_at_durable(&file, &buffer, position as u64, durability)?;
+        let written = directio::write_at_durable(&file, &bytes, position as u64, durability)?;
         Ok(written as f64)
     })
 }
