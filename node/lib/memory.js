@@ -55,7 +55,7 @@ async function filled(bytes, transfer) {
   const giveBack = take(bytes, true);
   try {
     const { length } = bytes;
-    const memory = native.isLent(bytes) ? bytes : likewise(bytes);
+    const memory = stays(bytes) ? bytes : likewise(bytes);
     const count = await transfer(memory);
     if (bytes.length !== length) {
       throw coded(
@@ -83,13 +83,24 @@ async function filled(bytes, transfer) {
 async function sent(bytes, transfer) {
   const giveBack = take(bytes, false);
   try {
-    if (native.isLent(bytes)) return await transfer(bytes);
+    if (stays(bytes)) return await transfer(bytes);
     const memory = likewise(bytes);
     memory.set(bytes);
     return await transfer(memory);
   } finally {
     giveBack();
   }
+}
+
+/**
+ * Whether a transfer can work on these bytes themselves.
+ *
+ * @param {Bytes} bytes
+ */
+function stays(bytes) {
+  // Where no bytes lie is told differently by different versions of Node, and
+  // there is nothing to copy.
+  return bytes.length === 0 || native.isLent(bytes);
 }
 
 /**
