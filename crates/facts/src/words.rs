@@ -141,12 +141,13 @@ pub(crate) fn longer(run: &Run, stages: &[String], factor: u64) -> String {
         .iter()
         .any(|stage| stages.contains(&stage.name) && stage.workload.stop != Stop::default());
     // A pass over a cold span ends where the span ends.
-    let one_pass = run.plan.stages.iter().any(|stage| {
-        stages.contains(&stage.name)
-            && stage.workload.cache == CacheMode::Cold
-            && stage.workload.pattern == Pattern::Sequential
+    let mut named = run.plan.stages.iter();
+    let others = named.any(|stage| {
+        let one_pass = stage.workload.cache == CacheMode::Cold
+            && stage.workload.pattern == Pattern::Sequential;
+        stages.contains(&stage.name) && !one_pass
     });
-    if one_pass && run.target.kind == TargetKind::Folder {
+    if !others && run.target.kind == TargetKind::Folder {
         let size = exact_size(run.target.size_bytes.saturating_mul(factor.max(2)));
         return format!(
             "Type `{}`: a pass over an empty page cache ends where the file ends.",
