@@ -117,7 +117,7 @@ fn with(name: &str, from: &str, to: &str) -> Result<Reproduction, Unfit> {
 fn a_disk_that_turns_at_another_speed_misses_the_gates_of_its_seed_and_no_other() {
     let slower = with("hdd-7200-sync", "rpm = 7200", "rpm = 5400").unwrap();
     assert!(!slower.holds());
-    // The others hold wherever the random strides go.
+    // With this seed of chance the others hold.
     let missed: Vec<Gate> = slower
         .verdicts
         .iter()
