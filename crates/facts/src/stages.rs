@@ -1,6 +1,7 @@
 //! The trials of a run, by stage and setting.
 
 use diskfacts_plan::Workload;
+use diskfacts_plan::plan::stage_label;
 use diskfacts_record::{Run, Trial};
 use std::collections::BTreeMap;
 
@@ -24,15 +25,7 @@ impl<'a> Stage<'a> {
     /// The name, with the settings where there are any:
     /// `random-read-qd32 (scheduler=none)`.
     pub fn label(&self) -> String {
-        if self.settings.is_empty() {
-            return self.name.to_owned();
-        }
-        let settings: Vec<String> = self
-            .settings
-            .iter()
-            .map(|(key, value)| format!("{key}={value}"))
-            .collect();
-        format!("{} ({})", self.name, settings.join(", "))
+        stage_label(self.name, self.settings)
     }
 
     /// Sum over the trials.

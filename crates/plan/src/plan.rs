@@ -49,19 +49,24 @@ pub struct Amount {
     pub operations: Option<u64>,
 }
 
+/// The name of a stage with its settings where there are any:
+/// `synced (block_size=4KiB, mode=FSYNC)`.
+pub fn stage_label(name: &str, settings: &BTreeMap<String, String>) -> String {
+    if settings.is_empty() {
+        return name.to_owned();
+    }
+    let settings: Vec<String> = settings
+        .iter()
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
+    format!("{name} ({})", settings.join(", "))
+}
+
 impl Stage {
     /// The name, with the settings where there are any:
     /// `synced (block_size=4KiB, mode=FSYNC)`.
     pub fn label(&self) -> String {
-        if self.settings.is_empty() {
-            return self.name.clone();
-        }
-        let settings: Vec<String> = self
-            .settings
-            .iter()
-            .map(|(key, value)| format!("{key}={value}"))
-            .collect();
-        format!("{} ({})", self.name, settings.join(", "))
+        stage_label(&self.name, &self.settings)
     }
 
     /// Whether its trials share the time of the run: it has no stop rule of its
