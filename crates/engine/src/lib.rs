@@ -24,13 +24,16 @@ pub mod fixed;
 pub mod measure;
 pub mod null;
 pub mod pick;
+pub mod pool;
 pub mod sim;
 pub mod sync;
 pub mod trial;
 #[cfg(target_os = "linux")]
 pub mod uring;
 
+mod beside;
 mod cpu;
+mod crew;
 mod error;
 mod intervals;
 mod outcome;

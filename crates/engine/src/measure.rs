@@ -79,6 +79,8 @@ pub struct Record {
     pub backwards: u64,
     /// Sum of the time operations were in flight, nanoseconds.
     pub in_flight_ns: u128,
+    /// Whether it ended because too many operations failed.
+    pub gave_up: bool,
 }
 
 /// One kind of error.
@@ -285,6 +287,7 @@ impl Tally {
             final_sync_ns,
             backwards: self.backwards,
             in_flight_ns: succeeded + self.failed_in_flight_ns,
+            gave_up: self.failed >= ERRORS_MAX,
         }
     }
 }

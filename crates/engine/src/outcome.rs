@@ -6,7 +6,9 @@ use crate::intervals;
 use crate::measure::{ErrorKind, Record};
 use crate::pick::sync_each;
 use diskfacts_plan::Workload;
-use diskfacts_record::evidence::{ClockEvidence, EngineEvidence, ErrorCount, Intervals, Issued};
+use diskfacts_record::evidence::{
+    Beside, ClockEvidence, EngineEvidence, ErrorCount, Intervals, Issued, StreamShare,
+};
 use diskfacts_record::trial::Histograms;
 
 /// What was measured.
@@ -37,10 +39,16 @@ pub struct TrialOutcome {
     pub system_ns: Option<u64>,
     /// Share of the trial during which the busiest measuring thread ran.
     pub busiest_thread: Option<f64>,
+    /// What each stream did, where there are several.
+    pub streams: Vec<StreamShare>,
+    /// What ran beside.
+    pub beside: Option<Beside>,
 }
 
 /// What one thread recorded.
 pub(crate) struct StreamRecord {
+    /// Which thread of the trial, from 0.
+    pub(crate) thread: u32,
     pub(crate) record: Record,
     pub(crate) abilities: Abilities,
     pub(crate) direct: bool,
@@ -90,6 +98,7 @@ pub(crate) fn add_up(
     let mut in_flight_ns = 0_u128;
     let mut busiest: Option<f64> = None;
     let syncs_each = sync_each(workload.sync) != SyncEach::None;
+    let streams = streams(workload, scale, &records);
     for stream in records {
         let record = stream.record;
         stream.abilities.name.clone_into(&mut engine.name);
@@ -140,7 +149,38 @@ pub(crate) fn add_up(
         user_ns: conditions.user_ns,
         system_ns: conditions.system_ns,
         busiest_thread: busiest.map(|share| share.min(1.0)),
+        streams,
+        beside: None,
     }
+}
+
+/// What each of several streams did; the threads of a stream together.
+fn streams(workload: &Workload, scale: Timescale, records: &[StreamRecord]) -> Vec<StreamShare> {
+    let count = workload.streams as usize;
+    if count < 2 || records.len() < count {
+        return Vec::new();
+    }
+    let of_stream = |threads: &[StreamRecord]| {
+        let each = || threads.iter().map(|stream| &stream.record);
+        let started = each().map(|r| r.started).min().unwrap_or(0);
+        let ended = each().map(|r| r.ended).max().unwrap_or(0);
+        let seconds = scale.ns(ended.saturating_sub(started)) as f64 / 1e9;
+        let bytes = each().map(|r| r.read_bytes + r.write_bytes).sum::<u64>();
+        StreamShare {
+            ops: each().map(|r| r.read.count() + r.write.count()).sum(),
+            bytes,
+            seconds,
+            throughput_bytes_per_s: if seconds > 0.0 {
+                bytes as f64 / seconds
+            } else {
+                0.0
+            },
+        }
+    };
+    records
+        .chunks(records.len() / count)
+        .map(of_stream)
+        .collect()
 }
 
 fn merge(kinds: &mut Vec<ErrorKind>, more: &[ErrorKind]) {
@@ -159,7 +199,7 @@ fn merge(kinds: &mut Vec<ErrorKind>, more: &[ErrorKind]) {
     }
 }
 
-fn error_count(kind: &ErrorKind) -> ErrorCount {
+pub(crate) fn error_count(kind: &ErrorKind) -> ErrorCount {
     let operation = match (kind.failed_in, kind.write) {
         (FailedIn::Sync, _) => "sync",
         (FailedIn::Transfer, true) => "write",

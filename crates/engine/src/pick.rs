@@ -8,7 +8,7 @@ use crate::clock::Clock;
 use crate::engine::SyncEach;
 use crate::error::TrialError;
 use crate::stream_file::StreamFile;
-use diskfacts_plan::{CacheMode, EngineChoice, SyncMode, Workload};
+use diskfacts_plan::{CacheMode, EngineChoice, IoContext, Pool, SyncMode, Workload};
 
 /// The engine for a trial, and over how many threads each stream is spread.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +39,16 @@ pub enum Kind {
         iopoll: bool,
         /// With a kernel thread that takes submissions.
         sqpoll: bool,
+    },
+    /// Threads that serve the stream in turn, each in its own name.
+    Pool {
+        /// How many.
+        threads: u32,
+    },
+    /// The worker threads of a ring, which share one I/O context.
+    UringWorkers {
+        /// At most so many.
+        threads: u32,
     },
 }
 
@@ -92,6 +102,9 @@ pub fn pick(
         lanes: 1,
         fallbacks: Vec::new(),
     };
+    if let Some(pool) = workload.pool {
+        return pick_pool(pool, workload, file, clock);
+    }
     match workload.engine {
         EngineChoice::Null => Ok(Picked {
             kind: Kind::Null,
@@ -126,6 +139,38 @@ pub fn pick(
     }
 }
 
+/// Threads that share an I/O context are those of a ring: no other way to have
+/// some is portable. Without one, a single thread is one context too.
+fn pick_pool(
+    pool: Pool,
+    workload: &Workload,
+    file: &StreamFile<'_>,
+    clock: Clock,
+) -> Result<Picked, TrialError> {
+    let threads = pool.threads;
+    let picked = |kind, depth, fallbacks| Picked {
+        kind,
+        depth,
+        lanes: 1,
+        fallbacks,
+    };
+    let depth = workload.queue_depth;
+    if pool.io_context == IoContext::Separate {
+        return Ok(picked(Kind::Pool { threads }, depth, Vec::new()));
+    }
+    Ok(match probe(workload, file, clock)? {
+        Ok(_) => picked(Kind::UringWorkers { threads }, depth, Vec::new()),
+        Err(reason) => picked(
+            Kind::Pool { threads: 1 },
+            depth,
+            vec![format!(
+                "one thread instead of {threads} that share an I/O context, which are those of \
+                 io_uring: {reason}"
+            )],
+        ),
+    })
+}
+
 fn without_uring(reason: &str, queue_depth: u32) -> String {
     if queue_depth == 1 {
         format!("system calls instead of io_uring: {reason}")
@@ -157,6 +202,7 @@ fn probe(
         depth: workload.queue_depth,
         iopoll: workload.iopoll,
         sqpoll: workload.sqpoll,
+        workers: None,
     };
     if wanted.iopoll && workload.sync != SyncMode::None {
         wanted.iopoll = false;

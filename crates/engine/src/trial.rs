@@ -1,21 +1,23 @@
 //! One trial: threads, engines, and what they recorded together.
 
-use crate::buffers::Buffers;
-use crate::clock::{Clock, Monotonic, Source, Ticks, Timescale};
-use crate::cpu::{Cpu, thread_cpu_ns};
-use crate::engine::{Engine, idle_real};
+use crate::beside::{self, LEAD_NS};
+use crate::clock::Clock;
+use crate::cpu::Cpu;
+use crate::crew::{Crew, Work};
 use crate::error::TrialError;
-use crate::measure::measure;
-use crate::null::Null;
-use crate::outcome::{Conditions, StreamRecord, TrialOutcome, add_up};
+use crate::outcome::{Conditions, TrialOutcome, add_up};
 use crate::part::{Part, parts};
-use crate::pick::{Kind, Picked, pick, sync_each};
+use crate::pick::{Picked, pick};
 use crate::stream_file::StreamFile;
-use crate::sync::Sync;
-use diskfacts_plan::{BufferAlignment, EngineChoice, Workload};
+use diskfacts_plan::rng::Rng;
+use diskfacts_plan::{EngineChoice, Workload};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// The random choices of what runs beside, apart from those of the trial.
+pub(crate) const BESIDE_PART: u64 = 0x6265_7369_6465;
 
 /// Watches a trial from outside.
 #[derive(Debug, Default)]
@@ -31,12 +33,16 @@ pub struct Progress {
 
 /// What is to be done around the measurement, on the caller's thread.
 pub trait Prepare {
-    /// After every stream is ready, before any starts: drop or warm the cache,
-    /// start the observers.
+    /// After every stream is ready, before any starts: drop or warm the cache.
     ///
     /// # Errors
     /// Whatever keeps the trial from being measured.
     fn before(&mut self) -> Result<(), Box<dyn std::error::Error + Send + std::marker::Sync>>;
+    /// Right before the first stream starts, while what is to run beside it runs
+    /// already, on these threads of the kernel: start the observers.
+    fn window_opens(&mut self, beside: &[u32]) {
+        let _ = beside;
+    }
     /// Right after the last stream ended.
     fn after(&mut self);
 }
@@ -60,29 +66,11 @@ pub struct Trial<'a> {
     pub seed: u64,
 }
 
-/// What a thread tells the caller.
-enum Event {
-    Ready,
-    Ended(Box<StreamRecord>),
-    Failed(TrialError),
-    /// It is gone; after `Ended` or `Failed` that is as it should be.
-    Gone,
-}
-
-/// Tells the caller that the thread is gone, even when it panicked.
-struct Farewell(mpsc::Sender<Event>);
-
-impl Drop for Farewell {
-    fn drop(&mut self) {
-        // The caller stops listening once it has failed.
-        let _ = self.0.send(Event::Gone);
-    }
-}
-
 /// Runs one trial. `prepare` brackets the measurement on this thread.
 ///
 /// # Errors
-/// When it could not be run; nothing is measured then.
+/// When it could not be run; nothing is measured then. What runs beside it may
+/// fail while it is measured: the outcome says so.
 pub fn run_trial(
     trial: Trial<'_>,
     progress: &Progress,
@@ -90,227 +78,110 @@ pub fn run_trial(
 ) -> Result<TrialOutcome, TrialError> {
     let clock = Clock::get();
     let workload = trial.workload;
-    let picked = pick(workload, &trial.file, clock)?;
-    let parts = parts(
+    let (picked, parts) = cast(trial, clock)?;
+    let over = Arc::new(AtomicBool::new(false));
+    let beside_progress = Progress {
+        stop: Arc::clone(&over),
+        ..Progress::default()
+    };
+    let beside = workload.beside.as_deref().map(|workload| Trial {
         workload,
-        (picked.depth, picked.lanes),
-        trial.file.size,
-        trial.seed,
-    )?;
+        seed: Rng::for_part(trial.seed, BESIDE_PART).next_u64(),
+        ..trial
+    });
+    let beside_cast = beside.map(|beside| cast(beside, clock)).transpose()?;
 
     std::thread::scope(|scope| {
-        let (events, inbox) = mpsc::channel();
-        let mut starters = Vec::new();
-        for part in parts {
-            let (start, started) = mpsc::channel::<u64>();
-            starters.push(start);
-            let farewell = Farewell(events.clone());
-            let share = Share {
-                trial,
-                picked: &picked,
-                clock,
-                part,
-            };
-            std::thread::Builder::new()
-                .name(format!("stream-{}", part.thread))
-                .spawn_scoped(scope, move || {
-                    let event = share.run(progress, &farewell.0, &started);
-                    let _ = farewell.0.send(match event {
-                        Ok(record) => Event::Ended(Box::new(record)),
-                        Err(error) => Event::Failed(error),
-                    });
-                })
-                .map_err(|error| TrialError::Thread(format!("could not be started: {error}")))?;
-        }
-        drop(events);
-        conduct(&picked, workload, clock, &inbox, &starters, prepare)
+        let work = Work {
+            trial,
+            picked: &picked,
+            clock,
+            progress,
+            lingers: None,
+        };
+        // Ended, whatever happens from here on.
+        let _end = EndOf(&over);
+        let beside = match (beside, &beside_cast) {
+            (Some(trial), Some((picked, parts))) => {
+                let work = Work {
+                    trial,
+                    picked,
+                    progress: &beside_progress,
+                    lingers: Some(&over),
+                    ..work
+                };
+                Some(Crew::hire(scope, work, parts.clone(), "beside")?)
+            }
+            _ => None,
+        };
+        let crew = Crew::hire(scope, work, parts.clone(), "stream")?;
+        conduct(&crew, beside.as_ref(), work, &over, prepare)
     })
 }
 
+/// The engine of a workload, and the parts of its threads.
+fn cast(trial: Trial<'_>, clock: Clock) -> Result<(Picked, Vec<Part<'_>>), TrialError> {
+    let picked = pick(trial.workload, &trial.file, clock)?;
+    let shape = (picked.depth, picked.lanes);
+    let parts = parts(trial.workload, shape, trial.file.size, trial.seed)?;
+    Ok((picked, parts))
+}
+
+/// Ends what runs beside when it goes, also on the way out of an error or panic:
+/// its threads would be waited for.
+struct EndOf<'a>(&'a AtomicBool);
+
+impl Drop for EndOf<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Waits until all are ready, prepares, starts all at one tick, collects.
-/// Dropping `starters` on the way out of an error lets the others go home.
 fn conduct(
-    picked: &Picked,
-    workload: &Workload,
-    clock: Clock,
-    inbox: &mpsc::Receiver<Event>,
-    starters: &[mpsc::Sender<u64>],
+    crew: &Crew,
+    beside: Option<&Crew>,
+    work: Work<'_>,
+    over: &AtomicBool,
     prepare: &mut dyn Prepare,
 ) -> Result<TrialOutcome, TrialError> {
-    let vanished = || TrialError::Thread("ended without a record; this is a bug".to_owned());
-    for _ in starters {
-        match inbox.recv() {
-            Ok(Event::Ready) => {}
-            Ok(Event::Failed(error)) => return Err(error),
-            Ok(Event::Ended(_) | Event::Gone) | Err(_) => return Err(vanished()),
-        }
-    }
+    let Work { clock, picked, .. } = work;
+    crew.ready()?;
+    let beside_threads = match beside {
+        Some(beside) => beside.ready()?,
+        None => Vec::new(),
+    };
     prepare.before().map_err(TrialError::Prepare)?;
+    if let Some(beside) = beside {
+        beside.start(clock)?;
+        std::thread::sleep(Duration::from_nanos(LEAD_NS));
+    }
+    prepare.window_opens(&beside_threads);
     let cpu_before = Cpu::of_others();
     let from = clock.anchor();
-    // Each wake-up takes some 50 µs; all shall be awake when the tick comes.
-    let lead_ns = 200_000 + 50_000 * starters.len() as u64;
-    let start = clock.now() + clock.scale().ticks(lead_ns);
-    for starter in starters {
-        starter.send(start).map_err(|_| vanished())?;
-    }
-    let mut records = Vec::with_capacity(starters.len());
-    while records.len() < starters.len() {
-        match inbox.recv() {
-            Ok(Event::Ended(record)) => records.push(*record),
-            Ok(Event::Failed(error)) => {
-                prepare.after();
-                return Err(error);
-            }
-            Ok(Event::Ready | Event::Gone) if records.is_empty() => {
-                prepare.after();
-                return Err(vanished());
-            }
-            Ok(Event::Ready | Event::Gone) => {}
-            Err(_) => {
-                prepare.after();
-                return Err(vanished());
-            }
-        }
-    }
+    let measured = crew.start(clock).and_then(|()| crew.collect());
     let to = clock.anchor();
     let cpu_after = Cpu::of_others();
     prepare.after();
+    over.store(true, Ordering::Relaxed);
+    let beside = beside.map(|beside| beside::add_up(clock.scale(), beside.collect()));
     let spent = cpu_after.since(cpu_before);
-    Ok(add_up(
-        workload,
+    // What ran beside spent processor time of this process too.
+    let alone = beside.is_none();
+    let mut outcome = add_up(
+        work.trial.workload,
         &picked.fallbacks,
         Conditions {
             scale: clock.scale(),
             clock: clock.name(),
             drift_ppm: clock.drift_ppm(from, to),
-            user_ns: Some(spent.user_ns),
-            system_ns: Some(spent.system_ns),
+            user_ns: alone.then_some(spent.user_ns),
+            system_ns: alone.then_some(spent.system_ns),
         },
-        records,
-    ))
-}
-
-/// One thread's part of a trial.
-#[derive(Clone, Copy)]
-struct Share<'a> {
-    trial: Trial<'a>,
-    picked: &'a Picked,
-    clock: Clock,
-    part: Part<'a>,
-}
-
-impl Share<'_> {
-    fn run(
-        &self,
-        progress: &Progress,
-        events: &mpsc::Sender<Event>,
-        started: &mpsc::Receiver<u64>,
-    ) -> Result<StreamRecord, TrialError> {
-        match self.clock.source() {
-            #[cfg(target_arch = "x86_64")]
-            Source::Tsc => self.run_on(crate::clock::Tsc, progress, events, started),
-            _ => self.run_on(Monotonic, progress, events, started),
-        }
-    }
-
-    fn run_on<T: Ticks>(
-        &self,
-        ticks: T,
-        progress: &Progress,
-        events: &mpsc::Sender<Event>,
-        started: &mpsc::Receiver<u64>,
-    ) -> Result<StreamRecord, TrialError> {
-        let workload = self.trial.workload;
-        let scale: Timescale = self.clock.scale();
-        if self.picked.kind == Kind::Null {
-            let engine = Null::new(ticks, scale, self.picked.depth, workload.block_size);
-            return self.go(engine, (false, None), progress, events, started);
-        }
-        let opened = self.trial.file.open(workload)?;
-        let fill = workload.operation.writes().then_some(self.part.seed);
-        let shift = match workload.buffer {
-            BufferAlignment::Aligned => 0,
-            BufferAlignment::Unaligned => 1,
-        };
-        let buffers = Buffers::shifted(
-            self.picked.depth,
-            workload.block_size,
-            (self.trial.file.alignment, shift),
-            fill,
-        )
-        .map_err(TrialError::Buffers)?;
-        let granted = (opened.granted.direct, opened.granted.direct_refused);
-        let sync_each = sync_each(workload.sync);
-        match self.picked.kind {
-            Kind::Null | Kind::Sync { .. } => {
-                let high_priority = self.picked.kind
-                    == Kind::Sync {
-                        high_priority: true,
-                    };
-                let engine = Sync::new(
-                    (ticks, scale),
-                    opened.file,
-                    buffers,
-                    sync_each,
-                    high_priority,
-                );
-                self.go(engine, granted, progress, events, started)
-            }
-            #[cfg(target_os = "linux")]
-            Kind::Uring { iopoll, sqpoll } => {
-                let options = crate::uring::Options {
-                    depth: self.picked.depth,
-                    iopoll,
-                    sqpoll,
-                };
-                let engine = crate::uring::Uring::new(
-                    (ticks, scale),
-                    opened.file,
-                    buffers,
-                    sync_each,
-                    options,
-                )
-                .map_err(|source| TrialError::Broken {
-                    engine: "io_uring",
-                    source,
-                })?;
-                self.go(engine, granted, progress, events, started)
-            }
-            #[cfg(not(target_os = "linux"))]
-            Kind::Uring { .. } => Err(TrialError::Engine("io_uring exists on Linux only".into())),
-        }
-    }
-
-    fn go<E: Engine>(
-        &self,
-        mut engine: E,
-        (direct, direct_refused): (bool, Option<String>),
-        progress: &Progress,
-        events: &mpsc::Sender<Event>,
-        started: &mpsc::Receiver<u64>,
-    ) -> Result<StreamRecord, TrialError> {
-        let abilities = engine.abilities();
-        let mut job = self.part.job(progress);
-        // Nobody listens any more, or nobody starts us: the trial was given up.
-        let given_up = || TrialError::Thread("was not started".to_owned());
-        events.send(Event::Ready).map_err(|_| given_up())?;
-        let start = started.recv().map_err(|_| given_up())?;
-        idle_real(self.clock, self.clock.scale(), start);
-        let before = thread_cpu_ns();
-        let record = measure(&mut engine, &mut job).map_err(|source| TrialError::Broken {
-            engine: abilities.name,
-            source,
-        })?;
-        let cpu_ns = thread_cpu_ns().saturating_sub(before);
-        Ok(StreamRecord {
-            record,
-            abilities,
-            direct,
-            direct_refused,
-            cpu_ns: Some(cpu_ns),
-        })
-    }
+        measured?,
+    );
+    outcome.beside = beside;
+    Ok(outcome)
 }
 
 /// What the measuring loop costs here per operation, nanoseconds: a short run

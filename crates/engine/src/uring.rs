@@ -38,6 +38,10 @@ pub struct Options {
     pub iopoll: bool,
     /// Let a kernel thread take the submissions.
     pub sqpoll: bool,
+    /// Hand every operation to the ring's worker threads, at most so many. They
+    /// are made with `CLONE_IO` (kernel `create_io_thread`, `kernel/fork.c`), so
+    /// all share the I/O context of this thread.
+    pub workers: Option<u32>,
 }
 
 /// An `io_uring` engine for one file.
@@ -102,6 +106,17 @@ impl<T: Ticks> Uring<T> {
             fallbacks,
         };
         engine.register();
+        if let Some(workers) = options.workers {
+            // Reads and writes of files and block devices are bounded work, all
+            // else is not; the limit is meant for both.
+            let mut most = [workers; 2];
+            engine
+                .ring
+                .submitter()
+                .register_iowq_max_workers(&mut most)?;
+            engine.features.push(format!("{workers}-threads"));
+            engine.features.push("io-context-shared".to_owned());
+        }
         Ok(engine)
     }
 
@@ -361,6 +376,9 @@ impl<T: Ticks> Engine for Uring<T> {
             let mut entry = self.entry(*op);
             if syncs {
                 entry = entry.flags(squeue::Flags::IO_LINK);
+            }
+            if self.options.workers.is_some() {
+                entry = entry.flags(squeue::Flags::ASYNC);
             }
             if self.sync_each != SyncEach::None {
                 self.written[op.slot as usize] = if syncs { AWAITS_SYNC } else { NO_SYNC };

@@ -6,6 +6,7 @@ use diskfacts_engine::buffers::Buffers;
 use diskfacts_engine::clock::{Clock, Monotonic, Timescale};
 use diskfacts_engine::engine::Done;
 use diskfacts_engine::null::Null;
+use diskfacts_engine::pool::Pool;
 use diskfacts_engine::sim::{Computer, Plant, Sim};
 use diskfacts_engine::sync::Sync;
 #[cfg(target_os = "linux")]
@@ -73,6 +74,31 @@ fn sqpoll(file: File, depth: u32, sync_each: SyncEach) -> Option<Uring<Monotonic
         Ok(ring) => Some(ring),
         Err(error) => {
             diskfacts_testkit::skip(&format!("io_uring with SQPOLL: {error}"));
+            None
+        }
+    }
+}
+
+/// Three threads that take turns.
+#[expect(clippy::unnecessary_wraps, reason = "the form that all makers share")]
+fn pool(file: File, depth: u32, sync_each: SyncEach) -> Option<Pool<Monotonic>> {
+    let buffers = (0..3).map(|_| buffers(1)).collect();
+    let pool = Pool::new((Monotonic, SCALE), file, buffers, sync_each, depth);
+    Some(pool.expect("three threads"))
+}
+
+/// The worker threads of a ring.
+#[cfg(target_os = "linux")]
+fn workers(file: File, depth: u32, sync_each: SyncEach) -> Option<Uring<Monotonic>> {
+    let options = Options {
+        depth,
+        workers: Some(3),
+        ..Options::default()
+    };
+    match Uring::new((Monotonic, SCALE), file, buffers(depth), sync_each, options) {
+        Ok(ring) => Some(ring),
+        Err(error) => {
+            diskfacts_testkit::skip(&format!("io_uring with worker threads: {error}"));
             None
         }
     }
@@ -332,6 +358,25 @@ fn the_io_uring_engine_keeps_the_contract() {
 fn the_io_uring_engine_with_a_polling_kernel_thread_keeps_the_contract() {
     suite(&Subject {
         make: sqpoll,
+        does_io: true,
+        syncs: true,
+    });
+}
+
+#[test]
+fn threads_that_take_turns_keep_the_contract() {
+    suite(&Subject {
+        make: pool,
+        does_io: true,
+        syncs: true,
+    });
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_worker_threads_of_a_ring_keep_the_contract() {
+    suite(&Subject {
+        make: workers,
         does_io: true,
         syncs: true,
     });

@@ -7,7 +7,7 @@
 use crate::plan::{Amount, Plan, Stage};
 use crate::units::{exact_size, show_size};
 use crate::workload::{
-    BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Stop, SyncMode, Workload,
+    BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Pool, Stop, SyncMode, Workload,
 };
 
 /// Most operations one stream may keep in flight. `io_uring`'s own limit is
@@ -27,6 +27,8 @@ pub const BUFFERS_MAX_BYTES: u64 = 4 << 30;
 
 /// Highest rate of an open loop, operations per second.
 pub const RATE_MAX: u64 = 100_000_000;
+/// Most threads that serve one stream in turn.
+pub const POOL_THREADS_MAX: u32 = 256;
 /// Most trials of each stage.
 pub const TRIALS_MAX: u32 = 1000;
 
@@ -55,6 +57,13 @@ impl Problem {
                 show_size(target.size)
             ),
         )
+    }
+}
+
+impl Problem {
+    /// The same of what runs beside a stage.
+    fn beside(self) -> Self {
+        problem("beside", self.to_string())
     }
 }
 
@@ -88,7 +97,71 @@ impl Workload {
         self.check_sizes(&mut found);
         self.check_operation(&mut found);
         self.check_rate_and_stop(&mut found);
+        self.check_pool(&mut found);
+        self.check_beside(&mut found);
         found
+    }
+
+    fn check_pool(&self, found: &mut Vec<Problem>) {
+        let Some(Pool { threads, .. }) = self.pool else {
+            return;
+        };
+        if threads == 0 {
+            found.push(problem(
+                "threads",
+                "it is 0; with 1 a single thread serves the stream",
+            ));
+        } else if threads.saturating_mul(self.streams) > STREAMS_MAX || threads > POOL_THREADS_MAX {
+            found.push(problem(
+                "threads",
+                format!(
+                    "{threads} for each of {} streams are too many; at most {POOL_THREADS_MAX} for \
+                     a stream, and {STREAMS_MAX} together",
+                    self.streams
+                ),
+            ));
+        }
+        if self.engine != EngineChoice::Auto || self.iopoll || self.sqpoll {
+            found.push(problem(
+                "threads",
+                "threads that serve a stream in turn are an engine of their own; drop engine, \
+                 iopoll and sqpoll",
+            ));
+        }
+    }
+
+    fn check_beside(&self, found: &mut Vec<Problem>) {
+        let Some(beside) = &self.beside else {
+            return;
+        };
+        if beside.beside.is_some() {
+            found.push(problem("beside", "nothing can run beside what runs beside"));
+        }
+        if beside.stop != Stop::default() {
+            found.push(problem(
+                "beside",
+                "it runs as long as the stage; drop its time, bytes, operations and fraction",
+            ));
+        }
+        if beside.sync.at_end() {
+            found.push(problem(
+                "beside",
+                "it has no end of its own to sync at; use sync = \"fdatasync\" or \"none\"",
+            ));
+        }
+        if beside.engine == EngineChoice::Null {
+            found.push(problem(
+                "beside",
+                "engine = \"null\" does no I/O, so it would disturb nothing",
+            ));
+        }
+        // What is wrong with it as with any other workload.
+        let alone = Workload {
+            beside: None,
+            stop: Stop::default(),
+            ..(**beside).clone()
+        };
+        found.extend(alone.problems().into_iter().map(Problem::beside));
     }
 
     fn check_sizes(&self, found: &mut Vec<Problem>) {
@@ -303,6 +376,12 @@ impl Workload {
                 }
             }
         }
+        let beside = self.beside.iter();
+        found.extend(
+            beside
+                .flat_map(|beside| beside.problems_on(target))
+                .map(Problem::beside),
+        );
         found
     }
 }

@@ -10,8 +10,8 @@ mod vary;
 use crate::plan::{Amount, Plan, Stage};
 use crate::units;
 use crate::workload::{
-    Arrivals, BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Rate, Stop, SyncMode,
-    Workload,
+    Arrivals, BufferAlignment, CacheMode, EngineChoice, IoContext, Operation, Pattern, Pool, Rate,
+    Stop, SyncMode, Workload,
 };
 use fields::Fields;
 pub use fields::nearest;
@@ -66,6 +66,11 @@ const ENGINES: [(&str, EngineChoice); 4] = [
     ("sync", EngineChoice::Sync),
     ("io_uring", EngineChoice::IoUring),
     ("null", EngineChoice::Null),
+];
+
+const IO_CONTEXTS: [(&str, IoContext); 2] = [
+    ("separate", IoContext::Separate),
+    ("shared", IoContext::Shared),
 ];
 
 #[derive(Clone, Copy, PartialEq)]
@@ -182,6 +187,8 @@ fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
         }
         (None, None) => None,
     };
+    let pool = pool(table)?;
+    let beside = beside(table)?;
     Ok(Workload {
         operation,
         pattern,
@@ -202,7 +209,35 @@ fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
         engine: table.choice("engine", &ENGINES)?.unwrap_or(default.engine),
         iopoll: table.flag("iopoll")?.unwrap_or(default.iopoll),
         sqpoll: table.flag("sqpoll")?.unwrap_or(default.sqpoll),
+        pool,
+        beside,
     })
+}
+
+fn pool(table: &mut Fields<'_>) -> Result<Option<Pool>, FileError> {
+    let threads = table.number("threads")?;
+    let io_context = table.choice("io_context", &IO_CONTEXTS)?;
+    match (threads, io_context) {
+        (Some(threads), io_context) => Ok(Some(Pool {
+            threads,
+            io_context: io_context.unwrap_or_default(),
+        })),
+        (None, Some(_)) => Err(table.error_at(
+            "io_context",
+            "it needs threads = how many serve each stream in turn",
+        )),
+        (None, None) => Ok(None),
+    }
+}
+
+/// What runs beside a stage: the keys of a workload in a table of their own.
+fn beside(table: &mut Fields<'_>) -> Result<Option<Box<Workload>>, FileError> {
+    let Some(mut inner) = table.nested("beside")? else {
+        return Ok(None);
+    };
+    let beside = workload(&mut inner)?;
+    inner.finish("the table beside")?;
+    Ok(Some(Box::new(beside)))
 }
 
 fn word<T: PartialEq + Copy>(choices: &[(&'static str, T)], value: T) -> &'static str {
@@ -244,6 +279,10 @@ pub fn print(plan: &Plan) -> String {
             let _ = writeln!(out, "full_operations = {operations}");
         }
         print_settings(&mut out, &stage.settings);
+        if let Some(beside) = &stage.workload.beside {
+            out.push_str("[stage.beside]\n");
+            print_workload(&mut out, beside);
+        }
     }
     out
 }
@@ -339,6 +378,10 @@ fn print_workload(out: &mut String, workload: &Workload) {
         if set {
             line(key, "true".to_owned());
         }
+    }
+    if let Some(pool) = workload.pool {
+        line("threads", pool.threads.to_string());
+        line("io_context", text(word(&IO_CONTEXTS, pool.io_context)));
     }
 }
 

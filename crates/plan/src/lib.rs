@@ -27,7 +27,7 @@ pub mod write_mode;
 pub use check::{Constraints, Problem};
 pub use plan::{Amount, Plan, Stage};
 pub use workload::{
-    Arrivals, BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Rate, Stop, SyncMode,
-    Workload,
+    Arrivals, BufferAlignment, CacheMode, EngineChoice, IoContext, Operation, Pattern, Pool, Rate,
+    Stop, SyncMode, Workload,
 };
 pub use write_mode::WriteMode;

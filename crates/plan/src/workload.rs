@@ -160,6 +160,30 @@ pub enum EngineChoice {
     Null,
 }
 
+/// Whose name the threads of a [`Pool`] do I/O in. A fair I/O scheduler gives
+/// turns to I/O contexts (kernel `block/blk-ioc.c`), so it sees one reader or
+/// many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IoContext {
+    /// Each thread has an I/O context of its own, as the threads of a process
+    /// have unless it asks otherwise (`CLONE_IO` of `clone(2)`).
+    #[default]
+    Separate,
+    /// All threads share one.
+    Shared,
+}
+
+/// Threads that serve each stream in turn, as those of a storage server do:
+/// each takes the next piece of the same open file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pool {
+    /// How many serve one stream, at least 1.
+    pub threads: u32,
+    /// Whose name they do I/O in.
+    pub io_context: IoContext,
+}
+
 /// Which I/O to do, and how much of it at once. Pure data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
@@ -195,6 +219,15 @@ pub struct Workload {
     pub iopoll: bool,
     /// Let a kernel thread take the submissions (`IORING_SETUP_SQPOLL`).
     pub sqpoll: bool,
+    /// Threads that serve each stream in turn; without them each stream is
+    /// served by the thread that measures it.
+    #[serde(default)]
+    pub pool: Option<Pool>,
+    /// What runs beside, from before the trial until its end, again and again,
+    /// and is not part of the trial's figures: without a stop rule, and with
+    /// nothing beside itself.
+    #[serde(default)]
+    pub beside: Option<Box<Workload>>,
 }
 
 impl Default for Workload {
@@ -216,6 +249,8 @@ impl Default for Workload {
             engine: EngineChoice::Auto,
             iopoll: false,
             sqpoll: false,
+            pool: None,
+            beside: None,
         }
     }
 }
@@ -224,5 +259,11 @@ impl Workload {
     /// Operations in flight over all streams, when all goes as asked.
     pub fn outstanding(&self) -> u64 {
         u64::from(self.queue_depth) * u64::from(self.streams)
+    }
+
+    /// Whether anything is written: by the workload, or by what runs beside it.
+    pub fn writes_anything(&self) -> bool {
+        let beside = self.beside.as_ref();
+        self.operation.writes() || beside.is_some_and(|beside| beside.operation.writes())
     }
 }

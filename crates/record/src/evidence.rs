@@ -45,8 +45,51 @@ pub struct Evidence {
     pub errors: Vec<ErrorCount>,
     /// Operations completed per interval of equal length, from the start.
     pub intervals: Intervals,
+    /// What each stream did, in their order; of trials with several streams.
+    #[serde(default)]
+    pub streams: Vec<StreamShare>,
+    /// What ran beside the trial, when something was to. What it moved is in
+    /// `devices`, and in none of the other figures.
+    #[serde(default)]
+    pub beside: Option<Beside>,
     /// What could not be observed, and why.
     pub unseen: Vec<Unseen>,
+}
+
+/// What one of several streams did.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct StreamShare {
+    /// Operations that succeeded.
+    pub ops: u64,
+    /// Bytes read and written.
+    pub bytes: u64,
+    /// From its first submission to its last completion, or final sync.
+    pub seconds: f64,
+    /// `bytes / seconds`.
+    pub throughput_bytes_per_s: f64,
+}
+
+/// What ran beside a trial.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Beside {
+    /// What did it: `sync`, `io_uring`, `sim`.
+    pub engine: String,
+    /// Operations that succeeded.
+    pub ops: u64,
+    /// Bytes read and written.
+    pub bytes: u64,
+    /// How long it ran: from a little before the trial to its end, unless it
+    /// ended early.
+    pub seconds: f64,
+    /// `bytes / seconds`.
+    pub throughput_bytes_per_s: f64,
+    /// Operations that failed.
+    pub errors: u64,
+    /// Why it ended before the trial, a sentence; absent when it did not.
+    pub ended_early: Option<String>,
+    /// What the kernel charged to its threads during the trial. It is not in
+    /// the evidence's own `process_io`.
+    pub process_io: Option<ProcessIo>,
 }
 
 /// What did the operations, and how.

@@ -96,6 +96,7 @@ impl Way {
             source,
         })?;
         Ok(StreamRecord {
+            thread: part.thread,
             record,
             abilities,
             direct: self.direct,

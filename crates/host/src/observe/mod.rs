@@ -6,6 +6,7 @@
 //! closed. A measurement never fails because an observer could not look: it
 //! says what was not seen, and why.
 
+mod beside;
 mod devices;
 mod pressure;
 mod process_io;
@@ -13,6 +14,7 @@ mod residency;
 mod steal;
 mod window;
 
+pub use beside::BesideObserver;
 pub use devices::DevicesObserver;
 pub use pressure::PressureObserver;
 pub use process_io::ProcessIoObserver;

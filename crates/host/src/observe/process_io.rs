@@ -47,7 +47,7 @@ impl Observer for ProcessIoObserver {
 }
 
 /// These counters are 64 bits wide and never fall.
-fn difference(before: &ProcessIo, after: &ProcessIo) -> ProcessIo {
+pub(super) fn difference(before: &ProcessIo, after: &ProcessIo) -> ProcessIo {
     ProcessIo {
         rchar: after.rchar.saturating_sub(before.rchar),
         wchar: after.wchar.saturating_sub(before.wchar),

@@ -252,6 +252,20 @@ impl<'a> Fields<'a> {
         Ok(tables)
     }
 
+    /// The table that the key holds, to be read as this one is.
+    pub(super) fn nested(&mut self, key: &'static str) -> Result<Option<Self>, FileError> {
+        let Some(value) = self.take(key) else {
+            return Ok(None);
+        };
+        match value.get_ref() {
+            DeValue::Table(table) => {
+                let start = value.span().start;
+                Ok(Some(Self::new(self.text, start, table.clone())))
+            }
+            _ => Err(self.wrong_type(key, &value, &format!("a table, as in [stage.{key}]"))),
+        }
+    }
+
     /// The fields of the table that the key holds, in the order of the text.
     pub(super) fn table(&mut self, key: &'static str) -> Result<Vec<Field<'a>>, FileError> {
         let Some(value) = self.take(key) else {

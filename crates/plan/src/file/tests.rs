@@ -71,6 +71,25 @@ fn what_is_not_toml_is_said_with_its_line() {
 }
 
 fn any_workload() -> impl Strategy<Value = Workload> {
+    let pool = prop::option::of(
+        (0_u32..=u32::MAX, 0_usize..2).prop_map(|(threads, context)| Pool {
+            threads,
+            io_context: IO_CONTEXTS[context].1,
+        }),
+    );
+    (
+        any_plain_workload(),
+        pool,
+        prop::option::of(any_plain_workload()),
+    )
+        .prop_map(|(workload, pool, beside)| Workload {
+            pool,
+            beside: beside.map(Box::new),
+            ..workload
+        })
+}
+
+fn any_plain_workload() -> impl Strategy<Value = Workload> {
     let operation = prop_oneof![
         Just(Operation::Read),
         Just(Operation::Write),
@@ -139,8 +158,76 @@ fn any_workload() -> impl Strategy<Value = Workload> {
                 engine: ENGINES[c.0].1,
                 iopoll: c.1,
                 sqpoll: c.2,
+                pool: None,
+                beside: None,
             },
         )
+}
+
+#[test]
+fn a_pool_and_what_runs_beside_are_read_and_their_mistakes_have_a_line() {
+    let text = format!(
+        "{GOOD}threads = 5\nio_context = \"shared\"\n[stage.beside]\noperation = \"read\"\npattern = \"sequential\"\n"
+    );
+    let plan = parse(&text).unwrap();
+    let workload = &plan.stages[0].workload;
+    let pool = workload.pool.unwrap();
+    assert_eq!((pool.threads, pool.io_context), (5, IoContext::Shared));
+    let beside = workload.beside.as_deref().unwrap();
+    assert_eq!(beside.pattern, Pattern::Sequential);
+    assert_eq!(plan.problems(), []);
+
+    let error = error_of(&format!("{GOOD}io_context = \"shared\"\n"));
+    assert!(
+        error.starts_with("line 5: io_context: it needs threads"),
+        "{error}"
+    );
+    let error = error_of(&format!("{GOOD}beside = 3\n"));
+    assert!(error.contains("as in [stage.beside]"), "{error}");
+    let error = error_of(&format!("{text}wibble = 1\n"));
+    assert!(
+        error.starts_with("line 10: unknown key 'wibble' in the table beside"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_cannot_run_beside_and_impossible_pools_are_refused() {
+    let cases = [
+        ("threads = 0", "threads: it is 0"),
+        ("threads = 300", "at most 256 for a stream"),
+        ("threads = 200\nstreams = 10", "1024 together"),
+        ("threads = 5\nengine = \"sync\"", "drop engine"),
+        (
+            "[stage.beside]\noperation = \"read\"\ntime = \"1s\"",
+            "beside: it runs as long as the stage",
+        ),
+        (
+            "[stage.beside]\noperation = \"write\"\nsync = \"at-end\"",
+            "no end of its own",
+        ),
+        (
+            "[stage.beside]\noperation = \"read\"\nengine = \"null\"",
+            "would disturb nothing",
+        ),
+        (
+            "[stage.beside]\noperation = \"read\"\nblock_size = 0",
+            "beside: block_size: it is 0",
+        ),
+        (
+            "[stage.beside]\noperation = \"read\"\n[stage.beside.beside]\noperation = \"read\"",
+            "nothing can run beside what runs beside",
+        ),
+    ];
+    for (lines, wanted) in cases {
+        let plan = parse(&format!("{GOOD}{lines}\n")).expect(lines);
+        let problems = plan.problems();
+        let said: Vec<String> = problems.iter().map(|(_, p)| p.to_string()).collect();
+        assert!(
+            said.iter().any(|said| said.contains(wanted)),
+            "{lines}: {said:?}"
+        );
+    }
 }
 
 proptest! {

@@ -1,0 +1,191 @@
+//! Trials with something beside them, and streams that several threads serve.
+
+use diskfacts_engine::{Prepare, Progress, StreamFile, Trial, TrialOutcome, run_trial};
+use diskfacts_plan::{CacheMode, IoContext, Operation, Pattern, Pool, Stop, Workload};
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const SIZE: u64 = 4 << 20;
+
+fn file() -> tempfile::NamedTempFile {
+    let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+    file.write_all(&vec![0x5a; usize::try_from(SIZE).expect("it is small")])
+        .expect("writing the file");
+    file
+}
+
+fn run(workload: &Workload, size: u64, prepare: &mut dyn Prepare) -> TrialOutcome {
+    let file = file();
+    let trial = Trial {
+        file: StreamFile {
+            path: file.path(),
+            size,
+            alignment: 4096,
+        },
+        workload,
+        seed: 11,
+    };
+    run_trial(trial, &Progress::default(), prepare).expect("the trial runs")
+}
+
+fn reader(operations: Option<u64>) -> Workload {
+    Workload {
+        pattern: Pattern::Sequential,
+        cache: CacheMode::Buffered,
+        stop: Stop {
+            operations,
+            ..Stop::default()
+        },
+        ..Workload::default()
+    }
+}
+
+/// Which threads there were when the window opened and when it closed.
+#[derive(Default)]
+struct Watch {
+    beside: Vec<u32>,
+    opened: BTreeSet<String>,
+    closed: BTreeSet<String>,
+}
+
+fn threads() -> BTreeSet<String> {
+    let tasks = std::fs::read_dir("/proc/self/task").expect("threads");
+    tasks
+        .filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok())
+        .map(|name| name.trim().to_owned())
+        .collect()
+}
+
+impl Prepare for Watch {
+    fn before(&mut self) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Ok(())
+    }
+
+    fn window_opens(&mut self, beside: &[u32]) {
+        self.beside = beside.to_vec();
+        self.opened = threads();
+    }
+
+    fn after(&mut self) {
+        self.closed = threads();
+    }
+}
+
+#[test]
+fn what_runs_beside_runs_before_and_after_and_counts_for_itself() {
+    let workload = Workload {
+        beside: Some(Box::new(Workload {
+            offset: SIZE / 2,
+            streams: 2,
+            ..reader(None)
+        })),
+        ..reader(Some(500))
+    };
+    let mut watch = Watch::default();
+    let outcome = run(&workload, SIZE, &mut watch);
+    assert_eq!((outcome.ops, outcome.issued.read_bytes), (500, 500 * 4096));
+    let beside = outcome.beside.expect("it ran");
+    assert_eq!(beside.ended_early, None);
+    assert_eq!(beside.bytes, beside.ops * 4096);
+    // It began a tenth of a second before.
+    assert!(beside.seconds > outcome.seconds, "{beside:?}");
+    assert!(beside.ops > 0 && beside.errors == 0, "{beside:?}");
+    assert_eq!(watch.beside.len(), 2);
+    for names in [&watch.opened, &watch.closed] {
+        assert!(
+            names.contains("beside-0") && names.contains("beside-1"),
+            "{names:?}"
+        );
+    }
+    assert!(outcome.user_ns.is_none(), "it spent time of this process");
+}
+
+#[test]
+fn what_runs_beside_and_dies_says_why_and_the_trial_goes_on() {
+    // The file ends where the other's half begins.
+    let workload = Workload {
+        span: Some(SIZE),
+        beside: Some(Box::new(Workload {
+            offset: SIZE,
+            ..reader(None)
+        })),
+        ..reader(Some(500))
+    };
+    let outcome = run(&workload, 2 * SIZE, &mut ());
+    assert_eq!((outcome.ops, outcome.errors), (500, 0));
+    let beside = outcome.beside.expect("it was to run");
+    let why = beside.ended_early.expect("it died");
+    assert!(
+        why.contains("gave up after 1000 failed operations: read at 4194304"),
+        "{why}"
+    );
+    assert_eq!(beside.bytes, 0);
+}
+
+#[test]
+fn each_stream_says_what_it_did() {
+    let workload = Workload {
+        streams: 3,
+        ..reader(Some(301))
+    };
+    let outcome = run(&workload, SIZE, &mut ());
+    let ops: Vec<u64> = outcome.streams.iter().map(|stream| stream.ops).collect();
+    assert_eq!(ops, [101, 100, 100]);
+    let bytes: u64 = outcome.streams.iter().map(|stream| stream.bytes).sum();
+    assert_eq!(bytes, 301 * 4096);
+    let alone = run(&reader(Some(10)), SIZE, &mut ());
+    assert!(alone.streams.is_empty() && alone.beside.is_none());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_stream_is_served_by_as_many_threads_as_asked() {
+    for (io_context, feature, name) in [
+        (IoContext::Separate, "io-context-separate", "server-"),
+        (IoContext::Shared, "io-context-shared", "iou-wrk-"),
+    ] {
+        for operation in [Operation::Read, Operation::Write] {
+            let workload = Workload {
+                operation,
+                queue_depth: 2,
+                pool: Some(Pool {
+                    threads: 5,
+                    io_context,
+                }),
+                ..reader(Some(4000))
+            };
+            // The trial and its threads are gone together: somebody else looks.
+            let ended = AtomicBool::new(false);
+            let (outcome, seen) = std::thread::scope(|scope| {
+                let watcher = scope.spawn(|| {
+                    let mut seen = BTreeSet::new();
+                    while !ended.load(Ordering::Relaxed) {
+                        seen.extend(threads());
+                    }
+                    seen
+                });
+                let outcome = run(&workload, SIZE, &mut ());
+                ended.store(true, Ordering::Relaxed);
+                (outcome, watcher.join().expect("the watcher"))
+            });
+            assert_eq!((outcome.ops, outcome.errors), (4000, 0), "{io_context:?}");
+            let features = outcome.engine.features;
+            if !features.iter().any(|known| known == feature) {
+                assert!(!outcome.engine.fallbacks.is_empty());
+                diskfacts_testkit::skip(&outcome.engine.fallbacks[0]);
+                continue;
+            }
+            assert!(features.contains(&"5-threads".to_owned()), "{features:?}");
+            let serving = seen.iter().filter(|n| n.starts_with(name)).count();
+            // Workers of a ring all bear its thread's number.
+            let wanted = if io_context == IoContext::Separate {
+                5
+            } else {
+                1
+            };
+            assert_eq!(serving, wanted, "{seen:?}");
+        }
+    }
+}
