@@ -40,9 +40,12 @@ pub struct Request {
     pub len: u64,
     /// How to do it.
     pub flags: Flags,
-    /// Which stream or I/O context it belongs to: read-ahead windows and fair
-    /// scheduling go by it.
+    /// Which stream it belongs to, that is which open file: read-ahead windows
+    /// go by it.
     pub stream: u32,
+    /// Which I/O context it is of, that is who asks: fair scheduling goes by it.
+    /// The stream's own, unless several threads serve it or one serves several.
+    pub context: u32,
 }
 
 impl Request {
@@ -77,6 +80,7 @@ impl Request {
                 ..Flags::default()
             },
             stream: 0,
+            context: 0,
         }
     }
 
@@ -101,10 +105,18 @@ impl Request {
         self
     }
 
-    /// The same request of another stream.
+    /// The same request of another stream, in an I/O context of its own.
     #[must_use]
     pub fn of_stream(mut self, stream: u32) -> Self {
         self.stream = stream;
+        self.context = stream;
+        self
+    }
+
+    /// The same request in another I/O context.
+    #[must_use]
+    pub fn in_context(mut self, context: u32) -> Self {
+        self.context = context;
         self
     }
 

@@ -27,7 +27,8 @@ pub(crate) fn add_up(scale: Timescale, records: Result<Vec<StreamRecord>, TrialE
         let record = &stream.record;
         stream.abilities.name.clone_into(&mut beside.engine);
         beside.ops += record.read.count() + record.write.count();
-        beside.bytes += record.read_bytes + record.write_bytes;
+        beside.read_bytes += record.read_bytes;
+        beside.write_bytes += record.write_bytes;
         beside.errors += record.errors.iter().map(|kind| kind.count).sum::<u64>();
         if record.gave_up
             && beside.ended_early.is_none()
@@ -42,7 +43,8 @@ pub(crate) fn add_up(scale: Timescale, records: Result<Vec<StreamRecord>, TrialE
     }
     beside.seconds = scale.ns(ended.saturating_sub(started)) as f64 / 1e9;
     if beside.seconds > 0.0 {
-        beside.throughput_bytes_per_s = beside.bytes as f64 / beside.seconds;
+        beside.throughput_bytes_per_s =
+            (beside.read_bytes + beside.write_bytes) as f64 / beside.seconds;
     }
     beside
 }

@@ -6,7 +6,7 @@ use crate::clock::{Clock, Monotonic, Source, Ticks, Timescale};
 use crate::cpu::thread_cpu_ns;
 use crate::engine::{Engine, idle_real};
 use crate::error::TrialError;
-use crate::measure::measure;
+use crate::measure::{Job, Record, measure};
 use crate::null::Null;
 use crate::outcome::StreamRecord;
 use crate::part::Part;
@@ -15,6 +15,9 @@ use crate::pool::Pool;
 use crate::sync::Sync;
 use crate::trial::{Progress, Trial};
 use diskfacts_plan::BufferAlignment;
+use diskfacts_plan::pattern::Range;
+use std::fs::File;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread::Scope;
@@ -50,6 +53,9 @@ pub(crate) struct Work<'a> {
     /// A thread that is done early stays until this is set, so that what the
     /// kernel charged to it can be read to the end.
     pub(crate) lingers: Option<&'a AtomicBool>,
+    /// Whether it goes over its range again and again, and drops it from the
+    /// page cache after each pass.
+    pub(crate) drops_behind: bool,
 }
 
 /// Threads that do the same. Dropping it lets those that wait go home.
@@ -277,10 +283,16 @@ impl Share<'_> {
         let start = started.recv().map_err(|_| given_up())?;
         idle_real(clock, clock.scale(), start);
         let before = thread_cpu_ns();
-        let record = measure(&mut engine, &mut job).map_err(|source| TrialError::Broken {
+        let broken = |source| TrialError::Broken {
             engine: abilities.name,
             source,
-        })?;
+        };
+        let record = if self.work.drops_behind {
+            self.in_passes(&mut engine, &mut job)
+        } else {
+            measure(&mut engine, &mut job)
+        }
+        .map_err(broken)?;
         let cpu_ns = thread_cpu_ns().saturating_sub(before);
         Ok(StreamRecord {
             thread: self.part.thread,
@@ -290,6 +302,21 @@ impl Share<'_> {
             direct_refused,
             cpu_ns: Some(cpu_ns),
         })
+    }
+
+    /// Measures pass by pass until told to stop, and drops the range from the
+    /// page cache after each, as `dd` does when it closes a device: the next one
+    /// would come from memory and disturb nobody.
+    fn in_passes<E: Engine>(&self, engine: &mut E, job: &mut Job<'_>) -> io::Result<Record> {
+        let range = self.part.range();
+        job.operations = Some(range.count);
+        let file = File::open(self.work.trial.file.path)?;
+        let mut sum = measure(engine, job)?;
+        while !sum.gave_up && !job.stop.load(Ordering::Relaxed) {
+            drop_range(&file, range)?;
+            sum.append(measure(engine, job)?);
+        }
+        Ok(sum)
     }
 
     /// Stays until the trial is over, where that was asked for.
@@ -302,6 +329,18 @@ impl Share<'_> {
             std::thread::sleep(Duration::from_millis(1));
         }
     }
+}
+
+/// Drops a range of a file from the page cache, as far as it is clean.
+fn drop_range(file: &File, range: Range) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    if let Some(length) = std::num::NonZeroU64::new(range.bytes()) {
+        use rustix::fs::{Advice, fadvise};
+        fadvise(file, range.start, Some(length), Advice::DontNeed)?;
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (file, range);
+    Ok(())
 }
 
 /// The kernel's number of this thread; 0 where there is none to look up.

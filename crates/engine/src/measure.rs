@@ -83,6 +83,22 @@ pub struct Record {
     pub gave_up: bool,
 }
 
+impl Record {
+    /// Adds what the same stream did right after, without its intervals.
+    pub(crate) fn append(&mut self, later: Self) {
+        self.read.add(&later.read);
+        self.write.add(&later.write);
+        self.read_bytes += later.read_bytes;
+        self.write_bytes += later.write_bytes;
+        self.errors.extend(later.errors);
+        self.ended = later.ended;
+        self.final_sync_ns = later.final_sync_ns;
+        self.backwards += later.backwards;
+        self.in_flight_ns += later.in_flight_ns;
+        self.gave_up = later.gave_up;
+    }
+}
+
 /// One kind of error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErrorKind {

@@ -63,17 +63,21 @@ pub(crate) fn parts(
 }
 
 impl Part<'_> {
+    /// The blocks that it visits: streams of a sequential pattern each go through
+    /// a part of their own; at random, all range over the whole.
+    pub(crate) fn range(&self) -> Range {
+        let stream = self.thread / self.lanes;
+        match self.workload.pattern {
+            Pattern::Sequential => self.range.piece(stream, self.workload.streams),
+            Pattern::Random | Pattern::Zipf { .. } => self.range,
+        }
+    }
+
     /// What the measuring loop of this thread is to do.
     pub(crate) fn job<'p>(&self, progress: &'p Progress) -> Job<'p> {
         let workload = self.workload;
         let lane = self.thread % self.lanes;
-        let stream = self.thread / self.lanes;
-        // Streams of a sequential pattern each read a part of their own; at
-        // random, all range over the whole.
-        let range = match workload.pattern {
-            Pattern::Sequential => self.range.piece(stream, workload.streams),
-            Pattern::Random | Pattern::Zipf { .. } => self.range,
-        };
+        let range = self.range();
         let limit = [
             workload.stop.operations,
             workload.stop.bytes.map(|bytes| bytes / workload.block_size),

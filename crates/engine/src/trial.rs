@@ -10,7 +10,7 @@ use crate::part::{Part, parts};
 use crate::pick::{Picked, pick};
 use crate::stream_file::StreamFile;
 use diskfacts_plan::rng::Rng;
-use diskfacts_plan::{EngineChoice, Workload};
+use diskfacts_plan::{CacheMode, EngineChoice, Pattern, Workload};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -98,6 +98,7 @@ pub fn run_trial(
             clock,
             progress,
             lingers: None,
+            drops_behind: false,
         };
         // Ended, whatever happens from here on.
         let _end = EndOf(&over);
@@ -108,6 +109,8 @@ pub fn run_trial(
                     picked,
                     progress: &beside_progress,
                     lingers: Some(&over),
+                    drops_behind: trial.workload.cache == CacheMode::Cold
+                        && trial.workload.pattern == Pattern::Sequential,
                     ..work
                 };
                 Some(Crew::hire(scope, work, parts.clone(), "beside")?)

@@ -88,7 +88,7 @@ fn what_runs_beside_runs_before_and_after_and_counts_for_itself() {
     assert_eq!((outcome.ops, outcome.issued.read_bytes), (500, 500 * 4096));
     let beside = outcome.beside.expect("it ran");
     assert_eq!(beside.ended_early, None);
-    assert_eq!(beside.bytes, beside.ops * 4096);
+    assert_eq!(beside.read_bytes, beside.ops * 4096);
     // It began a tenth of a second before.
     assert!(beside.seconds > outcome.seconds, "{beside:?}");
     assert!(beside.ops > 0 && beside.errors == 0, "{beside:?}");
@@ -121,7 +121,59 @@ fn what_runs_beside_and_dies_says_why_and_the_trial_goes_on() {
         why.contains("gave up after 1000 failed operations: read at 4194304"),
         "{why}"
     );
-    assert_eq!(beside.bytes, 0);
+    assert_eq!(beside.read_bytes, 0);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_cold_reader_beside_never_reads_its_own_pages_again() {
+    // 64 blocks, over and over; each pass must be fetched again.
+    let file = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a file");
+    file.as_file()
+        .write_all(&vec![1; 4 << 20])
+        .expect("content");
+    file.as_file().sync_all().expect("on the disk");
+    let workload = Workload {
+        span: Some(1 << 20),
+        beside: Some(Box::new(Workload {
+            offset: 2 << 20,
+            span: Some(256 << 10),
+            cache: CacheMode::Cold,
+            ..reader(None)
+        })),
+        ..reader(Some(100_000))
+    };
+    let trial = Trial {
+        file: StreamFile {
+            path: file.path(),
+            size: 4 << 20,
+            alignment: 4096,
+        },
+        workload: &workload,
+        seed: 1,
+    };
+    let fetched = || {
+        let text = std::fs::read_to_string("/proc/self/io").expect("what the process moved");
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix("read_bytes: "));
+        line.and_then(|n| n.parse::<u64>().ok())
+            .expect("read_bytes")
+    };
+    let before = fetched();
+    let outcome = run_trial(trial, &Progress::default(), &mut ()).expect("the trial runs");
+    let fetched = fetched() - before;
+    let beside = outcome.beside.expect("it ran");
+    assert!(beside.ops > 128, "two passes and more: {beside:?}");
+    if fetched == 0 {
+        diskfacts_testkit::skip("a filesystem that counts what it fetches");
+        return;
+    }
+    // The last pass may be cut short, and the first may have been cached.
+    assert!(
+        fetched + (512 << 10) >= beside.read_bytes,
+        "{fetched} of {beside:?}"
+    );
 }
 
 #[test]

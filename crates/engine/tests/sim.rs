@@ -1,12 +1,14 @@
 //! Trials on simulated computers: in virtual time, the same every time, with
 //! the failures of a real device.
 
+use diskfacts_disk::host::{HostParameters, Scheduler};
 use diskfacts_disk::profile::profile;
 use diskfacts_engine::engine::Done;
 use diskfacts_engine::sim::{Computer, Plant};
 use diskfacts_engine::{Engine, FailedIn, Op, Progress, TrialError, TrialOutcome, Wait};
 use diskfacts_plan::{
-    Arrivals, CacheMode, EngineChoice, Operation, Pattern, Rate, Stop, SyncMode, Workload,
+    Arrivals, CacheMode, EngineChoice, IoContext, Operation, Pattern, Pool, Rate, Stop, SyncMode,
+    Workload,
 };
 use diskfacts_record::Evidence;
 use std::sync::atomic::Ordering;
@@ -299,4 +301,97 @@ fn what_needs_real_time_and_what_does_not_fit_is_refused() {
     assert!(matches!(refused(&beyond), TrialError::NoBlock { .. }));
     // And the computer is none the worse for it.
     assert_eq!(run(&mut computer, &operations(3)).0.ops, 3);
+}
+
+/// A disk whose host gives readers their turns.
+fn fair() -> Computer {
+    let mut profile = profile("hdd-7200-1tb").expect("a built-in profile");
+    let mut host = profile.host.unwrap_or_else(HostParameters::linux);
+    host.block.scheduler = Scheduler::cfq();
+    profile.host = Some(host);
+    Computer::new(&profile, 1, Plant::default())
+}
+
+fn reader(bytes: Option<u64>) -> Workload {
+    Workload {
+        pattern: Pattern::Sequential,
+        block_size: 64 << 10,
+        cache: CacheMode::Cold,
+        stop: Stop {
+            bytes,
+            ..Stop::default()
+        },
+        ..Workload::default()
+    }
+}
+
+#[test]
+fn a_second_reader_at_the_far_end_costs_seeks_and_a_shared_context_saves_some() {
+    const AMOUNT: u64 = 64 << 20;
+    let far = Box::new(Workload {
+        offset: 900_000_000_000,
+        ..reader(None)
+    });
+    let rate = |pool: Option<Pool>, beside: Option<&Workload>| {
+        let workload = Workload {
+            pool,
+            beside: beside.map(|beside| Box::new(beside.clone())),
+            ..reader(Some(AMOUNT))
+        };
+        let (outcome, evidence) = run(&mut fair(), &workload);
+        assert_eq!((outcome.ops, outcome.errors), (1024, 0));
+        let charged = evidence.process_io.expect("what was charged").read_bytes;
+        // Read-ahead may be under way when it ends.
+        assert!((AMOUNT..AMOUNT + (4 << 20)).contains(&charged), "{charged}");
+        assert_eq!(beside.is_some(), outcome.beside.is_some());
+        if let Some(did) = outcome.beside {
+            assert!(did.read_bytes > 1 << 20 && did.ended_early.is_none());
+            let charged = evidence.beside.and_then(|b| b.process_io).expect("charged");
+            assert!(charged.read_bytes >= did.read_bytes, "{charged:?}");
+            let moved = evidence.devices[0].read_bytes;
+            assert!(
+                moved > AMOUNT + did.read_bytes / 2,
+                "the device serves both"
+            );
+        }
+        AMOUNT as f64 / outcome.seconds
+    };
+    let five = |io_context| {
+        Some(Pool {
+            threads: 5,
+            io_context,
+        })
+    };
+    let alone = rate(None, None);
+    let beside = rate(None, Some(&far));
+    let shared = rate(five(IoContext::Shared), Some(&far));
+    let separate = rate(five(IoContext::Separate), Some(&far));
+    assert!(alone > 100e6, "{alone}");
+    assert!(beside < alone / 2.0, "{beside} of {alone}");
+    // One context is one reader, however many threads do its work.
+    assert!((shared / beside - 1.0).abs() < 0.01, "{shared} {beside}");
+    assert!(separate < shared / 1.5, "{separate} {shared}");
+}
+
+#[test]
+fn what_runs_beside_in_virtual_time_ends_with_the_trial_and_is_the_same_each_time() {
+    let workload = Workload {
+        streams: 2,
+        beside: Some(Box::new(Workload {
+            offset: 1 << 39,
+            queue_depth: 4,
+            ..Workload::default()
+        })),
+        ..operations(500)
+    };
+    let one = run(&mut computer("hdd-7200-1tb", Plant::default()), &workload);
+    let other = run(&mut computer("hdd-7200-1tb", Plant::default()), &workload);
+    let (outcome, evidence) = &one;
+    let beside = outcome.beside.clone().expect("it ran");
+    assert!(beside.ops > 100, "{beside:?}");
+    assert!((beside.seconds - outcome.seconds).abs() < 0.2, "{beside:?}");
+    assert_eq!(outcome.streams.len(), 2);
+    assert_eq!(outcome.beside, other.0.beside);
+    assert_eq!(evidence, &other.1);
+    assert!((outcome.seconds - other.0.seconds).abs() < f64::EPSILON);
 }

@@ -31,7 +31,7 @@ pub use cpu::{CpuScope, CpuTimes};
 pub use error::Error;
 pub use extents::{Extents, ExtentsMethod, extents};
 pub use machine::machine;
-pub use observe::{Observer, Observers};
+pub use observe::{BesideObserver, Observer, Observers};
 pub use parse::ParseError;
 pub use parse::diskstats::{CountersReset, Diskstats, DiskstatsLine, parse_diskstats};
 pub use residency::{DirtyPages, Dropped, drop_cache, residency};

@@ -54,7 +54,9 @@ impl WriteMode {
         let one_by_one = workload.operation == Operation::Write
             && workload.pattern == Pattern::Sequential
             && workload.outstanding() == 1
-            && workload.rate.is_none();
+            && workload.rate.is_none()
+            && workload.pool.is_none()
+            && workload.beside.is_none();
         let variant = match (workload.cache, workload.buffer) {
             (CacheMode::Direct, _) => Variant::Direct,
             (_, BufferAlignment::Aligned) => Variant::Aligned,

@@ -76,12 +76,14 @@ pub struct Beside {
     pub engine: String,
     /// Operations that succeeded.
     pub ops: u64,
-    /// Bytes read and written.
-    pub bytes: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
     /// How long it ran: from a little before the trial to its end, unless it
     /// ended early.
     pub seconds: f64,
-    /// `bytes / seconds`.
+    /// `(read_bytes + write_bytes) / seconds`.
     pub throughput_bytes_per_s: f64,
     /// Operations that failed.
     pub errors: u64,

@@ -2,7 +2,7 @@
 //! workload asks for, and the observers.
 
 use diskfacts_engine::Prepare;
-use diskfacts_host::{DirtyPages, Observers, Roots, drop_cache};
+use diskfacts_host::{BesideObserver, DirtyPages, Observers, Roots, drop_cache};
 use diskfacts_plan::{CacheMode, Workload};
 use diskfacts_record::{Evidence, Stack, Target, Unseen};
 use std::error::Error;
@@ -21,9 +21,18 @@ pub(super) struct Around<'a> {
     written: bool,
     offset: u64,
     span: u64,
+    /// Span of what runs beside: offset, length, and what its cache is to be.
+    beside: Option<(u64, u64, CacheMode)>,
     observers: Observers,
     stop: &'a AtomicBool,
     unseen: Vec<Unseen>,
+}
+
+/// The part of the target that a workload uses: offset and length, bytes.
+fn span_of(workload: &Workload, target: &Target) -> (u64, u64) {
+    let left = target.size_bytes.saturating_sub(workload.offset);
+    let span = workload.span.unwrap_or(u64::MAX).min(left);
+    (workload.offset, span)
 }
 
 impl<'a> Around<'a> {
@@ -34,11 +43,7 @@ impl<'a> Around<'a> {
         stack: &Stack,
         stop: &'a AtomicBool,
     ) -> Self {
-        let offset = workload.offset;
-        let span = workload
-            .span
-            .unwrap_or(u64::MAX)
-            .min(target.size_bytes.saturating_sub(offset));
+        let (offset, span) = span_of(workload, target);
         let observers =
             Observers::for_run(&Roots::default(), stack).with_residency(file, offset, span);
         Self {
@@ -47,6 +52,10 @@ impl<'a> Around<'a> {
             written: target.writable,
             offset,
             span,
+            beside: workload.beside.as_deref().map(|beside| {
+                let (offset, span) = span_of(beside, target);
+                (offset, span, beside.cache)
+            }),
             observers,
             stop,
             unseen: Vec::new(),
@@ -70,11 +79,35 @@ impl<'a> Around<'a> {
         }
     }
 
-    /// Reads the span, so that all of it lies in the page cache.
-    fn warm(&self) -> std::io::Result<()> {
+    /// Brings the page cache of a span into the state that a workload asks for.
+    fn bring(
+        &mut self,
+        (offset, span, cache): (u64, u64, CacheMode),
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        match cache {
+            // A read that fails while warming will fail in the trial, where it
+            // is counted.
+            CacheMode::Warm => {
+                if let Err(error) = self.warm(offset, span) {
+                    self.unseen.push(Unseen {
+                        what: "warm page cache".to_owned(),
+                        why: format!("reading the span beforehand failed: {error}"),
+                    });
+                }
+            }
+            CacheMode::Cold => {
+                let dropped = drop_cache(self.file, offset, span, DirtyPages::WriteFirst)?;
+                self.unseen.extend(dropped.unseen);
+            }
+            CacheMode::Buffered | CacheMode::Direct => {}
+        }
+        Ok(())
+    }
+
+    /// Reads a span, so that all of it lies in the page cache.
+    fn warm(&self, mut offset: u64, span: u64) -> std::io::Result<()> {
         let mut buffer = vec![0; WARM_BYTES];
-        let end = self.offset + self.span;
-        let mut offset = self.offset;
+        let end = offset + span;
         while offset < end && !self.stop.load(Ordering::Relaxed) {
             let length =
                 usize::try_from(end - offset).map_or(WARM_BYTES, |left| left.min(WARM_BYTES));
@@ -96,26 +129,19 @@ impl Prepare for Around<'_> {
         if self.written && self.cache != CacheMode::Warm {
             self.settle();
         }
-        match self.cache {
-            // A read that fails while warming will fail in the trial, where it
-            // is counted.
-            CacheMode::Warm => {
-                if let Err(error) = self.warm() {
-                    self.unseen.push(Unseen {
-                        what: "warm page cache".to_owned(),
-                        why: format!("reading the span beforehand failed: {error}"),
-                    });
-                }
-            }
-            CacheMode::Cold => {
-                let dropped =
-                    drop_cache(self.file, self.offset, self.span, DirtyPages::WriteFirst)?;
-                self.unseen.extend(dropped.unseen);
-            }
-            CacheMode::Buffered | CacheMode::Direct => {}
+        self.bring((self.offset, self.span, self.cache))?;
+        if let Some(beside) = self.beside {
+            self.bring(beside)?;
+        }
+        Ok(())
+    }
+
+    fn window_opens(&mut self, beside: &[u32]) {
+        if !beside.is_empty() {
+            self.observers
+                .add(BesideObserver::new(&Roots::default(), beside));
         }
         self.observers.start();
-        Ok(())
     }
 
     fn after(&mut self) {

@@ -127,7 +127,7 @@ fn leave_out_writes(
 ) -> Result<(), Failure> {
     let mut left_out = Vec::new();
     plan.stages.retain(|stage| {
-        let reads_only = !stage.workload.operation.writes();
+        let reads_only = !stage.workload.writes_anything();
         if !reads_only && !left_out.contains(&stage.name) {
             left_out.push(stage.name.clone());
         }
@@ -166,11 +166,17 @@ fn needs_real_time(workload: &Workload, measured: &Measured) -> Option<String> {
 }
 
 fn shorten_span(workload: &mut Workload, size: u64) {
+    if let Some(beside) = &mut workload.beside {
+        shorten_span(beside, size);
+    }
     let left = size.saturating_sub(workload.offset);
     workload.span = workload.span.map(|span| span.min(left));
 }
 
 fn make_definite(workload: &mut Workload, size: u64) {
+    if let Some(beside) = &mut workload.beside {
+        make_definite(beside, size);
+    }
     let left = size.saturating_sub(workload.offset);
     workload.span = Some(workload.span.unwrap_or(left));
 }

@@ -135,7 +135,7 @@ fn open(request: &Request<'_>, seed: u64) -> Result<(Measured, Stack), Failure> 
     target::open(&Wanted {
         given: request.target,
         size: request.size,
-        writes: stages.iter().any(|s| s.workload.operation.writes()),
+        writes: stages.iter().any(|s| s.workload.writes_anything()),
         destroy_data_on: request.destroy_data_on,
         seed,
     })

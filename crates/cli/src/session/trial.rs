@@ -8,6 +8,7 @@ use crate::target::{Measured, Medium};
 use diskfacts_engine::{Progress, Trial as Doing, TrialError, TrialOutcome, run_trial};
 use diskfacts_facts::layers;
 use diskfacts_plan::{CacheMode, Pattern, Plan, Stage, Workload};
+use diskfacts_record::evidence::Beside;
 use diskfacts_record::{Cpu, Evidence, Latency, Stack, Trial};
 
 /// Does one trial.
@@ -78,6 +79,11 @@ fn record(
         clock: outcome.clock,
         errors: outcome.error_counts,
         intervals: outcome.intervals,
+        streams: outcome.streams,
+        beside: outcome.beside.map(|beside| Beside {
+            process_io: observed.beside.and_then(|observed| observed.process_io),
+            ..beside
+        }),
         ..observed
     };
     let histograms = outcome.histograms;

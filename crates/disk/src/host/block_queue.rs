@@ -97,7 +97,7 @@ impl BlockQueue {
                 sequence,
                 kind: request.kind,
                 offset: request.offset,
-                stream: request.stream,
+                stream: request.context,
                 arrived_ns,
             },
         );
@@ -204,9 +204,9 @@ fn may_join(request: &Request) -> bool {
         && !request.flags.preflush
 }
 
-/// Requests of one class may be joined: same kind, same stream.
+/// Requests of one class may be joined: same kind, same I/O context.
 fn class_of(request: &Request) -> u64 {
-    u64::from(request.stream) << 1 | u64::from(request.kind == Kind::Write)
+    u64::from(request.context) << 1 | u64::from(request.kind == Kind::Write)
 }
 
 impl Device for BlockQueue {

@@ -48,6 +48,8 @@ pub struct Host {
     /// Whether an fsync, or a direct flush, flushes the device.
     pub(super) flushes_device: bool,
     pub(super) traffic: PageTraffic,
+    /// The same of the streams from this one on, if they are counted apart.
+    pub(super) traffic_apart: Option<(u32, PageTraffic)>,
     relay: Relay,
     arrived: Vec<Completion>,
 }
@@ -73,6 +75,7 @@ impl Host {
             filesystem_free_ns: 0,
             flushes_device: true,
             traffic: PageTraffic::default(),
+            traffic_apart: None,
             relay: Relay::default(),
             arrived: Vec::new(),
         }
@@ -135,22 +138,22 @@ impl Host {
     }
 
     fn read_buffered(&mut self, now_ns: u64, waiter: usize, first: u64, end: u64) {
-        let stream = self.waiters.get(waiter).request.stream;
+        let request = self.waiters.get(waiter).request;
         let pages_max = self.parameters.read_ahead / PAGE;
         let missing = (first..end).find(|page| self.cache.look(*page) == Page::Missing);
-        let window = self.windows.entry(stream).or_default();
+        let window = self.windows.entry(request.stream).or_default();
         let wanted = match missing {
             Some(page) => Some(window.missed(page, end, pages_max)),
             None => window.reached(first, end, pages_max),
         };
         if let Some(pages) = wanted {
-            self.fill(now_ns, stream, pages);
+            self.fill(now_ns, &request, pages);
         }
         self.wait_for_pages(now_ns, waiter, first, end);
     }
 
-    /// Reads what of `pages` is neither there nor on its way.
-    fn fill(&mut self, now_ns: u64, stream: u32, pages: Pages) {
+    /// Reads what of `pages` is neither there nor on its way, for a request.
+    fn fill(&mut self, now_ns: u64, wanted_by: &Request, pages: Pages) {
         let pages_max = (self.parameters.block.max_request / PAGE).max(1);
         let capacity = self.queue.capacity();
         let end = pages.end.min(capacity.div_ceil(PAGE));
@@ -175,8 +178,10 @@ impl Host {
                 waiters: Vec::new(),
             });
             self.filling.insert(first, io);
-            let request = Request::read(io as u64, extent.start, extent.len()).of_stream(stream);
-            self.traffic.filled_bytes += extent.len();
+            let request = Request::read(io as u64, extent.start, extent.len())
+                .of_stream(wanted_by.stream)
+                .in_context(wanted_by.context);
+            self.traffic_of(wanted_by).filled_bytes += extent.len();
             self.queue.submit(now_ns, &request);
         }
     }
@@ -220,7 +225,7 @@ impl Host {
                     first: page,
                     end: page + 1,
                 };
-                self.fill(now_ns, request.stream, pages);
+                self.fill(now_ns, &request, pages);
             }
         }
         self.wait_for_pages(now_ns, waiter, first, end);

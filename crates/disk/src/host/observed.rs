@@ -39,9 +39,30 @@ impl Host {
         self
     }
 
-    /// What went by so far.
+    /// What went by so far, but for what is counted apart.
     pub fn traffic(&self) -> PageTraffic {
         self.traffic
+    }
+
+    /// From now on, what the streams from this one on cause is counted apart, as
+    /// far as it can be told whose it is: which pages are written back or dropped
+    /// is not told by who dirtied them.
+    pub fn count_apart(&mut self, first_stream: u32) {
+        self.traffic_apart = Some((first_stream, PageTraffic::default()));
+    }
+
+    /// What was counted apart since [`count_apart`](Self::count_apart).
+    pub fn traffic_apart(&self) -> PageTraffic {
+        self.traffic_apart
+            .map_or_else(PageTraffic::default, |(_, traffic)| traffic)
+    }
+
+    /// Where the traffic of a request is counted.
+    pub(super) fn traffic_of(&mut self, request: &Request) -> &mut PageTraffic {
+        match &mut self.traffic_apart {
+            Some((first_stream, traffic)) if request.stream >= *first_stream => traffic,
+            _ => &mut self.traffic,
+        }
     }
 
     /// What is in the page cache now counts as old: reading it is served by
@@ -83,7 +104,8 @@ impl Host {
         let (first, end) = pages_of(request);
         let fresh = self.cache.taken(first, end);
         let media = (fresh.media * PAGE).min(request.len);
-        self.traffic.read_from_media_bytes += media;
-        self.traffic.read_from_drive_bytes += (fresh.drive * PAGE).min(request.len - media);
+        let traffic = self.traffic_of(request);
+        traffic.read_from_media_bytes += media;
+        traffic.read_from_drive_bytes += (fresh.drive * PAGE).min(request.len - media);
     }
 }

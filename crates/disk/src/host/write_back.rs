@@ -22,7 +22,7 @@ impl Host {
         let (first, end) = pages_of(&request);
         let dirtied = self.cache.written(first, end) * PAGE;
         self.dirty_bytes += dirtied;
-        self.traffic.dirtied_bytes += dirtied;
+        self.traffic_of(&request).dirtied_bytes += dirtied;
         self.dirty_since_ns.get_or_insert(now_ns);
         let rate = self.parameters.filesystem_write_bytes_per_s;
         let host_ns = self.host_ns(now_ns, request.len, rate);

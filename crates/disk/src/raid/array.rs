@@ -233,7 +233,7 @@ impl Raid {
         node.started_ns = now_ns;
         node.remaining = io.len();
         let flags = node.flags();
-        let stream = node.request.stream;
+        let (stream, context) = (node.request.stream, node.request.context);
         for (number, one) in io.iter().enumerate() {
             let MemberIo { piece, kind, .. } = *one;
             let request = Request {
@@ -250,6 +250,7 @@ impl Raid {
                     }
                 },
                 stream,
+                context,
             };
             let (in_flight, last_end) = &mut self.load[piece.member];
             *in_flight += 1;

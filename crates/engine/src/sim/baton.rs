@@ -163,7 +163,7 @@ mod tests {
         let profile = profile("hdd-7200-1tb").expect("a built-in profile");
         let host = Host::new(HostParameters::linux(), build_disk(&profile, 1));
         let mut machine = Machine::new(host, None, None);
-        machine.begin_trial(2, Access::default(), Outside::default());
+        machine.begin_trial(&[Access::default(); 2], Outside::default());
         machine
     }
 

@@ -3,28 +3,30 @@
 
 use super::baton::batons;
 use super::engine::{Sim, SimClock};
-use super::machine::{Access, Machine, Outside};
+use super::machine::{Access, CONTEXTS, Machine, Outside, Role};
 use super::neighbour::Neighbour;
 use super::plant::{DirectOpen, Plant};
-use super::streams::{Way, broken};
+use super::streams::{Cast, Going, Way, broken, run};
 use super::traits::{Traits, host_of};
 use super::witness::{self, Reading};
+use crate::beside;
 use crate::clock::Timescale;
 use crate::engine::SyncEach;
 use crate::error::TrialError;
 use crate::outcome::{Conditions, TrialOutcome, add_up};
 use crate::part::parts;
 use crate::pick::sync_each;
-use crate::trial::Progress;
+use crate::trial::{BESIDE_PART, Progress};
 use diskfacts_disk::host::Host;
 use diskfacts_disk::network::Network;
 use diskfacts_disk::profile::{Profile, build_disk};
 use diskfacts_disk::{Device, Extent};
 use diskfacts_plan::rng::Rng;
-use diskfacts_plan::{CacheMode, EngineChoice, SyncMode, Workload};
+use diskfacts_plan::{CacheMode, EngineChoice, IoContext, SyncMode, Workload};
 use diskfacts_record::run::{ExtentMethod, Extents};
 use diskfacts_record::{Evidence, Unseen};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// The seed of the neighbour, apart from those of the disk's own parts.
 const NEIGHBOUR_PART: u64 = 0x006e_6569_6768_626f;
@@ -116,25 +118,54 @@ impl Computer {
         seed: u64,
         progress: &Progress,
     ) -> Result<(TrialOutcome, Evidence), TrialError> {
-        let way = self.way(workload)?;
-        let parts = parts(workload, (way.depth, 1), self.size_bytes, seed)?;
+        let of_trial = self.cast(workload, seed, Role::Trial)?;
+        let beside = workload.beside.as_deref().map(|beside| {
+            let seed = Rng::for_part(seed, BESIDE_PART).next_u64();
+            self.cast(beside, seed, Role::Beside)
+        });
+        let beside = beside.transpose()?;
+        let over = Arc::new(AtomicBool::new(false));
+        let beside_progress = Progress {
+            stop: Arc::clone(&over),
+            ..Progress::default()
+        };
+        let going = Going::new(of_trial.parts.len(), &over);
+        // First what runs beside, so that it has begun when the trial begins.
+        let mut players = Vec::new();
+        if let Some(beside) = &beside {
+            players.extend(beside.players(&beside_progress, None));
+        }
+        let beside_count = players.len();
+        players.extend(of_trial.players(progress, Some(&going)));
+        let open: Vec<Access> = players.iter().map(|player| player.access).collect();
+
         let span = self.span(workload);
         let mut machine = self.machine.take().ok_or_else(broken)?;
         let outside = Outside {
             stop: Arc::clone(&progress.stop),
             virtual_ns: Arc::clone(&progress.virtual_ns),
         };
-        machine.begin_trial(parts.len(), self.access(workload, &way), outside);
-        let unprepared = prepare(&mut machine, workload.cache, span);
+        machine.begin_trial(&open, outside);
+        let casts = [Some(&of_trial), beside.as_ref()];
+        let unprepared: Vec<Unseen> = casts
+            .into_iter()
+            .flatten()
+            .filter_map(|cast| {
+                let span = self.span(cast.workload);
+                prepare(&mut machine, cast.workload.cache, span)
+            })
+            .collect();
         machine.open_window();
         let before = Reading::take(&machine, span);
 
-        let (records, returned) = way.run(machine, &parts, progress);
+        let (records, returned) = run(machine, &players);
         let machine = self.machine.insert(returned.ok_or_else(broken)?);
         let after = Reading::take(machine, span);
+        let mut beside_records = records?;
+        let records = beside_records.split_off(beside_count);
         let mut outcome = add_up(
             workload,
-            &way.fallbacks,
+            &of_trial.way.fallbacks,
             Conditions {
                 scale: Timescale::NANOSECONDS,
                 clock: "virtual",
@@ -142,7 +173,7 @@ impl Computer {
                 user_ns: None,
                 system_ns: None,
             },
-            records?,
+            records.into_iter().collect::<Result<_, _>>()?,
         );
         let processor = self.plant.processor;
         outcome.busiest_thread = processor.map(|processor| processor.busiest_thread);
@@ -155,7 +186,34 @@ impl Computer {
             processor,
         );
         evidence.unseen.extend(unprepared);
+        if beside.is_some() {
+            let records = beside_records.into_iter().collect();
+            let did = beside::add_up(Timescale::NANOSECONDS, records);
+            evidence.beside = Some(witness::beside(machine, &did));
+            outcome.beside = Some(did);
+        }
         Ok((outcome, evidence))
+    }
+
+    /// The streams of a workload, and how each is open.
+    fn cast<'w>(
+        &self,
+        workload: &'w Workload,
+        seed: u64,
+        role: Role,
+    ) -> Result<Cast<'w>, TrialError> {
+        let way = self.way(workload)?;
+        let parts = parts(workload, (way.depth, 1), self.size_bytes, seed)?;
+        let access = Access {
+            role,
+            ..self.access(workload, &way)
+        };
+        Ok(Cast {
+            workload,
+            way,
+            parts,
+            access,
+        })
     }
 
     /// The engine of a single stream on this computer, which is then that
@@ -166,7 +224,8 @@ impl Computer {
     pub fn into_engine(mut self, workload: &Workload) -> Result<Sim, TrialError> {
         let way = self.way(workload)?;
         let mut machine = self.machine.take().ok_or_else(broken)?;
-        machine.begin_trial(1, self.access(workload, &way), Outside::default());
+        let access = self.access(workload, &way);
+        machine.begin_trial(&[access], Outside::default());
         let (mut batons, _home, starter) = batons(1);
         starter.start(machine);
         let baton = batons.pop().ok_or_else(broken)?;
@@ -195,9 +254,24 @@ impl Computer {
             EngineChoice::Sync => 1,
             EngineChoice::Auto | EngineChoice::IoUring => workload.queue_depth,
         };
+        if workload.pool.is_some_and(|pool| pool.threads > CONTEXTS) {
+            return Err(TrialError::Engine(format!(
+                "threads: a simulated host has at most {CONTEXTS} for a stream"
+            )));
+        }
         let asked = [("iopoll", workload.iopoll), ("sqpoll", workload.sqpoll)];
         let asked = asked.into_iter().filter(|(_, asked)| *asked);
         let (mut features, mut fallbacks) = (Vec::new(), Vec::new());
+        if let Some(pool) = workload.pool {
+            features.push(format!("{}-threads", pool.threads));
+            features.push(
+                match pool.io_context {
+                    IoContext::Separate => "io-context-separate",
+                    IoContext::Shared => "io-context-shared",
+                }
+                .to_owned(),
+            );
+        }
         for (feature, _) in asked {
             if self.plant.refuses_polling {
                 fallbacks.push(format!(
@@ -239,6 +313,11 @@ impl Computer {
             reads_in: self.plant.reads_in.unwrap_or(1).max(1),
             hole: self.plant.hole,
             call_ns: self.call_ns,
+            contexts: match workload.pool {
+                Some(pool) if pool.io_context == IoContext::Separate => pool.threads,
+                _ => 1,
+            },
+            role: Role::Trial,
         }
     }
 }

@@ -4,6 +4,7 @@ use super::baton::Baton;
 use super::machine::{Waiting, errno};
 use crate::clock::Timescale;
 use crate::engine::{Abilities, Done, Engine, Op, Wait};
+use diskfacts_disk::Extent;
 use std::io;
 
 /// The clock of a simulated host: virtual time, or, where that is planted, a
@@ -64,6 +65,13 @@ impl Sim {
             abilities,
             in_flight: 0,
         })
+    }
+}
+
+impl Sim {
+    /// Drops the clean pages of a range from the page cache.
+    pub(super) fn forget(&mut self, range: Extent) {
+        self.baton.machine().host.forget(range);
     }
 }
 

@@ -21,6 +21,11 @@ const REST_NS: u64 = 100_000_000;
 const WARM_BYTES: u64 = 1 << 20;
 /// The stream of requests of the machine itself.
 const OWN_STREAM: u32 = u32::MAX - 1;
+/// Streams of what runs beside a trial, as the host numbers them, from this on
+/// to the machine's own.
+const BESIDE: u32 = 1 << 22;
+/// I/O contexts that a stream may have: no more threads serve one.
+pub(super) const CONTEXTS: u32 = 1 << 9;
 /// Tags of requests that no stream made. Those of streams are below: 22 bits
 /// for the stream, 32 for the slot, 2 for the part of the operation.
 const OWN: u64 = 1 << 62;
@@ -50,6 +55,20 @@ pub(super) struct Access {
     pub(super) hole: Option<Extent>,
     /// A system call, ns.
     pub(super) call_ns: u64,
+    /// Threads that serve the stream in turn, each in an I/O context of its own.
+    pub(super) contexts: u32,
+    /// Whether it is counted.
+    pub(super) role: Role,
+}
+
+/// What a stream is there for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Role {
+    /// It is measured.
+    #[default]
+    Trial,
+    /// It runs beside the trial, and is counted apart.
+    Beside,
 }
 
 /// What a stream waits for.
@@ -70,6 +89,11 @@ pub(super) enum Waiting {
 /// A stream of the trial.
 #[derive(Debug)]
 struct Stream {
+    access: Access,
+    /// As the host numbers it.
+    number: u32,
+    /// Operations begun: whose turn it is of the threads that serve it.
+    begun: u64,
     waiting: Waiting,
     ready: Vec<Done>,
     synced: Option<Result<(), IoError>>,
@@ -89,7 +113,6 @@ pub(super) struct Machine {
     pub(super) host: Host,
     now_ns: u64,
     began_ns: u64,
-    access: Access,
     streams: Vec<Stream>,
     neighbour: Option<Neighbour>,
     neighbours: u64,
@@ -101,9 +124,17 @@ pub(super) struct Machine {
     arrived: Vec<Completion>,
     own: Option<Result<(), IoError>>,
     pub(super) served: Served,
-    /// Bytes of direct reads and writes that were sent to the block layer.
-    pub(super) direct_read_bytes: u64,
-    pub(super) direct_write_bytes: u64,
+    /// Bytes of direct reads and writes that were sent to the block layer: of
+    /// the trial, and of what runs beside it.
+    pub(super) direct: Sent,
+    pub(super) direct_beside: Sent,
+}
+
+/// Bytes sent to the block layer.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sent {
+    pub(super) read_bytes: u64,
+    pub(super) write_bytes: u64,
 }
 
 impl Machine {
@@ -116,7 +147,6 @@ impl Machine {
             host,
             now_ns: 0,
             began_ns: 0,
-            access: Access::default(),
             streams: Vec::new(),
             neighbour,
             neighbours: 0,
@@ -126,8 +156,8 @@ impl Machine {
             arrived: Vec::new(),
             own: None,
             served: Served::default(),
-            direct_read_bytes: 0,
-            direct_write_bytes: 0,
+            direct: Sent::default(),
+            direct_beside: Sent::default(),
         })
     }
 
@@ -137,13 +167,26 @@ impl Machine {
         self.now_ns
     }
 
-    /// A trial with so many streams is to begin, or to be prepared.
-    pub(super) fn begin_trial(&mut self, streams: usize, access: Access, outside: Outside) {
-        self.access = access;
+    /// A trial whose streams are open like this is to begin, or to be prepared.
+    pub(super) fn begin_trial(&mut self, streams: &[Access], outside: Outside) {
         self.outside = outside;
         self.began_ns = self.now_ns;
-        self.streams = (0..streams)
-            .map(|_| Stream {
+        let (mut of_trial, mut beside) = (0, BESIDE);
+        let mut number = |access: &Access| {
+            let next = if access.role == Role::Beside {
+                &mut beside
+            } else {
+                &mut of_trial
+            };
+            *next += 1;
+            *next - 1
+        };
+        self.streams = streams
+            .iter()
+            .map(|access| Stream {
+                access: *access,
+                number: number(access),
+                begun: 0,
                 waiting: Waiting::Nothing,
                 ready: Vec::new(),
                 synced: None,
@@ -164,14 +207,24 @@ impl Machine {
             self.step_to(next_ns);
         }
         self.host.begin_window();
+        self.host.count_apart(BESIDE);
         self.served = Served::default();
-        self.direct_read_bytes = 0;
-        self.direct_write_bytes = 0;
+        self.direct = Sent::default();
+        self.direct_beside = Sent::default();
     }
 
     /// A stream starts an operation.
     pub(super) fn begin(&mut self, stream: usize, op: &Op) {
-        let access = self.access;
+        let Stream {
+            access,
+            number,
+            begun,
+            ..
+        } = &mut self.streams[stream];
+        let (access, number) = (*access, *number);
+        // Below the number of contexts.
+        let turn = (*begun % u64::from(access.contexts.max(1))) as u32;
+        *begun += 1;
         let tag = (stream as u64) << STREAM_SHIFT | u64::from(op.slot) << SLOT_SHIFT | TRANSFER;
         let (mut offset, mut len) = (op.offset, access.block);
         if !op.write {
@@ -202,14 +255,19 @@ impl Machine {
                 preflush: false,
                 direct: access.direct,
             },
-            // Fewer than 2^22.
-            stream: stream as u32,
+            stream: number,
+            context: number.wrapping_mul(CONTEXTS).wrapping_add(turn),
         };
         if access.direct && request.end() <= self.host.capacity() {
-            if op.write {
-                self.direct_write_bytes += len;
+            let sent = if access.role == Role::Beside {
+                &mut self.direct_beside
             } else {
-                self.direct_read_bytes += len;
+                &mut self.direct
+            };
+            if op.write {
+                sent.write_bytes += len;
+            } else {
+                sent.read_bytes += len;
             }
         }
         self.submit(&request);
@@ -217,7 +275,7 @@ impl Machine {
 
     /// A stream makes everything written durable, once.
     pub(super) fn begin_final_sync(&mut self, stream: usize) {
-        self.flush((stream as u64) << STREAM_SHIFT | FINAL_SYNC, stream as u32);
+        self.flush((stream as u64) << STREAM_SHIFT | FINAL_SYNC, stream);
     }
 
     /// How the sync of a stream ended, when it has.
@@ -225,9 +283,10 @@ impl Machine {
         self.streams[stream].synced.take()
     }
 
-    fn flush(&mut self, tag: u64, stream: u32) {
-        let mut request = Request::flush(tag).of_stream(stream);
-        request.flags.direct = self.access.direct;
+    fn flush(&mut self, tag: u64, stream: usize) {
+        let Stream { access, number, .. } = &self.streams[stream];
+        let mut request = Request::flush(tag).of_stream(*number);
+        request.flags.direct = access.direct;
         self.submit(&request);
     }
 
@@ -369,23 +428,25 @@ impl Machine {
         let is_transfer = completion.tag & 3 == TRANSFER;
         if is_transfer && completion.result.is_ok() {
             let write = completion.kind == Kind::Write;
-            if self.access.direct {
-                self.count(write, &completion.breakdown);
+            // It fits: the tag was made of it.
+            let stream = (completion.tag >> STREAM_SHIFT) as usize;
+            let access = self.streams[stream].access;
+            if access.direct && access.role == Role::Trial {
+                self.count(write, access.block, &completion.breakdown);
             }
-            if write && self.access.flush_each {
-                let stream = completion.tag >> STREAM_SHIFT;
-                self.flush(completion.tag | SYNC, stream as u32);
+            if write && access.flush_each {
+                self.flush(completion.tag | SYNC, stream);
                 return;
             }
         }
         self.answer(completion.tag, completion.result);
     }
 
-    fn count(&mut self, write: bool, breakdown: &Breakdown) {
+    fn count(&mut self, write: bool, bytes: u64, breakdown: &Breakdown) {
         if write {
-            self.served.written += self.access.block;
+            self.served.written += bytes;
         } else {
-            self.served.read(breakdown.layer, self.access.block);
+            self.served.read(breakdown.layer, bytes);
         }
     }
 
@@ -402,7 +463,7 @@ impl Machine {
             slot,
             // Blocks are at most 1 GiB.
             result: match result {
-                Ok(()) => i32::try_from(self.access.block).unwrap_or(i32::MAX),
+                Ok(()) => i32::try_from(stream.access.block).unwrap_or(i32::MAX),
                 Err(error) => -errno(error).raw_os_error(),
             },
             failed_in: if tag & 3 == SYNC {

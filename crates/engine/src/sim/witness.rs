@@ -6,7 +6,7 @@ use crate::outcome::TrialOutcome;
 use diskfacts_disk::host::PageTraffic;
 use diskfacts_disk::{Extent, Statistics};
 use diskfacts_record::evidence::{
-    DeviceCounters, Pressure, ProcessIo, Residency, ResidencyMethod, Unseen,
+    Beside, DeviceCounters, Pressure, ProcessIo, Residency, ResidencyMethod, Unseen,
 };
 use diskfacts_record::{Evidence, Layers};
 
@@ -68,8 +68,8 @@ pub(super) fn evidence(
         process_io: Some(ProcessIo {
             rchar: issued.read_bytes,
             wchar: issued.write_bytes,
-            read_bytes: machine.direct_read_bytes + traffic.filled_bytes,
-            write_bytes: machine.direct_write_bytes + traffic.dirtied_bytes,
+            read_bytes: machine.direct.read_bytes + traffic.filled_bytes,
+            write_bytes: machine.direct.write_bytes + traffic.dirtied_bytes,
             cancelled_write_bytes: traffic.cancelled_bytes,
         }),
         devices: vec![counters(disk, &before.statistics, &after.statistics)],
@@ -96,6 +96,21 @@ pub(super) fn evidence(
             }));
     }
     evidence
+}
+
+/// The same of what ran beside, as far as it was observed from outside.
+pub(super) fn beside(machine: &Machine, did: &Beside) -> Beside {
+    let traffic = machine.host.traffic_apart();
+    Beside {
+        process_io: Some(ProcessIo {
+            rchar: did.read_bytes,
+            wchar: did.write_bytes,
+            read_bytes: machine.direct_beside.read_bytes + traffic.filled_bytes,
+            write_bytes: machine.direct_beside.write_bytes + traffic.dirtied_bytes,
+            cancelled_write_bytes: 0,
+        }),
+        ..Beside::default()
+    }
 }
 
 fn truth(machine: &Machine, outcome: &TrialOutcome, traffic: &PageTraffic) -> Layers {

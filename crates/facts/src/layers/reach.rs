@@ -186,19 +186,31 @@ fn counters<'a>(device: &BlockDevice, evidence: &'a Evidence) -> Option<&'a Devi
     evidence.devices.iter().find(|d| d.name == device.name)
 }
 
-/// Bytes that all of these devices counted; `None` when one did not count.
+/// Bytes that all of these devices counted, less what was to run beside the
+/// trial; `None` when one did not count, or when it is not known what ran beside.
 pub(crate) fn count(
     devices: &[&BlockDevice],
     direction: Direction,
     evidence: &Evidence,
 ) -> Option<u64> {
-    devices.iter().try_fold(0, |sum: u64, device| {
+    let beside = match &evidence.beside {
+        None => 0,
+        Some(beside) => {
+            let caused = beside.process_io.as_ref()?;
+            match direction {
+                Direction::Read => caused.read_bytes,
+                Direction::Write => caused.write_bytes,
+            }
+        }
+    };
+    let counted = devices.iter().try_fold(0, |sum: u64, device| {
         let counted = counters(device, evidence)?;
         Some(sum.saturating_add(match direction {
             Direction::Read => counted.read_bytes,
             Direction::Write => counted.write_bytes,
         }))
-    })
+    })?;
+    Some(counted.saturating_sub(beside))
 }
 
 /// Whether the device counted nothing at all.

@@ -148,7 +148,9 @@ fn in_flight_before(context: &Context<'_>) -> Option<Finding> {
     let mut stages: Vec<&Stage<'_>> = Vec::new();
     let (mut trials, mut most) = (0_u64, 0_u64);
     for (stage, _) in context.doing_io() {
-        let before = stage.trials.iter().map(|t| {
+        // What was to run beside a trial has begun before it.
+        let alone = |t: &&&Trial| t.workload.beside.is_none();
+        let before = stage.trials.iter().filter(alone).map(|t| {
             let leaves = t.evidence.devices.iter().filter(|d| d.leaf);
             leaves.map(|d| d.in_flight_before).sum::<u64>()
         });

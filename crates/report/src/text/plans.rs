@@ -12,7 +12,7 @@ pub fn plans(plans: &[Plan], look: &Look) -> String {
     let longest = plans.iter().map(|plan| columns(&look.clean(&plan.name)));
     let column = longest.max().unwrap_or(0).min(look.columns() / 3) + 2;
     for plan in plans {
-        let writing = plan.stages.iter().filter(|s| s.workload.operation.writes());
+        let writing = plan.stages.iter().filter(|s| s.workload.writes_anything());
         let writing = match writing.count() {
             0 => "only reads".to_owned(),
             n if n == plan.stages.len() => "every stage writes".to_owned(),

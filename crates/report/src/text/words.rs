@@ -2,8 +2,8 @@
 
 use diskfacts_plan::units::{rate_digits, show_size};
 use diskfacts_plan::{
-    Arrivals, BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Plan, SyncMode,
-    Workload,
+    Arrivals, BufferAlignment, CacheMode, EngineChoice, IoContext, Operation, Pattern, Plan,
+    SyncMode, Workload,
 };
 
 /// What a workload does, in one phrase:
@@ -57,6 +57,15 @@ pub fn workload(workload: &Workload) -> String {
             workload.streams, workload.queue_depth
         )
     });
+    if let Some(pool) = workload.pool {
+        let context = match (pool.threads, pool.io_context) {
+            (1, _) => "",
+            (_, IoContext::Separate) => " with I/O contexts of their own",
+            (_, IoContext::Shared) => " in one I/O context",
+        };
+        let threads = count(u64::from(pool.threads), "thread");
+        parts.push(format!("served by {threads} in turn{context}"));
+    }
     if let Some(rate) = workload.rate {
         let spread = match rate.arrivals {
             Arrivals::Fixed => "evenly spaced",
@@ -76,6 +85,9 @@ pub fn workload(workload: &Workload) -> String {
             show_size(span),
             show_size(offset)
         )),
+    }
+    if let Some(beside) = &workload.beside {
+        parts.push(format!("beside {}", self::workload(beside)));
     }
     parts.join(", ")
 }
