@@ -162,6 +162,7 @@ fn merge(kinds: &mut Vec<ErrorKind>, more: &[ErrorKind]) {
 fn error_count(kind: &ErrorKind) -> ErrorCount {
     let operation = match (kind.failed_in, kind.write) {
         (FailedIn::Sync, _) => "sync",
+        (FailedIn::ReadFirst, _) => "read",
         (FailedIn::Transfer, true) => "write",
         (FailedIn::Transfer, false) => "read",
     };

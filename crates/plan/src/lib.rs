@@ -28,6 +28,6 @@ pub use check::{Constraints, Problem};
 pub use plan::{Amount, Plan, Stage};
 pub use workload::{
     Arrivals, BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Rate, Stop, SyncMode,
-    Workload,
+    Touch, Workload,
 };
 pub use write_mode::WriteMode;

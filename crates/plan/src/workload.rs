@@ -19,6 +19,14 @@ pub enum Operation {
         /// Share of reads in percent, in `1..=99`.
         read_percent: u8,
     },
+    /// Each operation reads its block and, with this chance, changes it and
+    /// writes it back: one operation, whose latency covers both. Bytes count
+    /// what was read and what was written.
+    Modify {
+        /// Share of operations that write the block back, in percent, in
+        /// `1..=100`.
+        percent: u8,
+    },
 }
 
 impl Operation {
@@ -30,6 +38,22 @@ impl Operation {
     /// Whether any operation of this kind reads from the target.
     pub fn reads(self) -> bool {
         !matches!(self, Self::Write)
+    }
+
+    /// Whether every operation reads its block, and those that write change
+    /// what they read.
+    pub fn modifies(self) -> bool {
+        matches!(self, Self::Modify { .. })
+    }
+
+    /// Whether some operations write and others do not, so that each have
+    /// latencies of their own.
+    pub fn has_two_kinds(self) -> bool {
+        match self {
+            Self::Read | Self::Write => false,
+            Self::Mixed { .. } => true,
+            Self::Modify { percent } => percent < 100,
+        }
     }
 }
 
@@ -111,6 +135,24 @@ pub enum BufferAlignment {
     Unaligned,
 }
 
+/// What the program does with the bytes of a block, as part of the operation:
+/// after a read, and before a write.
+///
+/// The kernel moves a block whether or not anybody looks at it. A program that
+/// uses its data also pays for bringing it into the processor's caches, and
+/// through a memory mapping nothing is read at all before a byte is touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Touch {
+    /// Nothing.
+    #[default]
+    None,
+    /// The first byte is looked at.
+    First,
+    /// Every byte is looked at.
+    Every,
+}
+
 /// How the moments are spread at which operations are meant to start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -185,6 +227,9 @@ pub struct Workload {
     /// Where the memory of the operations lies.
     #[serde(default)]
     pub buffer: BufferAlignment,
+    /// What is done with the bytes of a block, within its latency.
+    #[serde(default)]
+    pub touch: Touch,
     /// An open loop with this rate; a closed loop when absent.
     pub rate: Option<Rate>,
     /// What ends a trial.
@@ -211,6 +256,7 @@ impl Default for Workload {
             cache: CacheMode::Direct,
             sync: SyncMode::None,
             buffer: BufferAlignment::Aligned,
+            touch: Touch::None,
             rate: None,
             stop: Stop::default(),
             engine: EngineChoice::Auto,

@@ -47,6 +47,11 @@ fn a_wrong_type_is_named_with_its_line() {
         ("time = \"5 parsecs\"", "ms"),
         ("theta = 1.0", "zipf"),
         ("read_percent = 30", "mixed"),
+        (
+            "modify_percent = 30",
+            "only operation = \"modify\" takes it",
+        ),
+        ("touch = \"all\"", "\"every\""),
         ("arrivals = \"poisson\"", "rate"),
     ] {
         let error = error_of(&format!("{GOOD}{line}\n"));
@@ -74,7 +79,8 @@ fn any_workload() -> impl Strategy<Value = Workload> {
     let operation = prop_oneof![
         Just(Operation::Read),
         Just(Operation::Write),
-        (0_u8..=255).prop_map(|read_percent| Operation::Mixed { read_percent })
+        (0_u8..=255).prop_map(|read_percent| Operation::Mixed { read_percent }),
+        (0_u8..=255).prop_map(|percent| Operation::Modify { percent })
     ];
     let pattern = prop_oneof![
         Just(Pattern::Sequential),
@@ -116,7 +122,13 @@ fn any_workload() -> impl Strategy<Value = Workload> {
             rate,
             stop,
         ),
-        (0_usize..4, prop::bool::ANY, prop::bool::ANY, 0_usize..2),
+        (
+            0_usize..4,
+            prop::bool::ANY,
+            prop::bool::ANY,
+            0_usize..2,
+            0_usize..3,
+        ),
     )
         .prop_map(
             |((operation, pattern, block_size, offset, span), b, c)| Workload {
@@ -130,6 +142,7 @@ fn any_workload() -> impl Strategy<Value = Workload> {
                 cache: CACHES[b.2].1,
                 sync: SYNCS[b.3].1,
                 buffer: BUFFERS[c.3].1,
+                touch: TOUCHES[c.4].1,
                 rate: b.4,
                 stop: Stop {
                     time_ns: b.5.0,
