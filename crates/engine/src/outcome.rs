@@ -162,9 +162,8 @@ fn merge(kinds: &mut Vec<ErrorKind>, more: &[ErrorKind]) {
 fn error_count(kind: &ErrorKind) -> ErrorCount {
     let operation = match (kind.failed_in, kind.write) {
         (FailedIn::Sync, _) => "sync",
-        (FailedIn::ReadFirst, _) => "read",
         (FailedIn::Transfer, true) => "write",
-        (FailedIn::Transfer, false) => "read",
+        (FailedIn::Transfer, false) | (FailedIn::ReadFirst, _) => "read",
     };
     let message = if kind.errno == 0 {
         format!("the {operation} moved fewer bytes than asked: the target ends there")
