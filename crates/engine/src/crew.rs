@@ -6,6 +6,7 @@ use crate::clock::{Clock, Monotonic, Source, Ticks, Timescale};
 use crate::cpu::thread_cpu_ns;
 use crate::engine::{Engine, idle_real};
 use crate::error::TrialError;
+use crate::handling::Handling;
 use crate::measure::{Job, Record, measure};
 use crate::null::Null;
 use crate::outcome::StreamRecord;
@@ -200,16 +201,17 @@ impl Share<'_> {
         let opened = self.work.trial.file.open(workload)?;
         let granted = (opened.granted.direct, opened.granted.direct_refused);
         let sync_each = sync_each(workload.sync);
+        let handling = Handling::of(workload);
         #[cfg(target_os = "linux")]
         let uring = |file, options| {
             let buffers = self.buffers(picked.depth, self.part.seed)?;
             let time = (ticks, scale);
-            crate::uring::Uring::new(time, file, buffers, sync_each, options).map_err(|source| {
-                TrialError::Broken {
+            let ring = crate::uring::Uring::new(time, file, buffers, sync_each, options);
+            ring.map(|ring| ring.handling(handling))
+                .map_err(|source| TrialError::Broken {
                     engine: "io_uring",
                     source,
-                }
-            })
+                })
         };
         match picked.kind {
             Kind::Null | Kind::Sync { .. } => {
@@ -224,7 +226,8 @@ impl Share<'_> {
                     buffers,
                     sync_each,
                     high_priority,
-                );
+                )
+                .handling(handling);
                 self.go(engine, granted, events, started)
             }
             Kind::Pool { threads } => {
@@ -232,11 +235,13 @@ impl Share<'_> {
                     .map(|thread| self.buffers(1, self.part.seed.wrapping_add(thread)))
                     .collect::<Result<_, _>>()?;
                 let time = (ticks, scale);
-                let engine = Pool::new(time, opened.file, buffers, sync_each, picked.depth)
-                    .map_err(|source| TrialError::Broken {
+                let work = (sync_each, handling);
+                let engine = Pool::new(time, opened.file, buffers, work, picked.depth).map_err(
+                    |source| TrialError::Broken {
                         engine: "pool",
                         source,
-                    })?;
+                    },
+                )?;
                 self.go(engine, granted, events, started)
             }
             #[cfg(target_os = "linux")]
@@ -258,6 +263,22 @@ impl Share<'_> {
                 };
                 self.go(uring(opened.file, options)?, granted, events, started)
             }
+            #[cfg(target_os = "linux")]
+            Kind::Mmap => {
+                let buffers = self.buffers(picked.depth, self.part.seed)?;
+                let time = (ticks, scale);
+                let engine =
+                    crate::mmap::Mmap::new(time, opened.file, buffers, sync_each, handling)
+                        .map_err(|source| TrialError::Broken {
+                            engine: "mmap",
+                            source,
+                        })?;
+                self.go(engine, granted, events, started)
+            }
+            #[cfg(not(target_os = "linux"))]
+            Kind::Mmap => Err(TrialError::Engine(
+                "the mmap engine exists on Linux only".into(),
+            )),
             #[cfg(not(target_os = "linux"))]
             Kind::Uring { .. } | Kind::UringWorkers { .. } => {
                 Err(TrialError::Engine("io_uring exists on Linux only".into()))

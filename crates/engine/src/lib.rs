@@ -21,7 +21,10 @@ pub mod buffers;
 pub mod clock;
 pub mod engine;
 pub mod fixed;
+pub mod handling;
 pub mod measure;
+#[cfg(target_os = "linux")]
+pub mod mmap;
 pub mod null;
 pub mod pick;
 pub mod pool;
@@ -43,6 +46,7 @@ mod stream_file;
 pub use clock::Clock;
 pub use engine::{Abilities, Completion, Done, Engine, FailedIn, Op, SyncEach, Wait};
 pub use error::TrialError;
+pub use handling::Handling;
 pub use outcome::TrialOutcome;
 pub use stream_file::StreamFile;
 pub use trial::{Prepare, Progress, Trial, overhead_ns_per_io, run_trial};

@@ -203,7 +203,7 @@ pub(crate) fn error_count(kind: &ErrorKind) -> ErrorCount {
     let operation = match (kind.failed_in, kind.write) {
         (FailedIn::Sync, _) => "sync",
         (FailedIn::Transfer, true) => "write",
-        (FailedIn::Transfer, false) => "read",
+        (FailedIn::Transfer, false) | (FailedIn::ReadFirst, _) => "read",
     };
     let message = if kind.errno == 0 {
         format!("the {operation} moved fewer bytes than asked: the target ends there")

@@ -63,12 +63,18 @@ pub(crate) fn parts(
 }
 
 impl Part<'_> {
-    /// The blocks that it visits: streams of a sequential pattern each go through
-    /// a part of their own; at random, all range over the whole.
+    /// Which stream it serves, from 0.
+    fn stream(&self) -> u32 {
+        self.thread / self.lanes
+    }
+
+    /// The blocks that it visits: streams of a sequential or strided pattern each
+    /// have a part of their own; at random, all range over the whole.
     pub(crate) fn range(&self) -> Range {
-        let stream = self.thread / self.lanes;
         match self.workload.pattern {
-            Pattern::Sequential => self.range.piece(stream, self.workload.streams),
+            Pattern::Sequential | Pattern::Stride { .. } => {
+                self.range.piece(self.stream(), self.workload.streams)
+            }
             Pattern::Random | Pattern::Zipf { .. } => self.range,
         }
     }
@@ -78,9 +84,17 @@ impl Part<'_> {
         let workload = self.workload;
         let lane = self.thread % self.lanes;
         let range = self.range();
+        let seed = match workload.pattern {
+            // The lanes of a stream take turns in what one seed draws.
+            Pattern::Stride { .. } => {
+                Rng::for_part(self.trial_seed, u64::from(self.stream())).next_u64()
+            }
+            _ => self.seed,
+        };
         let limit = [
             workload.stop.operations,
             workload.stop.bytes.map(|bytes| bytes / workload.block_size),
+            (workload.stop.fraction).and_then(|fraction| self.range.count.checked_div(fraction)),
         ];
         let operations = limit.into_iter().flatten().min().map(|all| {
             let (each, rest) = (all / u64::from(self.threads), all % u64::from(self.threads));
@@ -91,11 +105,12 @@ impl Part<'_> {
                 workload.operation,
                 workload.pattern,
                 range,
-                self.seed,
+                seed,
                 lane,
                 self.lanes,
             ),
             block_size: workload.block_size,
+            modify: workload.operation.modifies(),
             depth: self.depth,
             time_ns: workload.stop.time_ns,
             operations,

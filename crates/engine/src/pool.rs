@@ -10,6 +10,7 @@
 use crate::buffers::Buffers;
 use crate::clock::{Ticks, Timescale};
 use crate::engine::{Abilities, Completion, Done, Engine, Op, SyncEach, Wait, idle_real};
+use crate::handling::Handling;
 use crate::sync::Sync;
 use std::fs::File;
 use std::io;
@@ -38,7 +39,8 @@ struct Worker {
 
 impl<T: Ticks + Send + 'static> Pool<T> {
     /// An engine with a thread for each of `buffers`, which hold one block each,
-    /// and up to `depth` operations in flight.
+    /// and up to `depth` operations in flight; what is done after each write, and
+    /// with the bytes of each block.
     ///
     /// # Errors
     /// When the descriptor could not be duplicated, or a thread not started.
@@ -46,7 +48,7 @@ impl<T: Ticks + Send + 'static> Pool<T> {
         (ticks, scale): (T, Timescale),
         file: File,
         buffers: Vec<Buffers>,
-        sync_each: SyncEach,
+        (sync_each, handling): (SyncEach, Handling),
         depth: u32,
     ) -> io::Result<Self> {
         let (done, ended) = sync_channel(depth as usize);
@@ -62,7 +64,8 @@ impl<T: Ticks + Send + 'static> Pool<T> {
         };
         for (number, buffers) in buffers.into_iter().enumerate() {
             let file = pool.file.try_clone()?;
-            let engine = Sync::new((ticks, scale), file, buffers, sync_each, false);
+            let engine =
+                Sync::new((ticks, scale), file, buffers, sync_each, false).handling(handling);
             let (inbox, ops) = sync_channel(depth as usize);
             let done = done.clone();
             let thread = std::thread::Builder::new()

@@ -7,7 +7,8 @@
 use crate::plan::{Amount, Plan, Stage};
 use crate::units::{exact_size, show_size};
 use crate::workload::{
-    BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Pool, Stop, SyncMode, Workload,
+    BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Pool, Stop, SyncMode, Touch,
+    Workload,
 };
 
 /// Most operations one stream may keep in flight. `io_uring`'s own limit is
@@ -65,6 +66,23 @@ impl Problem {
     fn beside(self) -> Self {
         problem("beside", self.to_string())
     }
+
+    /// That skips of the shortest to the longest of these numbers of blocks go
+    /// beyond a span of so many `blocks` of `block_size` bytes.
+    pub fn skip_too_long((shortest, longest): (u64, u64), blocks: u64, block_size: u64) -> Self {
+        let what = if shortest == longest {
+            format!("{shortest} blocks lead")
+        } else {
+            format!("{shortest} to {longest} blocks lead")
+        };
+        problem(
+            "skip",
+            format!(
+                "{what} out of the span, which has {blocks} blocks of {}; at most {blocks}",
+                show_size(block_size)
+            ),
+        )
+    }
 }
 
 impl std::fmt::Display for Problem {
@@ -119,6 +137,13 @@ impl Workload {
                      a stream, and {STREAMS_MAX} together",
                     self.streams
                 ),
+            ));
+        }
+        if self.operation.modifies() && self.pool.is_some_and(Pool::is_shared) {
+            found.push(problem(
+                "io_context",
+                "threads that share one are those of io_uring, which cannot modify; use io_context \
+                 = \"separate\"",
             ));
         }
         if self.engine != EngineChoice::Auto || self.iopoll || self.sqpoll {
@@ -240,6 +265,30 @@ impl Workload {
                 format!("{read_percent} is not between 1 and 99; for only reads or writes use operation = \"read\" or \"write\""),
             ));
         }
+        if let Operation::Modify { percent } = self.operation
+            && !(1..=100).contains(&percent)
+        {
+            found.push(problem(
+                "modify_percent",
+                format!(
+                    "{percent} is not between 1 and 100; to change nothing use operation = \"read\""
+                ),
+            ));
+        }
+        if let Pattern::Stride { skip_blocks: 0, .. } = self.pattern {
+            found.push(problem(
+                "skip",
+                "it is 0, so the same block would be done for ever; 1 does every block",
+            ));
+        }
+        self.check_mmap(found);
+        if self.operation.modifies() && self.engine == EngineChoice::IoUring {
+            found.push(problem(
+                "operation",
+                "\"modify\" is a read and then a write of what was read, which one io_uring \
+                 operation cannot do; use engine = \"auto\", which does both with system calls",
+            ));
+        }
         if let Pattern::Zipf { theta } = self.pattern
             && !(0.01..=5.0).contains(&theta)
         {
@@ -270,6 +319,19 @@ impl Workload {
             let key = if self.iopoll { "iopoll" } else { "sqpoll" };
             found.push(problem(key, "only the io_uring engine can poll"));
         }
+        if self.operation.modifies() && (self.iopoll || self.sqpoll) {
+            let key = if self.iopoll { "iopoll" } else { "sqpoll" };
+            found.push(problem(
+                key,
+                "operation = \"modify\" is done with system calls, and only io_uring can poll",
+            ));
+        }
+        if self.touch != Touch::None && self.engine == EngineChoice::Null {
+            found.push(problem(
+                "touch",
+                "the null engine reads nothing that could be touched; drop it",
+            ));
+        }
         if self.buffer == BufferAlignment::Unaligned && self.cache == CacheMode::Direct {
             found.push(problem(
                 "buffer",
@@ -278,6 +340,47 @@ impl Workload {
         }
         if self.iopoll && self.cache != CacheMode::Direct {
             found.push(problem("iopoll", "polled I/O needs cache = \"direct\""));
+        }
+    }
+
+    /// What a memory mapping cannot do.
+    fn check_mmap(&self, found: &mut Vec<Problem>) {
+        if self.engine != EngineChoice::Mmap {
+            return;
+        }
+        if self.cache == CacheMode::Direct {
+            found.push(problem(
+                "cache",
+                "a memory mapping is the page cache, so engine = \"mmap\" cannot be direct; use \
+                 cache = \"buffered\", \"warm\" or \"cold\"",
+            ));
+        }
+        if self.queue_depth > 1 {
+            found.push(problem(
+                "queue_depth",
+                format!(
+                    "who touches mapped memory waits for it, so the mmap engine has one \
+                     operation in flight per stream; use queue_depth = 1 with streams = {}",
+                    self.outstanding()
+                ),
+            ));
+        }
+        if matches!(self.sync, SyncMode::ODsync | SyncMode::OSync) {
+            found.push(problem(
+                "sync",
+                "how a file was opened does not reach its mapping; with engine = \"mmap\" use \
+                 \"fdatasync\" or \"fsync\", which call msync(2)",
+            ));
+        }
+        if self.iopoll || self.sqpoll {
+            let key = if self.iopoll { "iopoll" } else { "sqpoll" };
+            found.push(problem(key, "only the io_uring engine can poll"));
+        }
+        if self.buffer == BufferAlignment::Unaligned {
+            found.push(problem(
+                "buffer",
+                "the mmap engine works in the file's own memory and has no other; drop it",
+            ));
         }
     }
 
@@ -297,7 +400,22 @@ impl Workload {
             time_ns,
             bytes,
             operations,
+            fraction,
         } = self.stop;
+        if fraction == Some(0) {
+            found.push(problem(
+                "fraction",
+                "it is 0; with 1 a trial does as many operations as the span has blocks, with 64 a 64th of them",
+            ));
+        }
+        if let Some((offset, span)) = self.offset_share.zip(self.span_share)
+            && offset.checked_add(span).is_none()
+        {
+            found.push(problem(
+                "span",
+                format!("{span} from {offset} goes beyond the end of the target"),
+            ));
+        }
         for (key, value) in [
             ("time", time_ns),
             ("bytes", bytes),
@@ -325,11 +443,53 @@ impl Workload {
         }
     }
 
+    /// What is wrong on a span of so many blocks; 0 is another problem's.
+    fn check_blocks(&self, blocks: u64, found: &mut Vec<Problem>) {
+        if blocks == 0 {
+            return;
+        }
+        if let Some(fraction) = self.stop.fraction
+            && fraction > blocks
+        {
+            found.push(problem(
+                "fraction",
+                format!(
+                    "1/{fraction} of the span, which has {blocks} blocks of {}, leaves no \
+                     operation to do; at most {blocks}",
+                    show_size(self.block_size)
+                ),
+            ));
+        }
+        if let Pattern::Stride { skip_blocks, .. } = self.pattern
+            && skip_blocks > blocks
+        {
+            found.push(Problem::skip_too_long(
+                (skip_blocks, skip_blocks),
+                blocks,
+                self.block_size,
+            ));
+        }
+    }
+
     /// What is wrong with this workload on a target with these constraints, on
     /// top of [`problems`](Self::problems).
     pub fn problems_on(&self, target: &Constraints) -> Vec<Problem> {
         let mut found = Vec::new();
         let left = target.size.saturating_sub(self.offset);
+        if let Some(share) = self.span_share
+            && self.span.is_some_and(|span| span < self.block_size)
+        {
+            found.push(problem(
+                "span",
+                format!(
+                    "{share} of the target, which has {}, is less than one block of {}",
+                    show_size(target.size),
+                    show_size(self.block_size)
+                ),
+            ));
+            return found;
+        }
+        self.check_blocks(self.blocks_on(target.size), &mut found);
         if self.offset > 0 && left < self.block_size {
             found.push(problem(
                 "offset",

@@ -8,10 +8,11 @@ mod fields;
 mod vary;
 
 use crate::plan::{Amount, Plan, Stage};
+use crate::share::Share;
 use crate::units;
 use crate::workload::{
     Arrivals, BufferAlignment, CacheMode, EngineChoice, IoContext, Operation, Pattern, Pool, Rate,
-    Stop, SyncMode, Workload,
+    Stop, SyncMode, Touch, Workload,
 };
 use fields::Fields;
 pub use fields::nearest;
@@ -30,15 +31,17 @@ pub struct FileError {
     pub message: String,
 }
 
-const OPERATIONS: [(&str, Kind); 3] = [
+const OPERATIONS: [(&str, Kind); 4] = [
     ("read", Kind::Read),
     ("write", Kind::Write),
     ("mixed", Kind::Mixed),
+    ("modify", Kind::Modify),
 ];
-const PATTERNS: [(&str, Order); 3] = [
+const PATTERNS: [(&str, Order); 4] = [
     ("sequential", Order::Sequential),
     ("random", Order::Random),
     ("zipf", Order::Zipf),
+    ("stride", Order::Stride),
 ];
 const CACHES: [(&str, CacheMode); 4] = [
     ("buffered", CacheMode::Buffered),
@@ -59,12 +62,18 @@ const BUFFERS: [(&str, BufferAlignment); 2] = [
     ("aligned", BufferAlignment::Aligned),
     ("unaligned", BufferAlignment::Unaligned),
 ];
+const TOUCHES: [(&str, Touch); 3] = [
+    ("none", Touch::None),
+    ("first", Touch::First),
+    ("every", Touch::Every),
+];
 const ARRIVALS: [(&str, Arrivals); 2] =
     [("fixed", Arrivals::Fixed), ("poisson", Arrivals::Poisson)];
-const ENGINES: [(&str, EngineChoice); 4] = [
+const ENGINES: [(&str, EngineChoice); 5] = [
     ("auto", EngineChoice::Auto),
     ("sync", EngineChoice::Sync),
     ("io_uring", EngineChoice::IoUring),
+    ("mmap", EngineChoice::Mmap),
     ("null", EngineChoice::Null),
 ];
 
@@ -78,6 +87,7 @@ enum Kind {
     Read,
     Write,
     Mixed,
+    Modify,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -85,6 +95,7 @@ enum Order {
     Sequential,
     Random,
     Zipf,
+    Stride,
 }
 
 /// Reads a plan.
@@ -148,33 +159,69 @@ fn cells(mut table: Fields<'_>) -> Result<Vec<Stage>, FileError> {
     Ok(stages)
 }
 
-fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
-    let default = Workload::default();
+fn operation(table: &mut Fields<'_>) -> Result<Operation, FileError> {
     let kind = table.required_choice("operation", &OPERATIONS)?;
     let read_percent = table.number("read_percent")?;
-    let operation = match (kind, read_percent) {
-        (Kind::Mixed, Some(read_percent)) => Operation::Mixed { read_percent },
-        (Kind::Mixed, None) => {
-            return Err(table.error_at("operation", "mixed also needs read_percent = 1 to 99"));
-        }
-        (_, Some(_)) => {
-            return Err(table.error_at("read_percent", "only operation = \"mixed\" takes it"));
-        }
-        (Kind::Read, None) => Operation::Read,
-        (Kind::Write, None) => Operation::Write,
-    };
+    let modify_percent = table.number("modify_percent")?;
+    if kind != Kind::Mixed && read_percent.is_some() {
+        return Err(table.error_at("read_percent", "only operation = \"mixed\" takes it"));
+    }
+    if kind != Kind::Modify && modify_percent.is_some() {
+        return Err(table.error_at("modify_percent", "only operation = \"modify\" takes it"));
+    }
+    Ok(match kind {
+        Kind::Read => Operation::Read,
+        Kind::Write => Operation::Write,
+        Kind::Mixed => Operation::Mixed {
+            read_percent: read_percent.ok_or_else(|| {
+                table.error_at("operation", "mixed also needs read_percent = 1 to 99")
+            })?,
+        },
+        Kind::Modify => Operation::Modify {
+            percent: modify_percent.unwrap_or(100),
+        },
+    })
+}
+
+fn pattern(table: &mut Fields<'_>) -> Result<Pattern, FileError> {
     let order = table.choice("pattern", &PATTERNS)?.unwrap_or(Order::Random);
     let theta = table.float("theta")?;
-    let pattern = match (order, theta) {
-        (Order::Zipf, theta) => Pattern::Zipf {
+    if order != Order::Zipf && theta.is_some() {
+        return Err(table.error_at("theta", "only pattern = \"zipf\" takes it"));
+    }
+    let skip = table.number("skip")?;
+    let fixed = table.flag("fixed")?;
+    let from_start = table.flag("offset0")?;
+    if order != Order::Stride {
+        let given = [
+            ("skip", skip.is_some()),
+            ("fixed", fixed.is_some()),
+            ("offset0", from_start.is_some()),
+        ];
+        if let Some((key, _)) = given.into_iter().find(|(_, given)| *given) {
+            return Err(table.error_at(key, "only pattern = \"stride\" takes it"));
+        }
+    }
+    Ok(match order {
+        Order::Sequential => Pattern::Sequential,
+        Order::Random => Pattern::Random,
+        Order::Zipf => Pattern::Zipf {
             theta: theta.unwrap_or(0.99),
         },
-        (_, Some(_)) => {
-            return Err(table.error_at("theta", "only pattern = \"zipf\" takes it"));
-        }
-        (Order::Sequential, None) => Pattern::Sequential,
-        (Order::Random, None) => Pattern::Random,
-    };
+        Order::Stride => Pattern::Stride {
+            skip_blocks: skip.ok_or_else(|| {
+                table.error_at("pattern", "stride also needs skip = a number of blocks")
+            })?,
+            fixed: fixed.unwrap_or(false),
+            from_start: from_start.unwrap_or(false),
+        },
+    })
+}
+
+fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
+    let default = Workload::default();
+    let operation = operation(table)?;
+    let pattern = pattern(table)?;
     let operations_per_s = table.number("rate")?;
     let arrivals = table.choice("arrivals", &ARRIVALS)?;
     let rate = match (operations_per_s, arrivals) {
@@ -189,22 +236,28 @@ fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
     };
     let pool = pool(table)?;
     let beside = beside(table)?;
+    let (offset, offset_share) = place(table, "offset")?;
+    let (span, span_share) = place(table, "span")?;
     Ok(Workload {
         operation,
         pattern,
         block_size: table.size("block_size")?.unwrap_or(default.block_size),
-        offset: table.size("offset")?.unwrap_or(default.offset),
-        span: table.size("span")?,
+        offset: offset.unwrap_or(default.offset),
+        span,
+        offset_share,
+        span_share,
         queue_depth: table.number("queue_depth")?.unwrap_or(default.queue_depth),
         streams: table.number("streams")?.unwrap_or(default.streams),
         cache: table.choice("cache", &CACHES)?.unwrap_or(default.cache),
         sync: table.choice("sync", &SYNCS)?.unwrap_or(default.sync),
         buffer: table.choice("buffer", &BUFFERS)?.unwrap_or(default.buffer),
+        touch: table.choice("touch", &TOUCHES)?.unwrap_or(default.touch),
         rate,
         stop: Stop {
             time_ns: table.duration("time")?,
             bytes: table.size("bytes")?,
             operations: table.number("operations")?,
+            fraction: table.number("fraction")?,
         },
         engine: table.choice("engine", &ENGINES)?.unwrap_or(default.engine),
         iopoll: table.flag("iopoll")?.unwrap_or(default.iopoll),
@@ -238,6 +291,17 @@ fn beside(table: &mut Fields<'_>) -> Result<Option<Box<Workload>>, FileError> {
     let beside = workload(&mut inner)?;
     inner.finish("the table beside")?;
     Ok(Some(Box::new(beside)))
+}
+
+/// A position: bytes, or a share of the target.
+fn place(
+    table: &mut Fields<'_>,
+    key: &'static str,
+) -> Result<(Option<u64>, Option<Share>), FileError> {
+    if let Some(share) = table.share(key)? {
+        return Ok((None, Some(share)));
+    }
+    Ok((table.size(key)?, None))
 }
 
 fn word<T: PartialEq + Copy>(choices: &[(&'static str, T)], value: T) -> &'static str {
@@ -322,29 +386,48 @@ fn print_workload(out: &mut String, workload: &Workload) {
         let _ = writeln!(out, "{key} = {value}");
     };
     let text = |value: &str| format!("\"{value}\"");
-    let (kind, read_percent) = match workload.operation {
+    let (kind, percent) = match workload.operation {
         Operation::Read => (Kind::Read, None),
         Operation::Write => (Kind::Write, None),
-        Operation::Mixed { read_percent } => (Kind::Mixed, Some(read_percent)),
+        Operation::Mixed { read_percent } => (Kind::Mixed, Some(("read_percent", read_percent))),
+        Operation::Modify { percent } => (Kind::Modify, Some(("modify_percent", percent))),
     };
     line("operation", text(word(&OPERATIONS, kind)));
-    if let Some(percent) = read_percent {
-        line("read_percent", percent.to_string());
+    if let Some((key, percent)) = percent {
+        line(key, percent.to_string());
     }
-    let (order, theta) = match workload.pattern {
-        Pattern::Sequential => (Order::Sequential, None),
-        Pattern::Random => (Order::Random, None),
-        Pattern::Zipf { theta } => (Order::Zipf, Some(theta)),
+    let order = match workload.pattern {
+        Pattern::Sequential => Order::Sequential,
+        Pattern::Random => Order::Random,
+        Pattern::Zipf { .. } => Order::Zipf,
+        Pattern::Stride { .. } => Order::Stride,
     };
     line("pattern", text(word(&PATTERNS, order)));
-    if let Some(theta) = theta {
-        line("theta", toml::Value::Float(theta).to_string());
+    match workload.pattern {
+        Pattern::Sequential | Pattern::Random => {}
+        Pattern::Zipf { theta } => line("theta", toml::Value::Float(theta).to_string()),
+        Pattern::Stride {
+            skip_blocks,
+            fixed,
+            from_start,
+        } => {
+            line("skip", skip_blocks.to_string());
+            for (key, set) in [("fixed", fixed), ("offset0", from_start)] {
+                if set {
+                    line(key, "true".to_owned());
+                }
+            }
+        }
     }
     line("block_size", text(&units::exact_size(workload.block_size)));
-    if workload.offset != default.offset {
+    if let Some(share) = workload.offset_share {
+        line("offset", text(&share.to_string()));
+    } else if workload.offset != default.offset {
         line("offset", text(&units::exact_size(workload.offset)));
     }
-    if let Some(span) = workload.span {
+    if let Some(share) = workload.span_share {
+        line("span", text(&share.to_string()));
+    } else if let Some(span) = workload.span {
         line("span", text(&units::exact_size(span)));
     }
     line("cache", text(word(&CACHES, workload.cache)));
@@ -358,6 +441,9 @@ fn print_workload(out: &mut String, workload: &Workload) {
     if workload.buffer != default.buffer {
         line("buffer", text(word(&BUFFERS, workload.buffer)));
     }
+    if workload.touch != default.touch {
+        line("touch", text(word(&TOUCHES, workload.touch)));
+    }
     if let Some(rate) = workload.rate {
         line("rate", rate.operations_per_s.to_string());
         line("arrivals", text(word(&ARRIVALS, rate.arrivals)));
@@ -370,6 +456,9 @@ fn print_workload(out: &mut String, workload: &Workload) {
     }
     if let Some(operations) = workload.stop.operations {
         line("operations", operations.to_string());
+    }
+    if let Some(fraction) = workload.stop.fraction {
+        line("fraction", fraction.to_string());
     }
     if workload.engine != default.engine {
         line("engine", text(word(&ENGINES, workload.engine)));

@@ -20,14 +20,16 @@ pub mod file;
 pub mod pattern;
 pub mod plan;
 pub mod rng;
+pub mod share;
 pub mod units;
 pub mod workload;
 pub mod write_mode;
 
 pub use check::{Constraints, Problem};
 pub use plan::{Amount, Plan, Stage};
+pub use share::Share;
 pub use workload::{
     Arrivals, BufferAlignment, CacheMode, EngineChoice, IoContext, Operation, Pattern, Pool, Rate,
-    Stop, SyncMode, Workload,
+    Stop, SyncMode, Touch, Workload,
 };
 pub use write_mode::WriteMode;

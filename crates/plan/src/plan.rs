@@ -87,6 +87,7 @@ impl Plan {
                     time_ns: None,
                     bytes: full.bytes,
                     operations: full.operations,
+                    fraction: None,
                 };
                 any = true;
             }

@@ -4,6 +4,7 @@
 //! one of the JSON document (`docs/reference/json.md`); the form people write
 //! is TOML with units and lives in [`crate::file`].
 
+use crate::share::Share;
 use serde::{Deserialize, Serialize};
 
 /// What is done to each block.
@@ -19,6 +20,14 @@ pub enum Operation {
         /// Share of reads in percent, in `1..=99`.
         read_percent: u8,
     },
+    /// Each operation reads its block and, with this chance, changes it and
+    /// writes it back: one operation, whose latency covers both. Bytes count
+    /// what was read and what was written.
+    Modify {
+        /// Share of operations that write the block back, in percent, in
+        /// `1..=100`.
+        percent: u8,
+    },
 }
 
 impl Operation {
@@ -30,6 +39,22 @@ impl Operation {
     /// Whether any operation of this kind reads from the target.
     pub fn reads(self) -> bool {
         !matches!(self, Self::Write)
+    }
+
+    /// Whether every operation reads its block, and those that write change
+    /// what they read.
+    pub fn modifies(self) -> bool {
+        matches!(self, Self::Modify { .. })
+    }
+
+    /// Whether some operations write and others do not, so that each have
+    /// latencies of their own.
+    pub fn has_two_kinds(self) -> bool {
+        match self {
+            Self::Read | Self::Write => false,
+            Self::Mixed { .. } => true,
+            Self::Modify { percent } => percent < 100,
+        }
     }
 }
 
@@ -47,6 +72,19 @@ pub enum Pattern {
     Zipf {
         /// The exponent, in `0.01..=5.0`; 0.99 is the default of YCSB.
         theta: f64,
+    },
+    /// One block of every `skip_blocks`, pass after pass; defined exactly in
+    /// `docs/reference/plan-file.md`.
+    Stride {
+        /// Blocks from one visited to the next, at least 1: exactly, or on
+        /// average.
+        skip_blocks: u64,
+        /// Every step is as long; else each is drawn, uniformly of 1 to
+        /// `2 * skip_blocks - 1`, whose mean is exactly `skip_blocks`.
+        fixed: bool,
+        /// Every pass begins at the first block; else one block later than the
+        /// pass before.
+        from_start: bool,
     },
 }
 
@@ -111,6 +149,24 @@ pub enum BufferAlignment {
     Unaligned,
 }
 
+/// What the program does with the bytes of a block, as part of the operation:
+/// after a read, and before a write.
+///
+/// The kernel moves a block whether or not anybody looks at it. A program that
+/// uses its data also pays for bringing it into the processor's caches, and
+/// through a memory mapping nothing is read at all before a byte is touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Touch {
+    /// Nothing.
+    #[default]
+    None,
+    /// The first byte is looked at.
+    First,
+    /// Every byte is looked at.
+    Every,
+}
+
 /// How the moments are spread at which operations are meant to start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -142,6 +198,10 @@ pub struct Stop {
     pub bytes: Option<u64>,
     /// Operations, over all streams.
     pub operations: Option<u64>,
+    /// As many operations as the blocks of the span divided by this, rounded
+    /// down, over all streams; at least 1. With 64 a trial does 1/64 of the span.
+    #[serde(default)]
+    pub fraction: Option<u64>,
 }
 
 /// Which engine does the operations.
@@ -156,6 +216,9 @@ pub enum EngineChoice {
     Sync,
     /// Linux `io_uring`.
     IoUring,
+    /// The file mapped into memory, and loads and stores; through the page
+    /// cache, queue depth 1.
+    Mmap,
     /// No I/O at all: what the measuring itself costs.
     Null,
 }
@@ -184,6 +247,13 @@ pub struct Pool {
     pub io_context: IoContext,
 }
 
+impl Pool {
+    /// Whether several threads do I/O in one name.
+    pub fn is_shared(self) -> bool {
+        self.io_context == IoContext::Shared
+    }
+}
+
 /// Which I/O to do, and how much of it at once. Pure data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
@@ -198,6 +268,14 @@ pub struct Workload {
     /// Length in bytes of the part of the target that is used; all the rest of
     /// the target when absent.
     pub span: Option<u64>,
+    /// Where the span begins, as a share of the target. When the plan meets its
+    /// target, `offset` becomes it, rounded down to whole blocks.
+    #[serde(default)]
+    pub offset_share: Option<Share>,
+    /// The length of the span as a share of the target. When the plan meets its
+    /// target, `span` becomes it, rounded down to whole blocks.
+    #[serde(default)]
+    pub span_share: Option<Share>,
     /// Operations each stream keeps in flight.
     pub queue_depth: u32,
     /// Threads, each with its own queue and its own offsets.
@@ -209,6 +287,9 @@ pub struct Workload {
     /// Where the memory of the operations lies.
     #[serde(default)]
     pub buffer: BufferAlignment,
+    /// What is done with the bytes of a block, within its latency.
+    #[serde(default)]
+    pub touch: Touch,
     /// An open loop with this rate; a closed loop when absent.
     pub rate: Option<Rate>,
     /// What ends a trial.
@@ -239,11 +320,14 @@ impl Default for Workload {
             block_size: 4096,
             offset: 0,
             span: None,
+            offset_share: None,
+            span_share: None,
             queue_depth: 1,
             streams: 1,
             cache: CacheMode::Direct,
             sync: SyncMode::None,
             buffer: BufferAlignment::Aligned,
+            touch: Touch::None,
             rate: None,
             stop: Stop::default(),
             engine: EngineChoice::Auto,
@@ -256,6 +340,28 @@ impl Default for Workload {
 }
 
 impl Workload {
+    /// Makes positions that are shares definite, on a target of so many bytes.
+    pub fn resolve(&mut self, size: u64) {
+        let block = self.block_size.max(1);
+        let whole_blocks = |share: Share| share.of(size) / block * block;
+        if let Some(share) = self.offset_share {
+            self.offset = whole_blocks(share);
+        }
+        if let Some(share) = self.span_share {
+            self.span = Some(whole_blocks(share));
+        }
+        if let Some(beside) = &mut self.beside {
+            beside.resolve(size);
+        }
+    }
+
+    /// Blocks of the span on a target of so many bytes.
+    pub fn blocks_on(&self, size: u64) -> u64 {
+        let left = size.saturating_sub(self.offset);
+        let span = self.span.map_or(left, |span| span.min(left));
+        span.checked_div(self.block_size).unwrap_or(0)
+    }
+
     /// Operations in flight over all streams, when all goes as asked.
     pub fn outstanding(&self) -> u64 {
         u64::from(self.queue_depth) * u64::from(self.streams)

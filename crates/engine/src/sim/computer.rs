@@ -251,6 +251,13 @@ impl Computer {
                         .to_owned(),
                 ));
             }
+            EngineChoice::Mmap => {
+                return Err(TrialError::Engine(
+                    "engine = \"mmap\" works in the memory of this machine, and a simulated disk has \
+                     no content that could be mapped; use engine = \"auto\""
+                        .to_owned(),
+                ));
+            }
             EngineChoice::Sync => 1,
             EngineChoice::Auto | EngineChoice::IoUring => workload.queue_depth,
         };
@@ -307,6 +314,7 @@ impl Computer {
         let forced = durable && (!direct || (self.traits.is_volatile && self.traits.has_fua));
         Access {
             block: workload.block_size,
+            modify: workload.operation.modifies(),
             direct,
             flush_each: sync_each(workload.sync) != SyncEach::None || (durable && !forced),
             fua: forced,

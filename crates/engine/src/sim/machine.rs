@@ -37,12 +37,19 @@ const STREAM_SHIFT: u32 = 34;
 const TRANSFER: u64 = 0;
 const SYNC: u64 = 1;
 const FINAL_SYNC: u64 = 2;
+const READ_FIRST: u64 = 3;
 
 /// How the file of a trial is open, and what follows a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one thing that a file is opened with, or not"
+)]
 pub(super) struct Access {
     /// Bytes per operation.
     pub(super) block: u64,
+    /// Each write is preceded by a read of its block.
+    pub(super) modify: bool,
     /// Past the page cache.
     pub(super) direct: bool,
     /// Each write is followed by a flush.
@@ -97,6 +104,8 @@ struct Stream {
     waiting: Waiting,
     ready: Vec<Done>,
     synced: Option<Result<(), IoError>>,
+    /// Where the modification in each slot is to write what it read.
+    places: Vec<u64>,
 }
 
 /// What a trial brings along.
@@ -190,6 +199,7 @@ impl Machine {
                 waiting: Waiting::Nothing,
                 ready: Vec::new(),
                 synced: None,
+                places: Vec::new(),
             })
             .collect();
         if let Some(neighbour) = &mut self.neighbour {
@@ -215,19 +225,35 @@ impl Machine {
 
     /// A stream starts an operation.
     pub(super) fn begin(&mut self, stream: usize, op: &Op) {
+        let tag = (stream as u64) << STREAM_SHIFT | u64::from(op.slot) << SLOT_SHIFT;
+        let of = &mut self.streams[stream];
+        of.begun += 1;
+        if op.write && of.access.modify {
+            let slot = op.slot as usize;
+            if of.places.len() <= slot {
+                of.places.resize(slot + 1, 0);
+            }
+            of.places[slot] = op.offset;
+            self.transfer(tag | READ_FIRST, op.offset, false);
+        } else {
+            self.transfer(tag | TRANSFER, op.offset, op.write);
+        }
+    }
+
+    /// Reads or writes the block at an offset, for the stream in the tag.
+    fn transfer(&mut self, tag: u64, at: u64, write: bool) {
+        // It fits: the tag was made of it.
         let Stream {
             access,
             number,
             begun,
             ..
-        } = &mut self.streams[stream];
+        } = &self.streams[(tag >> STREAM_SHIFT) as usize];
         let (access, number) = (*access, *number);
         // Below the number of contexts.
         let turn = (*begun % u64::from(access.contexts.max(1))) as u32;
-        *begun += 1;
-        let tag = (stream as u64) << STREAM_SHIFT | u64::from(op.slot) << SLOT_SHIFT | TRANSFER;
-        let (mut offset, mut len) = (op.offset, access.block);
-        if !op.write {
+        let (mut offset, mut len) = (at, access.block);
+        if !write {
             let range = Extent {
                 start: offset,
                 end: offset.saturating_add(len),
@@ -247,11 +273,11 @@ impl Machine {
         }
         let request = Request {
             tag,
-            kind: if op.write { Kind::Write } else { Kind::Read },
+            kind: if write { Kind::Write } else { Kind::Read },
             offset,
             len,
             flags: Flags {
-                fua: access.fua && op.write,
+                fua: access.fua && write,
                 preflush: false,
                 direct: access.direct,
             },
@@ -264,7 +290,7 @@ impl Machine {
             } else {
                 &mut self.direct
             };
-            if op.write {
+            if write {
                 sent.write_bytes += len;
             } else {
                 sent.read_bytes += len;
@@ -285,7 +311,9 @@ impl Machine {
 
     fn flush(&mut self, tag: u64, stream: usize) {
         let Stream { access, number, .. } = &self.streams[stream];
-        let mut request = Request::flush(tag).of_stream(*number);
+        let mut request = Request::flush(tag)
+            .of_stream(*number)
+            .in_context(number.wrapping_mul(CONTEXTS));
         request.flags.direct = access.direct;
         self.submit(&request);
     }
@@ -425,7 +453,7 @@ impl Machine {
             self.own = Some(completion.result);
             return;
         }
-        let is_transfer = completion.tag & 3 == TRANSFER;
+        let is_transfer = matches!(completion.tag & 3, TRANSFER | READ_FIRST);
         if is_transfer && completion.result.is_ok() {
             let write = completion.kind == Kind::Write;
             // It fits: the tag was made of it.
@@ -455,6 +483,11 @@ impl Machine {
         // Both fit: the tag was made of them.
         let stream = &mut self.streams[(tag >> STREAM_SHIFT) as usize];
         let slot = (tag >> SLOT_SHIFT) as u32;
+        if tag & 3 == READ_FIRST && result.is_ok() {
+            let place = stream.places[slot as usize];
+            self.transfer(tag & !3 | TRANSFER, place, true);
+            return;
+        }
         if tag & 3 == FINAL_SYNC {
             stream.synced = Some(result);
             return;
@@ -466,10 +499,10 @@ impl Machine {
                 Ok(()) => i32::try_from(stream.access.block).unwrap_or(i32::MAX),
                 Err(error) => -errno(error).raw_os_error(),
             },
-            failed_in: if tag & 3 == SYNC {
-                FailedIn::Sync
-            } else {
-                FailedIn::Transfer
+            failed_in: match tag & 3 {
+                SYNC => FailedIn::Sync,
+                READ_FIRST => FailedIn::ReadFirst,
+                _ => FailedIn::Transfer,
             },
         });
     }

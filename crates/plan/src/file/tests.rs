@@ -47,6 +47,17 @@ fn a_wrong_type_is_named_with_its_line() {
         ("time = \"5 parsecs\"", "ms"),
         ("theta = 1.0", "zipf"),
         ("read_percent = 30", "mixed"),
+        ("skip = 4", "only pattern = \"stride\" takes it"),
+        ("fixed = true", "only pattern = \"stride\" takes it"),
+        ("offset0 = false", "only pattern = \"stride\" takes it"),
+        ("pattern = \"stride\"", "skip = a number of blocks"),
+        ("offset = \"137%\"", "37.5%"),
+        ("span = \"a%\"", "37.5%"),
+        (
+            "modify_percent = 30",
+            "only operation = \"modify\" takes it",
+        ),
+        ("touch = \"all\"", "\"every\""),
         ("arrivals = \"poisson\"", "rate"),
     ] {
         let error = error_of(&format!("{GOOD}{line}\n"));
@@ -93,13 +104,27 @@ fn any_plain_workload() -> impl Strategy<Value = Workload> {
     let operation = prop_oneof![
         Just(Operation::Read),
         Just(Operation::Write),
-        (0_u8..=255).prop_map(|read_percent| Operation::Mixed { read_percent })
+        (0_u8..=255).prop_map(|read_percent| Operation::Mixed { read_percent }),
+        (0_u8..=255).prop_map(|percent| Operation::Modify { percent })
     ];
     let pattern = prop_oneof![
         Just(Pattern::Sequential),
         Just(Pattern::Random),
         (0.0_f64..10.0).prop_map(|theta| Pattern::Zipf { theta })
     ];
+    let pattern = prop_oneof![
+        pattern,
+        (0..=u64::MAX, prop::bool::ANY, prop::bool::ANY).prop_map(
+            |(skip_blocks, fixed, from_start)| Pattern::Stride {
+                skip_blocks,
+                fixed,
+                from_start,
+            }
+        )
+    ];
+    let share = prop::option::of(
+        (0_u32..=100).prop_map(|percent| Share::parse(&format!("{percent}%")).unwrap()),
+    );
     let rate = prop::option::of(
         (0_u64..1 << 40, prop::bool::ANY).prop_map(|(n, fixed)| Rate {
             operations_per_s: n,
@@ -118,6 +143,7 @@ fn any_plain_workload() -> impl Strategy<Value = Workload> {
         prop::option::of(0_u64..u64::MAX),
         prop::option::of(size.clone()),
         prop::option::of(0_u64..1 << 60),
+        prop::option::of(0_u64..1 << 60),
     );
     (
         (
@@ -135,25 +161,37 @@ fn any_plain_workload() -> impl Strategy<Value = Workload> {
             rate,
             stop,
         ),
-        (0_usize..4, prop::bool::ANY, prop::bool::ANY, 0_usize..2),
+        (
+            0_usize..5,
+            prop::bool::ANY,
+            prop::bool::ANY,
+            0_usize..2,
+            0_usize..3,
+        ),
+        (share.clone(), share),
     )
         .prop_map(
-            |((operation, pattern, block_size, offset, span), b, c)| Workload {
+            |((operation, pattern, block_size, offset, span), b, c, shares)| Workload {
                 operation,
                 pattern,
                 block_size,
-                offset,
-                span,
+                // A position is one or the other.
+                offset: if shares.0.is_some() { 0 } else { offset },
+                span: if shares.1.is_some() { None } else { span },
+                offset_share: shares.0,
+                span_share: shares.1,
                 queue_depth: b.0,
                 streams: b.1,
                 cache: CACHES[b.2].1,
                 sync: SYNCS[b.3].1,
                 buffer: BUFFERS[c.3].1,
+                touch: TOUCHES[c.4].1,
                 rate: b.4,
                 stop: Stop {
                     time_ns: b.5.0,
                     bytes: b.5.1,
                     operations: b.5.2,
+                    fraction: b.5.3,
                 },
                 engine: ENGINES[c.0].1,
                 iopoll: c.1,

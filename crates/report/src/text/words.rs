@@ -3,7 +3,7 @@
 use diskfacts_plan::units::{rate_digits, show_size};
 use diskfacts_plan::{
     Arrivals, BufferAlignment, CacheMode, EngineChoice, IoContext, Operation, Pattern, Plan,
-    SyncMode, Workload,
+    SyncMode, Touch, Workload,
 };
 
 /// What a workload does, in one phrase:
@@ -14,13 +14,26 @@ pub fn workload(workload: &Workload) -> String {
         Pattern::Sequential => "sequential".to_owned(),
         Pattern::Random => "random".to_owned(),
         Pattern::Zipf { theta } => format!("Zipf-distributed (theta {theta})"),
+        Pattern::Stride { .. } => "strided".to_owned(),
     };
     let operation = match workload.operation {
         Operation::Read => "reads".to_owned(),
         Operation::Write => "writes".to_owned(),
         Operation::Mixed { read_percent } => format!("operations ({read_percent} % reads)"),
+        Operation::Modify { percent: 100 } => "modifications".to_owned(),
+        Operation::Modify { percent } => format!("reads ({percent} % written back)"),
     };
     let mut parts = vec![format!("{size} {order} {operation}")];
+    if let Pattern::Stride {
+        skip_blocks, fixed, ..
+    } = workload.pattern
+    {
+        parts.push(if fixed {
+            format!("one block of every {skip_blocks}")
+        } else {
+            format!("one block of some {skip_blocks}")
+        });
+    }
     parts.extend(
         match workload.sync {
             SyncMode::None => None,
@@ -48,6 +61,11 @@ pub fn workload(workload: &Workload) -> String {
     }
     if workload.buffer == BufferAlignment::Unaligned {
         parts.push("from an unaligned buffer".to_owned());
+    }
+    match workload.touch {
+        Touch::None => {}
+        Touch::First => parts.push("looking at the first byte".to_owned()),
+        Touch::Every => parts.push("looking at every byte".to_owned()),
     }
     parts.push(if workload.streams == 1 {
         format!("queue depth {}", workload.queue_depth)
