@@ -6,6 +6,7 @@
 //! type. Stages that show the same are one finding that names them all. A
 //! healthy run gets no finding of severity warning or above.
 
+mod beside_ended;
 mod bytes_disagree;
 mod clock;
 mod cpu_bound;
@@ -13,6 +14,7 @@ mod cpu_pressure;
 mod cpu_stolen;
 mod depth_not_reached;
 mod direct_refused;
+mod disturbed;
 mod early_acknowledgement;
 mod engine_fell_back;
 mod flush_cost;
@@ -23,6 +25,7 @@ mod not_durable;
 mod other_io;
 mod rate_missed;
 mod same_modes;
+mod served_by;
 mod served_from_cache;
 mod stalled;
 mod sync_block_size;
@@ -30,6 +33,7 @@ mod sync_without_flush;
 mod too_few_trials;
 mod too_noisy;
 mod too_short;
+mod unfair_streams;
 mod warm_not_cached;
 mod warm_up;
 mod whole_revolutions;
@@ -94,7 +98,7 @@ pub fn all() -> &'static [Rule] {
     &RULES
 }
 
-const RULES: [Rule; 28] = [
+const RULES: [Rule; 32] = [
     Rule {
         name: io_errors::NAME,
         about: "operations failed",
@@ -104,6 +108,11 @@ const RULES: [Rule; 28] = [
         name: interrupted::NAME,
         about: "the run did not do all that was planned",
         check: interrupted::check,
+    },
+    Rule {
+        name: beside_ended::NAME,
+        about: "what was to run beside a trial ended before it",
+        check: beside_ended::check,
     },
     Rule {
         name: served_from_cache::NAME,
@@ -159,6 +168,21 @@ const RULES: [Rule; 28] = [
         name: rate_missed::NAME,
         about: "an open loop fell behind its rate",
         check: rate_missed::check,
+    },
+    Rule {
+        name: disturbed::NAME,
+        about: "what a stage loses to what runs beside it",
+        check: disturbed::check,
+    },
+    Rule {
+        name: served_by::NAME,
+        about: "it matters in whose name the threads of a pool do I/O",
+        check: served_by::check,
+    },
+    Rule {
+        name: unfair_streams::NAME,
+        about: "streams that were to do the same got very different shares",
+        check: unfair_streams::check,
     },
     Rule {
         name: stalled::NAME,

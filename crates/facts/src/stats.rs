@@ -6,11 +6,13 @@
 //! some) are left out everywhere.
 
 mod dixon;
+mod fairness;
 mod median_interval;
 mod order;
 mod percentile;
 
 pub use dixon::{dixon_critical_99, dixon_q};
+pub use fairness::fairness;
 pub use median_interval::{MedianInterval, median_interval};
 pub use order::{finite_sorted, mad, median, quantile};
 pub use percentile::percentile_interval;

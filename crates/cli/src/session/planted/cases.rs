@@ -6,8 +6,9 @@ use diskfacts_disk::defects::WeakSector;
 use diskfacts_disk::faults::neighbour::NeighbourParameters;
 use diskfacts_disk::faults::stall::StallParameters;
 use diskfacts_disk::faults::throttle::{CreditParameters, ThrottleParameters};
+use diskfacts_disk::host::{HostParameters, Scheduler};
 use diskfacts_engine::sim::{DirectOpen, Processor};
-use diskfacts_plan::SyncMode;
+use diskfacts_plan::{CacheMode, IoContext, Pattern, Pool, Stage, Stop, SyncMode, Workload};
 
 const MS: u64 = 1_000_000;
 const KIB: u64 = 1 << 10;
@@ -110,6 +111,65 @@ pub(super) const CASES: &[(&str, Planting)] = &[
             extent: Extent { start: 0, end: 0 },
         });
     }),
+    ("beside-ended", |setup| {
+        // The block that the other reads cannot be read.
+        let beside = Workload {
+            pattern: Pattern::Sequential,
+            offset: 1 << 30,
+            span: Some(4 * KIB),
+            ..Workload::default()
+        };
+        setup.only("random-read").workload.span = Some(512 * MIB);
+        setup.stage("random-read").workload.beside = Some(Box::new(beside));
+        setup.profile.faults.weak_sectors = vec![WeakSector {
+            offset: 1 << 30,
+            retries: 2,
+            readable: false,
+        }];
+    }),
+    ("disturbed", |setup| {
+        *setup = Setup::on("hdd-7200-1tb");
+        let (reader, far) = readers(setup);
+        let mut beside = reader.clone();
+        beside.name = "disturbed".into();
+        beside.workload.beside = Some(Box::new(far));
+        setup.plan.stages = vec![reader, beside];
+    }),
+    ("io-context", |setup| {
+        *setup = Setup::on("hdd-7200-1tb");
+        let mut host = HostParameters::linux();
+        host.block.scheduler = Scheduler::cfq();
+        setup.profile.host = Some(host);
+        let (reader, far) = readers(setup);
+        setup.plan.stages = [IoContext::Shared, IoContext::Separate]
+            .into_iter()
+            .map(|io_context| {
+                let mut stage = reader.clone();
+                stage.name = format!("{io_context:?}").to_lowercase();
+                stage.workload.beside = Some(Box::new(far.clone()));
+                stage.workload.pool = Some(Pool {
+                    threads: 5,
+                    io_context,
+                });
+                stage
+            })
+            .collect();
+    }),
+    ("unfair-streams", |setup| {
+        // Every sector of the second one's part takes several tries.
+        let workload = &mut setup.only("random-read").workload;
+        workload.pattern = Pattern::Sequential;
+        workload.queue_depth = 1;
+        workload.streams = 2;
+        workload.span = Some(256 * KIB);
+        setup.profile.faults.weak_sectors = (0..32)
+            .map(|block| WeakSector {
+                offset: 128 * KIB + block * 4 * KIB,
+                retries: 20,
+                readable: true,
+            })
+            .collect();
+    }),
     ("too-short", |setup| {
         setup.only("random-read").workload.stop.time_ns = Some(50 * MS);
     }),
@@ -136,6 +196,33 @@ pub(super) const CASES: &[(&str, Planting)] = &[
         workload.sync = SyncMode::None;
     }),
 ];
+
+/// A stage that reads in order through an emptied page cache, and a reader at the
+/// far end of the disk.
+fn readers(setup: &mut Setup) -> (Stage, Workload) {
+    let stop = Stop {
+        bytes: Some(512 * MIB),
+        ..Stop::default()
+    };
+    let workload = Workload {
+        pattern: Pattern::Sequential,
+        block_size: 64 * KIB,
+        cache: CacheMode::Cold,
+        ..Workload::default()
+    };
+    let mut reader = setup.only("random-read").clone();
+    reader.name = "alone".into();
+    reader.workload = Workload {
+        stop,
+        span: Some(1 << 30),
+        ..workload.clone()
+    };
+    let far = Workload {
+        offset: 900 << 30,
+        ..workload
+    };
+    (reader, far)
+}
 
 /// A volume that does `burst` operations a second for the first `bucket`, and
 /// `base` after that.

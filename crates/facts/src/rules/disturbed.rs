@@ -1,0 +1,103 @@
+//! How much a stage loses to what runs beside it: the same workload with and
+//! without.
+//!
+//! Two stages are a pair when their workloads differ in what runs beside, and in
+//! nothing else. The loss is a fact when no trial of the one comes up to a trial
+//! of the other; three trials against three would do so by chance once in 20
+//! times if there were none (1 / C(6, 3), one-sided rank test of Wilcoxon).
+
+use super::{Context, names};
+use crate::stages::Stage;
+use crate::words::{measure_with, percent, stage_list};
+use diskfacts_plan::units::show_throughput;
+use diskfacts_plan::{Stop, Workload};
+use diskfacts_record::{Confidence, Finding, Severity, StageFigures};
+
+pub(super) const NAME: &str = "disturbed";
+
+/// Trials of each that a comparison needs.
+pub(super) const TRIALS: u32 = 3;
+
+/// Share that must be lost at least to be worth a word.
+const SHARE: f64 = 0.05;
+
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let mut evidence = Vec::new();
+    let mut stages = Vec::new();
+    let mut most = 0.0_f64;
+    for (stage, figures) in context.doing_io() {
+        if stage.workload().beside.is_none() {
+            continue;
+        }
+        let alone = context.doing_io().find(|(other, _)| {
+            other.workload().beside.is_none() && alike(other.workload(), stage.workload())
+        });
+        let Some((_, alone)) = alone else {
+            continue;
+        };
+        let (with, without) = (
+            &figures.throughput_bytes_per_s,
+            &alone.throughput_bytes_per_s,
+        );
+        let lost = 1.0 - with.median / without.median;
+        if with.trials.min(without.trials) < TRIALS || with.max >= without.min || lost < SHARE {
+            continue;
+        }
+        most = most.max(lost);
+        stages.push(stage.name);
+        evidence.push(sentence(stage, figures, alone));
+    }
+    if stages.is_empty() {
+        return Vec::new();
+    }
+    let stages = names(stages);
+    vec![Finding {
+        rule: NAME.into(),
+        severity: Severity::Note,
+        claim: format!(
+            "What runs beside {} costs up to {} of what it does alone.",
+            stage_list(&stages),
+            percent(most)
+        ),
+        evidence,
+        confidence: Confidence::Likely,
+        refuted_by: "Trials of the same stage that do as much with it as without.".into(),
+        remedy: format!(
+            "On a disk that seeks, larger pieces at a time lose less: raise the read-ahead \
+             (`blockdev --setra`), or keep such readers apart; then type `{}`.",
+            measure_with(context.run, "--trials", "5")
+        ),
+        stages,
+    }]
+}
+
+/// Whether two workloads are the same but for what runs beside and when they end.
+fn alike(one: &Workload, other: &Workload) -> bool {
+    let bare = |workload: &Workload| Workload {
+        beside: None,
+        stop: Stop::default(),
+        ..workload.clone()
+    };
+    bare(one) == bare(other)
+}
+
+fn sentence(stage: &Stage<'_>, figures: &StageFigures, alone: &StageFigures) -> String {
+    let (with, without) = (
+        &figures.throughput_bytes_per_s,
+        &alone.throughput_bytes_per_s,
+    );
+    let rates: Vec<f64> = stage
+        .trials
+        .iter()
+        .filter_map(|trial| Some(trial.evidence.beside.as_ref()?.throughput_bytes_per_s))
+        .collect();
+    let other = crate::stats::median(&rates).unwrap_or(0.0);
+    format!(
+        "{}: {} beside {}, {} alone; both together {} of that.",
+        stage.label(),
+        show_throughput(with.median),
+        show_throughput(other),
+        show_throughput(without.median),
+        percent((with.median + other) / without.median)
+    )
+}
