@@ -28,6 +28,7 @@ mod same_modes;
 mod served_by;
 mod served_from_cache;
 mod stalled;
+mod stride_curve;
 mod sync_block_size;
 mod sync_without_flush;
 mod too_few_trials;
@@ -38,6 +39,7 @@ mod warm_not_cached;
 mod warm_up;
 mod whole_revolutions;
 mod write_choice;
+mod zones;
 
 pub(crate) use served_from_cache::SHARE as SERVED_FROM_CACHE;
 pub(crate) use too_noisy::NOTE as NOISE;
@@ -95,10 +97,10 @@ pub struct Rule {
 /// All rules; among findings of the same severity and confidence, those of
 /// earlier rules come first.
 pub fn all() -> &'static [Rule] {
-    &RULES
+    RULES
 }
 
-const RULES: [Rule; 32] = [
+const RULES: &[Rule] = &[
     Rule {
         name: io_errors::NAME,
         about: "operations failed",
@@ -258,6 +260,16 @@ const RULES: [Rule; 32] = [
         name: same_modes::NAME,
         about: "ways to write that are the same thing here",
         check: same_modes::check,
+    },
+    Rule {
+        name: stride_curve::NAME,
+        about: "where blocks at a distance are streamed past, and where they are sought",
+        check: stride_curve::check,
+    },
+    Rule {
+        name: zones::NAME,
+        about: "the rate depends on the position on the target",
+        check: zones::check,
     },
 ];
 

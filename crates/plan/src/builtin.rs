@@ -7,9 +7,11 @@ use crate::file;
 use crate::plan::Plan;
 
 /// Name and text of each built-in plan, in the order in which they are listed.
-const TEXTS: [(&str, &str); 4] = [
+const TEXTS: &[(&str, &str)] = &[
     ("survey", include_str!("../plans/survey.toml")),
     ("write-matrix", include_str!("../plans/write-matrix.toml")),
+    ("stride", include_str!("../plans/stride.toml")),
+    ("zones", include_str!("../plans/zones.toml")),
     ("streams", include_str!("../plans/streams.toml")),
     ("overhead", include_str!("../plans/overhead.toml")),
 ];

@@ -549,7 +549,12 @@ impl Workload {
 impl Stage {
     /// What is wrong with the amount that it does in full.
     fn full_problems(&self) -> Vec<Problem> {
-        let Some(Amount { bytes, operations }) = self.full else {
+        let Some(Amount {
+            bytes,
+            operations,
+            fraction,
+        }) = self.full
+        else {
             return Vec::new();
         };
         let mut found = Vec::new();
@@ -566,6 +571,12 @@ impl Stage {
             found.push(problem(
                 "full_operations",
                 "it is 0, so nothing would be measured",
+            ));
+        }
+        if fraction == Some(0) {
+            found.push(problem(
+                "full_fraction",
+                "it is 0; 1 is the whole span, 64 a 64th of it",
             ));
         }
         found

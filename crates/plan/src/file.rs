@@ -146,6 +146,7 @@ fn cells(mut table: Fields<'_>) -> Result<Vec<Stage>, FileError> {
         let full = Amount {
             bytes: table.size("full_bytes")?,
             operations: table.number("full_operations")?,
+            fraction: table.number("full_fraction")?,
         };
         table.finish("a stage")?;
         stages.push(Stage {
@@ -341,6 +342,9 @@ pub fn print(plan: &Plan) -> String {
         }
         if let Some(operations) = full.operations {
             let _ = writeln!(out, "full_operations = {operations}");
+        }
+        if let Some(fraction) = full.fraction {
+            let _ = writeln!(out, "full_fraction = {fraction}");
         }
         print_settings(&mut out, &stage.settings);
         if let Some(beside) = &stage.workload.beside {

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
     }
     if args.full && !plan.in_full() {
         return Err(Failure::wrong_call(format!(
-            "--full is for plans whose stages have full_bytes or full_operations, and {} has none; `diskfacts plans write-matrix` has",
+            "--full is for plans whose stages have full_bytes, full_operations or full_fraction, and {} has none; `diskfacts plans write-matrix` has",
             plan.name
         )));
     }

@@ -279,7 +279,10 @@ proptest! {
         bytes in prop::option::of(0_u64..1 << 60),
         operations in prop::option::of(0_u64..1 << 60),
     ) {
-        let full = bytes.or(operations).map(|_| Amount { bytes, operations });
+        let fraction = bytes;
+        let full = bytes
+            .or(operations)
+            .map(|_| Amount { bytes, operations, fraction });
         let stages = workloads
             .into_iter()
             .enumerate()
