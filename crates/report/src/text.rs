@@ -23,6 +23,7 @@ mod run;
 mod runs;
 mod sim;
 mod stages;
+mod streams;
 
 mod unseen;
 mod verdicts;

@@ -20,8 +20,11 @@ pub(super) const NAME: &str = "io-context";
 /// How much faster the best must be than the slowest to be worth a word.
 const RATIO: f64 = 1.1;
 
+/// A stage that a pool serves: the pool, the stage's name, its figures.
+type Served<'a> = (Pool, &'a str, &'a StageFigures);
+
 pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let mut groups: Vec<(Workload, Vec<(Pool, &str, &StageFigures)>)> = Vec::new();
+    let mut groups: Vec<(Workload, Vec<Served<'_>>)> = Vec::new();
     for (stage, figures) in context.doing_io() {
         let workload = stage.workload();
         let Some(pool) = workload.pool.filter(|pool| pool.threads > 1) else {

@@ -153,7 +153,9 @@ fn heading(page: &mut Page<'_>, label: usize, axis: &str, block: &[String]) {
         let under = format!("{:>6} {:>6} {:>7} {:>7} by", "MB/s", "MiB/s", "p50", "p99");
         let _ = write!(units, "{:GAP$}{under:<CELL$}", "");
     }
-    for line in [names, units] {
+    // With one axis the columns need no names.
+    let names = (!names.trim().is_empty()).then_some(names);
+    for line in names.into_iter().chain([units]) {
         let line = page.look.paint(Style::Heading, line.trim_end());
         page.line(&line);
     }
