@@ -21,6 +21,7 @@ mod sim_command;
 mod simulated;
 mod stopping;
 mod store;
+mod streams;
 mod support;
 mod terminal;
 mod text;
