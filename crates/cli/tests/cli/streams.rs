@@ -126,8 +126,6 @@ fn on_a_device_what_both_read_adds_up_to_what_it_counted() {
         (counted - charged - beside).abs() <= MIB as f64,
         "{counted} {charged} {beside}"
     );
-    let device_share = number(&trial["layers"]["device"]);
-    assert!(device_share > 0.0, "{trial}");
 }
 
 #[test]
