@@ -3,14 +3,20 @@
 //!
 //! A program's own units are kept: see the format of each.
 
+mod stride;
 mod write_matrix;
 
 use crate::notes;
 use diskfacts_plan::{Plan, WriteMode};
 use diskfacts_record::Run;
 
-/// Whether a plan has such a format: `write-matrix`, and what was made from it.
+/// Whether a plan has such a format: `write-matrix`, `stride`, and what was made
+/// from them.
 pub fn has(plan: &Plan) -> bool {
+    is_matrix(plan) || stride::has(plan)
+}
+
+fn is_matrix(plan: &Plan) -> bool {
     !plan.stages.is_empty()
         && plan
             .stages
@@ -27,16 +33,22 @@ pub fn notes(run: &Run) -> Vec<String> {
         return Vec::new();
     }
     let mut said = notes::notes(run);
-    said.extend(write_matrix::refused(run));
-    said.extend(write_matrix::shortened(run));
+    if is_matrix(&run.plan) {
+        said.extend(write_matrix::refused(run));
+        said.extend(write_matrix::shortened(run));
+    } else {
+        said.extend(stride::left_out(run));
+    }
     said
 }
 
 /// The figures of a run in the format of its plan; nothing for a plan without
 /// one ([`has`]).
 pub fn run(run: &Run) -> String {
-    if has(&run.plan) {
+    if is_matrix(&run.plan) {
         write_matrix::lines(run)
+    } else if has(&run.plan) {
+        stride::lines(run)
     } else {
         String::new()
     }
