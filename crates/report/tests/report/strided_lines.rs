@@ -42,12 +42,7 @@ fn run_of(rows: &[Row]) -> Run {
         trial.settings.clear();
         trial.ops = row.operations();
         trial.errors = 0;
-        // To more digits than the line has them.
-        trial.seconds = if row.skip_blocks == 1 {
-            row.total_mib as f64 / row.fraction as f64 / row.span_mib_per_s
-        } else {
-            trial.ops as f64 / row.seeks_per_s
-        };
+        trial.seconds = seconds(row);
         trial.workload = stage.workload.clone();
         run.plan.stages.push(stage);
         run.trials.push(trial);
@@ -58,6 +53,27 @@ fn run_of(rows: &[Row]) -> Run {
     };
     run.target.size_bytes = 1 << 40;
     run
+}
+
+/// The seconds of a line to more digits than it has: in the middle of those that
+/// round to all of its figures.
+fn seconds(row: &Row) -> f64 {
+    let done = row.operations() as f64;
+    let mib = done * row.block_size as f64 / f64::from(1 << 20);
+    let mut figures = vec![
+        (mib * row.skip_blocks as f64, row.span_mib_per_s),
+        (mib, row.real_mib_per_s),
+    ];
+    if row.skip_blocks > 1 {
+        figures.push((done, row.seeks_per_s));
+    }
+    let (mut least, mut most) = (row.seconds - 0.005, row.seconds + 0.005);
+    for (amount, figure) in figures {
+        least = least.max(amount / (figure + 0.0005));
+        most = most.min(amount / (figure - 0.0005));
+    }
+    assert!(least < most, "the figures of {row} agree");
+    f64::midpoint(least, most)
 }
 
 fn rows() -> Vec<(&'static str, Row)> {
