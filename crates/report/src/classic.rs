@@ -4,6 +4,7 @@
 //! A program's own units are kept: see the format of each.
 
 mod streams;
+mod stride;
 mod write_matrix;
 
 use crate::notes;
@@ -32,6 +33,11 @@ const FORMATS: &[Format] = &[
                 .chain(write_matrix::shortened(run))
                 .collect()
         },
+    },
+    Format {
+        has: stride::has,
+        lines: stride::lines,
+        notes: |run| stride::left_out(run).into_iter().collect(),
     },
     Format {
         has: streams::has,

@@ -41,7 +41,7 @@ pub(crate) fn check_classic(plan: &Plan) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::wrong_call(format!(
-        "--style classic prints the lines of the program that a plan was taken from; write-matrix has such lines, {} has none",
+        "--style classic prints the lines of the program that a plan was taken from; write-matrix and stride have such lines, {} has none",
         plan.name
     )))
 }
