@@ -202,6 +202,7 @@ fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
         engine: table.choice("engine", &ENGINES)?.unwrap_or(default.engine),
         iopoll: table.flag("iopoll")?.unwrap_or(default.iopoll),
         sqpoll: table.flag("sqpoll")?.unwrap_or(default.sqpoll),
+        copy: None,
     })
 }
 

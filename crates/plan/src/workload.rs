@@ -4,6 +4,7 @@
 //! one of the JSON document (`docs/reference/json.md`); the form people write
 //! is TOML with units and lives in [`crate::file`].
 
+use crate::dd::Copying;
 use serde::{Deserialize, Serialize};
 
 /// What is done to each block.
@@ -195,6 +196,10 @@ pub struct Workload {
     pub iopoll: bool,
     /// Let a kernel thread take the submissions (`IORING_SETUP_SQPOLL`).
     pub sqpoll: bool,
+    /// A copy between two files, of which one is measured; only `diskfacts dd`
+    /// makes such a workload.
+    #[serde(default)]
+    pub copy: Option<Copying>,
 }
 
 impl Default for Workload {
@@ -216,6 +221,7 @@ impl Default for Workload {
             engine: EngineChoice::Auto,
             iopoll: false,
             sqpoll: false,
+            copy: None,
         }
     }
 }

@@ -139,6 +139,7 @@ fn any_workload() -> impl Strategy<Value = Workload> {
                 engine: ENGINES[c.0].1,
                 iopoll: c.1,
                 sqpoll: c.2,
+                copy: None,
             },
         )
 }
