@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod classic;
+pub mod formats;
 pub mod json;
 mod notes;
 pub mod text;

@@ -61,11 +61,14 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
         text::run(&ended.run, &closing(&ended, built_in, common), &look)
     };
     print(&text)?;
-    let exit = ended
-        .stopped
-        .unwrap_or_else(|| exit_of(&ended.run, &args.uses));
-    let why = why(exit, &ended.run, &args.uses);
-    if args.style == Style::Classic {
+    conclude(ended, &args.uses, args.style)
+}
+
+/// Says on standard error what the figures leave unsaid, and how the run ended.
+pub(super) fn conclude(ended: Ended, uses: &[String], style: Style) -> Result<Exit, Failure> {
+    let exit = ended.stopped.unwrap_or_else(|| exit_of(&ended.run, uses));
+    let why = why(exit, &ended.run, uses);
+    if style == Style::Classic {
         let said = why.as_deref().filter(|_| ended.not_stored.is_none());
         super::say_classic_notes(&ended.run, said);
     }
@@ -73,7 +76,7 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
         not_stored.print();
         return Ok(Exit::Failed);
     }
-    for name in not_judged(&ended.run, &args.uses) {
+    for name in not_judged(&ended.run, uses) {
         say(&format!(
             "diskfacts: no verdict on {name}: not all that it needs was measured"
         ));
@@ -154,7 +157,8 @@ fn why(exit: Exit, run: &Run, asked: &[String]) -> Option<String> {
     })
 }
 
-fn closing(ended: &Ended, built_in: bool, common: &Common) -> Closing {
+/// Where the run is stored, and what to type next.
+pub(super) fn closing(ended: &Ended, built_in: bool, common: &Common) -> Closing {
     let run = &ended.run;
     let store = ended.store.display();
     let option = storing::option(common);

@@ -34,11 +34,27 @@ impl<'a> Around<'a> {
         stack: &Stack,
         stop: &'a AtomicBool,
     ) -> Self {
-        let offset = workload.offset;
         let span = workload
             .span
             .unwrap_or(u64::MAX)
-            .min(target.size_bytes.saturating_sub(offset));
+            .min(target.size_bytes.saturating_sub(workload.offset));
+        let workload = Workload {
+            span: Some(span),
+            ..workload.clone()
+        };
+        Self::growing(file, &workload, target, stack, stop)
+    }
+
+    /// For a file that may become longer than it is.
+    pub(super) fn growing(
+        file: &'a File,
+        workload: &Workload,
+        target: &Target,
+        stack: &Stack,
+        stop: &'a AtomicBool,
+    ) -> Self {
+        let offset = workload.offset;
+        let span = workload.span.unwrap_or(u64::MAX - offset);
         let observers =
             Observers::for_run(&Roots::default(), stack).with_residency(file, offset, span);
         Self {

@@ -2,6 +2,7 @@
 //! in rounds, store each as it ends, conclude.
 
 mod around;
+mod copy;
 mod fit;
 #[cfg(test)]
 mod planted;
@@ -13,12 +14,13 @@ use crate::exit::{Exit, Failure, OrFail};
 use crate::progress::Display;
 use crate::signals::Signals;
 use crate::target::{self, Filling, Measured, Medium, Wanted};
+pub(crate) use copy::{CopyRequest, copy};
 use diskfacts_engine::overhead_ns_per_io;
 use diskfacts_facts::{figures, findings, verdicts};
 use diskfacts_host::{Roots, machine};
 use diskfacts_plan::rng::Rng;
 use diskfacts_plan::{EngineChoice, Plan};
-use diskfacts_record::{Run, RunInfo, SCHEMA, Stack, Status, TargetKind, Trial};
+use diskfacts_record::{Run, RunInfo, SCHEMA, Stack, Status, Target, TargetKind, Trial};
 use jiff::Timestamp;
 use schedule::Schedule;
 use std::path::{Path, PathBuf};
@@ -106,7 +108,15 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     signals.check()?;
     measured.notes.extend(notes);
 
-    let mut run = begun(started, seed, request.time_ns, &measured, stack, plan)?;
+    let overhead_ns_per_io = match measured.medium {
+        Medium::File(_) => Some(overhead_ns_per_io().or_failed()?),
+        // Measuring costs no virtual time.
+        Medium::Simulated(_) => None,
+    };
+    let mut run = begun(started, seed, &measured.target, stack, plan);
+    run.run.budget_ns = Some(request.time_ns);
+    run.run.overhead_ns_per_io = overhead_ns_per_io;
+    run.run.notes.clone_from(&measured.notes);
     store
         .begin(&run, crate::storing::writer_of("self").as_ref())
         .or_failed()?;
@@ -142,20 +152,8 @@ fn open(request: &Request<'_>, seed: u64) -> Result<(Measured, Stack), Failure> 
 }
 
 /// The record of a run before its first trial.
-fn begun(
-    started: Timestamp,
-    seed: u64,
-    time_ns: u64,
-    measured: &Measured,
-    stack: Stack,
-    plan: Plan,
-) -> Result<Run, Failure> {
-    let overhead_ns_per_io = match measured.medium {
-        Medium::File(_) => Some(overhead_ns_per_io().or_failed()?),
-        // Measuring costs no virtual time.
-        Medium::Simulated(_) => None,
-    };
-    Ok(Run {
+fn begun(started: Timestamp, seed: u64, target: &Target, stack: Stack, plan: Plan) -> Run {
+    Run {
         schema: SCHEMA,
         run: RunInfo {
             id: id(started, seed),
@@ -167,19 +165,19 @@ fn begun(
                 .collect(),
             status: Status::Running,
             seed,
-            budget_ns: Some(time_ns),
-            overhead_ns_per_io,
-            notes: measured.notes.clone(),
+            budget_ns: None,
+            overhead_ns_per_io: None,
+            notes: Vec::new(),
         },
         machine: machine(&Roots::default()),
-        target: measured.target.clone(),
+        target: target.clone(),
         stack,
         plan,
         trials: Vec::new(),
         figures: Vec::new(),
         findings: Vec::new(),
         verdicts: Vec::new(),
-    })
+    }
 }
 
 /// Does the trials of a run within its budget and gives each to `keep`; sets

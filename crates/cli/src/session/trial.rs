@@ -64,7 +64,8 @@ pub(super) fn run(
     Ok(record(stage, next, workload, outcome, evidence, stack))
 }
 
-fn record(
+/// The record of a trial, from what the engine measured and what was observed.
+pub(super) fn record(
     stage: &Stage,
     next: &Next,
     workload: Workload,
@@ -93,7 +94,8 @@ fn record(
         ns.filter(|_| outcome.ops > 0)
             .map(|ns| ns as f64 / outcome.ops as f64)
     };
-    let mixed = workload.operation.reads() && workload.operation.writes();
+    let mixed =
+        workload.operation.reads() && workload.operation.writes() || workload.copy.is_some();
     Trial {
         stage: stage.name.clone(),
         number: next.number,
@@ -105,7 +107,7 @@ fn record(
         errors: outcome.errors,
         throughput_bytes_per_s: per_second(bytes),
         iops: per_second(outcome.ops),
-        latency_ns: Latency::from(&histograms.all()),
+        latency_ns: Latency::from(&histograms.measured(&workload)),
         latency_read_ns: mixed.then(|| Latency::from(&histograms.read)),
         latency_write_ns: mixed.then(|| Latency::from(&histograms.write)),
         latency_service_ns: histograms.service.as_ref().map(Latency::from),

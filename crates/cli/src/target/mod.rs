@@ -2,6 +2,7 @@
 //! existing file, a block device, or a simulated disk; opened so that nothing
 //! that holds data is written.
 
+pub(crate) mod copy;
 mod existing;
 mod own_file;
 pub(crate) mod simulated;

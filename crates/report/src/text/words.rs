@@ -1,5 +1,6 @@
 //! Numbers, lists and workloads in words.
 
+use diskfacts_plan::dd::End;
 use diskfacts_plan::units::{rate_digits, show_size};
 use diskfacts_plan::{
     Arrivals, BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Plan, SyncMode,
@@ -67,6 +68,10 @@ pub fn workload(workload: &Workload) -> String {
             grouped(&rate.operations_per_s.to_string())
         ));
     }
+    parts.extend(workload.copy.as_ref().map(|copy| match copy.measured {
+        End::Input => format!("to {}", end(copy.dd.output.as_deref(), "standard output")),
+        End::Output => format!("from {}", end(copy.dd.input.as_deref(), "standard input")),
+    }));
     match (workload.offset, workload.span) {
         (0, None) => {}
         (0, Some(span)) => parts.push(format!("within {}", show_size(span))),
@@ -78,6 +83,11 @@ pub fn workload(workload: &Workload) -> String {
         )),
     }
     parts.join(", ")
+}
+
+/// The other end of a copy.
+fn end<'a>(name: Option<&'a str>, stream: &'a str) -> &'a str {
+    name.filter(|name| *name != "-").unwrap_or(stream)
 }
 
 /// A rate: `83.4`, `1177`, `98,680`.
