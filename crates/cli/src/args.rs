@@ -122,6 +122,10 @@ pub(crate) struct MeasureArgs {
     /// (decimal) [default: 1GiB, or what fits]
     #[arg(long, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
     pub(crate) size: Option<u64>,
+    /// Measure a loop device of this size, over a file that is made in the folder
+    /// and gone afterwards; as root only
+    #[arg(long = "loop", value_name = "SIZE", value_parser = size, allow_hyphen_values = true, conflicts_with = "size")]
+    pub(crate) loop_size: Option<u64>,
     /// How often each stage is done [default: what the plan says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) trials: Option<u32>,

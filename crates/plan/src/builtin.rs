@@ -7,9 +7,12 @@ use crate::file;
 use crate::plan::Plan;
 
 /// Name and text of each built-in plan, in the order in which they are listed.
-const TEXTS: [(&str, &str); 3] = [
+const TEXTS: [(&str, &str); 6] = [
     ("survey", include_str!("../plans/survey.toml")),
     ("write-matrix", include_str!("../plans/write-matrix.toml")),
+    ("dd", include_str!("../plans/dd.toml")),
+    ("hdparm", include_str!("../plans/hdparm.toml")),
+    ("raw-vs-block", include_str!("../plans/raw-vs-block.toml")),
     ("overhead", include_str!("../plans/overhead.toml")),
 ];
 

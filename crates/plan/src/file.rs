@@ -10,8 +10,8 @@ mod vary;
 use crate::plan::{Amount, Plan, Stage};
 use crate::units;
 use crate::workload::{
-    Arrivals, BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Rate, Stop, SyncMode,
-    Workload,
+    Arrivals, BufferAlignment, CacheMode, EngineChoice, On, Operation, Pattern, Rate, Stop,
+    SyncMode, Workload,
 };
 use fields::Fields;
 pub use fields::nearest;
@@ -67,6 +67,7 @@ const ENGINES: [(&str, EngineChoice); 4] = [
     ("io_uring", EngineChoice::IoUring),
     ("null", EngineChoice::Null),
 ];
+const ONS: [(&str, On); 2] = [("target", On::Target), ("file", On::File)];
 
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
@@ -202,6 +203,7 @@ fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
         engine: table.choice("engine", &ENGINES)?.unwrap_or(default.engine),
         iopoll: table.flag("iopoll")?.unwrap_or(default.iopoll),
         sqpoll: table.flag("sqpoll")?.unwrap_or(default.sqpoll),
+        on: table.choice("on", &ONS)?.unwrap_or(default.on),
         copy: None,
     })
 }
@@ -335,6 +337,9 @@ fn print_workload(out: &mut String, workload: &Workload) {
     }
     if workload.engine != default.engine {
         line("engine", text(word(&ENGINES, workload.engine)));
+    }
+    if workload.on != default.on {
+        line("on", text(word(&ONS, workload.on)));
     }
     for (key, set) in [("iopoll", workload.iopoll), ("sqpoll", workload.sqpoll)] {
         if set {

@@ -30,7 +30,7 @@ pub use check::{Constraints, Problem};
 pub use dd::{Copying, Dd};
 pub use plan::{Amount, Plan, Stage};
 pub use workload::{
-    Arrivals, BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Rate, Stop, SyncMode,
-    Workload,
+    Arrivals, BufferAlignment, CacheMode, EngineChoice, On, Operation, Pattern, Rate, Stop,
+    SyncMode, Workload,
 };
 pub use write_mode::WriteMode;

@@ -161,6 +161,18 @@ pub enum EngineChoice {
     Null,
 }
 
+/// On which file or device of a target the I/O is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum On {
+    /// The target itself.
+    #[default]
+    Target,
+    /// A file that is made for it on the filesystem that the target stands on:
+    /// the folder of a loop device. Other targets have none.
+    File,
+}
+
 /// Which I/O to do, and how much of it at once. Pure data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
@@ -196,6 +208,9 @@ pub struct Workload {
     pub iopoll: bool,
     /// Let a kernel thread take the submissions (`IORING_SETUP_SQPOLL`).
     pub sqpoll: bool,
+    /// On what it is done.
+    #[serde(default)]
+    pub on: On,
     /// A copy between two files, of which one is measured; only `diskfacts dd`
     /// makes such a workload.
     #[serde(default)]
@@ -221,6 +236,7 @@ impl Default for Workload {
             engine: EngineChoice::Auto,
             iopoll: false,
             sqpoll: false,
+            on: On::Target,
             copy: None,
         }
     }

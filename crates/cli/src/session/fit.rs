@@ -4,7 +4,7 @@
 use crate::exit::Failure;
 use crate::target::{Measured, Medium};
 use diskfacts_plan::units::show_size;
-use diskfacts_plan::{Constraints, EngineChoice, Plan, Problem, Stage, Workload};
+use diskfacts_plan::{Constraints, EngineChoice, On, Plan, Problem, Stage, Workload};
 use diskfacts_record::TargetKind;
 
 /// The plan as it fits the target, and notes on what was left out. A built-in
@@ -28,14 +28,15 @@ pub(super) fn fit(
         }
         let problems = stage.workload.problems_on(&constraints);
         let real_time = needs_real_time(&stage.workload, measured);
-        if problems.is_empty() && real_time.is_none() {
+        let no_file = needs_a_file(&stage.workload, measured);
+        if problems.is_empty() && real_time.is_none() && no_file.is_none() {
             make_definite(&mut stage.workload, constraints.size);
             return true;
         }
         for problem in problems {
             refused.add(stage, &problem, &constraints);
         }
-        if let Some(problem) = real_time {
+        if let Some(problem) = real_time.or(no_file) {
             refused.say(stage, &problem);
         }
         false
@@ -162,6 +163,21 @@ fn needs_real_time(workload: &Workload, measured: &Measured) -> Option<String> {
     let is_virtual = matches!(measured.medium, Medium::Simulated(_));
     (is_virtual && workload.engine == EngineChoice::Null).then(|| {
         "engine: \"null\" measures what measuring costs on this machine, in real time; a simulated disk has only virtual time".to_owned()
+    })
+}
+
+/// Why a workload cannot be done on a file beside the target, if it cannot.
+fn needs_a_file(workload: &Workload, measured: &Measured) -> Option<String> {
+    if workload.on == On::Target || measured.target.kind == TargetKind::Loop {
+        return None;
+    }
+    Some(match measured.target.kind {
+        TargetKind::Folder => "on = \"file\": the target is itself a file in this folder, and the \
+                               other stages go through it"
+            .to_owned(),
+        _ => "on = \"file\": a file on the same disk needs a folder there; name the folder, and \
+              add --loop SIZE for a device beside the file"
+            .to_owned(),
     })
 }
 

@@ -19,7 +19,7 @@ use diskfacts_engine::overhead_ns_per_io;
 use diskfacts_facts::{figures, findings, verdicts};
 use diskfacts_host::{Roots, machine};
 use diskfacts_plan::rng::Rng;
-use diskfacts_plan::{EngineChoice, Plan};
+use diskfacts_plan::{EngineChoice, On, Plan};
 use diskfacts_record::{Run, RunInfo, SCHEMA, Stack, Status, Target, TargetKind, Trial};
 use jiff::Timestamp;
 use schedule::Schedule;
@@ -42,6 +42,8 @@ pub(crate) struct Request<'a> {
     pub(crate) time_ns: u64,
     /// Size of the file that is made in a folder.
     pub(crate) size: Option<u64>,
+    /// Whether a loop device is made over it.
+    pub(crate) looped: bool,
     /// The uses that a verdict was asked for.
     pub(crate) uses: &'a [String],
     /// Seed of all random choices, if not drawn.
@@ -75,7 +77,8 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
             drawn(started)
         }
     });
-    let (mut measured, stack) = open(request, seed)?;
+    let wanted = wanted(request, seed);
+    let (mut measured, mut stack) = target::open(&wanted)?;
     let (plan, notes) = fit::fit(&request.plan, &measured, request.built_in)?;
     // After all that may be wrong with the call, which must leave no store
     // behind; before anything is measured, which must be kept.
@@ -89,7 +92,7 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
             .any(|e| e != EngineChoice::Null)
     };
     let (plan, notes) = if let Medium::File(file) = &measured.medium
-        && measured.target.kind == TargetKind::Folder
+        && matches!(measured.target.kind, TargetKind::Folder | TargetKind::Loop)
         && does_io(&plan)
     {
         Filling {
@@ -100,8 +103,14 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
             time_ns: request.time_ns / 3,
         }
         .run(signals, &display)?;
+        if measured.target.kind == TargetKind::Loop {
+            stack = attach(request, &wanted, &mut measured, stack, signals, &display)?;
+        }
         // A file that had to be shortened may no longer hold every stage.
         fit::fit(&request.plan, &measured, request.built_in)?
+    } else if measured.target.kind == TargetKind::Loop {
+        stack = target::looped::attach(&mut measured, None, stack)?;
+        (plan, notes)
     } else {
         (plan, notes)
     };
@@ -140,15 +149,50 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     })
 }
 
-fn open(request: &Request<'_>, seed: u64) -> Result<(Measured, Stack), Failure> {
+fn wanted<'a>(request: &Request<'a>, seed: u64) -> Wanted<'a> {
     let stages = &request.plan.stages;
-    target::open(&Wanted {
+    Wanted {
         given: request.target,
         size: request.size,
+        looped: request.looped,
         writes: stages.iter().any(|s| s.workload.operation.writes()),
         destroy_data_on: request.destroy_data_on,
         seed,
-    })
+    }
+}
+
+/// Makes the loop device over the file that was filled, and before that a file
+/// beside it, where stages are done on one.
+fn attach(
+    request: &Request<'_>,
+    wanted: &Wanted<'_>,
+    measured: &mut Measured,
+    stack: Stack,
+    signals: &Signals,
+    display: &Display,
+) -> Result<Stack, Failure> {
+    let mut stages = request.plan.stages.iter();
+    let beside = if stages.any(|stage| stage.workload.on == On::File) {
+        let mut beside = target::looped::beside(wanted, measured, &stack)?;
+        if let Medium::File(file) = &beside.medium {
+            Filling {
+                file,
+                target: &mut beside.target,
+                notes: &mut beside.notes,
+                seed: wanted.seed.wrapping_add(1),
+                time_ns: request.time_ns / 6,
+            }
+            .run(signals, display)?;
+        }
+        let size = beside.target.size_bytes;
+        match beside.medium {
+            Medium::File(file) => Some((file, size)),
+            Medium::Simulated(_) => None,
+        }
+    } else {
+        None
+    };
+    target::looped::attach(measured, beside, stack)
 }
 
 /// The record of a run before its first trial.

@@ -139,6 +139,7 @@ fn any_workload() -> impl Strategy<Value = Workload> {
                 engine: ENGINES[c.0].1,
                 iopoll: c.1,
                 sqpoll: c.2,
+                on: ONS[usize::from(c.2)].1,
                 copy: None,
             },
         )
