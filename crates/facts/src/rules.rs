@@ -22,6 +22,7 @@ mod io_errors;
 mod not_durable;
 mod other_io;
 mod rate_missed;
+mod requests;
 mod same_modes;
 mod served_from_cache;
 mod stalled;
@@ -94,7 +95,7 @@ pub fn all() -> &'static [Rule] {
     &RULES
 }
 
-const RULES: [Rule; 28] = [
+const RULES: [Rule; 29] = [
     Rule {
         name: io_errors::NAME,
         about: "operations failed",
@@ -204,6 +205,11 @@ const RULES: [Rule; 28] = [
         name: not_durable::NAME,
         about: "write figures are acknowledgements of a volatile cache",
         check: not_durable::check,
+    },
+    Rule {
+        name: requests::NAME,
+        about: "what the device saw of buffered and of direct writes",
+        check: requests::check,
     },
     Rule {
         name: write_choice::NAME,

@@ -4,11 +4,14 @@
 //! A program's own units are kept: see the format of each.
 
 mod dd;
+mod dd_plan;
+mod hdparm;
+pub(crate) mod raw_vs_block;
 mod write_matrix;
 
 use crate::notes;
 use diskfacts_plan::Plan;
-use diskfacts_record::Run;
+use diskfacts_record::{Run, StageFigures, Trial};
 
 /// A format: for which plans, its lines, and what they leave unsaid.
 struct Format {
@@ -18,10 +21,25 @@ struct Format {
 }
 
 /// Of several that a plan could have, the first one is taken.
-const FORMATS: [Format; 2] = [
+const FORMATS: [Format; 5] = [
     Format {
         has: dd::has,
         lines: dd::lines,
+        notes: |_| Vec::new(),
+    },
+    Format {
+        has: dd_plan::has,
+        lines: dd_plan::lines,
+        notes: zeros,
+    },
+    Format {
+        has: hdparm::has,
+        lines: hdparm::lines,
+        notes: |_| Vec::new(),
+    },
+    Format {
+        has: raw_vs_block::has,
+        lines: raw_vs_block::lines,
         notes: |_| Vec::new(),
     },
     Format {
@@ -31,12 +49,39 @@ const FORMATS: [Format; 2] = [
     },
 ];
 
+/// What dd would have written is told apart from what was.
+fn zeros(run: &Run) -> Vec<String> {
+    let writes = |trial: &Trial| trial.workload.operation.writes();
+    if run.trials.iter().any(writes) {
+        vec![
+            "What was written is random and not the zeros of if=/dev/zero, which some disks and \
+             filesystems compress."
+                .to_owned(),
+        ]
+    } else {
+        Vec::new()
+    }
+}
+
+/// The trial of these figures that stands in the middle by its throughput; of an
+/// even number the slower of the two.
+fn median_trial<'r>(run: &'r Run, figures: &StageFigures) -> Option<&'r Trial> {
+    let of = |trial: &&Trial| trial.stage == figures.stage && trial.settings == figures.settings;
+    let mut trials: Vec<&Trial> = run.trials.iter().filter(of).collect();
+    trials.sort_by(|a, b| {
+        a.throughput_bytes_per_s
+            .total_cmp(&b.throughput_bytes_per_s)
+    });
+    let middle = trials.len().checked_sub(1)? / 2;
+    trials.get(middle).copied()
+}
+
 fn format(plan: &Plan) -> Option<&'static Format> {
     FORMATS.iter().find(|format| (format.has)(plan))
 }
 
-/// Whether a plan has such a format: a copy, `write-matrix`, and what was made
-/// from it.
+/// Whether a plan has such a format: a copy, `dd`, `hdparm`, `raw-vs-block`,
+/// `write-matrix`, and what was made from these.
 pub fn has(plan: &Plan) -> bool {
     format(plan).is_some()
 }

@@ -20,6 +20,7 @@ mod page;
 mod plans;
 mod progress;
 mod reproduction;
+mod requests;
 mod run;
 mod runs;
 mod sim;

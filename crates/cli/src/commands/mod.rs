@@ -42,7 +42,7 @@ pub(crate) fn check_classic(plan: &Plan) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::wrong_call(format!(
-        "--style classic prints the lines of the program that a plan was taken from; write-matrix has such lines, {} has none",
+        "--style classic prints the lines of the program that a plan was taken from; dd, hdparm, raw-vs-block and write-matrix have such lines, {} has none",
         plan.name
     )))
 }

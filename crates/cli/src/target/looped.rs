@@ -61,7 +61,8 @@ pub(crate) fn attach(
     let device = LoopDevice::over(&file.file)
         .context("--loop could not be done; nothing is left behind")
         .or_failed()?;
-    let stack = stack_of(&Roots::default(), &device.path).or_failed()?;
+    let mut stack = stack_of(&Roots::default(), &device.path).or_failed()?;
+    stand_on(&mut stack, &folder);
     measured.notes.push(match device.direct_refused {
         None => format!(
             "{} stands on a file without a name in {}, with direct I/O to it; both are gone when \
@@ -90,4 +91,25 @@ pub(crate) fn attach(
         size_bytes,
     });
     Ok(stack)
+}
+
+/// The kernel shows the file without a name as one that was deleted, so that its
+/// disk cannot be found by it; it is that of the folder.
+fn stand_on(stack: &mut Stack, folder: &Stack) {
+    let below = |name: &String| folder.devices.iter().any(|d| d.below.contains(name));
+    let tops: Vec<String> = folder
+        .devices
+        .iter()
+        .map(|device| device.name.clone())
+        .filter(|name| !below(name))
+        .collect();
+    if let Some(device) = stack.devices.first_mut()
+        && device.below.is_empty()
+    {
+        device.below = tops;
+        device.backing_file = None;
+        let name = device.name.clone();
+        stack.unseen.retain(|unseen| !unseen.what.contains(&name));
+        stack.devices.extend(folder.devices.iter().cloned());
+    }
 }

@@ -32,10 +32,7 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     };
     row("When", when(run));
     row("Target", target(run));
-    if !matches!(
-        run.target.kind,
-        TargetKind::Simulated | TargetKind::Stream
-    ) {
+    if !matches!(run.target.kind, TargetKind::Simulated | TargetKind::Stream) {
         row("Stack", stack(&run.stack));
     }
     for (i, text) in leaves(&run.stack).into_iter().enumerate() {
