@@ -53,6 +53,8 @@ pub(crate) enum Command {
     Plans(PlansArgs),
     /// Show what lies under a target: filesystem, devices, their settings
     Devices(DevicesArgs),
+    /// Copy as dd does, and say what its figure hides
+    Dd(DdArgs),
     /// List the stored runs, latest first
     Runs(RunsArgs),
     /// Show a stored run again
@@ -92,7 +94,7 @@ pub(crate) enum When {
 pub(crate) enum Style {
     /// All that is known, with findings and verdicts
     Facts,
-    /// The lines of the program that the plan was taken from (write-matrix)
+    /// The lines of the program that the plan was taken from
     Classic,
 }
 
@@ -120,6 +122,10 @@ pub(crate) struct MeasureArgs {
     /// (decimal) [default: 1GiB, or what fits]
     #[arg(long, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
     pub(crate) size: Option<u64>,
+    /// Measure a loop device of this size, over a file that is made in the folder
+    /// and gone afterwards; as root only
+    #[arg(long = "loop", value_name = "SIZE", value_parser = size, allow_hyphen_values = true, conflicts_with = "size")]
+    pub(crate) loop_size: Option<u64>,
     /// How often each stage is done [default: what the plan says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) trials: Option<u32>,
@@ -137,6 +143,44 @@ pub(crate) struct MeasureArgs {
     pub(crate) json: bool,
     /// Write to an existing file or a device, destroying what it holds; must
     /// name exactly the target
+    #[arg(long, value_name = "PATH")]
+    pub(crate) destroy_data_on: Option<PathBuf>,
+}
+
+/// Copy as GNU dd does, and say what its figure hides: how much lay only in the
+/// page cache when its clock stopped, and how long the final flush took.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Operands, as those of GNU dd:
+  if=FILE      what is read [default: standard input]
+  of=FILE      what is written: a new file, /dev/null, a pipe; what exists only
+               with --destroy-data-on [default: standard output]
+  bs=N         bytes of a block [default: 512]
+  count=N      blocks to copy [default: all]
+  skip=N       blocks of the input to pass over first
+  seek=N       blocks of the output to pass over first
+  iflag=LIST   direct, dsync, sync, nocache, fullblock, skip_bytes, count_bytes
+  oflag=LIST   direct, dsync, sync, nocache, seek_bytes
+  conv=LIST    fsync, fdatasync, notrunc
+  status=WORD  none or noxfer: fewer lines of --style classic; progress
+
+N takes c (1), w (2), b (512), k, M, G, ... (powers of 1024), kB, MB, ... (of
+1000), and products: 2x512. A B behind it means bytes instead of blocks.
+
+Example:
+  diskfacts dd if=/dev/zero of=/srv/test bs=1M count=1024")]
+pub(crate) struct DdArgs {
+    /// NAME=VALUE, in any order
+    #[arg(value_name = "OPERAND")]
+    pub(crate) operands: Vec<OsString>,
+    /// How the figures are printed
+    #[arg(long, value_name = "STYLE", default_value = "facts")]
+    pub(crate) style: Style,
+    /// Print the run as one JSON document
+    #[arg(long, conflicts_with = "style")]
+    pub(crate) json: bool,
+    /// Write to an existing file or a device, destroying what it holds; must
+    /// name what of= names
     #[arg(long, value_name = "PATH")]
     pub(crate) destroy_data_on: Option<PathBuf>,
 }

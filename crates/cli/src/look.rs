@@ -20,6 +20,15 @@ pub(crate) fn of_stdout(when: When) -> Look {
     }
 }
 
+/// How to print to standard error, when standard output holds data.
+pub(crate) fn plain() -> Look {
+    Look {
+        width: 80,
+        colour: false,
+        unicode: false,
+    }
+}
+
 /// Whether more than ASCII may be drawn.
 pub(crate) fn of_stderr_is_utf8() -> bool {
     locale_is_utf8()

@@ -51,6 +51,7 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
     match cli.command {
         Some(Command::Measure(args)) => commands::measure::run(&args, &common),
         Some(Command::Plans(args)) => commands::plans::run(&args, &common),
+        Some(Command::Dd(args)) => commands::dd::run(&args, &common),
         Some(Command::Devices(args)) => commands::devices::run(&args, &common),
         Some(Command::Runs(args)) => commands::runs::run(&args, &common),
         Some(Command::Show(args)) => commands::show::run(&args, &common),

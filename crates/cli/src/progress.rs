@@ -169,6 +169,36 @@ impl Display {
         done
     }
 
+    /// Shows how far a copy is while `work` makes it; on a terminal only.
+    pub(crate) fn watch_copy<T: Send>(
+        bytes_max: Option<u64>,
+        block_size: u64,
+        progress: &Progress,
+        work: impl FnOnce() -> T + Send,
+    ) -> T {
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        if !std::io::stderr().is_terminal() || dumb {
+            return work();
+        }
+        let bar = match bytes_max {
+            Some(bytes) => ProgressBar::new(bytes).with_style(style(
+                "copying {wide_bar} {binary_bytes} of {binary_total_bytes}, \
+                 {binary_bytes_per_sec}, {eta} left",
+            )),
+            None => ProgressBar::no_length()
+                .with_style(style("copying: {binary_bytes}, {binary_bytes_per_sec}")),
+        };
+        let done = watching(
+            |_| {
+                let done = progress.operations.load(Ordering::Relaxed) * block_size;
+                bar.set_position(bytes_max.map_or(done, |most| done.min(most)));
+            },
+            work,
+        );
+        bar.finish_and_clear();
+        done
+    }
+
     /// Shows how far a trial is while `work` does it.
     pub(crate) fn watch<T: Send>(
         &self,

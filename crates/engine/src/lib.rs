@@ -19,6 +19,8 @@
 
 pub mod buffers;
 pub mod clock;
+#[cfg(target_os = "linux")]
+pub mod copy;
 pub mod engine;
 pub mod fixed;
 pub mod handling;

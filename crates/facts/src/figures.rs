@@ -44,7 +44,7 @@ pub(crate) fn of_stage(stage: &Stage<'_>) -> StageFigures {
         iops: figure(trials.iter().map(|t| t.iops)),
         latency_ns: histograms.as_ref().map_or_else(
             || without_histograms(trials.iter().map(|t| t.latency_ns)).unwrap_or_default(),
-            |all| Latency::from(&all.all()),
+            |all| Latency::from(&all.measured(stage.workload())),
         ),
         latency_read_ns: of_part(|h| &h.read, |t| t.latency_read_ns),
         latency_write_ns: of_part(|h| &h.write, |t| t.latency_write_ns),
@@ -59,12 +59,14 @@ pub(crate) fn of_stage(stage: &Stage<'_>) -> StageFigures {
 /// loaded, because a part of the latencies must not pass for all.
 pub(crate) fn merged(trials: &[&Trial]) -> Option<Histograms> {
     let mut all = Histograms::default();
-    let mut samples = 0_u64;
+    let (mut loaded, mut samples) = (0_u64, 0_u64);
     for trial in trials {
-        all.add(&trial.histograms.unpack());
+        let histograms = trial.histograms.unpack();
+        loaded = loaded.saturating_add(histograms.measured(&trial.workload).count());
+        all.add(&histograms);
         samples = samples.saturating_add(trial.latency_ns.samples);
     }
-    (all.read.count() + all.write.count() == samples).then_some(all)
+    (loaded == samples).then_some(all)
 }
 
 /// What can be said without histograms: counts, extremes and the mean add up,

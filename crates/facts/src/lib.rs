@@ -16,6 +16,7 @@
 pub mod figures;
 mod journal;
 pub mod layers;
+pub mod requests;
 pub mod rules;
 mod share;
 mod stages;

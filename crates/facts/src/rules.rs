@@ -24,6 +24,7 @@ mod io_errors;
 mod not_durable;
 mod other_io;
 mod rate_missed;
+mod requests;
 mod same_modes;
 mod served_by;
 mod served_from_cache;
@@ -230,6 +231,11 @@ const RULES: &[Rule] = &[
         name: not_durable::NAME,
         about: "write figures are acknowledgements of a volatile cache",
         check: not_durable::check,
+    },
+    Rule {
+        name: requests::NAME,
+        about: "what the device saw of buffered and of direct writes",
+        check: requests::check,
     },
     Rule {
         name: write_choice::NAME,

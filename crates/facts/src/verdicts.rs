@@ -24,6 +24,11 @@ use diskfacts_record::{Outcome, Run, StageFigures, Verdict};
 /// use passes when all of its verdicts do. A stage that was measured under
 /// several settings has one verdict for each.
 pub fn verdicts(run: &Run) -> Vec<Verdict> {
+    // A copy is a piece of work, and not a measurement made to judge a disk by.
+    let mut stages = run.plan.stages.iter();
+    if stages.any(|stage| stage.workload.copy.is_some()) {
+        return Vec::new();
+    }
     let context = Context::new(run);
     uses()
         .iter()

@@ -117,6 +117,12 @@ fn typed(words: &[String]) -> String {
     format!("diskfacts {}", words.join(" "))
 }
 
+/// Whether the run is a copy, which has operands instead of a plan.
+pub(crate) fn is_copy(run: &Run) -> bool {
+    let mut stages = run.plan.stages.iter();
+    stages.any(|stage| stage.workload.copy.is_some())
+}
+
 /// The most that `--trials` takes.
 const TRIALS_MAX: u64 = 1000;
 
@@ -135,6 +141,9 @@ pub(crate) fn measure_longer(run: &Run, factor: u64) -> String {
 /// How to measure these stages longer, the end of a sentence: by the time of the
 /// run, or by their own stop rules where the plan gives them some.
 pub(crate) fn longer(run: &Run, stages: &[String], factor: u64) -> String {
+    if is_copy(run) {
+        return "Copy more, with a larger count= or from a longer input.".to_owned();
+    }
     let own_rule = run
         .plan
         .stages
@@ -166,6 +175,11 @@ pub(crate) fn longer(run: &Run, stages: &[String], factor: u64) -> String {
 /// How to change something in the plan and measure with it: `what` continues
 /// "in it, ...".
 pub(crate) fn edit_plan(run: &Run, what: &str) -> String {
+    if is_copy(run) {
+        return "Copy again with other operands: iflag= and oflag= take direct, dsync and sync, \
+                conv= takes fsync and fdatasync, bs= and count= say how much."
+            .to_owned();
+    }
     match plan_file(run) {
         Some(file) => format!("In {}, {what}, and type `{}`.", shell(file), measure(run)),
         None => format!(

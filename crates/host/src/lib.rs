@@ -2,7 +2,8 @@
 //! path, the counters of its devices, the page cache, where a file's data lies,
 //! and whether a device may be written.
 //!
-//! This crate only looks: nothing in it writes to a device. Roots of `/proc`,
+//! This crate only looks, but for [`loop_device`], which makes block devices over
+//! files of our own: nothing in it writes to a device. Roots of `/proc`,
 //! `/sys` and `/dev` are a parameter ([`Roots`]), parsers take bytes
 //! ([`parse`]), so that captured trees of other machines are test data.
 //!
@@ -16,6 +17,8 @@
 pub mod cpu;
 mod error;
 pub mod extents;
+#[cfg(target_os = "linux")]
+pub mod loop_device;
 mod machine;
 pub mod observe;
 pub mod parse;
@@ -30,6 +33,8 @@ pub mod usage;
 pub use cpu::{CpuScope, CpuTimes};
 pub use error::Error;
 pub use extents::{Extents, ExtentsMethod, extents};
+#[cfg(target_os = "linux")]
+pub use loop_device::LoopDevice;
 pub use machine::machine;
 pub use observe::{BesideObserver, Observer, Observers};
 pub use parse::ParseError;

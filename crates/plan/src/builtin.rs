@@ -13,6 +13,9 @@ const TEXTS: &[(&str, &str)] = &[
     ("stride", include_str!("../plans/stride.toml")),
     ("zones", include_str!("../plans/zones.toml")),
     ("streams", include_str!("../plans/streams.toml")),
+    ("dd", include_str!("../plans/dd.toml")),
+    ("hdparm", include_str!("../plans/hdparm.toml")),
+    ("raw-vs-block", include_str!("../plans/raw-vs-block.toml")),
     ("overhead", include_str!("../plans/overhead.toml")),
 ];
 

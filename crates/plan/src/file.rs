@@ -11,8 +11,8 @@ use crate::plan::{Amount, Plan, Stage};
 use crate::share::Share;
 use crate::units;
 use crate::workload::{
-    Arrivals, BufferAlignment, CacheMode, EngineChoice, IoContext, Operation, Pattern, Pool, Rate,
-    Stop, SyncMode, Touch, Workload,
+    Arrivals, BufferAlignment, CacheMode, EngineChoice, IoContext, On, Operation, Pattern, Pool,
+    Rate, Stop, SyncMode, Touch, Workload,
 };
 use fields::Fields;
 pub use fields::nearest;
@@ -76,6 +76,7 @@ const ENGINES: [(&str, EngineChoice); 5] = [
     ("mmap", EngineChoice::Mmap),
     ("null", EngineChoice::Null),
 ];
+const ONS: [(&str, On); 2] = [("target", On::Target), ("file", On::File)];
 
 const IO_CONTEXTS: [(&str, IoContext); 2] = [
     ("separate", IoContext::Separate),
@@ -265,6 +266,8 @@ fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
         sqpoll: table.flag("sqpoll")?.unwrap_or(default.sqpoll),
         pool,
         beside,
+        on: table.choice("on", &ONS)?.unwrap_or(default.on),
+        copy: None,
     })
 }
 
@@ -466,6 +469,9 @@ fn print_workload(out: &mut String, workload: &Workload) {
     }
     if workload.engine != default.engine {
         line("engine", text(word(&ENGINES, workload.engine)));
+    }
+    if workload.on != default.on {
+        line("on", text(word(&ONS, workload.on)));
     }
     for (key, set) in [("iopoll", workload.iopoll), ("sqpoll", workload.sqpoll)] {
         if set {

@@ -11,11 +11,13 @@
 //! * [`check`]: whether a workload makes sense at all, and on a given target.
 //! * [`mod@file`]: the TOML form of a plan, read and printed.
 //! * [`write_mode`]: the ways to write a file, by their usual names.
+//! * [`dd`]: what `diskfacts dd` is asked to do, in the words of GNU dd.
 //! * [`builtin`]: the plans that come with diskfacts.
 
 pub mod arrivals;
 pub mod builtin;
 pub mod check;
+pub mod dd;
 pub mod file;
 pub mod pattern;
 pub mod plan;
@@ -26,10 +28,11 @@ pub mod workload;
 pub mod write_mode;
 
 pub use check::{Constraints, Problem};
+pub use dd::{Copying, Dd};
 pub use plan::{Amount, Plan, Stage};
 pub use share::Share;
 pub use workload::{
-    Arrivals, BufferAlignment, CacheMode, EngineChoice, IoContext, Operation, Pattern, Pool, Rate,
-    Stop, SyncMode, Touch, Workload,
+    Arrivals, BufferAlignment, CacheMode, EngineChoice, IoContext, On, Operation, Pattern, Pool,
+    Rate, Stop, SyncMode, Touch, Workload,
 };
 pub use write_mode::WriteMode;

@@ -4,6 +4,7 @@
 //! one of the JSON document (`docs/reference/json.md`); the form people write
 //! is TOML with units and lives in [`crate::file`].
 
+use crate::dd::Copying;
 use crate::share::Share;
 use serde::{Deserialize, Serialize};
 
@@ -254,6 +255,18 @@ impl Pool {
     }
 }
 
+/// On which file or device of a target the I/O is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum On {
+    /// The target itself.
+    #[default]
+    Target,
+    /// A file that is made for it on the filesystem that the target stands on:
+    /// the folder of a loop device. Other targets have none.
+    File,
+}
+
 /// Which I/O to do, and how much of it at once. Pure data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
@@ -309,6 +322,13 @@ pub struct Workload {
     /// nothing beside itself.
     #[serde(default)]
     pub beside: Option<Box<Workload>>,
+    /// On what it is done.
+    #[serde(default)]
+    pub on: On,
+    /// A copy between two files, of which one is measured; only `diskfacts dd`
+    /// makes such a workload.
+    #[serde(default)]
+    pub copy: Option<Copying>,
 }
 
 impl Default for Workload {
@@ -335,6 +355,8 @@ impl Default for Workload {
             sqpoll: false,
             pool: None,
             beside: None,
+            on: On::Target,
+            copy: None,
         }
     }
 }

@@ -54,6 +54,55 @@ pub struct Evidence {
     pub beside: Option<Beside>,
     /// What could not be observed, and why.
     pub unseen: Vec<Unseen>,
+    /// What a copy did at its two ends; of `diskfacts dd` only.
+    #[serde(default)]
+    pub copy: Option<Copied>,
+}
+
+/// What a copy did, in the terms of dd.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Copied {
+    /// Reads that brought a whole block, and reads that brought less.
+    pub records_in: Records,
+    /// Writes of a whole block, and writes of less.
+    pub records_out: Records,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Why it ended.
+    pub ended: CopyEnd,
+    /// Bytes of `skip=` that the input did not have.
+    pub skip_missing_bytes: u64,
+    /// Bytes of the output that were in the page cache only, not yet on the
+    /// device, when dd's clock stopped; absent when the kernel does not tell.
+    pub dirty_bytes: Option<u64>,
+    /// Nanoseconds that an `fdatasync(2)` took after dd's clock had stopped;
+    /// absent when the output is no file and no device, or when it failed.
+    pub flush_ns: Option<u64>,
+}
+
+/// Blocks that were whole, and blocks that were not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Records {
+    /// As long as the block size.
+    pub full: u64,
+    /// Shorter.
+    pub partial: u64,
+}
+
+/// Why a copy ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CopyEnd {
+    /// All of `count=` was copied.
+    Count,
+    /// The input ended.
+    Input,
+    /// A read, a write or the final sync failed.
+    Error,
+    /// A signal.
+    Stopped,
 }
 
 /// What one of several streams did.

@@ -116,6 +116,10 @@ pub enum TargetKind {
     Device,
     /// A simulated disk.
     Simulated,
+    /// A pipe, a terminal, `/dev/zero` and the like: bytes that lie on no disk.
+    Stream,
+    /// A loop device that diskfacts made over a file of its own.
+    Loop,
 }
 
 /// How a file lies on its filesystem (`FIEMAP`, else `SEEK_HOLE`).

@@ -3,6 +3,7 @@
 use crate::evidence::Evidence;
 use crate::histogram::Histogram;
 use crate::packed::PackedHistograms;
+use diskfacts_plan::dd::End;
 use diskfacts_plan::{CacheMode, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -35,10 +36,10 @@ pub struct Trial {
     pub iops: f64,
     /// Latency of all operations.
     pub latency_ns: Latency,
-    /// Latency of the reads of a mixed workload.
+    /// Latency of the reads of a mixed workload, or of a copy.
     #[serde(default)]
     pub latency_read_ns: Option<Latency>,
-    /// Latency of the writes of a mixed workload.
+    /// Latency of the writes of a mixed workload, or of a copy.
     #[serde(default)]
     pub latency_write_ns: Option<Latency>,
     /// Latency from submission alone, when the workload has a rate and
@@ -85,6 +86,16 @@ impl Histograms {
         let mut all = self.read.clone();
         all.add(&self.write);
         all
+    }
+
+    /// Latencies of the operations that a workload is measured by: all but, of
+    /// a copy, those of the end that is measured.
+    pub fn measured(&self, workload: &Workload) -> Histogram {
+        match &workload.copy {
+            None => self.all(),
+            Some(copy) if copy.measured == End::Input => self.read.clone(),
+            Some(_) => self.write.clone(),
+        }
     }
 
     /// Adds the counts of another trial.

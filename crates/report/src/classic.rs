@@ -3,58 +3,99 @@
 //!
 //! A program's own units are kept: see the format of each.
 
+mod dd;
+mod dd_plan;
+mod hdparm;
+pub(crate) mod raw_vs_block;
 mod streams;
 mod stride;
 mod write_matrix;
 
 use crate::notes;
-use diskfacts_plan::{Plan, WriteMode};
-use diskfacts_record::Run;
+use diskfacts_plan::Plan;
+use diskfacts_record::{Run, StageFigures, Trial};
 
-/// A format, and the plans that it is for.
+/// A format: for which plans, its lines, and what they leave unsaid.
 struct Format {
     has: fn(&Plan) -> bool,
     lines: fn(&Run) -> String,
     notes: fn(&Run) -> Vec<String>,
 }
 
-/// The first that is for a plan is taken.
+/// Of several that a plan could have, the first one is taken.
 const FORMATS: &[Format] = &[
     Format {
-        has: |plan| {
-            let of = |stage: &diskfacts_plan::Stage| WriteMode::of(&stage.workload);
-            plan.stages.iter().all(|stage| of(stage).is_some())
-        },
-        lines: write_matrix::lines,
-        notes: |run| {
-            let refused = write_matrix::refused(run);
-            refused
-                .into_iter()
-                .chain(write_matrix::shortened(run))
-                .collect()
-        },
+        has: dd::has,
+        lines: dd::lines,
+        notes: |_| Vec::new(),
     },
     Format {
         has: stride::has,
         lines: stride::lines,
-        notes: |run| stride::left_out(run).into_iter().collect(),
+        notes: stride::left_out,
     },
     Format {
         has: streams::has,
         lines: streams::lines,
         notes: |run| streams::failed(run).into_iter().collect(),
     },
+    Format {
+        has: dd_plan::has,
+        lines: dd_plan::lines,
+        notes: zeros,
+    },
+    Format {
+        has: hdparm::has,
+        lines: hdparm::lines,
+        notes: |_| Vec::new(),
+    },
+    Format {
+        has: raw_vs_block::has,
+        lines: raw_vs_block::lines,
+        notes: |_| Vec::new(),
+    },
+    Format {
+        has: write_matrix::has,
+        lines: write_matrix::lines,
+        notes: write_matrix::notes,
+    },
 ];
 
-fn of(plan: &Plan) -> Option<&'static Format> {
-    let mut formats = FORMATS.iter();
-    formats.find(|format| !plan.stages.is_empty() && (format.has)(plan))
+/// What dd would have written is told apart from what was.
+fn zeros(run: &Run) -> Vec<String> {
+    let writes = |trial: &Trial| trial.workload.operation.writes();
+    if run.trials.iter().any(writes) {
+        vec![
+            "What was written is random and not the zeros of if=/dev/zero, which some disks and \
+             filesystems compress."
+                .to_owned(),
+        ]
+    } else {
+        Vec::new()
+    }
 }
 
-/// Whether a plan has such a format: a built-in one that was taken from another
-/// program, and what was made from it.
+/// The trial of these figures that stands in the middle by its throughput; of an
+/// even number the slower of the two.
+fn median_trial<'r>(run: &'r Run, figures: &StageFigures) -> Option<&'r Trial> {
+    let of = |trial: &&Trial| trial.stage == figures.stage && trial.settings == figures.settings;
+    let mut trials: Vec<&Trial> = run.trials.iter().filter(of).collect();
+    trials.sort_by(|a, b| {
+        a.throughput_bytes_per_s
+            .total_cmp(&b.throughput_bytes_per_s)
+    });
+    let middle = trials.len().checked_sub(1)? / 2;
+    trials.get(middle).copied()
+}
+
+fn format(plan: &Plan) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| (format.has)(plan))
+}
+
+/// Whether a plan has such a format: a copy, `dd`, `hdparm`, `raw-vs-block`,
+/// `write-matrix`, and what was made from these.
 pub fn has(plan: &Plan) -> bool {
-    of(plan).is_some()
+    format(plan).is_some()
 }
 
 /// What the lines of a run do not say, a sentence each: what was done otherwise
@@ -62,7 +103,7 @@ pub fn has(plan: &Plan) -> bool {
 /// them beside those of the program. Nothing for a plan without such a format
 /// ([`has`]).
 pub fn notes(run: &Run) -> Vec<String> {
-    let Some(format) = of(&run.plan) else {
+    let Some(format) = format(&run.plan) else {
         return Vec::new();
     };
     let mut said = notes::notes(run);
@@ -73,5 +114,5 @@ pub fn notes(run: &Run) -> Vec<String> {
 /// The figures of a run in the format of its plan; nothing for a plan without
 /// one ([`has`]).
 pub fn run(run: &Run) -> String {
-    of(&run.plan).map_or_else(String::new, |format| (format.lines)(run))
+    format(&run.plan).map_or_else(String::new, |format| (format.lines)(run))
 }

@@ -10,6 +10,7 @@
 //! control characters escaped, so that none can move the cursor or change what
 //! the terminal shows.
 
+mod copy;
 mod devices;
 mod findings;
 mod heading;
@@ -19,6 +20,7 @@ mod page;
 mod plans;
 mod progress;
 mod reproduction;
+mod requests;
 mod run;
 mod runs;
 mod sim;

@@ -45,7 +45,8 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
         plan,
         built_in,
         time_ns: args.time.or(plan_time_ns).unwrap_or(TIME_NS),
-        size: args.size,
+        size: args.loop_size.or(args.size),
+        looped: args.loop_size.is_some(),
         uses: &args.uses,
         seed: args.seed,
         destroy_data_on: args.destroy_data_on.as_deref(),
@@ -61,11 +62,14 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
         text::run(&ended.run, &closing(&ended, built_in, common), &look)
     };
     print(&text)?;
-    let exit = ended
-        .stopped
-        .unwrap_or_else(|| exit_of(&ended.run, &args.uses));
-    let why = why(exit, &ended.run, &args.uses);
-    if args.style == Style::Classic {
+    conclude(ended, &args.uses, args.style)
+}
+
+/// Says on standard error what the figures leave unsaid, and how the run ended.
+pub(super) fn conclude(ended: Ended, uses: &[String], style: Style) -> Result<Exit, Failure> {
+    let exit = ended.stopped.unwrap_or_else(|| exit_of(&ended.run, uses));
+    let why = why(exit, &ended.run, uses);
+    if style == Style::Classic {
         let said = why.as_deref().filter(|_| ended.not_stored.is_none());
         super::say_classic_notes(&ended.run, said);
     }
@@ -73,7 +77,7 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
         not_stored.print();
         return Ok(Exit::Failed);
     }
-    for name in not_judged(&ended.run, &args.uses) {
+    for name in not_judged(&ended.run, uses) {
         say(&format!(
             "diskfacts: no verdict on {name}: not all that it needs was measured"
         ));
@@ -154,7 +158,8 @@ fn why(exit: Exit, run: &Run, asked: &[String]) -> Option<String> {
     })
 }
 
-fn closing(ended: &Ended, built_in: bool, common: &Common) -> Closing {
+/// Where the run is stored, and what to type next.
+pub(super) fn closing(ended: &Ended, built_in: bool, common: &Common) -> Closing {
     let run = &ended.run;
     let store = ended.store.display();
     let option = storing::option(common);

@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(crate) mod dd;
 pub(crate) mod devices;
 pub(crate) mod measure;
 pub(crate) mod plans;
@@ -8,7 +9,7 @@ pub(crate) mod show;
 pub(crate) mod sim;
 
 use crate::exit::{Failure, say};
-use diskfacts_plan::Plan;
+use diskfacts_plan::{Plan, builtin};
 use diskfacts_record::Run;
 use diskfacts_report::classic;
 use std::io::Write;
@@ -40,8 +41,12 @@ pub(crate) fn check_classic(plan: &Plan) -> Result<(), Failure> {
     if classic::has(plan) {
         return Ok(());
     }
+    let have: Vec<&str> = builtin::names()
+        .filter(|name| builtin::plan(name).is_some_and(|plan| classic::has(&plan)))
+        .collect();
     Err(Failure::wrong_call(format!(
-        "--style classic prints the lines of the program that a plan was taken from; write-matrix and stride have such lines, {} has none",
+        "--style classic prints the lines of the program that a plan was taken from; the plans {} have such lines, {} has none",
+        have.join(", "),
         plan.name
     )))
 }

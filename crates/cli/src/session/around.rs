@@ -43,7 +43,24 @@ impl<'a> Around<'a> {
         stack: &Stack,
         stop: &'a AtomicBool,
     ) -> Self {
-        let (offset, span) = span_of(workload, target);
+        let (_, span) = span_of(workload, target);
+        let workload = Workload {
+            span: Some(span),
+            ..workload.clone()
+        };
+        Self::growing(file, &workload, target, stack, stop)
+    }
+
+    /// For a file that may become longer than it is.
+    pub(super) fn growing(
+        file: &'a File,
+        workload: &Workload,
+        target: &Target,
+        stack: &Stack,
+        stop: &'a AtomicBool,
+    ) -> Self {
+        let offset = workload.offset;
+        let span = workload.span.unwrap_or(u64::MAX - offset);
         let observers =
             Observers::for_run(&Roots::default(), stack).with_residency(file, offset, span);
         Self {

@@ -4,7 +4,7 @@
 use crate::exit::Failure;
 use crate::target::{Measured, Medium};
 use diskfacts_plan::units::show_size;
-use diskfacts_plan::{Constraints, EngineChoice, Pattern, Plan, Problem, Stage, Workload};
+use diskfacts_plan::{Constraints, EngineChoice, On, Pattern, Plan, Problem, Stage, Workload};
 use diskfacts_record::TargetKind;
 
 /// The plan as it fits the target, and notes on what was left out. A built-in
@@ -29,14 +29,15 @@ pub(super) fn fit(
         }
         let problems = stage.workload.problems_on(&constraints);
         let real_time = needs_real_time(&stage.workload, measured);
-        if problems.is_empty() && real_time.is_none() {
+        let no_file = needs_a_file(&stage.workload, measured);
+        if problems.is_empty() && real_time.is_none() && no_file.is_none() {
             make_definite(&mut stage.workload, constraints.size);
             return true;
         }
         for problem in problems {
             refused.add(stage, &problem, &constraints);
         }
-        if let Some(problem) = real_time {
+        if let Some(problem) = real_time.or(no_file) {
             refused.say(stage, &problem);
         }
         false
@@ -200,6 +201,21 @@ fn needs_real_time(workload: &Workload, measured: &Measured) -> Option<String> {
         EngineChoice::Auto | EngineChoice::Sync | EngineChoice::IoUring => return None,
     };
     is_virtual.then(|| why.to_owned())
+}
+
+/// Why a workload cannot be done on a file beside the target, if it cannot.
+fn needs_a_file(workload: &Workload, measured: &Measured) -> Option<String> {
+    if workload.on == On::Target || measured.target.kind == TargetKind::Loop {
+        return None;
+    }
+    Some(match measured.target.kind {
+        TargetKind::Folder => "on = \"file\": the target is itself a file in this folder, and the \
+                               other stages go through it"
+            .to_owned(),
+        _ => "on = \"file\": a file on the same disk needs a folder there; name the folder, and \
+              add --loop SIZE for a device beside the file"
+            .to_owned(),
+    })
 }
 
 fn shorten_span(workload: &mut Workload, size: u64) {

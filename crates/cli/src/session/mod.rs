@@ -2,6 +2,7 @@
 //! in rounds, store each as it ends, conclude.
 
 mod around;
+mod copy;
 mod fit;
 #[cfg(test)]
 mod planted;
@@ -13,12 +14,13 @@ use crate::exit::{Exit, Failure, OrFail};
 use crate::progress::Display;
 use crate::signals::Signals;
 use crate::target::{self, Filling, Measured, Medium, Wanted};
+pub(crate) use copy::{CopyRequest, copy};
 use diskfacts_engine::overhead_ns_per_io;
 use diskfacts_facts::{figures, findings, verdicts};
 use diskfacts_host::{Roots, machine};
 use diskfacts_plan::rng::Rng;
-use diskfacts_plan::{EngineChoice, Plan};
-use diskfacts_record::{Run, RunInfo, SCHEMA, Stack, Status, TargetKind, Trial};
+use diskfacts_plan::{EngineChoice, On, Plan};
+use diskfacts_record::{Run, RunInfo, SCHEMA, Stack, Status, Target, TargetKind, Trial};
 use jiff::Timestamp;
 use schedule::Schedule;
 use std::path::{Path, PathBuf};
@@ -40,6 +42,8 @@ pub(crate) struct Request<'a> {
     pub(crate) time_ns: u64,
     /// Size of the file that is made in a folder.
     pub(crate) size: Option<u64>,
+    /// Whether a loop device is made over it.
+    pub(crate) looped: bool,
     /// The uses that a verdict was asked for.
     pub(crate) uses: &'a [String],
     /// Seed of all random choices, if not drawn.
@@ -73,7 +77,8 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
             drawn(started)
         }
     });
-    let (mut measured, stack) = open(request, seed)?;
+    let wanted = wanted(request, seed);
+    let (mut measured, mut stack) = target::open(&wanted)?;
     let (plan, notes) = fit::fit(&request.plan, &measured, request.built_in)?;
     // After all that may be wrong with the call, which must leave no store
     // behind; before anything is measured, which must be kept.
@@ -87,7 +92,7 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
             .any(|e| e != EngineChoice::Null)
     };
     let (plan, notes) = if let Medium::File(file) = &measured.medium
-        && measured.target.kind == TargetKind::Folder
+        && matches!(measured.target.kind, TargetKind::Folder | TargetKind::Loop)
         && does_io(&plan)
     {
         Filling {
@@ -98,15 +103,29 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
             time_ns: request.time_ns / 3,
         }
         .run(signals, &display)?;
+        if measured.target.kind == TargetKind::Loop {
+            stack = attach(request, &wanted, &mut measured, stack, signals, &display)?;
+        }
         // A file that had to be shortened may no longer hold every stage.
         fit::fit(&request.plan, &measured, request.built_in)?
+    } else if measured.target.kind == TargetKind::Loop {
+        stack = target::looped::attach(&mut measured, None, stack)?;
+        (plan, notes)
     } else {
         (plan, notes)
     };
     signals.check()?;
     measured.notes.extend(notes);
 
-    let mut run = begun(started, seed, request.time_ns, &measured, stack, plan)?;
+    let overhead_ns_per_io = match measured.medium {
+        Medium::File(_) => Some(overhead_ns_per_io().or_failed()?),
+        // Measuring costs no virtual time.
+        Medium::Simulated(_) => None,
+    };
+    let mut run = begun(started, seed, &measured.target, stack, plan);
+    run.run.budget_ns = Some(request.time_ns);
+    run.run.overhead_ns_per_io = overhead_ns_per_io;
+    run.run.notes.clone_from(&measured.notes);
     store
         .begin(&run, crate::storing::writer_of("self").as_ref())
         .or_failed()?;
@@ -130,32 +149,55 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     })
 }
 
-fn open(request: &Request<'_>, seed: u64) -> Result<(Measured, Stack), Failure> {
+fn wanted<'a>(request: &Request<'a>, seed: u64) -> Wanted<'a> {
     let stages = &request.plan.stages;
-    target::open(&Wanted {
+    Wanted {
         given: request.target,
         size: request.size,
+        looped: request.looped,
         writes: stages.iter().any(|s| s.workload.writes_anything()),
         destroy_data_on: request.destroy_data_on,
         seed,
-    })
+    }
+}
+
+/// Makes the loop device over the file that was filled, and before that a file
+/// beside it, where stages are done on one.
+fn attach(
+    request: &Request<'_>,
+    wanted: &Wanted<'_>,
+    measured: &mut Measured,
+    stack: Stack,
+    signals: &Signals,
+    display: &Display,
+) -> Result<Stack, Failure> {
+    let mut stages = request.plan.stages.iter();
+    let beside = if stages.any(|stage| stage.workload.on == On::File) {
+        let mut beside = target::looped::beside(wanted, measured, &stack)?;
+        if let Medium::File(file) = &beside.medium {
+            Filling {
+                file,
+                target: &mut beside.target,
+                notes: &mut beside.notes,
+                seed: wanted.seed.wrapping_add(1),
+                time_ns: request.time_ns / 6,
+            }
+            .run(signals, display)?;
+        }
+        let size = beside.target.size_bytes;
+        match beside.medium {
+            Medium::File(file) => Some((file, size)),
+            Medium::Simulated(_) => None,
+        }
+    } else {
+        None
+    };
+    target::looped::attach(measured, beside, stack)
 }
 
 /// The record of a run before its first trial.
-fn begun(
-    started: Timestamp,
-    seed: u64,
-    time_ns: u64,
-    measured: &Measured,
-    stack: Stack,
-    plan: Plan,
-) -> Result<Run, Failure> {
-    let overhead_ns_per_io = match measured.medium {
-        Medium::File(_) => Some(overhead_ns_per_io().or_failed()?),
-        // Measuring costs no virtual time.
-        Medium::Simulated(_) => None,
-    };
-    Ok(Run {
+fn begun(started: Timestamp, seed: u64, target: &Target, stack: Stack, plan: Plan) -> Run {
+    Run {
         schema: SCHEMA,
         run: RunInfo {
             id: id(started, seed),
@@ -167,19 +209,19 @@ fn begun(
                 .collect(),
             status: Status::Running,
             seed,
-            budget_ns: Some(time_ns),
-            overhead_ns_per_io,
-            notes: measured.notes.clone(),
+            budget_ns: None,
+            overhead_ns_per_io: None,
+            notes: Vec::new(),
         },
         machine: machine(&Roots::default()),
-        target: measured.target.clone(),
+        target: target.clone(),
         stack,
         plan,
         trials: Vec::new(),
         figures: Vec::new(),
         findings: Vec::new(),
         verdicts: Vec::new(),
-    })
+    }
 }
 
 /// Does the trials of a run within its budget and gives each to `keep`; sets

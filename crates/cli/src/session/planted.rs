@@ -5,6 +5,7 @@
 mod cases;
 mod matrix;
 mod positions;
+mod requests;
 mod setup;
 mod truth;
 
@@ -53,6 +54,7 @@ fn every_rule_has_a_flaw_that_is_planted() {
         .map(|(rule, _)| *rule)
         .chain(matrix::RULES)
         .chain(positions::RULES)
+        .chain(requests::RULES)
         .collect();
     let known: Vec<&str> = rules::all().iter().map(|rule| rule.name).collect();
     for rule in &known {

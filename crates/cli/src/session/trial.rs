@@ -4,12 +4,12 @@ use super::around::Around;
 use super::schedule::Next;
 use crate::progress::{Display, Watched};
 use crate::signals::Signals;
-use crate::target::{Measured, Medium};
+use crate::target::{Measured, Medium, OpenFile};
 use diskfacts_engine::{Progress, Trial as Doing, TrialError, TrialOutcome, run_trial};
 use diskfacts_facts::layers;
-use diskfacts_plan::{CacheMode, Pattern, Plan, Stage, Workload};
+use diskfacts_plan::{CacheMode, On, Pattern, Plan, Stage, Workload};
 use diskfacts_record::evidence::Beside;
-use diskfacts_record::{Cpu, Evidence, Latency, Stack, Trial};
+use diskfacts_record::{Cpu, Evidence, Latency, Stack, Target, Trial};
 
 /// Does one trial.
 pub(super) fn run(
@@ -41,31 +41,66 @@ pub(super) fn run(
         left_ns: next.left_ns,
         is_virtual: matches!(measured.medium, Medium::Simulated(_)),
     };
-    let size = measured.target.size_bytes;
+    if workload.on == On::File
+        && let Some(beside) = &measured.beside
+    {
+        let target = Target {
+            size_bytes: beside.size_bytes,
+            ..measured.target.clone()
+        };
+        let on = (&beside.file, &target, &beside.stack);
+        let (outcome, evidence) = on_file(on, &workload, next, signals, display, watched)?;
+        return Ok(record(
+            stage,
+            next,
+            workload,
+            outcome,
+            evidence,
+            &beside.stack,
+        ));
+    }
     let (outcome, evidence) = match &mut measured.medium {
         Medium::Simulated(computer) => display.watch(watched, &progress, || {
             computer.run_trial(&workload, next.seed, &progress)
         })?,
         Medium::File(file) => {
-            let stop = signals.stop();
-            let mut around = Around::new(&file.file, &workload, &measured.target, stack, &stop);
-            let doing = Doing {
-                file: file.stream_file(size),
-                workload: &workload,
-                seed: next.seed,
-            };
-            let outcome = display.watch(watched, &progress, || {
-                run_trial(doing, &progress, &mut around)
-            })?;
-            let mut evidence = Evidence::default();
-            around.evidence(&mut evidence);
-            (outcome, evidence)
+            let on = (&*file, &measured.target, stack);
+            on_file(on, &workload, next, signals, display, watched)?
         }
     };
     Ok(record(stage, next, workload, outcome, evidence, stack))
 }
 
-fn record(
+/// One trial on a file or device of this machine, and what was observed.
+fn on_file(
+    (file, target, stack): (&OpenFile, &Target, &Stack),
+    workload: &Workload,
+    next: &Next,
+    signals: &Signals,
+    display: &Display,
+    watched: Watched,
+) -> Result<(TrialOutcome, Evidence), TrialError> {
+    let progress = Progress {
+        stop: signals.stop(),
+        ..Progress::default()
+    };
+    let stop = signals.stop();
+    let mut around = Around::new(&file.file, workload, target, stack, &stop);
+    let doing = Doing {
+        file: file.stream_file(target.size_bytes),
+        workload,
+        seed: next.seed,
+    };
+    let outcome = display.watch(watched, &progress, || {
+        run_trial(doing, &progress, &mut around)
+    })?;
+    let mut evidence = Evidence::default();
+    around.evidence(&mut evidence);
+    Ok((outcome, evidence))
+}
+
+/// The record of a trial, from what the engine measured and what was observed.
+pub(super) fn record(
     stage: &Stage,
     next: &Next,
     workload: Workload,
@@ -99,7 +134,7 @@ fn record(
         ns.filter(|_| outcome.ops > 0)
             .map(|ns| ns as f64 / outcome.ops as f64)
     };
-    let mixed = workload.operation.has_two_kinds();
+    let mixed = workload.operation.has_two_kinds() || workload.copy.is_some();
     Trial {
         stage: stage.name.clone(),
         number: next.number,
@@ -111,7 +146,7 @@ fn record(
         errors: outcome.errors,
         throughput_bytes_per_s: per_second(bytes),
         iops: per_second(outcome.ops),
-        latency_ns: Latency::from(&histograms.all()),
+        latency_ns: Latency::from(&histograms.measured(&workload)),
         latency_read_ns: mixed.then(|| Latency::from(&histograms.read)),
         latency_write_ns: mixed.then(|| Latency::from(&histograms.write)),
         latency_service_ns: histograms.service.as_ref().map(Latency::from),

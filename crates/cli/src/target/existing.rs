@@ -9,6 +9,7 @@ use diskfacts_host::{
     usage_while_held,
 };
 use diskfacts_record::TargetKind;
+use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -75,11 +76,7 @@ pub(super) fn open(wanted: &Wanted<'_>, subject: &Subject) -> Result<Measured, F
         )));
     }
     if writable && !opened.granted.write {
-        return Err(Failure::wrong_call(format!(
-            "{} cannot be written: {}",
-            subject.path.display(),
-            opened.granted.write_refused.unwrap_or_default()
-        )));
+        return Err(cannot_be_written(subject, opened.granted.write_refused));
     }
     let file = opened.file;
     let extents = if kind == TargetKind::File {
@@ -91,6 +88,36 @@ pub(super) fn open(wanted: &Wanted<'_>, subject: &Subject) -> Result<Measured, F
     let mut measured = measured(wanted, subject, kind, file, path, size_bytes, writable);
     measured.target.extents = extents;
     Ok(measured)
+}
+
+/// What was named as what may be destroyed is taken for writing: refused while it
+/// is in use or carries data, and a device claimed for as long as the file that is
+/// answered stays open.
+pub(super) fn claim(subject: &Subject) -> Result<Option<File>, Failure> {
+    if !matches!(subject.kind, SubjectKind::BlockDevice { .. }) {
+        refuse_used_file(subject)?;
+        return Ok(None);
+    }
+    refuse_used(&usage(&Roots::default(), &subject.path).or_wrong_call()?)?;
+    let claimed = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .exclusive(true)
+        .open(&subject.path)
+        .or_wrong_call()?;
+    refuse_used(&usage_while_held(&Roots::default(), &subject.path).or_wrong_call()?)?;
+    if !claimed.granted.write {
+        return Err(cannot_be_written(subject, claimed.granted.write_refused));
+    }
+    Ok(Some(claimed.file))
+}
+
+fn cannot_be_written(subject: &Subject, why: Option<String>) -> Failure {
+    Failure::wrong_call(format!(
+        "{} cannot be written: {}",
+        subject.path.display(),
+        why.unwrap_or_default()
+    ))
 }
 
 /// A device is refused while anybody uses it or it carries anything that looks

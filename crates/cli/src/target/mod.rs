@@ -2,7 +2,9 @@
 //! existing file, a block device, or a simulated disk; opened so that nothing
 //! that holds data is written.
 
+pub(crate) mod copy;
 mod existing;
+pub(crate) mod looped;
 mod own_file;
 pub(crate) mod simulated;
 
@@ -31,6 +33,17 @@ pub(crate) struct Measured {
     pub(crate) medium: Medium,
     /// What is different from what was asked, each a sentence.
     pub(crate) notes: Vec<String>,
+    /// A file on the filesystem that the target stands on, for the stages that
+    /// are done on it; only beside a loop device of ours.
+    pub(crate) beside: Option<Beside>,
+}
+
+/// A file beside the target.
+pub(crate) struct Beside {
+    pub(crate) file: OpenFile,
+    /// What lies under it.
+    pub(crate) stack: Stack,
+    pub(crate) size_bytes: u64,
 }
 
 /// Where the bytes of a target are.
@@ -93,6 +106,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) given: &'a Path,
     /// Size of the file that is made in a folder.
     pub(crate) size: Option<u64>,
+    /// Whether a loop device is made over that file.
+    pub(crate) looped: bool,
     /// Whether any stage writes.
     pub(crate) writes: bool,
     /// Whose data may be destroyed.
@@ -105,6 +120,9 @@ pub(crate) struct Wanted<'a> {
 /// given its file's content: [`Filling`].
 pub(crate) fn open(wanted: &Wanted<'_>) -> Result<(Measured, Stack), Failure> {
     if let Some(name) = simulated::name(wanted.given) {
+        if wanted.looped {
+            return Err(no_folder(wanted.given));
+        }
         return simulated::open(wanted, &name);
     }
     let subject = look(wanted.given)?;
@@ -116,11 +134,24 @@ pub(crate) fn open(wanted: &Wanted<'_>) -> Result<(Measured, Stack), Failure> {
         SubjectKind::Folder => {
             let filesystem = stack.filesystem.as_ref();
             let mount_point = filesystem.map(|f| f.mount_point.as_str());
-            own_file::open(wanted, &subject, mount_point)
+            if wanted.looped {
+                looped::open(wanted, &subject, mount_point)
+            } else {
+                own_file::open(wanted, &subject, mount_point)
+            }
         }
+        _ if wanted.looped => Err(no_folder(wanted.given)),
         SubjectKind::File | SubjectKind::BlockDevice { .. } => existing::open(wanted, &subject),
     }?;
     Ok((measured, stack))
+}
+
+fn no_folder(given: &Path) -> Failure {
+    Failure::wrong_call(format!(
+        "--loop makes a loop device over a file in a folder, and {} is none; name a folder, as in \
+         `diskfacts measure . --loop 4GiB`, or leave --loop away",
+        given.display()
+    ))
 }
 
 /// Looks at a path, and says what may have been meant when nothing is there.
@@ -247,6 +278,7 @@ fn measured(
             alignment,
         }),
         notes,
+        beside: None,
     }
 }
 

@@ -40,7 +40,8 @@ pub(super) fn open(
             mount_point.unwrap_or("MOUNT_POINT")
         )));
     }
-    let (bytes, note) = choose_size(wanted.size, &space, folder)?;
+    let option = if wanted.looped { "--loop" } else { "--size" };
+    let (bytes, note) = choose_size(wanted.size, &space, folder, option)?;
     let file = create(folder).map_err(|error| refused(folder, error))?;
     reserve(&file, bytes).map_err(|errno| no_space(folder, bytes, errno))?;
     let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
@@ -54,6 +55,7 @@ fn choose_size(
     asked: Option<u64>,
     space: &Space,
     folder: &Path,
+    option: &str,
 ) -> Result<(u64, Option<String>), Failure> {
     if space.total_bytes == 0 {
         return Err(Failure::wrong_call(format!(
@@ -77,14 +79,14 @@ fn choose_size(
     if let Some(asked) = asked {
         if asked < LEAST_BYTES {
             return Err(Failure::wrong_call(format!(
-                "--size {} is too small to measure anything but caches; at least {}",
+                "{option} {} is too small to measure anything but caches; at least {}",
                 size(asked),
                 size(LEAST_BYTES)
             )));
         }
         if rounded(asked) > most {
             return Err(Failure::failed(format!(
-                "{} has {} free, of which {} stay free for others: no room for a file of {}. Ask for at most --size {}",
+                "{} has {} free, of which {} stay free for others: no room for a file of {}. Ask for at most {option} {}",
                 folder.display(),
                 size(space.available_bytes),
                 size(reserve),
@@ -265,23 +267,41 @@ mod tests {
 
     #[test]
     fn a_file_is_as_large_as_usual_where_there_is_room() {
-        let (bytes, note) = choose_size(None, &space(100 << 30, 50 << 30), Path::new("/x"))
-            .unwrap_or_else(|_| panic!("there is room"));
+        let (bytes, note) =
+            choose_size(None, &space(100 << 30, 50 << 30), Path::new("/x"), "--size")
+                .unwrap_or_else(|_| panic!("there is room"));
         assert_eq!((bytes, note), (1 << 30, None));
     }
 
     #[test]
     fn a_smaller_file_says_so_and_leaves_a_reserve() {
-        let (bytes, note) = choose_size(None, &space(1 << 30, 512 << 20), Path::new("/x"))
-            .unwrap_or_else(|_| panic!("there is room"));
+        let (bytes, note) =
+            choose_size(None, &space(1 << 30, 512 << 20), Path::new("/x"), "--size")
+                .unwrap_or_else(|_| panic!("there is room"));
         assert_eq!(bytes, 460 << 20);
         assert!(note.is_some_and(|note| note.contains("460 MiB instead of 1 GiB")));
     }
 
     #[test]
     fn too_little_room_and_too_small_a_size_are_refused() {
-        assert!(choose_size(None, &space(16 << 20, 6 << 20), Path::new("/x")).is_err());
-        assert!(choose_size(Some(8 << 30), &space(8 << 30, 8 << 30), Path::new("/x")).is_err());
-        assert!(choose_size(Some(100), &space(8 << 30, 8 << 30), Path::new("/x")).is_err());
+        assert!(choose_size(None, &space(16 << 20, 6 << 20), Path::new("/x"), "--size").is_err());
+        assert!(
+            choose_size(
+                Some(8 << 30),
+                &space(8 << 30, 8 << 30),
+                Path::new("/x"),
+                "--size"
+            )
+            .is_err()
+        );
+        assert!(
+            choose_size(
+                Some(100),
+                &space(8 << 30, 8 << 30),
+                Path::new("/x"),
+                "--size"
+            )
+            .is_err()
+        );
     }
 }

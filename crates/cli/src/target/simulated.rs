@@ -85,6 +85,7 @@ pub(crate) fn build(given: &Path, profile: &Profile, seed: u64, plant: Plant) ->
         target,
         medium: Medium::Simulated(Box::new(computer)),
         notes: Vec::new(),
+        beside: None,
     };
     (measured, stack)
 }

@@ -7,6 +7,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod dd;
 mod destroy;
 mod devices_command;
 mod existing;

@@ -1,7 +1,7 @@
 //! Operations failed: counted, with what came back and where it began.
 
 use super::{Context, names};
-use crate::words::{count, list, measure_with, shell, stage_list};
+use crate::words::{count, is_copy, list, measure_with, shell, stage_list};
 use diskfacts_plan::units::{exact_size, show_size};
 use diskfacts_record::evidence::ErrorCount;
 use diskfacts_record::{Confidence, Finding, Severity};
@@ -111,10 +111,14 @@ fn remedy(context: &Context<'_>, kinds: &[i32]) -> String {
     }
     if kinds.contains(&ENOSPC) {
         let half = exact_size((context.run.target.size_bytes / 2).max(1 << 20));
-        steps.push(format!(
-            "free some space, or take a smaller file with `{}`",
-            measure_with(context.run, "--size", &half)
-        ));
+        steps.push(if is_copy(context.run) {
+            "free some space, or copy less with count=".to_owned()
+        } else {
+            format!(
+                "free some space, or take a smaller file with `{}`",
+                measure_with(context.run, "--size", &half)
+            )
+        });
     }
     if kinds.contains(&EINVAL) {
         steps.push(format!(

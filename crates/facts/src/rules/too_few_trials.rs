@@ -2,7 +2,7 @@
 //! the median, and nothing shows it.
 
 use super::{Context, names};
-use crate::words::{list, measure_longer, measure_with, stage_list};
+use crate::words::{is_copy, list, measure_longer, measure_with, stage_list};
 use diskfacts_record::{Confidence, Finding, Run, Severity};
 
 pub(super) const NAME: &str = "too-few-trials";
@@ -10,6 +10,10 @@ pub(super) const NAME: &str = "too-few-trials";
 const TRIALS: usize = 3;
 
 pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    // A copy is made once; its figure is of that one.
+    if is_copy(context.run) {
+        return Vec::new();
+    }
     let few: Vec<_> = context
         .stages
         .iter()

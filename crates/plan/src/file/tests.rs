@@ -198,6 +198,8 @@ fn any_plain_workload() -> impl Strategy<Value = Workload> {
                 sqpoll: c.2,
                 pool: None,
                 beside: None,
+                on: ONS[usize::from(c.2)].1,
+                copy: None,
             },
         )
 }

@@ -103,8 +103,8 @@ fn row(run: &Run, trial: &Trial) -> Result<Row, NoLine> {
         return Err(NoLine::Time);
     }
     let place = match run.target.kind {
-        TargetKind::Folder | TargetKind::File => Place::Ext,
-        TargetKind::Device | TargetKind::Simulated => Place::Raw,
+        TargetKind::Folder | TargetKind::File | TargetKind::Stream => Place::Ext,
+        TargetKind::Device | TargetKind::Loop | TargetKind::Simulated => Place::Raw,
     };
     let row = Row {
         place: Some(place),

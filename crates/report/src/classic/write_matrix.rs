@@ -5,10 +5,24 @@
 use crate::formats::write_matrix::{MB, Row};
 use crate::notes::direct_refused;
 use crate::text::list;
-use diskfacts_plan::{Stage, WriteMode};
+use diskfacts_plan::{Plan, Stage, WriteMode};
 use diskfacts_record::{Run, StageFigures};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+
+/// Whether all stages of a plan are cells of the matrix.
+pub(super) fn has(plan: &Plan) -> bool {
+    !plan.stages.is_empty()
+        && plan
+            .stages
+            .iter()
+            .all(|stage| WriteMode::of(&stage.workload).is_some())
+}
+
+/// What the lines leave unsaid.
+pub(super) fn notes(run: &Run) -> Vec<String> {
+    refused(run).into_iter().chain(shortened(run)).collect()
+}
 
 /// The stage of the plan that these figures are of, and how it writes.
 fn cell<'r>(run: &'r Run, figures: &StageFigures) -> Option<(&'r Stage, WriteMode)> {
@@ -47,7 +61,7 @@ pub(super) fn lines(run: &Run) -> String {
 }
 
 /// Which modes have no line because direct I/O was refused, and why.
-pub(super) fn refused(run: &Run) -> Option<String> {
+fn refused(run: &Run) -> Option<String> {
     // By rank: the mode, how many cells it has, and the block sizes without it.
     let mut modes: BTreeMap<usize, (WriteMode, usize, Vec<u64>)> = BTreeMap::new();
     let mut reasons: Vec<&str> = Vec::new();
@@ -92,7 +106,7 @@ pub(super) fn refused(run: &Run) -> Option<String> {
 
 /// That trials may have ended before the amounts of the benchmark, when these
 /// were not asked for.
-pub(super) fn shortened(run: &Run) -> Option<String> {
+fn shortened(run: &Run) -> Option<String> {
     let shares = run.plan.stages.iter().any(|stage| stage.full.is_some());
     shares.then(|| {
         "A cell that is cut short by its share of the time may lie in the drive's cache, so direct \

@@ -48,6 +48,8 @@ fn target(page: &mut Page<'_>, target: &Target) {
         TargetKind::File => "a file",
         TargetKind::Device => "a block device",
         TargetKind::Simulated => "a simulated disk",
+        TargetKind::Stream => "a stream",
+        TargetKind::Loop => "a loop device of diskfacts",
     };
     let access = if target.writable {
         "may be written"

@@ -32,7 +32,7 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     };
     row("When", when(run));
     row("Target", target(run));
-    if run.target.kind != TargetKind::Simulated {
+    if !matches!(run.target.kind, TargetKind::Simulated | TargetKind::Stream) {
         row("Stack", stack(&run.stack));
     }
     for (i, text) in leaves(&run.stack).into_iter().enumerate() {
@@ -150,6 +150,11 @@ fn target(run: &Run) -> String {
         ),
         TargetKind::File => format!("{}, a file of {size}, {access}", target.path),
         TargetKind::Device => format!("{}, a block device of {size}, {access}", target.path),
+        TargetKind::Stream => format!("{}, bytes that lie on no disk", target.path),
+        TargetKind::Loop => format!(
+            "{}, a loop device of {size} over a new file in {}",
+            target.path, target.given
+        ),
         TargetKind::Simulated => {
             format!(
                 "{}, a simulated disk of {size}, in virtual time",
@@ -157,7 +162,7 @@ fn target(run: &Run) -> String {
             )
         }
     };
-    if target.given == target.path {
+    if target.given == target.path || target.kind == TargetKind::Loop {
         text
     } else {
         format!("{text} (given as {})", target.given)

@@ -318,10 +318,14 @@ fn legend(page: &mut Page<'_>, run: &Run, figures: &[&StageFigures]) {
     }
     let lacks = |latency: &Latency| latency.p50.and(latency.p99).and(latency.p99_9).is_none();
     if figures.iter().any(|figures| lacks(&figures.latency_ns)) {
-        sentences.push(
+        let is_copy = run.plan.stages.iter().any(|s| s.workload.copy.is_some());
+        sentences.push(if is_copy {
             "n/a means too few operations to state that percentile: p99 needs 299, p99.9 needs \
-             2995, and a longer --time gives more.",
-        );
+             2995."
+        } else {
+            "n/a means too few operations to state that percentile: p99 needs 299, p99.9 needs \
+             2995, and a longer --time gives more."
+        });
     }
     page.paragraph(0, Style::Minor, &sentences.join(" "));
 }

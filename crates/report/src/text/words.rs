@@ -1,8 +1,9 @@
 //! Numbers, lists and workloads in words.
 
+use diskfacts_plan::dd::End;
 use diskfacts_plan::units::{rate_digits, show_size};
 use diskfacts_plan::{
-    Arrivals, BufferAlignment, CacheMode, EngineChoice, IoContext, Operation, Pattern, Plan,
+    Arrivals, BufferAlignment, CacheMode, EngineChoice, IoContext, Operation, Pattern, Plan, Pool,
     SyncMode, Touch, Workload,
 };
 
@@ -75,15 +76,7 @@ pub fn workload(workload: &Workload) -> String {
             workload.streams, workload.queue_depth
         )
     });
-    if let Some(pool) = workload.pool {
-        let context = match (pool.threads, pool.io_context) {
-            (1, _) => "",
-            (_, IoContext::Separate) => " with I/O contexts of their own",
-            (_, IoContext::Shared) => " in one I/O context",
-        };
-        let threads = count(u64::from(pool.threads), "thread");
-        parts.push(format!("served by {threads} in turn{context}"));
-    }
+    parts.extend(workload.pool.map(served_by));
     if let Some(rate) = workload.rate {
         let spread = match rate.arrivals {
             Arrivals::Fixed => "evenly spaced",
@@ -94,6 +87,10 @@ pub fn workload(workload: &Workload) -> String {
             grouped(&rate.operations_per_s.to_string())
         ));
     }
+    parts.extend(workload.copy.as_ref().map(|copy| match copy.measured {
+        End::Input => format!("to {}", end(copy.dd.output.as_deref(), "standard output")),
+        End::Output => format!("from {}", end(copy.dd.input.as_deref(), "standard input")),
+    }));
     match (workload.offset, workload.span) {
         (0, None) => {}
         (0, Some(span)) => parts.push(format!("within {}", show_size(span))),
@@ -108,6 +105,22 @@ pub fn workload(workload: &Workload) -> String {
         parts.push(format!("beside {}", self::workload(beside)));
     }
     parts.join(", ")
+}
+
+/// The other end of a copy.
+fn end<'a>(name: Option<&'a str>, stream: &'a str) -> &'a str {
+    name.filter(|name| *name != "-").unwrap_or(stream)
+}
+
+/// `served by 5 threads in turn in one I/O context`.
+fn served_by(pool: Pool) -> String {
+    let context = match (pool.threads, pool.io_context) {
+        (1, _) => "",
+        (_, IoContext::Separate) => " with I/O contexts of their own",
+        (_, IoContext::Shared) => " in one I/O context",
+    };
+    let threads = count(u64::from(pool.threads), "thread");
+    format!("served by {threads} in turn{context}")
 }
 
 /// A rate: `83.4`, `1177`, `98,680`.

@@ -1,0 +1,330 @@
+//! What a copy writes: a new file, a stream; or what holds data already, and was
+//! named as what may be destroyed.
+
+use super::{Identity, Kind, OpenEnd, check_direct, path_of, stream_path};
+use crate::exit::{Failure, OrFail};
+use crate::target::existing;
+use anyhow::Context;
+use directio::{Direct, Durability, OpenOptions};
+use diskfacts_host::Subject;
+use diskfacts_plan::dd::Dd;
+use diskfacts_plan::units::show_size;
+use std::fs::{File, Metadata};
+use std::io::{Seek, SeekFrom};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// What a new file may be read and written by, less the umask.
+const MODE: u32 = 0o666;
+
+/// The output, looked at.
+pub(super) struct Output {
+    /// Its real path; of a new file, what that will be.
+    pub(super) path: PathBuf,
+    pub(super) kind: Kind,
+    pub(super) id: Option<Identity>,
+    /// Bytes of it, where it has a length.
+    pub(super) size: Option<u64>,
+    /// It has to be made.
+    pub(super) is_new: bool,
+    /// It is open already: standard output.
+    open: Option<File>,
+}
+
+impl Output {
+    pub(super) fn look(dd: &Dd, destroy_data_on: Option<&Path>) -> Result<Self, Failure> {
+        let Some(given) = path_of(dd.output.as_deref()) else {
+            return stdout(dd, destroy_data_on);
+        };
+        let metadata = match std::fs::metadata(&given) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return new(&given, destroy_data_on);
+            }
+            Err(error) => {
+                return Err(error)
+                    .with_context(|| format!("the output {} cannot be looked at", given.display()))
+                    .or_wrong_call();
+            }
+        };
+        let Some(kind) = Kind::of(&metadata) else {
+            return Err(Failure::wrong_call(format!(
+                "the output {} is a folder; name a new file in it: of={}/dd.out",
+                given.display(),
+                given.display().to_string().trim_end_matches('/')
+            )));
+        };
+        if kind == Kind::Stream {
+            return stream(&given, &metadata, destroy_data_on);
+        }
+        let subject = crate::target::look(&given)?;
+        match destroy_data_on {
+            Some(named) => existing::same_target(named, &subject)?,
+            None => return Err(not_named(&given, kind)),
+        }
+        let size = match kind {
+            Kind::Device => {
+                let file = File::open(&subject.path).or_wrong_call()?;
+                let size = directio::geometry(&file).or_failed()?.size;
+                if dd.seek_bytes >= size {
+                    return Err(Failure::wrong_call(format!(
+                        "seek= begins at byte {}, but {} ends at {size} ({}). Seek over fewer \
+                         blocks of {} bytes; a B behind the number means bytes",
+                        dd.seek_bytes,
+                        subject.path.display(),
+                        show_size(size),
+                        dd.block_size
+                    )));
+                }
+                size
+            }
+            _ => metadata.len(),
+        };
+        Ok(Self {
+            id: Identity::of(kind, &metadata),
+            path: subject.path,
+            kind,
+            size: Some(size),
+            is_new: false,
+            open: None,
+        })
+    }
+
+    pub(super) fn open(&mut self, dd: &Dd) -> Result<(OpenEnd, Option<File>), Failure> {
+        let flags = dd.output_flags;
+        if let Some(file) = self.open.take() {
+            let why = "standard output is open already; name the file with of=";
+            return self.placed(dd, file, false, flags.direct.then(|| why.to_owned()), None);
+        }
+        if self.kind == Kind::Stream {
+            let file = File::options()
+                .write(true)
+                .open(&self.path)
+                .with_context(|| format!("opening the output {}", self.path.display()))
+                .or_wrong_call()?;
+            let why = "it lies on no disk".to_owned();
+            return self.placed(dd, file, false, flags.direct.then_some(why), None);
+        }
+        let claim = if self.is_new {
+            None
+        } else {
+            existing::claim(&Subject::look(&self.path).or_wrong_call()?)?
+        };
+        let mut options = OpenOptions::new()
+            .write(true)
+            .direct(if flags.direct {
+                Direct::IfPossible
+            } else {
+                Direct::No
+            })
+            .durability(match (flags.sync, flags.dsync) {
+                (true, _) => Durability::Full,
+                (false, true) => Durability::Data,
+                (false, false) => Durability::None,
+            });
+        // The page cache can be asked only about what may be read.
+        options = options.read(true);
+        if self.is_new {
+            options = options.create_new(true).mode(MODE);
+        }
+        let opened = options.open(&self.path).or_wrong_call()?;
+        if let Err(failure) = check_direct(
+            dd,
+            ("oflag", flags, dd.seek_bytes),
+            &opened.file,
+            &self.path,
+        ) {
+            self.unmake();
+            return Err(failure);
+        }
+        if !opened.granted.write {
+            return Err(Failure::wrong_call(format!(
+                "{} cannot be written: {}",
+                self.path.display(),
+                opened.granted.write_refused.unwrap_or_default()
+            )));
+        }
+        if self.kind == Kind::File
+            && !dd.keeps_length
+            && let Err(error) = opened.file.set_len(dd.seek_bytes)
+        {
+            self.unmake();
+            return Err(error)
+                .with_context(|| {
+                    format!(
+                        "giving {} the length of {} bytes that seek= asks for",
+                        self.path.display(),
+                        dd.seek_bytes
+                    )
+                })
+                .or_failed();
+        }
+        let granted = opened.granted;
+        self.placed(
+            dd,
+            opened.file,
+            granted.direct,
+            granted.direct_refused,
+            claim,
+        )
+    }
+
+    /// At the place where the copy begins.
+    fn placed(
+        &self,
+        dd: &Dd,
+        mut file: File,
+        direct: bool,
+        direct_refused: Option<String>,
+        claim: Option<File>,
+    ) -> Result<(OpenEnd, Option<File>), Failure> {
+        if self.kind.stored() && dd.seek_bytes > 0 {
+            let seek = i64::try_from(dd.seek_bytes).unwrap_or(i64::MAX);
+            file.seek(SeekFrom::Current(seek)).or_failed()?;
+        }
+        let end = OpenEnd {
+            file,
+            kind: self.kind,
+            size_bytes: self.size,
+            direct,
+            direct_refused,
+        };
+        Ok((end, claim))
+    }
+
+    /// Takes a new file away in which nothing was written.
+    pub(super) fn unmake(&self) {
+        if self.is_new {
+            // What cannot be removed is an empty file of ours: nothing is lost.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// `--destroy-data-on` beside an output that destroys nothing.
+fn nothing_destroyed(named: Option<&Path>, output: &str) -> Result<(), Failure> {
+    match named {
+        None => Ok(()),
+        Some(named) => Err(Failure::wrong_call(format!(
+            "--destroy-data-on names {}, but the output is {output}: nothing was written. Name \
+             with it what of= names, or leave it away",
+            named.display()
+        ))),
+    }
+}
+
+fn not_named(given: &Path, kind: Kind) -> Failure {
+    let (what, instead) = match kind {
+        Kind::Device => ("a device", "write to a new file"),
+        _ => ("a file that exists", "name a new file"),
+    };
+    let given = given.display();
+    Failure::wrong_call(format!(
+        "{given} is {what}, and is not written: {instead}; or, if what it holds may be destroyed, \
+         add --destroy-data-on {given}"
+    ))
+}
+
+fn new(given: &Path, destroy_data_on: Option<&Path>) -> Result<Output, Failure> {
+    let shown = given.display();
+    nothing_destroyed(destroy_data_on, &format!("{shown}, a new file"))?;
+    let (Some(name), Some(folder)) = (given.file_name(), given.parent()) else {
+        return Err(Failure::wrong_call(format!(
+            "the output {shown} names no file"
+        )));
+    };
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let folder = std::fs::canonicalize(folder)
+        .with_context(|| format!("there is no folder {} for the output", folder.display()))
+        .or_wrong_call()?;
+    // Where a device is meant by a name that is not there, a file would fill
+    // the memory that the folder lies in.
+    if folder.starts_with("/dev") && !folder.starts_with("/dev/shm") {
+        return Err(Failure::wrong_call(format!(
+            "there is no device {shown}; a file of that name would lie in memory. `diskfacts \
+             devices` lists the devices"
+        )));
+    }
+    Ok(Output {
+        path: folder.join(name),
+        kind: Kind::File,
+        id: None,
+        size: None,
+        is_new: true,
+        open: None,
+    })
+}
+
+/// Character devices that hold no data, by their numbers (kernel:
+/// `Documentation/admin-guide/devices.txt`): null, zero, full; terminals.
+fn holds_nothing(metadata: &Metadata) -> bool {
+    let number = metadata.rdev();
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    matches!((major, minor), (1, 3 | 5 | 7) | (4 | 5 | 136..=143, _))
+}
+
+fn stream(
+    given: &Path,
+    metadata: &Metadata,
+    destroy_data_on: Option<&Path>,
+) -> Result<Output, Failure> {
+    let shown = given.display();
+    nothing_destroyed(destroy_data_on, &shown.to_string())?;
+    let kind = metadata.file_type();
+    if !kind.is_fifo() && !(kind.is_char_device() && holds_nothing(metadata)) {
+        return Err(Failure::wrong_call(format!(
+            "the output {shown} is neither a file nor a block device, and may hold data; of \
+             other devices only /dev/null, /dev/zero, /dev/full and terminals are written"
+        )));
+    }
+    Ok(Output {
+        path: std::fs::canonicalize(given).or_wrong_call()?,
+        kind: Kind::Stream,
+        id: None,
+        size: None,
+        is_new: false,
+        open: None,
+    })
+}
+
+/// Standard output. A shell may have pointed it at what holds data.
+fn stdout(dd: &Dd, destroy_data_on: Option<&Path>) -> Result<Output, Failure> {
+    nothing_destroyed(destroy_data_on, "standard output")?;
+    let stdout = std::io::stdout().as_fd().try_clone_to_owned().or_failed()?;
+    let mut file = File::from(stdout);
+    let metadata = file.metadata().or_failed()?;
+    let path = stream_path(&file);
+    let kind = Kind::of(&metadata).unwrap_or(Kind::Stream);
+    let holds = match kind {
+        Kind::Device => true,
+        Kind::File => file.stream_position().or_failed()? < metadata.len(),
+        Kind::Stream => metadata.file_type().is_char_device() && !holds_nothing(&metadata),
+    };
+    if holds {
+        return Err(Failure::wrong_call(format!(
+            "standard output is {}, which holds data, and is not written; name it: of={} \
+             --destroy-data-on {}",
+            path.display(),
+            path.display(),
+            path.display()
+        )));
+    }
+    if dd.seek_bytes > 0 && kind == Kind::Stream {
+        return Err(Failure::wrong_call(
+            "seek= needs an output with places: name a file with of=, or leave seek= away",
+        ));
+    }
+    Ok(Output {
+        id: Identity::of(kind, &metadata),
+        size: (kind == Kind::File).then(|| metadata.len()),
+        path,
+        kind,
+        is_new: false,
+        open: Some(file),
+    })
+}

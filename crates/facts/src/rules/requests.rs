@@ -1,0 +1,199 @@
+//! The same sequential writes through the page cache and directly: what the
+//! device saw of them. Through the cache the kernel merges them into large
+//! requests and keeps many on their way behind one writer; with direct I/O each
+//! write is a request, and the next one waits for it, so that the figure is one
+//! of latency (seed 004).
+
+use super::{Context, names};
+use crate::requests::Requests;
+use crate::stages::Stage;
+use crate::stats;
+use crate::words::{edit_plan, ratio};
+use diskfacts_plan::units::show_size;
+use diskfacts_plan::{CacheMode, On, Operation, Pattern, SyncMode, Workload};
+use diskfacts_record::{Confidence, Finding, Severity};
+
+pub(super) const NAME: &str = "writes-merged";
+
+/// Requests must be so many times as large as the writes to be called merged.
+const TIMES: f64 = 2.0;
+/// What a request may be larger or smaller than a write and still be one.
+const NEAR: f64 = 0.1;
+/// On average at most so many requests are on their way behind a writer that
+/// waits for each.
+const ONE: f64 = 1.1;
+
+/// The medians over the trials of a stage.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    bytes: f64,
+    merges_per_request: f64,
+    depth: f64,
+    wait_ms: f64,
+}
+
+impl Seen {
+    fn of(stage: &Stage<'_>) -> Option<Self> {
+        let requests: Option<Vec<Requests>> = stage
+            .trials
+            .iter()
+            .map(|trial| Requests::of(trial))
+            .collect();
+        let requests = requests?;
+        let median = |of: &dyn Fn(&Requests) -> Option<f64>| {
+            let values: Option<Vec<f64>> = requests.iter().map(of).collect();
+            stats::median(&stats::finite_sorted(&values?))
+        };
+        Some(Self {
+            bytes: median(&Requests::mean_bytes)?,
+            merges_per_request: median(&|r| {
+                Some(r.counted.write_merges as f64 / r.counted.writes as f64)
+            })?,
+            depth: median(&|r| Some(r.mean_depth()))?,
+            wait_ms: median(&Requests::mean_wait_ms)?,
+        })
+    }
+}
+
+/// One writer, block after block, that syncs nothing, on the target itself; not a
+/// cell of a matrix.
+fn is_one_writer(stage: &Stage<'_>) -> bool {
+    let workload = stage.workload();
+    stage.settings.is_empty()
+        && workload.operation == Operation::Write
+        && workload.pattern == Pattern::Sequential
+        && workload.outstanding() == 1
+        && workload.sync == SyncMode::None
+        && workload.rate.is_none()
+        && workload.copy.is_none()
+        && workload.on == On::Target
+}
+
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let stages = || {
+        context
+            .doing_io()
+            .map(|(stage, _)| stage)
+            .filter(|stage| is_one_writer(stage))
+    };
+    let direct = |workload: &Workload| workload.cache == CacheMode::Direct;
+    let mut findings = Vec::new();
+    for buffered in stages().filter(|stage| !direct(stage.workload())) {
+        let same = |stage: &&Stage<'_>| {
+            direct(stage.workload())
+                && stage.workload().block_size == buffered.workload().block_size
+                && stage.trials.iter().all(|t| t.direct_refused().is_none())
+        };
+        if let Some(raw) = stages().find(same) {
+            findings.extend(finding(context, buffered, raw));
+        }
+    }
+    findings
+}
+
+fn finding(context: &Context<'_>, buffered: &Stage<'_>, raw: &Stage<'_>) -> Option<Finding> {
+    let (merged, single) = (Seen::of(buffered)?, Seen::of(raw)?);
+    let block = buffered.workload().block_size;
+    let times = |seen: &Seen| seen.bytes / block as f64;
+    let one_by_one = (times(&single) - 1.0).abs() < NEAR && single.depth < ONE;
+    if times(&merged) < TIMES || !one_by_one {
+        return None;
+    }
+    let size = |bytes: f64| show_size(bytes.round() as u64);
+    let line = |stage: &Stage<'_>, seen: &Seen| {
+        format!(
+            "{}: requests of {} ({} writes merged into each), {} on their way, {} ms each.",
+            stage.name,
+            size(seen.bytes),
+            ratio(seen.merges_per_request),
+            ratio(seen.depth),
+            ratio(seen.wait_ms)
+        )
+    };
+    Some(Finding {
+        rule: NAME.into(),
+        severity: Severity::Note,
+        claim: format!(
+            "Through the page cache the kernel merged writes of {} into requests of {}, with {} \
+             on their way behind one writer; with direct I/O each write is one request, so {} \
+             measures the latency of a write.",
+            show_size(block),
+            size(merged.bytes),
+            ratio(merged.depth),
+            raw.name
+        ),
+        evidence: vec![line(buffered, &merged), line(raw, &single)],
+        confidence: Confidence::Certain,
+        refuted_by: "Requests of the same size and depth for both, as `iostat -x 1` shows them."
+            .into(),
+        remedy: format!(
+            "Direct writes need larger blocks or several at once to be as fast. {}",
+            edit_plan(
+                context.run,
+                &format!(
+                    "set block_size = \"1MiB\" or queue_depth = 8 in {}",
+                    raw.name
+                )
+            )
+        ),
+        stages: names([buffered.name, raw.name]),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{self, of_rule};
+    use diskfacts_plan::builtin;
+    use diskfacts_record::Run;
+
+    /// `block` in requests of so many writes, with this depth; `raw` one by one.
+    fn run(merged: u64, depth: u64) -> Run {
+        let mut plan = builtin::plan("raw-vs-block").unwrap();
+        plan.stages.retain(|stage| stage.workload.on == On::Target);
+        let mut run = testing::run_of(plan, testing::stack());
+        for (stage, merged, depth) in [("block", merged, depth), ("raw", 1, 1)] {
+            testing::each(&mut run, stage, |trial| {
+                let ms = (trial.seconds * 1e3) as u64;
+                for device in &mut trial.evidence.devices {
+                    device.write_merges = device.writes / merged * (merged - 1);
+                    device.writes /= merged;
+                    device.weighted_ms = depth * ms;
+                    device.write_ms = depth * ms;
+                }
+            });
+        }
+        run
+    }
+
+    #[test]
+    fn merged_and_single_requests_are_told_apart() {
+        let finding = of_rule(&run(32, 140), NAME).unwrap();
+        assert!(
+            finding
+                .claim
+                .contains("merged writes of 16 KiB into requests of 512 KiB, with 140"),
+            "{finding:#?}"
+        );
+        assert!(
+            finding.evidence[0].contains("31 writes merged"),
+            "{finding:#?}"
+        );
+        assert_eq!(finding.stages, ["block", "raw"]);
+    }
+
+    #[test]
+    fn what_is_not_merged_or_not_one_by_one_is_left_alone() {
+        assert!(of_rule(&run(1, 1), NAME).is_none());
+        let mut deep = run(32, 140);
+        testing::each(&mut deep, "raw", |trial| {
+            for device in &mut trial.evidence.devices {
+                device.weighted_ms *= 4;
+            }
+        });
+        assert!(of_rule(&deep, NAME).is_none());
+        let mut blind = run(32, 140);
+        testing::each(&mut blind, "raw", |trial| trial.evidence.devices.clear());
+        assert!(of_rule(&blind, NAME).is_none());
+    }
+}

@@ -1,0 +1,86 @@
+//! The rows of Linux's `iostat -x` for each stage, in the columns of seed 004:
+//!
+//! ```text
+//! block (bs=16k):
+//! Device: rrqm/s wrqm/s r/s w/s rkB/s wkB/s avgrq-sz avgqu-sz await r_await w_await svctm %util
+//! sda 0.00 14098.00 0.00 115.00 0.00 57868.00 1006.40 140.86 1325.40 0.00 1325.40 8.70 100.00
+//! ```
+//!
+//! Each is of the stage's median trial, from its beginning to its end.
+
+use super::dd_plan::size;
+use super::median_trial;
+use crate::formats::iostat_linux::{Columns, Row};
+use diskfacts_facts::requests::Requests;
+use diskfacts_plan::Plan;
+use diskfacts_record::Run;
+use std::fmt::Write as _;
+
+/// Whether a plan is this one, or was made from it.
+pub(super) fn has(plan: &Plan) -> bool {
+    plan.name == "raw-vs-block"
+}
+
+/// The requests of the median trial of each stage that has any.
+pub(crate) fn rows(run: &Run) -> Vec<(&str, Requests)> {
+    if !has(&run.plan) {
+        return Vec::new();
+    }
+    let stages = run.figures.iter();
+    stages
+        .filter_map(|figures| {
+            let requests = Requests::of(median_trial(run, figures)?)?;
+            Some((figures.stage.as_str(), requests))
+        })
+        .collect()
+}
+
+/// The rows, under the name of their stage and the names of their columns.
+pub(super) fn lines(run: &Run) -> String {
+    let columns = Columns::old();
+    let mut out = String::new();
+    for (stage, requests) in rows(run) {
+        let planned = run.plan.stage(stage);
+        let bs = planned.map_or(0, |stage| stage.workload.block_size);
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            out,
+            "{stage} (bs={}):\n{columns}\n{}",
+            size(bs),
+            row(&requests)
+        );
+    }
+    out
+}
+
+/// In the order of [`Columns::old`]; what has no value is 0, as sysstat has it.
+fn row(requests: &Requests) -> Row {
+    let counted = &requests.counted;
+    let each = |sum: u64, count: u64| {
+        if count == 0 {
+            0.0
+        } else {
+            sum as f64 / count as f64
+        }
+    };
+    let per_s = |sum: u64| requests.per_s(sum);
+    let count = requests.count();
+    Row {
+        device: requests.device.clone(),
+        values: vec![
+            per_s(counted.read_merges),
+            per_s(counted.write_merges),
+            per_s(counted.reads),
+            per_s(counted.writes),
+            per_s(counted.read_bytes) / 1024.0,
+            per_s(counted.write_bytes) / 1024.0,
+            requests.mean_bytes().unwrap_or(0.0) / 512.0,
+            requests.mean_depth(),
+            requests.mean_wait_ms().unwrap_or(0.0),
+            each(counted.read_ms, counted.reads),
+            each(counted.write_ms, counted.writes),
+            each(counted.busy_ms, count),
+            requests.busy() * 100.0,
+        ],
+    }
+}
