@@ -88,6 +88,7 @@ impl Workload {
         self.check_sizes(&mut found);
         self.check_operation(&mut found);
         self.check_rate_and_stop(&mut found);
+        found.extend(crate::files::problems(self));
         found
     }
 
@@ -256,6 +257,10 @@ impl Workload {
     /// top of [`problems`](Self::problems).
     pub fn problems_on(&self, target: &Constraints) -> Vec<Problem> {
         let mut found = Vec::new();
+        if self.operation.on_files() {
+            // They are files of their own, and no block of the target is touched.
+            return found;
+        }
         let left = target.size.saturating_sub(self.offset);
         if self.offset > 0 && left < self.block_size {
             found.push(problem(

@@ -5,6 +5,7 @@
 //! are documented in `docs/reference/plan-file.md`.
 
 mod fields;
+mod files;
 mod vary;
 
 use crate::plan::{Amount, Plan, Stage};
@@ -30,10 +31,13 @@ pub struct FileError {
     pub message: String,
 }
 
-const OPERATIONS: [(&str, Kind); 3] = [
+const OPERATIONS: [(&str, Kind); 6] = [
     ("read", Kind::Read),
     ("write", Kind::Write),
     ("mixed", Kind::Mixed),
+    ("create", Kind::Create),
+    ("stat", Kind::Stat),
+    ("delete", Kind::Delete),
 ];
 const PATTERNS: [(&str, Order); 3] = [
     ("sequential", Order::Sequential),
@@ -73,6 +77,9 @@ enum Kind {
     Read,
     Write,
     Mixed,
+    Create,
+    Stat,
+    Delete,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -157,6 +164,15 @@ fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
         }
         (Kind::Read, None) => Operation::Read,
         (Kind::Write, None) => Operation::Write,
+        (Kind::Create, None) => Operation::Create,
+        (Kind::Stat, None) => Operation::Stat,
+        (Kind::Delete, None) => Operation::Delete,
+    };
+    let files = files::read(table, operation)?;
+    // Files have no other way than through the memory of the kernel.
+    let usual_cache = match files {
+        None => default.cache,
+        Some(_) => CacheMode::Buffered,
     };
     let order = table.choice("pattern", &PATTERNS)?.unwrap_or(Order::Random);
     let theta = table.float("theta")?;
@@ -190,9 +206,10 @@ fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
         span: table.size("span")?,
         queue_depth: table.number("queue_depth")?.unwrap_or(default.queue_depth),
         streams: table.number("streams")?.unwrap_or(default.streams),
-        cache: table.choice("cache", &CACHES)?.unwrap_or(default.cache),
+        cache: table.choice("cache", &CACHES)?.unwrap_or(usual_cache),
         sync: table.choice("sync", &SYNCS)?.unwrap_or(default.sync),
         buffer: table.choice("buffer", &BUFFERS)?.unwrap_or(default.buffer),
+        files,
         rate,
         stop: Stop {
             time_ns: table.duration("time")?,
@@ -287,6 +304,9 @@ fn print_workload(out: &mut String, workload: &Workload) {
         Operation::Read => (Kind::Read, None),
         Operation::Write => (Kind::Write, None),
         Operation::Mixed { read_percent } => (Kind::Mixed, Some(read_percent)),
+        Operation::Create => (Kind::Create, None),
+        Operation::Stat => (Kind::Stat, None),
+        Operation::Delete => (Kind::Delete, None),
     };
     line("operation", text(word(&OPERATIONS, kind)));
     if let Some(percent) = read_percent {
@@ -319,6 +339,12 @@ fn print_workload(out: &mut String, workload: &Workload) {
     if workload.buffer != default.buffer {
         line("buffer", text(word(&BUFFERS, workload.buffer)));
     }
+    if let Some(files) = &workload.files {
+        files::print(out, files);
+    }
+    let mut line = |key: &str, value: String| {
+        let _ = writeln!(out, "{key} = {value}");
+    };
     if let Some(rate) = workload.rate {
         line("rate", rate.operations_per_s.to_string());
         line("arrivals", text(word(&ARRIVALS, rate.arrivals)));

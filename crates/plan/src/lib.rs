@@ -10,6 +10,7 @@
 //! * [`workload`]: the vocabulary of I/O.
 //! * [`check`]: whether a workload makes sense at all, and on a given target.
 //! * [`mod@file`]: the TOML form of a plan, read and printed.
+//! * [`files`]: operations on the files of a folder.
 //! * [`write_mode`]: the ways to write a file, by their usual names.
 //! * [`builtin`]: the plans that come with diskfacts.
 
@@ -17,6 +18,7 @@ pub mod arrivals;
 pub mod builtin;
 pub mod check;
 pub mod file;
+pub mod files;
 pub mod pattern;
 pub mod plan;
 pub mod rng;
@@ -25,6 +27,7 @@ pub mod workload;
 pub mod write_mode;
 
 pub use check::{Constraints, Problem};
+pub use files::Files;
 pub use plan::{Amount, Plan, Stage};
 pub use workload::{
     Arrivals, BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Rate, Stop, SyncMode,

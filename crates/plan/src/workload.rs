@@ -4,6 +4,7 @@
 //! one of the JSON document (`docs/reference/json.md`); the form people write
 //! is TOML with units and lives in [`crate::file`].
 
+use crate::files::Files;
 use serde::{Deserialize, Serialize};
 
 /// What is done to each block.
@@ -19,17 +20,23 @@ pub enum Operation {
         /// Share of reads in percent, in `1..=99`.
         read_percent: u8,
     },
+    /// Makes a file of a folder; see [`crate::files`].
+    Create,
+    /// Asks for the attributes of a file, and reads it if it is not empty.
+    Stat,
+    /// Takes a file away.
+    Delete,
 }
 
 impl Operation {
     /// Whether any operation of this kind writes to the target.
     pub fn writes(self) -> bool {
-        !matches!(self, Self::Read)
+        !matches!(self, Self::Read | Self::Stat)
     }
 
     /// Whether any operation of this kind reads from the target.
     pub fn reads(self) -> bool {
-        !matches!(self, Self::Write)
+        !matches!(self, Self::Write | Self::Create | Self::Delete)
     }
 }
 
@@ -185,6 +192,9 @@ pub struct Workload {
     /// Where the memory of the operations lies.
     #[serde(default)]
     pub buffer: BufferAlignment,
+    /// The files of a folder, when the operation works on those.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<Files>,
     /// An open loop with this rate; a closed loop when absent.
     pub rate: Option<Rate>,
     /// What ends a trial.
@@ -211,6 +221,7 @@ impl Default for Workload {
             cache: CacheMode::Direct,
             sync: SyncMode::None,
             buffer: BufferAlignment::Aligned,
+            files: None,
             rate: None,
             stop: Stop::default(),
             engine: EngineChoice::Auto,

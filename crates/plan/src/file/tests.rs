@@ -1,4 +1,5 @@
 use super::*;
+use crate::files::Files;
 use proptest::prelude::*;
 
 fn error_of(text: &str) -> String {
@@ -48,6 +49,8 @@ fn a_wrong_type_is_named_with_its_line() {
         ("theta = 1.0", "zipf"),
         ("read_percent = 30", "mixed"),
         ("arrivals = \"poisson\"", "rate"),
+        ("files = 100", "\"create\""),
+        ("folders = 2", "\"create\""),
     ] {
         let error = error_of(&format!("{GOOD}{line}\n"));
         assert!(error.starts_with("line 5:"), "{line}: {error}");
@@ -70,11 +73,25 @@ fn what_is_not_toml_is_said_with_its_line() {
     assert!(error_of("name = \"Not Lower\"").contains("lower-case"));
 }
 
+fn any_files() -> impl Strategy<Value = Files> {
+    (0..=u64::MAX, 0..=u64::MAX, 0..=u64::MAX, 0..=u64::MAX).prop_map(
+        |(count, size_min, size_max, folders)| Files {
+            count: count >> 1,
+            size_min,
+            size_max,
+            folders: folders >> 1,
+        },
+    )
+}
+
 fn any_workload() -> impl Strategy<Value = Workload> {
     let operation = prop_oneof![
         Just(Operation::Read),
         Just(Operation::Write),
-        (0_u8..=255).prop_map(|read_percent| Operation::Mixed { read_percent })
+        (0_u8..=255).prop_map(|read_percent| Operation::Mixed { read_percent }),
+        Just(Operation::Create),
+        Just(Operation::Stat),
+        Just(Operation::Delete),
     ];
     let pattern = prop_oneof![
         Just(Pattern::Sequential),
@@ -117,9 +134,10 @@ fn any_workload() -> impl Strategy<Value = Workload> {
             stop,
         ),
         (0_usize..4, prop::bool::ANY, prop::bool::ANY, 0_usize..2),
+        any_files(),
     )
         .prop_map(
-            |((operation, pattern, block_size, offset, span), b, c)| Workload {
+            |((operation, pattern, block_size, offset, span), b, c, files)| Workload {
                 operation,
                 pattern,
                 block_size,
@@ -130,6 +148,7 @@ fn any_workload() -> impl Strategy<Value = Workload> {
                 cache: CACHES[b.2].1,
                 sync: SYNCS[b.3].1,
                 buffer: BUFFERS[c.3].1,
+                files: operation.on_files().then_some(files),
                 rate: b.4,
                 stop: Stop {
                     time_ns: b.5.0,
