@@ -20,6 +20,7 @@
 pub mod buffers;
 pub mod clock;
 pub mod engine;
+pub mod files;
 pub mod fixed;
 pub mod measure;
 pub mod null;

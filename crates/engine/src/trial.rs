@@ -5,7 +5,7 @@ use crate::clock::{Clock, Monotonic, Source, Ticks, Timescale};
 use crate::cpu::{Cpu, thread_cpu_ns};
 use crate::engine::{Engine, idle_real};
 use crate::error::TrialError;
-use crate::measure::measure;
+use crate::measure::{Job, measure};
 use crate::null::Null;
 use crate::outcome::{Conditions, StreamRecord, TrialOutcome, add_up};
 use crate::part::{Part, parts};
@@ -97,25 +97,60 @@ pub fn run_trial(
         trial.file.size,
         trial.seed,
     )?;
+    let shares = parts.into_iter().map(|part| Share {
+        trial,
+        picked: &picked,
+        clock,
+        part,
+    });
+    let run = |share: Share<'_>, start: &Start| share.run(progress, start);
+    on_threads(workload, &picked.fallbacks, shares, &run, prepare)
+}
 
+/// What a thread waits for before it measures.
+pub(crate) struct Start {
+    farewell: Farewell,
+    started: mpsc::Receiver<u64>,
+}
+
+impl Start {
+    /// Says that this thread is ready, and waits for the tick at which all
+    /// start.
+    fn wait(&self, clock: Clock) -> Result<(), TrialError> {
+        // Nobody listens any more, or nobody starts us: the trial was given up.
+        let given_up = || TrialError::Thread("was not started".to_owned());
+        self.farewell.0.send(Event::Ready).map_err(|_| given_up())?;
+        let start = self.started.recv().map_err(|_| given_up())?;
+        idle_real(clock, clock.scale(), start);
+        Ok(())
+    }
+}
+
+/// Runs each share on a thread of its own, all from the same tick on, and adds
+/// up what they recorded.
+pub(crate) fn on_threads<S: Send>(
+    workload: &Workload,
+    fallbacks: &[String],
+    shares: impl Iterator<Item = S>,
+    run: &(dyn Fn(S, &Start) -> Result<StreamRecord, TrialError> + std::marker::Sync),
+    prepare: &mut dyn Prepare,
+) -> Result<TrialOutcome, TrialError> {
+    let clock = Clock::get();
     std::thread::scope(|scope| {
         let (events, inbox) = mpsc::channel();
         let mut starters = Vec::new();
-        for part in parts {
-            let (start, started) = mpsc::channel::<u64>();
-            starters.push(start);
-            let farewell = Farewell(events.clone());
-            let share = Share {
-                trial,
-                picked: &picked,
-                clock,
-                part,
+        for (thread, share) in shares.enumerate() {
+            let (starter, started) = mpsc::channel::<u64>();
+            starters.push(starter);
+            let start = Start {
+                farewell: Farewell(events.clone()),
+                started,
             };
             std::thread::Builder::new()
-                .name(format!("stream-{}", part.thread))
+                .name(format!("stream-{thread}"))
                 .spawn_scoped(scope, move || {
-                    let event = share.run(progress, &farewell.0, &started);
-                    let _ = farewell.0.send(match event {
+                    let event = run(share, &start);
+                    let _ = start.farewell.0.send(match event {
                         Ok(record) => Event::Ended(Box::new(record)),
                         Err(error) => Event::Failed(error),
                     });
@@ -123,14 +158,14 @@ pub fn run_trial(
                 .map_err(|error| TrialError::Thread(format!("could not be started: {error}")))?;
         }
         drop(events);
-        conduct(&picked, workload, clock, &inbox, &starters, prepare)
+        conduct(fallbacks, workload, clock, &inbox, &starters, prepare)
     })
 }
 
 /// Waits until all are ready, prepares, starts all at one tick, collects.
 /// Dropping `starters` on the way out of an error lets the others go home.
 fn conduct(
-    picked: &Picked,
+    fallbacks: &[String],
     workload: &Workload,
     clock: Clock,
     inbox: &mpsc::Receiver<Event>,
@@ -179,7 +214,7 @@ fn conduct(
     let spent = cpu_after.since(cpu_before);
     Ok(add_up(
         workload,
-        &picked.fallbacks,
+        fallbacks,
         Conditions {
             scale: clock.scale(),
             clock: clock.name(),
@@ -201,16 +236,11 @@ struct Share<'a> {
 }
 
 impl Share<'_> {
-    fn run(
-        &self,
-        progress: &Progress,
-        events: &mpsc::Sender<Event>,
-        started: &mpsc::Receiver<u64>,
-    ) -> Result<StreamRecord, TrialError> {
+    fn run(&self, progress: &Progress, start: &Start) -> Result<StreamRecord, TrialError> {
         match self.clock.source() {
             #[cfg(target_arch = "x86_64")]
-            Source::Tsc => self.run_on(crate::clock::Tsc, progress, events, started),
-            _ => self.run_on(Monotonic, progress, events, started),
+            Source::Tsc => self.run_on(crate::clock::Tsc, progress, start),
+            _ => self.run_on(Monotonic, progress, start),
         }
     }
 
@@ -218,14 +248,13 @@ impl Share<'_> {
         &self,
         ticks: T,
         progress: &Progress,
-        events: &mpsc::Sender<Event>,
-        started: &mpsc::Receiver<u64>,
+        start: &Start,
     ) -> Result<StreamRecord, TrialError> {
         let workload = self.trial.workload;
         let scale: Timescale = self.clock.scale();
         if self.picked.kind == Kind::Null {
             let engine = Null::new(ticks, scale, self.picked.depth, workload.block_size);
-            return self.go(engine, (false, None), progress, events, started);
+            return self.go(engine, (false, None), progress, start);
         }
         let opened = self.trial.file.open(workload)?;
         let fill = workload.operation.writes().then_some(self.part.seed);
@@ -255,7 +284,7 @@ impl Share<'_> {
                     sync_each,
                     high_priority,
                 );
-                self.go(engine, granted, progress, events, started)
+                self.go(engine, granted, progress, start)
             }
             #[cfg(target_os = "linux")]
             Kind::Uring { iopoll, sqpoll } => {
@@ -275,7 +304,7 @@ impl Share<'_> {
                     engine: "io_uring",
                     source,
                 })?;
-                self.go(engine, granted, progress, events, started)
+                self.go(engine, granted, progress, start)
             }
             #[cfg(not(target_os = "linux"))]
             Kind::Uring { .. } => Err(TrialError::Engine("io_uring exists on Linux only".into())),
@@ -285,32 +314,38 @@ impl Share<'_> {
     fn go<E: Engine>(
         &self,
         mut engine: E,
-        (direct, direct_refused): (bool, Option<String>),
+        granted: (bool, Option<String>),
         progress: &Progress,
-        events: &mpsc::Sender<Event>,
-        started: &mpsc::Receiver<u64>,
+        start: &Start,
     ) -> Result<StreamRecord, TrialError> {
-        let abilities = engine.abilities();
         let mut job = self.part.job(progress);
-        // Nobody listens any more, or nobody starts us: the trial was given up.
-        let given_up = || TrialError::Thread("was not started".to_owned());
-        events.send(Event::Ready).map_err(|_| given_up())?;
-        let start = started.recv().map_err(|_| given_up())?;
-        idle_real(self.clock, self.clock.scale(), start);
-        let before = thread_cpu_ns();
-        let record = measure(&mut engine, &mut job).map_err(|source| TrialError::Broken {
-            engine: abilities.name,
-            source,
-        })?;
-        let cpu_ns = thread_cpu_ns().saturating_sub(before);
-        Ok(StreamRecord {
-            record,
-            abilities,
-            direct,
-            direct_refused,
-            cpu_ns: Some(cpu_ns),
-        })
+        go(&mut engine, &mut job, granted, self.clock, start)
     }
+}
+
+/// Measures one thread's part, from the tick on at which all start.
+pub(crate) fn go<E: Engine>(
+    engine: &mut E,
+    job: &mut Job<'_>,
+    (direct, direct_refused): (bool, Option<String>),
+    clock: Clock,
+    start: &Start,
+) -> Result<StreamRecord, TrialError> {
+    let abilities = engine.abilities();
+    start.wait(clock)?;
+    let before = thread_cpu_ns();
+    let record = measure(engine, job).map_err(|source| TrialError::Broken {
+        engine: abilities.name,
+        source,
+    })?;
+    let cpu_ns = thread_cpu_ns().saturating_sub(before);
+    Ok(StreamRecord {
+        record,
+        abilities,
+        direct,
+        direct_refused,
+        cpu_ns: Some(cpu_ns),
+    })
 }
 
 /// What the measuring loop costs here per operation, nanoseconds: a short run

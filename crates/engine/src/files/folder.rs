@@ -34,7 +34,8 @@ const PREFIX: &str = ".diskfacts-files-";
 /// The file that says what the folder is, and that is locked while it is used.
 const MARK: &CStr = c"owner";
 /// What stands in it.
-const MAGIC: &[u8] = b"Made by diskfacts to measure files in. Nobody needs it when no diskfacts runs.\n";
+const MAGIC: &[u8] =
+    b"Made by diskfacts to measure files in. Nobody needs it when no diskfacts runs.\n";
 /// How often another name is tried.
 const TRIES: u32 = 16;
 
@@ -77,9 +78,9 @@ impl FolderError {
                 "no room or no inodes are left (`df` and `df -i` tell); make room, or lower files \
                  and file_size_max in the plan",
             ),
-            Errno::DQUOT => {
-                Some("your quota is used up; make room, or lower files and file_size_max in the plan")
-            }
+            Errno::DQUOT => Some(
+                "your quota is used up; make room, or lower files and file_size_max in the plan",
+            ),
             Errno::MFILE => Some("too many files are open; lower folders in the plan"),
             _ => None,
         }
@@ -160,8 +161,9 @@ impl OwnFolder {
             return Ok(());
         }
         self.parts.clear();
-        take_away(&self.parent, &self.name, &self.folder)
-            .map_err(|errno| FolderError::new("removing the files and their folder", &self.path, errno))
+        take_away(&self.parent, &self.name, &self.folder).map_err(|errno| {
+            FolderError::new("removing the files and their folder", &self.path, errno)
+        })
     }
 }
 
@@ -188,7 +190,8 @@ pub struct Leftovers {
 /// # Errors
 /// When `parent` cannot be read.
 pub fn remove_leftovers(parent: &Path) -> Result<Leftovers, FolderError> {
-    let failed = |errno| FolderError::new("looking for what a killed diskfacts left", parent, errno);
+    let failed =
+        |errno| FolderError::new("looking for what a killed diskfacts left", parent, errno);
     let folder = openat(CWD, parent, FOLDER & !OFlags::NOFOLLOW, Mode::empty()).map_err(failed)?;
     let mut found = Leftovers::default();
     let mut names: Vec<CString> = Vec::new();
@@ -205,9 +208,10 @@ pub fn remove_leftovers(parent: &Path) -> Result<Leftovers, FolderError> {
             Ok(Swept::Removed) => found.removed.push(said),
             Ok(Swept::InUse) => {}
             Ok(Swept::NotOurs(why)) => found.kept.push((said, why.to_owned())),
-            Err(Errno::NOTEMPTY) => found
-                .kept
-                .push((said, "there is something in it that diskfacts did not make".to_owned())),
+            Err(Errno::NOTEMPTY) => found.kept.push((
+                said,
+                "there is something in it that diskfacts did not make".to_owned(),
+            )),
             Err(errno) => found
                 .kept
                 .push((said, std::io::Error::from(errno).to_string())),
@@ -230,14 +234,17 @@ fn sweep(parent: &OwnedFd, name: &CStr) -> Result<Swept, Errno> {
     if fstat(&folder)?.st_uid != rustix::process::geteuid().as_raw() {
         return Ok(Swept::NotOurs("it belongs to another user"));
     }
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    // NFS locks only what is open for writing.
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let mut mark: File = match openat(&folder, MARK, flags, Mode::empty()) {
         // Killed before the mark was made, or about to make it: then it finds
         // the folder gone, and makes another.
         Err(Errno::NOENT) => {
             return match unlinkat(parent, name, AtFlags::REMOVEDIR) {
                 Ok(()) => Ok(Swept::Removed),
-                Err(Errno::NOTEMPTY | Errno::EXIST) => Ok(Swept::NotOurs("it has no mark of diskfacts")),
+                Err(Errno::NOTEMPTY | Errno::EXIST) => {
+                    Ok(Swept::NotOurs("it has no mark of diskfacts"))
+                }
                 Err(errno) => Err(errno),
             };
         }
@@ -253,7 +260,9 @@ fn sweep(parent: &OwnedFd, name: &CStr) -> Result<Swept, Errno> {
     }
     let mut said = Vec::new();
     let longest = MAGIC.len() as u64 + 1;
-    let read = std::io::Read::by_ref(&mut mark).take(longest).read_to_end(&mut said);
+    let read = std::io::Read::by_ref(&mut mark)
+        .take(longest)
+        .read_to_end(&mut said);
     read.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     // Cut off in the middle of writing it: then there is nothing else in it.
     let begun = MAGIC.starts_with(&said) && entries(&folder)? == [MARK.to_owned()];
