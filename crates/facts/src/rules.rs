@@ -71,9 +71,17 @@ impl<'a> Context<'a> {
         self.stages.iter().zip(&self.figures)
     }
 
-    /// Each stage that did I/O, on a real disk or a simulated one.
-    fn doing_io(&self) -> impl Iterator<Item = (&Stage<'a>, &StageFigures)> {
+    /// Each stage that did something, on a real disk or a simulated one.
+    fn doing_something(&self) -> impl Iterator<Item = (&Stage<'a>, &StageFigures)> {
         self.each().filter(|(stage, _)| !stage.is_null())
+    }
+
+    /// Each of these that read or wrote blocks of the target. What is done to
+    /// the files of a folder is names and attributes: its bytes are not those of
+    /// the target, and a filesystem writes them when it likes.
+    fn doing_io(&self) -> impl Iterator<Item = (&Stage<'a>, &StageFigures)> {
+        self.doing_something()
+            .filter(|(stage, _)| !stage.workload().operation.on_files())
     }
 }
 

@@ -11,6 +11,7 @@
 //! the terminal shows.
 
 mod devices;
+mod files;
 mod findings;
 mod heading;
 mod look;

@@ -3,6 +3,7 @@
 
 mod around;
 mod fit;
+mod leftovers;
 #[cfg(test)]
 mod planted;
 mod schedule;
@@ -79,12 +80,11 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     // behind; before anything is measured, which must be kept.
     let mut store = crate::storing::open(request.common)?;
     let mut display = Display::new(&plan);
-    // What does no I/O needs no content.
+    // What does no I/O needs no content, and files of a folder are others.
     let does_io = |plan: &Plan| {
-        let stages = plan.stages.iter();
-        stages
-            .map(|s| s.workload.engine)
-            .any(|e| e != EngineChoice::Null)
+        plan.stages.iter().any(|stage| {
+            stage.workload.engine != EngineChoice::Null && !stage.workload.operation.on_files()
+        })
     };
     let (plan, notes) = if let Medium::File(file) = &measured.medium
         && measured.target.kind == TargetKind::Folder
@@ -105,6 +105,7 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     };
     signals.check()?;
     measured.notes.extend(notes);
+    measured.notes.extend(leftovers::remove(&plan, &measured)?);
 
     let mut run = begun(started, seed, request.time_ns, &measured, stack, plan)?;
     store
@@ -135,7 +136,10 @@ fn open(request: &Request<'_>, seed: u64) -> Result<(Measured, Stack), Failure> 
     target::open(&Wanted {
         given: request.target,
         size: request.size,
-        writes: stages.iter().any(|s| s.workload.operation.writes()),
+        writes: stages.iter().any(|s| {
+            let operation = s.workload.operation;
+            operation.writes() && !operation.on_files()
+        }),
         destroy_data_on: request.destroy_data_on,
         seed,
     })

@@ -5,10 +5,12 @@ use super::schedule::Next;
 use crate::progress::{Display, Watched};
 use crate::signals::Signals;
 use crate::target::{Measured, Medium};
+use diskfacts_engine::files::run_file_trial;
 use diskfacts_engine::{Progress, Trial as Doing, TrialError, TrialOutcome, run_trial};
 use diskfacts_facts::layers;
 use diskfacts_plan::{CacheMode, Pattern, Plan, Stage, Workload};
 use diskfacts_record::{Cpu, Evidence, Latency, Stack, Trial};
+use std::path::Path;
 
 /// Does one trial.
 pub(super) fn run(
@@ -36,7 +38,8 @@ pub(super) fn run(
     };
     let watched = Watched {
         stage: next.stage,
-        block_size: workload.block_size,
+        // Files have many sizes.
+        block_size: (!workload.operation.on_files()).then_some(workload.block_size),
         left_ns: next.left_ns,
         is_virtual: matches!(measured.medium, Medium::Simulated(_)),
     };
@@ -48,13 +51,18 @@ pub(super) fn run(
         Medium::File(file) => {
             let stop = signals.stop();
             let mut around = Around::new(&file.file, &workload, &measured.target, stack, &stop);
+            let folder = Path::new(&measured.target.path);
             let doing = Doing {
                 file: file.stream_file(size),
                 workload: &workload,
                 seed: next.seed,
             };
             let outcome = display.watch(watched, &progress, || {
-                run_trial(doing, &progress, &mut around)
+                if workload.operation.on_files() {
+                    run_file_trial(folder, &workload, next.seed, &progress, &mut around)
+                } else {
+                    run_trial(doing, &progress, &mut around)
+                }
             })?;
             let mut evidence = Evidence::default();
             around.evidence(&mut evidence);

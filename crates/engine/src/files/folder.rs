@@ -46,7 +46,7 @@ const FOLDER: OFlags = OFlags::RDONLY
 
 /// Something that could not be done to a folder of files or its content.
 #[derive(Debug, Error)]
-#[error("{what} in {} failed", place.display())]
+#[error("{what} in {} failed{}", place.display(), self.said_hint())]
 pub struct FolderError {
     /// What was tried: `making a folder`.
     pub what: &'static str,
@@ -64,6 +64,11 @@ impl FolderError {
             place: place.to_owned(),
             source: errno.into(),
         }
+    }
+
+    fn said_hint(&self) -> String {
+        self.hint()
+            .map_or_else(String::new, |hint| format!("; {hint}"))
     }
 
     /// What most likely lies behind it, and what to do; `None` where nothing can

@@ -9,6 +9,9 @@ use diskfacts_plan::{
 /// What a workload does, in one phrase:
 /// `4 KiB random reads, direct, queue depth 32`.
 pub fn workload(workload: &Workload) -> String {
+    if workload.operation.on_files() {
+        return super::files::workload(workload);
+    }
     let size = show_size(workload.block_size);
     let order = match workload.pattern {
         Pattern::Sequential => "sequential".to_owned(),
@@ -18,6 +21,7 @@ pub fn workload(workload: &Workload) -> String {
     let operation = match workload.operation {
         Operation::Read => "reads".to_owned(),
         Operation::Write => "writes".to_owned(),
+        Operation::Create | Operation::Stat | Operation::Delete => "files".to_owned(),
         Operation::Mixed { read_percent } => format!("operations ({read_percent} % reads)"),
     };
     let mut parts = vec![format!("{size} {order} {operation}")];
