@@ -21,6 +21,7 @@ fn run(clock: Clock, depth: u32, operations: u64, seed: u64) -> Record {
     let mut job = Job {
         steps: Steps::new(Operation::Read, Pattern::Random, range, seed, 0, 1),
         block_size: 4096,
+        modify: false,
         depth,
         time_ns: None,
         operations: Some(operations),

@@ -13,7 +13,8 @@ pub struct Op {
     /// Which buffer, and how its completion is told from the others: below the
     /// engine's depth, and not in flight already.
     pub slot: u32,
-    /// Whether it writes; else it reads.
+    /// Whether it writes; else it reads. An engine that modifies reads first,
+    /// and writes back what it changed.
     pub write: bool,
 }
 
@@ -34,6 +35,8 @@ pub enum FailedIn {
     /// The read or write, or nothing.
     #[default]
     Transfer,
+    /// The read before the write of a modification.
+    ReadFirst,
     /// The sync that followed a write.
     Sync,
 }
@@ -90,7 +93,8 @@ pub trait Engine {
     fn timescale(&self) -> Timescale;
 
     /// Gives the buffer of a slot new content, before it is written from; not
-    /// part of the operation's latency.
+    /// part of the operation's latency. An engine that modifies has no use for
+    /// it: what it writes is what it read, changed.
     fn prepare_write(&mut self, slot: u32);
 
     /// Takes operations from the front of `ops` and answers how many: fewer

@@ -211,6 +211,7 @@ impl Share<'_> {
             ),
             // An operation that succeeded answers 0.
             block_size: 0,
+            modify: false,
             depth: 1,
             time_ns: workload.stop.time_ns,
             operations: Some(asked.unwrap_or(u64::MAX).min(self.files.count)),

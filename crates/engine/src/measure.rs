@@ -35,6 +35,8 @@ pub struct Job<'a> {
     pub steps: Steps,
     /// Bytes per operation.
     pub block_size: u64,
+    /// Whether operations that write read their block first.
+    pub modify: bool,
     /// Operations in flight.
     pub depth: u32,
     /// Nanoseconds after which no operation is started.
@@ -56,7 +58,7 @@ pub struct Job<'a> {
 pub struct Record {
     /// Latencies of reads, nanoseconds; from the intended start in an open loop.
     pub read: Histogram,
-    /// Latencies of writes.
+    /// Latencies of writes; of a modification, over its read and its write.
     pub write: Histogram,
     /// Latencies from submission, in an open loop.
     pub service: Option<Histogram>,
@@ -141,9 +143,10 @@ struct Tally {
     intervals: Intervals,
     scale: Timescale,
     block_size: u64,
+    modify: bool,
     completed: u64,
     reported: u64,
-    /// Bytes of transfers that ended short.
+    /// Bytes of operations that failed, yet moved some.
     short_bytes: [u64; 2],
     failed: u64,
     failed_in_flight_ns: u128,
@@ -163,6 +166,7 @@ impl Tally {
             intervals: Intervals::new(started, scale),
             scale,
             block_size: job.block_size,
+            modify: job.modify,
             completed: 0,
             reported: 0,
             short_bytes: [0; 2],
@@ -220,10 +224,14 @@ impl Tally {
         let ticks = self.lasted(slot.submitted, now);
         self.failed_in_flight_ns += u128::from(self.scale.ns(ticks));
         let errno = (-completion.result).max(0);
+        let read_first = completion.failed_in == FailedIn::ReadFirst;
         if completion.result > 0 {
             // Fewer bytes than a block.
-            self.short_bytes[usize::from(slot.write())] +=
+            self.short_bytes[usize::from(slot.write() && !read_first)] +=
                 u64::from(completion.result.unsigned_abs());
+        }
+        if self.modify && slot.write() && !read_first {
+            self.short_bytes[0] += self.block_size;
         }
         let kind = ErrorKind {
             write: slot.write(),
@@ -272,8 +280,9 @@ impl Tally {
             Some(service) => service.sum(),
             None => read.sum() + write.sum(),
         };
+        let read_blocks = read.count() + if self.modify { write.count() } else { 0 };
         Record {
-            read_bytes: read.count() * self.block_size + self.short_bytes[0],
+            read_bytes: read_blocks * self.block_size + self.short_bytes[0],
             write_bytes: write.count() * self.block_size + self.short_bytes[1],
             read,
             write,

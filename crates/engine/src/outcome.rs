@@ -168,6 +168,7 @@ fn error_count(of: Operation, kind: &ErrorKind) -> ErrorCount {
         (FailedIn::Transfer, Operation::Create, _) => "create",
         (FailedIn::Transfer, Operation::Stat, _) => "stat",
         (FailedIn::Transfer, Operation::Delete, _) => "delete",
+        (FailedIn::ReadFirst, ..) => "read",
         (FailedIn::Transfer, _, true) => "write",
         (FailedIn::Transfer, _, false) => "read",
     };

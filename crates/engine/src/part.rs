@@ -92,6 +92,7 @@ impl Part<'_> {
                 self.lanes,
             ),
             block_size: workload.block_size,
+            modify: workload.operation.modifies(),
             depth: self.depth,
             time_ns: workload.stop.time_ns,
             operations,

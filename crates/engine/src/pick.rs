@@ -73,7 +73,9 @@ pub(crate) fn sync_at_end(mode: SyncMode) -> SyncEach {
 /// Left to itself it takes system calls for what applications do with system
 /// calls (one operation at a time through the page cache, or a sync after each
 /// write), because `io_uring` hands these to a worker thread and measures the
-/// hand-over; and `io_uring` for the rest. Without `io_uring`, a queue depth
+/// hand-over; also for modifications, which are a read and a write in turn, each
+/// operation of a queue on a thread of its own; for characters, which pass through
+/// one buffer; and `io_uring` for the rest. Without `io_uring`, a queue depth
 /// becomes as many threads.
 ///
 /// # Errors
@@ -101,6 +103,12 @@ pub fn pick(
         }),
         EngineChoice::Sync => Ok(one_at_a_time),
         EngineChoice::Auto
+            if workload.operation.modifies() || workload.touch.by_character() =>
+        Ok(Picked {
+            lanes: workload.queue_depth,
+            ..one_at_a_time
+        }),
+        EngineChoice::Auto
             if workload.queue_depth == 1
                 && !workload.sqpoll
                 && !workload.iopoll
@@ -118,6 +126,11 @@ pub fn pick(
                 ..one_at_a_time
             }),
         },
+        EngineChoice::IoUring if workload.operation.modifies() => Err(TrialError::Engine(
+            "engine = \"io_uring\" cannot modify: one of its operations reads or writes; leave the \
+             engine to diskfacts with engine = \"auto\""
+                .to_owned(),
+        )),
         EngineChoice::IoUring => probe(workload, file, clock)?.map_err(|reason| {
             TrialError::Engine(format!(
                 "engine = \"io_uring\" cannot be had here: {reason}; leave the engine to diskfacts with engine = \"auto\""

@@ -3,6 +3,7 @@
 use crate::buffers::Buffers;
 use crate::clock::{Ticks, Timescale};
 use crate::engine::{Abilities, Completion, Done, Engine, FailedIn, Op, SyncEach, Wait, idle_real};
+use crate::handling::Handling;
 use rustix::io::Errno;
 use std::fs::File;
 use std::io;
@@ -15,6 +16,8 @@ pub struct Sync<T> {
     buffers: Buffers,
     sync_each: SyncEach,
     high_priority: bool,
+    handling: Handling,
+    block_size: usize,
     fallbacks: Vec<String>,
     ended: Option<Completion>,
 }
@@ -39,12 +42,52 @@ impl<T: Ticks> Sync<T> {
             ticks,
             scale,
             file,
+            block_size: buffers.block_size(),
             buffers,
             sync_each,
             high_priority,
+            handling: Handling::default(),
             fallbacks,
             ended: None,
         }
+    }
+
+    /// The same engine, which does this with the bytes of each block.
+    #[must_use]
+    pub fn handling(mut self, handling: Handling) -> Self {
+        self.handling = handling;
+        self
+    }
+
+    /// Does one operation; answers the bytes moved by its last transfer, and
+    /// where it failed if it did.
+    #[inline]
+    fn operate(&mut self, op: Op) -> (i32, FailedIn) {
+        if op.write && self.handling.modify {
+            match self.transfer(Op { write: false, ..op }) {
+                Err(errno) => return (-errno.raw_os_error(), FailedIn::ReadFirst),
+                Ok(moved) if moved < self.block_size => {
+                    return (length(moved), FailedIn::ReadFirst);
+                }
+                Ok(_) => {
+                    self.handling.look_at(self.buffers.get(op.slot));
+                    self.handling.change(self.buffers.get_mut(op.slot));
+                }
+            }
+        } else if op.write {
+            self.handling.before_write(self.buffers.get_mut(op.slot));
+        }
+        let moved = match self.transfer(op) {
+            Err(errno) => return (-errno.raw_os_error(), FailedIn::Transfer),
+            Ok(moved) => moved,
+        };
+        if !op.write {
+            // No more was read than fits.
+            self.handling.look_at(&self.buffers.get(op.slot)[..moved]);
+        } else if let Err(errno) = self.sync() {
+            return (-errno.raw_os_error(), FailedIn::Sync);
+        }
+        (length(moved), FailedIn::Transfer)
     }
 
     fn transfer(&mut self, op: Op) -> Result<usize, Errno> {
@@ -101,6 +144,11 @@ impl<T: Ticks> Sync<T> {
     }
 }
 
+/// Bytes moved, as a completion has them: blocks are at most 1 GiB.
+fn length(moved: usize) -> i32 {
+    i32::try_from(moved).unwrap_or(i32::MAX)
+}
+
 impl<T: Ticks> Engine for Sync<T> {
     fn abilities(&self) -> Abilities {
         Abilities {
@@ -126,7 +174,9 @@ impl<T: Ticks> Engine for Sync<T> {
 
     #[inline]
     fn prepare_write(&mut self, slot: u32) {
-        self.buffers.renew(slot);
+        if !self.handling.modify {
+            self.buffers.renew(slot);
+        }
     }
 
     #[inline]
@@ -134,17 +184,7 @@ impl<T: Ticks> Engine for Sync<T> {
         let (Some(op), None) = (ops.first(), self.ended) else {
             return Ok(0);
         };
-        let (result, failed_in) = match self.transfer(*op) {
-            Err(errno) => (-errno.raw_os_error(), FailedIn::Transfer),
-            Ok(moved) => {
-                let synced = if op.write { self.sync() } else { Ok(()) };
-                match synced {
-                    Err(errno) => (-errno.raw_os_error(), FailedIn::Sync),
-                    // Blocks are at most 1 GiB.
-                    Ok(()) => (i32::try_from(moved).unwrap_or(i32::MAX), FailedIn::Transfer),
-                }
-            }
-        };
+        let (result, failed_in) = self.operate(*op);
         self.ended = Some(Completion {
             slot: op.slot,
             result,

@@ -5,6 +5,7 @@ use crate::clock::{Clock, Monotonic, Source, Ticks, Timescale};
 use crate::cpu::{Cpu, thread_cpu_ns};
 use crate::engine::{Engine, idle_real};
 use crate::error::TrialError;
+use crate::handling::Handling;
 use crate::measure::{Job, measure};
 use crate::null::Null;
 use crate::outcome::{Conditions, StreamRecord, TrialOutcome, add_up};
@@ -271,6 +272,7 @@ impl Share<'_> {
         .map_err(TrialError::Buffers)?;
         let granted = (opened.granted.direct, opened.granted.direct_refused);
         let sync_each = sync_each(workload.sync);
+        let handling = Handling::of(workload);
         match self.picked.kind {
             Kind::Null | Kind::Sync { .. } => {
                 let high_priority = self.picked.kind
@@ -283,7 +285,8 @@ impl Share<'_> {
                     buffers,
                     sync_each,
                     high_priority,
-                );
+                )
+                .handling(handling);
                 self.go(engine, granted, progress, start)
             }
             #[cfg(target_os = "linux")]
@@ -303,7 +306,8 @@ impl Share<'_> {
                 .map_err(|source| TrialError::Broken {
                     engine: "io_uring",
                     source,
-                })?;
+                })?
+                .handling(handling);
                 self.go(engine, granted, progress, start)
             }
             #[cfg(not(target_os = "linux"))]

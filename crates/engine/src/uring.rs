@@ -15,6 +15,8 @@
 use crate::buffers::Buffers;
 use crate::clock::{Ticks, Timescale};
 use crate::engine::{Abilities, Completion, Done, Engine, FailedIn, Op, SyncEach, Wait, idle_real};
+use crate::handling::Handling;
+use diskfacts_plan::Touch;
 use io_uring::types::{Fd, Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
 use std::fs::File;
@@ -56,6 +58,9 @@ pub struct Uring<T: Ticks> {
     in_flight: u32,
     /// Result of the write whose sync is still due, by slot.
     written: Vec<i32>,
+    handling: Handling,
+    /// Whether the operation in a slot writes; kept where reads are looked at.
+    writes: Vec<bool>,
     features: Vec<String>,
     fallbacks: Vec<String>,
 }
@@ -98,11 +103,24 @@ impl<T: Ticks> Uring<T> {
             fixed_buffers: FixedBuffers::No,
             in_flight: 0,
             written: vec![0; options.depth as usize],
+            handling: Handling::default(),
+            writes: vec![false; options.depth as usize],
             features,
             fallbacks,
         };
         engine.register();
         Ok(engine)
+    }
+
+    /// The same ring, which does this with the bytes of each block.
+    ///
+    /// # Panics
+    /// When asked to modify: one operation of a ring reads or writes.
+    #[must_use]
+    pub fn handling(mut self, handling: Handling) -> Self {
+        assert!(!handling.modify, "a ring does not modify");
+        self.handling = handling;
+        self
     }
 
     fn register(&mut self) {
@@ -221,6 +239,21 @@ impl<T: Ticks> Uring<T> {
     /// Works off what has completed.
     #[inline]
     fn collect(&mut self, done: &mut Done) {
+        let before = done.len();
+        self.collect_untouched(done);
+        if self.handling.touch != Touch::None {
+            for completion in &done.as_slice()[before..] {
+                let moved = usize::try_from(completion.result).unwrap_or(0);
+                if !self.writes[completion.slot as usize] {
+                    let block = self.buffers.get(completion.slot);
+                    self.handling.look_at(&block[..moved]);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn collect_untouched(&mut self, done: &mut Done) {
         let syncing = self.sync_each != SyncEach::None;
         for entry in self.ring.completion() {
             // The low half is the slot.
@@ -357,6 +390,12 @@ impl<T: Ticks> Engine for Uring<T> {
         let room = (self.options.depth - self.in_flight) as usize;
         let taken = ops.len().min(room);
         for op in &ops[..taken] {
+            if self.handling.touch != Touch::None {
+                self.writes[op.slot as usize] = op.write;
+                if op.write {
+                    self.handling.look_at(self.buffers.get(op.slot));
+                }
+            }
             let syncs = op.write && self.sync_each != SyncEach::None;
             let mut entry = self.entry(*op);
             if syncs {

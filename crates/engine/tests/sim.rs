@@ -300,3 +300,43 @@ fn what_needs_real_time_and_what_does_not_fit_is_refused() {
     // And the computer is none the worse for it.
     assert_eq!(run(&mut computer, &operations(3)).0.ops, 3);
 }
+
+#[test]
+fn a_modification_is_a_read_and_then_a_write_in_one_operation() {
+    let time_of = |operation| {
+        let mut computer = computer("hdd-7200-1tb", Plant::default());
+        let workload = Workload {
+            operation,
+            sync: if operation == Operation::Read {
+                SyncMode::None
+            } else {
+                SyncMode::ODsync
+            },
+            ..operations(200)
+        };
+        run(&mut computer, &workload)
+    };
+    let (outcome, evidence) = time_of(Operation::Modify { percent: 100 });
+    assert_eq!((outcome.ops, outcome.errors), (200, 0));
+    assert_eq!(outcome.issued.read_bytes, 200 * 4096);
+    assert_eq!(outcome.issued.write_bytes, 200 * 4096);
+    assert_eq!(outcome.histograms.write.count(), 200);
+    assert_eq!(evidence.devices[0].read_bytes, 200 * 4096);
+    assert_eq!(evidence.devices[0].write_bytes, 200 * 4096);
+    // A block that was just read passes under the head again a revolution later.
+    let (read, _) = time_of(Operation::Read);
+    let revolution = 200.0 * 60.0 / 7200.0;
+    let extra = outcome.seconds - read.seconds;
+    assert!(
+        (0.9 * revolution..1.2 * revolution).contains(&extra),
+        "{extra} s against {revolution} s"
+    );
+
+    let (outcome, evidence) = time_of(Operation::Modify { percent: 30 });
+    let written = outcome.histograms.write.count();
+    assert!((40..=80).contains(&written), "{written}");
+    assert_eq!(outcome.histograms.read.count(), 200 - written);
+    assert_eq!(outcome.issued.read_bytes, 200 * 4096);
+    assert_eq!(outcome.issued.write_bytes, written * 4096);
+    assert_eq!(evidence.devices[0].writes, written);
+}

@@ -27,10 +27,7 @@ pub(crate) fn of_stage(stage: &Stage<'_>) -> StageFigures {
     let trials = &stage.trials;
     let histograms = merged(trials);
     let mixed = trials.iter().any(|t| t.latency_read_ns.is_some())
-        || matches!(
-            stage.workload().operation,
-            diskfacts_plan::Operation::Mixed { .. }
-        );
+        || stage.workload().operation.has_two_kinds();
     let of_part = |part: fn(&Histograms) -> &Histogram, stored: fn(&Trial) -> Option<Latency>| {
         if !mixed {
             return None;

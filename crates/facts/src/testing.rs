@@ -87,11 +87,17 @@ pub(crate) fn evidence(workload: &Workload, operations: u64, stack: &Stack) -> E
         Operation::Read => operations,
         Operation::Write => 0,
         Operation::Mixed { read_percent } => operations * u64::from(read_percent) / 100,
+        Operation::Modify { percent } => operations * u64::from(100 - percent) / 100,
     };
     let writes = operations - reads;
+    let blocks_read = if workload.operation.modifies() {
+        operations
+    } else {
+        reads
+    };
     let per_write = matches!(workload.sync, SyncMode::Fdatasync | SyncMode::Fsync);
     let issued = Issued {
-        read_bytes: reads * workload.block_size,
+        read_bytes: blocks_read * workload.block_size,
         write_bytes: writes * workload.block_size,
         reads,
         writes,

@@ -7,7 +7,7 @@
 use crate::plan::{Amount, Plan, Stage};
 use crate::units::{exact_size, show_size};
 use crate::workload::{
-    BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Stop, SyncMode, Workload,
+    BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Stop, SyncMode, Touch, Workload,
 };
 
 /// Most operations one stream may keep in flight. `io_uring`'s own limit is
@@ -168,6 +168,23 @@ impl Workload {
                 format!("{read_percent} is not between 1 and 99; for only reads or writes use operation = \"read\" or \"write\""),
             ));
         }
+        if let Operation::Modify { percent } = self.operation
+            && !(1..=100).contains(&percent)
+        {
+            found.push(problem(
+                "modify_percent",
+                format!(
+                    "{percent} is not between 1 and 100; to change nothing use operation = \"read\""
+                ),
+            ));
+        }
+        if self.operation.modifies() && self.engine == EngineChoice::IoUring {
+            found.push(problem(
+                "operation",
+                "\"modify\" is a read and then a write of what was read, which one io_uring \
+                 operation cannot do; use engine = \"auto\", which does both with system calls",
+            ));
+        }
         if let Pattern::Zipf { theta } = self.pattern
             && !(0.01..=5.0).contains(&theta)
         {
@@ -197,6 +214,33 @@ impl Workload {
         {
             let key = if self.iopoll { "iopoll" } else { "sqpoll" };
             found.push(problem(key, "only the io_uring engine can poll"));
+        }
+        if self.operation.modifies() && (self.iopoll || self.sqpoll) {
+            let key = if self.iopoll { "iopoll" } else { "sqpoll" };
+            found.push(problem(
+                key,
+                "operation = \"modify\" is done with system calls, and only io_uring can poll",
+            ));
+        }
+        if self.touch != Touch::None && self.engine == EngineChoice::Null {
+            found.push(problem(
+                "touch",
+                "the null engine reads nothing that could be touched; drop it",
+            ));
+        }
+        if self.touch.by_character()
+            && (self.queue_depth > 1
+                || !matches!(self.operation, Operation::Read | Operation::Write)
+                || !matches!(self.engine, EngineChoice::Auto | EngineChoice::Sync)
+                || self.iopoll
+                || self.sqpoll)
+        {
+            found.push(problem(
+                "touch",
+                "characters pass through one buffer, which is read or written by one system call \
+                 at a time; use operation = \"read\" or \"write\", engine = \"auto\" and \
+                 queue_depth = 1",
+            ));
         }
         if self.buffer == BufferAlignment::Unaligned && self.cache == CacheMode::Direct {
             found.push(problem(

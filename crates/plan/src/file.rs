@@ -12,7 +12,7 @@ use crate::plan::{Amount, Plan, Stage};
 use crate::units;
 use crate::workload::{
     Arrivals, BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Rate, Stop, SyncMode,
-    Workload,
+    Touch, Workload,
 };
 use fields::Fields;
 pub use fields::nearest;
@@ -31,13 +31,14 @@ pub struct FileError {
     pub message: String,
 }
 
-const OPERATIONS: [(&str, Kind); 6] = [
+const OPERATIONS: [(&str, Kind); 7] = [
     ("read", Kind::Read),
     ("write", Kind::Write),
     ("mixed", Kind::Mixed),
     ("create", Kind::Create),
     ("stat", Kind::Stat),
     ("delete", Kind::Delete),
+    ("modify", Kind::Modify),
 ];
 const PATTERNS: [(&str, Order); 3] = [
     ("sequential", Order::Sequential),
@@ -63,6 +64,13 @@ const BUFFERS: [(&str, BufferAlignment); 2] = [
     ("aligned", BufferAlignment::Aligned),
     ("unaligned", BufferAlignment::Unaligned),
 ];
+const TOUCHES: [(&str, Touch); 5] = [
+    ("none", Touch::None),
+    ("first", Touch::First),
+    ("every", Touch::Every),
+    ("character", Touch::Character),
+    ("character-unlocked", Touch::CharacterUnlocked),
+];
 const ARRIVALS: [(&str, Arrivals); 2] =
     [("fixed", Arrivals::Fixed), ("poisson", Arrivals::Poisson)];
 const ENGINES: [(&str, EngineChoice); 4] = [
@@ -80,6 +88,7 @@ enum Kind {
     Create,
     Stat,
     Delete,
+    Modify,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -150,24 +159,36 @@ fn cells(mut table: Fields<'_>) -> Result<Vec<Stage>, FileError> {
     Ok(stages)
 }
 
-fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
-    let default = Workload::default();
+fn operation(table: &mut Fields<'_>) -> Result<Operation, FileError> {
     let kind = table.required_choice("operation", &OPERATIONS)?;
     let read_percent = table.number("read_percent")?;
-    let operation = match (kind, read_percent) {
-        (Kind::Mixed, Some(read_percent)) => Operation::Mixed { read_percent },
-        (Kind::Mixed, None) => {
-            return Err(table.error_at("operation", "mixed also needs read_percent = 1 to 99"));
-        }
-        (_, Some(_)) => {
-            return Err(table.error_at("read_percent", "only operation = \"mixed\" takes it"));
-        }
-        (Kind::Read, None) => Operation::Read,
-        (Kind::Write, None) => Operation::Write,
-        (Kind::Create, None) => Operation::Create,
-        (Kind::Stat, None) => Operation::Stat,
-        (Kind::Delete, None) => Operation::Delete,
-    };
+    let modify_percent = table.number("modify_percent")?;
+    if kind != Kind::Mixed && read_percent.is_some() {
+        return Err(table.error_at("read_percent", "only operation = \"mixed\" takes it"));
+    }
+    if kind != Kind::Modify && modify_percent.is_some() {
+        return Err(table.error_at("modify_percent", "only operation = \"modify\" takes it"));
+    }
+    Ok(match kind {
+        Kind::Read => Operation::Read,
+        Kind::Write => Operation::Write,
+        Kind::Create => Operation::Create,
+        Kind::Stat => Operation::Stat,
+        Kind::Delete => Operation::Delete,
+        Kind::Mixed => Operation::Mixed {
+            read_percent: read_percent.ok_or_else(|| {
+                table.error_at("operation", "mixed also needs read_percent = 1 to 99")
+            })?,
+        },
+        Kind::Modify => Operation::Modify {
+            percent: modify_percent.unwrap_or(100),
+        },
+    })
+}
+
+fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
+    let default = Workload::default();
+    let operation = operation(table)?;
     let files = files::read(table, operation)?;
     // Files have no other way than through the memory of the kernel.
     let usual_cache = match files {
@@ -210,6 +231,7 @@ fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
         sync: table.choice("sync", &SYNCS)?.unwrap_or(default.sync),
         buffer: table.choice("buffer", &BUFFERS)?.unwrap_or(default.buffer),
         files,
+        touch: table.choice("touch", &TOUCHES)?.unwrap_or(default.touch),
         rate,
         stop: Stop {
             time_ns: table.duration("time")?,
@@ -300,17 +322,18 @@ fn print_workload(out: &mut String, workload: &Workload) {
         let _ = writeln!(out, "{key} = {value}");
     };
     let text = |value: &str| format!("\"{value}\"");
-    let (kind, read_percent) = match workload.operation {
+    let (kind, percent) = match workload.operation {
         Operation::Read => (Kind::Read, None),
         Operation::Write => (Kind::Write, None),
-        Operation::Mixed { read_percent } => (Kind::Mixed, Some(read_percent)),
+        Operation::Mixed { read_percent } => (Kind::Mixed, Some(("read_percent", read_percent))),
+        Operation::Modify { percent } => (Kind::Modify, Some(("modify_percent", percent))),
         Operation::Create => (Kind::Create, None),
         Operation::Stat => (Kind::Stat, None),
         Operation::Delete => (Kind::Delete, None),
     };
     line("operation", text(word(&OPERATIONS, kind)));
-    if let Some(percent) = read_percent {
-        line("read_percent", percent.to_string());
+    if let Some((key, percent)) = percent {
+        line(key, percent.to_string());
     }
     let (order, theta) = match workload.pattern {
         Pattern::Sequential => (Order::Sequential, None),
@@ -338,6 +361,9 @@ fn print_workload(out: &mut String, workload: &Workload) {
     }
     if workload.buffer != default.buffer {
         line("buffer", text(word(&BUFFERS, workload.buffer)));
+    }
+    if workload.touch != default.touch {
+        line("touch", text(word(&TOUCHES, workload.touch)));
     }
     if let Some(files) = &workload.files {
         files::print(out, files);

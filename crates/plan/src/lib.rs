@@ -31,6 +31,6 @@ pub use files::Files;
 pub use plan::{Amount, Plan, Stage};
 pub use workload::{
     Arrivals, BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Rate, Stop, SyncMode,
-    Workload,
+    Touch, Workload,
 };
 pub use write_mode::WriteMode;

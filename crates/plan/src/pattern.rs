@@ -57,7 +57,9 @@ impl Range {
 pub struct Step {
     /// First byte, within the target.
     pub offset: u64,
-    /// Whether it writes; else it reads.
+    /// Whether it writes; else it reads. With [`Operation::Modify`] it reads in
+    /// either case, and this says whether it changes the block and writes it
+    /// back.
     pub write: bool,
 }
 
@@ -66,7 +68,7 @@ pub struct Step {
 pub struct Steps {
     range: Range,
     order: Order,
-    /// A draw below this, of 100, is a read: 100 for reads, 0 for writes.
+    /// A draw below this, of 100, only reads: 100 for reads, 0 for writes.
     read_percent: u64,
     rng: Rng,
 }
@@ -107,6 +109,7 @@ impl Steps {
                 Operation::Read | Operation::Stat => 100,
                 Operation::Write | Operation::Create | Operation::Delete => 0,
                 Operation::Mixed { read_percent } => u64::from(read_percent),
+                Operation::Modify { percent } => 100_u64.saturating_sub(u64::from(percent)),
             },
             rng: Rng::new(seed),
         }
@@ -286,6 +289,22 @@ mod tests {
         let mut steps = Steps::new(mixed, Pattern::Random, RANGE, 9, 0, 1);
         let reads = (0..100_000).filter(|_| !steps.next_step().write).count();
         assert!((69_000..71_000).contains(&reads), "{reads}");
+    }
+
+    #[test]
+    fn a_modification_writes_back_its_share() {
+        for (percent, expected) in [(100, 1000..=1000), (30, 200..=400), (1, 1..=30)] {
+            let mut steps = Steps::new(
+                Operation::Modify { percent },
+                Pattern::Random,
+                RANGE,
+                9,
+                0,
+                1,
+            );
+            let written = (0..1000).filter(|_| steps.next_step().write).count();
+            assert!(expected.contains(&written), "{percent} %: {written}");
+        }
     }
 
     /// Simulated runs are compared byte for byte between machines.

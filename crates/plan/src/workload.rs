@@ -26,6 +26,14 @@ pub enum Operation {
     Stat,
     /// Takes a file away.
     Delete,
+    /// Each operation reads its block and, with this chance, changes it and
+    /// writes it back: one operation, whose latency covers both. Bytes count
+    /// what was read and what was written.
+    Modify {
+        /// Share of operations that write the block back, in percent, in
+        /// `1..=100`.
+        percent: u8,
+    },
 }
 
 impl Operation {
@@ -37,6 +45,22 @@ impl Operation {
     /// Whether any operation of this kind reads from the target.
     pub fn reads(self) -> bool {
         !matches!(self, Self::Write | Self::Create | Self::Delete)
+    }
+
+    /// Whether every operation reads its block, and those that write change
+    /// what they read.
+    pub fn modifies(self) -> bool {
+        matches!(self, Self::Modify { .. })
+    }
+
+    /// Whether some operations write and others do not, so that each have
+    /// latencies of their own.
+    pub fn has_two_kinds(self) -> bool {
+        match self {
+            Self::Read | Self::Write | Self::Create | Self::Stat | Self::Delete => false,
+            Self::Mixed { .. } => true,
+            Self::Modify { percent } => percent < 100,
+        }
     }
 }
 
@@ -118,6 +142,36 @@ pub enum BufferAlignment {
     Unaligned,
 }
 
+/// What the program does with the bytes of a block, as part of the operation:
+/// after a read, and before a write.
+///
+/// The kernel moves a block whether or not anybody looks at it. A program that
+/// uses its data also pays for bringing it into the processor's caches, and
+/// through a memory mapping nothing is read at all before a byte is touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Touch {
+    /// Nothing.
+    #[default]
+    None,
+    /// The first byte is looked at.
+    First,
+    /// Every byte is looked at.
+    Every,
+    /// Each byte passes through a buffer as that of C's `stdio`, by a call of its
+    /// own that locks the buffer, as `putc` and `getc` do.
+    Character,
+    /// The same without a lock, as `putc_unlocked` and `getc_unlocked`.
+    CharacterUnlocked,
+}
+
+impl Touch {
+    /// Whether each byte passes through a buffer by itself.
+    pub fn by_character(self) -> bool {
+        matches!(self, Self::Character | Self::CharacterUnlocked)
+    }
+}
+
 /// How the moments are spread at which operations are meant to start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -195,6 +249,9 @@ pub struct Workload {
     /// The files of a folder, when the operation works on those.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<Files>,
+    /// What is done with the bytes of a block, within its latency.
+    #[serde(default)]
+    pub touch: Touch,
     /// An open loop with this rate; a closed loop when absent.
     pub rate: Option<Rate>,
     /// What ends a trial.
@@ -222,6 +279,7 @@ impl Default for Workload {
             sync: SyncMode::None,
             buffer: BufferAlignment::Aligned,
             files: None,
+            touch: Touch::None,
             rate: None,
             stop: Stop::default(),
             engine: EngineChoice::Auto,

@@ -101,7 +101,7 @@ fn record(
         ns.filter(|_| outcome.ops > 0)
             .map(|ns| ns as f64 / outcome.ops as f64)
     };
-    let mixed = workload.operation.reads() && workload.operation.writes();
+    let mixed = workload.operation.has_two_kinds();
     Trial {
         stage: stage.name.clone(),
         number: next.number,

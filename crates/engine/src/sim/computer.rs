@@ -233,6 +233,7 @@ impl Computer {
         let forced = durable && (!direct || (self.traits.is_volatile && self.traits.has_fua));
         Access {
             block: workload.block_size,
+            modify: workload.operation.modifies(),
             direct,
             flush_each: sync_each(workload.sync) != SyncEach::None || (durable && !forced),
             fua: forced,

@@ -32,12 +32,15 @@ const STREAM_SHIFT: u32 = 34;
 const TRANSFER: u64 = 0;
 const SYNC: u64 = 1;
 const FINAL_SYNC: u64 = 2;
+const READ_FIRST: u64 = 3;
 
 /// How the file of a trial is open, and what follows a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Access {
     /// Bytes per operation.
     pub(super) block: u64,
+    /// Each write is preceded by a read of its block.
+    pub(super) modify: bool,
     /// Past the page cache.
     pub(super) direct: bool,
     /// Each write is followed by a flush.
@@ -73,6 +76,8 @@ struct Stream {
     waiting: Waiting,
     ready: Vec<Done>,
     synced: Option<Result<(), IoError>>,
+    /// Where the modification in each slot is to write what it read.
+    places: Vec<u64>,
 }
 
 /// What a trial brings along.
@@ -147,6 +152,7 @@ impl Machine {
                 waiting: Waiting::Nothing,
                 ready: Vec::new(),
                 synced: None,
+                places: Vec::new(),
             })
             .collect();
         if let Some(neighbour) = &mut self.neighbour {
@@ -171,10 +177,25 @@ impl Machine {
 
     /// A stream starts an operation.
     pub(super) fn begin(&mut self, stream: usize, op: &Op) {
+        let tag = (stream as u64) << STREAM_SHIFT | u64::from(op.slot) << SLOT_SHIFT;
+        if op.write && self.access.modify {
+            let places = &mut self.streams[stream].places;
+            let slot = op.slot as usize;
+            if places.len() <= slot {
+                places.resize(slot + 1, 0);
+            }
+            places[slot] = op.offset;
+            self.transfer(tag | READ_FIRST, op.offset, false);
+        } else {
+            self.transfer(tag | TRANSFER, op.offset, op.write);
+        }
+    }
+
+    /// Reads or writes the block at an offset, for the stream in the tag.
+    fn transfer(&mut self, tag: u64, at: u64, write: bool) {
         let access = self.access;
-        let tag = (stream as u64) << STREAM_SHIFT | u64::from(op.slot) << SLOT_SHIFT | TRANSFER;
-        let (mut offset, mut len) = (op.offset, access.block);
-        if !op.write {
+        let (mut offset, mut len) = (at, access.block);
+        if !write {
             let range = Extent {
                 start: offset,
                 end: offset.saturating_add(len),
@@ -194,19 +215,19 @@ impl Machine {
         }
         let request = Request {
             tag,
-            kind: if op.write { Kind::Write } else { Kind::Read },
+            kind: if write { Kind::Write } else { Kind::Read },
             offset,
             len,
             flags: Flags {
-                fua: access.fua && op.write,
+                fua: access.fua && write,
                 preflush: false,
                 direct: access.direct,
             },
             // Fewer than 2^22.
-            stream: stream as u32,
+            stream: (tag >> STREAM_SHIFT) as u32,
         };
         if access.direct && request.end() <= self.host.capacity() {
-            if op.write {
+            if write {
                 self.direct_write_bytes += len;
             } else {
                 self.direct_read_bytes += len;
@@ -366,7 +387,7 @@ impl Machine {
             self.own = Some(completion.result);
             return;
         }
-        let is_transfer = completion.tag & 3 == TRANSFER;
+        let is_transfer = matches!(completion.tag & 3, TRANSFER | READ_FIRST);
         if is_transfer && completion.result.is_ok() {
             let write = completion.kind == Kind::Write;
             if self.access.direct {
@@ -394,6 +415,11 @@ impl Machine {
         // Both fit: the tag was made of them.
         let stream = &mut self.streams[(tag >> STREAM_SHIFT) as usize];
         let slot = (tag >> SLOT_SHIFT) as u32;
+        if tag & 3 == READ_FIRST && result.is_ok() {
+            let place = stream.places[slot as usize];
+            self.transfer(tag & !3 | TRANSFER, place, true);
+            return;
+        }
         if tag & 3 == FINAL_SYNC {
             stream.synced = Some(result);
             return;
@@ -405,10 +431,10 @@ impl Machine {
                 Ok(()) => i32::try_from(self.access.block).unwrap_or(i32::MAX),
                 Err(error) => -errno(error).raw_os_error(),
             },
-            failed_in: if tag & 3 == SYNC {
-                FailedIn::Sync
-            } else {
-                FailedIn::Transfer
+            failed_in: match tag & 3 {
+                SYNC => FailedIn::Sync,
+                READ_FIRST => FailedIn::ReadFirst,
+                _ => FailedIn::Transfer,
             },
         });
     }

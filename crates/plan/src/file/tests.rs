@@ -48,6 +48,11 @@ fn a_wrong_type_is_named_with_its_line() {
         ("time = \"5 parsecs\"", "ms"),
         ("theta = 1.0", "zipf"),
         ("read_percent = 30", "mixed"),
+        (
+            "modify_percent = 30",
+            "only operation = \"modify\" takes it",
+        ),
+        ("touch = \"all\"", "\"every\""),
         ("arrivals = \"poisson\"", "rate"),
         ("files = 100", "\"create\""),
         ("folders = 2", "\"create\""),
@@ -92,6 +97,7 @@ fn any_workload() -> impl Strategy<Value = Workload> {
         Just(Operation::Create),
         Just(Operation::Stat),
         Just(Operation::Delete),
+        (0_u8..=255).prop_map(|percent| Operation::Modify { percent })
     ];
     let pattern = prop_oneof![
         Just(Pattern::Sequential),
@@ -133,7 +139,13 @@ fn any_workload() -> impl Strategy<Value = Workload> {
             rate,
             stop,
         ),
-        (0_usize..4, prop::bool::ANY, prop::bool::ANY, 0_usize..2),
+        (
+            0_usize..4,
+            prop::bool::ANY,
+            prop::bool::ANY,
+            0_usize..2,
+            0_usize..5,
+        ),
         any_files(),
     )
         .prop_map(
@@ -149,6 +161,7 @@ fn any_workload() -> impl Strategy<Value = Workload> {
                 sync: SYNCS[b.3].1,
                 buffer: BUFFERS[c.3].1,
                 files: operation.on_files().then_some(files),
+                touch: TOUCHES[c.4].1,
                 rate: b.4,
                 stop: Stop {
                     time_ns: b.5.0,

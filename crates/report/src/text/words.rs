@@ -2,7 +2,7 @@
 
 use diskfacts_plan::units::{rate_digits, show_size};
 use diskfacts_plan::{
-    Arrivals, BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Plan, SyncMode,
+    Arrivals, BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Plan, SyncMode, Touch,
     Workload,
 };
 
@@ -23,6 +23,8 @@ pub fn workload(workload: &Workload) -> String {
         Operation::Write => "writes".to_owned(),
         Operation::Create | Operation::Stat | Operation::Delete => "files".to_owned(),
         Operation::Mixed { read_percent } => format!("operations ({read_percent} % reads)"),
+        Operation::Modify { percent: 100 } => "modifications".to_owned(),
+        Operation::Modify { percent } => format!("reads ({percent} % written back)"),
     };
     let mut parts = vec![format!("{size} {order} {operation}")];
     parts.extend(
@@ -52,6 +54,13 @@ pub fn workload(workload: &Workload) -> String {
     }
     if workload.buffer == BufferAlignment::Unaligned {
         parts.push("from an unaligned buffer".to_owned());
+    }
+    match workload.touch {
+        Touch::None => {}
+        Touch::First => parts.push("looking at the first byte".to_owned()),
+        Touch::Every => parts.push("looking at every byte".to_owned()),
+        Touch::Character => parts.push("each byte by a call that locks".to_owned()),
+        Touch::CharacterUnlocked => parts.push("each byte by a call without a lock".to_owned()),
     }
     parts.push(if workload.streams == 1 {
         format!("queue depth {}", workload.queue_depth)
