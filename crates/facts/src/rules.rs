@@ -22,6 +22,7 @@ mod io_errors;
 mod not_durable;
 mod other_io;
 mod rate_missed;
+mod rewrite_rate;
 mod same_modes;
 mod served_from_cache;
 mod stalled;
@@ -102,7 +103,7 @@ pub fn all() -> &'static [Rule] {
     &RULES
 }
 
-const RULES: [Rule; 28] = [
+const RULES: [Rule; 29] = [
     Rule {
         name: io_errors::NAME,
         about: "operations failed",
@@ -222,6 +223,11 @@ const RULES: [Rule; 28] = [
         name: sync_block_size::NAME,
         about: "the smallest block at which synced writes are nearly as fast as a stream",
         check: sync_block_size::check,
+    },
+    Rule {
+        name: rewrite_rate::NAME,
+        about: "how rewriting follows from reading and writing",
+        check: rewrite_rate::check,
     },
     Rule {
         name: whole_revolutions::NAME,
