@@ -2,12 +2,14 @@
 //! Pure: what is shown is what the run says, and how wide, coloured or plain it may be is a parameter.
 //!
 //! * [`classic`]: the lines of the programs that built-in plans were taken from.
+//! * [`formats`]: the lines of other programs, one format per file, read and printed.
 //! * [`json`]: the documents of `--json`, described in `docs/reference/json.md`.
 //! * [`text`]: what `measure`, `show`, `runs`, `plans` and `devices` and `sim` print.
 
 #![forbid(unsafe_code)]
 
 pub mod classic;
+pub mod formats;
 pub mod json;
 mod notes;
 pub mod text;

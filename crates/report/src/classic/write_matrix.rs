@@ -1,22 +1,14 @@
-//! The lines of the write benchmark of `@ronomon/direct-io` 3.0.1:
-//!
-//! ```text
-//! 4096 | /dev/sda | AMORTIZED_FDATASYNC + O_DIRECT | 57.92 MB/s
-//! ```
-//!
-//! Block size in bytes, target, mode, throughput with two decimals. Its MB are
-//! 2^20 bytes. Sizes rise, and the modes of a size stand in the order of the
-//! benchmark.
+//! The lines of the write benchmark of `@ronomon/direct-io` 3.0.1
+//! ([`crate::formats::write_matrix`]). Sizes rise, and the modes of a size stand
+//! in the order of the benchmark.
 
+use crate::formats::write_matrix::{MB, Row};
 use crate::notes::direct_refused;
 use crate::text::list;
 use diskfacts_plan::{Stage, WriteMode};
 use diskfacts_record::{Run, StageFigures};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-
-/// What the benchmark calls a MB, bytes.
-const MB: f64 = (1_u32 << 20) as f64;
 
 /// The stage of the plan that these figures are of, and how it writes.
 fn cell<'r>(run: &'r Run, figures: &StageFigures) -> Option<(&'r Stage, WriteMode)> {
@@ -41,14 +33,15 @@ pub(super) fn lines(run: &Run) -> String {
         .collect();
     cells.sort_by_key(|(size, mode, _)| (*size, mode.rank()));
     let mut out = String::new();
-    for (size, mode, throughput) in cells {
+    for (block_size, mode, throughput) in cells {
+        let row = Row {
+            block_size,
+            target: run.target.given.clone(),
+            mode,
+            mib_per_s: throughput / MB as f64,
+        };
         // Writing to a String cannot fail.
-        let _ = writeln!(
-            out,
-            "{size} | {} | {mode} | {:.2} MB/s",
-            run.target.given,
-            throughput / MB
-        );
+        let _ = writeln!(out, "{row}");
     }
     out
 }

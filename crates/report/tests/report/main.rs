@@ -3,5 +3,6 @@
 mod classic;
 mod documents;
 mod fixtures;
+mod formats;
 mod schema;
 mod text;

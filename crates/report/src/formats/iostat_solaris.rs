@@ -1,0 +1,135 @@
+//! Device lines of Solaris' `iostat -xn` (`-M` for megabytes):
+//!
+//! ```text
+//! extended device statistics
+//! r/s w/s Mr/s Mw/s wait actv wsvc_t asvc_t %w %b device
+//! 0.0 13006.1 0.0 101.6 133.5 256.4 10.3 19.7 100 100 c5t20360080E536D50Ed0
+//! ```
+//!
+//! K are 2^10 bytes and M 2^20; `wait` and `actv` are requests in the queue
+//! and in the device, `wsvc_t` and `asvc_t` their times in milliseconds, `%w`
+//! and `%b` the shares of time in which these were not empty (illumos,
+//! `usr/src/cmd/stat/iostat`).
+
+use super::scan::{NotUnderstood, Scan};
+use std::fmt;
+use std::str::FromStr;
+
+/// The line above the names.
+pub const TITLE: &str = "extended device statistics";
+
+/// What the two rates of bytes are counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// `kr/s kw/s`: 2^10 bytes.
+    Kib,
+    /// `Mr/s Mw/s`: 2^20 bytes.
+    Mib,
+}
+
+impl Unit {
+    /// Bytes.
+    pub fn bytes(self) -> u64 {
+        match self {
+            Self::Kib => 1 << 10,
+            Self::Mib => 1 << 20,
+        }
+    }
+
+    /// The line of names of rows in this unit.
+    pub fn columns(self) -> &'static str {
+        match self {
+            Self::Kib => "r/s w/s kr/s kw/s wait actv wsvc_t asvc_t %w %b device",
+            Self::Mib => "r/s w/s Mr/s Mw/s wait actv wsvc_t asvc_t %w %b device",
+        }
+    }
+
+    /// The unit that a line of names says; `None` for any other line.
+    pub fn of_columns(line: &str) -> Option<Self> {
+        let names: Vec<&str> = line.split_whitespace().collect();
+        [Self::Kib, Self::Mib]
+            .into_iter()
+            .find(|unit| unit.columns().split(' ').eq(names.iter().copied()))
+    }
+}
+
+/// A device in one interval; one decimal, percents without.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Reads per second.
+    pub reads_per_s: f64,
+    /// Writes per second.
+    pub writes_per_s: f64,
+    /// Read per second, in the unit of the columns.
+    pub data_read_per_s: f64,
+    /// Written per second, in the unit of the columns.
+    pub data_written_per_s: f64,
+    /// Requests waiting for the device, mean.
+    pub wait: f64,
+    /// Requests in the device, mean.
+    pub actv: f64,
+    /// Time of a request in the queue, milliseconds.
+    pub wsvc_t_ms: f64,
+    /// Time of a request in the device, milliseconds.
+    pub asvc_t_ms: f64,
+    /// Share of the time with requests waiting.
+    pub percent_waiting: u64,
+    /// Share of the time with requests in the device.
+    pub percent_busy: u64,
+    /// Name of the device.
+    pub device: String,
+}
+
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:.1} {:.1} {:.1} {:.1} {:.1} {:.1} {:.1} {:.1} {} {} {}",
+            self.reads_per_s,
+            self.writes_per_s,
+            self.data_read_per_s,
+            self.data_written_per_s,
+            self.wait,
+            self.actv,
+            self.wsvc_t_ms,
+            self.asvc_t_ms,
+            self.percent_waiting,
+            self.percent_busy,
+            self.device
+        )
+    }
+}
+
+impl FromStr for Row {
+    type Err = NotUnderstood;
+
+    fn from_str(line: &str) -> Result<Self, NotUnderstood> {
+        let mut scan = Scan::new(line);
+        let reads_per_s = scan.number("r/s")?;
+        let writes_per_s = scan.number("w/s")?;
+        let data_read_per_s = scan.number("Mr/s or kr/s")?;
+        let data_written_per_s = scan.number("Mw/s or kw/s")?;
+        let wait = scan.number("wait")?;
+        let actv = scan.number("actv")?;
+        let wsvc_t_ms = scan.number("wsvc_t")?;
+        let asvc_t_ms = scan.number("asvc_t")?;
+        let percent_waiting = scan.integer("%w")?;
+        let percent_busy = scan.integer("%b")?;
+        let device = scan.token();
+        let device = device.ok_or_else(|| scan.expected("the name of a device"))?;
+        scan.end()?;
+        Ok(Self {
+            reads_per_s,
+            writes_per_s,
+            data_read_per_s,
+            data_written_per_s,
+            wait,
+            actv,
+            wsvc_t_ms,
+            asvc_t_ms,
+            percent_waiting,
+            percent_busy,
+            device: device.to_owned(),
+        })
+    }
+}
