@@ -92,8 +92,11 @@ pub(crate) enum When {
 pub(crate) enum Style {
     /// All that is known, with findings and verdicts
     Facts,
-    /// The lines of the program that the plan was taken from (write-matrix)
+    /// The lines of the program that the plan was taken from (bonnie,
+    /// write-matrix)
     Classic,
+    /// The line of CSV of that program, for `bon_csv2html` (bonnie)
+    ClassicCsv,
 }
 
 #[derive(Debug, Args)]

@@ -24,6 +24,8 @@ pub mod files;
 pub mod fixed;
 pub mod handling;
 pub mod measure;
+#[cfg(target_os = "linux")]
+pub mod mmap;
 pub mod null;
 pub mod pick;
 pub mod sim;

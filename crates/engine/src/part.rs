@@ -68,15 +68,23 @@ impl Part<'_> {
         let workload = self.workload;
         let lane = self.thread % self.lanes;
         let stream = self.thread / self.lanes;
-        // Streams of a sequential pattern each read a part of their own; at
-        // random, all range over the whole.
+        // Streams of a sequential or strided pattern each have a part of their
+        // own; at random, all range over the whole.
         let range = match workload.pattern {
-            Pattern::Sequential => self.range.piece(stream, workload.streams),
+            Pattern::Sequential | Pattern::Stride { .. } => {
+                self.range.piece(stream, workload.streams)
+            }
             Pattern::Random | Pattern::Zipf { .. } => self.range,
+        };
+        let seed = match workload.pattern {
+            // The lanes of a stream take turns in what one seed draws.
+            Pattern::Stride { .. } => Rng::for_part(self.trial_seed, u64::from(stream)).next_u64(),
+            _ => self.seed,
         };
         let limit = [
             workload.stop.operations,
             workload.stop.bytes.map(|bytes| bytes / workload.block_size),
+            (workload.stop.fraction).and_then(|fraction| self.range.count.checked_div(fraction)),
         ];
         let operations = limit.into_iter().flatten().min().map(|all| {
             let (each, rest) = (all / u64::from(self.threads), all % u64::from(self.threads));
@@ -87,7 +95,7 @@ impl Part<'_> {
                 workload.operation,
                 workload.pattern,
                 range,
-                self.seed,
+                seed,
                 lane,
                 self.lanes,
             ),

@@ -33,6 +33,8 @@ pub enum Kind {
         /// With `RWF_HIPRI`.
         high_priority: bool,
     },
+    /// Loads and stores in a mapping of the file.
+    Mmap,
     /// `io_uring`.
     Uring {
         /// With a ring that polls the device.
@@ -102,6 +104,10 @@ pub fn pick(
             fallbacks: Vec::new(),
         }),
         EngineChoice::Sync => Ok(one_at_a_time),
+        EngineChoice::Mmap => Ok(Picked {
+            kind: Kind::Mmap,
+            ..one_at_a_time
+        }),
         EngineChoice::Auto
             if workload.operation.modifies() || workload.touch.by_character() =>
         Ok(Picked {

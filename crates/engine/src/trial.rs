@@ -310,6 +310,25 @@ impl Share<'_> {
                 .handling(handling);
                 self.go(engine, granted, progress, start)
             }
+            #[cfg(target_os = "linux")]
+            Kind::Mmap => {
+                let engine = crate::mmap::Mmap::new(
+                    (ticks, scale),
+                    opened.file,
+                    buffers,
+                    sync_each,
+                    handling,
+                )
+                .map_err(|source| TrialError::Broken {
+                    engine: "mmap",
+                    source,
+                })?;
+                self.go(engine, granted, progress, start)
+            }
+            #[cfg(not(target_os = "linux"))]
+            Kind::Mmap => Err(TrialError::Engine(
+                "the mmap engine exists on Linux only".into(),
+            )),
             #[cfg(not(target_os = "linux"))]
             Kind::Uring { .. } => Err(TrialError::Engine("io_uring exists on Linux only".into())),
         }

@@ -5,12 +5,14 @@
 use diskfacts_engine::buffers::Buffers;
 use diskfacts_engine::clock::{Clock, Monotonic, Timescale};
 use diskfacts_engine::engine::Done;
+#[cfg(target_os = "linux")]
+use diskfacts_engine::mmap::Mmap;
 use diskfacts_engine::null::Null;
 use diskfacts_engine::sim::{Computer, Plant, Sim};
 use diskfacts_engine::sync::Sync;
 #[cfg(target_os = "linux")]
 use diskfacts_engine::uring::{Options, Uring};
-use diskfacts_engine::{Completion, Engine, FailedIn, Op, SyncEach, Wait};
+use diskfacts_engine::{Completion, Engine, FailedIn, Handling, Op, SyncEach, Wait};
 use diskfacts_plan::{SyncMode, Workload};
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -76,6 +78,20 @@ fn sqpoll(file: File, depth: u32, sync_each: SyncEach) -> Option<Uring<Monotonic
             None
         }
     }
+}
+
+#[cfg(target_os = "linux")]
+#[expect(clippy::unnecessary_wraps, reason = "the form that all makers share")]
+fn mmap(file: File, depth: u32, sync_each: SyncEach) -> Option<Mmap<Monotonic>> {
+    let handling = Handling::default();
+    let mapped = Mmap::new(
+        (Monotonic, SCALE),
+        file,
+        buffers(depth),
+        sync_each,
+        handling,
+    );
+    Some(mapped.expect("a file can be mapped"))
 }
 
 /// On a disk of its own; data has no content there.
@@ -312,6 +328,16 @@ fn the_simulated_engine_keeps_the_contract() {
 fn the_sync_engine_keeps_the_contract() {
     suite(&Subject {
         make: sync,
+        does_io: true,
+        syncs: true,
+    });
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_mmap_engine_keeps_the_contract() {
+    suite(&Subject {
+        make: mmap,
         does_io: true,
         syncs: true,
     });

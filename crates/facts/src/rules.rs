@@ -26,6 +26,7 @@ mod rewrite_rate;
 mod same_modes;
 mod served_from_cache;
 mod stalled;
+mod stride_curve;
 mod sync_block_size;
 mod sync_without_flush;
 mod too_few_trials;
@@ -35,6 +36,7 @@ mod warm_not_cached;
 mod warm_up;
 mod whole_revolutions;
 mod write_choice;
+mod zones;
 
 pub(crate) use served_from_cache::SHARE as SERVED_FROM_CACHE;
 pub(crate) use too_noisy::NOTE as NOISE;
@@ -103,7 +105,7 @@ pub fn all() -> &'static [Rule] {
     &RULES
 }
 
-const RULES: [Rule; 29] = [
+const RULES: [Rule; 31] = [
     Rule {
         name: io_errors::NAME,
         about: "operations failed",
@@ -248,6 +250,16 @@ const RULES: [Rule; 29] = [
         name: same_modes::NAME,
         about: "ways to write that are the same thing here",
         check: same_modes::check,
+    },
+    Rule {
+        name: stride_curve::NAME,
+        about: "where blocks at a distance are streamed past, and where they are sought",
+        check: stride_curve::check,
+    },
+    Rule {
+        name: zones::NAME,
+        about: "the rate depends on the position on the target",
+        check: zones::check,
     },
 ];
 

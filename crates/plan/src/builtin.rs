@@ -7,10 +7,12 @@ use crate::file;
 use crate::plan::Plan;
 
 /// Name and text of each built-in plan, in the order in which they are listed.
-const TEXTS: [(&str, &str); 4] = [
+const TEXTS: [(&str, &str); 6] = [
     ("survey", include_str!("../plans/survey.toml")),
     ("write-matrix", include_str!("../plans/write-matrix.toml")),
     ("bonnie", include_str!("../plans/bonnie.toml")),
+    ("stride", include_str!("../plans/stride.toml")),
+    ("zones", include_str!("../plans/zones.toml")),
     ("overhead", include_str!("../plans/overhead.toml")),
 ];
 

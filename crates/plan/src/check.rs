@@ -58,6 +58,25 @@ impl Problem {
     }
 }
 
+impl Problem {
+    /// That skips of the shortest to the longest of these numbers of blocks go
+    /// beyond a span of so many `blocks` of `block_size` bytes.
+    pub fn skip_too_long((shortest, longest): (u64, u64), blocks: u64, block_size: u64) -> Self {
+        let what = if shortest == longest {
+            format!("{shortest} blocks lead")
+        } else {
+            format!("{shortest} to {longest} blocks lead")
+        };
+        problem(
+            "skip",
+            format!(
+                "{what} out of the span, which has {blocks} blocks of {}; at most {blocks}",
+                show_size(block_size)
+            ),
+        )
+    }
+}
+
 impl std::fmt::Display for Problem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {}", self.key, self.message)
@@ -178,6 +197,13 @@ impl Workload {
                 ),
             ));
         }
+        if let Pattern::Stride { skip_blocks: 0, .. } = self.pattern {
+            found.push(problem(
+                "skip",
+                "it is 0, so the same block would be done for ever; 1 does every block",
+            ));
+        }
+        self.check_mmap(found);
         if self.operation.modifies() && self.engine == EngineChoice::IoUring {
             found.push(problem(
                 "operation",
@@ -253,6 +279,47 @@ impl Workload {
         }
     }
 
+    /// What a memory mapping cannot do.
+    fn check_mmap(&self, found: &mut Vec<Problem>) {
+        if self.engine != EngineChoice::Mmap {
+            return;
+        }
+        if self.cache == CacheMode::Direct {
+            found.push(problem(
+                "cache",
+                "a memory mapping is the page cache, so engine = \"mmap\" cannot be direct; use \
+                 cache = \"buffered\", \"warm\" or \"cold\"",
+            ));
+        }
+        if self.queue_depth > 1 {
+            found.push(problem(
+                "queue_depth",
+                format!(
+                    "who touches mapped memory waits for it, so the mmap engine has one \
+                     operation in flight per stream; use queue_depth = 1 with streams = {}",
+                    self.outstanding()
+                ),
+            ));
+        }
+        if matches!(self.sync, SyncMode::ODsync | SyncMode::OSync) {
+            found.push(problem(
+                "sync",
+                "how a file was opened does not reach its mapping; with engine = \"mmap\" use \
+                 \"fdatasync\" or \"fsync\", which call msync(2)",
+            ));
+        }
+        if self.iopoll || self.sqpoll {
+            let key = if self.iopoll { "iopoll" } else { "sqpoll" };
+            found.push(problem(key, "only the io_uring engine can poll"));
+        }
+        if self.buffer == BufferAlignment::Unaligned {
+            found.push(problem(
+                "buffer",
+                "the mmap engine works in the file's own memory and has no other; drop it",
+            ));
+        }
+    }
+
     fn check_rate_and_stop(&self, found: &mut Vec<Problem>) {
         if let Some(rate) = self.rate
             && !(1..=RATE_MAX).contains(&rate.operations_per_s)
@@ -269,7 +336,22 @@ impl Workload {
             time_ns,
             bytes,
             operations,
+            fraction,
         } = self.stop;
+        if fraction == Some(0) {
+            found.push(problem(
+                "fraction",
+                "it is 0; with 1 a trial does as many operations as the span has blocks, with 64 a 64th of them",
+            ));
+        }
+        if let Some((offset, span)) = self.offset_share.zip(self.span_share)
+            && offset.checked_add(span).is_none()
+        {
+            found.push(problem(
+                "span",
+                format!("{span} from {offset} goes beyond the end of the target"),
+            ));
+        }
         for (key, value) in [
             ("time", time_ns),
             ("bytes", bytes),
@@ -297,6 +379,34 @@ impl Workload {
         }
     }
 
+    /// What is wrong on a span of so many blocks; 0 is another problem's.
+    fn check_blocks(&self, blocks: u64, found: &mut Vec<Problem>) {
+        if blocks == 0 {
+            return;
+        }
+        if let Some(fraction) = self.stop.fraction
+            && fraction > blocks
+        {
+            found.push(problem(
+                "fraction",
+                format!(
+                    "1/{fraction} of the span, which has {blocks} blocks of {}, leaves no \
+                     operation to do; at most {blocks}",
+                    show_size(self.block_size)
+                ),
+            ));
+        }
+        if let Pattern::Stride { skip_blocks, .. } = self.pattern
+            && skip_blocks > blocks
+        {
+            found.push(Problem::skip_too_long(
+                (skip_blocks, skip_blocks),
+                blocks,
+                self.block_size,
+            ));
+        }
+    }
+
     /// What is wrong with this workload on a target with these constraints, on
     /// top of [`problems`](Self::problems).
     pub fn problems_on(&self, target: &Constraints) -> Vec<Problem> {
@@ -306,6 +416,20 @@ impl Workload {
             return found;
         }
         let left = target.size.saturating_sub(self.offset);
+        if let Some(share) = self.span_share
+            && self.span.is_some_and(|span| span < self.block_size)
+        {
+            found.push(problem(
+                "span",
+                format!(
+                    "{share} of the target, which has {}, is less than one block of {}",
+                    show_size(target.size),
+                    show_size(self.block_size)
+                ),
+            ));
+            return found;
+        }
+        self.check_blocks(self.blocks_on(target.size), &mut found);
         if self.offset > 0 && left < self.block_size {
             found.push(problem(
                 "offset",
@@ -359,7 +483,12 @@ impl Workload {
 impl Stage {
     /// What is wrong with the amount that it does in full.
     fn full_problems(&self) -> Vec<Problem> {
-        let Some(Amount { bytes, operations }) = self.full else {
+        let Some(Amount {
+            bytes,
+            operations,
+            fraction,
+        }) = self.full
+        else {
             return Vec::new();
         };
         let mut found = Vec::new();
@@ -376,6 +505,12 @@ impl Stage {
             found.push(problem(
                 "full_operations",
                 "it is 0, so nothing would be measured",
+            ));
+        }
+        if fraction == Some(0) {
+            found.push(problem(
+                "full_fraction",
+                "it is 0; 1 is the whole span, 64 a 64th of it",
             ));
         }
         found

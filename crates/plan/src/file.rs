@@ -9,6 +9,7 @@ mod files;
 mod vary;
 
 use crate::plan::{Amount, Plan, Stage};
+use crate::share::Share;
 use crate::units;
 use crate::workload::{
     Arrivals, BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Rate, Stop, SyncMode,
@@ -40,10 +41,11 @@ const OPERATIONS: [(&str, Kind); 7] = [
     ("delete", Kind::Delete),
     ("modify", Kind::Modify),
 ];
-const PATTERNS: [(&str, Order); 3] = [
+const PATTERNS: [(&str, Order); 4] = [
     ("sequential", Order::Sequential),
     ("random", Order::Random),
     ("zipf", Order::Zipf),
+    ("stride", Order::Stride),
 ];
 const CACHES: [(&str, CacheMode); 4] = [
     ("buffered", CacheMode::Buffered),
@@ -73,10 +75,11 @@ const TOUCHES: [(&str, Touch); 5] = [
 ];
 const ARRIVALS: [(&str, Arrivals); 2] =
     [("fixed", Arrivals::Fixed), ("poisson", Arrivals::Poisson)];
-const ENGINES: [(&str, EngineChoice); 4] = [
+const ENGINES: [(&str, EngineChoice); 5] = [
     ("auto", EngineChoice::Auto),
     ("sync", EngineChoice::Sync),
     ("io_uring", EngineChoice::IoUring),
+    ("mmap", EngineChoice::Mmap),
     ("null", EngineChoice::Null),
 ];
 
@@ -96,6 +99,7 @@ enum Order {
     Sequential,
     Random,
     Zipf,
+    Stride,
 }
 
 /// Reads a plan.
@@ -146,6 +150,7 @@ fn cells(mut table: Fields<'_>) -> Result<Vec<Stage>, FileError> {
         let full = Amount {
             bytes: table.size("full_bytes")?,
             operations: table.number("full_operations")?,
+            fraction: table.number("full_fraction")?,
         };
         table.finish("a stage")?;
         stages.push(Stage {
@@ -186,6 +191,41 @@ fn operation(table: &mut Fields<'_>) -> Result<Operation, FileError> {
     })
 }
 
+fn pattern(table: &mut Fields<'_>) -> Result<Pattern, FileError> {
+    let order = table.choice("pattern", &PATTERNS)?.unwrap_or(Order::Random);
+    let theta = table.float("theta")?;
+    if order != Order::Zipf && theta.is_some() {
+        return Err(table.error_at("theta", "only pattern = \"zipf\" takes it"));
+    }
+    let skip = table.number("skip")?;
+    let fixed = table.flag("fixed")?;
+    let from_start = table.flag("offset0")?;
+    if order != Order::Stride {
+        let given = [
+            ("skip", skip.is_some()),
+            ("fixed", fixed.is_some()),
+            ("offset0", from_start.is_some()),
+        ];
+        if let Some((key, _)) = given.into_iter().find(|(_, given)| *given) {
+            return Err(table.error_at(key, "only pattern = \"stride\" takes it"));
+        }
+    }
+    Ok(match order {
+        Order::Sequential => Pattern::Sequential,
+        Order::Random => Pattern::Random,
+        Order::Zipf => Pattern::Zipf {
+            theta: theta.unwrap_or(0.99),
+        },
+        Order::Stride => Pattern::Stride {
+            skip_blocks: skip.ok_or_else(|| {
+                table.error_at("pattern", "stride also needs skip = a number of blocks")
+            })?,
+            fixed: fixed.unwrap_or(false),
+            from_start: from_start.unwrap_or(false),
+        },
+    })
+}
+
 fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
     let default = Workload::default();
     let operation = operation(table)?;
@@ -195,18 +235,7 @@ fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
         None => default.cache,
         Some(_) => CacheMode::Buffered,
     };
-    let order = table.choice("pattern", &PATTERNS)?.unwrap_or(Order::Random);
-    let theta = table.float("theta")?;
-    let pattern = match (order, theta) {
-        (Order::Zipf, theta) => Pattern::Zipf {
-            theta: theta.unwrap_or(0.99),
-        },
-        (_, Some(_)) => {
-            return Err(table.error_at("theta", "only pattern = \"zipf\" takes it"));
-        }
-        (Order::Sequential, None) => Pattern::Sequential,
-        (Order::Random, None) => Pattern::Random,
-    };
+    let pattern = pattern(table)?;
     let operations_per_s = table.number("rate")?;
     let arrivals = table.choice("arrivals", &ARRIVALS)?;
     let rate = match (operations_per_s, arrivals) {
@@ -219,12 +248,16 @@ fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
         }
         (None, None) => None,
     };
+    let (offset, offset_share) = place(table, "offset")?;
+    let (span, span_share) = place(table, "span")?;
     Ok(Workload {
         operation,
         pattern,
         block_size: table.size("block_size")?.unwrap_or(default.block_size),
-        offset: table.size("offset")?.unwrap_or(default.offset),
-        span: table.size("span")?,
+        offset: offset.unwrap_or(default.offset),
+        span,
+        offset_share,
+        span_share,
         queue_depth: table.number("queue_depth")?.unwrap_or(default.queue_depth),
         streams: table.number("streams")?.unwrap_or(default.streams),
         cache: table.choice("cache", &CACHES)?.unwrap_or(usual_cache),
@@ -237,11 +270,23 @@ fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
             time_ns: table.duration("time")?,
             bytes: table.size("bytes")?,
             operations: table.number("operations")?,
+            fraction: table.number("fraction")?,
         },
         engine: table.choice("engine", &ENGINES)?.unwrap_or(default.engine),
         iopoll: table.flag("iopoll")?.unwrap_or(default.iopoll),
         sqpoll: table.flag("sqpoll")?.unwrap_or(default.sqpoll),
     })
+}
+
+/// A position: bytes, or a share of the target.
+fn place(
+    table: &mut Fields<'_>,
+    key: &'static str,
+) -> Result<(Option<u64>, Option<Share>), FileError> {
+    if let Some(share) = table.share(key)? {
+        return Ok((None, Some(share)));
+    }
+    Ok((table.size(key)?, None))
 }
 
 fn word<T: PartialEq + Copy>(choices: &[(&'static str, T)], value: T) -> &'static str {
@@ -281,6 +326,9 @@ pub fn print(plan: &Plan) -> String {
         }
         if let Some(operations) = full.operations {
             let _ = writeln!(out, "full_operations = {operations}");
+        }
+        if let Some(fraction) = full.fraction {
+            let _ = writeln!(out, "full_fraction = {fraction}");
         }
         print_settings(&mut out, &stage.settings);
     }
@@ -335,20 +383,38 @@ fn print_workload(out: &mut String, workload: &Workload) {
     if let Some((key, percent)) = percent {
         line(key, percent.to_string());
     }
-    let (order, theta) = match workload.pattern {
-        Pattern::Sequential => (Order::Sequential, None),
-        Pattern::Random => (Order::Random, None),
-        Pattern::Zipf { theta } => (Order::Zipf, Some(theta)),
+    let order = match workload.pattern {
+        Pattern::Sequential => Order::Sequential,
+        Pattern::Random => Order::Random,
+        Pattern::Zipf { .. } => Order::Zipf,
+        Pattern::Stride { .. } => Order::Stride,
     };
     line("pattern", text(word(&PATTERNS, order)));
-    if let Some(theta) = theta {
-        line("theta", toml::Value::Float(theta).to_string());
+    match workload.pattern {
+        Pattern::Sequential | Pattern::Random => {}
+        Pattern::Zipf { theta } => line("theta", toml::Value::Float(theta).to_string()),
+        Pattern::Stride {
+            skip_blocks,
+            fixed,
+            from_start,
+        } => {
+            line("skip", skip_blocks.to_string());
+            for (key, set) in [("fixed", fixed), ("offset0", from_start)] {
+                if set {
+                    line(key, "true".to_owned());
+                }
+            }
+        }
     }
     line("block_size", text(&units::exact_size(workload.block_size)));
-    if workload.offset != default.offset {
+    if let Some(share) = workload.offset_share {
+        line("offset", text(&share.to_string()));
+    } else if workload.offset != default.offset {
         line("offset", text(&units::exact_size(workload.offset)));
     }
-    if let Some(span) = workload.span {
+    if let Some(share) = workload.span_share {
+        line("span", text(&share.to_string()));
+    } else if let Some(span) = workload.span {
         line("span", text(&units::exact_size(span)));
     }
     line("cache", text(word(&CACHES, workload.cache)));
@@ -383,6 +449,9 @@ fn print_workload(out: &mut String, workload: &Workload) {
     }
     if let Some(operations) = workload.stop.operations {
         line("operations", operations.to_string());
+    }
+    if let Some(fraction) = workload.stop.fraction {
+        line("fraction", fraction.to_string());
     }
     if workload.engine != default.engine {
         line("engine", text(word(&ENGINES, workload.engine)));

@@ -22,6 +22,7 @@ pub mod files;
 pub mod pattern;
 pub mod plan;
 pub mod rng;
+pub mod share;
 pub mod units;
 pub mod workload;
 pub mod write_mode;
@@ -29,6 +30,7 @@ pub mod write_mode;
 pub use check::{Constraints, Problem};
 pub use files::Files;
 pub use plan::{Amount, Plan, Stage};
+pub use share::Share;
 pub use workload::{
     Arrivals, BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Rate, Stop, SyncMode,
     Touch, Workload,

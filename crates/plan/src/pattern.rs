@@ -3,8 +3,11 @@
 //! [`Steps`] is called once per operation inside the measuring loop, so it
 //! allocates nothing and keeps a few words of state: no map of visited blocks.
 
+mod stride;
+
 use crate::rng::Rng;
 use crate::workload::{Operation, Pattern};
+use stride::Stride;
 
 /// The blocks one stream visits: `count` blocks of `block_size` from `start`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,17 +78,23 @@ pub struct Steps {
 
 #[derive(Debug, Clone)]
 enum Order {
-    Sequential { next: u64, step: u64 },
+    Sequential {
+        next: u64,
+        step: u64,
+    },
     Random,
     Zipf(Zipf),
+    /// With the blocks that other threads of the stream visit in between.
+    Stride(Stride, u32),
 }
 
 impl Steps {
     /// The operations of one stream.
     ///
     /// When several threads serve one stream together, thread `lane` of `lanes`
-    /// takes every `lanes`-th block of a sequential pattern; random patterns
-    /// need only their own seed, which the caller draws.
+    /// takes every `lanes`-th block of a sequential or strided pattern; for the
+    /// latter they need the same seed. Random patterns need only a seed of their
+    /// own, which the caller draws.
     pub fn new(
         operation: Operation,
         pattern: Pattern,
@@ -94,6 +103,11 @@ impl Steps {
         lane: u32,
         lanes: u32,
     ) -> Self {
+        // What a stride draws is the same in all lanes, and so is no other choice.
+        let rng = match pattern {
+            Pattern::Stride { .. } => Rng::for_part(seed, u64::from(lane)),
+            _ => Rng::new(seed),
+        };
         let order = match pattern {
             Pattern::Sequential => Order::Sequential {
                 next: u64::from(lane) % range.count,
@@ -101,6 +115,16 @@ impl Steps {
             },
             Pattern::Random => Order::Random,
             Pattern::Zipf { theta } => Order::Zipf(Zipf::new(range.count, theta)),
+            Pattern::Stride {
+                skip_blocks,
+                fixed,
+                from_start,
+            } => {
+                let mut stride =
+                    Stride::new(range.count, skip_blocks, fixed, from_start, Rng::new(seed));
+                stride.leave_out(lane);
+                Order::Stride(stride, lanes.max(1) - 1)
+            }
         };
         Self {
             range,
@@ -111,7 +135,7 @@ impl Steps {
                 Operation::Mixed { read_percent } => u64::from(read_percent),
                 Operation::Modify { percent } => 100_u64.saturating_sub(u64::from(percent)),
             },
-            rng: Rng::new(seed),
+            rng,
         }
     }
 
@@ -129,6 +153,11 @@ impl Steps {
             }
             Order::Random => self.rng.below(self.range.count),
             Order::Zipf(zipf) => zipf.draw(&mut self.rng),
+            Order::Stride(stride, others) => {
+                let block = stride.take();
+                stride.leave_out(*others);
+                block
+            }
         };
         let write = match self.read_percent {
             100 => false,
@@ -284,6 +313,23 @@ mod tests {
     }
 
     #[test]
+    fn lanes_share_a_strided_stream() {
+        for fixed in [true, false] {
+            let pattern = Pattern::Stride {
+                skip_blocks: 3,
+                fixed,
+                from_start: false,
+            };
+            let together = offsets(pattern, 0, 1, 30);
+            for lane in 0..3 {
+                let alone: Vec<u64> = together.iter().copied().skip(lane).step_by(3).collect();
+                let lane = u32::try_from(lane).unwrap();
+                assert_eq!(offsets(pattern, lane, 3, 10), alone);
+            }
+        }
+    }
+
+    #[test]
     fn a_mix_has_its_share_of_reads() {
         let mixed = Operation::Mixed { read_percent: 70 };
         let mut steps = Steps::new(mixed, Pattern::Random, RANGE, 9, 0, 1);
@@ -349,12 +395,17 @@ mod tests {
             block_size in 1_u64..1 << 24,
             count in 1_u64..1 << 30,
             seed: u64,
-            kind in 0_u8..3,
+            kind in 0_u8..4,
         ) {
             let range = Range { start, block_size, count };
             let pattern = match kind {
                 0 => Pattern::Sequential,
                 1 => Pattern::Random,
+                2 => Pattern::Stride {
+                    skip_blocks: 1 + seed % (2 * count),
+                    fixed: seed & 1 == 0,
+                    from_start: seed & 2 == 0,
+                },
                 _ => Pattern::Zipf { theta: 0.99 },
             };
             let mut steps = Steps::new(Operation::Read, pattern, range, seed, 0, 1);

@@ -47,6 +47,9 @@ pub struct Amount {
     pub bytes: Option<u64>,
     /// Operations, over all streams.
     pub operations: Option<u64>,
+    /// As [`Stop::fraction`].
+    #[serde(default)]
+    pub fraction: Option<u64>,
 }
 
 /// The name of a stage with its settings where there are any:
@@ -87,6 +90,7 @@ impl Plan {
                     time_ns: None,
                     bytes: full.bytes,
                     operations: full.operations,
+                    fraction: full.fraction,
                 };
                 any = true;
             }

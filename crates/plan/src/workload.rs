@@ -5,6 +5,7 @@
 //! is TOML with units and lives in [`crate::file`].
 
 use crate::files::Files;
+use crate::share::Share;
 use serde::{Deserialize, Serialize};
 
 /// What is done to each block.
@@ -78,6 +79,19 @@ pub enum Pattern {
     Zipf {
         /// The exponent, in `0.01..=5.0`; 0.99 is the default of YCSB.
         theta: f64,
+    },
+    /// One block of every `skip_blocks`, pass after pass; defined exactly in
+    /// `docs/reference/plan-file.md`.
+    Stride {
+        /// Blocks from one visited to the next, at least 1: exactly, or on
+        /// average.
+        skip_blocks: u64,
+        /// Every step is as long; else each is drawn, uniformly of 1 to
+        /// `2 * skip_blocks - 1`, whose mean is exactly `skip_blocks`.
+        fixed: bool,
+        /// Every pass begins at the first block; else one block later than the
+        /// pass before.
+        from_start: bool,
     },
 }
 
@@ -203,6 +217,10 @@ pub struct Stop {
     pub bytes: Option<u64>,
     /// Operations, over all streams.
     pub operations: Option<u64>,
+    /// As many operations as the blocks of the span divided by this, rounded
+    /// down, over all streams; at least 1. With 64 a trial does 1/64 of the span.
+    #[serde(default)]
+    pub fraction: Option<u64>,
 }
 
 /// Which engine does the operations.
@@ -217,6 +235,9 @@ pub enum EngineChoice {
     Sync,
     /// Linux `io_uring`.
     IoUring,
+    /// The file mapped into memory, and loads and stores; through the page
+    /// cache, queue depth 1.
+    Mmap,
     /// No I/O at all: what the measuring itself costs.
     Null,
 }
@@ -235,6 +256,14 @@ pub struct Workload {
     /// Length in bytes of the part of the target that is used; all the rest of
     /// the target when absent.
     pub span: Option<u64>,
+    /// Where the span begins, as a share of the target. When the plan meets its
+    /// target, `offset` becomes it, rounded down to whole blocks.
+    #[serde(default)]
+    pub offset_share: Option<Share>,
+    /// The length of the span as a share of the target. When the plan meets its
+    /// target, `span` becomes it, rounded down to whole blocks.
+    #[serde(default)]
+    pub span_share: Option<Share>,
     /// Operations each stream keeps in flight.
     pub queue_depth: u32,
     /// Threads, each with its own queue and its own offsets.
@@ -273,6 +302,8 @@ impl Default for Workload {
             block_size: 4096,
             offset: 0,
             span: None,
+            offset_share: None,
+            span_share: None,
             queue_depth: 1,
             streams: 1,
             cache: CacheMode::Direct,
@@ -290,6 +321,25 @@ impl Default for Workload {
 }
 
 impl Workload {
+    /// Makes positions that are shares definite, on a target of so many bytes.
+    pub fn resolve(&mut self, size: u64) {
+        let block = self.block_size.max(1);
+        let whole_blocks = |share: Share| share.of(size) / block * block;
+        if let Some(share) = self.offset_share {
+            self.offset = whole_blocks(share);
+        }
+        if let Some(share) = self.span_share {
+            self.span = Some(whole_blocks(share));
+        }
+    }
+
+    /// Blocks of the span on a target of so many bytes.
+    pub fn blocks_on(&self, size: u64) -> u64 {
+        let left = size.saturating_sub(self.offset);
+        let span = self.span.map_or(left, |span| span.min(left));
+        span.checked_div(self.block_size).unwrap_or(0)
+    }
+
     /// Operations in flight over all streams, when all goes as asked.
     pub fn outstanding(&self) -> u64 {
         u64::from(self.queue_depth) * u64::from(self.streams)

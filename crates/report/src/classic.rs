@@ -3,14 +3,25 @@
 //!
 //! A program's own units are kept: see the format of each.
 
+mod bonnie;
 mod write_matrix;
 
 use crate::notes;
 use diskfacts_plan::{Plan, WriteMode};
 use diskfacts_record::Run;
 
-/// Whether a plan has such a format: `write-matrix`, and what was made from it.
+/// Whether a plan has such a format: `bonnie`, `write-matrix`, and what was made
+/// from them.
 pub fn has(plan: &Plan) -> bool {
+    bonnie::has(plan) || is_write_matrix(plan)
+}
+
+/// Whether a plan also has one for programs, which [`csv`] prints: `bonnie`.
+pub fn has_csv(plan: &Plan) -> bool {
+    bonnie::has(plan)
+}
+
+fn is_write_matrix(plan: &Plan) -> bool {
     !plan.stages.is_empty()
         && plan
             .stages
@@ -27,6 +38,10 @@ pub fn notes(run: &Run) -> Vec<String> {
         return Vec::new();
     }
     let mut said = notes::notes(run);
+    if bonnie::has(&run.plan) {
+        said.extend(bonnie::notes(run));
+        return said;
+    }
     said.extend(write_matrix::refused(run));
     said.extend(write_matrix::shortened(run));
     said
@@ -35,8 +50,20 @@ pub fn notes(run: &Run) -> Vec<String> {
 /// The figures of a run in the format of its plan; nothing for a plan without
 /// one ([`has`]).
 pub fn run(run: &Run) -> String {
-    if has(&run.plan) {
+    if bonnie::has(&run.plan) {
+        bonnie::tables(run)
+    } else if is_write_matrix(&run.plan) {
         write_matrix::lines(run)
+    } else {
+        String::new()
+    }
+}
+
+/// The figures of a run in the CSV of the program; nothing for a plan without one
+/// ([`has_csv`]).
+pub fn csv(run: &Run) -> String {
+    if has_csv(&run.plan) {
+        bonnie::csv(run)
     } else {
         String::new()
     }

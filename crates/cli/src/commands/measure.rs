@@ -31,13 +31,11 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
     }
     if args.full && !plan.in_full() {
         return Err(Failure::wrong_call(format!(
-            "--full is for plans whose stages have full_bytes or full_operations, and {} has none; `diskfacts plans write-matrix` has",
+            "--full is for plans whose stages have full_bytes, full_operations or full_fraction, and {} has none; `diskfacts plans write-matrix` has",
             plan.name
         )));
     }
-    if args.style == Style::Classic {
-        super::check_classic(&plan)?;
-    }
+    super::check_classic(args.style, &plan)?;
     let plan_time_ns = plan.time_ns;
     let signals = Signals::listen()?;
     let request = Request {
@@ -56,6 +54,8 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
         json::run(&ended.run)
     } else if args.style == Style::Classic {
         classic::run(&ended.run)
+    } else if args.style == Style::ClassicCsv {
+        classic::csv(&ended.run)
     } else {
         let look = look::of_stdout(common.color);
         text::run(&ended.run, &closing(&ended, built_in, common), &look)
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
         .stopped
         .unwrap_or_else(|| exit_of(&ended.run, &args.uses));
     let why = why(exit, &ended.run, &args.uses);
-    if args.style == Style::Classic {
+    if args.style != Style::Facts {
         let said = why.as_deref().filter(|_| ended.not_stored.is_none());
         super::say_classic_notes(&ended.run, said);
     }

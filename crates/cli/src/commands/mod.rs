@@ -7,6 +7,7 @@ pub(crate) mod runs;
 pub(crate) mod show;
 pub(crate) mod sim;
 
+use crate::args::Style;
 use crate::exit::{Failure, say};
 use diskfacts_plan::Plan;
 use diskfacts_record::Run;
@@ -36,12 +37,16 @@ pub(crate) fn say_classic_notes(run: &Run, said: Option<&str>) {
 }
 
 /// Not every plan was taken from a program with a format of its own.
-pub(crate) fn check_classic(plan: &Plan) -> Result<(), Failure> {
-    if classic::has(plan) {
-        return Ok(());
+pub(crate) fn check_classic(style: Style, plan: &Plan) -> Result<(), Failure> {
+    match style {
+        Style::Classic if !classic::has(plan) => Err(Failure::wrong_call(format!(
+            "--style classic prints the lines of the program that a plan was taken from; bonnie and write-matrix have such lines, {} has none",
+            plan.name
+        ))),
+        Style::ClassicCsv if !classic::has_csv(plan) => Err(Failure::wrong_call(format!(
+            "--style classic-csv prints the CSV of the program that a plan was taken from; bonnie has one, {} has none",
+            plan.name
+        ))),
+        Style::Facts | Style::Classic | Style::ClassicCsv => Ok(()),
     }
-    Err(Failure::wrong_call(format!(
-        "--style classic prints the lines of the program that a plan was taken from; write-matrix has such lines, {} has none",
-        plan.name
-    )))
 }

@@ -4,7 +4,7 @@
 use crate::exit::Failure;
 use crate::target::{Measured, Medium};
 use diskfacts_plan::units::show_size;
-use diskfacts_plan::{Constraints, EngineChoice, Plan, Problem, Stage, Workload};
+use diskfacts_plan::{Constraints, EngineChoice, Pattern, Plan, Problem, Stage, Workload};
 use diskfacts_record::TargetKind;
 
 /// The plan as it fits the target, and notes on what was left out. A built-in
@@ -24,6 +24,7 @@ pub(super) fn fit(
     let constraints = measured.constraints();
     let mut refused = Refused::default();
     plan.stages.retain_mut(|stage| {
+        stage.workload.resolve(constraints.size);
         if built_in && !stage.workload.operation.on_files() {
             shorten_span(&mut stage.workload, constraints.size);
         }
@@ -82,11 +83,21 @@ enum Told {
     Sentence(String),
     /// The smallest and the largest size of the blocks that do not fit, bytes.
     BlocksTooLarge(u64, u64),
+    /// The shortest and the longest skip that leads out of the span, and its
+    /// blocks.
+    SkipsTooLong(u64, u64, u64, u64),
 }
 
 impl Refused {
     fn add(&mut self, stage: &Stage, problem: &Problem, target: &Constraints) {
         let size = stage.workload.block_size;
+        let blocks = stage.workload.blocks_on(target.size);
+        if let Pattern::Stride { skip_blocks, .. } = stage.workload.pattern
+            && *problem == Problem::skip_too_long((skip_blocks, skip_blocks), blocks, size)
+        {
+            self.skip_too_long(stage, skip_blocks, (blocks, size));
+            return;
+        }
         if *problem != Problem::blocks_too_large((size, size), target) {
             self.say(stage, &problem.to_string());
             return;
@@ -104,6 +115,21 @@ impl Refused {
         self.told.push((stage.name.clone(), told));
     }
 
+    fn skip_too_long(&mut self, stage: &Stage, skip: u64, of: (u64, u64)) {
+        for (name, told) in &mut self.told {
+            if let Told::SkipsTooLong(shortest, longest, blocks, size) = told
+                && *name == stage.name
+                && (*blocks, *size) == of
+            {
+                *shortest = skip.min(*shortest);
+                *longest = skip.max(*longest);
+                return;
+            }
+        }
+        let told = Told::SkipsTooLong(skip, skip, of.0, of.1);
+        self.told.push((stage.name.clone(), told));
+    }
+
     fn say(&mut self, stage: &Stage, sentence: &str) {
         let told = (stage.name.clone(), Told::Sentence(sentence.to_owned()));
         if !self.told.contains(&told) {
@@ -116,6 +142,10 @@ impl Refused {
             Told::Sentence(sentence) => format!("{name}: {sentence}"),
             Told::BlocksTooLarge(smallest, largest) => {
                 let problem = Problem::blocks_too_large((smallest, largest), target);
+                format!("{name}: {problem}")
+            }
+            Told::SkipsTooLong(shortest, longest, blocks, size) => {
+                let problem = Problem::skip_too_long((shortest, longest), blocks, size);
                 format!("{name}: {problem}")
             }
         };
@@ -206,9 +236,16 @@ fn leave_out_writes(
 /// Why a workload cannot be done in virtual time, if it cannot.
 fn needs_real_time(workload: &Workload, measured: &Measured) -> Option<String> {
     let is_virtual = matches!(measured.medium, Medium::Simulated(_));
-    (is_virtual && workload.engine == EngineChoice::Null).then(|| {
-        "engine: \"null\" measures what measuring costs on this machine, in real time; a simulated disk has only virtual time".to_owned()
-    })
+    let why = match workload.engine {
+        EngineChoice::Null => {
+            "engine: \"null\" measures what measuring costs on this machine, in real time; a simulated disk has only virtual time"
+        }
+        EngineChoice::Mmap => {
+            "engine: \"mmap\" works in the memory of this machine, and a simulated disk has no content that could be mapped; use engine = \"auto\""
+        }
+        EngineChoice::Auto | EngineChoice::Sync | EngineChoice::IoUring => return None,
+    };
+    is_virtual.then(|| why.to_owned())
 }
 
 fn shorten_span(workload: &mut Workload, size: u64) {

@@ -339,8 +339,8 @@ mod tests {
         let mut plan = plan(&[amount, amount], 1);
         for stage in &mut plan.stages {
             stage.full = Some(Amount {
-                bytes: None,
                 operations: Some(7),
+                ..Amount::default()
             });
         }
         let mut schedule = Schedule::new(&plan, 1, 100 * SECOND, 0);

@@ -199,7 +199,7 @@ impl Filling<'_> {
             stop: Stop {
                 bytes: Some(bytes),
                 time_ns: Some(self.time_ns),
-                operations: None,
+                ..Stop::default()
             },
             ..Workload::default()
         };

@@ -192,6 +192,13 @@ impl Computer {
                         .to_owned(),
                 ));
             }
+            EngineChoice::Mmap => {
+                return Err(TrialError::Engine(
+                    "engine = \"mmap\" works in the memory of this machine, and a simulated disk has \
+                     no content that could be mapped; use engine = \"auto\""
+                        .to_owned(),
+                ));
+            }
             EngineChoice::Sync => 1,
             EngineChoice::Auto | EngineChoice::IoUring => workload.queue_depth,
         };

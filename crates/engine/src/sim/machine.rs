@@ -36,6 +36,10 @@ const READ_FIRST: u64 = 3;
 
 /// How the file of a trial is open, and what follows a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one thing that a file is opened with, or not"
+)]
 pub(super) struct Access {
     /// Bytes per operation.
     pub(super) block: u64,

@@ -82,7 +82,9 @@ impl Reach {
         let idle = tops.iter().all(|d| silent(d, evidence));
         // What is drawn at random in less than a page fetches whole pages.
         let fetched_for = match (direction, workload.pattern) {
-            (Direction::Read, Pattern::Random | Pattern::Zipf { .. }) if !direct => {
+            (Direction::Read, Pattern::Random | Pattern::Zipf { .. } | Pattern::Stride { .. })
+                if !direct =>
+            {
                 workload.block_size.max(1) as f64 / workload.block_size.max(PAGE_BYTES) as f64
             }
             _ => 1.0,

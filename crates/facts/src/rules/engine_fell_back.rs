@@ -17,6 +17,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             EngineChoice::Auto => None,
             EngineChoice::Sync => Some("sync"),
             EngineChoice::IoUring => Some("io_uring"),
+            EngineChoice::Mmap => Some("mmap"),
             EngineChoice::Null => Some("null"),
         };
         let has = |feature: &str| engine.features.iter().any(|f| f == feature);

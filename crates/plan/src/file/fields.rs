@@ -1,6 +1,7 @@
 //! One table of a plan file, read key by key, that can say what it did not know.
 
 use super::FileError;
+use crate::share::Share;
 use crate::units::{self, UnitError};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -224,6 +225,25 @@ impl<'a> Fields<'a> {
     /// A size with its unit, or a bare number of bytes.
     pub(super) fn size(&mut self, key: &'static str) -> Result<Option<u64>, FileError> {
         self.quantity(key, "a size such as \"4KiB\"", units::parse_size)
+    }
+
+    /// A share of the target, if that is how the value is written.
+    pub(super) fn share(&mut self, key: &'static str) -> Result<Option<Share>, FileError> {
+        let is_share = self.fields.iter().any(|(name, _, value)| {
+            name == key && matches!(value.get_ref(), DeValue::String(text) if text.trim_end().ends_with('%'))
+        });
+        if !is_share {
+            return Ok(None);
+        }
+        let Some(value) = self.take(key) else {
+            return Ok(None);
+        };
+        let DeValue::String(text) = value.get_ref() else {
+            return Ok(None);
+        };
+        Share::parse(text)
+            .map(Some)
+            .map_err(|error| self.error(value.span().start, format!("{key}: {error}")))
     }
 
     /// A duration with its unit, or a bare number of seconds.

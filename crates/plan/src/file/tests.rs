@@ -48,6 +48,12 @@ fn a_wrong_type_is_named_with_its_line() {
         ("time = \"5 parsecs\"", "ms"),
         ("theta = 1.0", "zipf"),
         ("read_percent = 30", "mixed"),
+        ("skip = 4", "only pattern = \"stride\" takes it"),
+        ("fixed = true", "only pattern = \"stride\" takes it"),
+        ("offset0 = false", "only pattern = \"stride\" takes it"),
+        ("pattern = \"stride\"", "skip = a number of blocks"),
+        ("offset = \"137%\"", "37.5%"),
+        ("span = \"a%\"", "37.5%"),
         (
             "modify_percent = 30",
             "only operation = \"modify\" takes it",
@@ -104,6 +110,19 @@ fn any_workload() -> impl Strategy<Value = Workload> {
         Just(Pattern::Random),
         (0.0_f64..10.0).prop_map(|theta| Pattern::Zipf { theta })
     ];
+    let pattern = prop_oneof![
+        pattern,
+        (0..=u64::MAX, prop::bool::ANY, prop::bool::ANY).prop_map(
+            |(skip_blocks, fixed, from_start)| Pattern::Stride {
+                skip_blocks,
+                fixed,
+                from_start,
+            }
+        )
+    ];
+    let share = prop::option::of(
+        (0_u32..=100).prop_map(|percent| Share::parse(&format!("{percent}%")).unwrap()),
+    );
     let rate = prop::option::of(
         (0_u64..1 << 40, prop::bool::ANY).prop_map(|(n, fixed)| Rate {
             operations_per_s: n,
@@ -121,6 +140,7 @@ fn any_workload() -> impl Strategy<Value = Workload> {
     let stop = (
         prop::option::of(0_u64..u64::MAX),
         prop::option::of(size.clone()),
+        prop::option::of(0_u64..1 << 60),
         prop::option::of(0_u64..1 << 60),
     );
     (
@@ -140,21 +160,25 @@ fn any_workload() -> impl Strategy<Value = Workload> {
             stop,
         ),
         (
-            0_usize..4,
+            0_usize..5,
             prop::bool::ANY,
             prop::bool::ANY,
             0_usize..2,
             0_usize..5,
         ),
+        (share.clone(), share),
         any_files(),
     )
         .prop_map(
-            |((operation, pattern, block_size, offset, span), b, c, files)| Workload {
+            |((operation, pattern, block_size, offset, span), b, c, shares, files)| Workload {
                 operation,
                 pattern,
                 block_size,
-                offset,
-                span,
+                // A position is one or the other.
+                offset: if shares.0.is_some() { 0 } else { offset },
+                span: if shares.1.is_some() { None } else { span },
+                offset_share: shares.0,
+                span_share: shares.1,
                 queue_depth: b.0,
                 streams: b.1,
                 cache: CACHES[b.2].1,
@@ -167,6 +191,7 @@ fn any_workload() -> impl Strategy<Value = Workload> {
                     time_ns: b.5.0,
                     bytes: b.5.1,
                     operations: b.5.2,
+                    fraction: b.5.3,
                 },
                 engine: ENGINES[c.0].1,
                 iopoll: c.1,
@@ -186,7 +211,10 @@ proptest! {
         bytes in prop::option::of(0_u64..1 << 60),
         operations in prop::option::of(0_u64..1 << 60),
     ) {
-        let full = bytes.or(operations).map(|_| Amount { bytes, operations });
+        let fraction = bytes;
+        let full = bytes
+            .or(operations)
+            .map(|_| Amount { bytes, operations, fraction });
         let stages = workloads
             .into_iter()
             .enumerate()

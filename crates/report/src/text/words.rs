@@ -17,6 +17,7 @@ pub fn workload(workload: &Workload) -> String {
         Pattern::Sequential => "sequential".to_owned(),
         Pattern::Random => "random".to_owned(),
         Pattern::Zipf { theta } => format!("Zipf-distributed (theta {theta})"),
+        Pattern::Stride { .. } => "strided".to_owned(),
     };
     let operation = match workload.operation {
         Operation::Read => "reads".to_owned(),
@@ -27,6 +28,16 @@ pub fn workload(workload: &Workload) -> String {
         Operation::Modify { percent } => format!("reads ({percent} % written back)"),
     };
     let mut parts = vec![format!("{size} {order} {operation}")];
+    if let Pattern::Stride {
+        skip_blocks, fixed, ..
+    } = workload.pattern
+    {
+        parts.push(if fixed {
+            format!("one block of every {skip_blocks}")
+        } else {
+            format!("one block of some {skip_blocks}")
+        });
+    }
     parts.extend(
         match workload.sync {
             SyncMode::None => None,

@@ -130,7 +130,7 @@ fn cold(stage: &Stage<'_>) -> Cause {
     });
     let drawn = matches!(
         stage.workload().pattern,
-        Pattern::Random | Pattern::Zipf { .. }
+        Pattern::Random | Pattern::Zipf { .. } | Pattern::Stride { .. }
     );
     if was_cached {
         Cause::NotDropped

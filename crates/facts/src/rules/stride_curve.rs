@@ -1,0 +1,315 @@
+//! Where a disk stops streaming and starts seeking.
+//!
+//! Blocks are visited at rising distances. While a disk streams, what lies
+//! between two blocks passes under its heads, so the time per operation grows in
+//! proportion to the distance: the span goes by at the rate of sequential
+//! access. From some distance on it is quicker to seek, and the time hardly
+//! grows. Their crossing is streaming rate times seek time.
+//!
+//! The time is that of the whole trial over its operations, because a write
+//! through the page cache takes its time in the sync at the end.
+//!
+//! A device that does not turn has no such stretch: from the shortest skip on, an
+//! operation takes the same time at any distance, and nothing is said.
+
+use super::Context;
+use crate::words::{count, percent};
+use diskfacts_plan::units::{show_duration, show_size, show_throughput};
+use diskfacts_plan::{Operation, Pattern};
+use diskfacts_record::{Confidence, Finding, Severity};
+
+pub(super) const NAME: &str = "stride-curve";
+
+/// The span goes by at no more than this many times the sequential rate: it
+/// streams. Sequential rates of one disk differ by less between its zones' ends
+/// of a span.
+const STREAMS: f64 = 1.25;
+/// Fewest distances, beside that of sequential access, on each side.
+const EACH_SIDE: usize = 2;
+/// A pass with fewer visits than this is mostly the jump back to its beginning.
+const VISITS_PER_PASS: u64 = 4;
+/// A seek takes at least this long on anything that turns, ns: half a revolution
+/// at 15 000 rpm is 2 ms, a step to the next track a good part of one.
+const SEEK_NS_MIN: f64 = 500_000.0;
+/// Fewest trials that make a curve likely.
+const TRIALS: usize = 3;
+
+/// One distance.
+#[derive(Debug, Clone, Copy)]
+struct Point {
+    /// Bytes from the beginning of one block to that of the next.
+    distance: u64,
+    skip_blocks: u64,
+    /// Nanoseconds of one operation, in the median of the trials.
+    ns: f64,
+    trials: usize,
+}
+
+impl Point {
+    /// At which the span goes by, bytes per second.
+    fn span_rate(self) -> f64 {
+        self.distance as f64 / self.ns * 1e9
+    }
+}
+
+/// The points of one kind of operation in one stage.
+struct Curve<'a> {
+    stage: &'a str,
+    operation: Operation,
+    block_size: u64,
+    /// By rising distance.
+    points: Vec<Point>,
+}
+
+/// What a curve shows.
+struct Crossing {
+    /// The rate of sequential access, bytes per second.
+    rate: f64,
+    /// The last distance at which it streams, and the first at which it seeks.
+    last: Point,
+    first: Point,
+    /// The longest distance.
+    longest: Point,
+    /// Where both take the same time, bytes.
+    crossing: u64,
+}
+
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let findings = curves(context).into_iter().filter_map(|curve| {
+        let crossing = crossing(&curve)?;
+        Some(finding(&curve, &crossing))
+    });
+    findings.collect()
+}
+
+fn curves<'a>(context: &Context<'a>) -> Vec<Curve<'a>> {
+    let mut curves: Vec<Curve<'a>> = Vec::new();
+    for (stage, figures) in context.doing_io() {
+        let workload = stage.workload();
+        let Pattern::Stride { skip_blocks, .. } = workload.pattern else {
+            continue;
+        };
+        let iops = figures.iops.median;
+        let one_at_a_time = workload.outstanding() == 1 && workload.rate.is_none();
+        let blocks = workload.blocks_on(context.run.target.size_bytes);
+        let roomy = skip_blocks.saturating_mul(VISITS_PER_PASS) <= blocks;
+        if figures.errors > 0 || !iops.is_finite() || iops <= 0.0 || !one_at_a_time || !roomy {
+            continue;
+        }
+        let point = Point {
+            distance: skip_blocks.saturating_mul(workload.block_size),
+            skip_blocks,
+            ns: 1e9 / iops,
+            trials: stage.trials.len(),
+        };
+        let same = |curve: &&mut Curve<'a>| {
+            curve.stage == stage.name
+                && curve.operation == workload.operation
+                && curve.block_size == workload.block_size
+        };
+        match curves.iter_mut().find(same) {
+            Some(curve) => curve.points.push(point),
+            None => curves.push(Curve {
+                stage: stage.name,
+                operation: workload.operation,
+                block_size: workload.block_size,
+                points: vec![point],
+            }),
+        }
+    }
+    for curve in &mut curves {
+        curve.points.sort_by_key(|point| point.distance);
+    }
+    curves
+}
+
+fn crossing(curve: &Curve<'_>) -> Option<Crossing> {
+    let (sequential, rest) = curve.points.split_first()?;
+    let twice = rest
+        .windows(2)
+        .any(|pair| pair[0].distance == pair[1].distance);
+    if sequential.skip_blocks != 1 || twice {
+        // The same under other kernel settings is another curve.
+        return None;
+    }
+    let rate = sequential.span_rate();
+    let streaming = rest
+        .iter()
+        .take_while(|point| point.span_rate() <= rate * STREAMS)
+        .count();
+    let seeking = rest.get(streaming..)?;
+    let enough = streaming >= EACH_SIDE && seeking.len() >= EACH_SIDE;
+    if !enough || seeking.iter().any(|p| p.span_rate() <= rate * STREAMS) {
+        return None;
+    }
+    let (last, first) = (rest[streaming - 1], seeking[0]);
+    (first.ns >= SEEK_NS_MIN).then(|| Crossing {
+        rate,
+        last,
+        first,
+        longest: seeking[seeking.len() - 1],
+        crossing: (rate * first.ns / 1e9) as u64,
+    })
+}
+
+fn finding(curve: &Curve<'_>, found: &Crossing) -> Finding {
+    let Crossing {
+        rate,
+        last,
+        first,
+        longest,
+        crossing,
+    } = *found;
+    let what = match curve.operation {
+        Operation::Read => "Reads",
+        Operation::Write => "Writes",
+        Operation::Mixed { .. } => "Reads and writes",
+        Operation::Modify { .. } => "Modifications",
+        Operation::Create | Operation::Stat | Operation::Delete => "Files",
+    };
+    let few = curve.points.iter().any(|point| point.trials < TRIALS);
+    Finding {
+        rule: NAME.into(),
+        severity: Severity::Note,
+        claim: format!(
+            "{what} of {} at a distance stream up to {} and seek from {} on: there, going past \
+             what lies between takes as long as a seek, {}.",
+            show_size(curve.block_size),
+            show_size(last.distance),
+            show_size(first.distance),
+            duration(first.ns)
+        ),
+        evidence: vec![
+            format!(
+                "Streaming: {} in order, and {} of the span where one block of {} is done.",
+                show_throughput(rate),
+                show_throughput(last.span_rate()),
+                last.skip_blocks
+            ),
+            format!(
+                "Seeking: {} per operation at {}, {} at {}, while the distance grew {} times.",
+                duration(first.ns),
+                show_size(first.distance),
+                duration(longest.ns),
+                show_size(longest.distance),
+                longest.distance / first.distance
+            ),
+            format!(
+                "Streaming rate times seek time: both take the same time at {}.",
+                show_size(rounded(crossing))
+            ),
+            format!(
+                "At {} an operation does {} of the sequential rate.",
+                show_size(longest.distance),
+                percent(curve.block_size as f64 / longest.ns * 1e9 / rate)
+            ),
+        ],
+        confidence: if few {
+            Confidence::Possible
+        } else {
+            Confidence::Likely
+        },
+        refuted_by: format!(
+            "A repeat in which an operation at {} takes less than {} of what it takes at {}: then \
+             what is between them is not passed by.",
+            show_size(last.distance / 2),
+            percent(0.4),
+            show_size(last.distance)
+        ),
+        remedy: format!(
+            "Read what lies less than {} apart in one piece, and throw away what is not needed; \
+             keep {} that are used together within that distance.",
+            show_size(rounded(crossing)),
+            count(2, "block").trim_start_matches("2 ")
+        ),
+        stages: vec![curve.stage.to_owned()],
+    }
+}
+
+/// Two binary digits of a size are all that a crossing is known to.
+fn rounded(bytes: u64) -> u64 {
+    let step = (bytes.next_power_of_two() / 8).max(1);
+    bytes.next_multiple_of(step)
+}
+
+fn duration(ns: f64) -> String {
+    // Far below 2^53 ns.
+    show_duration(ns.max(0.0).round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{self, of_rule};
+    use diskfacts_record::Run;
+
+    /// The plan `stride` on a disk whose operations take so long at a distance.
+    fn run(ns: impl Fn(u64) -> f64) -> Run {
+        let mut plan = diskfacts_plan::builtin::plan("stride").expect("it is built in");
+        plan.trials = 3;
+        plan.stages.retain(|stage| stage.settings["what"] == "read");
+        let mut run = testing::run_of(plan, testing::stack());
+        run.target.size_bytes = 16 << 30;
+        for trial in &mut run.trials {
+            let Pattern::Stride { skip_blocks, .. } = trial.workload.pattern else {
+                panic!("a strided stage");
+            };
+            trial.iops = 1e9 / ns(skip_blocks * 4096);
+        }
+        run
+    }
+
+    /// 120 MB/s, and seeks of 6 ms.
+    fn turning(distance: u64) -> f64 {
+        let streaming = distance as f64 / 120e6 * 1e9;
+        streaming.min(6e6 + (distance as f64).sqrt() * 10.0)
+    }
+
+    #[test]
+    fn the_distance_is_found_at_which_seeking_is_quicker() {
+        let finding = of_rule(&run(turning), NAME).expect("it speaks");
+        assert_eq!(
+            finding.claim,
+            "Reads of 4 KiB at a distance stream up to 512 KiB and seek from 1 MiB on: there, \
+             going past what lies between takes as long as a seek, 6.01 ms."
+        );
+        assert!(finding.evidence[0].contains("120.0 MB/s"), "{finding:?}");
+        // 120 MB/s times 6.01 ms are 721 kB, 704 KiB.
+        assert!(finding.evidence[2].ends_with("at 768 KiB."), "{finding:?}");
+        assert_eq!(finding.confidence, Confidence::Likely);
+    }
+
+    #[test]
+    fn it_is_silent_where_nothing_turns_and_where_nothing_seeks() {
+        assert_eq!(of_rule(&run(|_| 100e3), NAME), None);
+        assert_eq!(of_rule(&run(|distance| distance as f64), NAME), None);
+        // A step from one regime to the next and back is no crossing.
+        let odd = |distance: u64| {
+            if distance == 64 << 20 {
+                distance as f64 / 120e6 * 1e9
+            } else {
+                turning(distance)
+            }
+        };
+        assert_eq!(of_rule(&run(odd), NAME), None);
+    }
+
+    #[test]
+    fn a_short_target_has_too_few_distances() {
+        let mut short = run(turning);
+        short.target.size_bytes = 4 << 20;
+        assert_eq!(of_rule(&short, NAME), None);
+    }
+
+    #[test]
+    fn failed_operations_and_queues_are_no_curve() {
+        let mut failed = run(turning);
+        failed.trials.iter_mut().for_each(|trial| trial.errors = 1);
+        assert_eq!(of_rule(&failed, NAME), None);
+        let mut deep = run(turning);
+        deep.trials
+            .iter_mut()
+            .for_each(|trial| trial.workload.queue_depth = 8);
+        assert_eq!(of_rule(&deep, NAME), None);
+    }
+}
