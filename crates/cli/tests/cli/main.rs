@@ -7,10 +7,12 @@
 
 #![cfg(target_os = "linux")]
 
+mod bonnie;
 mod destroy;
 mod devices_command;
 mod existing;
 mod failing;
+mod files;
 mod folders;
 mod json;
 mod layers;
