@@ -96,6 +96,8 @@ pub(crate) enum Style {
     Facts,
     /// The lines of the program that the plan was taken from
     Classic,
+    /// The line of CSV of that program, for `bon_csv2html` (bonnie)
+    ClassicCsv,
 }
 
 #[derive(Debug, Args)]

@@ -44,8 +44,8 @@ const TOTAL: &str = "all stages";
 pub(crate) struct Watched {
     /// Index of its stage in the plan.
     pub(crate) stage: usize,
-    /// Bytes per operation.
-    pub(crate) block_size: u64,
+    /// Bytes per operation; none of files, which have many sizes.
+    pub(crate) block_size: Option<u64>,
     /// Nanoseconds of all that is left.
     pub(crate) left_ns: u64,
     /// Whether its time is virtual: that is what is shown then.
@@ -245,7 +245,8 @@ impl Display {
 
     /// A trial of the stage at this index of the plan has ended and is stored.
     pub(crate) fn trial_ended(&self, stage: usize, trial: &Trial) {
-        let said = now(trial.iops, trial.workload.block_size);
+        let blocks = !trial.workload.operation.on_files();
+        let said = now(trial.iops, blocks.then_some(trial.workload.block_size));
         let Some(lines) = &self.lines else {
             if self.says {
                 say(&format!(
@@ -300,8 +301,11 @@ fn watching<T>(mut look: impl FnMut(Duration) + Send, work: impl FnOnce() -> T) 
     })
 }
 
-/// `146.9 MB/s (140.1 MiB/s), 35860 IOPS`.
-fn now(operations_per_s: f64, block_size: u64) -> String {
+/// `146.9 MB/s (140.1 MiB/s), 35860 IOPS`, or `35860 files/s`.
+fn now(operations_per_s: f64, block_size: Option<u64>) -> String {
+    let Some(block_size) = block_size else {
+        return format!("{} files/s", rate_digits(operations_per_s));
+    };
     let bytes_per_s = operations_per_s * block_size as f64;
     format!(
         "{} MB/s ({} MiB/s), {} IOPS",

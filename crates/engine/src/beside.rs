@@ -3,6 +3,7 @@
 use crate::clock::Timescale;
 use crate::error::TrialError;
 use crate::outcome::{StreamRecord, error_count};
+use diskfacts_plan::Operation;
 use diskfacts_record::evidence::Beside;
 
 /// How long it runs before the trial begins, nanoseconds: long enough that its
@@ -10,7 +11,11 @@ use diskfacts_record::evidence::Beside;
 pub(crate) const LEAD_NS: u64 = 100_000_000;
 
 /// What the streams beside a trial did together.
-pub(crate) fn add_up(scale: Timescale, records: Result<Vec<StreamRecord>, TrialError>) -> Beside {
+pub(crate) fn add_up(
+    scale: Timescale,
+    operation: Operation,
+    records: Result<Vec<StreamRecord>, TrialError>,
+) -> Beside {
     let records = match records {
         Ok(records) => records,
         Err(error) => {
@@ -34,7 +39,7 @@ pub(crate) fn add_up(scale: Timescale, records: Result<Vec<StreamRecord>, TrialE
             && beside.ended_early.is_none()
             && let Some(kind) = record.errors.first()
         {
-            let error = error_count(kind);
+            let error = error_count(operation, kind);
             beside.ended_early = Some(format!(
                 "it gave up after {} failed operations: {} at {}: {}",
                 beside.errors, error.operation, error.first_offset, error.message

@@ -21,6 +21,9 @@ pub enum TrialError {
         /// Size of the target.
         size: u64,
     },
+    /// The files of a trial could not be made or taken away again.
+    #[error(transparent)]
+    Files(#[from] crate::files::FolderError),
     /// The engine is not to be had.
     #[error("{0}")]
     Engine(String),

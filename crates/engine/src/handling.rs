@@ -5,6 +5,9 @@
 //! this too. With several operations in flight, looking at one block delays the
 //! others of its batch, as it does in a program with one thread.
 
+mod characters;
+
+use characters::{locked, unlocked};
 use diskfacts_plan::{Touch, Workload};
 use std::hint::black_box;
 
@@ -38,6 +41,19 @@ impl Handling {
             Touch::Every => {
                 black_box(sum(block));
             }
+            Touch::Character => locked::take(block),
+            Touch::CharacterUnlocked => unlocked::take(block),
+        }
+    }
+
+    /// Looks at the bytes of a block that is about to be written, or puts them
+    /// there one by one.
+    #[inline]
+    pub fn before_write(self, block: &mut [u8]) {
+        match self.touch {
+            Touch::Character => locked::put(block),
+            Touch::CharacterUnlocked => unlocked::put(block),
+            Touch::None | Touch::First | Touch::Every => self.look_at(block),
         }
     }
 

@@ -22,6 +22,7 @@ pub mod clock;
 #[cfg(target_os = "linux")]
 pub mod copy;
 pub mod engine;
+pub mod files;
 pub mod fixed;
 pub mod handling;
 pub mod measure;
@@ -43,6 +44,7 @@ mod error;
 mod intervals;
 mod outcome;
 mod part;
+mod stream;
 mod stream_file;
 
 pub use clock::Clock;

@@ -135,7 +135,9 @@ impl<T: Ticks> Mmap<T> {
             let step = match self.handling.touch {
                 Touch::None => self.page,
                 Touch::First => block,
-                Touch::Every => 1,
+                // Characters pass through a buffer, and there is none here: such a
+                // workload is refused.
+                Touch::Every | Touch::Character | Touch::CharacterUnlocked => 1,
             };
             // SAFETY: all of `block` lies in the mapping, see above; it is
             // readable, and a fault is dealt with by `watch`.

@@ -5,7 +5,7 @@ use crate::engine::{Abilities, FailedIn, SyncEach};
 use crate::intervals;
 use crate::measure::{ErrorKind, Record};
 use crate::pick::sync_each;
-use diskfacts_plan::Workload;
+use diskfacts_plan::{Operation, Workload};
 use diskfacts_record::evidence::{
     Beside, ClockEvidence, EngineEvidence, ErrorCount, Intervals, Issued, StreamShare,
 };
@@ -144,7 +144,10 @@ pub(crate) fn add_up(
         histograms,
         engine,
         clock: clock_evidence,
-        error_counts: kinds.iter().map(error_count).collect(),
+        error_counts: kinds
+            .iter()
+            .map(|kind| error_count(workload.operation, kind))
+            .collect(),
         intervals: grid,
         user_ns: conditions.user_ns,
         system_ns: conditions.system_ns,
@@ -199,11 +202,14 @@ fn merge(kinds: &mut Vec<ErrorKind>, more: &[ErrorKind]) {
     }
 }
 
-pub(crate) fn error_count(kind: &ErrorKind) -> ErrorCount {
-    let operation = match (kind.failed_in, kind.write) {
-        (FailedIn::Sync, _) => "sync",
-        (FailedIn::Transfer, true) => "write",
-        (FailedIn::Transfer, false) | (FailedIn::ReadFirst, _) => "read",
+pub(crate) fn error_count(of: Operation, kind: &ErrorKind) -> ErrorCount {
+    let operation = match (kind.failed_in, of, kind.write) {
+        (FailedIn::Sync, ..) => "sync",
+        (FailedIn::Transfer, Operation::Create, _) => "create",
+        (FailedIn::Transfer, Operation::Stat, _) => "stat",
+        (FailedIn::Transfer, Operation::Delete, _) => "delete",
+        (FailedIn::Transfer, _, true) => "write",
+        (FailedIn::Transfer, _, false) | (FailedIn::ReadFirst, ..) => "read",
     };
     let message = if kind.errno == 0 {
         format!("the {operation} moved fewer bytes than asked: the target ends there")

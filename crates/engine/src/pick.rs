@@ -86,7 +86,8 @@ pub(crate) fn sync_at_end(mode: SyncMode) -> SyncEach {
 /// calls (one operation at a time through the page cache, or a sync after each
 /// write), because `io_uring` hands these to a worker thread and measures the
 /// hand-over; also for modifications, which are a read and a write in turn, each
-/// operation of a queue on a thread of its own; and `io_uring` for the rest. Without `io_uring`, a queue depth
+/// operation of a queue on a thread of its own; for characters, which pass through
+/// one buffer; and `io_uring` for the rest. Without `io_uring`, a queue depth
 /// becomes as many threads.
 ///
 /// # Errors
@@ -120,7 +121,9 @@ pub fn pick(
             kind: Kind::Mmap,
             ..one_at_a_time
         }),
-        EngineChoice::Auto if workload.operation.modifies() => Ok(Picked {
+        EngineChoice::Auto
+            if workload.operation.modifies() || workload.touch.by_character() =>
+        Ok(Picked {
             lanes: workload.queue_depth,
             ..one_at_a_time
         }),

@@ -75,7 +75,7 @@ impl<T: Ticks> Sync<T> {
                 }
             }
         } else if op.write {
-            self.handling.look_at(self.buffers.get(op.slot));
+            self.handling.before_write(self.buffers.get_mut(op.slot));
         }
         let moved = match self.transfer(op) {
             Err(errno) => return (-errno.raw_os_error(), FailedIn::Transfer),

@@ -3,14 +3,15 @@
 use crate::beside::{self, LEAD_NS};
 use crate::clock::Clock;
 use crate::cpu::Cpu;
-use crate::crew::{Crew, Work};
+use crate::crew::{Crew, Run, Start};
 use crate::error::TrialError;
 use crate::outcome::{Conditions, TrialOutcome, add_up};
 use crate::part::{Part, parts};
 use crate::pick::{Picked, pick};
+use crate::stream::{Share, Work};
 use crate::stream_file::StreamFile;
 use diskfacts_plan::rng::Rng;
-use diskfacts_plan::{CacheMode, EngineChoice, Pattern, Workload};
+use diskfacts_plan::{CacheMode, EngineChoice, Operation, Pattern, Workload};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -91,15 +92,15 @@ pub fn run_trial(
     });
     let beside_cast = beside.map(|beside| cast(beside, clock)).transpose()?;
 
+    let work = Work {
+        trial,
+        picked: &picked,
+        clock,
+        progress,
+        drops_behind: false,
+    };
+    let run = |share: Share<'_>, start: &Start| share.run(start);
     std::thread::scope(|scope| {
-        let work = Work {
-            trial,
-            picked: &picked,
-            clock,
-            progress,
-            lingers: None,
-            drops_behind: false,
-        };
         // Ended, whatever happens from here on.
         let _end = EndOf(&over);
         let beside = match (beside, &beside_cast) {
@@ -108,17 +109,40 @@ pub fn run_trial(
                     trial,
                     picked,
                     progress: &beside_progress,
-                    lingers: Some(&over),
                     drops_behind: trial.workload.cache == CacheMode::Cold
                         && trial.workload.pattern == Pattern::Sequential,
                     ..work
                 };
-                Some(Crew::hire(scope, work, parts.clone(), "beside")?)
+                let shares = parts.iter().map(|part| Share { work, part: *part });
+                Some(Crew::hire(scope, shares, &run, "beside", Some(&over))?)
             }
             _ => None,
         };
-        let crew = Crew::hire(scope, work, parts.clone(), "stream")?;
-        conduct(&crew, beside.as_ref(), work, &over, prepare)
+        let shares = parts.iter().map(|part| Share { work, part: *part });
+        let crew = Crew::hire(scope, shares, &run, "stream", None)?;
+        let of = (workload, picked.fallbacks.as_slice());
+        let operation = workload.beside.as_ref().map(|beside| beside.operation);
+        let beside = beside.as_ref().zip(operation);
+        let beside = beside.map(|(crew, operation)| (crew, operation, &*over));
+        conduct(&crew, beside, of, prepare)
+    })
+}
+
+/// Runs each share on a thread of its own, all from the same tick on, and adds
+/// up what they recorded.
+///
+/// # Errors
+/// When it could not be run; nothing is measured then.
+pub(crate) fn on_threads<S: Send>(
+    workload: &Workload,
+    fallbacks: &[String],
+    shares: impl Iterator<Item = S>,
+    run: &Run<'_, S>,
+    prepare: &mut dyn Prepare,
+) -> Result<TrialOutcome, TrialError> {
+    std::thread::scope(|scope| {
+        let crew = Crew::hire(scope, shares, run, "stream", None)?;
+        conduct(&crew, None, (workload, fallbacks), prepare)
     })
 }
 
@@ -143,19 +167,18 @@ impl Drop for EndOf<'_> {
 /// Waits until all are ready, prepares, starts all at one tick, collects.
 fn conduct(
     crew: &Crew,
-    beside: Option<&Crew>,
-    work: Work<'_>,
-    over: &AtomicBool,
+    beside: Option<(&Crew, Operation, &AtomicBool)>,
+    (workload, fallbacks): (&Workload, &[String]),
     prepare: &mut dyn Prepare,
 ) -> Result<TrialOutcome, TrialError> {
-    let Work { clock, picked, .. } = work;
+    let clock = Clock::get();
     crew.ready()?;
     let beside_threads = match beside {
-        Some(beside) => beside.ready()?,
+        Some((beside, ..)) => beside.ready()?,
         None => Vec::new(),
     };
     prepare.before().map_err(TrialError::Prepare)?;
-    if let Some(beside) = beside {
+    if let Some((beside, ..)) = beside {
         beside.start(clock)?;
         std::thread::sleep(Duration::from_nanos(LEAD_NS));
     }
@@ -166,14 +189,16 @@ fn conduct(
     let to = clock.anchor();
     let cpu_after = Cpu::of_others();
     prepare.after();
-    over.store(true, Ordering::Relaxed);
-    let beside = beside.map(|beside| beside::add_up(clock.scale(), beside.collect()));
+    let beside = beside.map(|(crew, operation, over)| {
+        over.store(true, Ordering::Relaxed);
+        beside::add_up(clock.scale(), operation, crew.collect())
+    });
     let spent = cpu_after.since(cpu_before);
     // What ran beside spent processor time of this process too.
     let alone = beside.is_none();
     let mut outcome = add_up(
-        work.trial.workload,
-        &picked.fallbacks,
+        workload,
+        fallbacks,
         Conditions {
             scale: clock.scale(),
             clock: clock.name(),

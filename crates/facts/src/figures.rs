@@ -51,6 +51,7 @@ pub(crate) fn of_stage(stage: &Stage<'_>) -> StageFigures {
         layers: share::weighted(trials.iter().map(|t| (&t.layers, t.bytes as f64))),
         cpu_user_ns_per_io: per_operation(trials, |t| t.cpu.user_ns_per_io),
         cpu_system_ns_per_io: per_operation(trials, |t| t.cpu.system_ns_per_io),
+        cpu_share: cpu_share(trials),
         errors: stage.sum(|t| t.errors),
     }
 }
@@ -122,6 +123,19 @@ fn per_operation(trials: &[&Trial], of: impl Fn(&Trial) -> Option<f64>) -> Optio
         }
     }
     (operations > 0.0).then(|| sum / operations)
+}
+
+/// Processor time over time, of all trials together; `None` when one of them does
+/// not know its own.
+fn cpu_share(trials: &[&Trial]) -> Option<f64> {
+    let (mut busy_ns, mut seconds) = (0.0, 0.0);
+    for trial in trials {
+        let per_io = trial.cpu.user_ns_per_io? + trial.cpu.system_ns_per_io?;
+        busy_ns += per_io * trial.ops as f64;
+        seconds += trial.seconds;
+    }
+    let share = busy_ns / (seconds * 1e9);
+    share.is_finite().then_some(share)
 }
 
 #[cfg(test)]

@@ -47,6 +47,11 @@
 //! the shares are worked out from the witnesses there too, and tests hold them
 //! against what the disk says.
 //!
+//! # Files of a folder
+//! What is created, looked up and deleted is names and attributes. A filesystem
+//! keeps them in memory and writes them, together with others, when it likes:
+//! `unknown`, but in memory filesystems.
+//!
 //! # What is not known
 //! Missing bytes are laid to a page cache only where one certainly lies: not
 //! between a loop device with direct I/O and its backing device (holes of the
@@ -83,6 +88,11 @@ pub fn layers(workload: &Workload, evidence: &Evidence, stack: &Stack) -> Layers
     }
     if in_memory(stack) {
         return share::layers(1.0, 0.0, 0.0, Some(0.0));
+    }
+    if workload.operation.on_files() {
+        // Names and attributes: no byte of it is one of the bytes that witnesses
+        // count.
+        return Layers::default();
     }
     let read = Reach::of(Direction::Read, workload, evidence, stack);
     let write = Reach::of(Direction::Write, workload, evidence, stack);

@@ -25,6 +25,7 @@ mod not_durable;
 mod other_io;
 mod rate_missed;
 mod requests;
+mod rewrite_rate;
 mod same_modes;
 mod served_by;
 mod served_from_cache;
@@ -78,9 +79,17 @@ impl<'a> Context<'a> {
         self.stages.iter().zip(&self.figures)
     }
 
-    /// Each stage that did I/O, on a real disk or a simulated one.
-    fn doing_io(&self) -> impl Iterator<Item = (&Stage<'a>, &StageFigures)> {
+    /// Each stage that did something, on a real disk or a simulated one.
+    fn doing_something(&self) -> impl Iterator<Item = (&Stage<'a>, &StageFigures)> {
         self.each().filter(|(stage, _)| !stage.is_null())
+    }
+
+    /// Each of these that read or wrote blocks of the target. What is done to
+    /// the files of a folder is names and attributes: its bytes are not those of
+    /// the target, and a filesystem writes them when it likes.
+    fn doing_io(&self) -> impl Iterator<Item = (&Stage<'a>, &StageFigures)> {
+        self.doing_something()
+            .filter(|(stage, _)| !stage.workload().operation.on_files())
     }
 }
 
@@ -246,6 +255,11 @@ const RULES: &[Rule] = &[
         name: sync_block_size::NAME,
         about: "the smallest block at which synced writes are nearly as fast as a stream",
         check: sync_block_size::check,
+    },
+    Rule {
+        name: rewrite_rate::NAME,
+        about: "how rewriting follows from reading and writing",
+        check: rewrite_rate::check,
     },
     Rule {
         name: whole_revolutions::NAME,

@@ -84,8 +84,8 @@ pub(crate) fn counters(stack: &Stack, issued: &Issued, cached: bool) -> Vec<Devi
 /// devices, or none of the reads when the stage is a warm one.
 pub(crate) fn evidence(workload: &Workload, operations: u64, stack: &Stack) -> Evidence {
     let reads = match workload.operation {
-        Operation::Read => operations,
-        Operation::Write => 0,
+        Operation::Read | Operation::Stat => operations,
+        Operation::Write | Operation::Create | Operation::Delete => 0,
         Operation::Mixed { read_percent } => operations * u64::from(read_percent) / 100,
         Operation::Modify { percent } => operations * u64::from(100 - percent) / 100,
     };

@@ -10,6 +10,7 @@ use crate::plan::Plan;
 const TEXTS: &[(&str, &str)] = &[
     ("survey", include_str!("../plans/survey.toml")),
     ("write-matrix", include_str!("../plans/write-matrix.toml")),
+    ("bonnie", include_str!("../plans/bonnie.toml")),
     ("stride", include_str!("../plans/stride.toml")),
     ("zones", include_str!("../plans/zones.toml")),
     ("streams", include_str!("../plans/streams.toml")),

@@ -117,6 +117,7 @@ impl Workload {
         self.check_rate_and_stop(&mut found);
         self.check_pool(&mut found);
         self.check_beside(&mut found);
+        found.extend(crate::files::problems(self));
         found
     }
 
@@ -332,6 +333,20 @@ impl Workload {
                 "the null engine reads nothing that could be touched; drop it",
             ));
         }
+        if self.touch.by_character()
+            && (self.queue_depth > 1
+                || !matches!(self.operation, Operation::Read | Operation::Write)
+                || !matches!(self.engine, EngineChoice::Auto | EngineChoice::Sync)
+                || self.iopoll
+                || self.sqpoll)
+        {
+            found.push(problem(
+                "touch",
+                "characters pass through one buffer, which is read or written by one system call \
+                 at a time; use operation = \"read\" or \"write\", engine = \"auto\" and \
+                 queue_depth = 1",
+            ));
+        }
         if self.buffer == BufferAlignment::Unaligned && self.cache == CacheMode::Direct {
             found.push(problem(
                 "buffer",
@@ -475,6 +490,10 @@ impl Workload {
     /// top of [`problems`](Self::problems).
     pub fn problems_on(&self, target: &Constraints) -> Vec<Problem> {
         let mut found = Vec::new();
+        if self.operation.on_files() {
+            // They are files of their own, and no block of the target is touched.
+            return found;
+        }
         let left = target.size.saturating_sub(self.offset);
         if let Some(share) = self.span_share
             && self.span.is_some_and(|span| span < self.block_size)

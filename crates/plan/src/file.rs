@@ -5,6 +5,7 @@
 //! are documented in `docs/reference/plan-file.md`.
 
 mod fields;
+mod files;
 mod vary;
 
 use crate::plan::{Amount, Plan, Stage};
@@ -31,10 +32,13 @@ pub struct FileError {
     pub message: String,
 }
 
-const OPERATIONS: [(&str, Kind); 4] = [
+const OPERATIONS: [(&str, Kind); 7] = [
     ("read", Kind::Read),
     ("write", Kind::Write),
     ("mixed", Kind::Mixed),
+    ("create", Kind::Create),
+    ("stat", Kind::Stat),
+    ("delete", Kind::Delete),
     ("modify", Kind::Modify),
 ];
 const PATTERNS: [(&str, Order); 4] = [
@@ -62,10 +66,12 @@ const BUFFERS: [(&str, BufferAlignment); 2] = [
     ("aligned", BufferAlignment::Aligned),
     ("unaligned", BufferAlignment::Unaligned),
 ];
-const TOUCHES: [(&str, Touch); 3] = [
+const TOUCHES: [(&str, Touch); 5] = [
     ("none", Touch::None),
     ("first", Touch::First),
     ("every", Touch::Every),
+    ("character", Touch::Character),
+    ("character-unlocked", Touch::CharacterUnlocked),
 ];
 const ARRIVALS: [(&str, Arrivals); 2] =
     [("fixed", Arrivals::Fixed), ("poisson", Arrivals::Poisson)];
@@ -88,6 +94,9 @@ enum Kind {
     Read,
     Write,
     Mixed,
+    Create,
+    Stat,
+    Delete,
     Modify,
 }
 
@@ -174,6 +183,9 @@ fn operation(table: &mut Fields<'_>) -> Result<Operation, FileError> {
     Ok(match kind {
         Kind::Read => Operation::Read,
         Kind::Write => Operation::Write,
+        Kind::Create => Operation::Create,
+        Kind::Stat => Operation::Stat,
+        Kind::Delete => Operation::Delete,
         Kind::Mixed => Operation::Mixed {
             read_percent: read_percent.ok_or_else(|| {
                 table.error_at("operation", "mixed also needs read_percent = 1 to 99")
@@ -223,6 +235,12 @@ fn pattern(table: &mut Fields<'_>) -> Result<Pattern, FileError> {
 fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
     let default = Workload::default();
     let operation = operation(table)?;
+    let files = files::read(table, operation)?;
+    // Files have no other way than through the memory of the kernel.
+    let usual_cache = match files {
+        None => default.cache,
+        Some(_) => CacheMode::Buffered,
+    };
     let pattern = pattern(table)?;
     let operations_per_s = table.number("rate")?;
     let arrivals = table.choice("arrivals", &ARRIVALS)?;
@@ -250,9 +268,10 @@ fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
         span_share,
         queue_depth: table.number("queue_depth")?.unwrap_or(default.queue_depth),
         streams: table.number("streams")?.unwrap_or(default.streams),
-        cache: table.choice("cache", &CACHES)?.unwrap_or(default.cache),
+        cache: table.choice("cache", &CACHES)?.unwrap_or(usual_cache),
         sync: table.choice("sync", &SYNCS)?.unwrap_or(default.sync),
         buffer: table.choice("buffer", &BUFFERS)?.unwrap_or(default.buffer),
+        files,
         touch: table.choice("touch", &TOUCHES)?.unwrap_or(default.touch),
         rate,
         stop: Stop {
@@ -398,6 +417,9 @@ fn print_workload(out: &mut String, workload: &Workload) {
         Operation::Write => (Kind::Write, None),
         Operation::Mixed { read_percent } => (Kind::Mixed, Some(("read_percent", read_percent))),
         Operation::Modify { percent } => (Kind::Modify, Some(("modify_percent", percent))),
+        Operation::Create => (Kind::Create, None),
+        Operation::Stat => (Kind::Stat, None),
+        Operation::Delete => (Kind::Delete, None),
     };
     line("operation", text(word(&OPERATIONS, kind)));
     if let Some((key, percent)) = percent {
@@ -451,6 +473,20 @@ fn print_workload(out: &mut String, workload: &Workload) {
     if workload.touch != default.touch {
         line("touch", text(word(&TOUCHES, workload.touch)));
     }
+    if let Some(files) = &workload.files {
+        files::print(out, files);
+    }
+    print_course(out, workload);
+}
+
+/// How fast it goes, when it ends, and what does it.
+fn print_course(out: &mut String, workload: &Workload) {
+    let default = Workload::default();
+    let text = |value: &str| format!("\"{value}\"");
+    let mut line = |key: &str, value: String| {
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "{key} = {value}");
+    };
     if let Some(rate) = workload.rate {
         line("rate", rate.operations_per_s.to_string());
         line("arrivals", text(word(&ARRIVALS, rate.arrivals)));

@@ -10,6 +10,7 @@
 //! * [`workload`]: the vocabulary of I/O.
 //! * [`check`]: whether a workload makes sense at all, and on a given target.
 //! * [`mod@file`]: the TOML form of a plan, read and printed.
+//! * [`files`]: operations on the files of a folder.
 //! * [`write_mode`]: the ways to write a file, by their usual names.
 //! * [`dd`]: what `diskfacts dd` is asked to do, in the words of GNU dd.
 //! * [`builtin`]: the plans that come with diskfacts.
@@ -19,6 +20,7 @@ pub mod builtin;
 pub mod check;
 pub mod dd;
 pub mod file;
+pub mod files;
 pub mod pattern;
 pub mod plan;
 pub mod rng;
@@ -29,6 +31,7 @@ pub mod write_mode;
 
 pub use check::{Constraints, Problem};
 pub use dd::{Copying, Dd};
+pub use files::Files;
 pub use plan::{Amount, Plan, Stage};
 pub use share::Share;
 pub use workload::{

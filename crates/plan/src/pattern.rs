@@ -130,8 +130,8 @@ impl Steps {
             range,
             order,
             read_percent: match operation {
-                Operation::Read => 100,
-                Operation::Write => 0,
+                Operation::Read | Operation::Stat => 100,
+                Operation::Write | Operation::Create | Operation::Delete => 0,
                 Operation::Mixed { read_percent } => u64::from(read_percent),
                 Operation::Modify { percent } => 100_u64.saturating_sub(u64::from(percent)),
             },

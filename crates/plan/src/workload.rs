@@ -5,6 +5,7 @@
 //! is TOML with units and lives in [`crate::file`].
 
 use crate::dd::Copying;
+use crate::files::Files;
 use crate::share::Share;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +22,12 @@ pub enum Operation {
         /// Share of reads in percent, in `1..=99`.
         read_percent: u8,
     },
+    /// Makes a file of a folder; see [`crate::files`].
+    Create,
+    /// Asks for the attributes of a file, and reads it if it is not empty.
+    Stat,
+    /// Takes a file away.
+    Delete,
     /// Each operation reads its block and, with this chance, changes it and
     /// writes it back: one operation, whose latency covers both. Bytes count
     /// what was read and what was written.
@@ -34,12 +41,12 @@ pub enum Operation {
 impl Operation {
     /// Whether any operation of this kind writes to the target.
     pub fn writes(self) -> bool {
-        !matches!(self, Self::Read)
+        !matches!(self, Self::Read | Self::Stat)
     }
 
     /// Whether any operation of this kind reads from the target.
     pub fn reads(self) -> bool {
-        !matches!(self, Self::Write)
+        !matches!(self, Self::Write | Self::Create | Self::Delete)
     }
 
     /// Whether every operation reads its block, and those that write change
@@ -52,7 +59,7 @@ impl Operation {
     /// latencies of their own.
     pub fn has_two_kinds(self) -> bool {
         match self {
-            Self::Read | Self::Write => false,
+            Self::Read | Self::Write | Self::Create | Self::Stat | Self::Delete => false,
             Self::Mixed { .. } => true,
             Self::Modify { percent } => percent < 100,
         }
@@ -166,6 +173,18 @@ pub enum Touch {
     First,
     /// Every byte is looked at.
     Every,
+    /// Each byte passes through a buffer as that of C's `stdio`, by a call of its
+    /// own that locks the buffer, as `putc` and `getc` do.
+    Character,
+    /// The same without a lock, as `putc_unlocked` and `getc_unlocked`.
+    CharacterUnlocked,
+}
+
+impl Touch {
+    /// Whether each byte passes through a buffer by itself.
+    pub fn by_character(self) -> bool {
+        matches!(self, Self::Character | Self::CharacterUnlocked)
+    }
 }
 
 /// How the moments are spread at which operations are meant to start.
@@ -300,6 +319,9 @@ pub struct Workload {
     /// Where the memory of the operations lies.
     #[serde(default)]
     pub buffer: BufferAlignment,
+    /// The files of a folder, when the operation works on those.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<Files>,
     /// What is done with the bytes of a block, within its latency.
     #[serde(default)]
     pub touch: Touch,
@@ -347,6 +369,7 @@ impl Default for Workload {
             cache: CacheMode::Direct,
             sync: SyncMode::None,
             buffer: BufferAlignment::Aligned,
+            files: None,
             touch: Touch::None,
             rate: None,
             stop: Stop::default(),

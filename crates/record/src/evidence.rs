@@ -289,7 +289,7 @@ pub struct ClockEvidence {
 /// How often one error came back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorCount {
-    /// `read`, `write` or `sync`.
+    /// `read`, `write` or `sync`; of files `create`, `stat` or `delete`.
     pub operation: String,
     /// Number of the error, or 0 for an operation that ended short.
     pub errno: i32,
@@ -297,8 +297,17 @@ pub struct ErrorCount {
     pub message: String,
     /// How often.
     pub count: u64,
-    /// Offset of the first one, bytes.
+    /// Offset of the first one, bytes; of files, which of them it was, from 0 in
+    /// the order of visits.
     pub first_offset: u64,
+}
+
+impl ErrorCount {
+    /// Whether it was done to a file of a folder, and `first_offset` counts
+    /// files.
+    pub fn of_files(&self) -> bool {
+        matches!(self.operation.as_str(), "create" | "stat" | "delete")
+    }
 }
 
 /// Operations over time on a fixed grid.

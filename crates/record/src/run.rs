@@ -189,6 +189,9 @@ pub struct StageFigures {
     pub cpu_user_ns_per_io: Option<f64>,
     /// Processor time in the kernel per operation, nanoseconds.
     pub cpu_system_ns_per_io: Option<f64>,
+    /// Processor time over time: 1 is one processor that did nothing else.
+    #[serde(default)]
+    pub cpu_share: Option<f64>,
     /// Operations that failed.
     pub errors: u64,
 }

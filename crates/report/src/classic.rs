@@ -3,6 +3,7 @@
 //!
 //! A program's own units are kept: see the format of each.
 
+mod bonnie;
 mod dd;
 mod dd_plan;
 mod hdparm;
@@ -38,6 +39,11 @@ const FORMATS: &[Format] = &[
         has: streams::has,
         lines: streams::lines,
         notes: |run| streams::failed(run).into_iter().collect(),
+    },
+    Format {
+        has: bonnie::has,
+        lines: bonnie::tables,
+        notes: bonnie::notes,
     },
     Format {
         has: dd_plan::has,
@@ -92,10 +98,15 @@ fn format(plan: &Plan) -> Option<&'static Format> {
     FORMATS.iter().find(|format| (format.has)(plan))
 }
 
-/// Whether a plan has such a format: a copy, `dd`, `hdparm`, `raw-vs-block`,
-/// `write-matrix`, and what was made from these.
+/// Whether a plan has such a format: a built-in one that was taken from another
+/// program, and what was made from it; a copy.
 pub fn has(plan: &Plan) -> bool {
     format(plan).is_some()
+}
+
+/// Whether a plan also has one for programs, which [`csv`] prints: `bonnie`.
+pub fn has_csv(plan: &Plan) -> bool {
+    bonnie::has(plan)
 }
 
 /// What the lines of a run do not say, a sentence each: what was done otherwise
@@ -115,4 +126,14 @@ pub fn notes(run: &Run) -> Vec<String> {
 /// one ([`has`]).
 pub fn run(run: &Run) -> String {
     format(&run.plan).map_or_else(String::new, |format| (format.lines)(run))
+}
+
+/// The figures of a run in the CSV of the program; nothing for a plan without one
+/// ([`has_csv`]).
+pub fn csv(run: &Run) -> String {
+    if has_csv(&run.plan) {
+        bonnie::csv(run)
+    } else {
+        String::new()
+    }
 }

@@ -12,6 +12,7 @@
 
 mod copy;
 mod devices;
+mod files;
 mod findings;
 mod heading;
 mod look;

@@ -35,9 +35,7 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
             plan.name
         )));
     }
-    if args.style == Style::Classic {
-        super::check_classic(&plan)?;
-    }
+    super::check_classic(args.style, &plan)?;
     let plan_time_ns = plan.time_ns;
     let signals = Signals::listen()?;
     let request = Request {
@@ -57,6 +55,8 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
         json::run(&ended.run)
     } else if args.style == Style::Classic {
         classic::run(&ended.run)
+    } else if args.style == Style::ClassicCsv {
+        classic::csv(&ended.run)
     } else {
         let look = look::of_stdout(common.color);
         text::run(&ended.run, &closing(&ended, built_in, common), &look)
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
 pub(super) fn conclude(ended: Ended, uses: &[String], style: Style) -> Result<Exit, Failure> {
     let exit = ended.stopped.unwrap_or_else(|| exit_of(&ended.run, uses));
     let why = why(exit, &ended.run, uses);
-    if style == Style::Classic {
+    if style != Style::Facts {
         let said = why.as_deref().filter(|_| ended.not_stored.is_none());
         super::say_classic_notes(&ended.run, said);
     }

@@ -8,6 +8,7 @@ pub(crate) mod runs;
 pub(crate) mod show;
 pub(crate) mod sim;
 
+use crate::args::Style;
 use crate::exit::{Failure, say};
 use diskfacts_plan::{Plan, builtin};
 use diskfacts_record::Run;
@@ -37,15 +38,26 @@ pub(crate) fn say_classic_notes(run: &Run, said: Option<&str>) {
 }
 
 /// Not every plan was taken from a program with a format of its own.
-pub(crate) fn check_classic(plan: &Plan) -> Result<(), Failure> {
-    if classic::has(plan) {
+pub(crate) fn check_classic(style: Style, plan: &Plan) -> Result<(), Failure> {
+    let (has, what): (fn(&Plan) -> bool, &str) = match style {
+        Style::Facts => return Ok(()),
+        Style::Classic => (
+            classic::has,
+            "--style classic prints the lines of the program that a plan was taken from",
+        ),
+        Style::ClassicCsv => (
+            classic::has_csv,
+            "--style classic-csv prints the CSV of the program that a plan was taken from",
+        ),
+    };
+    if has(plan) {
         return Ok(());
     }
     let have: Vec<&str> = builtin::names()
-        .filter(|name| builtin::plan(name).is_some_and(|plan| classic::has(&plan)))
+        .filter(|name| builtin::plan(name).is_some_and(|plan| has(&plan)))
         .collect();
     Err(Failure::wrong_call(format!(
-        "--style classic prints the lines of the program that a plan was taken from; the plans {} have such lines, {} has none",
+        "{what}; of the built-in plans {} can, {} cannot",
         have.join(", "),
         plan.name
     )))

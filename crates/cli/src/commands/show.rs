@@ -18,9 +18,13 @@ pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
     conclude(&mut run, &[]);
     let text = if args.json {
         json::run(&run)
-    } else if args.style == Style::Classic {
-        super::check_classic(&run.plan)?;
-        classic::run(&run)
+    } else if args.style != Style::Facts {
+        super::check_classic(args.style, &run.plan)?;
+        if args.style == Style::Classic {
+            classic::run(&run)
+        } else {
+            classic::csv(&run)
+        }
     } else {
         let closing = Closing {
             stored: format!("Stored as {} in {}.", run.run.id, store.path().display()),
@@ -36,7 +40,7 @@ pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
         text::run(&run, &closing, &look::of_stdout(common.color))
     };
     print(&text)?;
-    if args.style == Style::Classic {
+    if args.style != Style::Facts {
         super::say_classic_notes(&run, None);
     }
     Ok(Exit::Done)

@@ -61,8 +61,13 @@ impl<'a> Around<'a> {
     ) -> Self {
         let offset = workload.offset;
         let span = workload.span.unwrap_or(u64::MAX - offset);
-        let observers =
-            Observers::for_run(&Roots::default(), stack).with_residency(file, offset, span);
+        let observers = Observers::for_run(&Roots::default(), stack);
+        // The files of a folder are made and gone within the trial.
+        let observers = if workload.operation.on_files() {
+            observers
+        } else {
+            observers.with_residency(file, offset, span)
+        };
         Self {
             file,
             cache: workload.cache,

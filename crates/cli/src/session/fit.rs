@@ -17,6 +17,7 @@ pub(super) fn fit(
 ) -> Result<(Plan, Vec<String>), Failure> {
     let mut plan = plan.clone();
     let mut notes = Vec::new();
+    leave_out_files(&mut plan, measured, &mut notes)?;
     if !measured.target.writable {
         leave_out_writes(&mut plan, measured, &mut notes)?;
     }
@@ -24,14 +25,16 @@ pub(super) fn fit(
     let mut refused = Refused::default();
     plan.stages.retain_mut(|stage| {
         stage.workload.resolve(constraints.size);
-        if built_in {
+        if built_in && !stage.workload.operation.on_files() {
             shorten_span(&mut stage.workload, constraints.size);
         }
         let problems = stage.workload.problems_on(&constraints);
         let real_time = needs_real_time(&stage.workload, measured);
         let no_file = needs_a_file(&stage.workload, measured);
         if problems.is_empty() && real_time.is_none() && no_file.is_none() {
-            make_definite(&mut stage.workload, constraints.size);
+            if !stage.workload.operation.on_files() {
+                make_definite(&mut stage.workload, constraints.size);
+            }
             return true;
         }
         for problem in problems {
@@ -149,6 +152,51 @@ impl Refused {
         };
         self.told.into_iter().map(sentence).collect()
     }
+}
+
+/// Files are created, looked up and deleted in a folder only.
+fn leave_out_files(
+    plan: &mut Plan,
+    measured: &Measured,
+    notes: &mut Vec<String>,
+) -> Result<(), Failure> {
+    if measured.target.kind == TargetKind::Folder {
+        return Ok(());
+    }
+    let mut left_out = Vec::new();
+    plan.stages.retain(|stage| {
+        let on_files = stage.workload.operation.on_files();
+        if on_files && !left_out.contains(&stage.name) {
+            left_out.push(stage.name.clone());
+        }
+        !on_files
+    });
+    if left_out.is_empty() {
+        return Ok(());
+    }
+    let (what, folder) = match measured.target.kind {
+        TargetKind::Device => ("a device", "one on a filesystem of that device"),
+        TargetKind::Loop => ("a loop device", "its folder without --loop"),
+        TargetKind::Stream => ("a stream", "one on a disk"),
+        TargetKind::Simulated => ("a simulated disk, which has no filesystem", "a real one"),
+        TargetKind::File | TargetKind::Folder => ("a file", "the one that it lies in"),
+    };
+    let sentence = format!(
+        "files are created, looked up and deleted in a folder, and {} is {what}. To measure that, \
+         name a folder, {folder} for example",
+        measured.target.path
+    );
+    if plan.stages.is_empty() {
+        return Err(Failure::wrong_call(format!(
+            "every stage of the plan {} works on files: {sentence}",
+            plan.name
+        )));
+    }
+    notes.push(format!(
+        "Left out the stages that work on files ({}): {sentence}.",
+        left_out.join(", ")
+    ));
+    Ok(())
 }
 
 fn leave_out_writes(

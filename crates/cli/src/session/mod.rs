@@ -4,6 +4,7 @@
 mod around;
 mod copy;
 mod fit;
+mod leftovers;
 #[cfg(test)]
 mod planted;
 mod schedule;
@@ -84,12 +85,11 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     // behind; before anything is measured, which must be kept.
     let mut store = crate::storing::open(request.common)?;
     let mut display = Display::new(&plan);
-    // What does no I/O needs no content.
+    // What does no I/O needs no content, and files of a folder are others.
     let does_io = |plan: &Plan| {
-        let stages = plan.stages.iter();
-        stages
-            .map(|s| s.workload.engine)
-            .any(|e| e != EngineChoice::Null)
+        plan.stages.iter().any(|stage| {
+            stage.workload.engine != EngineChoice::Null && !stage.workload.operation.on_files()
+        })
     };
     let (plan, notes) = if let Medium::File(file) = &measured.medium
         && matches!(measured.target.kind, TargetKind::Folder | TargetKind::Loop)
@@ -116,6 +116,7 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     };
     signals.check()?;
     measured.notes.extend(notes);
+    measured.notes.extend(leftovers::remove(&plan, &measured)?);
 
     let overhead_ns_per_io = match measured.medium {
         Medium::File(_) => Some(overhead_ns_per_io().or_failed()?),
@@ -155,7 +156,9 @@ fn wanted<'a>(request: &Request<'a>, seed: u64) -> Wanted<'a> {
         given: request.target,
         size: request.size,
         looped: request.looped,
-        writes: stages.iter().any(|s| s.workload.writes_anything()),
+        writes: stages
+            .iter()
+            .any(|s| s.workload.writes_anything() && !s.workload.operation.on_files()),
         destroy_data_on: request.destroy_data_on,
         seed,
     }

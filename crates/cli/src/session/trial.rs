@@ -5,11 +5,13 @@ use super::schedule::Next;
 use crate::progress::{Display, Watched};
 use crate::signals::Signals;
 use crate::target::{Measured, Medium, OpenFile};
+use diskfacts_engine::files::run_file_trial;
 use diskfacts_engine::{Progress, Trial as Doing, TrialError, TrialOutcome, run_trial};
 use diskfacts_facts::layers;
 use diskfacts_plan::{CacheMode, On, Pattern, Plan, Stage, Workload};
 use diskfacts_record::evidence::Beside;
 use diskfacts_record::{Cpu, Evidence, Latency, Stack, Target, Trial};
+use std::path::Path;
 
 /// Does one trial.
 pub(super) fn run(
@@ -37,7 +39,8 @@ pub(super) fn run(
     };
     let watched = Watched {
         stage: next.stage,
-        block_size: workload.block_size,
+        // Files have many sizes.
+        block_size: (!workload.operation.on_files()).then_some(workload.block_size),
         left_ns: next.left_ns,
         is_virtual: matches!(measured.medium, Medium::Simulated(_)),
     };
@@ -91,8 +94,13 @@ fn on_file(
         workload,
         seed: next.seed,
     };
+    let folder = Path::new(&target.path);
     let outcome = display.watch(watched, &progress, || {
-        run_trial(doing, &progress, &mut around)
+        if workload.operation.on_files() {
+            run_file_trial(folder, workload, next.seed, &progress, &mut around)
+        } else {
+            run_trial(doing, &progress, &mut around)
+        }
     })?;
     let mut evidence = Evidence::default();
     around.evidence(&mut evidence);

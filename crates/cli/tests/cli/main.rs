@@ -7,11 +7,13 @@
 
 #![cfg(target_os = "linux")]
 
+mod bonnie;
 mod dd;
 mod destroy;
 mod devices_command;
 mod existing;
 mod failing;
+mod files;
 mod folders;
 mod json;
 mod layers;

@@ -9,7 +9,7 @@ use super::plant::{DirectOpen, Plant};
 use super::streams::{Cast, Going, Way, broken, run};
 use super::traits::{Traits, host_of};
 use super::witness::{self, Reading};
-use crate::beside;
+use crate::beside::add_up as add_up_beside;
 use crate::clock::Timescale;
 use crate::engine::SyncEach;
 use crate::error::TrialError;
@@ -186,9 +186,9 @@ impl Computer {
             processor,
         );
         evidence.unseen.extend(unprepared);
-        if beside.is_some() {
+        if let Some(beside) = &beside {
             let records = beside_records.into_iter().collect();
-            let did = beside::add_up(Timescale::NANOSECONDS, records);
+            let did = add_up_beside(Timescale::NANOSECONDS, beside.workload.operation, records);
             evidence.beside = Some(witness::beside(machine, &did));
             outcome.beside = Some(did);
         }

@@ -28,7 +28,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let mut stages = Vec::new();
     let (mut user, mut system) = (0.0, 0.0);
     let mut streams = 1;
-    for (stage, figures) in context.doing_io() {
+    for (stage, figures) in context.doing_something() {
         let Some(busy) = busiest(stage).filter(|busy| *busy > BUSY) else {
             continue;
         };

@@ -69,11 +69,15 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
 
 fn said(stage: &str, error: &ErrorCount) -> String {
     let times = count(error.count, "time");
-    let place = format!(
-        "first at byte {} ({})",
-        error.first_offset,
-        show_size(error.first_offset)
-    );
+    let place = if error.of_files() {
+        format!("first at file {}", error.first_offset)
+    } else {
+        format!(
+            "first at byte {} ({})",
+            error.first_offset,
+            show_size(error.first_offset)
+        )
+    };
     if error.errno == 0 {
         format!("{stage}: {} ended short {times}, {place}.", error.operation)
     } else {

@@ -165,6 +165,7 @@ fn finding(curve: &Curve<'_>, found: &Crossing) -> Finding {
         Operation::Write => "Writes",
         Operation::Mixed { .. } => "Reads and writes",
         Operation::Modify { .. } => "Modifications",
+        Operation::Create | Operation::Stat | Operation::Delete => "Files",
     };
     let few = curve.points.iter().any(|point| point.trials < TRIALS);
     Finding {

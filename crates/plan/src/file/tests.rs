@@ -1,4 +1,5 @@
 use super::*;
+use crate::files::Files;
 use proptest::prelude::*;
 
 fn error_of(text: &str) -> String {
@@ -59,6 +60,8 @@ fn a_wrong_type_is_named_with_its_line() {
         ),
         ("touch = \"all\"", "\"every\""),
         ("arrivals = \"poisson\"", "rate"),
+        ("files = 100", "\"create\""),
+        ("folders = 2", "\"create\""),
     ] {
         let error = error_of(&format!("{GOOD}{line}\n"));
         assert!(error.starts_with("line 5:"), "{line}: {error}");
@@ -79,6 +82,17 @@ fn what_is_not_toml_is_said_with_its_line() {
     assert!(error.starts_with("line 2: not TOML"), "{error}");
     assert!(error_of("stage = 3\nname = \"x\"").contains("[[stage]]"));
     assert!(error_of("name = \"Not Lower\"").contains("lower-case"));
+}
+
+fn any_files() -> impl Strategy<Value = Files> {
+    (0..=u64::MAX, 0..=u64::MAX, 0..=u64::MAX, 0..=u64::MAX).prop_map(
+        |(count, size_min, size_max, folders)| Files {
+            count: count >> 1,
+            size_min,
+            size_max,
+            folders: folders >> 1,
+        },
+    )
 }
 
 fn any_workload() -> impl Strategy<Value = Workload> {
@@ -105,6 +119,9 @@ fn any_plain_workload() -> impl Strategy<Value = Workload> {
         Just(Operation::Read),
         Just(Operation::Write),
         (0_u8..=255).prop_map(|read_percent| Operation::Mixed { read_percent }),
+        Just(Operation::Create),
+        Just(Operation::Stat),
+        Just(Operation::Delete),
         (0_u8..=255).prop_map(|percent| Operation::Modify { percent })
     ];
     let pattern = prop_oneof![
@@ -166,12 +183,13 @@ fn any_plain_workload() -> impl Strategy<Value = Workload> {
             prop::bool::ANY,
             prop::bool::ANY,
             0_usize..2,
-            0_usize..3,
+            0_usize..5,
         ),
         (share.clone(), share),
+        any_files(),
     )
         .prop_map(
-            |((operation, pattern, block_size, offset, span), b, c, shares)| Workload {
+            |((operation, pattern, block_size, offset, span), b, c, shares, files)| Workload {
                 operation,
                 pattern,
                 block_size,
@@ -185,6 +203,7 @@ fn any_plain_workload() -> impl Strategy<Value = Workload> {
                 cache: CACHES[b.2].1,
                 sync: SYNCS[b.3].1,
                 buffer: BUFFERS[c.3].1,
+                files: operation.on_files().then_some(files),
                 touch: TOUCHES[c.4].1,
                 rate: b.4,
                 stop: Stop {

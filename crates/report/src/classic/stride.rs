@@ -32,7 +32,11 @@ fn visit(workload: &Workload) -> Option<Visit> {
         Operation::Read => Op::Read,
         Operation::Write => Op::Write,
         Operation::Modify { percent: 100 } => Op::Modify,
-        Operation::Mixed { .. } | Operation::Modify { .. } => return None,
+        Operation::Mixed { .. }
+        | Operation::Modify { .. }
+        | Operation::Create
+        | Operation::Stat
+        | Operation::Delete => return None,
     };
     let (skip_blocks, fixed, from_start) = match workload.pattern {
         Pattern::Stride {
@@ -43,7 +47,10 @@ fn visit(workload: &Workload) -> Option<Visit> {
         Pattern::Sequential => (1, false, false),
         Pattern::Random | Pattern::Zipf { .. } => return None,
     };
-    let plain = workload.outstanding() == 1 && workload.rate.is_none();
+    let plain = workload.outstanding() == 1
+        && workload.rate.is_none()
+        && workload.pool.is_none()
+        && workload.beside.is_none();
     plain.then(|| Visit {
         op,
         skip_blocks,

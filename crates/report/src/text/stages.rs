@@ -3,6 +3,7 @@
 //! Up to 110 columns a stage takes three lines, else two. Each number stands
 //! beside its name, and the same numbers stand under each other.
 
+use super::files;
 use super::look::Style;
 use super::matrix;
 use super::page::Page;
@@ -86,9 +87,14 @@ fn below(page: &mut Page<'_>, run: &Run, figures: &StageFigures) {
     );
     let indent = " ".repeat(INDENT);
     let cpu = cpu(page, figures);
-    page.line(&format!("{indent}{}   {cpu}", rates(page, figures)));
+    page.line(&format!("{indent}{}   {cpu}", rates(page, run, figures)));
     let latency = latency(page, &figures.latency_ns);
-    served_beside(page, INDENT, &format!("{indent}{latency}"), figures);
+    let line = format!("{indent}{latency}");
+    if tells_layers(run, figures) {
+        served_beside(page, INDENT, &line, figures);
+    } else {
+        page.line(&line);
+    }
     mixed(page, INDENT, figures);
 }
 
@@ -108,7 +114,7 @@ fn served_beside(page: &mut Page<'_>, indent: usize, line: &str, figures: &Stage
 fn beside(page: &mut Page<'_>, run: &Run, figures: &StageFigures) {
     let indent = NAME + 2;
     let name = page.look.clean(&name(figures)).into_owned();
-    let figures_line = format!("{}   {}", rates(page, figures), cpu(page, figures));
+    let figures_line = format!("{}   {}", rates(page, run, figures), cpu(page, figures));
     let painted = page.look.paint(Style::Heading, &name);
     let line = if columns(&name) > NAME {
         page.line(&painted);
@@ -119,7 +125,11 @@ fn beside(page: &mut Page<'_>, run: &Run, figures: &StageFigures) {
             " ".repeat(indent - columns(&name))
         )
     };
-    served_beside(page, indent, &line, figures);
+    if tells_layers(run, figures) {
+        served_beside(page, indent, &line, figures);
+    } else {
+        page.line(&line);
+    }
     let latency = latency(page, &figures.latency_ns);
     page.labelled(
         indent,
@@ -152,10 +162,19 @@ fn about(run: &Run, figures: &StageFigures) -> String {
     }
 }
 
-fn rates(page: &Page<'_>, figures: &StageFigures) -> String {
+/// Names and attributes of files are served by nobody in particular, unless the
+/// whole filesystem is memory.
+fn tells_layers(run: &Run, figures: &StageFigures) -> bool {
+    !files::are_of(run, figures) || figures.layers.unknown < 1.0
+}
+
+fn rates(page: &Page<'_>, run: &Run, figures: &StageFigures) -> String {
     let throughput = figures.throughput_bytes_per_s.median;
     // As wide as `±9.5 %`.
     let spread = columns(page.look.plus_minus()) + 5;
+    if files::are_of(run, figures) {
+        return files::rates(figures, &self::spread(page, &figures.iops), spread);
+    }
     format!(
         "{:>7} MB/s   {:>7} MiB/s  {:>10} IOPS {:>spread$}",
         rate(throughput / 1e6),
@@ -261,8 +280,9 @@ pub(crate) fn failures(page: &mut Page<'_>, run: &Run, figures: &StageFigures, i
             } else {
                 format!(" (errno {})", kind.errno)
             };
+            let what = if kind.of_files() { "file" } else { "byte" };
             format!(
-                "{}: {}{number}, first at byte {}",
+                "{}: {}{number}, first at {what} {}",
                 count(kind.count, &kind.operation),
                 kind.message,
                 grouped(&kind.first_offset.to_string())
@@ -285,7 +305,8 @@ pub(crate) fn failures(page: &mut Page<'_>, run: &Run, figures: &StageFigures, i
 /// What the words above mean, as far as they occur.
 fn legend(page: &mut Page<'_>, run: &Run, figures: &[&StageFigures]) {
     let occurs = |layer: &str| {
-        let mut all = figures.iter().map(|figures| served(&figures.layers));
+        let told = figures.iter().filter(|figures| tells_layers(run, figures));
+        let mut all = told.map(|figures| served(&figures.layers));
         all.any(|served| served.contains(layer))
     };
     let mut sentences = vec![

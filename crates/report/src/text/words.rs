@@ -4,12 +4,15 @@ use diskfacts_plan::dd::End;
 use diskfacts_plan::units::{rate_digits, show_size};
 use diskfacts_plan::{
     Arrivals, BufferAlignment, CacheMode, EngineChoice, IoContext, Operation, Pattern, Plan, Pool,
-    SyncMode, Touch, Workload,
+    Rate, SyncMode, Touch, Workload,
 };
 
 /// What a workload does, in one phrase:
 /// `4 KiB random reads, direct, queue depth 32`.
 pub fn workload(workload: &Workload) -> String {
+    if workload.operation.on_files() {
+        return super::files::workload(workload);
+    }
     let size = show_size(workload.block_size);
     let order = match workload.pattern {
         Pattern::Sequential => "sequential".to_owned(),
@@ -20,6 +23,7 @@ pub fn workload(workload: &Workload) -> String {
     let operation = match workload.operation {
         Operation::Read => "reads".to_owned(),
         Operation::Write => "writes".to_owned(),
+        Operation::Create | Operation::Stat | Operation::Delete => "files".to_owned(),
         Operation::Mixed { read_percent } => format!("operations ({read_percent} % reads)"),
         Operation::Modify { percent: 100 } => "modifications".to_owned(),
         Operation::Modify { percent } => format!("reads ({percent} % written back)"),
@@ -67,6 +71,8 @@ pub fn workload(workload: &Workload) -> String {
         Touch::None => {}
         Touch::First => parts.push("looking at the first byte".to_owned()),
         Touch::Every => parts.push("looking at every byte".to_owned()),
+        Touch::Character => parts.push("each byte by a call that locks".to_owned()),
+        Touch::CharacterUnlocked => parts.push("each byte by a call without a lock".to_owned()),
     }
     parts.push(if workload.streams == 1 {
         format!("queue depth {}", workload.queue_depth)
@@ -77,16 +83,7 @@ pub fn workload(workload: &Workload) -> String {
         )
     });
     parts.extend(workload.pool.map(served_by));
-    if let Some(rate) = workload.rate {
-        let spread = match rate.arrivals {
-            Arrivals::Fixed => "evenly spaced",
-            Arrivals::Poisson => "at Poisson arrivals",
-        };
-        parts.push(format!(
-            "{} per second, {spread}",
-            grouped(&rate.operations_per_s.to_string())
-        ));
-    }
+    parts.extend(workload.rate.map(paced));
     parts.extend(workload.copy.as_ref().map(|copy| match copy.measured {
         End::Input => format!("to {}", end(copy.dd.output.as_deref(), "standard output")),
         End::Output => format!("from {}", end(copy.dd.input.as_deref(), "standard input")),
@@ -110,6 +107,16 @@ pub fn workload(workload: &Workload) -> String {
 /// The other end of a copy.
 fn end<'a>(name: Option<&'a str>, stream: &'a str) -> &'a str {
     name.filter(|name| *name != "-").unwrap_or(stream)
+}
+
+/// `10,000 per second, evenly spaced`.
+fn paced(rate: Rate) -> String {
+    let spread = match rate.arrivals {
+        Arrivals::Fixed => "evenly spaced",
+        Arrivals::Poisson => "at Poisson arrivals",
+    };
+    let number = grouped(&rate.operations_per_s.to_string());
+    format!("{number} per second, {spread}")
 }
 
 /// `served by 5 threads in turn in one I/O context`.
@@ -209,7 +216,7 @@ pub(crate) fn add_once<T: PartialEq>(list: &mut Vec<T>, item: T) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use diskfacts_plan::{Rate, builtin};
+    use diskfacts_plan::builtin;
 
     #[test]
     fn a_workload_is_said_in_one_phrase() {

@@ -8,7 +8,9 @@ use diskfacts_disk::faults::stall::StallParameters;
 use diskfacts_disk::faults::throttle::{CreditParameters, ThrottleParameters};
 use diskfacts_disk::host::{HostParameters, Scheduler};
 use diskfacts_engine::sim::{DirectOpen, Processor};
-use diskfacts_plan::{CacheMode, IoContext, Pattern, Pool, Stage, Stop, SyncMode, Workload};
+use diskfacts_plan::{
+    CacheMode, IoContext, Operation, Pattern, Pool, Stage, Stop, SyncMode, Workload,
+};
 
 const MS: u64 = 1_000_000;
 const KIB: u64 = 1 << 10;
@@ -85,6 +87,21 @@ pub(super) const CASES: &[(&str, Planting)] = &[
     ("engine-fell-back", |setup| {
         setup.stage("random-read").workload.iopoll = true;
         setup.plant.refuses_polling = true;
+    }),
+    ("rewrite-rate", |setup| {
+        // The same pass over the same file in three ways.
+        let mut read = setup.only("sequential-read").clone();
+        read.workload.queue_depth = 1;
+        let with = |name: &str, operation| {
+            let mut stage = read.clone();
+            stage.name = name.into();
+            stage.workload.operation = operation;
+            stage.workload.sync = SyncMode::AtEnd;
+            stage
+        };
+        let write = with("sequential-write", Operation::Write);
+        let rewrite = with("rewrite", Operation::Modify { percent: 100 });
+        setup.plan.stages = vec![read, write, rewrite];
     }),
     ("rate-missed", |setup| {
         setup.only("steady-rate");

@@ -1,0 +1,134 @@
+//! The plan `bonnie`, in the tables and the CSV of bonnie++ 2.00.
+
+use crate::support::Case;
+use diskfacts_testkit::{Program, or_skip, require_tool};
+use std::path::Path;
+
+fn simulated(case: &Case, style: &str) -> String {
+    let mut arguments = vec!["measure", "sim:hdd-7200-1tb", "--plan", "bonnie"];
+    for stage in ["putc-locked", "put-block", "rewrite", "get-block", "seeks"] {
+        arguments.extend(["--stage", stage]);
+    }
+    arguments.extend(["--time", "30s", "--style", style]);
+    let finished = case.run(arguments);
+    finished.expect_code(0);
+    finished.stdout
+}
+
+#[test]
+fn the_tables_of_a_simulated_disk_have_its_rates_and_no_files() {
+    let case = Case::new();
+    let tables = simulated(&case, "classic");
+    let lines: Vec<&str> = tables.lines().collect();
+    let [version, groups, _, rates, latencies] = lines[..] else {
+        panic!("one table of five lines:\n{tables}");
+    };
+    assert_eq!(
+        version,
+        "Version 2.00a       ------Sequential Output------ --Sequential Input- --Random-"
+    );
+    assert!(groups.contains("-Per Chr- --Block-- -Rewrite-"), "{groups}");
+    assert!(latencies.starts_with("Latency  "), "{latencies}");
+    assert_eq!(rates.len(), version.len(), "{tables}");
+    // A disk of 137 MiB a second and 8.3 ms a revolution; processor time is
+    // nobody's there.
+    let shown = case.run(["show", "last", "--json"]);
+    let run: serde_json::Value = serde_json::from_str(&shown.stdout).expect("a document");
+    let median = |stage: &str| {
+        let figures = run["figures"].as_array().expect("figures");
+        let figures = figures.iter().find(|figures| figures["stage"] == stage);
+        figures.expect("the stage")["iops"]["median"]
+            .as_f64()
+            .expect("a number")
+    };
+    let seeks = median("seeks");
+    assert!((50.0..300.0).contains(&seeks), "{seeks}");
+    assert!(rates.contains(&format!(" {seeks:>5.1} ")), "{tables}");
+    let read = median("get-block") * 8.0 / 1024.0;
+    assert!(
+        rates.contains(&format!(" {:>4.0}m", (read + 0.5).trunc())),
+        "{read}\n{tables}"
+    );
+    // Each byte of a rewrite counts once.
+    let rewrite = median("rewrite") * 8.0 / 1024.0;
+    assert!(
+        rates.contains(&format!("{rewrite:>4.1}m")),
+        "{rewrite}\n{tables}"
+    );
+}
+
+#[test]
+fn the_csv_has_fifty_fields_and_a_stored_run_prints_it_again() {
+    let case = Case::new();
+    let line = simulated(&case, "classic-csv");
+    assert_eq!(line.lines().count(), 1);
+    let fields: Vec<&str> = line.trim_end().split(',').collect();
+    assert_eq!(fields.len(), 50, "{line}");
+    assert_eq!(fields[..2], ["1.98", "2.00a"]);
+    // No files, so nothing from field 21 to 37 and from 44 on.
+    assert!(
+        fields[21..38]
+            .iter()
+            .chain(&fields[44..])
+            .all(|f| f.is_empty()),
+        "{line}"
+    );
+    let measured = fields[38..44].iter().map(|f| f.ends_with('s'));
+    assert!(
+        measured.eq([false, true, true, false, true, true]),
+        "{line}"
+    );
+    let again = case.run(["show", "last", "--style", "classic-csv"]);
+    again.expect_code(0);
+    assert_eq!(again.stdout, line);
+    again.expect_stderr("has no column for putc-locked");
+}
+
+#[test]
+fn bon_csv2html_reads_the_csv_of_a_folder() {
+    let tool = or_skip!(require_tool("bon_csv2html", "bonnie++"));
+    let case = Case::new();
+    let folder = case.folder("data");
+    let mut arguments = vec![
+        "measure", "--plan", "bonnie", "--size", "8MiB", "--time", "6s",
+    ];
+    for stage in ["get-block", "rewrite", "seeks", "seq-create", "ran-delete"] {
+        arguments.extend(["--stage", stage]);
+    }
+    let finished = case
+        .diskfacts(arguments)
+        .args(["--trials", "1", "--style", "classic-csv"])
+        .arg(&folder)
+        .run();
+    finished.expect_code(0);
+    let csv = case.text_file("line.csv", &finished.stdout);
+    let fields: Vec<&str> = finished.stdout.trim_end().split(',').collect();
+    assert_eq!(fields.len(), 50, "{}", finished.stdout);
+    assert_eq!((fields[5], fields[8], fields[21]), ("8M", "5", "16"));
+    let html = Program::new("sh")
+        .args(["-c", "exec \"$1\" < \"$2\"", "sh"])
+        .args([tool.as_path(), Path::new(&csv)])
+        .run();
+    html.expect_code(0);
+    assert!(html.stderr.is_empty(), "{html}");
+    // It leaves out no number that it was given.
+    for field in fields[13..15]
+        .iter()
+        .chain(&fields[26..28])
+        .chain(&fields[38..])
+    {
+        if !field.is_empty() {
+            assert!(
+                html.stdout.contains(&format!(">{field}</td>")),
+                "{field}\n{html}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_plan_without_such_a_csv_is_refused_before_anything_is_measured() {
+    let case = Case::new();
+    let program = case.diskfacts(["measure", "sim:ssd-sata", "--style", "classic-csv"]);
+    case.refuses(&program, &["bonnie has one, survey has none"]);
+}
