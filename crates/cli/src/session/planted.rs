@@ -5,6 +5,7 @@
 mod cases;
 mod matrix;
 mod setup;
+mod survey;
 mod truth;
 
 use diskfacts_disk::profile::profiles;

@@ -8,7 +8,7 @@
 use super::{Context, names, warm_up};
 use crate::figures;
 use crate::stages::Stage;
-use crate::words::{longer, percent, stage_list};
+use crate::words::{longer, percent, stage_list, worst};
 use diskfacts_plan::units::{rate_digits, show_throughput};
 use diskfacts_record::{Confidence, Figure, Finding, Severity};
 
@@ -48,12 +48,8 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         };
         most = most.max(width);
         stages.push(stage.name);
-        evidence.push(sentence(
-            stage,
-            &rates,
-            &figures.throughput_bytes_per_s,
-            width,
-        ));
+        let told = sentence(stage, &rates, &figures.throughput_bytes_per_s, width);
+        evidence.push((width, told));
     }
     if stages.is_empty() {
         return Vec::new();
@@ -72,7 +68,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             stage_list(&stages),
             percent(most)
         ),
-        evidence,
+        evidence: worst(evidence),
         confidence: Confidence::Certain,
         refuted_by: "A longer run whose trials agree.".into(),
         remedy: format!(

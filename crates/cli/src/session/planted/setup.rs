@@ -81,6 +81,8 @@ pub(super) struct Setup {
     pub(super) plant: Plant,
     pub(super) plan: Plan,
     pub(super) seed: u64,
+    /// The time of the run, virtual nanoseconds, for stages without one of theirs.
+    pub(super) time_ns: u64,
 }
 
 impl Setup {
@@ -101,6 +103,7 @@ impl Setup {
             plant: Plant::default(),
             plan,
             seed: 1,
+            time_ns: u64::MAX,
         }
     }
 
@@ -126,10 +129,8 @@ impl Setup {
             panic!("the plan fits {given}");
         };
         assert_eq!(notes, [""; 0]);
-        // Every stage says itself how long it takes.
-        let time_ns = u64::MAX;
         let started = Timestamp::UNIX_EPOCH;
-        let Ok(mut run) = begun(started, self.seed, time_ns, &measured, stack, plan) else {
+        let Ok(mut run) = begun(started, self.seed, self.time_ns, &measured, stack, plan) else {
             panic!("a run begins");
         };
         trials(
