@@ -15,17 +15,7 @@ pub(crate) fn version() -> Option<String> {
 
 /// The job of a run with these options, as fio reports it.
 fn job(arguments: &[String]) -> Result<Value> {
-    job_with(arguments, false)
-}
-
-/// As [`job`]; with `huge`, large pieces of memory may lie on huge pages.
-fn job_with(arguments: &[String], huge: bool) -> Result<Value> {
-    let mut fio = Command::new("fio");
-    if huge {
-        // As `madvise(MADV_HUGEPAGE)` by hand, for which fio has no option (glibc 2.35).
-        fio.env("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1");
-    }
-    let output = fio
+    let output = Command::new("fio")
         .args(["--name=s", "--thread"])
         .args(["--output-format=json", "--group_reporting"])
         .args(arguments)
@@ -47,21 +37,15 @@ fn number(value: &Value) -> Result<f64> {
 
 /// Writes from front to back, one block at a time, with system calls. Nanoseconds
 /// per write in these calls: the mean latency of the writes and, with a sync every
-/// `writes_per_sync` writes, the share of a write in that of the syncs. With `huge`
-/// the memory may lie on huge pages.
-pub(crate) fn write(
-    path: &Path,
-    options: &str,
-    writes_per_sync: Option<u64>,
-    huge: bool,
-) -> Result<f64> {
+/// `writes_per_sync` writes, the share of a write in that of the syncs.
+pub(crate) fn write(path: &Path, options: &str, writes_per_sync: Option<u64>) -> Result<f64> {
     // What is there already is overwritten, as diskfacts does; and no time goes into
     // changing all of a block before each write.
     let mut arguments =
         words("--rw=write --ioengine=psync --iodepth=1 --overwrite=1 --scramble_buffers=0");
     arguments.push(format!("--filename={}", path.display()));
     arguments.extend(words(options));
-    let job = job_with(&arguments, huge)?;
+    let job = job(&arguments)?;
     let write_ns = number(&job["write"]["clat_ns"]["mean"])?;
     let Some(writes_per_sync) = writes_per_sync else {
         return Ok(write_ns);

@@ -9,7 +9,6 @@
 //! | the same once in the end | `--fdatasync=N`, `--fsync=N`, and one block more than N |
 //! | `O_DSYNC`, `O_SYNC` | `--sync=dsync`, `--sync=sync` |
 //! | an aligned buffer, one that is not | `--iomem_align=4k`, `--iomem_align=1` |
-//! | huge pages under large buffers | `GLIBC_TUNABLES=glibc.malloc.hugetlb=1` |
 //!
 //! What is compared is **the time of the system calls per write**: the mean latency
 //! of the writes, and that of the sync over the writes that it makes durable. What
@@ -20,9 +19,10 @@
 //! same call after the same writes; fio makes it when it is about to write once
 //! more, hence the block more. fio aligns buffers for direct I/O only: those of
 //! buffered writes lie 16 bytes behind a page unless told otherwise, and copying from
-//! there took 150 instead of 115 microseconds per MiB. It asks for no huge pages,
-//! where diskfacts does from 2 MiB on; direct writes of 8 MiB took 3.9 instead of
-//! 2.4 ms without them. Both were measured on one machine with fio 3.33.
+//! there took 150 instead of 115 microseconds per MiB. And it asks for no huge pages,
+//! where diskfacts does from 2 MiB on: a direct write of 8 MiB took 3.9 ms without
+//! and 2.4 ms with them. So both do without (`PR_SET_THP_DISABLE`). These figures are
+//! of one machine with fio 3.33.
 //!
 //! The two agree when their medians differ by no more than the larger of the spreads
 //! of their repeats.
@@ -45,10 +45,6 @@ const BYTES_MAX: u64 = 128 << 20;
 
 /// Most writes of a run that ends with one sync, so that small ones end as well.
 const WRITES_MAX: u64 = 8192;
-
-/// From this size on the buffers of diskfacts lie on huge pages if the kernel has
-/// them (`directio::Pages::Auto`).
-const HUGE_MIN: u64 = 2 << 20;
 
 /// Block sizes that are compared unless all are asked for: a commit, a page of a
 /// database, a large write, and one beyond a huge page.
@@ -81,6 +77,9 @@ pub(crate) fn cases(options: &Options) -> Result<bool> {
     };
     let cells = cells(sizes)?;
     let diskfacts = Diskfacts::find()?;
+    // Whom this process starts inherits it.
+    rustix::process::disable_transparent_huge_pages(true)
+        .context("doing without huge pages (PR_SET_THP_DISABLE)")?;
     println!(
         "{version} beside diskfacts, {} rounds in alternation; microseconds per write, in the \
          system calls\n(the write, and its share of the sync): median (smallest to largest)",
@@ -201,12 +200,7 @@ impl Case<'_> {
 
     fn theirs(&self) -> Result<f64> {
         let (options, writes_per_sync) = self.options();
-        fio::write(
-            self.path,
-            &options,
-            writes_per_sync,
-            self.cell.block_size >= HUGE_MIN,
-        )
+        fio::write(self.path, &options, writes_per_sync)
     }
 
     /// Runs both in turn and prints what came of it.

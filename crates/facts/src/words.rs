@@ -33,6 +33,21 @@ pub(crate) fn count(n: u64, thing: &str) -> String {
     }
 }
 
+/// Where a simulated disk says what is planted in it, the beginning of a sentence;
+/// `None` for a real one. `tables` are those of its profile that could be the cause.
+pub(crate) fn planted(run: &Run, tables: &str) -> Option<String> {
+    if run.target.kind != TargetKind::Simulated {
+        return None;
+    }
+    let name = run.target.given.strip_prefix("sim:");
+    let name = name.unwrap_or(&run.target.path);
+    Some(format!(
+        "The disk is simulated: `diskfacts sim {}` prints its profile, where {tables} would be \
+         the cause",
+        shell(name)
+    ))
+}
+
 /// A number of things that need not be whole: `1 flush`, `0.9 flushes`.
 pub(crate) fn ratio_of(value: f64, one: &str, many: &str) -> String {
     let number = ratio(value);

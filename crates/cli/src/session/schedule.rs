@@ -225,15 +225,12 @@ impl Schedule {
             names.dedup();
             format!("{number} of {of} trials of {}", names.join(", "))
         };
-        let said = match numbers.as_slice() {
-            [all] => format!("{all} of {of} trials per stage"),
-            _ => {
-                let fewer = numbers.iter().filter(|number| **number < of);
-                fewer
-                    .map(|number| few(*number))
-                    .collect::<Vec<_>>()
-                    .join(", ")
-            }
+        let said = if let [all] = numbers.as_slice() {
+            format!("{all} of {of} trials per stage")
+        } else {
+            let fewer = numbers.iter().filter(|number| **number < of);
+            let fewer: Vec<String> = fewer.map(|number| few(*number)).collect();
+            fewer.join(", ")
         };
         Some(format!(
             "{said}, because what is done around them (writing back what a trial left, filling \
@@ -317,15 +314,15 @@ impl Schedule {
         let (late, number) = self.round;
         let left_ns = left_ns.saturating_sub(self.owed_ns());
         let round_ns = self.round_ns(self.round);
-        let mut spare_ns = left_ns.saturating_sub(round_ns + self.reserve_ns(late));
+        let mut unused_ns = left_ns.saturating_sub(round_ns + self.reserve_ns(late));
         // The last round that fits.
         let mut last = number;
         while last < self.rounds {
             let more_ns = self.round_ns((late, last + 1));
-            if more_ns > spare_ns {
+            if more_ns > unused_ns {
                 break;
             }
-            spare_ns -= more_ns;
+            unused_ns -= more_ns;
             last += 1;
         }
         let counted = self.pending.iter().filter(|(_, number)| *number <= last);

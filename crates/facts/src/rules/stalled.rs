@@ -2,10 +2,10 @@
 
 use super::{Context, names};
 use crate::stats;
-use crate::words::{count, measure_longer, percent, stage_list};
+use crate::words::{count, measure_longer, percent, planted, stage_list};
 use diskfacts_plan::units::show_duration;
 use diskfacts_record::evidence::Intervals;
-use diskfacts_record::{Confidence, Finding, Severity};
+use diskfacts_record::{Confidence, Finding, Run, Severity};
 
 pub(super) const NAME: &str = "stalled";
 
@@ -118,14 +118,24 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         evidence,
         confidence: Confidence::Certain,
         refuted_by: "Operations that ended in the intervals counted as empty.".into(),
-        remedy: format!(
-            "Type `dmesg --ctime | tail -n 30` for resets and time-outs, look at `st` in `vmstat \
-             1` for a host that pauses this machine, and type `{}` to see whether they come \
-             again.",
-            measure_longer(context.run, 2)
-        ),
+        remedy: remedy(context.run),
         stages,
     }]
+}
+
+fn remedy(run: &Run) -> String {
+    let again = measure_longer(run, 2);
+    match planted(run, "[faults.stall] or [faults.stuck]") {
+        Some(planted) => format!(
+            "{planted}; flash stands still for its garbage collection as well. Type `{again}` to \
+             see whether they come again."
+        ),
+        None => format!(
+            "Type `dmesg --ctime | tail -n 30` for resets and time-outs, look at `st` in `vmstat \
+             1` for a host that pauses this machine, and type `{again}` to see whether they come \
+             again."
+        ),
+    }
 }
 
 #[cfg(test)]
