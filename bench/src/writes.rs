@@ -78,7 +78,7 @@ pub(crate) fn cases(options: &Options) -> Result<bool> {
     let cells = cells(sizes)?;
     let diskfacts = Diskfacts::find()?;
     // Whom this process starts inherits it.
-    rustix::process::disable_transparent_huge_pages(true)
+    rustix::thread::disable_transparent_huge_pages(true)
         .context("doing without huge pages (PR_SET_THP_DISABLE)")?;
     println!(
         "{version} beside diskfacts, {} rounds in alternation; microseconds per write, in the \
