@@ -1,7 +1,7 @@
 //! Runs of fio.
 
 use crate::alternate::Figures;
-use crate::ours::{Count, warm};
+use crate::ours::warm;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::path::Path;
@@ -35,29 +35,27 @@ fn number(value: &Value) -> Result<f64> {
     value.as_f64().context("a figure is missing in fio's JSON")
 }
 
-/// Writes from front to back, one block at a time, with system calls;
-/// nanoseconds per write.
-pub(crate) fn write(path: &Path, options: &str, count: Count) -> Result<f64> {
+/// Writes from front to back, one block at a time, with system calls. Nanoseconds
+/// per write in these calls: the mean latency of the writes and, with a sync every
+/// `writes_per_sync` writes, the share of a write in that of the syncs.
+pub(crate) fn write(path: &Path, options: &str, writes_per_sync: Option<u64>) -> Result<f64> {
     // What is there already is overwritten, as diskfacts does; and no time goes into
     // changing all of a block before each write.
     let mut arguments =
         words("--rw=write --ioengine=psync --iodepth=1 --overwrite=1 --scramble_buffers=0");
     arguments.push(format!("--filename={}", path.display()));
     arguments.extend(words(options));
-    if count == Count::All {
-        // Without the time stamps of latencies, which nobody reads then.
-        arguments.push("--gtod_reduce=1".to_owned());
-    }
     let job = job(&arguments)?;
-    let write = &job["write"];
-    match count {
-        // fio counts the sync after a write apart.
-        Count::Calls => {
-            let sync = job["sync"]["lat_ns"]["mean"].as_f64().unwrap_or(0.0);
-            Ok(number(&write["clat_ns"]["mean"])? + sync)
-        }
-        Count::All => Ok(number(&write["runtime"])? * 1e6 / number(&write["total_ios"])?),
+    let write_ns = number(&job["write"]["clat_ns"]["mean"])?;
+    let Some(writes_per_sync) = writes_per_sync else {
+        return Ok(write_ns);
+    };
+    let sync = &job["sync"]["lat_ns"];
+    // Not `total_ios`, which leaves fdatasync out (fio 3.33).
+    if number(&sync["N"])? < 1.0 {
+        bail!("fio did not sync with {options}");
     }
+    Ok(write_ns + number(&sync["mean"])? / writes_per_sync as f64)
 }
 
 fn run(seconds: f64, arguments: &[String]) -> Result<Figures> {

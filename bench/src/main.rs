@@ -3,8 +3,9 @@
 //! `cargo run --release -p diskfacts-bench -- fio [--folder DIR] [--rounds N]`:
 //! how fast and how cheap.
 //!
-//! `cargo run --release -p diskfacts-bench -- writes [--folder DIR] [--rounds N]`:
-//! whether the ways to write of the plan `write-matrix` give the figures of fio.
+//! `cargo run --release -p diskfacts-bench -- writes [--folder DIR] [--rounds N]
+//! [--all-sizes]`: whether the ways to write of the plan `write-matrix` give the
+//! figures of fio.
 //!
 //! Machines are noisy: each round runs ours and theirs right after each other,
 //! the ratio is taken within the round, and what is printed is the median of the
@@ -31,6 +32,8 @@ struct Options {
     seconds: f64,
     file_bytes: u64,
     small: bool,
+    /// Every block size of the write matrix, not a choice of them.
+    all_sizes: bool,
 }
 
 fn main() -> ExitCode {
@@ -53,6 +56,7 @@ fn run() -> Result<bool> {
         seconds: 3.0,
         file_bytes: 1 << 30,
         small: false,
+        all_sizes: false,
     };
     while let Some(argument) = arguments.next() {
         let mut value = || {
@@ -63,13 +67,17 @@ fn run() -> Result<bool> {
         match argument.as_str() {
             "--folder" => options.folder = value()?.into(),
             "--rounds" => options.rounds = value()?.parse()?,
+            "--all-sizes" => options.all_sizes = true,
             "--small" => {
                 options.small = true;
                 options.rounds = 1;
                 options.seconds = 0.3;
                 options.file_bytes = 16 << 20;
             }
-            other => bail!("unknown argument {other}; known: --folder DIR, --rounds N, --small"),
+            other => bail!(
+                "unknown argument {other}; known: --folder DIR, --rounds N, --all-sizes (of \
+                 writes), --small"
+            ),
         }
     }
     match peer.as_deref() {

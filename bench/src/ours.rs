@@ -3,6 +3,7 @@
 use crate::alternate::Figures;
 use anyhow::{Context, Result, bail};
 use diskfacts_plan::rng::Rng;
+use diskfacts_plan::{Plan, file};
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::io::Write;
@@ -12,16 +13,6 @@ use std::process::Command;
 /// The `diskfacts` program that was built beside this one.
 pub(crate) struct Diskfacts {
     program: PathBuf,
-}
-
-/// What the time of a write is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Count {
-    /// The mean time of its system calls. What a tool does around them is not in
-    /// it, which for a write to memory is more than the write.
-    Calls,
-    /// All of the time, a sync in the end with it, over the writes.
-    All,
 }
 
 /// A file of incompressible data.
@@ -80,19 +71,16 @@ impl Diskfacts {
         Ok(Self { program })
     }
 
-    /// One trial of a stage with these lines, as it stands in the document.
-    fn trial(&self, target: &Path, stage: &str, more: &[&OsStr]) -> Result<Value> {
+    /// The only trial of a plan, as it stands in the document.
+    fn trial(&self, target: &Path, plan: &str, more: &[&OsStr]) -> Result<Value> {
         let folder = tempfile::tempdir()?;
-        let plan = folder.path().join("plan.toml");
-        std::fs::write(
-            &plan,
-            format!("name = \"bench\"\ntrials = 1\n[[stage]]\nname = \"s\"\n{stage}"),
-        )?;
+        let file = folder.path().join("plan.toml");
+        std::fs::write(&file, plan)?;
         let output = Command::new(&self.program)
             .arg("measure")
             .arg(target)
             .arg("--plan")
-            .arg(&plan)
+            .arg(&file)
             .arg("--store")
             .arg(folder.path().join("runs.db"))
             .arg("--json")
@@ -108,20 +96,30 @@ impl Diskfacts {
         Ok(run["trials"][0].take())
     }
 
-    /// Writes to a file that may be overwritten; nanoseconds per write.
-    pub(crate) fn write(&self, path: &Path, stage: &str, count: Count) -> Result<f64> {
+    /// Does a plan of one trial that writes, to a file that may be overwritten.
+    /// Nanoseconds per write in system calls: the mean latency of the writes, which
+    /// has that of a sync after each, and the share of a write in a sync at the end.
+    pub(crate) fn write(&self, path: &Path, plan: &Plan) -> Result<f64> {
         let destroy = [OsStr::new("--destroy-data-on"), path.as_os_str()];
-        let stage = format!("operation = \"write\"\npattern = \"sequential\"\n{stage}");
-        let trial = self.trial(path, &stage, &destroy)?;
+        let trial = self.trial(path, &file::print(plan), &destroy)?;
         let number = |value: &Value| value.as_f64().context("a figure is missing");
-        match count {
-            Count::Calls => number(&trial["latency_ns"]["mean"]),
-            Count::All => Ok(number(&trial["seconds"])? / number(&trial["ops"])? * 1e9),
+        let write_ns = number(&trial["latency_ns"]["mean"])?;
+        let at_end = plan
+            .stages
+            .first()
+            .is_some_and(|stage| stage.workload.sync.at_end());
+        if !at_end {
+            return Ok(write_ns);
         }
+        let sync_ns = number(&trial["evidence"]["issued"]["final_sync_ns"])?;
+        Ok(write_ns + sync_ns / number(&trial["ops"])?)
     }
 
     fn run(&self, target: &Path, stage: &str) -> Result<Figures> {
-        let trial = self.trial(target, &format!("operation = \"read\"\n{stage}"), &[])?;
+        let plan = format!(
+            "name = \"bench\"\ntrials = 1\n[[stage]]\nname = \"s\"\noperation = \"read\"\n{stage}"
+        );
+        let trial = self.trial(target, &plan, &[])?;
         let number = |value: &Value| value.as_f64().context("a figure is missing");
         Ok(Figures {
             iops: number(&trial["iops"])?,

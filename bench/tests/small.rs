@@ -40,8 +40,8 @@ fn the_comparison_with_fio_runs() {
 #[test]
 fn the_comparison_of_the_ways_to_write_runs() {
     if let Some(text) = small("writes") {
-        assert_eq!(text.matches("median").count(), 2 * 24 + 1, "{text}");
-        assert!(text.contains("of 24 ways"), "{text}");
+        assert_eq!(text.matches("median").count(), 2 * 21 + 1, "{text}");
+        assert!(text.contains("of 21 ways"), "{text}");
     }
 }
 

@@ -215,6 +215,9 @@ pub(crate) struct RunsArgs {
         value_parser = RangedU64ValueParser::<usize>::new().range(1..)
     )]
     pub(crate) limit: usize,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -240,9 +243,9 @@ pub(crate) struct SimArgs {
     /// one that has its name
     #[arg(long, value_name = "WHAT")]
     pub(crate) reproduce: Option<Reproduced>,
-    /// Seed of all random choices of --reproduce
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "reproduce")]
-    pub(crate) seed: u64,
+    /// Seed of all random choices of --reproduce [default: 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -73,7 +73,8 @@ pub struct Record {
     pub errors: Vec<ErrorKind>,
     /// Tick before the first submission.
     pub started: u64,
-    /// Tick after the last completion, and after the final sync.
+    /// Tick after the last completion or, in an open loop that kept its rate, at
+    /// which the next operation would have been due; and after the final sync.
     pub ended: u64,
     /// Nanoseconds of the final sync, if there was one.
     pub final_sync_ns: Option<u64>,
@@ -477,6 +478,13 @@ fn open_loop<E: Engine>(
         flight.hand_over(engine)?;
         if flight.none_in_flight() {
             if over {
+                // The last operation has its distance to the next, as every other
+                // has: without it n operations would be divided by n - 1 distances.
+                let given_up = tally.failed >= ERRORS_MAX || job.stop.load(Ordering::Relaxed);
+                if !given_up && due > tally.last {
+                    engine.idle_until(due)?;
+                    tally.last = due;
+                }
                 break;
             }
             engine.idle_until(due.min(end))?;

@@ -14,7 +14,8 @@ use diskfacts_record::trial::Histograms;
 /// What was measured.
 #[derive(Debug, Clone)]
 pub struct TrialOutcome {
-    /// From the first submission to the last completion or the final sync.
+    /// From the first submission to the last completion or the final sync; in an
+    /// open loop that kept its rate, to when the next operation would have been due.
     pub seconds: f64,
     /// Operations that succeeded.
     pub ops: u64,

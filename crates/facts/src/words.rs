@@ -33,6 +33,40 @@ pub(crate) fn count(n: u64, thing: &str) -> String {
     }
 }
 
+/// Where a simulated disk says what is planted in it, the beginning of a sentence;
+/// `None` for a real one. `tables` are those of its profile that could be the cause.
+pub(crate) fn planted(run: &Run, tables: &str) -> Option<String> {
+    if run.target.kind != TargetKind::Simulated {
+        return None;
+    }
+    let name = run.target.given.strip_prefix("sim:");
+    let name = name.unwrap_or(&run.target.path);
+    Some(format!(
+        "The disk is simulated: `diskfacts sim {}` prints its profile, where {tables} would be \
+         the cause",
+        shell(name)
+    ))
+}
+
+/// A number of things that need not be whole: `1 flush`, `0.9 flushes`.
+pub(crate) fn ratio_of(value: f64, one: &str, many: &str) -> String {
+    let number = ratio(value);
+    let things = if number == "1" { one } else { many };
+    format!("{number} {things}")
+}
+
+/// The worst of what was found and how many more: `lines` with a measure of how bad
+/// each is, the worst first. Where all stages are disturbed, a line for each of them
+/// says no more.
+pub(crate) fn worst(mut lines: Vec<(f64, String)>) -> Vec<String> {
+    const SHOWN: usize = 3;
+    lines.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let more = lines.len().saturating_sub(SHOWN) as u64;
+    let shown = lines.into_iter().take(SHOWN).map(|(_, line)| line);
+    let rest = (more > 0).then(|| format!("And {}, less so.", count(more, "more stage")));
+    shown.chain(rest).collect()
+}
+
 /// Words one after the other: `a`, `a and b`, `a, b and c`.
 pub(crate) fn list<T: AsRef<str>>(words: &[T]) -> String {
     match words {
@@ -248,6 +282,24 @@ mod tests {
         assert_eq!(list(&["a", "b"]), "a and b");
         assert_eq!(list(&["a", "b", "c"]), "a, b and c");
         assert_eq!(list::<&str>(&[]), "");
+    }
+
+    #[test]
+    fn of_many_lines_the_worst_three_are_told_and_how_many_more() {
+        let lines = |n: u32| -> Vec<(f64, String)> {
+            (0..n)
+                .map(|i| (f64::from(i), format!("line {i}")))
+                .collect()
+        };
+        assert_eq!(worst(lines(2)), ["line 1", "line 0"]);
+        assert_eq!(worst(lines(3)).len(), 3);
+        assert_eq!(
+            worst(lines(4)),
+            ["line 3", "line 2", "line 1", "And 1 more stage, less so."]
+        );
+        assert_eq!(worst(lines(9))[3], "And 6 more stages, less so.");
+        assert_eq!(ratio_of(1.0, "flush", "flushes"), "1 flush");
+        assert_eq!(ratio_of(0.94, "flush", "flushes"), "0.94 flushes");
     }
 
     #[test]

@@ -63,7 +63,7 @@ struct Kind {
 const SIZE: Kind = Kind {
     what: "size",
     example: "4KiB, 1MiB or 16GiB",
-    known: "B, k/KiB, M/MiB, G/GiB, T/TiB (powers of 1024) or kB, MB, GB, TB (powers of 1000)",
+    known: "B, k/KiB, M/MiB, G/GiB, T/TiB, P/PiB, E/EiB (powers of 1024) or kB, MB, GB, TB, PB, EB (powers of 1000)",
     limit: "it must be a whole number of bytes below 16 EiB",
 };
 
@@ -156,11 +156,13 @@ pub fn parse_size(text: &str) -> Result<u64, UnitError> {
             "g" | "G" | "gi" | "Gi" | "gib" | "GiB" => 1 << 30,
             "t" | "T" | "ti" | "Ti" | "tib" | "TiB" => 1 << 40,
             "p" | "P" | "Pi" | "PiB" => 1 << 50,
+            "e" | "E" | "Ei" | "EiB" => 1 << 60,
             "kB" | "KB" | "kb" => 1_000,
             "MB" | "mb" => 1_000_000,
             "GB" | "gb" => 1_000_000_000,
             "TB" | "tb" => 1_000_000_000_000,
             "PB" => 1_000_000_000_000_000,
+            "EB" => 1_000_000_000_000_000_000,
             _ => return None,
         })
     })

@@ -3,8 +3,10 @@
 //! `docs/reference/run.schema.json` is the JSON Schema of [`run`].
 
 mod reproduction;
+mod runs;
 
 pub use reproduction::reproduction;
+pub use runs::runs;
 
 use diskfacts_disk::profile::{Drive, Filled, Profile};
 use diskfacts_disk::reproduce::seed_of;

@@ -5,6 +5,7 @@ use crate::args::{Common, RunsArgs};
 use crate::exit::{Exit, Failure, OrFail};
 use crate::{look, storing};
 use diskfacts_record::Status;
+use diskfacts_report::json;
 use diskfacts_report::text::{self, RunRow};
 
 pub(crate) fn run(args: &RunsArgs, common: &Common) -> Result<Exit, Failure> {
@@ -21,6 +22,10 @@ pub(crate) fn run(args: &RunsArgs, common: &Common) -> Result<Exit, Failure> {
                 None
             },
             id: summary.id,
+            started: summary.started,
+            ended: summary.ended,
+            tool_version: summary.tool_version,
+            host: summary.host,
             status: summary.status,
             trials: summary.trials,
             plan: summary.plan,
@@ -32,6 +37,10 @@ pub(crate) fn run(args: &RunsArgs, common: &Common) -> Result<Exit, Failure> {
             },
         })
         .collect();
-    print(&text::runs(&rows, &look::of_stdout(common.color)))?;
+    print(&if args.json {
+        json::runs(&rows)
+    } else {
+        text::runs(&rows, &look::of_stdout(common.color))
+    })?;
     Ok(Exit::Done)
 }

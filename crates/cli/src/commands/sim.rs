@@ -10,7 +10,18 @@ use diskfacts_disk::reproduce::{Reproduction, reproduce};
 use diskfacts_report::{json, text};
 use std::path::Path;
 
+/// The seed of a reproduction that was given none.
+const SEED: u64 = 1;
+
 pub(crate) fn run(args: &SimArgs, common: &Common) -> Result<Exit, Failure> {
+    if let (Some(seed), None) = (args.seed, args.reproduce) {
+        let disk = args.profile.as_deref().unwrap_or("hdd-7200-1tb");
+        return Err(Failure::wrong_call(format!(
+            "--seed is for what is run, and nothing is without --reproduce: type `diskfacts sim \
+             --reproduce seeds --seed {seed}`, or `diskfacts measure sim:{disk} --seed {seed}` to \
+             measure on a simulated disk"
+        )));
+    }
     match (args.profile.as_deref(), args.reproduce) {
         (None, None) => list(args, common),
         (Some(given), None) => show(given, args, common),
@@ -88,7 +99,7 @@ fn show(name: &str, args: &SimArgs, common: &Common) -> Result<Exit, Failure> {
 fn seeds(name: Option<&str>, args: &SimArgs, common: &Common) -> Result<Exit, Failure> {
     let instead = name.map(given).transpose()?;
     let instead = instead.as_ref().map(|given| &given.profile);
-    let result = reproduce(args.seed, instead).or_wrong_call()?;
+    let result = reproduce(args.seed.unwrap_or(SEED), instead).or_wrong_call()?;
     print(&if args.json {
         json::reproduction(&result)
     } else {

@@ -240,7 +240,12 @@ fn trials(
     let stack = run.stack.clone();
     let time_ns = run.run.budget_ns.unwrap_or(0);
     let elapsed_ns = measured.elapsed_ns(began);
-    let mut schedule = Schedule::new(&run.plan, run.run.seed, time_ns, elapsed_ns);
+    let mut schedule = Schedule::new(
+        &run.plan,
+        turns(&stack),
+        run.run.seed,
+        (time_ns, elapsed_ns),
+    );
     display.set_trials(schedule.rounds());
     let foreseen = schedule.note();
     let mut failed = false;
@@ -279,6 +284,11 @@ fn trials(
         run.run.notes.push(note);
     }
     signals.came()
+}
+
+/// Whether one of the disks under the target turns, as far as the kernel knows.
+fn turns(stack: &Stack) -> bool {
+    stack.leaves().any(|leaf| leaf.rotational == Some(true))
 }
 
 /// What follows from a run: figures, findings, and verdicts for the uses that

@@ -7,6 +7,7 @@ mod matrix;
 mod positions;
 mod requests;
 mod setup;
+mod survey;
 mod truth;
 
 use diskfacts_disk::profile::profiles;

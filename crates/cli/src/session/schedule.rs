@@ -4,10 +4,18 @@
 //! anew, so that a disturbance that lasts a while does not fall on one stage
 //! alone. Trials without a stop rule share what is left of the time; so do those
 //! with a full amount that was not asked for, which may end before.
+//!
+//! What writes anywhere on a disk that turns, and never syncs, leaves a cache
+//! full of blocks that the disk writes back one by one: half a minute for what
+//! took a second. Such stages come after the rounds of the others, in rounds of
+//! their own, so that the time that they cost is theirs.
+
+mod rule;
 
 use diskfacts_plan::rng::Rng;
 use diskfacts_plan::units::show_duration;
-use diskfacts_plan::{Plan, Stage, Stop};
+use diskfacts_plan::{Plan, Stop};
+use rule::{Rule, Turn, rules_of};
 
 /// A trial shorter than this says little; then rather fewer trials.
 const LEAST_NS: u64 = 200_000_000;
@@ -32,12 +40,14 @@ pub(super) struct Next {
     pub(super) left_ns: u64,
 }
 
-/// What ends the trials of a stage.
+/// A trial that was given out, and when.
 #[derive(Debug, Clone, Copy)]
-struct Rule {
-    stop: Stop,
-    /// Whether they also end at their share of the time.
-    shares: bool,
+struct Given {
+    stage: usize,
+    /// Nanoseconds of the run until then.
+    elapsed_ns: u64,
+    /// Nanoseconds that it measured.
+    measured_ns: u64,
 }
 
 /// The trials of a run, in order.
@@ -50,12 +60,14 @@ pub(super) struct Schedule {
     /// Nanoseconds that are missing even for one short trial of each stage.
     missing_ns: u64,
     total_ns: u64,
-    /// Nanoseconds that were left when the first round began.
-    first_left_ns: u64,
-    /// Nanoseconds of the trials so far, without what was done around them.
-    measured_ns: u64,
-    /// Rounds that were begun.
-    begun: u32,
+    before: Option<Given>,
+    /// The stage of the trial before that one.
+    left_by: Option<usize>,
+    /// The round that was begun: late, and its number.
+    round: (bool, u32),
+    /// Nanoseconds of each late trial, which are alike: what goes into a cache
+    /// looks faster the shorter it is.
+    late_share_ns: Option<u64>,
     seed: u64,
     order: u32,
 }
@@ -63,17 +75,28 @@ pub(super) struct Schedule {
 impl Schedule {
     /// The trials of a plan within `total_ns`, of which `elapsed_ns` have
     /// passed.
-    pub(super) fn new(plan: &Plan, seed: u64, total_ns: u64, elapsed_ns: u64) -> Self {
-        let rules = rules_of(plan);
+    pub(super) fn new(
+        plan: &Plan,
+        disk_turns: bool,
+        seed: u64,
+        (total_ns, elapsed_ns): (u64, u64),
+    ) -> Self {
+        let rules = rules_of(plan, disk_turns);
         let left_ns = total_ns.saturating_sub(elapsed_ns);
         let rounds = rounds(&rules, plan.trials, left_ns);
         let missing_ns = shortest_round_ns(&rules).saturating_sub(left_ns);
         let mut rng = Rng::new(seed);
         let mut pending = Vec::new();
-        for number in 1..=rounds {
-            let mut order: Vec<usize> = (0..rules.len()).collect();
-            shuffle(&mut order, &mut rng);
-            pending.extend(order.into_iter().map(|stage| (stage, number)));
+        for late in [false, true] {
+            for number in 1..=rounds {
+                let stages = 0..rules.len();
+                let mut order: Vec<usize> = stages
+                    .filter(|stage| rules[*stage].turn.is_late() == late)
+                    .collect();
+                shuffle(&mut order, &mut rng);
+                order.sort_by_key(|stage| rules[*stage].turn);
+                pending.extend(order.into_iter().map(|stage| (stage, number)));
+            }
         }
         pending.reverse();
         Self {
@@ -83,9 +106,10 @@ impl Schedule {
             asked_rounds: plan.trials,
             missing_ns,
             total_ns,
-            first_left_ns: left_ns,
-            measured_ns: 0,
-            begun: 0,
+            before: None,
+            left_by: None,
+            round: (false, 0),
+            late_share_ns: None,
             seed,
             order: 0,
         }
@@ -93,7 +117,9 @@ impl Schedule {
 
     /// A trial took so long.
     pub(super) fn took(&mut self, measured_ns: u64) {
-        self.measured_ns = self.measured_ns.saturating_add(measured_ns);
+        if let Some(before) = &mut self.before {
+            before.measured_ns = measured_ns;
+        }
     }
 
     /// How often each stage is done.
@@ -125,94 +151,190 @@ impl Schedule {
         Some(format!("{said}; give it more with --time."))
     }
 
-    /// The next trial, when so much time has passed since the run began.
-    pub(super) fn next(&mut self, elapsed_ns: u64) -> Option<Next> {
-        self.next_with(self.total_ns.saturating_sub(elapsed_ns))
+    /// The next trial when `left_ns` of the time are left.
+    #[cfg(test)]
+    fn next_with(&mut self, left_ns: u64) -> Option<Next> {
+        self.next(self.total_ns.saturating_sub(left_ns))
     }
 
-    /// The next trial when `left_ns` of the time are left.
-    fn next_with(&mut self, left_ns: u64) -> Option<Next> {
-        let bounded: u64 = self
-            .pending
-            .iter()
-            .filter_map(|(stage, _)| self.rules[*stage].given_ns())
-            .sum();
-        let sharing = self
-            .pending
-            .iter()
-            .filter(|(stage, _)| self.rules[*stage].shares)
-            .count() as u64;
-        let (stage, number) = self.pending.last().copied()?;
-        if number > self.begun {
-            if !self.fits_another(left_ns) {
-                self.pending.clear();
-                return None;
+    /// The next trial, when so much time has passed since the run began.
+    pub(super) fn next(&mut self, elapsed_ns: u64) -> Option<Next> {
+        self.learn(elapsed_ns);
+        let left_ns = self.total_ns.saturating_sub(elapsed_ns);
+        let (stage, number) = loop {
+            let (stage, number) = self.pending.last().copied()?;
+            let round = (self.is_late(stage), number);
+            if round == self.round {
+                break (stage, number);
             }
-            self.begun = number;
-        }
+            if number == 1 || self.fits_another(round, left_ns) {
+                self.round = round;
+                break (stage, number);
+            }
+            // The late stages have at least one round of theirs.
+            let rules = &self.rules;
+            self.pending
+                .retain(|(stage, _)| rules[*stage].turn.is_late() != round.0);
+        };
+        let share_ns = match self.rules[stage].turn {
+            Turn::Early => self.share_ns(left_ns),
+            Turn::Late { .. } => match self.late_share_ns {
+                Some(share_ns) => share_ns,
+                None => *self.late_share_ns.insert(self.share_ns(left_ns)),
+            },
+        };
+        let given_ns = self.pending.iter();
+        let given_ns = given_ns.filter_map(|(stage, _)| self.rules[*stage].given_ns());
+        let given_ns: u64 = given_ns.sum();
         self.pending.pop();
-        let Rule { mut stop, shares } = self.rules[stage];
-        if shares {
-            let share = left_ns.saturating_sub(bounded) / sharing.max(1);
-            let share = share.max(SHORTEST_NS);
-            stop.time_ns = Some(stop.time_ns.map_or(share, |own| own.min(share)));
+        let rule = &mut self.rules[stage];
+        rule.begun += 1;
+        let mut stop = rule.stop;
+        if rule.shares {
+            stop.time_ns = Some(stop.time_ns.map_or(share_ns, |own| own.min(share_ns)));
         }
         self.order += 1;
+        self.before = Some(Given {
+            stage,
+            elapsed_ns,
+            measured_ns: 0,
+        });
         Some(Next {
             stage,
             number,
             order: self.order,
             stop,
             seed: Rng::for_part(self.seed, u64::from(self.order)).next_u64(),
-            left_ns: left_ns.max(bounded),
+            left_ns: left_ns.max(given_ns),
         })
-    }
-}
-
-impl Schedule {
-    /// Whether another round fits into the time, with what is done around its
-    /// trials: a disk that turns may take half a minute to write what a trial
-    /// left in its cache.
-    fn fits_another(&self, left_ns: u64) -> bool {
-        let (sharing, given) = sharing_and_given(&self.rules);
-        if self.begun == 0 || sharing == 0 {
-            return true;
-        }
-        let spent = self.first_left_ns.saturating_sub(left_ns);
-        let around = spent.saturating_sub(self.measured_ns) / u64::from(self.begun);
-        left_ns >= around + sharing * LEAST_NS + given
     }
 
     /// A sentence at the end, when there was time for fewer rounds than it
     /// seemed.
     pub(super) fn left_out(&self) -> Option<String> {
-        let fewer = self.pending.is_empty() && self.begun < self.rounds;
-        fewer.then(|| {
-            format!(
-                "{} of {} trials per stage, because what is done around them (writing back what \
-                 a trial left, filling caches) took too much of the time of {}; give it more with \
-                 --time.",
-                self.begun,
-                self.asked_rounds,
-                show_duration(self.total_ns)
-            )
-        })
+        if !self.pending.is_empty() || self.rules.iter().all(|rule| rule.begun >= self.rounds) {
+            return None;
+        }
+        let mut numbers: Vec<u32> = self.rules.iter().map(|rule| rule.begun).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let of = self.asked_rounds;
+        let few = |number: u32| {
+            let stages = self.rules.iter().filter(|rule| rule.begun == number);
+            let mut names: Vec<&str> = stages.map(|rule| rule.name.as_str()).collect();
+            names.dedup();
+            format!("{number} of {of} trials of {}", names.join(", "))
+        };
+        let said = if let [all] = numbers.as_slice() {
+            format!("{all} of {of} trials per stage")
+        } else {
+            let fewer = numbers.iter().filter(|number| **number < of);
+            let fewer: Vec<String> = fewer.map(|number| few(*number)).collect();
+            fewer.join(", ")
+        };
+        Some(format!(
+            "{said}, because what is done around them (writing back what a trial left, filling \
+             caches) took too much of the time of {}; give it more with --time.",
+            show_duration(self.total_ns)
+        ))
     }
 }
 
-impl Rule {
-    /// The time that its trials have whatever the others do.
-    fn given_ns(&self) -> Option<u64> {
-        self.stop.time_ns.filter(|_| !self.shares)
+impl Schedule {
+    fn is_late(&self, stage: usize) -> bool {
+        self.rules[stage].turn.is_late()
     }
-}
 
-fn rules_of(plan: &Plan) -> Vec<Rule> {
-    let rule = |stage: &Stage| Rule {
-        stop: stage.workload.stop,
-        shares: stage.shares_time(),
-    };
-    plan.stages.iter().map(rule).collect()
+    /// Notes what the trial before took beside what it measured. What had to be
+    /// written back first is on the account of the stage that left it.
+    fn learn(&mut self, elapsed_ns: u64) {
+        let Some(given) = self.before.take() else {
+            return;
+        };
+        let spent_ns = elapsed_ns.saturating_sub(given.elapsed_ns);
+        let around_ns = spent_ns.saturating_sub(given.measured_ns);
+        let left = self.left_by.filter(|stage| self.rules[*stage].leaves);
+        let owner = left.unwrap_or(given.stage);
+        // What was done before a trial says nothing of what comes after it.
+        if left.is_some() || !self.rules[owner].leaves {
+            self.rules[owner].around_ns = around_ns;
+        }
+        self.left_by = Some(given.stage);
+    }
+
+    /// Whether a round fits into the time, with what is done around its trials:
+    /// a disk that turns may take half a minute to write what a trial left in
+    /// its cache.
+    fn fits_another(&self, round: (bool, u32), left_ns: u64) -> bool {
+        let sharing = self.rules.iter().any(|rule| rule.shares);
+        let round_ns = self
+            .round_ns(round)
+            .saturating_add(self.reserve_ns(round.0));
+        !sharing || left_ns >= round_ns.saturating_add(self.owed_ns())
+    }
+
+    /// Nanoseconds until what the trial before left is written back.
+    fn owed_ns(&self) -> u64 {
+        let rule = self.left_by.map(|stage| &self.rules[stage]);
+        rule.filter(|rule| rule.leaves)
+            .map_or(0, |rule| rule.around_ns)
+    }
+
+    /// Nanoseconds that what is pending of a round takes at least.
+    fn round_ns(&self, (late, number): (bool, u32)) -> u64 {
+        let pending = self.pending.iter();
+        let of_round = pending.filter(|(stage, n)| *n == number && self.is_late(*stage) == late);
+        of_round
+            .map(|(stage, _)| self.least_ns(&self.rules[*stage]))
+            .fold(0, u64::saturating_add)
+    }
+
+    /// Nanoseconds that one late round takes at least, while the others are not
+    /// over.
+    fn reserve_ns(&self, late: bool) -> u64 {
+        let rules = self.rules.iter().filter(|rule| rule.turn.is_late());
+        let rules = rules.filter(|_| !late).map(|rule| self.least_ns(rule));
+        rules.fold(0, u64::saturating_add)
+    }
+
+    /// Nanoseconds that a trial takes at least, with what is done around it.
+    fn least_ns(&self, rule: &Rule) -> u64 {
+        let own_ns = if rule.shares {
+            let late_ns = self.late_share_ns.filter(|_| rule.turn.is_late());
+            late_ns.unwrap_or(LEAST_NS)
+        } else {
+            rule.given_ns().unwrap_or(0)
+        };
+        rule.around_ns.saturating_add(own_ns)
+    }
+
+    /// The time of a trial of the round that has begun: what is left, without
+    /// what is done around the trials, over those that still fit.
+    fn share_ns(&self, left_ns: u64) -> u64 {
+        let (late, number) = self.round;
+        let left_ns = left_ns.saturating_sub(self.owed_ns());
+        let round_ns = self.round_ns(self.round);
+        let mut unused_ns = left_ns.saturating_sub(round_ns + self.reserve_ns(late));
+        // The last round that fits.
+        let mut last = number;
+        while last < self.rounds {
+            let more_ns = self.round_ns((late, last + 1));
+            if more_ns > unused_ns {
+                break;
+            }
+            unused_ns -= more_ns;
+            last += 1;
+        }
+        let counted = self.pending.iter().filter(|(_, number)| *number <= last);
+        let (mut sharing, mut taken_ns) = (0, 0_u64);
+        for (stage, _) in counted {
+            let rule = &self.rules[*stage];
+            sharing += u64::from(rule.shares);
+            taken_ns = taken_ns.saturating_add(rule.around_ns + rule.given_ns().unwrap_or(0));
+        }
+        let share_ns = left_ns.saturating_sub(taken_ns) / sharing.max(1);
+        share_ns.max(SHORTEST_NS)
+    }
 }
 
 /// How many stages of a round share the time, and the time of the others.
@@ -254,177 +376,4 @@ fn shuffle<T>(items: &mut [T], rng: &mut Rng) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use diskfacts_plan::{Amount, Workload};
-    use std::collections::BTreeMap;
-
-    fn plan(stops: &[Stop], trials: u32) -> Plan {
-        Plan {
-            name: "p".into(),
-            about: String::new(),
-            trials,
-            time_ns: None,
-            stages: stops
-                .iter()
-                .enumerate()
-                .map(|(i, stop)| Stage {
-                    name: format!("s{i}"),
-                    about: String::new(),
-                    workload: Workload {
-                        stop: *stop,
-                        ..Workload::default()
-                    },
-                    settings: BTreeMap::new(),
-                    full: None,
-                })
-                .collect(),
-        }
-    }
-
-    const SECOND: u64 = 1_000_000_000;
-
-    #[test]
-    fn every_stage_is_done_once_per_round_in_an_order_of_its_own() {
-        let plan = plan(&[Stop::default(); 6], 4);
-        let mut schedule = Schedule::new(&plan, 3, 600 * SECOND, 0);
-        let all: Vec<Next> = std::iter::from_fn(|| schedule.next_with(600 * SECOND)).collect();
-        assert_eq!(all.len(), 24);
-        let rounds: Vec<Vec<usize>> = all
-            .chunks(6)
-            .map(|r| r.iter().map(|n| n.stage).collect())
-            .collect();
-        for (i, round) in rounds.iter().enumerate() {
-            let mut sorted = round.clone();
-            sorted.sort_unstable();
-            assert_eq!(sorted, [0, 1, 2, 3, 4, 5]);
-            assert!(
-                all[i * 6..i * 6 + 6]
-                    .iter()
-                    .all(|n| n.number as usize == i + 1)
-            );
-        }
-        assert!(rounds.iter().any(|round| *round != rounds[0]));
-        assert_eq!(
-            all.iter().map(|n| n.order).collect::<Vec<_>>(),
-            (1..=24).collect::<Vec<_>>()
-        );
-    }
-
-    #[test]
-    fn what_is_left_is_shared_by_the_trials_without_a_stop_rule() {
-        let timed = Stop {
-            time_ns: Some(4 * SECOND),
-            ..Stop::default()
-        };
-        let plan = plan(&[Stop::default(), timed], 2);
-        let mut schedule = Schedule::new(&plan, 1, 100 * SECOND, 80 * SECOND);
-        let mut left = 20 * SECOND;
-        while let Some(next) = schedule.next_with(left) {
-            let time = next.stop.time_ns.expect("every trial has a time");
-            // 20 s, of which two times 4 s are given away: 6 s each.
-            assert_eq!(time, if next.stage == 1 { 4 } else { 6 } * SECOND);
-            left -= time;
-            schedule.took(time);
-        }
-        assert_eq!(left, 0);
-    }
-
-    #[test]
-    fn a_full_amount_shares_the_time_unless_it_is_asked_for() {
-        let amount = Stop {
-            bytes: Some(1 << 20),
-            ..Stop::default()
-        };
-        let mut plan = plan(&[amount, amount], 1);
-        for stage in &mut plan.stages {
-            stage.full = Some(Amount {
-                operations: Some(7),
-                ..Amount::default()
-            });
-        }
-        let mut schedule = Schedule::new(&plan, 1, 100 * SECOND, 0);
-        let first = schedule.next_with(20 * SECOND).expect("a trial");
-        assert_eq!(
-            (first.stop.time_ns, first.stop.bytes),
-            (Some(10 * SECOND), Some(1 << 20))
-        );
-        // The first ended long before its share was over.
-        let second = schedule.next_with(19 * SECOND).expect("a trial");
-        assert_eq!(second.stop.time_ns, Some(19 * SECOND));
-
-        assert!(plan.in_full());
-        let mut schedule = Schedule::new(&plan, 1, SECOND, 0);
-        let next = schedule.next_with(0).expect("a trial");
-        assert_eq!((next.stop.time_ns, next.stop.bytes), (None, None));
-        assert_eq!(next.stop.operations, Some(7));
-    }
-
-    #[test]
-    fn a_round_that_no_longer_fits_is_left_out_and_that_is_said() {
-        let plan = plan(&[Stop::default(); 2], 5);
-        let mut schedule = Schedule::new(&plan, 1, 60 * SECOND, 0);
-        let mut elapsed = 0;
-        let mut done = 0;
-        while let Some(next) = schedule.next(elapsed) {
-            let time = next.stop.time_ns.expect("every trial has a time");
-            // Around each trial, ten seconds.
-            elapsed += time + 10 * SECOND;
-            schedule.took(time);
-            done += 1;
-        }
-        // Two trials of 6 s and 20 s around them; then two shorter ones.
-        assert_eq!(done, 4);
-        assert!(elapsed < 70 * SECOND, "{elapsed}");
-        let said = schedule.left_out().unwrap_or_default();
-        assert!(said.starts_with("2 of 5 trials per stage"), "{said}");
-    }
-
-    #[test]
-    fn all_rounds_are_done_where_nothing_takes_longer() {
-        let plan = plan(&[Stop::default(); 2], 5);
-        let mut schedule = Schedule::new(&plan, 1, 60 * SECOND, 0);
-        let mut elapsed = 0;
-        let mut done = 0;
-        while let Some(next) = schedule.next(elapsed) {
-            let time = next.stop.time_ns.expect("every trial has a time");
-            elapsed += time;
-            schedule.took(time);
-            done += 1;
-        }
-        assert_eq!((done, schedule.left_out()), (10, None));
-    }
-
-    #[test]
-    fn too_little_time_for_one_round_is_said() {
-        let plan = plan(&[Stop::default(); 10], 5);
-        let mut schedule = Schedule::new(&plan, 1, SECOND / 10, 0);
-        assert_eq!(schedule.rounds, 1);
-        // Whatever passed since the call.
-        schedule.missing_ns = 9 * SECOND / 10;
-        let note = schedule.note().unwrap_or_default();
-        assert!(
-            note.starts_with("1 of 5 trials per stage, because the time of 100 ms")
-                && note.contains("even these may take up to 900 ms longer"),
-            "{note}"
-        );
-        schedule.asked_rounds = 1;
-        assert_eq!(
-            schedule.note().unwrap_or_default(),
-            "The trials may take up to 900 ms longer than the time of 100 ms allows; give it more \
-             with --time."
-        );
-        let next = schedule.next_with(0).expect("a trial");
-        assert_eq!(next.stop.time_ns, Some(SHORTEST_NS));
-    }
-
-    #[test]
-    fn little_time_makes_fewer_trials_and_says_so() {
-        let plan = plan(&[Stop::default(); 10], 5);
-        let schedule = Schedule::new(&plan, 1, 5 * SECOND, 0);
-        assert_eq!(schedule.rounds, 2);
-        assert!(schedule.note().is_some_and(|note| note.contains("--time")));
-        let plenty = Schedule::new(&plan, 1, 60 * SECOND, 0);
-        assert_eq!((plenty.rounds, plenty.note()), (5, None));
-    }
-}
+mod tests;

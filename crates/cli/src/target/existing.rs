@@ -72,7 +72,7 @@ pub(super) fn open(wanted: &Wanted<'_>, subject: &Subject) -> Result<Measured, F
     if size_bytes == 0 {
         return Err(Failure::wrong_call(format!(
             "{} is empty: there is nothing to read. To measure the disk below it, name its folder",
-            subject.path.display()
+            wanted.given.display()
         )));
     }
     if writable && !opened.granted.write {

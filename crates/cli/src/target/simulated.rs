@@ -26,7 +26,12 @@ pub(crate) fn profile_of(name: &str) -> Result<Profile, Failure> {
         .extension()
         .is_some_and(|extension| extension == "toml");
     if !is_file {
-        return profile(name).map_err(Failure::wrong_call);
+        return profile(name).map_err(|unknown| {
+            Failure::wrong_call(format!(
+                "{unknown}. `diskfacts sim` says what each is; a profile of your own is measured \
+                 as sim:FILE.toml"
+            ))
+        });
     }
     let text = std::fs::read_to_string(name)
         .with_context(|| format!("the simulated disk {name} cannot be read"))

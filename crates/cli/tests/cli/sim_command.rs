@@ -50,6 +50,8 @@ fn every_simulated_disk_is_printed_ready_to_edit() {
     for profile in document["profiles"].as_array().expect("a list") {
         let name = profile["name"].as_str().expect("a name");
         let text = printed(&case, name);
+        let long = text.lines().find(|line| line.chars().count() > 80);
+        assert_eq!(long, None, "{name} on a terminal of 80 columns");
         assert!(text.contains(&format!("name = \"{name}\"")), "{text}");
         let file = case.text_file("own.toml", &text);
         let own = case.diskfacts(["sim"]).arg(&file).run();
@@ -101,7 +103,7 @@ fn a_profile_of_no_disk_that_can_be_is_refused_with_file_line_key_and_reason() {
         (
             "heads = 4",
             "head = 4",
-            "[hdd] lacks heads; write for example heads = 4. Did you mean it by 'head' in line 15?",
+            "[hdd] lacks heads; write for example heads = 4. Did you mean it by 'head' in line 17?",
         ),
         (
             "horizon_tracks = 1.11",
@@ -121,6 +123,33 @@ fn a_profile_of_no_disk_that_can_be_is_refused_with_file_line_key_and_reason() {
             &["my.toml is of no disk that can be", said, "line "],
         );
     }
+}
+
+#[test]
+fn sizes_up_to_an_exbibyte_are_taken_and_a_journal_has_a_limit() {
+    let case = Case::new();
+    let large = changed(&case, "hdd-7200-1tb", "\"1TB\"", "\"1EiB\"");
+    case.diskfacts(["sim"])
+        .arg(&large)
+        .run()
+        .expect_code(0)
+        .expect_stdout("hard disk at 7200 rpm, 1 EiB");
+    let larger = changed(&case, "hdd-7200-1tb", "\"1TB\"", "\"2EiB\"");
+    case.refuses(
+        &case.diskfacts(["sim"]).arg(&larger),
+        &["between 1 MiB and 1 EiB"],
+    );
+    let file = case.text_file(
+        "journal.toml",
+        &format!(
+            "{}\n[host]\njournal = \"2GiB\"\n",
+            printed(&case, "hdd-20tb-cmr")
+        ),
+    );
+    case.refuses(
+        &case.diskfacts(["sim"]).arg(&file),
+        &["journal in [host]", "at most 1 GiB"],
+    );
 }
 
 #[test]
@@ -161,7 +190,21 @@ fn an_unknown_profile_is_answered_with_the_nearest() {
 fn what_cannot_be_reproduced_is_refused() {
     let case = Case::new();
     case.refuses(&case.diskfacts(["sim", "--reproduce", "seed"]), &["seeds"]);
-    case.refuses(&case.diskfacts(["sim", "--seed", "3"]), &["--reproduce"]);
+    case.refuses(
+        &case.diskfacts(["sim", "--seed", "3"]),
+        &[
+            "nothing is without --reproduce",
+            "diskfacts sim --reproduce seeds --seed 3",
+            "diskfacts measure sim:hdd-7200-1tb --seed 3",
+        ],
+    );
+    case.refuses(
+        &case.diskfacts(["measure", "sim:plain"]),
+        &[
+            "called 'plain'. There are: ",
+            "`diskfacts sim` says what each is",
+        ],
+    );
     case.refuses(
         &case.diskfacts(["sim", "nvme-consumer", "--reproduce", "seeds"]),
         &["'nvme-consumer' stands for none of the seeds' disks"],

@@ -46,6 +46,18 @@ fn runs_are_listed_latest_first_and_shown_by_any_name() {
     case.run(["runs", "--limit", "1"])
         .expect_code(0)
         .expect_stdout(&later);
+    let listed = case.run(["runs", "--json"]);
+    let listed: serde_json::Value =
+        serde_json::from_str(&listed.expect_code(0).stdout).expect("one document");
+    let runs = listed["runs"].as_array().expect("a list");
+    assert_eq!([&runs[0]["id"], &runs[1]["id"]], [&later, &earlier]);
+    for run in runs {
+        assert_eq!(run["status"], "complete");
+        assert!(run["trials"].as_u64() > Some(0), "{run}");
+        for key in ["started", "ended", "tool_version", "target", "plan"] {
+            assert!(run[key].is_string(), "{key} of {run}");
+        }
+    }
     let shown = case.run(["show"]);
     shown
         .expect_code(0)

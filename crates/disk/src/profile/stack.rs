@@ -107,6 +107,10 @@ pub(super) fn network(mut table: Table<'_>) -> Result<NetworkParameters, Profile
     Ok(network)
 }
 
+/// Most that an fsync writes besides the data, bytes: the largest journal that
+/// mke2fs makes by itself (`ext2fs_default_journal_size` of e2fsprogs 1.47).
+const JOURNAL_MAX: u64 = 1 << 30;
+
 pub(super) fn host(mut table: Table<'_>) -> Result<HostParameters, ProfileError> {
     let plain = HostParameters::linux();
     let host = HostParameters {
@@ -136,6 +140,11 @@ pub(super) fn host(mut table: Table<'_>) -> Result<HostParameters, ProfileError>
         "max_request",
         host.block.max_request >= 4096,
         "at least a page of 4 KiB",
+    )?;
+    table.require(
+        "journal",
+        host.journal_bytes <= JOURNAL_MAX,
+        "at most 1 GiB",
     )?;
     table.require("depth", host.block.depth > 0, "at least 1")?;
     table.require("write_back_depth", host.write_back_depth > 0, "at least 1")?;

@@ -1,7 +1,7 @@
 //! Tasks waited for a processor while a trial ran: latencies hold that wait.
 
 use super::{Context, names};
-use crate::words::{measure, percent, stage_list};
+use crate::words::{measure, percent, stage_list, worst};
 use diskfacts_record::{Confidence, Finding, Severity, Trial};
 
 pub(super) const NAME: &str = "cpu-pressure";
@@ -25,11 +25,12 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         if share.is_finite() && share > NOTE {
             most = most.max(share);
             stages.push(stage.name);
-            evidence.push(format!(
+            let told = format!(
                 "{}: some task waited for a processor during {} of the time.",
                 stage.label(),
                 percent(share.min(1.0))
-            ));
+            );
+            evidence.push((share, told));
         }
     }
     if stages.is_empty() {
@@ -49,7 +50,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             percent(most.min(1.0)),
             stage_list(&stages)
         ),
-        evidence,
+        evidence: worst(evidence),
         confidence: Confidence::Possible,
         refuted_by: "The same latencies while the first line of `/proc/pressure/cpu` stays near 0."
             .into(),

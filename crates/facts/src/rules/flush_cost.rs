@@ -3,7 +3,7 @@
 
 use super::{Context, whole_revolutions};
 use crate::stats;
-use crate::words::ratio;
+use crate::words::{ratio, ratio_of};
 use crate::write_matrix::{Cell, Matrix, duration, span_of_sizes};
 use diskfacts_record::{Confidence, Finding, Severity};
 
@@ -74,8 +74,8 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     )];
     evidence.push(match per_write {
         Some(flushes) => format!(
-            "The disk counted {} flushes for each of these writes.",
-            ratio(flushes)
+            "The disk counted {} for each of these writes.",
+            ratio_of(flushes, "flush", "flushes")
         ),
         None => "The kernel does not count the flushes of this disk.".into(),
     });
@@ -141,6 +141,12 @@ mod tests {
             "{finding:#?}"
         );
         assert_eq!(finding.confidence, Confidence::Likely);
+        assert_eq!(
+            finding.evidence[1],
+            "The disk counted 1 flush for each of these writes."
+        );
+        let twice = of_rule(&costing(1.2e6, Some(2)), NAME).unwrap();
+        assert!(twice.evidence[1].contains("counted 2 flushes for"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Operations failed: counted, with what came back and where it began.
 
 use super::{Context, names};
-use crate::words::{count, is_copy, list, measure_with, shell, stage_list};
+use crate::words::{count, is_copy, list, measure_with, planted, shell, stage_list};
 use diskfacts_plan::units::{exact_size, show_size};
 use diskfacts_record::evidence::ErrorCount;
 use diskfacts_record::{Confidence, Finding, Severity};
@@ -81,14 +81,20 @@ fn said(stage: &str, error: &ErrorCount) -> String {
     if error.errno == 0 {
         format!("{stage}: {} ended short {times}, {place}.", error.operation)
     } else {
+        // The system's words may end with the number once more.
+        let number = format!(" (os error {})", error.errno);
+        let message = error.message.trim_end_matches(&number);
         format!(
-            "{stage}: {} failed {times} with error {} ({}), {place}.",
-            error.operation, error.errno, error.message
+            "{stage}: {} failed {times} with error {} ({message}), {place}.",
+            error.operation, error.errno
         )
     }
 }
 
 fn remedy(context: &Context<'_>, kinds: &[i32]) -> String {
+    if let Some(planted) = planted(context.run, "[[faults.weak_sector]]") {
+        return format!("{planted}.");
+    }
     let mut steps = vec![
         "Type `dmesg --ctime --level=err,warn | tail -n 30` for what the kernel \
                           says about it"
@@ -154,7 +160,7 @@ mod tests {
         each(&mut run, "random-read-qd32", |trial| {
             trial.errors = 3;
             trial.evidence.errors = vec![
-                error(5, "Input/output error", 2),
+                error(5, "Input/output error (os error 5)", 2),
                 error(0, "short transfer", 1),
             ];
         });
@@ -176,6 +182,19 @@ mod tests {
         assert!(
             finding.remedy.contains("smartctl -a /dev/vda`"),
             "{finding:?}"
+        );
+    }
+
+    #[test]
+    fn a_simulated_disk_is_asked_for_its_profile_and_the_kernel_for_nothing() {
+        let mut run = testing::healthy();
+        run.target.kind = diskfacts_record::TargetKind::Simulated;
+        run.target.given = "sim:my disk.toml".into();
+        each(&mut run, "sequential-read", |trial| trial.errors = 1);
+        assert_eq!(
+            only(&run, NAME).remedy,
+            "The disk is simulated: `diskfacts sim 'my disk.toml'` prints its profile, where \
+             [[faults.weak_sector]] would be the cause."
         );
     }
 

@@ -2,10 +2,10 @@
 
 use super::{Context, names};
 use crate::stats;
-use crate::words::{count, measure_longer, percent, stage_list};
+use crate::words::{count, measure_longer, percent, planted, stage_list};
 use diskfacts_plan::units::show_duration;
 use diskfacts_record::evidence::Intervals;
-use diskfacts_record::{Confidence, Finding, Severity};
+use diskfacts_record::{Confidence, Finding, Run, Severity};
 
 pub(super) const NAME: &str = "stalled";
 
@@ -13,6 +13,11 @@ pub(super) const NAME: &str = "stalled";
 /// chance: were they spread at random, one in 20 000 would be empty (a Poisson
 /// count of mean 10 is 0 with chance e^-10).
 const MANY: f64 = 10.0;
+
+/// A disk that turns may need so long for an operation without anything being
+/// wrong, nanoseconds: a stroke over all of it and a revolution or two at 5400 rpm.
+/// Where read-ahead completes many operations at once, that is an empty interval.
+const TURN_NS: u64 = 40_000_000;
 
 /// Share of the time from which on stalls move the figures of a stage and not
 /// only its slowest latencies.
@@ -29,7 +34,8 @@ struct Stalls {
 /// Runs of empty intervals between others. Before the first operation has come
 /// back there is nothing that stopped; and the last interval ends with the last
 /// operation, so none of them is merely the end of the trial.
-fn stalls(intervals: &Intervals) -> Stalls {
+/// Those that last no longer than `shortest_ns` are not counted.
+fn stalls(intervals: &Intervals, shortest_ns: u64) -> Stalls {
     let mut found = Stalls::default();
     let counts: Vec<f64> = intervals.operations.iter().map(|n| *n as f64).collect();
     if stats::median(&counts).is_none_or(|median| median < MANY) {
@@ -39,6 +45,9 @@ fn stalls(intervals: &Intervals) -> Stalls {
     let runs = intervals.operations[first..].chunk_by(|a, b| (*a == 0) == (*b == 0));
     for run in runs.filter(|run| run[0] == 0) {
         let ns = intervals.length_ns.saturating_mul(run.len() as u64);
+        if ns <= shortest_ns {
+            continue;
+        }
         found.number += 1;
         found.longest_ns = found.longest_ns.max(ns);
         found.total_ns = found.total_ns.saturating_add(ns);
@@ -51,6 +60,9 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let mut stages = Vec::new();
     let mut longest_ns = 0;
     let mut largest_share = 0.0_f64;
+    let mut leaves = context.run.stack.leaves();
+    let turns = leaves.any(|leaf| leaf.rotational == Some(true));
+    let shortest_ns = if turns { TURN_NS } else { 0 };
     for (stage, _) in context.each() {
         if stage.workload().beside.is_some() {
             // It waits while the other has its turn, as it was meant to.
@@ -60,7 +72,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         let mut all = Stalls::default();
         let mut trials = 0;
         for trial in &stage.trials {
-            let here = stalls(&trial.evidence.intervals);
+            let here = stalls(&trial.evidence.intervals, shortest_ns);
             trials += u64::from(here.number > 0);
             all.number += here.number;
             all.longest_ns = all.longest_ns.max(here.longest_ns);
@@ -110,14 +122,24 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         evidence,
         confidence: Confidence::Certain,
         refuted_by: "Operations that ended in the intervals counted as empty.".into(),
-        remedy: format!(
-            "Type `dmesg --ctime | tail -n 30` for resets and time-outs, look at `st` in `vmstat \
-             1` for a host that pauses this machine, and type `{}` to see whether they come \
-             again.",
-            measure_longer(context.run, 2)
-        ),
+        remedy: remedy(context.run),
         stages,
     }]
+}
+
+fn remedy(run: &Run) -> String {
+    let again = measure_longer(run, 2);
+    match planted(run, "[faults.stall] or [faults.stuck]") {
+        Some(planted) => format!(
+            "{planted}; flash stands still for its garbage collection as well. Type `{again}` to \
+             see whether they come again."
+        ),
+        None => format!(
+            "Type `dmesg --ctime | tail -n 30` for resets and time-outs, look at `st` in `vmstat \
+             1` for a host that pauses this machine, and type `{again}` to see whether they come \
+             again."
+        ),
+    }
 }
 
 #[cfg(test)]
@@ -126,10 +148,25 @@ mod tests {
     use crate::testing::{self, each, only};
 
     fn of(operations: &[u64]) -> Stalls {
-        stalls(&Intervals {
+        stalls(&intervals(operations), 0)
+    }
+
+    fn intervals(operations: &[u64]) -> Intervals {
+        Intervals {
             length_ns: 20_000_000,
             operations: operations.to_vec(),
-        })
+        }
+    }
+
+    #[test]
+    fn what_a_disk_that_turns_needs_for_an_operation_is_no_stall() {
+        let short = intervals(&[50, 0, 0, 50, 50, 0, 50]);
+        assert_eq!(stalls(&short, TURN_NS), Stalls::default());
+        let long = intervals(&[50, 0, 0, 0, 50, 50, 0, 50]);
+        assert_eq!(
+            (stalls(&long, TURN_NS).number, stalls(&long, 0).number),
+            (1, 2)
+        );
     }
 
     #[test]

@@ -95,14 +95,21 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         } else {
             Confidence::Possible
         },
-        refuted_by: "Another speed in what `smartctl -i` or the data sheet says of the disk, or \
-                     waits of other lengths in a repeat on an idle disk."
-            .into(),
+        refuted_by: refuted_by(context.run),
         remedy: "Sync less often: let several commits share one sync, or write larger blocks. \
                  Else put what is synced on a device that does not rotate."
             .into(),
         stages: Matrix::stages(matrix.small_synced()),
     }]
+}
+
+fn refuted_by(run: &Run) -> String {
+    if run.target.kind == TargetKind::Simulated {
+        return "Another `rpm` in the profile of the simulated disk.".into();
+    }
+    "Another speed in what `smartctl -i` or the data sheet says of the disk, or waits of other \
+     lengths in a repeat on an idle disk."
+        .into()
 }
 
 #[cfg(test)]

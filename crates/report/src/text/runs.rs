@@ -10,6 +10,14 @@ use diskfacts_record::Status;
 pub struct RunRow {
     /// Its id.
     pub id: String,
+    /// When it began, RFC 3339, UTC.
+    pub started: String,
+    /// When it ended, if it has.
+    pub ended: Option<String>,
+    /// Version of the diskfacts that made it.
+    pub tool_version: String,
+    /// Name of the host that it was made on, where that is known.
+    pub host: Option<String>,
     /// How it ended; `None` when it is a word of a newer diskfacts.
     pub status: Option<Status>,
     /// Whether the process that makes a running one lives; `None` when that
@@ -21,6 +29,14 @@ pub struct RunRow {
     pub plan: String,
     /// The target: its real path, or `sim:` and the name of a simulated disk.
     pub target: String,
+}
+
+impl RunRow {
+    /// Its status in a word: that of the record, or what became of one that is
+    /// still called running.
+    pub fn word(&self) -> &'static str {
+        word(self).1
+    }
 }
 
 /// A table of runs in the order they are given; the target, which may be long,

@@ -115,6 +115,10 @@ fn a_target_without_a_device() {
 #[test]
 fn the_list_of_runs() {
     let row = |id: &str, status, alive, trials, plan: &str, target: &str| RunRow {
+        started: "2026-11-21T04:12:50Z".to_owned(),
+        ended: None,
+        tool_version: "0.1.0".to_owned(),
+        host: None,
         id: id.into(),
         status,
         alive,

@@ -81,6 +81,8 @@ pub(super) struct Setup {
     pub(super) plant: Plant,
     pub(super) plan: Plan,
     pub(super) seed: u64,
+    /// The time of the run, virtual nanoseconds, for stages without one of theirs.
+    pub(super) time_ns: u64,
 }
 
 impl Setup {
@@ -101,6 +103,7 @@ impl Setup {
             plant: Plant::default(),
             plan,
             seed: 1,
+            time_ns: u64::MAX,
         }
     }
 
@@ -129,7 +132,7 @@ impl Setup {
         // Every stage says itself how long it takes.
         let started = Timestamp::UNIX_EPOCH;
         let mut run = begun(started, self.seed, &measured.target, stack, plan);
-        run.run.budget_ns = Some(u64::MAX);
+        run.run.budget_ns = Some(self.time_ns);
         trials(
             &mut run,
             &mut measured,

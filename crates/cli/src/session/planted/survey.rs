@@ -1,0 +1,103 @@
+//! The plan that is done unless another is named, on disks without a flaw: what is
+//! found then follows from the plan and the time, and is no more than that.
+
+use super::claims;
+use super::setup::Setup;
+use diskfacts_disk::profile::profiles;
+use diskfacts_plan::{Pattern, Stage, SyncMode};
+use diskfacts_record::{Finding, Run};
+
+const SECOND: u64 = 1_000_000_000;
+
+/// Operations of a stage that is served from memory: half a million a second, of
+/// which no disk is seen.
+const FROM_MEMORY: u64 = 100_000;
+
+/// A survey of the disk of this profile. What turns gets so much time; flash does
+/// as much in a sixth of it. There what was written is still being sorted out while
+/// the next stages run, and moves their figures: so only what reads or syncs is done.
+fn survey(profile: &str, seconds: u64) -> (Run, bool) {
+    let mut setup = Setup::on(profile);
+    let turns = setup.profile.is_rotational();
+    setup.plan = diskfacts_plan::builtin::plan("survey").expect("it is built in");
+    setup.stage("cached-random-read").workload.stop.operations = Some(FROM_MEMORY);
+    if !turns {
+        setup.plan.stages.retain(|stage| !is_unsynced(stage));
+    }
+    setup.time_ns = seconds * SECOND / if turns { 1 } else { 6 };
+    (setup.run(), turns)
+}
+
+/// Whether a stage writes and never syncs.
+fn is_unsynced(stage: &Stage) -> bool {
+    stage.workload.operation.writes() && stage.workload.sync == SyncMode::None
+}
+
+/// Whether it does so anywhere on the disk.
+fn is_scattered(stage: &Stage) -> bool {
+    is_unsynced(stage) && stage.workload.pattern != Pattern::Sequential
+}
+
+/// What is so of a disk that turns and has no flaw: a cache that forgets, and stages
+/// whose blocks are written back too long for more than a trial or two.
+fn is_so(finding: &Finding, run: &Run) -> bool {
+    let mut stages = finding.stages.iter();
+    let stage = |name: &String| run.plan.stage(name).expect("a stage of the plan").clone();
+    match finding.rule.as_str() {
+        "not-durable" => stages.all(|name| is_unsynced(&stage(name))),
+        "too-few-trials" => stages.all(|name| is_scattered(&stage(name))),
+        _ => false,
+    }
+}
+
+#[test]
+fn a_survey_of_a_disk_without_a_flaw_finds_only_what_is_so() {
+    let mut wrong = Vec::new();
+    for name in profiles() {
+        let (mut run, _) = survey(name, 240);
+        let findings = std::mem::take(&mut run.findings);
+        let others = findings.into_iter().filter(|f| !is_so(f, &run));
+        let others: Vec<Finding> = others.collect();
+        if !others.is_empty() {
+            wrong.push(format!("{name}\n{}", claims(&others)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_short_survey_of_a_slow_disk_is_called_short_and_nothing_worse() {
+    let mut wrong = Vec::new();
+    for name in profiles() {
+        let (mut run, turns) = survey(name, 20);
+        if !turns {
+            continue;
+        }
+        let findings = std::mem::take(&mut run.findings);
+        let others = findings.into_iter().filter(|f| {
+            let short = ["too-short", "too-noisy"].contains(&f.rule.as_str());
+            !short && !is_so(f, &run)
+        });
+        let others: Vec<Finding> = others.collect();
+        if !others.is_empty() {
+            wrong.push(format!("{name}\n{}", claims(&others)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn on_a_disk_that_turns_what_is_written_back_for_long_costs_the_others_no_trial() {
+    let (run, _) = survey("hdd-7200-1tb", 60);
+    for stage in &run.plan.stages {
+        let trials = run.trials.iter().filter(|trial| trial.stage == stage.name);
+        let wanted = if is_scattered(stage) { 1 } else { 5 };
+        assert_eq!(trials.count(), wanted, "{}", stage.name);
+    }
+    let notes = run.run.notes.join(" ");
+    assert!(
+        notes
+            .contains("1 of 5 trials of random-write-qd1, random-write-qd32, mixed-70-30, because"),
+        "{notes}"
+    );
+}

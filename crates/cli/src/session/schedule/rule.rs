@@ -1,0 +1,76 @@
+//! When a stage has its trials, what ends them, and what they cost beside.
+
+use diskfacts_plan::{Operation, Pattern, Plan, Stage, Stop, SyncMode};
+
+/// When a stage has its rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Turn {
+    /// With all the others.
+    Early,
+    /// After them, because the disk is busy for long with what it leaves.
+    Late {
+        /// It reads as well: it leaves less, and goes first.
+        only_writes: bool,
+    },
+}
+
+impl Turn {
+    fn of(stage: &Stage, disk_turns: bool) -> Self {
+        let workload = &stage.workload;
+        let leaves_much = leaves(stage) && workload.pattern != Pattern::Sequential;
+        if disk_turns && leaves_much {
+            Self::Late {
+                only_writes: workload.operation == Operation::Write,
+            }
+        } else {
+            Self::Early
+        }
+    }
+
+    pub(super) fn is_late(self) -> bool {
+        self != Self::Early
+    }
+}
+
+/// Whether a stage leaves something to be written back.
+fn leaves(stage: &Stage) -> bool {
+    stage.workload.operation.writes() && stage.workload.sync == SyncMode::None
+}
+
+/// What ends the trials of a stage, and what is known of them.
+#[derive(Debug, Clone)]
+pub(super) struct Rule {
+    pub(super) name: String,
+    pub(super) stop: Stop,
+    /// Whether they also end at their share of the time.
+    pub(super) shares: bool,
+    pub(super) turn: Turn,
+    /// Whether it leaves something to be written back.
+    pub(super) leaves: bool,
+    /// Trials that were begun.
+    pub(super) begun: u32,
+    /// Nanoseconds that were spent around its last trial: before it, and after
+    /// it where it left something.
+    pub(super) around_ns: u64,
+}
+
+impl Rule {
+    /// Nanoseconds that its trials have whatever the others do.
+    pub(super) fn given_ns(&self) -> Option<u64> {
+        self.stop.time_ns.filter(|_| !self.shares)
+    }
+}
+
+/// The rules of a plan's stages; `disk_turns` says what the disk is.
+pub(super) fn rules_of(plan: &Plan, disk_turns: bool) -> Vec<Rule> {
+    let rule = |stage: &Stage| Rule {
+        name: stage.name.clone(),
+        stop: stage.workload.stop,
+        shares: stage.shares_time(),
+        turn: Turn::of(stage, disk_turns),
+        leaves: leaves(stage),
+        begun: 0,
+        around_ns: 0,
+    };
+    plan.stages.iter().map(rule).collect()
+}

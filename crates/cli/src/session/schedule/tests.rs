@@ -1,0 +1,240 @@
+//! Trials within a time, on disks that need none beside it and on others.
+
+use super::*;
+use diskfacts_plan::{Amount, Operation, Pattern, Stage, Workload};
+use std::collections::BTreeMap;
+
+fn plan(stops: &[Stop], trials: u32) -> Plan {
+    Plan {
+        name: "p".into(),
+        about: String::new(),
+        trials,
+        time_ns: None,
+        stages: stops
+            .iter()
+            .enumerate()
+            .map(|(i, stop)| Stage {
+                name: format!("s{i}"),
+                about: String::new(),
+                workload: Workload {
+                    stop: *stop,
+                    ..Workload::default()
+                },
+                settings: BTreeMap::new(),
+                full: None,
+            })
+            .collect(),
+    }
+}
+
+const SECOND: u64 = 1_000_000_000;
+
+#[test]
+fn every_stage_is_done_once_per_round_in_an_order_of_its_own() {
+    let plan = plan(&[Stop::default(); 6], 4);
+    let mut schedule = Schedule::new(&plan, false, 3, (600 * SECOND, 0));
+    let all: Vec<Next> = std::iter::from_fn(|| schedule.next_with(600 * SECOND)).collect();
+    assert_eq!(all.len(), 24);
+    let rounds: Vec<Vec<usize>> = all
+        .chunks(6)
+        .map(|r| r.iter().map(|n| n.stage).collect())
+        .collect();
+    for (i, round) in rounds.iter().enumerate() {
+        let mut sorted = round.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, [0, 1, 2, 3, 4, 5]);
+        assert!(
+            all[i * 6..i * 6 + 6]
+                .iter()
+                .all(|n| n.number as usize == i + 1)
+        );
+    }
+    assert!(rounds.iter().any(|round| *round != rounds[0]));
+    assert_eq!(
+        all.iter().map(|n| n.order).collect::<Vec<_>>(),
+        (1..=24).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn what_is_left_is_shared_by_the_trials_without_a_stop_rule() {
+    let timed = Stop {
+        time_ns: Some(4 * SECOND),
+        ..Stop::default()
+    };
+    let plan = plan(&[Stop::default(), timed], 2);
+    let mut schedule = Schedule::new(&plan, false, 1, (100 * SECOND, 80 * SECOND));
+    let mut left = 20 * SECOND;
+    while let Some(next) = schedule.next_with(left) {
+        let time = next.stop.time_ns.expect("every trial has a time");
+        // 20 s, of which two times 4 s are given away: 6 s each.
+        assert_eq!(time, if next.stage == 1 { 4 } else { 6 } * SECOND);
+        left -= time;
+        schedule.took(time);
+    }
+    assert_eq!(left, 0);
+}
+
+#[test]
+fn a_full_amount_shares_the_time_unless_it_is_asked_for() {
+    let amount = Stop {
+        bytes: Some(1 << 20),
+        ..Stop::default()
+    };
+    let mut plan = plan(&[amount, amount], 1);
+    for stage in &mut plan.stages {
+        stage.full = Some(Amount {
+            operations: Some(7),
+            ..Amount::default()
+        });
+    }
+    let mut schedule = Schedule::new(&plan, false, 1, (100 * SECOND, 0));
+    let first = schedule.next_with(20 * SECOND).expect("a trial");
+    assert_eq!(
+        (first.stop.time_ns, first.stop.bytes),
+        (Some(10 * SECOND), Some(1 << 20))
+    );
+    // The first ended long before its share was over.
+    let second = schedule.next_with(19 * SECOND).expect("a trial");
+    assert_eq!(second.stop.time_ns, Some(19 * SECOND));
+
+    assert!(plan.in_full());
+    let mut schedule = Schedule::new(&plan, false, 1, (SECOND, 0));
+    let next = schedule.next_with(0).expect("a trial");
+    assert_eq!((next.stop.time_ns, next.stop.bytes), (None, None));
+    assert_eq!(next.stop.operations, Some(7));
+}
+
+#[test]
+fn a_round_that_no_longer_fits_is_left_out_and_that_is_said() {
+    let plan = plan(&[Stop::default(); 2], 5);
+    let mut schedule = Schedule::new(&plan, false, 1, (60 * SECOND, 0));
+    let mut elapsed = 0;
+    let mut done = 0;
+    while let Some(next) = schedule.next(elapsed) {
+        let time = next.stop.time_ns.expect("every trial has a time");
+        // Around each trial, ten seconds.
+        elapsed += time + 10 * SECOND;
+        schedule.took(time);
+        done += 1;
+    }
+    // Two trials of 6 s and 20 s around them; then two shorter ones.
+    assert_eq!(done, 4);
+    assert!(elapsed < 70 * SECOND, "{elapsed}");
+    let said = schedule.left_out().unwrap_or_default();
+    assert!(said.starts_with("2 of 5 trials per stage"), "{said}");
+}
+
+#[test]
+fn all_rounds_are_done_where_nothing_takes_longer() {
+    let plan = plan(&[Stop::default(); 2], 5);
+    let mut schedule = Schedule::new(&plan, false, 1, (60 * SECOND, 0));
+    let mut elapsed = 0;
+    let mut done = 0;
+    while let Some(next) = schedule.next(elapsed) {
+        let time = next.stop.time_ns.expect("every trial has a time");
+        elapsed += time;
+        schedule.took(time);
+        done += 1;
+    }
+    assert_eq!((done, schedule.left_out()), (10, None));
+}
+
+#[test]
+fn too_little_time_for_one_round_is_said() {
+    let plan = plan(&[Stop::default(); 10], 5);
+    let mut schedule = Schedule::new(&plan, false, 1, (SECOND / 10, 0));
+    assert_eq!(schedule.rounds, 1);
+    // Whatever passed since the call.
+    schedule.missing_ns = 9 * SECOND / 10;
+    let note = schedule.note().unwrap_or_default();
+    assert!(
+        note.starts_with("1 of 5 trials per stage, because the time of 100 ms")
+            && note.contains("even these may take up to 900 ms longer"),
+        "{note}"
+    );
+    schedule.asked_rounds = 1;
+    assert_eq!(
+        schedule.note().unwrap_or_default(),
+        "The trials may take up to 900 ms longer than the time of 100 ms allows; give it more \
+         with --time."
+    );
+    let next = schedule.next_with(0).expect("a trial");
+    assert_eq!(next.stop.time_ns, Some(SHORTEST_NS));
+}
+
+#[test]
+fn little_time_makes_fewer_trials_and_says_so() {
+    let plan = plan(&[Stop::default(); 10], 5);
+    let schedule = Schedule::new(&plan, false, 1, (5 * SECOND, 0));
+    assert_eq!(schedule.rounds, 2);
+    assert!(schedule.note().is_some_and(|note| note.contains("--time")));
+    let plenty = Schedule::new(&plan, false, 1, (60 * SECOND, 0));
+    assert_eq!((plenty.rounds, plenty.note()), (5, None));
+}
+
+/// Reads, and writes anywhere that are never synced.
+fn with_a_writer(trials: u32) -> Plan {
+    let mut plan = plan(&[Stop::default(); 3], trials);
+    plan.stages[1].workload.operation = Operation::Write;
+    plan.stages[1].workload.pattern = Pattern::Random;
+    plan
+}
+
+/// Which stages had a trial of how many seconds, when what the second stage left
+/// takes `after` seconds.
+fn done(plan: &Plan, disk_turns: bool, seconds: u64, after: u64) -> (Vec<(usize, f64)>, Schedule) {
+    let mut schedule = Schedule::new(plan, disk_turns, 1, (seconds * SECOND, 0));
+    let (mut elapsed, mut left) = (0, false);
+    let mut trials = Vec::new();
+    while let Some(next) = schedule.next(elapsed) {
+        let time = next.stop.time_ns.expect("every trial has a time");
+        elapsed += time + if left { after * SECOND } else { 0 };
+        left = next.stage == 1;
+        schedule.took(time);
+        trials.push((next.stage, time as f64 / 1e9));
+    }
+    (trials, schedule)
+}
+
+#[test]
+fn what_a_disk_that_turns_writes_back_for_long_comes_last_and_only_once() {
+    let (trials, schedule) = done(&with_a_writer(3), true, 60, 30);
+    let stages: Vec<usize> = trials.iter().map(|(stage, _)| *stage).collect();
+    assert!(stages[..6].iter().all(|stage| *stage != 1), "{stages:?}");
+    // 60 s over nine trials; the second one of the writer would wait half a minute.
+    assert_eq!(stages[6..], [1, 1]);
+    assert!(
+        trials
+            .iter()
+            .all(|(_, seconds)| (6.6..6.7).contains(seconds)),
+        "{trials:?}"
+    );
+    assert_eq!(
+        schedule.left_out().unwrap_or_default(),
+        "2 of 3 trials of s1, because what is done around them (writing back what a trial left, \
+         filling caches) took too much of the time of 60 s; give it more with --time."
+    );
+}
+
+#[test]
+fn where_nothing_turns_all_stages_share_the_rounds() {
+    let (trials, schedule) = done(&with_a_writer(3), false, 60, 0);
+    for round in trials.chunks(3) {
+        let mut stages: Vec<usize> = round.iter().map(|(stage, _)| *stage).collect();
+        stages.sort_unstable();
+        assert_eq!(stages, [0, 1, 2]);
+    }
+    assert_eq!((trials.len(), schedule.left_out()), (9, None));
+}
+
+#[test]
+fn what_is_done_around_a_trial_is_foreseen_once_it_is_known() {
+    // What the writer leaves takes 5 s, wherever its trial is in the round.
+    let (trials, _) = done(&with_a_writer(3), false, 60, 5);
+    let last: Vec<f64> = trials[3..].iter().map(|(_, seconds)| *seconds).collect();
+    let (low, high) = last
+        .iter()
+        .fold((f64::MAX, 0.0_f64), |(l, h), s| (l.min(*s), h.max(*s)));
+    assert!(high / low < 1.5, "{trials:?}");
+}

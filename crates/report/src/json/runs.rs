@@ -1,0 +1,52 @@
+//! The document of `runs --json`.
+
+use super::document;
+use crate::text::RunRow;
+use diskfacts_record::SCHEMA;
+use serde::Serialize;
+
+/// The document of `runs --json`: `schema` and `runs`, in the order they are given.
+///
+/// # Panics
+/// Never, as [`run`](super::run).
+pub fn runs(runs: &[RunRow]) -> String {
+    #[derive(Serialize)]
+    struct Runs<'a> {
+        schema: u32,
+        runs: Vec<Listed<'a>>,
+    }
+    document(&Runs {
+        schema: SCHEMA,
+        runs: runs.iter().map(Listed::of).collect(),
+    })
+}
+
+/// A stored run.
+#[derive(Serialize)]
+struct Listed<'a> {
+    id: &'a str,
+    status: &'static str,
+    started: &'a str,
+    ended: Option<&'a str>,
+    tool_version: &'a str,
+    host: Option<&'a str>,
+    target: &'a str,
+    plan: &'a str,
+    trials: u64,
+}
+
+impl<'a> Listed<'a> {
+    fn of(run: &'a RunRow) -> Self {
+        Self {
+            id: &run.id,
+            status: run.word(),
+            started: &run.started,
+            ended: run.ended.as_deref(),
+            tool_version: &run.tool_version,
+            host: run.host.as_deref(),
+            target: &run.target,
+            plan: &run.plan,
+            trials: run.trials,
+        }
+    }
+}
