@@ -54,12 +54,18 @@ impl Drive {
         }
     }
 
-    fn build(&self, defects: Defects, lying_flush: bool, seed: u64) -> Box<dyn Device> {
+    fn build(
+        &self,
+        defects: Defects,
+        lying_flush: bool,
+        seed: u64,
+        turned_ns: u64,
+    ) -> Box<dyn Device> {
         match self {
             Self::Hdd(hdd) => {
                 let phase_ns = Rng::new(seed).below(hdd.revolution_ns);
                 let drive = Hdd::with_faults(hdd.clone(), defects, lying_flush);
-                Box::new(drive.turned(phase_ns))
+                Box::new(drive.turned(phase_ns + turned_ns))
             }
             Self::Ssd(ssd) => Box::new(Ssd::with_faults(ssd.clone(), defects, lying_flush)),
         }
@@ -291,26 +297,32 @@ impl Profile {
 /// host. The seed determines how far each spindle had turned at the start, and
 /// when a neighbour disturbs.
 pub fn build_disk(profile: &Profile, seed: u64) -> Box<dyn Device> {
-    build_disk_behind(profile, seed, None)
+    build_disk_behind(profile, seed, None, 0)
 }
 
 /// As [`build_disk`], each drive behind a queue of the host's block layer:
-/// Linux schedules at the members of an array, not above it.
+/// Linux schedules at the members of an array, not above it. At the start each
+/// spindle has turned `apart_ns` further against the one of the member before
+/// than `seed` says.
 pub fn build_disk_behind(
     profile: &Profile,
     seed: u64,
     queue: Option<BlockParameters>,
+    apart_ns: u64,
 ) -> Box<dyn Device> {
     let faults = &profile.faults;
     let sector = profile.drive.logical_sector();
     let drive = |member: usize| {
         let seed = seed_of_part(seed, member as u64);
+        let turned_ns = apart_ns * member as u64;
         let drive = if member == faults.member {
             let defects = faults.defects(sector);
-            let drive = profile.drive.build(defects, faults.lying_flush, seed);
+            let lying_flush = faults.lying_flush;
+            let drive = profile.drive.build(defects, lying_flush, seed, turned_ns);
             faults.plant_around_drive(drive)
         } else {
-            profile.drive.build(Defects::default(), false, seed)
+            let none = Defects::default();
+            profile.drive.build(none, false, seed, turned_ns)
         };
         match queue {
             Some(parameters) => Box::new(BlockQueue::new(parameters, drive)) as Box<dyn Device>,
