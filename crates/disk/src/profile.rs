@@ -7,11 +7,13 @@
 mod error;
 mod faults;
 mod hdd;
+mod layout;
 mod ssd;
 mod stack;
 mod table;
 
 pub use error::ProfileError;
+pub use layout::LayoutParameters;
 pub use stack::RaidParameters;
 pub use table::Filled;
 
@@ -83,6 +85,8 @@ pub struct Profile {
     pub drive: Drive,
     /// The array.
     pub raid: Option<RaidParameters>,
+    /// Where what was measured on it lies.
+    pub layout: Option<LayoutParameters>,
     /// What lies between the disk and the host.
     pub network: Option<NetworkParameters>,
     /// The host, where it is a part of what is simulated.
@@ -202,6 +206,10 @@ pub fn read(text: &str) -> Result<(Profile, Vec<Filled>), ProfileError> {
         .map(stack::network)
         .transpose()?;
     let host = top.table("host", "[host]")?.map(stack::host).transpose()?;
+    let layout = top
+        .table("layout", "[layout]")?
+        .map(|table| layout::layout(table, drive.capacity(), drive.logical_sector()))
+        .transpose()?;
     let faults = match top.table("faults", "[faults]")? {
         Some(table) => faults::read(table, drive.logical_sector())?,
         None => Faults::default(),
@@ -211,6 +219,7 @@ pub fn read(text: &str) -> Result<(Profile, Vec<Filled>), ProfileError> {
         about,
         drive,
         raid,
+        layout,
         network,
         host,
         faults,

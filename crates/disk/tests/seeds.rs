@@ -176,8 +176,12 @@ fn a_profile_that_no_seed_can_run_on_is_refused_with_the_reason() {
     local.network = None;
     let text = reproduce(1, Some(&local)).unwrap_err().to_string();
     assert!(text.contains("no table [network]"), "{text}");
-    // The document's partition begins beyond the end of this one.
-    let small = with("hdd-7200-1tb", "\"1TB\"", "\"100GB\"").unwrap_err();
+    let mut bare = profile("hdd-7200-1tb").unwrap();
+    bare.layout = None;
+    let text = reproduce(1, Some(&bare)).unwrap_err().to_string();
+    assert!(text.contains("no table [layout]"), "{text}");
+    // The document's partition ends beyond the end of this one.
+    let small = with("hdd-7200-1tb", "\"1TB\"", "\"501GB\"").unwrap_err();
     let Unfit::Failed { seed, source, .. } = small else {
         panic!("{small}");
     };

@@ -16,6 +16,7 @@ mod direct_refused;
 mod early_acknowledgement;
 mod engine_fell_back;
 mod flush_cost;
+mod flush_not_to_medium;
 mod holes;
 mod interrupted;
 mod io_errors;
@@ -94,7 +95,7 @@ pub fn all() -> &'static [Rule] {
     &RULES
 }
 
-const RULES: [Rule; 28] = [
+const RULES: [Rule; 29] = [
     Rule {
         name: io_errors::NAME,
         about: "operations failed",
@@ -129,6 +130,11 @@ const RULES: [Rule; 28] = [
         name: sync_without_flush::NAME,
         about: "syncs did not flush a volatile write cache",
         check: sync_without_flush::check,
+    },
+    Rule {
+        name: flush_not_to_medium::NAME,
+        about: "syncs came back sooner than the medium can turn",
+        check: flush_not_to_medium::check,
     },
     Rule {
         name: other_io::NAME,

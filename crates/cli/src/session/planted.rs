@@ -4,6 +4,7 @@
 
 mod cases;
 mod matrix;
+mod seeds;
 mod setup;
 mod truth;
 

@@ -4,11 +4,12 @@
 //! stream can go on.
 
 use super::neighbour::Neighbour;
-use super::truth::Served;
+use super::truth::{Served, spend};
 use crate::engine::{Completion as Done, FailedIn, Op};
 use diskfacts_disk::host::Host;
 use diskfacts_disk::request::Kind;
 use diskfacts_disk::{Breakdown, Completion, Device, Extent, Flags, IoError, Request};
+use diskfacts_record::evidence::TimeParts;
 use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -101,6 +102,8 @@ pub(super) struct Machine {
     arrived: Vec<Completion>,
     own: Option<Result<(), IoError>>,
     pub(super) served: Served,
+    /// Where the time of the trial's operations went.
+    pub(super) spent: TimeParts,
     /// Bytes of direct reads and writes that were sent to the block layer.
     pub(super) direct_read_bytes: u64,
     pub(super) direct_write_bytes: u64,
@@ -126,6 +129,7 @@ impl Machine {
             arrived: Vec::new(),
             own: None,
             served: Served::default(),
+            spent: TimeParts::default(),
             direct_read_bytes: 0,
             direct_write_bytes: 0,
         })
@@ -165,6 +169,7 @@ impl Machine {
         }
         self.host.begin_window();
         self.served = Served::default();
+        self.spent = TimeParts::default();
         self.direct_read_bytes = 0;
         self.direct_write_bytes = 0;
     }
@@ -329,6 +334,7 @@ impl Machine {
             && due_ns <= self.now_ns
         {
             self.made_up.pop_front();
+            self.spent.host_ns += self.access.call_ns;
             self.answer(tag, Ok(()));
         }
         let capacity = self.host.capacity();
@@ -366,6 +372,9 @@ impl Machine {
             self.own = Some(completion.result);
             return;
         }
+        if completion.tag & 3 != FINAL_SYNC {
+            spend(&mut self.spent, &completion.breakdown);
+        }
         let is_transfer = completion.tag & 3 == TRANSFER;
         if is_transfer && completion.result.is_ok() {
             let write = completion.kind == Kind::Write;
@@ -398,6 +407,7 @@ impl Machine {
             stream.synced = Some(result);
             return;
         }
+        self.spent.operations += 1;
         stream.ready.push(Done {
             slot,
             // Blocks are at most 1 GiB.

@@ -6,6 +6,7 @@
 use super::look::Style;
 use super::matrix;
 use super::page::Page;
+use super::parts;
 use super::words::{count, grouped, percent, rate, workload};
 use super::wrap::columns;
 use diskfacts_record::evidence::ErrorCount;
@@ -90,6 +91,7 @@ fn below(page: &mut Page<'_>, run: &Run, figures: &StageFigures) {
     let latency = latency(page, &figures.latency_ns);
     served_beside(page, INDENT, &format!("{indent}{latency}"), figures);
     mixed(page, INDENT, figures);
+    spent(page, run, INDENT, figures);
 }
 
 /// A line that ends with who served the bytes, or a line more if that is long.
@@ -129,6 +131,7 @@ fn beside(page: &mut Page<'_>, run: &Run, figures: &StageFigures) {
         &about(run, figures),
     );
     mixed(page, indent, figures);
+    spent(page, run, indent, figures);
 }
 
 fn name(figures: &StageFigures) -> String {
@@ -206,6 +209,13 @@ fn mixed(page: &mut Page<'_>, indent: usize, figures: &StageFigures) {
             let line = format!("{}{}   {name} alone", " ".repeat(indent), latency(page, of));
             page.line(&line);
         }
+    }
+}
+
+/// Where the time went, of a simulated disk.
+fn spent(page: &mut Page<'_>, run: &Run, indent: usize, figures: &StageFigures) {
+    if let Some(parts) = parts::of_stage(run, figures, page.look) {
+        page.paragraph(indent, Style::Plain, &parts);
     }
 }
 
