@@ -3,8 +3,9 @@
 //! Goals: 2 million for a hard disk with one request in flight, 1 million with
 //! 32, the strided reads of seed 000's 16 GiB plan well below a second, and the
 //! map of a flash drive below 1 % of its capacity.
-//! `cargo bench -p diskfacts-disk` runs it; `cargo test` runs a thousandth of
-//! it, as `--small` does, so that it does not rot.
+//! `cargo bench -p diskfacts-disk` runs it, `cargo bench -p diskfacts-disk --
+//! "disk, random writes"` what has these words in its name; `cargo test` runs a
+//! thousandth of it, as `--small` does, so that it does not rot.
 //!
 //! The time is that of this thread on a processor, from
 //! /proc/thread-self/schedstat where there is one, so that other work on the
@@ -130,6 +131,10 @@ fn map(capacity: u64) {
 
 fn main() {
     let has = |wanted: &str| std::env::args().any(|argument| argument == wanted);
+    let wanted = std::env::args()
+        .skip(1)
+        .find(|argument| !argument.starts_with('-'));
+    let is_wanted = |what: &str| wanted.as_ref().is_none_or(|words| what.contains(words));
     let is_small = has("--small") || !has("--bench");
     let scale = if is_small { 1000 } else { 1 };
     for (what, name, depth, count, writes) in [
@@ -158,6 +163,13 @@ fn main() {
             "hard disk, random writes, depth 1",
             "hdd-7200-1tb",
             1,
+            1_000_000,
+            true,
+        ),
+        (
+            "hard disk, random writes, depth 32",
+            "hdd-7200-1tb",
+            32,
             500_000,
             true,
         ),
@@ -190,8 +202,14 @@ fn main() {
             true,
         ),
     ] {
-        measure(what, name, depth, count / scale, writes);
+        if is_wanted(what) {
+            measure(what, name, depth, count / scale, writes);
+        }
     }
-    strided(if is_small { 64 } else { 1 });
-    map(if is_small { 4 << 30 } else { 1 << 40 });
+    if is_wanted("strided plan") {
+        strided(if is_small { 64 } else { 1 });
+    }
+    if is_wanted("map of a flash drive") {
+        map(if is_small { 4 << 30 } else { 1 << 40 });
+    }
 }

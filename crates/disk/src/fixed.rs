@@ -34,21 +34,25 @@ fn log2_fixed(x: u64) -> u128 {
 fn exp2_fixed(power: u128) -> u128 {
     let whole = (power >> FRACTION) as u32;
     let mut result = ONE;
-    // root = 2^(2^-1), 2^(2^-2), ...
-    let mut root = integer_sqrt(2 * ONE * ONE);
-    for bit in (0..FRACTION).rev() {
+    for (bit, root) in (0..FRACTION).rev().zip(&ROOTS) {
         if power >> bit & 1 == 1 {
             result = (result * root) >> FRACTION;
         }
-        root = integer_sqrt(root * ONE);
     }
     result << whole
 }
 
-/// The square root of `x`, rounded down.
-fn integer_sqrt(x: u128) -> u128 {
-    x.isqrt()
-}
+/// 2^(2^-1), 2^(2^-2), ... 2^(2^-60), rounded down: each the square root of
+/// the one before.
+const ROOTS: [u128; FRACTION as usize] = {
+    let mut roots = [(2 * ONE * ONE).isqrt(); FRACTION as usize];
+    let mut at = 1;
+    while at < roots.len() {
+        roots[at] = (roots[at - 1] * ONE).isqrt();
+        at += 1;
+    }
+    roots
+};
 
 /// `base` to the power of `exponent` (0 to 1), for whole bases: the seek
 /// curve. The relative error is below 1e-12.

@@ -13,6 +13,7 @@ pub mod mechanism;
 pub mod parameters;
 mod pending;
 pub mod seek;
+mod sorted;
 pub mod stream;
 pub mod write_cache;
 mod writing;

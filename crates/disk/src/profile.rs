@@ -7,11 +7,13 @@
 mod error;
 mod faults;
 mod hdd;
+mod layout;
 mod ssd;
 mod stack;
 mod table;
 
 pub use error::ProfileError;
+pub use layout::LayoutParameters;
 pub use stack::RaidParameters;
 pub use table::Filled;
 
@@ -54,12 +56,18 @@ impl Drive {
         }
     }
 
-    fn build(&self, defects: Defects, lying_flush: bool, seed: u64) -> Box<dyn Device> {
+    fn build(
+        &self,
+        defects: Defects,
+        lying_flush: bool,
+        seed: u64,
+        turned_ns: u64,
+    ) -> Box<dyn Device> {
         match self {
             Self::Hdd(hdd) => {
                 let phase_ns = Rng::new(seed).below(hdd.revolution_ns);
                 let drive = Hdd::with_faults(hdd.clone(), defects, lying_flush);
-                Box::new(drive.turned(phase_ns))
+                Box::new(drive.turned(phase_ns + turned_ns))
             }
             Self::Ssd(ssd) => Box::new(Ssd::with_faults(ssd.clone(), defects, lying_flush)),
         }
@@ -77,6 +85,8 @@ pub struct Profile {
     pub drive: Drive,
     /// The array.
     pub raid: Option<RaidParameters>,
+    /// Where what was measured on it lies.
+    pub layout: Option<LayoutParameters>,
     /// What lies between the disk and the host.
     pub network: Option<NetworkParameters>,
     /// The host, where it is a part of what is simulated.
@@ -196,6 +206,10 @@ pub fn read(text: &str) -> Result<(Profile, Vec<Filled>), ProfileError> {
         .map(stack::network)
         .transpose()?;
     let host = top.table("host", "[host]")?.map(stack::host).transpose()?;
+    let layout = top
+        .table("layout", "[layout]")?
+        .map(|table| layout::layout(table, drive.capacity(), drive.logical_sector()))
+        .transpose()?;
     let faults = match top.table("faults", "[faults]")? {
         Some(table) => faults::read(table, drive.logical_sector())?,
         None => Faults::default(),
@@ -205,6 +219,7 @@ pub fn read(text: &str) -> Result<(Profile, Vec<Filled>), ProfileError> {
         about,
         drive,
         raid,
+        layout,
         network,
         host,
         faults,
@@ -291,26 +306,32 @@ impl Profile {
 /// host. The seed determines how far each spindle had turned at the start, and
 /// when a neighbour disturbs.
 pub fn build_disk(profile: &Profile, seed: u64) -> Box<dyn Device> {
-    build_disk_behind(profile, seed, None)
+    build_disk_behind(profile, seed, None, 0)
 }
 
 /// As [`build_disk`], each drive behind a queue of the host's block layer:
-/// Linux schedules at the members of an array, not above it.
+/// Linux schedules at the members of an array, not above it. At the start each
+/// spindle has turned `apart_ns` further against the one of the member before
+/// than `seed` says.
 pub fn build_disk_behind(
     profile: &Profile,
     seed: u64,
     queue: Option<BlockParameters>,
+    apart_ns: u64,
 ) -> Box<dyn Device> {
     let faults = &profile.faults;
     let sector = profile.drive.logical_sector();
     let drive = |member: usize| {
         let seed = seed_of_part(seed, member as u64);
+        let turned_ns = apart_ns * member as u64;
         let drive = if member == faults.member {
             let defects = faults.defects(sector);
-            let drive = profile.drive.build(defects, faults.lying_flush, seed);
+            let lying_flush = faults.lying_flush;
+            let drive = profile.drive.build(defects, lying_flush, seed, turned_ns);
             faults.plant_around_drive(drive)
         } else {
-            profile.drive.build(Defects::default(), false, seed)
+            let none = Defects::default();
+            profile.drive.build(none, false, seed, turned_ns)
         };
         match queue {
             Some(parameters) => Box::new(BlockQueue::new(parameters, drive)) as Box<dyn Device>,

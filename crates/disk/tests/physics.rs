@@ -162,7 +162,7 @@ const FINGERPRINTS: [(&str, u64); 13] = [
     ("raid10x4", 0x5468_8214_c33e_46f5),
     ("ssd-raid1", 0xa3cf_e96d_3fdc_0d8c),
     ("hdd-10k", 0x7a6b_8537_de5c_4e05),
-    ("san-entry", 0xb838_75a0_98e7_9f2e),
+    ("san-entry", 0x2a64_7dae_806b_34f2),
     ("hdd-20tb-cmr", 0x7590_5aef_c953_da03),
     ("ssd-sata", 0x99fb_0447_a5f6_b4c8),
     ("nvme-datacenter", 0x1b89_8d08_9bd5_3a95),

@@ -248,6 +248,36 @@ fn a_synced_write_waits_for_the_platter() {
 }
 
 #[test]
+fn where_the_time_went_adds_up_to_the_latencies() {
+    for (name, cache, sync) in [
+        ("hdd-7200-1tb", CacheMode::Direct, SyncMode::Fdatasync),
+        ("hdd-7200-1tb", CacheMode::Buffered, SyncMode::Fdatasync),
+        ("hdd-10k", CacheMode::Direct, SyncMode::None),
+        ("nvme-datacenter", CacheMode::Direct, SyncMode::ODsync),
+        ("raid6x8", CacheMode::Direct, SyncMode::Fsync),
+    ] {
+        let mut computer = computer(name, Plant::default());
+        let workload = Workload {
+            operation: Operation::Write,
+            pattern: Pattern::Random,
+            cache,
+            sync,
+            ..operations(4096)
+        };
+        let (outcome, seen) = run(&mut computer, &workload);
+        let parts = seen.truth.and_then(|truth| truth.time).expect("it knows");
+        assert_eq!(parts.operations, outcome.issued.writes, "{name}");
+        // The mean is exact, and what waits waits in these parts.
+        let mean_ns = outcome.histograms.write.mean().expect("operations");
+        let parts_ns = parts.total_ns() as f64 / parts.operations as f64;
+        assert!(
+            (parts_ns / mean_ns - 1.0).abs() < 1e-6,
+            "{name} {parts_ns} {mean_ns}"
+        );
+    }
+}
+
+#[test]
 fn a_warm_cache_serves_and_a_cold_one_does_not() {
     let mut computer = computer("hdd-7200-1tb", Plant::default());
     let workload = |cache, pattern| Workload {
@@ -257,7 +287,7 @@ fn a_warm_cache_serves_and_a_cold_one_does_not() {
         ..operations(4096)
     };
     let (_, warm) = run(&mut computer, &workload(CacheMode::Warm, Pattern::Random));
-    let truth = warm.truth.expect("a simulated disk knows");
+    let truth = warm.truth.expect("a simulated disk knows").layers;
     assert!(truth.page_cache >= 1.0, "{truth:?}");
     assert_eq!(warm.devices[0].reads, 0);
     assert_eq!(warm.residency_before.expect("seen").cached_bytes, 16 << 20);
@@ -266,7 +296,7 @@ fn a_warm_cache_serves_and_a_cold_one_does_not() {
         &workload(CacheMode::Cold, Pattern::Sequential),
     );
     assert_eq!(cold.residency_before.expect("seen").cached_bytes, 0);
-    let truth = cold.truth.expect("a simulated disk knows");
+    let truth = cold.truth.expect("a simulated disk knows").layers;
     assert!(truth.page_cache <= 0.0, "{truth:?}");
     // Read-ahead goes on beyond the span, and its last window, 128 KiB, was
     // still under way when the trial ended.

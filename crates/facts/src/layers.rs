@@ -40,7 +40,9 @@
 //! the leaves counted flushes, or single writes were forced to the medium (FUA,
 //! which the kernel uses for `O_DSYNC` and `O_SYNC` with direct I/O). A memory
 //! that a controller declares non-volatile counts as medium here. Else the
-//! drive acknowledged them, from whichever of the two: `unknown`.
+//! drive acknowledged them, from whichever of the two: `unknown`. So are synced
+//! writes of a disk that says it rotates and has a volatile cache, where they
+//! take less than any revolution allows: not all of what it says can be so.
 //!
 //! # A simulated disk
 //! knows who served the bytes, and says so in the evidence. It is not asked:
@@ -65,7 +67,7 @@ pub(crate) mod reach;
 use crate::share;
 use diskfacts_plan::Workload;
 use diskfacts_record::{Evidence, Layers, Stack};
-pub(crate) use durability::{all_leaves, flushes};
+pub(crate) use durability::{REVOLUTION_NS_MIN, all_leaves, faster_than_revolutions, flushes};
 use reach::{Direction, Reach};
 
 /// Filesystems that are nothing but page cache.

@@ -18,6 +18,7 @@ mod disturbed;
 mod early_acknowledgement;
 mod engine_fell_back;
 mod flush_cost;
+mod flush_not_to_medium;
 mod holes;
 mod interrupted;
 mod io_errors;
@@ -150,6 +151,11 @@ const RULES: &[Rule] = &[
         name: sync_without_flush::NAME,
         about: "syncs did not flush a volatile write cache",
         check: sync_without_flush::check,
+    },
+    Rule {
+        name: flush_not_to_medium::NAME,
+        about: "syncs came back sooner than the medium can turn",
+        check: flush_not_to_medium::check,
     },
     Rule {
         name: other_io::NAME,

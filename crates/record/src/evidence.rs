@@ -29,10 +29,10 @@ pub struct Evidence {
     pub residency_before: Option<Residency>,
     /// Page cache of the span after the trial.
     pub residency_after: Option<Residency>,
-    /// Who really served the bytes, when the target itself knows (a simulated
-    /// disk). The layers are worked out without it.
+    /// Who really served the bytes and where the time went, when the target
+    /// itself knows (a simulated disk). The layers are worked out without it.
     #[serde(default)]
-    pub truth: Option<crate::trial::Layers>,
+    pub truth: Option<Truth>,
     /// Processor time that the hypervisor gave to others while this machine
     /// wanted it, nanoseconds over all processors (`steal` of `/proc/stat`).
     #[serde(default)]
@@ -141,6 +141,110 @@ pub struct Beside {
     /// What the kernel charged to its threads during the trial. It is not in
     /// the evidence's own `process_io`.
     pub process_io: Option<ProcessIo>,
+}
+
+/// What a simulated disk knows of a trial, and no real one can tell.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Truth {
+    /// Who served the bytes.
+    #[serde(flatten)]
+    pub layers: crate::trial::Layers,
+    /// Where the time of the operations went; absent in runs of versions that
+    /// did not keep it.
+    #[serde(default)]
+    pub time: Option<TimeParts>,
+}
+
+/// Where the time of a trial's operations went, syncs behind them included: sums
+/// over the operations, nanoseconds. The parts do not overlap; together they are
+/// the time from submission to completion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct TimeParts {
+    /// Operations that they are of.
+    pub operations: u64,
+    /// Waiting for other requests.
+    pub queue_ns: u64,
+    /// The drive's processor at work on the commands.
+    pub overhead_ns: u64,
+    /// The arm moving, head switches included.
+    pub seek_ns: u64,
+    /// Waiting for the sector to come round.
+    pub rotation_ns: u64,
+    /// The medium at work: bytes under the head, flash read or programmed.
+    pub transfer_ns: u64,
+    /// Bytes on the drive's interface that did not overlap with the medium.
+    pub bus_ns: u64,
+    /// Waiting for the write cache: for room, or for a flush to empty it.
+    pub cache_wait_ns: u64,
+    /// Waiting while flash moves valid data or erases.
+    pub collection_ns: u64,
+    /// Waiting for a program or an erase that keeps a die busy.
+    pub program_ns: u64,
+    /// Reading or writing the same place again after a failure.
+    pub retry_ns: u64,
+    /// The device did nothing: a stall or a stuck queue.
+    pub stall_ns: u64,
+    /// Held back by a limit: heat, or a bucket of credits.
+    pub throttle_ns: u64,
+    /// The network between host and server.
+    pub network_ns: u64,
+    /// The host: system calls, copies, its scheduler's idling.
+    pub host_ns: u64,
+    /// Whole revolutions missed.
+    pub lost_revolutions: u64,
+    /// Times that a sector had to be tried again.
+    pub retries: u64,
+}
+
+impl TimeParts {
+    /// The parts, each with its name, as the documentation has them.
+    pub fn named(&self) -> [(&'static str, u64); 14] {
+        [
+            ("queue", self.queue_ns),
+            ("command overhead", self.overhead_ns),
+            ("seek", self.seek_ns),
+            ("rotation", self.rotation_ns),
+            ("transfer", self.transfer_ns),
+            ("interface", self.bus_ns),
+            ("cache wait", self.cache_wait_ns),
+            ("garbage collection", self.collection_ns),
+            ("busy die", self.program_ns),
+            ("retries", self.retry_ns),
+            ("stalls", self.stall_ns),
+            ("throttling", self.throttle_ns),
+            ("network", self.network_ns),
+            ("host", self.host_ns),
+        ]
+    }
+
+    /// The sum of the parts, ns.
+    pub fn total_ns(&self) -> u64 {
+        self.named().iter().map(|(_, ns)| ns).sum()
+    }
+
+    /// These and those of another trial.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            operations: self.operations + other.operations,
+            queue_ns: self.queue_ns + other.queue_ns,
+            overhead_ns: self.overhead_ns + other.overhead_ns,
+            seek_ns: self.seek_ns + other.seek_ns,
+            rotation_ns: self.rotation_ns + other.rotation_ns,
+            transfer_ns: self.transfer_ns + other.transfer_ns,
+            bus_ns: self.bus_ns + other.bus_ns,
+            cache_wait_ns: self.cache_wait_ns + other.cache_wait_ns,
+            collection_ns: self.collection_ns + other.collection_ns,
+            program_ns: self.program_ns + other.program_ns,
+            retry_ns: self.retry_ns + other.retry_ns,
+            stall_ns: self.stall_ns + other.stall_ns,
+            throttle_ns: self.throttle_ns + other.throttle_ns,
+            network_ns: self.network_ns + other.network_ns,
+            host_ns: self.host_ns + other.host_ns,
+            lost_revolutions: self.lost_revolutions + other.lost_revolutions,
+            retries: self.retries + other.retries,
+        }
+    }
 }
 
 /// What did the operations, and how.

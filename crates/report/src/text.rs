@@ -18,6 +18,7 @@ mod heading;
 mod look;
 mod matrix;
 mod page;
+mod parts;
 mod plans;
 mod progress;
 mod reproduction;

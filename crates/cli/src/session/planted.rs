@@ -6,6 +6,7 @@ mod cases;
 mod matrix;
 mod positions;
 mod requests;
+mod seeds;
 mod setup;
 mod survey;
 mod truth;

@@ -165,6 +165,12 @@ impl Hdd {
         !self.writers.is_empty()
     }
 
+    /// Whether a write may be acknowledged from the cache.
+    fn may_cache(&self, request: &Request) -> bool {
+        let cache = &self.parameters.write_cache;
+        cache.enabled && (cache.protected || !request.flags.fua)
+    }
+
     /// Takes in from the front what may be taken in.
     fn admit(&mut self, now_ns: u64) {
         while self.flush.is_none()
@@ -195,7 +201,7 @@ impl Hdd {
         let request = command.request;
         match request.kind {
             Kind::Read => self.take_read(now_ns, command),
-            Kind::Write if self.parameters.write_cache.enabled && !request.flags.fua => {
+            Kind::Write if self.may_cache(&request) => {
                 self.read_ahead.forget(request.offset, request.end());
                 self.writers.push_back(Writer {
                     command,
@@ -360,6 +366,9 @@ impl Device for Hdd {
     }
 
     fn volatile(&self) -> Vec<Extent> {
+        if self.parameters.write_cache.protected {
+            return Vec::new();
+        }
         let mut extents: Vec<Extent> = self.cache.extents().collect();
         if let Some((_, Job::Destage { extent, .. })) = &self.running {
             extents.push(*extent);

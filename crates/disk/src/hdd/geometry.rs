@@ -350,6 +350,7 @@ mod tests {
             },
             write_cache: WriteCacheParameters {
                 enabled: false,
+                protected: false,
                 capacity: 1 << 20,
                 threshold: 1 << 20,
                 idle_ns: 0,

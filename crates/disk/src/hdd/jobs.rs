@@ -3,6 +3,7 @@
 use super::command::Command;
 use super::drive::{Hdd, Job};
 use super::stream::Lookup;
+use super::write_cache::Run;
 use crate::device::Extent;
 use crate::request::Kind;
 
@@ -190,15 +191,9 @@ impl Hdd {
     /// Begins to write a part of the cache; `false` if it had better wait for
     /// the rest of a sector.
     fn start_destage(&mut self, now_ns: u64) -> bool {
-        let Some(extent) = self.next_destage(now_ns) else {
+        let Some(run) = self.next_destage(now_ns) else {
             self.destaging = false;
             self.destage_after_ns = None;
-            return false;
-        };
-        let geometry = &self.mechanism.geometry;
-        let Some(run) = self.cache.run(now_ns, extent.start, extent.len(), |byte| {
-            geometry.media_ns(byte)
-        }) else {
             return false;
         };
         let start_ns = run.ready_ns;
@@ -225,7 +220,7 @@ impl Hdd {
     }
 
     /// Which part of the cache to write next.
-    fn next_destage(&self, now_ns: u64) -> Option<Extent> {
+    fn next_destage(&self, now_ns: u64) -> Option<Run> {
         use super::parameters::DestageOrder;
         let start = match (self.destage_next, self.parameters.write_cache.order) {
             (Some(next), _) if self.cache.starts_at(next) => next,
@@ -240,10 +235,12 @@ impl Hdd {
                 })?,
         };
         let geometry = &self.mechanism.geometry;
-        let run = self
-            .cache
-            .run(now_ns, start, DESTAGE_PIECE, |byte| geometry.media_ns(byte))?;
-        let mut end = run.extent.end;
+        let up_to = |limit: u64| {
+            self.cache
+                .run(now_ns, start, limit, |byte| geometry.media_ns(byte))
+        };
+        let run = up_to(DESTAGE_PIECE)?;
+        let end = run.extent.end;
         let sector = self.parameters.physical_sector;
         if !end.is_multiple_of(sector) {
             // More of the sector is likely on its way if the data goes on or
@@ -253,12 +250,12 @@ impl Hdd {
             let forced = self.is_flushing() || self.is_writer_blocked() || self.is_idle(now_ns);
             let whole = end / sector * sector;
             if whole > start && (goes_on || cut || !forced) {
-                end = whole;
+                return up_to(whole - start);
             } else if whole <= start && !forced && self.cache.is_newest(start) {
                 return None;
             }
         }
-        Some(Extent { start, end })
+        Some(run)
     }
 
     /// The arm has done its job at `now_ns`.

@@ -61,6 +61,9 @@ pub enum DestageOrder {
 pub struct WriteCacheParameters {
     /// Whether writes are acknowledged from it (WCE).
     pub enabled: bool,
+    /// Whether a battery or capacitors save it when the power fails: nothing is
+    /// lost with it, so a flush has nothing to do and FUA no reason to wait.
+    pub protected: bool,
     /// How much may be dirty, bytes.
     pub capacity: u64,
     /// How much of the data must have arrived before it is written, bytes.

@@ -1,19 +1,23 @@
 //! The volatile write cache: what is dirty, in which order it arrived, and
 //! what of it is there by when.
 
+use super::sorted::Sorted;
 use crate::device::Extent;
 use crate::fixed;
-use std::collections::BTreeMap;
 
-/// A dirty range.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A dirty range, between the ones that arrived before and after it.
+#[derive(Debug, Clone, Copy)]
 struct Entry {
-    end: u64,
-    /// Order of arrival.
-    sequence: u64,
+    extent: Extent,
     /// When the byte at the start of the range arrives, ns.
     arrives_ns: u64,
+    /// Slots of its neighbours in order of arrival, or [`NONE`].
+    older: u32,
+    newer: u32,
 }
+
+/// No slot.
+const NONE: u32 = u32::MAX;
 
 /// A part of the cache that can be written in one go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,9 +33,12 @@ pub struct Run {
 /// Dirty ranges that do not overlap, by offset and by age.
 #[derive(Debug, Clone)]
 pub struct WriteCache {
-    by_start: BTreeMap<u64, Entry>,
-    by_age: BTreeMap<u64, u64>,
-    next_sequence: u64,
+    by_start: Sorted,
+    entries: Vec<Entry>,
+    /// Slots of entries that are no more.
+    free: Vec<u32>,
+    oldest: u32,
+    newest: u32,
     bus_bytes_per_s: u64,
     /// Bytes in the ranges.
     dirty: u64,
@@ -41,9 +48,11 @@ impl WriteCache {
     /// An empty cache, filled at the rate of the interface.
     pub fn new(bus_bytes_per_s: u64) -> Self {
         Self {
-            by_start: BTreeMap::new(),
-            by_age: BTreeMap::new(),
-            next_sequence: 0,
+            by_start: Sorted::default(),
+            entries: Vec::new(),
+            free: Vec::new(),
+            oldest: NONE,
+            newest: NONE,
             bus_bytes_per_s,
             dirty: 0,
         }
@@ -56,10 +65,12 @@ impl WriteCache {
 
     /// The dirty ranges in order.
     pub fn extents(&self) -> impl Iterator<Item = Extent> + '_ {
-        self.by_start.iter().map(|(&start, entry)| Extent {
-            start,
-            end: entry.end,
-        })
+        let slots = self.by_start.from(0).map(|(_, slot)| slot);
+        slots.map(|slot| self.entry(slot).extent)
+    }
+
+    fn entry(&self, slot: u32) -> &Entry {
+        &self.entries[slot as usize]
     }
 
     /// Whether all of `range` is dirty, and since when it is all there, ns.
@@ -67,93 +78,129 @@ impl WriteCache {
         let mut at = range.start;
         let mut since_ns = 0;
         while at < range.end {
-            let (&start, entry) = self.by_start.range(..=at).next_back()?;
-            if entry.end <= at {
+            let (_, slot) = self.by_start.at_most(at)?;
+            let entry = self.entry(slot);
+            if entry.extent.end <= at {
                 return None;
             }
-            let until = entry.end.min(range.end);
-            since_ns = since_ns.max(self.arrival_ns(start, entry, until));
+            let until = entry.extent.end.min(range.end);
+            since_ns = since_ns.max(self.arrival_ns(entry, until));
             at = until;
         }
         Some(since_ns)
     }
 
-    fn arrival_ns(&self, start: u64, entry: &Entry, byte: u64) -> u64 {
-        entry.arrives_ns + fixed::bytes_to_ns(byte - start, self.bus_bytes_per_s)
+    /// When the last byte before `byte` of an entry arrives, ns.
+    fn arrival_ns(&self, entry: &Entry, byte: u64) -> u64 {
+        entry.arrives_ns + fixed::bytes_to_ns(byte - entry.extent.start, self.bus_bytes_per_s)
     }
 
     /// Takes in `range`, whose first byte arrives at `arrives_ns`. What it
     /// covers was overwritten before it reached the platter.
     pub fn insert(&mut self, range: Extent, arrives_ns: u64) {
         self.remove(range);
-        let sequence = self.next_sequence;
-        self.next_sequence += 1;
-        self.add(range, sequence, arrives_ns);
+        self.add_newest(range, arrives_ns);
     }
 
-    fn add(&mut self, range: Extent, sequence: u64, arrives_ns: u64) {
-        self.by_start.insert(
-            range.start,
-            Entry {
-                end: range.end,
-                sequence,
-                arrives_ns,
-            },
-        );
-        self.by_age.insert(sequence, range.start);
-        self.dirty += range.len();
+    fn add_newest(&mut self, extent: Extent, arrives_ns: u64) {
+        let entry = Entry {
+            extent,
+            arrives_ns,
+            older: self.newest,
+            newer: NONE,
+        };
+        let slot = if let Some(slot) = self.free.pop() {
+            self.entries[slot as usize] = entry;
+            slot
+        } else {
+            self.entries.push(entry);
+            // A cache of 1 TiB has less than 2^32 ranges of a sector.
+            (self.entries.len() - 1) as u32
+        };
+        match self.newest {
+            NONE => self.oldest = slot,
+            newest => self.entries[newest as usize].newer = slot,
+        }
+        self.newest = slot;
+        self.by_start.insert(extent.start, slot);
+        self.dirty += extent.len();
+    }
+
+    fn take_out(&mut self, slot: u32) {
+        let Entry {
+            extent,
+            older,
+            newer,
+            ..
+        } = *self.entry(slot);
+        match older {
+            NONE => self.oldest = newer,
+            older => self.entries[older as usize].newer = newer,
+        }
+        match newer {
+            NONE => self.newest = older,
+            newer => self.entries[newer as usize].older = older,
+        }
+        self.by_start.remove(extent.start);
+        self.free.push(slot);
+        self.dirty -= extent.len();
     }
 
     /// Drops whatever of `range` is dirty.
     pub fn remove(&mut self, range: Extent) {
-        while let Some((&start, &entry)) = self.by_start.range(..range.end).next_back() {
-            if entry.end <= range.start {
+        while let Some(last) = range.end.checked_sub(1)
+            && let Some((_, slot)) = self.by_start.at_most(last)
+        {
+            let entry = *self.entry(slot);
+            if entry.extent.end <= range.start {
                 break;
             }
-            self.by_start.remove(&start);
-            self.by_age.remove(&entry.sequence);
-            self.dirty -= entry.end - start;
-            if range.end < entry.end {
-                // The tail keeps the place of the whole in the order of age;
-                // a head, if any is left too, is put just behind it.
-                let arrives_ns = self.arrival_ns(start, &entry, range.end);
+            let head = Extent {
+                start: entry.extent.start,
+                end: range.start,
+            };
+            let has_head = entry.extent.start < range.start;
+            if range.end < entry.extent.end {
+                // The tail keeps the place of the whole in the order of age; a
+                // head, if any is left too, becomes the newest.
                 let tail = Extent {
                     start: range.end,
-                    end: entry.end,
+                    end: entry.extent.end,
                 };
-                self.add(tail, entry.sequence, arrives_ns);
-            }
-            if start < range.start {
-                let head = Extent {
-                    start,
-                    end: range.start,
-                };
-                let sequence = if range.end < entry.end {
-                    self.next_sequence += 1;
-                    self.next_sequence - 1
-                } else {
-                    entry.sequence
-                };
-                self.add(head, sequence, entry.arrives_ns);
+                self.by_start.remove(entry.extent.start);
+                self.by_start.insert(tail.start, slot);
+                self.dirty -= tail.start - entry.extent.start;
+                let arrives_ns = self.arrival_ns(&entry, range.end);
+                let kept = &mut self.entries[slot as usize];
+                kept.extent = tail;
+                kept.arrives_ns = arrives_ns;
+                if has_head {
+                    self.add_newest(head, entry.arrives_ns);
+                }
+            } else if has_head {
+                self.dirty -= entry.extent.end - head.end;
+                self.entries[slot as usize].extent = head;
+            } else {
+                self.take_out(slot);
             }
         }
     }
 
     /// The first bytes of the oldest ranges, oldest first.
     pub fn oldest(&self) -> impl Iterator<Item = u64> + '_ {
-        self.by_age.values().copied()
+        let of = |slot: u32| (slot != NONE).then_some(slot);
+        std::iter::successors(of(self.oldest), move |slot| of(self.entry(*slot).newer))
+            .map(|slot| self.entry(slot).extent.start)
     }
 
     /// Whether nothing was written after the range that starts at `start`.
     pub fn is_newest(&self, start: u64) -> bool {
-        self.by_age
-            .last_key_value()
-            .is_some_and(|(_, last)| *last == start)
+        self.newest != NONE && self.entry(self.newest).extent.start == start
     }
 
     /// Whether a dirty range starts at `start`.
     pub fn starts_at(&self, start: u64) -> bool {
-        self.by_start.contains_key(&start)
+        self.by_start.get(start).is_some()
     }
 
     /// What can be written in one go from `start` at `now_ns`, at most `limit`
@@ -168,22 +215,27 @@ impl WriteCache {
         limit: u64,
         media_ns: impl Fn(u64) -> u64,
     ) -> Option<Run> {
-        let first_media_ns = media_ns(start);
+        let mut first_media_ns = 0;
         let mut end = start;
         let mut ready_ns = now_ns;
-        for (&at, entry) in self.by_start.range(start..) {
+        for (at, slot) in self.by_start.from(start) {
             if at != end || end >= start + limit {
                 break;
             }
-            let until = entry.end.min(start + limit);
+            let entry = self.entry(slot);
+            let until = entry.extent.end.min(start + limit);
             // The head passes `at` so much after `start`; the data of a slow
             // interface must be ahead of it at both ends of the range.
-            let head = media_ns(at) - first_media_ns;
+            let at_media_ns = media_ns(at);
+            if at == start {
+                first_media_ns = at_media_ns;
+            }
+            let head = at_media_ns - first_media_ns;
             let tail = media_ns(until - 1) - first_media_ns;
             let wanted = entry
                 .arrives_ns
                 .saturating_sub(head)
-                .max(self.arrival_ns(at, entry, until).saturating_sub(tail));
+                .max(self.arrival_ns(entry, until).saturating_sub(tail));
             if at > start && wanted > ready_ns {
                 break;
             }

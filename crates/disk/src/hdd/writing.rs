@@ -85,7 +85,8 @@ impl Hdd {
 
     pub(super) fn begin_flush(&mut self, now_ns: u64, command: Command) {
         self.flush = Some((command, now_ns));
-        if self.lying_flush || self.is_clean() {
+        let protected = self.parameters.write_cache.protected;
+        if self.lying_flush || protected || self.is_clean() {
             self.end_flush(now_ns);
         } else {
             self.destaging = true;

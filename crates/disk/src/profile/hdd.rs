@@ -240,6 +240,7 @@ fn write_cache(mut table: Table<'_>) -> Result<WriteCacheParameters, ProfileErro
     }
     let orders = [("fifo", Order::Fifo), ("nearest", Order::Nearest)];
     let enabled = table.flag_or("enabled", true)?;
+    let protected = table.flag_or("protected", false)?;
     let capacity = table.required_size("size")?;
     let threshold = table.required_size("threshold")?;
     let idle_ns = table.required_duration("idle")?;
@@ -267,6 +268,7 @@ fn write_cache(mut table: Table<'_>) -> Result<WriteCacheParameters, ProfileErro
     table.finish()?;
     Ok(WriteCacheParameters {
         enabled,
+        protected,
         capacity,
         threshold,
         idle_ns,

@@ -3,7 +3,7 @@
 use super::runner::Runner;
 use crate::completion::IoError;
 use crate::device::Device;
-use crate::profile::{self, Profile};
+use crate::profile::{self, LayoutParameters, Profile};
 use diskfacts_plan::file::nearest;
 use std::cell::Cell;
 use thiserror::Error;
@@ -64,6 +64,14 @@ pub enum Unfit {
         /// The profile's name.
         name: String,
     },
+    /// The document measured a partition and a file, and where they lie is not said.
+    #[error(
+        "'{name}' has no table [layout], and seed 000 measured a partition and a file on it; keep that of the built-in profile"
+    )]
+    NoLayout {
+        /// The profile's name.
+        name: String,
+    },
     /// A request of the documents' patterns failed.
     #[error("a request of seed {seed:03} failed on '{name}'")]
     Failed {
@@ -103,6 +111,12 @@ impl<'p> Setting<'p> {
             Some(profile) if profile.name == name => profile.clone(),
             _ => profile::profile(name).expect("the profiles of the documents are built in"),
         }
+    }
+
+    /// Where what was measured lies on the disk of that name.
+    pub(super) fn layout(&self, name: &str) -> LayoutParameters {
+        let layout = self.profile(name).layout;
+        layout.expect("a setting without one is refused")
     }
 
     /// The disk of that name, without network and host.
@@ -148,6 +162,7 @@ fn check(profile: &Profile) -> Result<(), Unfit> {
                 known: known.join(", "),
             })
         }
+        Some(0) if profile.layout.is_none() => Err(Unfit::NoLayout { name }),
         Some(1) if profile.network.is_none() => Err(Unfit::NoNetwork { name }),
         Some(_) => Ok(()),
     }

@@ -4,11 +4,12 @@
 //! stream can go on.
 
 use super::neighbour::Neighbour;
-use super::truth::Served;
+use super::truth::{Served, spend};
 use crate::engine::{Completion as Done, FailedIn, Op};
 use diskfacts_disk::host::Host;
 use diskfacts_disk::request::Kind;
 use diskfacts_disk::{Breakdown, Completion, Device, Extent, Flags, IoError, Request};
+use diskfacts_record::evidence::TimeParts;
 use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -133,6 +134,8 @@ pub(super) struct Machine {
     arrived: Vec<Completion>,
     own: Option<Result<(), IoError>>,
     pub(super) served: Served,
+    /// Where the time of the trial's operations went.
+    pub(super) spent: TimeParts,
     /// Bytes of direct reads and writes that were sent to the block layer: of
     /// the trial, and of what runs beside it.
     pub(super) direct: Sent,
@@ -165,6 +168,7 @@ impl Machine {
             arrived: Vec::new(),
             own: None,
             served: Served::default(),
+            spent: TimeParts::default(),
             direct: Sent::default(),
             direct_beside: Sent::default(),
         })
@@ -219,6 +223,7 @@ impl Machine {
         self.host.begin_window();
         self.host.count_apart(BESIDE);
         self.served = Served::default();
+        self.spent = TimeParts::default();
         self.direct = Sent::default();
         self.direct_beside = Sent::default();
     }
@@ -416,6 +421,11 @@ impl Machine {
             && due_ns <= self.now_ns
         {
             self.made_up.pop_front();
+            // It fits: the tag was made of it.
+            let access = self.streams[(tag >> STREAM_SHIFT) as usize].access;
+            if access.role == Role::Trial {
+                self.spent.host_ns += access.call_ns;
+            }
             self.answer(tag, Ok(()));
         }
         let capacity = self.host.capacity();
@@ -453,12 +463,15 @@ impl Machine {
             self.own = Some(completion.result);
             return;
         }
+        // It fits: the tag was made of it.
+        let stream = (completion.tag >> STREAM_SHIFT) as usize;
+        let access = self.streams[stream].access;
+        if completion.tag & 3 != FINAL_SYNC && access.role == Role::Trial {
+            spend(&mut self.spent, &completion.breakdown);
+        }
         let is_transfer = matches!(completion.tag & 3, TRANSFER | READ_FIRST);
         if is_transfer && completion.result.is_ok() {
             let write = completion.kind == Kind::Write;
-            // It fits: the tag was made of it.
-            let stream = (completion.tag >> STREAM_SHIFT) as usize;
-            let access = self.streams[stream].access;
             if access.direct && access.role == Role::Trial {
                 self.count(write, access.block, &completion.breakdown);
             }
@@ -492,6 +505,7 @@ impl Machine {
             stream.synced = Some(result);
             return;
         }
+        self.spent.operations += 1;
         stream.ready.push(Done {
             slot,
             // Blocks are at most 1 GiB.

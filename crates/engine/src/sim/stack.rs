@@ -128,6 +128,8 @@ mod tests {
             is(false, "write back", "mq-deadline", false)
         );
         assert_eq!(of("nvme-consumer"), is(false, "write back", "none", true));
+        let protected = is(true, "write through", "mq-deadline", false);
+        assert_eq!(of("san-entry"), protected);
         assert_eq!(
             of("nvme-datacenter"),
             is(false, "write through", "none", true)

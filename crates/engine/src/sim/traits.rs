@@ -27,7 +27,10 @@ pub(super) struct Traits {
 impl Traits {
     pub(super) fn of(profile: &Profile) -> Self {
         let (is_volatile, depth) = match &profile.drive {
-            Drive::Hdd(hdd) => (hdd.write_cache.enabled, hdd.queue_depth as u64),
+            Drive::Hdd(hdd) => {
+                let cache = &hdd.write_cache;
+                (cache.enabled && !cache.protected, hdd.queue_depth as u64)
+            }
             Drive::Ssd(ssd) => (!ssd.power_loss_protection, u64::from(ssd.queue_depth)),
         };
         Self {

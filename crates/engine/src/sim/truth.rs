@@ -1,4 +1,4 @@
-//! Who really served the bytes of a trial.
+//! Who really served the bytes of a trial, and where its time went.
 //!
 //! Reads: what the completions say; what was read through the page cache came
 //! from the device if its pages were fetched during the trial and read for the
@@ -9,10 +9,10 @@
 //! cache is there; what the disk acknowledged and would lose in a power cut is
 //! in its cache; the rest is on the medium.
 
-use diskfacts_disk::Layer;
 use diskfacts_disk::host::PageTraffic;
+use diskfacts_disk::{Breakdown, Layer};
 use diskfacts_record::Layers;
-use diskfacts_record::evidence::Issued;
+use diskfacts_record::evidence::{Issued, TimeParts};
 
 /// Shares are multiples of 2^-20, so that they add up to exactly 1.
 const GRID: f64 = (1_u32 << 20) as f64;
@@ -62,6 +62,29 @@ impl Served {
             device: Some(media + drive_cache),
         }
     }
+}
+
+/// A request of an operation took so long: what the operations spent.
+pub(super) fn spend(spent: &mut TimeParts, request: &Breakdown) {
+    *spent = spent.plus(&TimeParts {
+        operations: 0,
+        queue_ns: request.queue_ns,
+        overhead_ns: request.overhead_ns,
+        seek_ns: request.seek_ns,
+        rotation_ns: request.rotation_ns,
+        transfer_ns: request.transfer_ns,
+        bus_ns: request.bus_ns,
+        cache_wait_ns: request.cache_wait_ns,
+        collection_ns: request.collection_ns,
+        program_ns: request.program_ns,
+        retry_ns: request.retry_ns,
+        stall_ns: request.stall_ns,
+        throttle_ns: request.throttle_ns,
+        network_ns: request.network_ns,
+        host_ns: request.host_ns,
+        lost_revolutions: u64::from(request.lost_revolutions),
+        retries: u64::from(request.retries),
+    });
 }
 
 #[cfg(test)]

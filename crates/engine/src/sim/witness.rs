@@ -5,10 +5,10 @@ use super::plant::Processor;
 use crate::outcome::TrialOutcome;
 use diskfacts_disk::host::PageTraffic;
 use diskfacts_disk::{Extent, Statistics};
+use diskfacts_record::Evidence;
 use diskfacts_record::evidence::{
-    Beside, DeviceCounters, Pressure, ProcessIo, Residency, ResidencyMethod, Unseen,
+    Beside, DeviceCounters, Pressure, ProcessIo, Residency, ResidencyMethod, Truth, Unseen,
 };
-use diskfacts_record::{Evidence, Layers};
 
 /// One reading of everything.
 #[derive(Debug, Clone, Copy)]
@@ -113,14 +113,17 @@ pub(super) fn beside(machine: &Machine, did: &Beside) -> Beside {
     }
 }
 
-fn truth(machine: &Machine, outcome: &TrialOutcome, traffic: &PageTraffic) -> Layers {
+fn truth(machine: &Machine, outcome: &TrialOutcome, traffic: &PageTraffic) -> Truth {
     let volatile = if outcome.issued.write_bytes > 0 {
         let extents = machine.host.device_volatile();
         extents.iter().map(Extent::len).sum()
     } else {
         0
     };
-    machine.served.layers(&outcome.issued, traffic, volatile)
+    Truth {
+        layers: machine.served.layers(&outcome.issued, traffic, volatile),
+        time: Some(machine.spent),
+    }
 }
 
 /// The difference of two lines of `/proc/diskstats`, in its units: the kernel

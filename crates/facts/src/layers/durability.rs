@@ -1,6 +1,7 @@
-//! Whether written data is on the medium, as far as the devices tell.
+//! Whether written data is on the medium, as far as the devices tell, and where
+//! what they tell cannot be.
 
-use diskfacts_plan::{SyncMode, Workload};
+use diskfacts_plan::{Operation, SyncMode, Workload};
 use diskfacts_record::{Evidence, Stack};
 
 /// Flushes that the leaves counted; `None` when one of them does not count
@@ -24,8 +25,53 @@ pub(crate) fn all_leaves(stack: &Stack, write_cache: &str) -> bool {
             .all(|leaf| leaf.write_cache.as_deref() == Some(write_cache))
 }
 
-/// Whether the bytes that reached the leaves are on their medium.
+/// One revolution of the fastest disks that were ever sold, 15000 per minute, ns.
+pub(crate) const REVOLUTION_NS_MIN: u64 = 4_000_000;
+
+/// A synced write on its own waits for its sector to come round: on average half
+/// a revolution when it lies anywhere, nearly a whole one behind the write before
+/// it. In a quarter of one nothing of the kind is done, whatever the disk.
+const OF_A_REVOLUTION: f64 = 0.25;
+
+/// Time per synced write, ns, where it is shorter than any medium that turns can
+/// be: the leaves say that they rotate, that their cache is volatile, and that it
+/// was flushed, and one of these is not so. Speaks of trials that do nothing but
+/// write, one at a time, each with a sync.
+pub(crate) fn faster_than_revolutions(
+    workload: &Workload,
+    evidence: &Evidence,
+    stack: &Stack,
+) -> Option<f64> {
+    let each_synced = matches!(
+        workload.sync,
+        SyncMode::Fdatasync | SyncMode::Fsync | SyncMode::ODsync | SyncMode::OSync
+    );
+    let alone = workload.operation == Operation::Write && workload.outstanding() == 1;
+    let turn = stack.leaves().all(|leaf| leaf.rotational == Some(true));
+    if !(each_synced && alone && turn && all_leaves(stack, "write back")) {
+        return None;
+    }
+    if !said_on_medium(workload, evidence, stack) {
+        return None;
+    }
+    // The last interval is counted as a whole: the time is rather too long.
+    let intervals = &evidence.intervals;
+    let operations: u64 = intervals.operations.iter().sum();
+    let time_ns = intervals.length_ns as f64 * intervals.operations.len() as f64;
+    let each_ns = time_ns / operations as f64;
+    let limit_ns = OF_A_REVOLUTION * REVOLUTION_NS_MIN as f64;
+    (operations > 0 && each_ns < limit_ns).then_some(each_ns)
+}
+
+/// Whether the bytes that reached the leaves are on their medium: as they say, if
+/// it can be.
 pub(crate) fn on_medium(workload: &Workload, evidence: &Evidence, stack: &Stack) -> bool {
+    said_on_medium(workload, evidence, stack)
+        && faster_than_revolutions(workload, evidence, stack).is_none()
+}
+
+/// As the leaves say.
+fn said_on_medium(workload: &Workload, evidence: &Evidence, stack: &Stack) -> bool {
     if all_leaves(stack, "write through") {
         return true;
     }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::testing::{SIZE, counters, evidence, loop_stack, memory_stack, stack};
 use diskfacts_plan::{CacheMode, EngineChoice, Operation, Pattern, SyncMode};
-use diskfacts_record::evidence::{ProcessIo, Residency, ResidencyMethod};
+use diskfacts_record::evidence::{ProcessIo, Residency, ResidencyMethod, Truth};
 use diskfacts_record::{BlockDevice, DeviceCounters, DeviceKind};
 use proptest::prelude::*;
 
@@ -318,12 +318,15 @@ fn a_simulated_disk_is_judged_by_its_witnesses() {
     let workload = reading(CacheMode::Direct);
     let mut seen = evidence(&workload, OPS, &stack());
     let without = layers(&workload, &seen, &stack());
-    seen.truth = Some(Layers {
-        page_cache: 0.0,
-        drive_cache: 0.25,
-        media: 0.75,
-        unknown: 0.0,
-        device: Some(1.0),
+    seen.truth = Some(Truth {
+        layers: Layers {
+            page_cache: 0.0,
+            drive_cache: 0.25,
+            media: 0.75,
+            unknown: 0.0,
+            device: Some(1.0),
+        },
+        time: None,
     });
     assert_eq!(layers(&workload, &seen, &stack()), without);
 }

@@ -7,6 +7,7 @@ use super::files;
 use super::look::Style;
 use super::matrix;
 use super::page::Page;
+use super::parts;
 use super::words::{count, grouped, percent, rate, workload};
 use super::wrap::columns;
 use diskfacts_record::evidence::ErrorCount;
@@ -96,6 +97,7 @@ fn below(page: &mut Page<'_>, run: &Run, figures: &StageFigures) {
         page.line(&line);
     }
     mixed(page, INDENT, figures);
+    spent(page, run, INDENT, figures);
 }
 
 /// A line that ends with who served the bytes, or a line more if that is long.
@@ -139,6 +141,7 @@ fn beside(page: &mut Page<'_>, run: &Run, figures: &StageFigures) {
         &about(run, figures),
     );
     mixed(page, indent, figures);
+    spent(page, run, indent, figures);
 }
 
 fn name(figures: &StageFigures) -> String {
@@ -225,6 +228,13 @@ fn mixed(page: &mut Page<'_>, indent: usize, figures: &StageFigures) {
             let line = format!("{}{}   {name} alone", " ".repeat(indent), latency(page, of));
             page.line(&line);
         }
+    }
+}
+
+/// Where the time went, of a simulated disk.
+fn spent(page: &mut Page<'_>, run: &Run, indent: usize, figures: &StageFigures) {
+    if let Some(parts) = parts::of_stage(run, figures, page.look) {
+        page.paragraph(indent, Style::Plain, &parts);
     }
 }
 

@@ -62,6 +62,11 @@ pub(super) const CASES: &[(&str, Planting)] = &[
         setup.only("log-write").workload.stop.time_ns = Some(2000 * MS);
         setup.plant.drops_flushes = true;
     }),
+    ("flush-not-to-medium", |setup| {
+        *setup = Setup::on("hdd-7200-sync");
+        setup.only("log-write").workload.stop.time_ns = Some(2000 * MS);
+        setup.profile.faults.lying_flush = true;
+    }),
     ("other-io", |setup| {
         setup.only("random-read");
         setup.plant.neighbour = Some(NeighbourParameters {

@@ -1,0 +1,149 @@
+//! Synced writes come back sooner than the medium can turn: the flush was
+//! acknowledged, and the data lies in a cache.
+//!
+//! A disk that lies so is seen by nothing else from outside: it says that its cache
+//! is volatile, it counts the flushes, and only physics contradicts it. What a
+//! hypervisor shows as rotating may be anything, so there nothing is said.
+
+use super::{Context, names};
+use crate::layers::{REVOLUTION_NS_MIN, faster_than_revolutions};
+use crate::stats;
+use crate::words::{count, list, stage_list};
+use crate::write_matrix::duration;
+use diskfacts_record::{Confidence, Finding, Severity, TargetKind};
+
+pub(super) const NAME: &str = "flush-not-to-medium";
+
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let run = context.run;
+    let simulated = run.target.kind == TargetKind::Simulated;
+    if !simulated && run.machine.virtualization.is_some() {
+        return Vec::new();
+    }
+    let mut evidence = Vec::new();
+    let mut stages = Vec::new();
+    for (stage, _) in context.doing_io() {
+        let each_ns: Option<Vec<f64>> = stage
+            .trials
+            .iter()
+            .map(|trial| faster_than_revolutions(&trial.workload, &trial.evidence, &run.stack))
+            .collect();
+        let Some(each_ns) = each_ns.as_deref().and_then(stats::median) else {
+            continue;
+        };
+        stages.push(stage.name);
+        evidence.push(format!(
+            "{}: {}, each synced before the next, took {} each.",
+            stage.label(),
+            count(stage.sum(|trial| trial.evidence.issued.writes), "write"),
+            duration(each_ns)
+        ));
+    }
+    if stages.is_empty() {
+        return Vec::new();
+    }
+    let disks: Vec<&str> = run.stack.leaves().map(|leaf| leaf.name.as_str()).collect();
+    evidence.push(format!(
+        "The fastest disks, of 15000 revolutions per minute, turn once in {}; a write behind the \
+         last one waits for nearly a whole revolution, one anywhere for half of one.",
+        duration(REVOLUTION_NS_MIN as f64)
+    ));
+    evidence.push(format!(
+        "By what the kernel knows of {}, it rotates, its write cache is volatile (`write back`), \
+         and the writes were flushed or forced to the medium.",
+        list(&disks)
+    ));
+    let stages = names(stages);
+    vec![Finding {
+        rule: NAME.into(),
+        severity: Severity::Warning,
+        claim: format!(
+            "The disk acknowledged the syncs of {} sooner than its medium can turn: what was \
+             synced lies in a cache, and may be lost with the power.",
+            stage_list(&stages)
+        ),
+        evidence,
+        confidence: Confidence::Likely,
+        refuted_by: "A cache that survives a power cut (a controller with a battery, a hybrid \
+                     disk's flash), or a device that does not rotate: `lsblk -d -o NAME,ROTA,MODEL` \
+                     and its data sheet tell."
+            .into(),
+        remedy: "Do not rely on this disk for what must survive a power cut before you have \
+                 pulled the plug in a test; `hdparm -W 0` or `sdparm --clear WCE` switches its \
+                 cache off."
+            .into(),
+        stages,
+    }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{self, each, only};
+    use diskfacts_record::{Layers, Run};
+
+    /// Synced writes on a bare disk that rotates and has a volatile cache, each in
+    /// so many nanoseconds.
+    fn synced(each_ns: u64) -> Run {
+        let mut run = testing::healthy();
+        for device in &mut run.stack.devices {
+            device.write_cache = Some("write back".into());
+            device.rotational = Some(true);
+        }
+        run.machine.virtualization = None;
+        run.trials.retain(|trial| trial.stage == "log-write");
+        each(&mut run, "log-write", |trial| {
+            let operations: u64 = trial.evidence.intervals.operations.iter().sum();
+            let intervals = trial.evidence.intervals.operations.len() as u64;
+            trial.evidence.intervals.length_ns = operations * each_ns / intervals;
+        });
+        let stack = run.stack.clone();
+        for trial in &mut run.trials {
+            trial.layers = crate::layers(&trial.workload, &trial.evidence, &stack);
+        }
+        run
+    }
+
+    fn layers(run: &Run) -> Layers {
+        run.trials[0].layers
+    }
+
+    #[test]
+    fn syncs_faster_than_a_quarter_of_the_fastest_revolution_are_found() {
+        let run = synced(120_000);
+        let finding = only(&run, NAME);
+        assert!(finding.evidence[0].contains("120 us each"), "{finding:#?}");
+        assert!(finding.evidence[1].contains("4 ms"), "{finding:#?}");
+        assert!(layers(&run).media <= 0.0 && layers(&run).unknown >= 1.0);
+    }
+
+    #[test]
+    fn what_a_disk_of_any_speed_can_do_is_believed() {
+        let run = synced(1_010_000);
+        testing::silent(&run);
+        assert!(layers(&run).media >= 1.0);
+    }
+
+    #[test]
+    fn what_explains_it_keeps_the_rule_silent() {
+        for explain in [
+            // Flash.
+            (|run| run.stack.devices[1].rotational = Some(false)) as fn(&mut Run),
+            |run| run.stack.devices[1].rotational = None,
+            // A cache that survives a power cut.
+            |run| run.stack.devices[1].write_cache = Some("write through".into()),
+            // What a hypervisor shows may be anything.
+            |run| run.machine.virtualization = Some("kvm".into()),
+            // Others wait at the same time, and share a flush.
+            |run| {
+                for trial in &mut run.trials {
+                    trial.workload.streams = 4;
+                }
+            },
+        ] {
+            let mut run = synced(120_000);
+            explain(&mut run);
+            assert!(testing::of_rule(&run, NAME).is_none());
+        }
+    }
+}
