@@ -2,7 +2,8 @@
 //! path, the counters of its devices, the page cache, where a file's data lies,
 //! and whether a device may be written.
 //!
-//! This crate only looks: nothing in it writes to a device. Roots of `/proc`,
+//! This crate only looks, but for [`MemoryLimit`], which is put back: nothing in
+//! it writes to a device. Roots of `/proc`,
 //! `/sys` and `/dev` are a parameter ([`Roots`]), parsers take bytes
 //! ([`parse`]), so that captured trees of other machines are test data.
 //!
@@ -17,6 +18,7 @@ pub mod cpu;
 mod error;
 pub mod extents;
 mod machine;
+mod memory_limit;
 pub mod observe;
 pub mod parse;
 pub mod residency;
@@ -31,6 +33,7 @@ pub use cpu::{CpuScope, CpuTimes};
 pub use error::Error;
 pub use extents::{Extents, ExtentsMethod, extents};
 pub use machine::machine;
+pub use memory_limit::MemoryLimit;
 pub use observe::{Observer, Observers};
 pub use parse::ParseError;
 pub use parse::diskstats::{CountersReset, Diskstats, DiskstatsLine, parse_diskstats};

@@ -44,6 +44,7 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
         built_in,
         time_ns: args.time.or(plan_time_ns).unwrap_or(TIME_NS),
         size: args.size,
+        cache_proof: args.cache_proof,
         uses: &args.uses,
         seed: args.seed,
         destroy_data_on: args.destroy_data_on.as_deref(),

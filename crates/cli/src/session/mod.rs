@@ -2,6 +2,7 @@
 //! in rounds, store each as it ends, conclude.
 
 mod around;
+mod cache_proof;
 mod fit;
 mod leftovers;
 #[cfg(test)]
@@ -9,7 +10,7 @@ mod planted;
 mod schedule;
 mod trial;
 
-use crate::args::Common;
+use crate::args::{CacheProof, Common};
 use crate::exit::{Exit, Failure, OrFail};
 use crate::progress::Display;
 use crate::signals::Signals;
@@ -41,6 +42,8 @@ pub(crate) struct Request<'a> {
     pub(crate) time_ns: u64,
     /// Size of the file that is made in a folder.
     pub(crate) size: Option<u64>,
+    /// How the page cache is kept from serving, if not as the plan says.
+    pub(crate) cache_proof: Option<CacheProof>,
     /// The uses that a verdict was asked for.
     pub(crate) uses: &'a [String],
     /// Seed of all random choices, if not drawn.
@@ -74,8 +77,11 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
             drawn(started)
         }
     });
+    let asked = cache_proof::applied(&request.plan, request.cache_proof)?;
     let (mut measured, stack) = open(request, seed)?;
-    let (plan, notes) = fit::fit(&request.plan, &measured, request.built_in)?;
+    // Before the file is filled: what fills it counts for the limit too.
+    let _limit = cache_proof::begin(request.cache_proof, &request.plan, &mut measured)?;
+    let (plan, notes) = fit::fit(&asked, &measured, request.built_in)?;
     // After all that may be wrong with the call, which must leave no store
     // behind; before anything is measured, which must be kept.
     let mut store = crate::storing::open(request.common)?;
@@ -98,8 +104,9 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
             time_ns: request.time_ns / 3,
         }
         .run(signals, &display)?;
+        cache_proof::check(request.cache_proof, &measured)?;
         // A file that had to be shortened may no longer hold every stage.
-        fit::fit(&request.plan, &measured, request.built_in)?
+        fit::fit(&asked, &measured, request.built_in)?
     } else {
         (plan, notes)
     };
@@ -135,7 +142,7 @@ fn open(request: &Request<'_>, seed: u64) -> Result<(Measured, Stack), Failure> 
     let stages = &request.plan.stages;
     target::open(&Wanted {
         given: request.target,
-        size: request.size,
+        size: request.size.or(cache_proof::size(request.cache_proof)?),
         writes: stages.iter().any(|s| {
             let operation = s.workload.operation;
             operation.writes() && !operation.on_files()
