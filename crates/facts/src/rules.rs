@@ -253,7 +253,7 @@ const RULES: [Rule; 31] = [
     },
     Rule {
         name: stride_curve::NAME,
-        about: "where blocks at a distance are streamed past, and where they are sought",
+        about: "where a disk stops streaming and starts seeking",
         check: stride_curve::check,
     },
     Rule {

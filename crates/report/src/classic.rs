@@ -4,16 +4,17 @@
 //! A program's own units are kept: see the format of each.
 
 mod bonnie;
+mod stride;
 mod write_matrix;
 
 use crate::notes;
 use diskfacts_plan::{Plan, WriteMode};
 use diskfacts_record::Run;
 
-/// Whether a plan has such a format: `bonnie`, `write-matrix`, and what was made
-/// from them.
+/// Whether a plan has such a format: `bonnie`, `stride`, `write-matrix`, and what
+/// was made from them.
 pub fn has(plan: &Plan) -> bool {
-    bonnie::has(plan) || is_write_matrix(plan)
+    bonnie::has(plan) || is_matrix(plan) || stride::has(plan)
 }
 
 /// Whether a plan also has one for programs, which [`csv`] prints: `bonnie`.
@@ -21,7 +22,7 @@ pub fn has_csv(plan: &Plan) -> bool {
     bonnie::has(plan)
 }
 
-fn is_write_matrix(plan: &Plan) -> bool {
+fn is_matrix(plan: &Plan) -> bool {
     !plan.stages.is_empty()
         && plan
             .stages
@@ -40,10 +41,12 @@ pub fn notes(run: &Run) -> Vec<String> {
     let mut said = notes::notes(run);
     if bonnie::has(&run.plan) {
         said.extend(bonnie::notes(run));
-        return said;
+    } else if is_matrix(&run.plan) {
+        said.extend(write_matrix::refused(run));
+        said.extend(write_matrix::shortened(run));
+    } else {
+        said.extend(stride::left_out(run));
     }
-    said.extend(write_matrix::refused(run));
-    said.extend(write_matrix::shortened(run));
     said
 }
 
@@ -52,8 +55,10 @@ pub fn notes(run: &Run) -> Vec<String> {
 pub fn run(run: &Run) -> String {
     if bonnie::has(&run.plan) {
         bonnie::tables(run)
-    } else if is_write_matrix(&run.plan) {
+    } else if is_matrix(&run.plan) {
         write_matrix::lines(run)
+    } else if has(&run.plan) {
+        stride::lines(run)
     } else {
         String::new()
     }

@@ -4,6 +4,7 @@
 
 mod cases;
 mod matrix;
+mod positions;
 mod setup;
 mod truth;
 
@@ -51,6 +52,7 @@ fn every_rule_has_a_flaw_that_is_planted() {
         .iter()
         .map(|(rule, _)| *rule)
         .chain(matrix::RULES)
+        .chain(positions::RULES)
         .collect();
     let known: Vec<&str> = rules::all().iter().map(|rule| rule.name).collect();
     for rule in &known {

@@ -13,7 +13,7 @@
 //! operation takes the same time at any distance, and nothing is said.
 
 use super::Context;
-use crate::words::{count, percent};
+use crate::words::percent;
 use diskfacts_plan::units::{show_duration, show_size, show_throughput};
 use diskfacts_plan::{Operation, Pattern};
 use diskfacts_record::{Confidence, Finding, Severity};
@@ -218,9 +218,8 @@ fn finding(curve: &Curve<'_>, found: &Crossing) -> Finding {
         ),
         remedy: format!(
             "Read what lies less than {} apart in one piece, and throw away what is not needed; \
-             keep {} that are used together within that distance.",
-            show_size(rounded(crossing)),
-            count(2, "block").trim_start_matches("2 ")
+             keep what is used together within that distance.",
+            show_size(rounded(crossing))
         ),
         stages: vec![curve.stage.to_owned()],
     }

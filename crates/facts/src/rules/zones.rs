@@ -183,7 +183,10 @@ fn rank_correlation(positions: &[Position]) -> f64 {
     let n = positions.len() as f64;
     let rank = |rate: f64| {
         let below = positions.iter().filter(|p| p.rate < rate).count() as f64;
-        let equal = positions.iter().filter(|p| p.rate == rate).count() as f64;
+        let equal = positions
+            .iter()
+            .filter(|p| p.rate.total_cmp(&rate).is_eq())
+            .count() as f64;
         below + (equal - 1.0) / 2.0
     };
     let mean = (n - 1.0) / 2.0;

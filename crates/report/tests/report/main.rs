@@ -5,4 +5,5 @@ mod documents;
 mod fixtures;
 mod formats;
 mod schema;
+mod strided_lines;
 mod text;
