@@ -140,7 +140,7 @@ impl Case<'_> {
             // Well below what 64 bits hold.
             time_ns: Some((self.seconds * 1e9) as u64),
             operations: Some(writes.max(1)),
-            bytes: None,
+            ..Stop::default()
         }
     }
 

@@ -100,6 +100,19 @@ pub(crate) enum Style {
     ClassicCsv,
 }
 
+/// How the page cache is kept from serving.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CacheProof {
+    /// It is emptied before each trial
+    Drop,
+    /// Direct I/O goes round it
+    Direct,
+    /// A control group leaves it an eighth of the file; needs root
+    MemoryLimit,
+    /// The file is twice the memory, as bonnie++ wants it
+    TwiceMemory,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct MeasureArgs {
     /// The folder, file or block device to measure, or a simulated disk:
@@ -128,6 +141,10 @@ pub(crate) struct MeasureArgs {
     /// and gone afterwards; as root only
     #[arg(long = "loop", value_name = "SIZE", value_parser = size, allow_hyphen_values = true, conflicts_with = "size")]
     pub(crate) loop_size: Option<u64>,
+    /// How the page cache is kept from serving stages that the plan begins with
+    /// an empty one (bonnie) [default: drop]
+    #[arg(long, value_name = "WAY")]
+    pub(crate) cache_proof: Option<CacheProof>,
     /// How often each stage is done [default: what the plan says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) trials: Option<u32>,

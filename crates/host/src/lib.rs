@@ -3,7 +3,8 @@
 //! and whether a device may be written.
 //!
 //! This crate only looks, but for [`loop_device`], which makes block devices over
-//! files of our own: nothing in it writes to a device. Roots of `/proc`,
+//! files of our own, and [`MemoryLimit`], which is put back: nothing in it writes
+//! to a device. Roots of `/proc`,
 //! `/sys` and `/dev` are a parameter ([`Roots`]), parsers take bytes
 //! ([`parse`]), so that captured trees of other machines are test data.
 //!
@@ -20,6 +21,7 @@ pub mod extents;
 #[cfg(target_os = "linux")]
 pub mod loop_device;
 mod machine;
+mod memory_limit;
 pub mod observe;
 pub mod parse;
 pub mod residency;
@@ -36,6 +38,7 @@ pub use extents::{Extents, ExtentsMethod, extents};
 #[cfg(target_os = "linux")]
 pub use loop_device::LoopDevice;
 pub use machine::machine;
+pub use memory_limit::MemoryLimit;
 pub use observe::{BesideObserver, Observer, Observers};
 pub use parse::ParseError;
 pub use parse::diskstats::{CountersReset, Diskstats, DiskstatsLine, parse_diskstats};

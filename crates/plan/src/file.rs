@@ -36,10 +36,10 @@ const OPERATIONS: [(&str, Kind); 7] = [
     ("read", Kind::Read),
     ("write", Kind::Write),
     ("mixed", Kind::Mixed),
+    ("modify", Kind::Modify),
     ("create", Kind::Create),
     ("stat", Kind::Stat),
     ("delete", Kind::Delete),
-    ("modify", Kind::Modify),
 ];
 const PATTERNS: [(&str, Order); 4] = [
     ("sequential", Order::Sequential),

@@ -320,7 +320,7 @@ pub struct Workload {
     #[serde(default)]
     pub buffer: BufferAlignment,
     /// The files of a folder, when the operation works on those.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub files: Option<Files>,
     /// What is done with the bytes of a block, within its latency.
     #[serde(default)]

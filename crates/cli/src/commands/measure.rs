@@ -45,6 +45,7 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
         time_ns: args.time.or(plan_time_ns).unwrap_or(TIME_NS),
         size: args.loop_size.or(args.size),
         looped: args.loop_size.is_some(),
+        cache_proof: args.cache_proof,
         uses: &args.uses,
         seed: args.seed,
         destroy_data_on: args.destroy_data_on.as_deref(),

@@ -2,6 +2,7 @@
 //! in rounds, store each as it ends, conclude.
 
 mod around;
+mod cache_proof;
 mod copy;
 mod fit;
 mod leftovers;
@@ -10,7 +11,7 @@ mod planted;
 mod schedule;
 mod trial;
 
-use crate::args::Common;
+use crate::args::{CacheProof, Common};
 use crate::exit::{Exit, Failure, OrFail};
 use crate::progress::Display;
 use crate::signals::Signals;
@@ -45,6 +46,8 @@ pub(crate) struct Request<'a> {
     pub(crate) size: Option<u64>,
     /// Whether a loop device is made over it.
     pub(crate) looped: bool,
+    /// How the page cache is kept from serving, if not as the plan says.
+    pub(crate) cache_proof: Option<CacheProof>,
     /// The uses that a verdict was asked for.
     pub(crate) uses: &'a [String],
     /// Seed of all random choices, if not drawn.
@@ -78,9 +81,12 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
             drawn(started)
         }
     });
-    let wanted = wanted(request, seed);
+    let asked = cache_proof::applied(&request.plan, request.cache_proof)?;
+    let wanted = wanted(request, seed)?;
     let (mut measured, mut stack) = target::open(&wanted)?;
-    let (plan, notes) = fit::fit(&request.plan, &measured, request.built_in)?;
+    // Before the file is filled: what fills it counts for the limit too.
+    let _limit = cache_proof::begin(request.cache_proof, &request.plan, &mut measured)?;
+    let (plan, notes) = fit::fit(&asked, &measured, request.built_in)?;
     // After all that may be wrong with the call, which must leave no store
     // behind; before anything is measured, which must be kept.
     let mut store = crate::storing::open(request.common)?;
@@ -103,11 +109,12 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
             time_ns: request.time_ns / 3,
         }
         .run(signals, &display)?;
+        cache_proof::check(request.cache_proof, &measured)?;
         if measured.target.kind == TargetKind::Loop {
             stack = attach(request, &wanted, &mut measured, stack, signals, &display)?;
         }
         // A file that had to be shortened may no longer hold every stage.
-        fit::fit(&request.plan, &measured, request.built_in)?
+        fit::fit(&asked, &measured, request.built_in)?
     } else if measured.target.kind == TargetKind::Loop {
         stack = target::looped::attach(&mut measured, None, stack)?;
         (plan, notes)
@@ -150,18 +157,18 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     })
 }
 
-fn wanted<'a>(request: &Request<'a>, seed: u64) -> Wanted<'a> {
+fn wanted<'a>(request: &Request<'a>, seed: u64) -> Result<Wanted<'a>, Failure> {
     let stages = &request.plan.stages;
-    Wanted {
+    Ok(Wanted {
         given: request.target,
-        size: request.size,
+        size: request.size.or(cache_proof::size(request.cache_proof)?),
         looped: request.looped,
         writes: stages
             .iter()
             .any(|s| s.workload.writes_anything() && !s.workload.operation.on_files()),
         destroy_data_on: request.destroy_data_on,
         seed,
-    }
+    })
 }
 
 /// Makes the loop device over the file that was filled, and before that a file
