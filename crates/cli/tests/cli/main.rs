@@ -15,6 +15,7 @@ mod failing;
 mod folders;
 mod json;
 mod layers;
+mod looped;
 mod memory;
 mod plan_files;
 mod plans_command;
