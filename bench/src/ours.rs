@@ -80,6 +80,11 @@ impl Diskfacts {
         Ok(Self { program })
     }
 
+    /// The program, to be given its arguments.
+    pub(crate) fn command(&self) -> Command {
+        Command::new(&self.program)
+    }
+
     /// One trial of a stage with these lines, as it stands in the document.
     fn trial(&self, target: &Path, stage: &str, more: &[&OsStr]) -> Result<Value> {
         let folder = tempfile::tempdir()?;

@@ -138,7 +138,7 @@ fn finding(context: &Context<'_>, buffered: &Stage<'_>, raw: &Stage<'_>) -> Opti
                 )
             )
         ),
-        stages: names([buffered.name, raw.name].into_iter()),
+        stages: names([buffered.name, raw.name]),
     })
 }
 
