@@ -7,12 +7,16 @@
 //! [--all-sizes]`: whether the ways to write of the plan `write-matrix` give the
 //! figures of fio.
 //!
+//! `cargo run --release -p diskfacts-bench -- classics [--folder DIR] [--rounds N]`:
+//! whether dd and hdparm give the same figures for the same work.
+//!
 //! Machines are noisy: each round runs ours and theirs right after each other,
 //! the ratio is taken within the round, and what is printed is the median of the
 //! rounds with the smallest and the largest. A goal is met when the median is.
 //! `--small` runs everything for a moment, to see that it works.
 
 mod alternate;
+mod classics;
 mod fio;
 mod ours;
 mod writes;
@@ -83,8 +87,9 @@ fn run() -> Result<bool> {
     match peer.as_deref() {
         Some("fio") => fio_cases(&options),
         Some("writes") => writes::cases(&options),
+        Some("classics") => classics::cases(&options),
         other => bail!(
-            "{}name what to compare: fio, or writes",
+            "{}name what to compare: fio, writes, or classics",
             other.map_or_else(String::new, |name| format!("nothing is called {name}; "))
         ),
     }

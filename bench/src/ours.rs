@@ -71,6 +71,11 @@ impl Diskfacts {
         Ok(Self { program })
     }
 
+    /// The program, to be given its arguments.
+    pub(crate) fn command(&self) -> Command {
+        Command::new(&self.program)
+    }
+
     /// The only trial of a plan, as it stands in the document.
     fn trial(&self, target: &Path, plan: &str, more: &[&OsStr]) -> Result<Value> {
         let folder = tempfile::tempdir()?;

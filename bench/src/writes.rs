@@ -238,17 +238,17 @@ impl Case<'_> {
     }
 }
 
-/// Repeats of one figure, nanoseconds per write.
+/// Repeats of one figure.
 #[derive(Debug, Clone, Copy)]
-struct Spread {
-    low: f64,
-    median: f64,
-    high: f64,
+pub(crate) struct Spread {
+    pub(crate) low: f64,
+    pub(crate) median: f64,
+    pub(crate) high: f64,
 }
 
 impl Spread {
     /// Of one value or more.
-    fn of(mut values: Vec<f64>) -> Self {
+    pub(crate) fn of(mut values: Vec<f64>) -> Self {
         values.sort_by(f64::total_cmp);
         let middle = values.len() / 2;
         let median = if values.len() % 2 == 1 {
@@ -263,7 +263,7 @@ impl Spread {
         }
     }
 
-    fn agrees(&self, other: &Self) -> bool {
+    pub(crate) fn agrees(&self, other: &Self) -> bool {
         let spread = (self.high - self.low).max(other.high - other.low);
         (self.median - other.median).abs() <= spread
     }

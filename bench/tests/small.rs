@@ -46,6 +46,17 @@ fn the_comparison_of_the_ways_to_write_runs() {
 }
 
 #[test]
+fn the_comparison_with_the_old_tools_runs_and_names_who_is_missing() {
+    if let Some(text) = small("classics") {
+        assert!(text.contains("agree within the spread"), "{text}");
+        let compared = text.matches("dd: ").count();
+        assert!(compared == 6 || text.contains("dd is missing"), "{text}");
+        let timed = text.matches("hdparm -").count();
+        assert!(timed == 2 || text.contains("hdparm is missing"), "{text}");
+    }
+}
+
+#[test]
 fn without_fio_it_says_what_is_missing() {
     for what in ["fio", "writes"] {
         let output = Command::new(env!("CARGO_BIN_EXE_diskfacts-bench"))

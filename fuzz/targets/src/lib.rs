@@ -10,6 +10,7 @@
 //! lines, its `[[bin]]` in `fuzz/Cargo.toml`, and a folder of real inputs.
 
 pub mod cpuinfo;
+pub mod dd_operands;
 pub mod disk_profile;
 pub mod diskstats;
 pub mod file_locks;
@@ -47,6 +48,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "cpuinfo",
         run: cpuinfo::run,
+    },
+    Target {
+        name: "dd_operands",
+        run: dd_operands::run,
     },
     Target {
         name: "disk_profile",

@@ -17,6 +17,7 @@ mod files;
 mod folders;
 mod json;
 mod layers;
+mod looped;
 mod memory;
 mod plan_files;
 mod plans_command;

@@ -55,15 +55,15 @@ impl Seen {
     }
 }
 
-/// One writer, block after block, that syncs nothing, on the target itself; not a
-/// cell of a matrix.
+/// One writer, block after block, that syncs at its end at most, on the target
+/// itself; not a cell of a matrix.
 fn is_one_writer(stage: &Stage<'_>) -> bool {
     let workload = stage.workload();
     stage.settings.is_empty()
         && workload.operation == Operation::Write
         && workload.pattern == Pattern::Sequential
         && workload.outstanding() == 1
-        && workload.sync == SyncMode::None
+        && (workload.sync == SyncMode::None || workload.sync.at_end())
         && workload.rate.is_none()
         && workload.copy.is_none()
         && workload.on == On::Target
@@ -102,9 +102,11 @@ fn finding(context: &Context<'_>, buffered: &Stage<'_>, raw: &Stage<'_>) -> Opti
     let size = |bytes: f64| show_size(bytes.round() as u64);
     let line = |stage: &Stage<'_>, seen: &Seen| {
         format!(
-            "{}: requests of {} ({} writes merged into each), {} on their way, {} ms each.",
+            "{}: requests of {} ({} writes in each, {} merges counted for each), {} on their way, \
+             {} ms each.",
             stage.name,
             size(seen.bytes),
+            ratio(times(seen)),
             ratio(seen.merges_per_request),
             ratio(seen.depth),
             ratio(seen.wait_ms)
@@ -156,8 +158,9 @@ mod tests {
             testing::each(&mut run, stage, |trial| {
                 let ms = (trial.seconds * 1e3) as u64;
                 for device in &mut trial.evidence.devices {
-                    device.write_merges = device.writes / merged * (merged - 1);
-                    device.writes /= merged;
+                    device.writes = 1000;
+                    device.write_merges = 1000 * (merged - 1);
+                    device.write_bytes = 1000 * merged * (16 << 10);
                     device.weighted_ms = depth * ms;
                     device.write_ms = depth * ms;
                 }
@@ -176,7 +179,7 @@ mod tests {
             "{finding:#?}"
         );
         assert!(
-            finding.evidence[0].contains("31 writes merged"),
+            finding.evidence[0].contains("32 writes in each, 31 merges"),
             "{finding:#?}"
         );
         assert_eq!(finding.stages, ["block", "raw"]);

@@ -8,7 +8,7 @@
 use super::median_trial;
 use crate::formats::dd::Summary;
 use diskfacts_plan::{CacheMode, Operation, Plan, SyncMode};
-use diskfacts_record::{Run, Trial};
+use diskfacts_record::{Run, TargetKind, Trial};
 use std::fmt::Write as _;
 
 /// Whether a plan is this one, or was made from it.
@@ -42,11 +42,15 @@ pub(super) fn lines(run: &Run) -> String {
 /// What to type for the same with dd.
 fn command(run: &Run, trial: &Trial) -> String {
     let workload = &trial.workload;
-    let writes = workload.operation == Operation::Write;
-    let (input, output, side) = if writes {
-        ("/dev/zero", run.target.given.as_str(), "oflag")
+    let target = match run.target.kind {
+        TargetKind::Folder => format!("{}/FILE", run.target.given.trim_end_matches('/')),
+        TargetKind::Loop => run.target.path.clone(),
+        _ => run.target.given.clone(),
+    };
+    let (input, output, side) = if workload.operation == Operation::Write {
+        ("/dev/zero", target.as_str(), "oflag")
     } else {
-        (run.target.given.as_str(), "/dev/null", "iflag")
+        (target.as_str(), "/dev/null", "iflag")
     };
     let mut command = format!(
         "dd if={input} of={output} bs={} count={}",

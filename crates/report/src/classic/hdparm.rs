@@ -11,7 +11,7 @@
 use super::median_trial;
 use crate::formats::hdparm::{MB, Row, Timed};
 use diskfacts_plan::{CacheMode, Plan};
-use diskfacts_record::Run;
+use diskfacts_record::{Run, TargetKind};
 use std::fmt::Write as _;
 
 /// Whether a plan is this one, or was made from it.
@@ -21,8 +21,12 @@ pub(super) fn has(plan: &Plan) -> bool {
 
 /// A line for each stage of which no read failed.
 pub(super) fn lines(run: &Run) -> String {
+    let name = match run.target.kind {
+        TargetKind::Loop => &run.target.path,
+        _ => &run.target.given,
+    };
     // Writing to a String cannot fail.
-    let mut out = format!("\n{}:\n", run.target.given);
+    let mut out = format!("\n{name}:\n");
     for figures in run.figures.iter().filter(|figures| figures.errors == 0) {
         let Some(trial) = median_trial(run, figures) else {
             continue;

@@ -1,6 +1,7 @@
 //! The views as their users see them: text by snapshots, JSON by its schema.
 
 mod classic;
+mod copying;
 mod documents;
 mod fixtures;
 mod formats;
