@@ -13,6 +13,7 @@
 mod devices;
 mod findings;
 mod heading;
+mod imports;
 mod look;
 mod matrix;
 mod page;
@@ -30,6 +31,7 @@ mod words;
 mod wrap;
 
 pub use devices::devices;
+pub use imports::{formats, imports};
 pub use look::Look;
 pub use plans::plans;
 pub use progress::{Progress, progress};

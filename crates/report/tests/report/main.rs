@@ -4,5 +4,6 @@ mod classic;
 mod documents;
 mod fixtures;
 mod formats;
+mod import;
 mod schema;
 mod text;
