@@ -15,6 +15,7 @@ mod devices;
 mod files;
 mod findings;
 mod heading;
+mod imports;
 mod look;
 mod matrix;
 mod page;
@@ -35,6 +36,7 @@ mod words;
 mod wrap;
 
 pub use devices::devices;
+pub use imports::{formats, imports};
 pub use look::Look;
 pub use plans::plans;
 pub use progress::{Progress, progress};

@@ -2,6 +2,7 @@
 
 pub(crate) mod dd;
 pub(crate) mod devices;
+pub(crate) mod import;
 pub(crate) mod measure;
 pub(crate) mod plans;
 pub(crate) mod runs;

@@ -222,6 +222,7 @@ fn begun(started: Timestamp, seed: u64, target: &Target, stack: Stack, plan: Pla
             budget_ns: None,
             overhead_ns_per_io: None,
             notes: Vec::new(),
+            source: None,
         },
         machine: machine(&Roots::default()),
         target: target.clone(),
@@ -318,7 +319,7 @@ fn drawn(now: Timestamp) -> u64 {
 }
 
 /// Sorts by time; runs of the same second differ by their seed.
-fn id(now: Timestamp, seed: u64) -> String {
+pub(crate) fn id(now: Timestamp, seed: u64) -> String {
     let tail = Rng::for_part(seed, u64::from(std::process::id())).next_u64() & 0xffff;
     format!("{}-{tail:04x}", now.strftime("%Y%m%d-%H%M%S"))
 }

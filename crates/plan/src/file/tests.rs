@@ -114,6 +114,21 @@ fn any_workload() -> impl Strategy<Value = Workload> {
         })
 }
 
+fn any_pattern() -> impl Strategy<Value = Pattern> {
+    prop_oneof![
+        Just(Pattern::Sequential),
+        Just(Pattern::Random),
+        (0.0_f64..10.0).prop_map(|theta| Pattern::Zipf { theta }),
+        (0..=u64::MAX, prop::bool::ANY, prop::bool::ANY).prop_map(
+            |(skip_blocks, fixed, from_start)| Pattern::Stride {
+                skip_blocks,
+                fixed,
+                from_start,
+            }
+        )
+    ]
+}
+
 fn any_plain_workload() -> impl Strategy<Value = Workload> {
     let operation = prop_oneof![
         Just(Operation::Read),
@@ -124,21 +139,7 @@ fn any_plain_workload() -> impl Strategy<Value = Workload> {
         Just(Operation::Delete),
         (0_u8..=255).prop_map(|percent| Operation::Modify { percent })
     ];
-    let pattern = prop_oneof![
-        Just(Pattern::Sequential),
-        Just(Pattern::Random),
-        (0.0_f64..10.0).prop_map(|theta| Pattern::Zipf { theta })
-    ];
-    let pattern = prop_oneof![
-        pattern,
-        (0..=u64::MAX, prop::bool::ANY, prop::bool::ANY).prop_map(
-            |(skip_blocks, fixed, from_start)| Pattern::Stride {
-                skip_blocks,
-                fixed,
-                from_start,
-            }
-        )
-    ];
+    let pattern = any_pattern();
     let share = prop::option::of(
         (0_u32..=100).prop_map(|percent| Share::parse(&format!("{percent}%")).unwrap()),
     );

@@ -110,7 +110,9 @@ fn row(run: &Run, trial: &Trial) -> Result<Row, NoLine> {
         return Err(NoLine::Time);
     }
     let place = match run.target.kind {
-        TargetKind::Folder | TargetKind::File | TargetKind::Stream => Place::Ext,
+        TargetKind::Folder | TargetKind::File | TargetKind::Stream | TargetKind::Imported => {
+            Place::Ext
+        }
         TargetKind::Device | TargetKind::Loop | TargetKind::Simulated => Place::Raw,
     };
     let row = Row {

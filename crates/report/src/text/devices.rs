@@ -50,6 +50,7 @@ fn target(page: &mut Page<'_>, target: &Target) {
         TargetKind::Simulated => "a simulated disk",
         TargetKind::Stream => "a stream",
         TargetKind::Loop => "a loop device of diskfacts",
+        TargetKind::Imported => "a document",
     };
     let access = if target.writable {
         "may be written"

@@ -3,7 +3,7 @@
 use super::look::{Look, Style};
 use super::page::Page;
 use super::wrap::columns;
-use super::{copy, findings, heading, requests, stages, streams, unseen, verdicts};
+use super::{copy, findings, heading, imports, requests, stages, streams, unseen, verdicts};
 use diskfacts_record::Run;
 
 /// What only the caller knows: where the run is kept, and what to type next.
@@ -26,6 +26,9 @@ pub fn run(run: &Run, closing: &Closing, look: &Look) -> String {
     streams::write(&mut page, run);
     copy::write(&mut page, run);
     requests::write(&mut page, run);
+    if let Some(source) = &run.run.source {
+        imports::readings(&mut page, source);
+    }
     if !run.figures.is_empty() || !run.findings.is_empty() {
         findings::write(&mut page, run);
     }

@@ -5,6 +5,7 @@ mod copying;
 mod documents;
 mod fixtures;
 mod formats;
+mod import;
 mod schema;
 mod strided_lines;
 mod text;

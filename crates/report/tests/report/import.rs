@@ -1,0 +1,29 @@
+//! Documents are read: those that the project starts from, value for value, and
+//! those that are broken.
+
+mod broken;
+mod documents;
+mod runs;
+mod tables;
+
+use diskfacts_report::import::{Document, read};
+
+/// The five documents.
+pub(crate) const DOCUMENTS: [&str; 5] = [
+    include_str!("../documents/000_406dd5c1dd98a7d4.txt"),
+    include_str!("../documents/001_b18fe905e4c757db.txt"),
+    include_str!("../documents/002_216efc4d5ed1186a.txt"),
+    include_str!("../documents/003_2351a42a53108e94.txt"),
+    include_str!("../documents/004_260ad3a749590942.txt"),
+];
+
+fn import(text: &str) -> Document {
+    read(text.as_bytes()).expect("it is text")
+}
+
+fn notes(document: &Document) -> Vec<String> {
+    let notes = document.notes.iter();
+    notes
+        .map(|note| format!("{}: {}", note.line, note.text))
+        .collect()
+}
