@@ -178,6 +178,7 @@ fn leave_out_files(
         TargetKind::Device => ("a device", "one on a filesystem of that device"),
         TargetKind::Loop => ("a loop device", "its folder without --loop"),
         TargetKind::Stream => ("a stream", "one on a disk"),
+        TargetKind::Imported => ("a document", "one on a disk"),
         TargetKind::Simulated => ("a simulated disk, which has no filesystem", "a real one"),
         TargetKind::File | TargetKind::Folder => ("a file", "the one that it lies in"),
     };
