@@ -39,3 +39,40 @@ fn of(parts: &TimeParts, look: &Look) -> Option<String> {
         said.join(", ")
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOOK: Look = Look {
+        width: 80,
+        colour: false,
+        unicode: false,
+    };
+
+    #[test]
+    fn the_largest_part_comes_first_and_what_is_below_a_percent_is_left_out() {
+        let parts = TimeParts {
+            operations: 100,
+            queue_ns: 8_000_000,
+            rotation_ns: 790_000_000,
+            transfer_ns: 30_000_000,
+            overhead_ns: 5_000_000,
+            ..TimeParts::default()
+        };
+        assert_eq!(
+            of(&parts, &LOOK).as_deref(),
+            Some("of 8.33 ms per operation: rotation 7.9 ms, transfer 300 us")
+        );
+    }
+
+    #[test]
+    fn no_operations_and_no_time_say_nothing() {
+        assert_eq!(of(&TimeParts::default(), &LOOK), None);
+        let free = TimeParts {
+            operations: 5,
+            ..TimeParts::default()
+        };
+        assert_eq!(of(&free, &LOOK), None);
+    }
+}
