@@ -32,6 +32,7 @@ pub mod sync;
 pub mod trial;
 #[cfg(target_os = "linux")]
 pub mod uring;
+pub mod values;
 
 mod cpu;
 mod error;

@@ -152,7 +152,10 @@ fn merge(kinds: &mut Vec<ErrorKind>, more: &[ErrorKind]) {
         match kinds.iter_mut().find(same) {
             Some(known) => {
                 known.count += error.count;
-                known.first_offset = known.first_offset.min(error.first_offset);
+                if error.first_offset < known.first_offset {
+                    known.first_offset = error.first_offset;
+                    known.wrong = error.wrong;
+                }
             }
             None => kinds.push(*error),
         }
@@ -162,10 +165,13 @@ fn merge(kinds: &mut Vec<ErrorKind>, more: &[ErrorKind]) {
 fn error_count(kind: &ErrorKind) -> ErrorCount {
     let operation = match (kind.failed_in, kind.write) {
         (FailedIn::Sync, _) => "sync",
+        (FailedIn::Value, _) => "check",
         (FailedIn::Transfer, true) => "write",
         (FailedIn::Transfer, false) | (FailedIn::ReadFirst, _) => "read",
     };
-    let message = if kind.errno == 0 {
+    let message = if let Some(wrong) = kind.wrong {
+        wrong.to_string()
+    } else if kind.errno == 0 {
         format!("the {operation} moved fewer bytes than asked: the target ends there")
     } else {
         std::io::Error::from_raw_os_error(kind.errno).to_string()

@@ -76,7 +76,7 @@ pub(crate) fn sync_at_end(mode: SyncMode) -> SyncEach {
 /// calls (one operation at a time through the page cache, or a sync after each
 /// write), because `io_uring` hands these to a worker thread and measures the
 /// hand-over; also for modifications, which are a read and a write in turn, each
-/// operation of a queue on a thread of its own; and `io_uring` for the rest. Without `io_uring`, a queue depth
+/// operation of a queue on a thread of its own, and where values are checked; and `io_uring` for the rest. Without `io_uring`, a queue depth
 /// becomes as many threads.
 ///
 /// # Errors
@@ -107,7 +107,7 @@ pub fn pick(
             kind: Kind::Mmap,
             ..one_at_a_time
         }),
-        EngineChoice::Auto if workload.operation.modifies() => Ok(Picked {
+        EngineChoice::Auto if with_calls_only(workload) => Ok(Picked {
             lanes: workload.queue_depth,
             ..one_at_a_time
         }),
@@ -129,9 +129,9 @@ pub fn pick(
                 ..one_at_a_time
             }),
         },
-        EngineChoice::IoUring if workload.operation.modifies() => Err(TrialError::Engine(
-            "engine = \"io_uring\" cannot modify: one of its operations reads or writes; leave the \
-             engine to diskfacts with engine = \"auto\""
+        EngineChoice::IoUring if with_calls_only(workload) => Err(TrialError::Engine(
+            "engine = \"io_uring\" cannot modify or check values: one of its operations reads or \
+             writes; leave the engine to diskfacts with engine = \"auto\""
                 .to_owned(),
         )),
         EngineChoice::IoUring => probe(workload, file, clock)?.map_err(|reason| {
@@ -140,6 +140,11 @@ pub fn pick(
             ))
         }),
     }
+}
+
+/// Whether an operation is more than one read or one write.
+fn with_calls_only(workload: &Workload) -> bool {
+    workload.operation.modifies() || workload.values.is_some()
 }
 
 fn without_uring(reason: &str, queue_depth: u32) -> String {

@@ -12,7 +12,7 @@ use crate::share::Share;
 use crate::units;
 use crate::workload::{
     Arrivals, BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Rate, Stop, SyncMode,
-    Touch, Workload,
+    Touch, Values, Workload,
 };
 use fields::Fields;
 pub use fields::nearest;
@@ -67,6 +67,7 @@ const TOUCHES: [(&str, Touch); 3] = [
     ("first", Touch::First),
     ("every", Touch::Every),
 ];
+const VALUES: [(&str, bool); 2] = [("check", false), ("fill", true)];
 const ARRIVALS: [(&str, Arrivals); 2] =
     [("fixed", Arrivals::Fixed), ("poisson", Arrivals::Poisson)];
 const ENGINES: [(&str, EngineChoice); 5] = [
@@ -246,6 +247,7 @@ fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
         sync: table.choice("sync", &SYNCS)?.unwrap_or(default.sync),
         buffer: table.choice("buffer", &BUFFERS)?.unwrap_or(default.buffer),
         touch: table.choice("touch", &TOUCHES)?.unwrap_or(default.touch),
+        values: values(table)?,
         rate,
         stop: Stop {
             time_ns: table.duration("time")?,
@@ -257,6 +259,18 @@ fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
         iopoll: table.flag("iopoll")?.unwrap_or(default.iopoll),
         sqpoll: table.flag("sqpoll")?.unwrap_or(default.sqpoll),
     })
+}
+
+fn values(table: &mut Fields<'_>) -> Result<Option<Values>, FileError> {
+    let fill = table.choice("values", &VALUES)?;
+    let seed = table.number("values_seed")?;
+    match (fill, seed) {
+        (Some(fill), seed) => Ok(Some(Values { fill, seed })),
+        (None, Some(_)) => {
+            Err(table.error_at("values_seed", "it needs values = \"check\" or \"fill\""))
+        }
+        (None, None) => Ok(None),
+    }
 }
 
 /// A position: bytes, or a share of the target.
@@ -408,6 +422,12 @@ fn print_workload(out: &mut String, workload: &Workload) {
     }
     if workload.touch != default.touch {
         line("touch", text(word(&TOUCHES, workload.touch)));
+    }
+    if let Some(values) = workload.values {
+        line("values", text(word(&VALUES, values.fill)));
+        if let Some(seed) = values.seed {
+            line("values_seed", seed.to_string());
+        }
     }
     if let Some(rate) = workload.rate {
         line("rate", rate.operations_per_s.to_string());

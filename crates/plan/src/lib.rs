@@ -30,6 +30,6 @@ pub use plan::{Amount, Plan, Stage};
 pub use share::Share;
 pub use workload::{
     Arrivals, BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Rate, Stop, SyncMode,
-    Touch, Workload,
+    Touch, Values, Workload,
 };
 pub use write_mode::WriteMode;

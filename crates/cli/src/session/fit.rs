@@ -157,7 +157,7 @@ fn leave_out_writes(
 ) -> Result<(), Failure> {
     let mut left_out = Vec::new();
     plan.stages.retain(|stage| {
-        let reads_only = !stage.workload.operation.writes();
+        let reads_only = !stage.workload.writes();
         if !reads_only && !left_out.contains(&stage.name) {
             left_out.push(stage.name.clone());
         }
@@ -191,6 +191,9 @@ fn leave_out_writes(
 fn needs_real_time(workload: &Workload, measured: &Measured) -> Option<String> {
     let is_virtual = matches!(measured.medium, Medium::Simulated(_));
     let why = match workload.engine {
+        _ if workload.values.is_some() => {
+            "values: a simulated disk has no content that could be checked; drop it"
+        }
         EngineChoice::Null => {
             "engine: \"null\" measures what measuring costs on this machine, in real time; a simulated disk has only virtual time"
         }

@@ -7,6 +7,7 @@ mod fit;
 mod planted;
 mod schedule;
 mod trial;
+mod values;
 
 use crate::args::Common;
 use crate::exit::{Exit, Failure, OrFail};
@@ -95,6 +96,7 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
             target: &mut measured.target,
             notes: &mut measured.notes,
             seed,
+            values: values::of_plan(&plan, seed),
             time_ns: request.time_ns / 3,
         }
         .run(signals, &display)?;
@@ -105,6 +107,13 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     };
     signals.check()?;
     measured.notes.extend(notes);
+    let mut plan = plan;
+    values::resolve(&mut plan, seed);
+    if let Medium::File(file) = &measured.medium
+        && measured.target.kind != TargetKind::Folder
+    {
+        values::fill(&plan, (file, measured.target.size_bytes), signals, &display)?;
+    }
 
     let mut run = begun(started, seed, request.time_ns, &measured, stack, plan)?;
     store
@@ -135,7 +144,7 @@ fn open(request: &Request<'_>, seed: u64) -> Result<(Measured, Stack), Failure> 
     target::open(&Wanted {
         given: request.target,
         size: request.size,
-        writes: stages.iter().any(|s| s.workload.operation.writes()),
+        writes: stages.iter().any(|s| s.workload.writes()),
         destroy_data_on: request.destroy_data_on,
         seed,
     })

@@ -57,6 +57,8 @@ fn a_wrong_type_is_named_with_its_line() {
             "modify_percent = 30",
             "only operation = \"modify\" takes it",
         ),
+        ("values = \"some\"", "\"fill\""),
+        ("values_seed = 3", "values = "),
         ("touch = \"all\"", "\"every\""),
         ("arrivals = \"poisson\"", "rate"),
     ] {
@@ -81,20 +83,11 @@ fn what_is_not_toml_is_said_with_its_line() {
     assert!(error_of("name = \"Not Lower\"").contains("lower-case"));
 }
 
-fn any_workload() -> impl Strategy<Value = Workload> {
-    let operation = prop_oneof![
-        Just(Operation::Read),
-        Just(Operation::Write),
-        (0_u8..=255).prop_map(|read_percent| Operation::Mixed { read_percent }),
-        (0_u8..=255).prop_map(|percent| Operation::Modify { percent })
-    ];
-    let pattern = prop_oneof![
+fn any_pattern() -> impl Strategy<Value = Pattern> {
+    prop_oneof![
         Just(Pattern::Sequential),
         Just(Pattern::Random),
-        (0.0_f64..10.0).prop_map(|theta| Pattern::Zipf { theta })
-    ];
-    let pattern = prop_oneof![
-        pattern,
+        (0.0_f64..10.0).prop_map(|theta| Pattern::Zipf { theta }),
         (0..=u64::MAX, prop::bool::ANY, prop::bool::ANY).prop_map(
             |(skip_blocks, fixed, from_start)| Pattern::Stride {
                 skip_blocks,
@@ -102,6 +95,15 @@ fn any_workload() -> impl Strategy<Value = Workload> {
                 from_start,
             }
         )
+    ]
+}
+
+fn any_workload() -> impl Strategy<Value = Workload> {
+    let operation = prop_oneof![
+        Just(Operation::Read),
+        Just(Operation::Write),
+        (0_u8..=255).prop_map(|read_percent| Operation::Mixed { read_percent }),
+        (0_u8..=255).prop_map(|percent| Operation::Modify { percent })
     ];
     let share = prop::option::of(
         (0_u32..=100).prop_map(|percent| Share::parse(&format!("{percent}%")).unwrap()),
@@ -129,7 +131,7 @@ fn any_workload() -> impl Strategy<Value = Workload> {
     (
         (
             operation,
-            pattern,
+            any_pattern(),
             size.clone(),
             size.clone(),
             prop::option::of(size),
@@ -149,7 +151,11 @@ fn any_workload() -> impl Strategy<Value = Workload> {
             0_usize..2,
             0_usize..3,
         ),
-        (share.clone(), share),
+        (
+            share.clone(),
+            share,
+            prop::option::of((prop::bool::ANY, prop::option::of(0_u64..1 << 53))),
+        ),
     )
         .prop_map(
             |((operation, pattern, block_size, offset, span), b, c, shares)| Workload {
@@ -167,6 +173,7 @@ fn any_workload() -> impl Strategy<Value = Workload> {
                 sync: SYNCS[b.3].1,
                 buffer: BUFFERS[c.3].1,
                 touch: TOUCHES[c.4].1,
+                values: shares.2.map(|(fill, seed)| Values { fill, seed }),
                 rate: b.4,
                 stop: Stop {
                     time_ns: b.5.0,

@@ -18,7 +18,7 @@ pub fn plans(plans: &[Plan], look: &Look) -> String {
         } else {
             ("1 stage writes", "stages write")
         };
-        let writing = plan.stages.iter().filter(|s| s.workload.operation.writes());
+        let writing = plan.stages.iter().filter(|s| s.workload.writes());
         let writing = match writing.count() {
             0 => "only reads".to_owned(),
             n if n == plan.stages.len() => "every stage writes".to_owned(),

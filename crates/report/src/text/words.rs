@@ -67,6 +67,9 @@ pub fn workload(workload: &Workload) -> String {
         Touch::First => parts.push("looking at the first byte".to_owned()),
         Touch::Every => parts.push("looking at every byte".to_owned()),
     }
+    if workload.values.is_some() {
+        parts.push("values checked".to_owned());
+    }
     parts.push(if workload.streams == 1 {
         format!("queue depth {}", workload.queue_depth)
     } else {
