@@ -391,6 +391,7 @@ impl<'a> Copier<'a> {
             errno: errno.raw_os_error(),
             count: 1,
             first_offset: offset,
+            wrong: None,
         });
         Broken
     }

@@ -2,6 +2,7 @@
 
 use crate::clock::{Ticks, Timescale};
 use crate::fixed::Fixed;
+use crate::values::Wrong;
 use std::io;
 
 /// One operation: a block at an offset, through the buffer of a slot. Its
@@ -37,6 +38,8 @@ pub enum FailedIn {
     Transfer,
     /// The read before the write of a modification.
     ReadFirst,
+    /// The check of what was read; [`Engine::wrong_value`] says more.
+    Value,
     /// The sync that followed a write.
     Sync,
 }
@@ -111,6 +114,11 @@ pub trait Engine {
     /// # Errors
     /// When the engine itself is broken.
     fn reap(&mut self, wait: Wait, done: &mut Done) -> io::Result<()>;
+
+    /// What was wrong in the operation that failed last in its check.
+    fn wrong_value(&self) -> Option<Wrong> {
+        None
+    }
 
     /// Makes everything written durable, with no operation in flight.
     ///

@@ -7,6 +7,7 @@
 
 mod characters;
 
+use crate::values::{Content, Wrong};
 use characters::{locked, unlocked};
 use diskfacts_plan::{Touch, Workload};
 use std::hint::black_box;
@@ -19,6 +20,8 @@ pub struct Handling {
     pub modify: bool,
     /// What is looked at, after a read and before a write.
     pub touch: Touch,
+    /// Content that is checked after a read and kept up by writes.
+    pub values: Option<Content>,
 }
 
 impl Handling {
@@ -27,6 +30,9 @@ impl Handling {
         Self {
             modify: workload.operation.modifies(),
             touch: workload.touch,
+            values: workload
+                .values
+                .map(|values| Content::new(values.seed.unwrap_or(0))),
         }
     }
 
@@ -57,11 +63,38 @@ impl Handling {
         }
     }
 
-    /// Changes a block that was read, in its first byte. How often a block was
-    /// changed can be told from it, modulo 256.
+    /// Checks a block that was read from an offset.
+    ///
+    /// # Errors
+    /// The first of it that is not the content it should be.
+    #[inline]
+    pub fn check(self, block: &[u8], offset: u64) -> Result<(), Wrong> {
+        self.values
+            .map_or(Ok(()), |content| content.check(block, offset))
+    }
+
+    /// Makes a block what is to be written at an offset, where content is kept
+    /// up.
+    #[inline]
+    pub fn make(self, block: &mut [u8], offset: u64) {
+        if let Some(content) = self.values {
+            content.fill(block, offset);
+        }
+    }
+
+    /// Whether a buffer needs no content of its own before it is written from.
+    #[inline]
+    pub fn makes_content(self) -> bool {
+        self.modify || self.values.is_some()
+    }
+
+    /// Changes a block that was read: as its content is modified or, without
+    /// one, in its first byte, which tells how often modulo 256.
     #[inline]
     pub fn change(self, block: &mut [u8]) {
-        if let Some(first) = block.first_mut() {
+        if let Some(content) = self.values {
+            content.modify(block);
+        } else if let Some(first) = block.first_mut() {
             *first = first.wrapping_add(1);
         }
     }

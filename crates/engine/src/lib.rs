@@ -36,6 +36,7 @@ pub mod sync;
 pub mod trial;
 #[cfg(target_os = "linux")]
 pub mod uring;
+pub mod values;
 
 mod beside;
 mod cpu;

@@ -16,6 +16,7 @@ use crate::clock::Timescale;
 use crate::engine::{Completion, Done, Engine, FailedIn, Op, SyncEach, Wait};
 use crate::fixed::Fixed;
 use crate::intervals::Intervals;
+use crate::values::Wrong;
 use diskfacts_plan::arrivals::Intended;
 use diskfacts_plan::pattern::{Step, Steps};
 use diskfacts_record::Histogram;
@@ -115,6 +116,8 @@ pub struct ErrorKind {
     pub count: u64,
     /// Offset of the first one.
     pub first_offset: u64,
+    /// What was wrong with the first one, where values were checked.
+    pub wrong: Option<Wrong>,
 }
 
 /// What is in flight in one slot.
@@ -238,7 +241,7 @@ impl Tally {
     }
 
     #[cold]
-    fn failure(&mut self, completion: Completion, slot: Slot, now: u64) {
+    fn failure(&mut self, completion: Completion, slot: Slot, now: u64, wrong: Option<Wrong>) {
         self.failed += 1;
         let ticks = self.lasted(slot.submitted, now);
         self.failed_in_flight_ns += u128::from(self.scale.ns(ticks));
@@ -249,15 +252,18 @@ impl Tally {
             self.short_bytes[usize::from(slot.write() && !read_first)] +=
                 u64::from(completion.result.unsigned_abs());
         }
-        if self.modify && slot.write() && !read_first {
+        let checked = completion.failed_in == FailedIn::Value;
+        if checked || (self.modify && slot.write() && !read_first) {
             self.short_bytes[0] += self.block_size;
         }
+        let wrong = wrong.filter(|_| checked);
         let kind = ErrorKind {
             write: slot.write(),
             failed_in: completion.failed_in,
             errno,
             count: 1,
-            first_offset: slot.offset(),
+            first_offset: wrong.map_or(slot.offset(), |wrong| wrong.offset),
+            wrong,
         };
         let same = |known: &&mut ErrorKind| {
             (known.write, known.failed_in, known.errno) == (kind.write, kind.failed_in, kind.errno)
@@ -289,6 +295,7 @@ impl Tally {
                     errno: error.raw_os_error().unwrap_or(0),
                     count: 1,
                     first_offset: 0,
+                    wrong: None,
                 });
             }
         }
@@ -430,7 +437,7 @@ fn closed_loop<E: Engine>(engine: &mut E, job: &mut Job<'_>) -> io::Result<Recor
                     write: slot.write(),
                 });
             } else {
-                tally.failure(*completion, slot, now);
+                tally.failure(*completion, slot, now, engine.wrong_value());
             }
         }
         tally.turn_ended(ended_before.len() as u64, now, job);
@@ -510,7 +517,7 @@ fn open_loop<E: Engine>(
                 tally.count(ended);
                 succeeded += 1;
             } else {
-                tally.failure(*completion, slot, now);
+                tally.failure(*completion, slot, now, engine.wrong_value());
             }
         }
         if !done.is_empty() {

@@ -27,6 +27,7 @@ use crate::buffers::Buffers;
 use crate::clock::{Ticks, Timescale};
 use crate::engine::{Abilities, Completion, Done, Engine, FailedIn, Op, SyncEach, Wait, idle_real};
 use crate::handling::Handling;
+use crate::values::Wrong;
 use diskfacts_plan::Touch;
 use fault::Watch;
 use std::fs::File;
@@ -48,6 +49,7 @@ pub struct Mmap<T> {
     writable: bool,
     page: usize,
     watch: Watch,
+    wrong: Option<Wrong>,
     ended: Option<Completion>,
 }
 
@@ -90,6 +92,7 @@ impl<T: Ticks> Mmap<T> {
             writable,
             page,
             watch: Watch::over(start, length)?,
+            wrong: None,
             ended: None,
         })
     }
@@ -113,7 +116,14 @@ impl<T: Ticks> Mmap<T> {
         }
         // Below the length of the mapping, which is a usize.
         let at = op.offset as usize;
-        self.touch_or_store(op, at, block);
+        if self.handling.values.is_some() {
+            if let Err(wrong) = self.keep_content(op, at, block) {
+                self.wrong = Some(wrong);
+                return (0, FailedIn::Value);
+            }
+        } else {
+            self.touch_or_store(op, at, block);
+        }
         if self.watch.faulted() {
             return self.after_fault(op, at, block);
         }
@@ -162,6 +172,37 @@ impl<T: Ticks> Mmap<T> {
             // be there in the end; nothing here depends on them.
             unsafe { std::ptr::copy_nonoverlapping(buffer.as_ptr(), place, block) };
         }
+    }
+
+    /// The operation itself where content is checked: in a buffer, because what is
+    /// checked must not change meanwhile. A page that could not be had is found
+    /// by the caller.
+    fn keep_content(&mut self, op: Op, at: usize, block: usize) -> Result<(), Wrong> {
+        // SAFETY: `at + block` is at most `length`, the length of the mapping,
+        // which stays until `self` is dropped.
+        let place = unsafe { self.start.add(at) };
+        let buffer = self.buffers.get_mut(op.slot);
+        if op.write && !self.handling.modify {
+            self.handling.make(buffer, op.offset);
+        } else {
+            // SAFETY: both are `block` bytes long, and the buffer is memory of
+            // its own. Who changes the file meanwhile is what the check is for.
+            unsafe { std::ptr::copy_nonoverlapping(place, buffer.as_mut_ptr(), block) };
+            if self.watch.has_faulted() {
+                return Ok(());
+            }
+            self.handling.look_at(buffer);
+            self.handling.check(buffer, op.offset)?;
+            if op.write {
+                self.handling.change(buffer);
+            }
+        }
+        if op.write {
+            // SAFETY: as above, and the mapping is writable, or `operate` had
+            // refused the operation.
+            unsafe { std::ptr::copy_nonoverlapping(buffer.as_ptr(), place, block) };
+        }
+        Ok(())
     }
 
     /// What became of an operation in which a page could not be had. The file is
@@ -327,7 +368,7 @@ impl<T: Ticks> Engine for Mmap<T> {
 
     #[inline]
     fn prepare_write(&mut self, slot: u32) {
-        if !self.handling.modify {
+        if !self.handling.makes_content() {
             self.buffers.renew(slot);
         }
     }
@@ -352,6 +393,10 @@ impl<T: Ticks> Engine for Mmap<T> {
             done.push(completion);
         }
         Ok(())
+    }
+
+    fn wrong_value(&self) -> Option<Wrong> {
+        self.wrong
     }
 
     fn sync_all(&mut self) -> io::Result<()> {

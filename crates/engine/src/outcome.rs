@@ -196,7 +196,10 @@ fn merge(kinds: &mut Vec<ErrorKind>, more: &[ErrorKind]) {
         match kinds.iter_mut().find(same) {
             Some(known) => {
                 known.count += error.count;
-                known.first_offset = known.first_offset.min(error.first_offset);
+                if error.first_offset < known.first_offset {
+                    known.first_offset = error.first_offset;
+                    known.wrong = error.wrong;
+                }
             }
             None => kinds.push(*error),
         }
@@ -206,13 +209,16 @@ fn merge(kinds: &mut Vec<ErrorKind>, more: &[ErrorKind]) {
 pub(crate) fn error_count(of: Operation, kind: &ErrorKind) -> ErrorCount {
     let operation = match (kind.failed_in, of, kind.write) {
         (FailedIn::Sync, ..) => "sync",
+        (FailedIn::Value, ..) => "check",
         (FailedIn::Transfer, Operation::Create, _) => "create",
         (FailedIn::Transfer, Operation::Stat, _) => "stat",
         (FailedIn::Transfer, Operation::Delete, _) => "delete",
         (FailedIn::Transfer, _, true) => "write",
         (FailedIn::Transfer, _, false) | (FailedIn::ReadFirst, ..) => "read",
     };
-    let message = if kind.errno == 0 {
+    let message = if let Some(wrong) = kind.wrong {
+        wrong.to_string()
+    } else if kind.errno == 0 {
         format!("the {operation} moved fewer bytes than asked: the target ends there")
     } else {
         std::io::Error::from_raw_os_error(kind.errno).to_string()

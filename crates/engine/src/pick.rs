@@ -87,7 +87,8 @@ pub(crate) fn sync_at_end(mode: SyncMode) -> SyncEach {
 /// write), because `io_uring` hands these to a worker thread and measures the
 /// hand-over; also for modifications, which are a read and a write in turn, each
 /// operation of a queue on a thread of its own; for characters, which pass through
-/// one buffer; and `io_uring` for the rest. Without `io_uring`, a queue depth
+/// one buffer; where values are checked; and `io_uring` for the rest. Without
+/// `io_uring`, a queue depth
 /// becomes as many threads.
 ///
 /// # Errors
@@ -121,9 +122,7 @@ pub fn pick(
             kind: Kind::Mmap,
             ..one_at_a_time
         }),
-        EngineChoice::Auto
-            if workload.operation.modifies() || workload.touch.by_character() =>
-        Ok(Picked {
+        EngineChoice::Auto if with_calls_only(workload) => Ok(Picked {
             lanes: workload.queue_depth,
             ..one_at_a_time
         }),
@@ -145,9 +144,9 @@ pub fn pick(
                 ..one_at_a_time
             }),
         },
-        EngineChoice::IoUring if workload.operation.modifies() => Err(TrialError::Engine(
-            "engine = \"io_uring\" cannot modify: one of its operations reads or writes; leave the \
-             engine to diskfacts with engine = \"auto\""
+        EngineChoice::IoUring if with_calls_only(workload) => Err(TrialError::Engine(
+            "engine = \"io_uring\" cannot modify or check values: one of its operations reads or \
+             writes; leave the engine to diskfacts with engine = \"auto\""
                 .to_owned(),
         )),
         EngineChoice::IoUring => probe(workload, file, clock)?.map_err(|reason| {
@@ -188,6 +187,11 @@ fn pick_pool(
             )],
         ),
     })
+}
+
+/// Whether an operation is more than one read or one write.
+fn with_calls_only(workload: &Workload) -> bool {
+    workload.operation.modifies() || workload.values.is_some() || workload.touch.by_character()
 }
 
 fn without_uring(reason: &str, queue_depth: u32) -> String {

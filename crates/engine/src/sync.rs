@@ -4,6 +4,7 @@ use crate::buffers::Buffers;
 use crate::clock::{Ticks, Timescale};
 use crate::engine::{Abilities, Completion, Done, Engine, FailedIn, Op, SyncEach, Wait, idle_real};
 use crate::handling::Handling;
+use crate::values::Wrong;
 use rustix::io::Errno;
 use std::fs::File;
 use std::io;
@@ -17,6 +18,7 @@ pub struct Sync<T> {
     sync_each: SyncEach,
     high_priority: bool,
     handling: Handling,
+    wrong: Option<Wrong>,
     block_size: usize,
     fallbacks: Vec<String>,
     ended: Option<Completion>,
@@ -47,6 +49,7 @@ impl<T: Ticks> Sync<T> {
             sync_each,
             high_priority,
             handling: Handling::default(),
+            wrong: None,
             fallbacks,
             ended: None,
         }
@@ -71,10 +74,15 @@ impl<T: Ticks> Sync<T> {
                 }
                 Ok(_) => {
                     self.handling.look_at(self.buffers.get(op.slot));
+                    if let Err(wrong) = self.handling.check(self.buffers.get(op.slot), op.offset) {
+                        self.wrong = Some(wrong);
+                        return (0, FailedIn::Value);
+                    }
                     self.handling.change(self.buffers.get_mut(op.slot));
                 }
             }
         } else if op.write {
+            self.handling.make(self.buffers.get_mut(op.slot), op.offset);
             self.handling.before_write(self.buffers.get_mut(op.slot));
         }
         let moved = match self.transfer(op) {
@@ -83,7 +91,14 @@ impl<T: Ticks> Sync<T> {
         };
         if !op.write {
             // No more was read than fits.
-            self.handling.look_at(&self.buffers.get(op.slot)[..moved]);
+            let block = &self.buffers.get(op.slot)[..moved];
+            self.handling.look_at(block);
+            if moved == self.block_size
+                && let Err(wrong) = self.handling.check(block, op.offset)
+            {
+                self.wrong = Some(wrong);
+                return (0, FailedIn::Value);
+            }
         } else if let Err(errno) = self.sync() {
             return (-errno.raw_os_error(), FailedIn::Sync);
         }
@@ -174,7 +189,7 @@ impl<T: Ticks> Engine for Sync<T> {
 
     #[inline]
     fn prepare_write(&mut self, slot: u32) {
-        if !self.handling.modify {
+        if !self.handling.makes_content() {
             self.buffers.renew(slot);
         }
     }
@@ -199,6 +214,10 @@ impl<T: Ticks> Engine for Sync<T> {
             done.push(completion);
         }
         Ok(())
+    }
+
+    fn wrong_value(&self) -> Option<Wrong> {
+        self.wrong
     }
 
     fn sync_all(&mut self) -> io::Result<()> {

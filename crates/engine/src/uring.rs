@@ -130,10 +130,10 @@ impl<T: Ticks> Uring<T> {
     /// The same ring, which does this with the bytes of each block.
     ///
     /// # Panics
-    /// When asked to modify: one operation of a ring reads or writes.
+    /// When asked to modify or to check: one operation of a ring reads or writes.
     #[must_use]
     pub fn handling(mut self, handling: Handling) -> Self {
-        assert!(!handling.modify, "a ring does not modify");
+        assert!(!handling.makes_content(), "a ring only reads or writes");
         self.handling = handling;
         self
     }

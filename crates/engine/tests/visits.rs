@@ -332,3 +332,78 @@ mod counting {
         }
     }
 }
+
+/// Content that is checked, in a file of which a part is spoilt between trials.
+#[test]
+fn values_tell_what_was_modified_from_what_is_wrong() {
+    use diskfacts_plan::Values;
+    const BLOCK: u64 = 1024;
+    const BLOCKS: u64 = 16;
+    for engine in [EngineChoice::Auto, EngineChoice::Mmap] {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        file.as_file()
+            .set_len(BLOCK * BLOCKS)
+            .expect("room for the file");
+        let run = |operation, engine, operations| {
+            let workload = Workload {
+                operation,
+                pattern: Pattern::Sequential,
+                block_size: BLOCK,
+                cache: CacheMode::Buffered,
+                engine,
+                values: Some(Values {
+                    fill: false,
+                    seed: Some(7),
+                }),
+                stop: Stop {
+                    operations: Some(operations),
+                    ..Stop::default()
+                },
+                ..Workload::default()
+            };
+            run_on(file.as_file(), file.path(), &workload)
+        };
+        let never = run(Operation::Read, engine, BLOCKS);
+        assert_eq!((never.ops, never.errors), (0, BLOCKS));
+        let error = &never.error_counts[0];
+        assert_eq!(error.operation, "check");
+        assert!(error.message.contains("never filled"), "{}", error.message);
+        assert_eq!(never.issued.read_bytes, BLOCKS * BLOCK);
+
+        assert_eq!(run(Operation::Write, engine, BLOCKS).errors, 0);
+        assert_eq!(run(Operation::Read, engine, BLOCKS).errors, 0);
+        let modified = run(Operation::Modify { percent: 100 }, engine, 2 * BLOCKS + 5);
+        assert_eq!((modified.ops, modified.errors), (2 * BLOCKS + 5, 0));
+        // Both ways to read see the same content.
+        for engine in [EngineChoice::Auto, EngineChoice::Mmap] {
+            assert_eq!(run(Operation::Read, engine, BLOCKS).errors, 0);
+        }
+        let after = std::fs::read(file.path()).expect("reading it back");
+        let content = diskfacts_engine::values::Content::new(7);
+        for block in 0..BLOCKS {
+            let mut expected = vec![0; BLOCK as usize];
+            content.fill(&mut expected, block * BLOCK);
+            for _ in 0..2 + u64::from(block < 5) {
+                content.modify(&mut expected);
+            }
+            let at = (block * BLOCK) as usize;
+            assert!(after[at..at + BLOCK as usize] == expected, "block {block}");
+        }
+
+        let at = 3 * BLOCK + 600;
+        file.as_file()
+            .write_all_at(&[0xff], at)
+            .expect("spoiling a byte");
+        let read = run(Operation::Read, engine, BLOCKS);
+        assert_eq!((read.ops, read.errors), (BLOCKS - 1, 1));
+        let error = &read.error_counts[0];
+        assert_eq!((error.operation.as_str(), error.errno), ("check", 0));
+        assert_eq!(error.first_offset, at / 8 * 8);
+        assert!(error.message.contains("should be 0x"), "{}", error.message);
+        // What is wrong is not modified, and so stays wrong.
+        let modified = run(Operation::Modify { percent: 100 }, engine, BLOCKS);
+        assert_eq!((modified.ops, modified.errors), (BLOCKS - 1, 1));
+        assert_eq!(modified.issued.read_bytes, BLOCKS * BLOCK);
+        assert_eq!(modified.issued.write_bytes, (BLOCKS - 1) * BLOCK);
+    }
+}

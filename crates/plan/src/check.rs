@@ -30,6 +30,8 @@ pub const BUFFERS_MAX_BYTES: u64 = 4 << 30;
 pub const RATE_MAX: u64 = 100_000_000;
 /// Most threads that serve one stream in turn.
 pub const POOL_THREADS_MAX: u32 = 256;
+/// What is checked as one, bytes: no device writes less.
+pub const VALUES_SECTOR: u64 = 512;
 /// Most trials of each stage.
 pub const TRIALS_MAX: u32 = 1000;
 
@@ -283,6 +285,7 @@ impl Workload {
             ));
         }
         self.check_mmap(found);
+        self.check_values(found);
         if self.operation.modifies() && self.engine == EngineChoice::IoUring {
             found.push(problem(
                 "operation",
@@ -355,6 +358,51 @@ impl Workload {
         }
         if self.iopoll && self.cache != CacheMode::Direct {
             found.push(problem("iopoll", "polled I/O needs cache = \"direct\""));
+        }
+    }
+
+    /// What content that is checked needs.
+    fn check_values(&self, found: &mut Vec<Problem>) {
+        if self.values.is_none() {
+            return;
+        }
+        if !self.block_size.is_multiple_of(VALUES_SECTOR)
+            || !self.offset.is_multiple_of(VALUES_SECTOR)
+        {
+            found.push(problem(
+                "values",
+                format!(
+                    "they are checked in sectors of {VALUES_SECTOR} bytes; block_size and offset \
+                     should be multiples of that"
+                ),
+            ));
+        }
+        if matches!(self.engine, EngineChoice::IoUring | EngineChoice::Null) {
+            found.push(problem(
+                "values",
+                "they are checked where system calls or a mapping did the work; use engine = \
+                 \"auto\", \"sync\" or \"mmap\"",
+            ));
+        }
+        if self.pool.is_some() {
+            found.push(problem(
+                "threads",
+                "values are checked by the thread that measures; drop threads, or values",
+            ));
+        }
+        if self.touch.by_character() {
+            found.push(problem(
+                "touch",
+                "characters are put into a block one by one, and values are its content as a \
+                 whole; drop one of the two",
+            ));
+        }
+        if self.iopoll || self.sqpoll {
+            let key = if self.iopoll { "iopoll" } else { "sqpoll" };
+            found.push(problem(
+                key,
+                "values are checked where system calls did the work, and only io_uring can poll",
+            ));
         }
     }
 

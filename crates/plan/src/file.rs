@@ -13,7 +13,7 @@ use crate::share::Share;
 use crate::units;
 use crate::workload::{
     Arrivals, BufferAlignment, CacheMode, EngineChoice, IoContext, On, Operation, Pattern, Pool,
-    Rate, Stop, SyncMode, Touch, Workload,
+    Rate, Stop, SyncMode, Touch, Values, Workload,
 };
 use fields::Fields;
 pub use fields::nearest;
@@ -73,6 +73,7 @@ const TOUCHES: [(&str, Touch); 5] = [
     ("character", Touch::Character),
     ("character-unlocked", Touch::CharacterUnlocked),
 ];
+const VALUES: [(&str, bool); 2] = [("check", false), ("fill", true)];
 const ARRIVALS: [(&str, Arrivals); 2] =
     [("fixed", Arrivals::Fixed), ("poisson", Arrivals::Poisson)];
 const ENGINES: [(&str, EngineChoice); 5] = [
@@ -273,6 +274,7 @@ fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
         buffer: table.choice("buffer", &BUFFERS)?.unwrap_or(default.buffer),
         files,
         touch: table.choice("touch", &TOUCHES)?.unwrap_or(default.touch),
+        values: values(table)?,
         rate,
         stop: Stop {
             time_ns: table.duration("time")?,
@@ -302,6 +304,18 @@ fn pool(table: &mut Fields<'_>) -> Result<Option<Pool>, FileError> {
             "io_context",
             "it needs threads = how many serve each stream in turn",
         )),
+        (None, None) => Ok(None),
+    }
+}
+
+fn values(table: &mut Fields<'_>) -> Result<Option<Values>, FileError> {
+    let fill = table.choice("values", &VALUES)?;
+    let seed = table.number("values_seed")?;
+    match (fill, seed) {
+        (Some(fill), seed) => Ok(Some(Values { fill, seed })),
+        (None, Some(_)) => {
+            Err(table.error_at("values_seed", "it needs values = \"check\" or \"fill\""))
+        }
         (None, None) => Ok(None),
     }
 }
@@ -472,6 +486,12 @@ fn print_workload(out: &mut String, workload: &Workload) {
     }
     if workload.touch != default.touch {
         line("touch", text(word(&TOUCHES, workload.touch)));
+    }
+    if let Some(values) = workload.values {
+        line("values", text(word(&VALUES, values.fill)));
+        if let Some(seed) = values.seed {
+            line("values_seed", seed.to_string());
+        }
     }
     if let Some(files) = &workload.files {
         files::print(out, files);

@@ -36,6 +36,6 @@ pub use plan::{Amount, Plan, Stage};
 pub use share::Share;
 pub use workload::{
     Arrivals, BufferAlignment, CacheMode, EngineChoice, IoContext, On, Operation, Pattern, Pool,
-    Rate, Stop, SyncMode, Touch, Workload,
+    Rate, Stop, SyncMode, Touch, Values, Workload,
 };
 pub use write_mode::WriteMode;

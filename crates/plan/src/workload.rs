@@ -187,6 +187,17 @@ impl Touch {
     }
 }
 
+/// Content that can be checked: it follows from the position, from a seed, and
+/// from how often it was modified. Reads check it, writes and modifications keep
+/// it up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Values {
+    /// The span is filled before the first trial; else it was filled before.
+    pub fill: bool,
+    /// Of the content; when absent, that of the run.
+    pub seed: Option<u64>,
+}
+
 /// How the moments are spread at which operations are meant to start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -325,6 +336,9 @@ pub struct Workload {
     /// What is done with the bytes of a block, within its latency.
     #[serde(default)]
     pub touch: Touch,
+    /// Content that is checked; none when absent.
+    #[serde(default)]
+    pub values: Option<Values>,
     /// An open loop with this rate; a closed loop when absent.
     pub rate: Option<Rate>,
     /// What ends a trial.
@@ -371,6 +385,7 @@ impl Default for Workload {
             buffer: BufferAlignment::Aligned,
             files: None,
             touch: Touch::None,
+            values: None,
             rate: None,
             stop: Stop::default(),
             engine: EngineChoice::Auto,
@@ -385,6 +400,11 @@ impl Default for Workload {
 }
 
 impl Workload {
+    /// Whether anything is written to the target, in trials or before them.
+    pub fn writes(&self) -> bool {
+        self.operation.writes() || self.values.is_some_and(|values| values.fill)
+    }
+
     /// Makes positions that are shares definite, on a target of so many bytes.
     pub fn resolve(&mut self, size: u64) {
         let block = self.block_size.max(1);
@@ -415,6 +435,6 @@ impl Workload {
     /// Whether anything is written: by the workload, or by what runs beside it.
     pub fn writes_anything(&self) -> bool {
         let beside = self.beside.as_ref();
-        self.operation.writes() || beside.is_some_and(|beside| beside.operation.writes())
+        self.writes() || beside.is_some_and(|beside| beside.writes())
     }
 }

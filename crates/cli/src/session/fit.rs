@@ -241,6 +241,9 @@ fn leave_out_writes(
 fn needs_real_time(workload: &Workload, measured: &Measured) -> Option<String> {
     let is_virtual = matches!(measured.medium, Medium::Simulated(_));
     let why = match workload.engine {
+        _ if workload.values.is_some() => {
+            "values: a simulated disk has no content that could be checked; drop it"
+        }
         EngineChoice::Null => {
             "engine: \"null\" measures what measuring costs on this machine, in real time; a simulated disk has only virtual time"
         }

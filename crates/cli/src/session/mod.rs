@@ -10,6 +10,7 @@ mod leftovers;
 mod planted;
 mod schedule;
 mod trial;
+mod values;
 
 use crate::args::{CacheProof, Common};
 use crate::exit::{Exit, Failure, OrFail};
@@ -106,6 +107,7 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
             target: &mut measured.target,
             notes: &mut measured.notes,
             seed,
+            values: values::of_plan(&plan, seed),
             time_ns: request.time_ns / 3,
         }
         .run(signals, &display)?;
@@ -124,6 +126,13 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     signals.check()?;
     measured.notes.extend(notes);
     measured.notes.extend(leftovers::remove(&plan, &measured)?);
+    let mut plan = plan;
+    values::resolve(&mut plan, seed);
+    if let Medium::File(file) = &measured.medium
+        && measured.target.kind != TargetKind::Folder
+    {
+        values::fill(&plan, (file, measured.target.size_bytes), signals, &display)?;
+    }
 
     let overhead_ns_per_io = match measured.medium {
         Medium::File(_) => Some(overhead_ns_per_io().or_failed()?),
@@ -190,6 +199,7 @@ fn attach(
                 target: &mut beside.target,
                 notes: &mut beside.notes,
                 seed: wanted.seed.wrapping_add(1),
+                values: None,
                 time_ns: request.time_ns / 6,
             }
             .run(signals, display)?;

@@ -8,7 +8,7 @@ use crate::progress::Display;
 use crate::signals::Signals;
 use diskfacts_engine::{Progress, Trial, run_trial};
 use diskfacts_host::{Space, Subject};
-use diskfacts_plan::{CacheMode, Operation, Pattern, Stop, SyncMode, Workload};
+use diskfacts_plan::{CacheMode, Operation, Pattern, Stop, SyncMode, Values, Workload};
 use diskfacts_record::{Target, TargetKind};
 use rustix::fs::{AtFlags, FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
@@ -182,6 +182,8 @@ pub(crate) struct Filling<'a> {
     pub(crate) target: &'a mut Target,
     pub(crate) notes: &'a mut Vec<String>,
     pub(crate) seed: u64,
+    /// Content that can be checked, where a stage does.
+    pub(crate) values: Option<Values>,
     /// Nanoseconds that it may take; a slower disk gets a smaller file.
     pub(crate) time_ns: u64,
 }
@@ -198,6 +200,7 @@ impl Filling<'_> {
             queue_depth: 8,
             cache: CacheMode::Direct,
             sync: SyncMode::AtEnd,
+            values: self.values,
             stop: Stop {
                 bytes: Some(bytes),
                 time_ns: Some(self.time_ns),

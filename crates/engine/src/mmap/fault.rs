@@ -58,6 +58,11 @@ impl Watch {
         WATCHED.get().0 == self.start && FAULTED.replace(false)
     }
 
+    /// Whether a page could not be had, without forgetting it.
+    pub(super) fn has_faulted(&self) -> bool {
+        WATCHED.get().0 == self.start && FAULTED.get()
+    }
+
     /// The mapping goes away.
     pub(super) fn end(&self) {
         if WATCHED.get().0 == self.start {

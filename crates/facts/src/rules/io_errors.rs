@@ -78,7 +78,12 @@ fn said(stage: &str, error: &ErrorCount) -> String {
             show_size(error.first_offset)
         )
     };
-    if error.errno == 0 {
+    if error.operation == "check" {
+        format!(
+            "{stage}: a check found a wrong value {times}, {place}: {}.",
+            error.message
+        )
+    } else if error.errno == 0 {
         format!("{stage}: {} ended short {times}, {place}.", error.operation)
     } else {
         // The system's words may end with the number once more.

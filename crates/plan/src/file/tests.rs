@@ -58,6 +58,8 @@ fn a_wrong_type_is_named_with_its_line() {
             "modify_percent = 30",
             "only operation = \"modify\" takes it",
         ),
+        ("values = \"some\"", "\"fill\""),
+        ("values_seed = 3", "values = "),
         ("touch = \"all\"", "\"every\""),
         ("arrivals = \"poisson\"", "rate"),
         ("files = 100", "\"create\""),
@@ -166,7 +168,7 @@ fn any_plain_workload() -> impl Strategy<Value = Workload> {
     (
         (
             operation,
-            pattern,
+            any_pattern(),
             size.clone(),
             size.clone(),
             prop::option::of(size),
@@ -186,7 +188,11 @@ fn any_plain_workload() -> impl Strategy<Value = Workload> {
             0_usize..2,
             0_usize..5,
         ),
-        (share.clone(), share),
+        (
+            share.clone(),
+            share,
+            prop::option::of((prop::bool::ANY, prop::option::of(0_u64..1 << 53))),
+        ),
         any_files(),
     )
         .prop_map(
@@ -206,6 +212,7 @@ fn any_plain_workload() -> impl Strategy<Value = Workload> {
                 buffer: BUFFERS[c.3].1,
                 files: operation.on_files().then_some(files),
                 touch: TOUCHES[c.4].1,
+                values: shares.2.map(|(fill, seed)| Values { fill, seed }),
                 rate: b.4,
                 stop: Stop {
                     time_ns: b.5.0,

@@ -58,7 +58,7 @@ fn visit(workload: &Workload) -> Option<Visit> {
             offset0: u64::from(from_start),
             access: workload.touch == Touch::Every,
             fixed,
-            val: false,
+            val: workload.values.is_some(),
         },
     })
 }

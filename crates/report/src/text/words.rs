@@ -74,6 +74,9 @@ pub fn workload(workload: &Workload) -> String {
         Touch::Character => parts.push("each byte by a call that locks".to_owned()),
         Touch::CharacterUnlocked => parts.push("each byte by a call without a lock".to_owned()),
     }
+    if workload.values.is_some() {
+        parts.push("values checked".to_owned());
+    }
     parts.push(if workload.streams == 1 {
         format!("queue depth {}", workload.queue_depth)
     } else {
