@@ -171,7 +171,7 @@ fn settle(path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn checked(output: Output, what: &str) -> Result<String> {
+fn checked(output: &Output, what: &str) -> Result<String> {
     if !output.status.success() {
         bail!("{what} failed: {}", String::from_utf8_lossy(&output.stderr));
     }
@@ -188,7 +188,7 @@ fn dd(operands: &[String]) -> Result<Option<f64>> {
         .args(operands)
         .output()
         .context("starting dd")?;
-    rate_of_dd(&checked(output, "dd")?).map(Some)
+    rate_of_dd(&checked(&output, "dd")?).map(Some)
 }
 
 /// From `1073741824 bytes (1.1 GB, 1.0 GiB) copied, 0.519 s, 2.1 GB/s`.
@@ -241,7 +241,7 @@ impl Diskfacts {
         if operands.iter().any(|word| word.starts_with("if=/dev/zero")) {
             command.arg("--destroy-data-on").arg(path);
         }
-        let text = checked(command.output()?, "diskfacts dd")?;
+        let text = checked(&command.output()?, "diskfacts dd")?;
         rate_of_dd(&text).map(Some)
     }
 
@@ -256,7 +256,7 @@ impl Diskfacts {
             .args(["--style", "classic", "--store"])
             .arg(folder.path().join("runs.db"))
             .output()?;
-        let text = checked(output, "diskfacts measure --plan hdparm")?;
+        let text = checked(&output, "diskfacts measure --plan hdparm")?;
         rate_of_hdparm(&text)?.context("diskfacts printed no line of hdparm")
     }
 }

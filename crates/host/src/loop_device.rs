@@ -14,7 +14,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// `LOOP_CTL_GET_FREE`.
-const GET_FREE: Opcode = 0x4C82;
+const GET_FREE: libc::Ioctl = 0x4C82;
 /// `LOOP_CONFIGURE`, since Linux 5.8.
 const CONFIGURE: Opcode = 0x4C0A;
 /// `LOOP_SET_DIRECT_IO`.
@@ -112,7 +112,7 @@ impl LoopDevice {
 /// Number of a device that nobody uses.
 fn free(control: &File) -> Result<u32, Error> {
     // SAFETY: LOOP_CTL_GET_FREE takes no argument and touches no memory.
-    let asked = unsafe { libc::ioctl(control.as_raw_fd(), GET_FREE as _) };
+    let asked = unsafe { libc::ioctl(control.as_raw_fd(), GET_FREE) };
     u32::try_from(asked).map_err(|_| {
         let error = io::Error::last_os_error();
         Error::on_path("finding a free loop device with", Path::new(CONTROL), error)

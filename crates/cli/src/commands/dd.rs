@@ -47,7 +47,7 @@ pub(crate) fn run(args: &DdArgs, common: &Common) -> Result<Exit, Failure> {
     } else {
         print(&text)?;
     }
-    measure::conclude(ended, &[], args.style)
+    Ok(measure::conclude(ended, &[], args.style))
 }
 
 /// The operands as text.

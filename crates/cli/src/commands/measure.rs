@@ -63,11 +63,11 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
         text::run(&ended.run, &closing(&ended, built_in, common), &look)
     };
     print(&text)?;
-    conclude(ended, &args.uses, args.style)
+    Ok(conclude(ended, &args.uses, args.style))
 }
 
 /// Says on standard error what the figures leave unsaid, and how the run ended.
-pub(super) fn conclude(ended: Ended, uses: &[String], style: Style) -> Result<Exit, Failure> {
+pub(super) fn conclude(ended: Ended, uses: &[String], style: Style) -> Exit {
     let exit = ended.stopped.unwrap_or_else(|| exit_of(&ended.run, uses));
     let why = why(exit, &ended.run, uses);
     if style != Style::Facts {
@@ -76,7 +76,7 @@ pub(super) fn conclude(ended: Ended, uses: &[String], style: Style) -> Result<Ex
     }
     if let Some(not_stored) = ended.not_stored {
         not_stored.print();
-        return Ok(Exit::Failed);
+        return Exit::Failed;
     }
     for name in not_judged(&ended.run, uses) {
         say(&format!(
@@ -86,7 +86,7 @@ pub(super) fn conclude(ended: Ended, uses: &[String], style: Style) -> Result<Ex
     if let Some(why) = why {
         say(&format!("diskfacts: {why}"));
     }
-    Ok(exit)
+    exit
 }
 
 /// The verdicts that were asked for and failed.

@@ -25,24 +25,21 @@ pub(super) struct Input {
 
 impl Input {
     pub(super) fn look(dd: &Dd) -> Result<Self, Failure> {
-        let (path, open) = match path_of(dd.input.as_deref()) {
-            Some(given) => {
-                let path = std::fs::canonicalize(&given)
-                    .with_context(|| {
-                        format!(
-                            "the input {} cannot be looked at; if=/dev/zero gives zeros, and \
-                             without if= standard input is read",
-                            given.display()
-                        )
-                    })
-                    .or_wrong_call()?;
-                (path, None)
-            }
-            None => {
-                let stdin = std::io::stdin().as_fd().try_clone_to_owned().or_failed()?;
-                let stdin = File::from(stdin);
-                (stream_path(&stdin), Some(stdin))
-            }
+        let (path, open) = if let Some(given) = path_of(dd.input.as_deref()) {
+            let path = std::fs::canonicalize(&given)
+                .with_context(|| {
+                    format!(
+                        "the input {} cannot be looked at; if=/dev/zero gives zeros, and \
+                         without if= standard input is read",
+                        given.display()
+                    )
+                })
+                .or_wrong_call()?;
+            (path, None)
+        } else {
+            let stdin = std::io::stdin().as_fd().try_clone_to_owned().or_failed()?;
+            let stdin = File::from(stdin);
+            (stream_path(&stdin), Some(stdin))
         };
         let metadata = match &open {
             Some(file) => file.metadata(),

@@ -276,7 +276,7 @@ fn stream(
     let shown = given.display();
     nothing_destroyed(destroy_data_on, &shown.to_string())?;
     let kind = metadata.file_type();
-    if !kind.is_fifo() && !(kind.is_char_device() && holds_nothing(metadata)) {
+    if !(kind.is_fifo() || kind.is_char_device() && holds_nothing(metadata)) {
         return Err(Failure::wrong_call(format!(
             "the output {shown} is neither a file nor a block device, and may hold data; of \
              other devices only /dev/null, /dev/zero, /dev/full and terminals are written"
@@ -321,7 +321,7 @@ fn stdout(dd: &Dd, destroy_data_on: Option<&Path>) -> Result<Output, Failure> {
     }
     Ok(Output {
         id: Identity::of(kind, &metadata),
-        size: (kind == Kind::File).then(|| metadata.len()),
+        size: (kind == Kind::File).then_some(metadata.len()),
         path,
         kind,
         is_new: false,
