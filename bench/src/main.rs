@@ -6,12 +6,16 @@
 //! `cargo run --release -p diskfacts-bench -- writes [--folder DIR] [--rounds N]`:
 //! whether the ways to write of the plan `write-matrix` give the figures of fio.
 //!
+//! `cargo run --release -p diskfacts-bench -- bonnie [--folder DIR] [--rounds N]`:
+//! whether the plan `bonnie` gives the figures of bonnie++.
+//!
 //! Machines are noisy: each round runs ours and theirs right after each other,
 //! the ratio is taken within the round, and what is printed is the median of the
 //! rounds with the smallest and the largest. A goal is met when the median is.
 //! `--small` runs everything for a moment, to see that it works.
 
 mod alternate;
+mod bonnie;
 mod fio;
 mod ours;
 mod writes;
@@ -75,8 +79,9 @@ fn run() -> Result<bool> {
     match peer.as_deref() {
         Some("fio") => fio_cases(&options),
         Some("writes") => writes::cases(&options),
+        Some("bonnie") => bonnie::cases(&options),
         other => bail!(
-            "{}name what to compare: fio, or writes",
+            "{}name what to compare: fio, writes, or bonnie",
             other.map_or_else(String::new, |name| format!("nothing is called {name}; "))
         ),
     }

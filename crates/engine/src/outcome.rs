@@ -168,9 +168,8 @@ fn error_count(of: Operation, kind: &ErrorKind) -> ErrorCount {
         (FailedIn::Transfer, Operation::Create, _) => "create",
         (FailedIn::Transfer, Operation::Stat, _) => "stat",
         (FailedIn::Transfer, Operation::Delete, _) => "delete",
-        (FailedIn::ReadFirst, ..) => "read",
         (FailedIn::Transfer, _, true) => "write",
-        (FailedIn::Transfer, _, false) => "read",
+        (FailedIn::Transfer, _, false) | (FailedIn::ReadFirst, ..) => "read",
     };
     let message = if kind.errno == 0 {
         format!("the {operation} moved fewer bytes than asked: the target ends there")

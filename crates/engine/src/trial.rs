@@ -141,8 +141,8 @@ pub(crate) fn on_threads<S: Send>(
         let (events, inbox) = mpsc::channel();
         let mut starters = Vec::new();
         for (thread, share) in shares.enumerate() {
-            let (starter, started) = mpsc::channel::<u64>();
-            starters.push(starter);
+            let (send, started) = mpsc::channel::<u64>();
+            starters.push(send);
             let start = Start {
                 farewell: Farewell(events.clone()),
                 started,

@@ -142,7 +142,9 @@ fn open(request: &Request<'_>, seed: u64) -> Result<(Measured, Stack), Failure> 
     let stages = &request.plan.stages;
     target::open(&Wanted {
         given: request.target,
-        size: request.size.or(cache_proof::size(request.cache_proof)?),
+        size: request
+            .size
+            .or(cache_proof::size(request.cache_proof, request.target)?),
         writes: stages.iter().any(|s| {
             let operation = s.workload.operation;
             operation.writes() && !operation.on_files()
