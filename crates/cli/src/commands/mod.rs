@@ -40,7 +40,7 @@ pub(crate) fn say_classic_notes(run: &Run, said: Option<&str>) {
 pub(crate) fn check_classic(style: Style, plan: &Plan) -> Result<(), Failure> {
     match style {
         Style::Classic if !classic::has(plan) => Err(Failure::wrong_call(format!(
-            "--style classic prints the lines of the program that a plan was taken from; bonnie, stride and write-matrix have such lines, {} has none",
+            "--style classic prints the lines of the program that a plan was taken from; bonnie, write-matrix and stride have such lines, {} has none",
             plan.name
         ))),
         Style::ClassicCsv if !classic::has_csv(plan) => Err(Failure::wrong_call(format!(

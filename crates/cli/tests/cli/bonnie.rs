@@ -186,7 +186,14 @@ fn a_way_against_the_page_cache_that_cannot_work_is_refused() {
         let program = case.diskfacts(sim).arg(way);
         case.refuses(&program, &["a simulated disk has a simulated page cache"]);
     }
-    let program = case.diskfacts(["measure", "sim:ssd-sata", "--cache-proof", "direct"]);
+    let program = case.diskfacts([
+        "measure",
+        ".",
+        "--plan",
+        "overhead",
+        "--cache-proof",
+        "direct",
+    ]);
     case.refuses(
         &program,
         &["cache = \"cold\"", "`diskfacts plans bonnie` has"],
