@@ -130,7 +130,7 @@ fn ratios<'a>(
     ours.iter().zip(theirs).map(move |(a, b)| of(*a) / of(*b))
 }
 
-fn median(values: impl Iterator<Item = f64>) -> f64 {
+pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

@@ -10,12 +10,16 @@
 //! `cargo run --release -p diskfacts-bench -- classics [--folder DIR] [--rounds N]`:
 //! whether dd and hdparm give the same figures for the same work.
 //!
+//! `cargo run --release -p diskfacts-bench -- bonnie [--folder DIR] [--rounds N]`:
+//! whether the plan `bonnie` gives the figures of bonnie++.
+//!
 //! Machines are noisy: each round runs ours and theirs right after each other,
 //! the ratio is taken within the round, and what is printed is the median of the
 //! rounds with the smallest and the largest. A goal is met when the median is.
 //! `--small` runs everything for a moment, to see that it works.
 
 mod alternate;
+mod bonnie;
 mod classics;
 mod fio;
 mod ours;
@@ -88,8 +92,9 @@ fn run() -> Result<bool> {
         Some("fio") => fio_cases(&options),
         Some("writes") => writes::cases(&options),
         Some("classics") => classics::cases(&options),
+        Some("bonnie") => bonnie::cases(&options),
         other => bail!(
-            "{}name what to compare: fio, writes, or classics",
+            "{}name what to compare: fio, writes, classics, or bonnie",
             other.map_or_else(String::new, |name| format!("nothing is called {name}; "))
         ),
     }

@@ -120,6 +120,30 @@ impl Diskfacts {
         Ok(write_ns + sync_ns / number(&trial["ops"])?)
     }
 
+    /// The plan `bonnie` in a folder, as the CSV of bonnie++.
+    pub(crate) fn bonnie(&self, folder: &Path, bytes: u64, small: bool) -> Result<String> {
+        let store = tempfile::tempdir()?;
+        let output = Command::new(&self.program)
+            .args(["measure", "--plan", "bonnie", "--style", "classic-csv"])
+            .args(["--cache-proof", "direct", "--size", &bytes.to_string()])
+            .args(if small {
+                ["--time", "3s", "--trials", "1"]
+            } else {
+                ["--time", "90s", "--trials", "3"]
+            })
+            .arg("--store")
+            .arg(store.path().join("runs.db"))
+            .arg(folder)
+            .output()?;
+        if !output.status.success() {
+            bail!(
+                "diskfacts failed: {}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
     fn run(&self, target: &Path, stage: &str) -> Result<Figures> {
         let plan = format!(
             "name = \"bench\"\ntrials = 1\n[[stage]]\nname = \"s\"\noperation = \"read\"\n{stage}"

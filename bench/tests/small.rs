@@ -4,7 +4,12 @@ use std::process::Command;
 
 /// The output of the bench in its small mode; `None` when it cannot run here.
 fn small(what: &str) -> Option<String> {
-    if let Err(missing) = diskfacts_testkit::require_tool("fio", "fio") {
+    let needed = if what == "bonnie" {
+        diskfacts_testkit::require_tool("bonnie++", "bonnie++")
+    } else {
+        diskfacts_testkit::require_tool("fio", "fio")
+    };
+    if let Err(missing) = needed {
         diskfacts_testkit::skip(&missing.to_string());
         return None;
     }
@@ -54,6 +59,26 @@ fn the_comparison_with_the_old_tools_runs_and_names_who_is_missing() {
         let timed = text.matches("hdparm -").count();
         assert!(timed == 2 || text.contains("hdparm is missing"), "{text}");
     }
+}
+
+#[test]
+fn the_comparison_with_bonnie_runs() {
+    if let Some(text) = small("bonnie") {
+        assert!(text.contains("of 12 tests agree"), "{text}");
+        assert!(text.contains("read, blocks"), "{text}");
+    }
+}
+
+#[test]
+fn without_bonnie_it_says_what_is_missing() {
+    let output = Command::new(env!("CARGO_BIN_EXE_diskfacts-bench"))
+        .args(["bonnie", "--small"])
+        .env("PATH", "/nowhere")
+        .output()
+        .expect("starting the bench");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("apt-get install bonnie++"), "{text}");
+    assert!(output.status.success(), "{text}");
 }
 
 #[test]

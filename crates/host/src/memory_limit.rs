@@ -18,6 +18,7 @@
 //! has to be filled or dropped from the cache after the limit is there.
 
 use crate::error::Error;
+use crate::parse::cgroup::{Membership, parse_cgroup};
 use crate::roots::Roots;
 use std::fs;
 use std::io;
@@ -55,24 +56,18 @@ impl MemoryLimit {
         let place = place(roots)?;
         remove_leftovers(&place.parent);
         let group = place.parent.join(format!("{PREFIX}{}", std::process::id()));
-        let failed = |doing, path: &Path, source| refused(doing, path, source);
         fs::create_dir(&group)
-            .map_err(|source| failed("making the control group", &group, source))?;
+            .map_err(|source| refused("making the control group", &group, source))?;
         let limit = Self {
             group,
             before: place.own,
         };
         let file = limit.group.join(place.file);
         fs::write(&file, bytes.to_string())
-            .map_err(|source| failed("limiting memory by", &file, source))?;
-        limit
-            .put_into(&limit.group)
-            .map_err(|source| failed("entering the control group", &limit.group, source))?;
+            .map_err(|source| refused("limiting memory by", &file, source))?;
+        put_into(&limit.group)
+            .map_err(|source| refused("entering the control group", &limit.group, source))?;
         Ok(limit)
-    }
-
-    fn put_into(&self, group: &Path) -> io::Result<()> {
-        fs::write(group.join("cgroup.procs"), std::process::id().to_string())
     }
 
     /// Where it is.
@@ -85,9 +80,14 @@ impl Drop for MemoryLimit {
     fn drop(&mut self) {
         // A group that cannot be left ends with the process, and one that cannot
         // be removed now is removed by the next one that is made.
-        let _ = self.put_into(&self.before);
+        let _ = put_into(&self.before);
         let _ = fs::remove_dir(&self.group);
     }
+}
+
+/// Puts this process into a group.
+fn put_into(group: &Path) -> io::Result<()> {
+    fs::write(group.join("cgroup.procs"), std::process::id().to_string())
 }
 
 fn refused(doing: &'static str, path: &Path, source: io::Error) -> Error {
@@ -117,15 +117,17 @@ fn remove_leftovers(parent: &Path) {
 
 fn place(roots: &Roots) -> Result<Place, Error> {
     let table = roots.proc.join("self/cgroup");
-    let text = fs::read_to_string(&table).map_err(|source| refused("reading", &table, source))?;
+    let text = fs::read(&table).map_err(|source| refused("reading", &table, source))?;
+    let groups = parse_cgroup(&text).map_err(|source| Error::Form {
+        path: table,
+        source,
+    })?;
     let cgroup = roots.sys.join("fs/cgroup");
-    let places = candidates(&cgroup, &text);
-    let usable = |place: &Place| {
-        // Of version 1 the group itself has the file, of version 2 its siblings
-        // have it if it has.
-        place.own.join(place.file).exists()
-    };
-    places.into_iter().find(usable).ok_or_else(|| {
+    let places = groups.iter().filter_map(|group| candidate(&cgroup, group));
+    // Of version 1 the group itself has the file, of version 2 its siblings have
+    // it if it has.
+    let mut usable = places.filter(|place| place.own.join(place.file).exists());
+    usable.next().ok_or_else(|| {
         refused(
             "looking for a memory controller in",
             &cgroup,
@@ -134,36 +136,37 @@ fn place(roots: &Roots) -> Result<Place, Error> {
     })
 }
 
-/// Where the lines of `/proc/self/cgroup` say that this process is:
-/// `4:memory:/a/b` of version 1, `0::/a/b` of version 2.
-fn candidates(cgroup: &Path, text: &str) -> Vec<Place> {
-    let under = |root: PathBuf, path: &str| root.join(path.trim_start_matches('/'));
-    text.lines()
-        .filter_map(|line| {
-            let mut fields = line.splitn(3, ':');
-            let (_, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
-            if controllers.split(',').any(|name| name == "memory") {
-                let own = under(cgroup.join("memory"), path);
-                return Some(Place {
-                    parent: own.clone(),
-                    own,
-                    file: "memory.limit_in_bytes",
-                });
-            }
-            let own = under(cgroup.to_owned(), path);
-            let parent = own.parent().filter(|_| path != "/")?.to_owned();
-            controllers.is_empty().then_some(Place {
-                own,
-                parent,
-                file: "memory.max",
-            })
-        })
-        .collect()
+/// Where a group could be made, by one that this process is in.
+fn candidate(cgroup: &Path, group: &Membership) -> Option<Place> {
+    let under = |root: PathBuf| root.join(group.path.trim_start_matches('/'));
+    if group.controllers.iter().any(|name| name == "memory") {
+        let own = under(cgroup.join("memory"));
+        return Some(Place {
+            parent: own.clone(),
+            own,
+            file: "memory.limit_in_bytes",
+        });
+    }
+    if !group.controllers.is_empty() || group.path == "/" {
+        return None;
+    }
+    let own = under(cgroup.to_owned());
+    Some(Place {
+        parent: own.parent()?.to_owned(),
+        own,
+        file: "memory.max",
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn candidates(cgroup: &Path, text: &str) -> Vec<Place> {
+        let groups = parse_cgroup(text.as_bytes()).expect("groups");
+        let places = groups.iter().filter_map(|group| candidate(cgroup, group));
+        places.collect()
+    }
 
     #[test]
     fn a_group_is_made_beside_that_of_version_2_and_inside_that_of_version_1() {
@@ -186,7 +189,10 @@ mod tests {
                 file: "memory.limit_in_bytes",
             }]
         );
-        assert_eq!(candidates(root, "nonsense\n4\n\n0::/"), []);
+        assert_eq!(candidates(root, "0::/\n"), []);
+        for wrong in ["nonsense\n", "4:memory\n", "4:memory:a/b\n"] {
+            assert!(parse_cgroup(wrong.as_bytes()).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@
 //! A new target is a module here, a line in [`TARGETS`], a program of three
 //! lines, its `[[bin]]` in `fuzz/Cargo.toml`, and a folder of real inputs.
 
+pub mod cgroup;
 pub mod cpuinfo;
 pub mod dd_operands;
 pub mod disk_profile;
@@ -54,6 +55,10 @@ pub struct Target {
 
 /// All targets.
 pub const TARGETS: &[Target] = &[
+    Target {
+        name: "cgroup",
+        run: cgroup::run,
+    },
     Target {
         name: "cpuinfo",
         run: cpuinfo::run,

@@ -11,6 +11,7 @@ use diskfacts_host::{MemoryLimit, Roots};
 use diskfacts_plan::units::{exact_size, show_size};
 use diskfacts_plan::{CacheMode, Plan, Stage};
 use diskfacts_record::TargetKind;
+use std::path::Path;
 
 /// The limit is an eighth of the file, so that at most that much of it lies in
 /// memory.
@@ -19,8 +20,9 @@ const SHARE: u64 = 8;
 const LEAST_BYTES: u64 = 64 << 20;
 
 /// The size of the file that a way asks for in a folder.
-pub(super) fn size(way: Option<CacheProof>) -> Result<Option<u64>, Failure> {
-    if way != Some(CacheProof::TwiceMemory) {
+pub(super) fn size(way: Option<CacheProof>, target: &Path) -> Result<Option<u64>, Failure> {
+    // All else has the size that it has.
+    if way != Some(CacheProof::TwiceMemory) || !target.is_dir() {
         return Ok(None);
     }
     Ok(Some(memory()?.saturating_mul(2).next_multiple_of(1 << 20)))
@@ -49,9 +51,8 @@ pub(super) fn applied(plan: &Plan, way: Option<CacheProof>) -> Result<Plan, Fail
     }
     for stage in plan.stages.iter_mut().filter(|stage| is_cold(stage)) {
         stage.workload.cache = match way {
-            CacheProof::Drop => CacheMode::Cold,
             CacheProof::Direct if fits_direct(stage) => CacheMode::Direct,
-            CacheProof::Direct => CacheMode::Cold,
+            CacheProof::Drop | CacheProof::Direct => CacheMode::Cold,
             CacheProof::MemoryLimit | CacheProof::TwiceMemory => CacheMode::Buffered,
         };
     }

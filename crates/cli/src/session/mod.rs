@@ -170,7 +170,9 @@ fn wanted<'a>(request: &Request<'a>, seed: u64) -> Result<Wanted<'a>, Failure> {
     let stages = &request.plan.stages;
     Ok(Wanted {
         given: request.target,
-        size: request.size.or(cache_proof::size(request.cache_proof)?),
+        size: request
+            .size
+            .or(cache_proof::size(request.cache_proof, request.target)?),
         looped: request.looped,
         writes: stages
             .iter()

@@ -1,7 +1,7 @@
 //! The plan `bonnie`, in the tables and the CSV of bonnie++ 2.00.
 
-use crate::support::Case;
-use diskfacts_testkit::{Program, or_skip, require_tool};
+use crate::support::{Case, MIB, trials};
+use diskfacts_testkit::{Program, or_skip, require_root, require_tool, skip};
 use std::path::Path;
 
 fn simulated(case: &Case, style: &str) -> String {
@@ -131,4 +131,121 @@ fn a_plan_without_such_a_csv_is_refused_before_anything_is_measured() {
     let case = Case::new();
     let program = case.diskfacts(["measure", "sim:ssd-sata", "--style", "classic-csv"]);
     case.refuses(&program, &["bonnie has one, survey has none"]);
+}
+
+#[test]
+fn the_way_against_the_page_cache_is_said_and_recorded() {
+    let case = Case::new();
+    let measured = |way: &str| {
+        let finished = case.run([
+            "measure",
+            "sim:ssd-sata",
+            "--plan",
+            "bonnie",
+            "--stage",
+            "putc",
+            "--stage",
+            "get-block",
+            "--time",
+            "1s",
+            "--cache-proof",
+            way,
+        ]);
+        finished.expect_code(0);
+        let said = format!("--cache-proof {way}");
+        finished.expect_stdout(&said);
+        let run = case.last();
+        let notes = run["run"]["notes"].as_array().expect("notes");
+        assert!(
+            notes
+                .iter()
+                .any(|note| note.as_str().is_some_and(|n| n.contains(&said)))
+        );
+        let stages = run["plan"]["stages"].as_array().expect("stages");
+        let caches = stages
+            .iter()
+            .map(|stage| stage["workload"]["cache"].clone());
+        caches.collect::<Vec<_>>()
+    };
+    assert_eq!(measured("drop"), ["cold", "cold"]);
+    // Single bytes are no whole sectors.
+    assert_eq!(measured("direct"), ["cold", "direct"]);
+}
+
+#[test]
+fn a_way_against_the_page_cache_that_cannot_work_is_refused() {
+    let case = Case::new();
+    let sim = [
+        "measure",
+        "sim:ssd-sata",
+        "--plan",
+        "bonnie",
+        "--cache-proof",
+    ];
+    for way in ["memory-limit", "twice-memory"] {
+        let program = case.diskfacts(sim).arg(way);
+        case.refuses(&program, &["a simulated disk has a simulated page cache"]);
+    }
+    let program = case.diskfacts([
+        "measure",
+        ".",
+        "--plan",
+        "overhead",
+        "--cache-proof",
+        "direct",
+    ]);
+    case.refuses(
+        &program,
+        &["cache = \"cold\"", "`diskfacts plans bonnie` has"],
+    );
+    let folder = case.folder("data");
+    let program = case
+        .diskfacts(["measure", "--plan", "bonnie", "--size", "64MiB"])
+        .args(["--cache-proof", "memory-limit"])
+        .arg(&folder);
+    case.refuses(&program, &["take a file of at least --size 128MiB"]);
+}
+
+#[test]
+fn a_memory_limit_keeps_most_of_the_file_out_of_memory_and_is_put_back() {
+    or_skip!(require_root());
+    let case = Case::new();
+    let folder = case.folder("data");
+    let finished = case
+        .diskfacts([
+            "measure", "--plan", "bonnie", "--size", "256MiB", "--time", "4s",
+        ])
+        .args([
+            "--stage",
+            "get-block",
+            "--trials",
+            "1",
+            "--cache-proof",
+            "memory-limit",
+        ])
+        .arg(&folder)
+        .run();
+    if finished.code() == Some(1) && finished.stderr.contains("control group") {
+        skip("a control group with a limit on memory: closed here");
+        return;
+    }
+    finished
+        .expect_code(0)
+        .expect_stdout("--cache-proof memory-limit");
+    let run = case.last();
+    let evidence = &trials(&run)[0]["evidence"];
+    let cached = evidence["residency_after"]["cached_bytes"].as_u64();
+    assert!(cached.is_some_and(|bytes| bytes <= 64 * MIB), "{cached:?}");
+    let group = run["run"]["notes"]
+        .as_array()
+        .and_then(|notes| {
+            notes
+                .iter()
+                .find_map(|note| note.as_str()?.split('(').nth(1))
+        })
+        .and_then(|rest| rest.split(',').next())
+        .expect("the group")
+        .to_owned();
+    assert!(group.contains("diskfacts-memory-"), "{group}");
+    assert!(!Path::new(&group).exists(), "{group}");
 }

@@ -99,7 +99,7 @@ fn what_a_killed_run_left_is_removed_by_the_next_and_a_living_one_keeps_its_own(
         .args(["--size", "4MiB"])
         .run();
     finished.expect_code(0);
-    assert_eq!(listed(&folder), [own.clone()]);
+    assert_eq!(listed(&folder), std::slice::from_ref(own));
     living.interrupt();
     let finished = living.finish();
     finished

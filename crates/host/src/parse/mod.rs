@@ -4,6 +4,7 @@
 //! `Option`, with the version that brought them. None of them panics, whatever
 //! it is given.
 
+pub mod cgroup;
 pub mod cpuinfo;
 pub mod diskstats;
 pub mod meminfo;
