@@ -12,6 +12,7 @@ mod devices_command;
 mod existing;
 mod failing;
 mod folders;
+mod import_command;
 mod json;
 mod layers;
 mod memory;
