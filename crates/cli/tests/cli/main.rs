@@ -15,6 +15,7 @@ mod existing;
 mod failing;
 mod files;
 mod folders;
+mod import_command;
 mod json;
 mod layers;
 mod looped;

@@ -3,9 +3,11 @@
 
 mod broken;
 mod documents;
-mod runs;
+mod of_runs;
 mod tables;
 
+use diskfacts_record::Run;
+use diskfacts_report::import::runs::{self, Origin};
 use diskfacts_report::import::{Document, read};
 
 /// The five documents.
@@ -19,6 +21,21 @@ pub(crate) const DOCUMENTS: [&str; 5] = [
 
 fn import(text: &str) -> Document {
     read(text.as_bytes()).expect("it is text")
+}
+
+/// The runs of a document, without their figures.
+pub(crate) fn runs_of(text: &str) -> Vec<Run> {
+    let origin = Origin {
+        file: "results.txt".into(),
+        started: "2026-11-21T02:41:50Z".into(),
+        tool_version: "0.1.0".into(),
+        command: vec!["diskfacts".into(), "import".into(), "results.txt".into()],
+    };
+    let mut number = 0;
+    runs::of(&import(text), &origin, || {
+        number += 1;
+        format!("20261121-024150-{number:04x}")
+    })
 }
 
 fn notes(document: &Document) -> Vec<String> {

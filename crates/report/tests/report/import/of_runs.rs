@@ -1,23 +1,8 @@
 //! Documents become runs.
 
-use super::{DOCUMENTS, import};
+use super::{DOCUMENTS, runs_of as of};
 use diskfacts_record::{Run, TargetKind};
-use diskfacts_report::import::runs::{self, Origin};
 use diskfacts_report::{classic, json};
-
-fn of(text: &str) -> Vec<Run> {
-    let origin = Origin {
-        file: "results.txt".into(),
-        started: "2026-11-21T02:41:50Z".into(),
-        tool_version: "0.1.0".into(),
-        command: vec!["diskfacts".into(), "import".into(), "results.txt".into()],
-    };
-    let mut number = 0;
-    runs::of(&import(text), &origin, || {
-        number += 1;
-        format!("20261121-024150-{number:04x}")
-    })
-}
 
 fn formats(runs: &[Run]) -> Vec<(&str, u64, usize)> {
     let each = runs.iter().map(|run| {
