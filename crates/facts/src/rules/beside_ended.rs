@@ -66,22 +66,22 @@ mod tests {
     use crate::testing::{self, each, only};
     use diskfacts_record::evidence::Beside;
 
-    fn beside(ended_early: Option<&str>) -> Option<Beside> {
-        Some(Beside {
+    fn beside(ended_early: Option<&str>) -> Beside {
+        Beside {
             engine: "sync".into(),
             ops: 10,
             read_bytes: 40960,
             seconds: 0.25,
             ended_early: ended_early.map(Into::into),
             ..Beside::default()
-        })
+        }
     }
 
     #[test]
     fn one_that_died_is_named_with_its_reason() {
         let mut run = testing::healthy();
         each(&mut run, "sequential-read", |trial| {
-            trial.evidence.beside = beside(Some("it gave up after 1000 failed operations"));
+            trial.evidence.beside = Some(beside(Some("it gave up after 1000 failed operations")));
         });
         let finding = only(&run, NAME);
         assert_eq!(finding.stages, ["sequential-read"]);
@@ -94,7 +94,7 @@ mod tests {
     fn one_that_ran_to_the_end_is_none() {
         let mut run = testing::healthy();
         each(&mut run, "sequential-read", |trial| {
-            trial.evidence.beside = beside(None);
+            trial.evidence.beside = Some(beside(None));
         });
         testing::silent(&run);
     }

@@ -141,7 +141,6 @@ fn any_plain_workload() -> impl Strategy<Value = Workload> {
         Just(Operation::Delete),
         (0_u8..=255).prop_map(|percent| Operation::Modify { percent })
     ];
-    let pattern = any_pattern();
     let share = prop::option::of(
         (0_u32..=100).prop_map(|percent| Share::parse(&format!("{percent}%")).unwrap()),
     );

@@ -37,6 +37,7 @@ fn used(parent: &Path) -> OwnFolder {
 /// As after SIGKILL: nothing is dropped, and nobody holds the lock.
 fn killed(own: OwnFolder) -> PathBuf {
     let path = own.path.clone();
+    #[expect(clippy::used_underscore_binding, reason = "the program only holds it")]
     own._mark.unlock().expect("letting go of the lock");
     forget(own);
     path
