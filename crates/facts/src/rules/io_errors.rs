@@ -18,6 +18,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let mut stages = Vec::new();
     let mut failed = 0_u64;
     let mut kinds: Vec<i32> = Vec::new();
+    let mut only_checks = true;
     for (stage, figures) in context.each() {
         let mut errors: Vec<ErrorCount> = Vec::new();
         for error in stage.trials.iter().flat_map(|t| &t.evidence.errors) {
@@ -44,6 +45,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             ));
         }
         kinds.extend(errors.iter().map(|e| e.errno));
+        only_checks &= !errors.is_empty() && errors.iter().all(|e| e.operation == "check");
     }
     if failed == 0 {
         return Vec::new();
@@ -59,9 +61,14 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         ),
         evidence,
         confidence: Confidence::Certain,
-        refuted_by: "The kernel returned these errors; nothing refutes them. A second run without \
-                     errors would show that they come and go."
-            .into(),
+        refuted_by: if only_checks {
+            "A second run in which the same bytes are right: then they went wrong on the way, or \
+             somebody else wrote them."
+        } else {
+            "The kernel returned these errors; nothing refutes them. A second run without errors \
+             would show that they come and go."
+        }
+        .into(),
         remedy: remedy(context, &kinds),
         stages,
     }]
@@ -80,7 +87,7 @@ fn said(stage: &str, error: &ErrorCount) -> String {
     };
     if error.operation == "check" {
         format!(
-            "{stage}: a check found a wrong value {times}, {place}: {}.",
+            "{stage}: a check found a wrong value {times}; the first: {}.",
             error.message
         )
     } else if error.errno == 0 {
@@ -200,6 +207,30 @@ mod tests {
             only(&run, NAME).remedy,
             "The disk is simulated: `diskfacts sim 'my disk.toml'` prints its profile, where \
              [[faults.weak_sector]] would be the cause."
+        );
+    }
+
+    #[test]
+    fn a_wrong_value_is_no_error_of_the_kernel() {
+        let mut run = testing::healthy();
+        each(&mut run, "random-read-qd1", |trial| {
+            trial.errors = 1;
+            trial.evidence.errors = vec![ErrorCount {
+                operation: "check".into(),
+                ..error(0, "the 8 bytes at 600 are 1 and should be 2", 1)
+            }];
+        });
+        let finding = only(&run, NAME);
+        assert_eq!(
+            finding.evidence,
+            [
+                "random-read-qd1: a check found a wrong value 5 times; the first: the 8 bytes at \
+                 600 are 1 and should be 2."
+            ]
+        );
+        assert!(
+            finding.refuted_by.contains("went wrong on the way"),
+            "{finding:?}"
         );
     }
 
