@@ -208,7 +208,10 @@ fn a_plan_that_is_not_built_in_is_answered_with_the_nearest() {
     );
     case.refuses(
         &case.diskfacts(["measure", ".", "--plan", "qqq"]),
-        &["no plan is called 'qqq'", "survey, write-matrix, overhead"],
+        &[
+            "no plan is called 'qqq'",
+            "survey, write-matrix, dd, hdparm",
+        ],
     );
 }
 
