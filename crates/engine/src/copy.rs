@@ -362,7 +362,7 @@ impl<'a> Copier<'a> {
         } else {
             self.records[side].partial += 1;
         }
-        if side == self.measured() && self.intervals.count(self.histograms[side].count(), now) {
+        if side == self.measured() && self.intervals.count(self.done(), now) {
             self.report();
         }
     }
@@ -374,9 +374,17 @@ impl<'a> Copier<'a> {
         }
     }
 
+    /// Operations of the end that is measured; a histogram would have to add them
+    /// up.
+    fn done(&self) -> u64 {
+        let records = self.records[self.measured()];
+        records.full + records.partial
+    }
+
     fn report(&self) {
-        let done = self.histograms[self.measured()].count();
-        self.progress.operations.store(done, Ordering::Relaxed);
+        self.progress
+            .operations
+            .store(self.done(), Ordering::Relaxed);
     }
 
     fn stopped(&self) -> bool {

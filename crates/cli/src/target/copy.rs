@@ -15,6 +15,7 @@ use diskfacts_record::{Stack, Target, TargetKind};
 use input::Input;
 use output::Output;
 use std::fs::{File, Metadata};
+use std::io::IsTerminal;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -220,10 +221,17 @@ impl OpenEnds {
 }
 
 impl OpenEnd {
+    /// Pipes, sockets and terminals wait for their other side.
+    fn waits(&self) -> bool {
+        let kind = self.file.metadata().map(|metadata| metadata.file_type());
+        kind.is_ok_and(|kind| kind.is_fifo() || kind.is_socket()) || self.file.is_terminal()
+    }
+
     fn file(&self) -> CopyFile<'_> {
         CopyFile {
             file: &self.file,
             stored: self.kind.stored(),
+            waits: self.waits(),
             size_bytes: self.size_bytes,
             direct: self.direct,
             direct_refused: self.direct_refused.clone(),

@@ -175,7 +175,7 @@ fn a_plan_without_full_amounts_or_classic_lines_is_told_so() {
     );
     case.refuses(
         &survey(&["--style", "classic"]),
-        &["write-matrix and stride have such lines, survey has none"],
+        &["write-matrix", "survey cannot"],
     );
     case.refuses(
         &survey(&["--plan", "write-matrix", "--style", "classic", "--json"]),

@@ -24,6 +24,9 @@ pub struct CopyFile<'a> {
     pub file: &'a File,
     /// Whether it is a regular file or a block device: then it can be flushed.
     pub stored: bool,
+    /// Whether a call on it may wait for somebody else, as with a pipe: then it
+    /// is looked whether a signal came. That costs a call more for each record.
+    pub waits: bool,
     /// Bytes of it from where `skip=` counts, where that is known: a read behind
     /// them brings nothing.
     pub size_bytes: Option<u64>,
@@ -120,10 +123,9 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Waits until a pipe can be used. Files and devices need no waiting: a call
-    /// on them ends by itself.
+    /// Waits until a pipe can be used.
     fn wait(&self, events: PollFlags, stop: &AtomicBool) -> Result<(), Errno> {
-        if self.at.stored {
+        if !self.at.waits {
             return Ok(());
         }
         loop {
