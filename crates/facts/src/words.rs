@@ -135,6 +135,12 @@ pub(crate) fn measure_longer(run: &Run, factor: u64) -> String {
 /// How to measure these stages longer, the end of a sentence: by the time of the
 /// run, or by their own stop rules where the plan gives them some.
 pub(crate) fn longer(run: &Run, stages: &[String], factor: u64) -> String {
+    let concerned = run.plan.stages.iter().filter(|s| stages.contains(&s.name));
+    let on_files: Vec<bool> = concerned.map(|s| s.workload.operation.on_files()).collect();
+    // A trial on files ends with its last file, whatever time it has.
+    if on_files.contains(&true) && !on_files.contains(&false) {
+        return edit_plan(run, "give these stages more `files`");
+    }
     let own_rule = run
         .plan
         .stages
