@@ -178,6 +178,12 @@ pub(crate) fn longer(run: &Run, stages: &[String], factor: u64) -> String {
     if is_copy(run) {
         return "Copy more, with a larger count= or from a longer input.".to_owned();
     }
+    let concerned = run.plan.stages.iter().filter(|s| stages.contains(&s.name));
+    let on_files: Vec<bool> = concerned.map(|s| s.workload.operation.on_files()).collect();
+    // A trial on files ends with its last file, whatever time it has.
+    if on_files.contains(&true) && !on_files.contains(&false) {
+        return edit_plan(run, "give these stages more `files`");
+    }
     let own_rule = run
         .plan
         .stages

@@ -5,7 +5,6 @@ use crate::support::{Case, MIB, trials};
 use diskfacts_testkit::{Running, Tmpfs, or_skip};
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
 /// Files that are looked up one a second: it goes on until it is stopped.
 const SLOW: &str = "operation = \"stat\"\nfiles = 200\nrate = 1\ntime = \"10min\"";
@@ -35,7 +34,7 @@ fn start(case: &Case, folder: &Path, but_for: &str) -> Running {
             && name != but_for
             && fs::read_dir(files).is_ok_and(|files| files.count() == 200)
     }) {
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::yield_now();
     }
     running
 }

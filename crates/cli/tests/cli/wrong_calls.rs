@@ -210,7 +210,7 @@ fn a_plan_that_is_not_built_in_is_answered_with_the_nearest() {
         &case.diskfacts(["measure", ".", "--plan", "qqq"]),
         &[
             "no plan is called 'qqq'",
-            "survey, write-matrix, bonnie, stride, zones, streams, dd, hdparm, raw-vs-block",
+            "survey, write-matrix, bonnie, stride, zones, streams, dd, hdparm",
         ],
     );
 }

@@ -109,6 +109,23 @@ mod tests {
     }
 
     #[test]
+    fn stages_on_files_are_given_more_files_and_not_more_time() {
+        let mut run = testing::healthy();
+        for stage in &mut run.plan.stages {
+            stage.workload.operation = diskfacts_plan::Operation::Stat;
+        }
+        each(&mut run, "random-read-qd1", |t| t.seconds = 0.05);
+        let finding = crate::findings(&run)
+            .into_iter()
+            .find(|finding| finding.rule == NAME)
+            .expect("the finding");
+        assert!(
+            finding.remedy.contains("more `files`") && !finding.remedy.contains("--time"),
+            "{finding:?}"
+        );
+    }
+
+    #[test]
     fn trials_that_failed_are_left_to_their_errors() {
         let mut run = testing::healthy();
         each(&mut run, "random-read-qd1", |t| {

@@ -94,7 +94,8 @@ pub(super) const CASES: &[(&str, Planting)] = &[
         setup.plant.refuses_polling = true;
     }),
     ("rewrite-rate", |setup| {
-        // The same pass over the same file in three ways.
+        // The same pass in three ways, of which one turns back for each block.
+        *setup = Setup::on("hdd-7200-1tb");
         let mut read = setup.only("sequential-read").clone();
         read.workload.queue_depth = 1;
         let with = |name: &str, operation| {
