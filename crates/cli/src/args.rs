@@ -59,7 +59,7 @@ pub(crate) enum Command {
     Runs(RunsArgs),
     /// Show a stored run again
     Show(ShowArgs),
-    /// Read results of dd, hdparm, bonnie++, iostat, fio and others, and store them
+    /// Store results of dd, bonnie++, iostat, fio and others as runs
     Import(ImportArgs),
     /// List the simulated disks, print one, or reproduce the seeds
     Sim(SimArgs),

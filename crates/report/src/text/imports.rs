@@ -2,6 +2,7 @@
 
 use super::look::{Look, Style};
 use super::page::Page;
+use super::run::{self, Closing};
 use super::words::count;
 use crate::import::{Format, Imported};
 use diskfacts_record::run::Source;
@@ -43,27 +44,16 @@ pub fn imports(imported: &[Imported], option: &str, look: &Look) -> String {
         }
     }
     let runs = imported.iter().flat_map(|file| &file.runs);
+    let mut closing = Closing::default();
     if let Some((_, id)) = runs.clone().next() {
-        page.heading("What to type next");
         let command = format!("diskfacts show {id}{option}");
-        page.labelled(
-            2,
-            (Style::Plain, &command),
-            command.len() + 2,
-            Style::Minor,
-            "# its figures",
-        );
+        closing.next.push((command, "its figures".to_owned()));
         if runs.count() > 1 {
             let command = format!("diskfacts runs{option}");
-            page.labelled(
-                2,
-                (Style::Plain, &command),
-                command.len() + 2,
-                Style::Minor,
-                "# all of them",
-            );
+            closing.next.push((command, "all of them".to_owned()));
         }
     }
+    run::close(&mut page, &closing);
     page.finish()
 }
 

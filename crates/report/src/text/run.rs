@@ -38,7 +38,7 @@ pub fn run(run: &Run, closing: &Closing, look: &Look) -> String {
     page.finish()
 }
 
-fn close(page: &mut Page<'_>, closing: &Closing) {
+pub(crate) fn close(page: &mut Page<'_>, closing: &Closing) {
     if !closing.stored.is_empty() {
         page.blank();
         page.paragraph(0, Style::Plain, &closing.stored);
