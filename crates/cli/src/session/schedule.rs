@@ -48,6 +48,9 @@ struct Given {
     elapsed_ns: u64,
     /// Nanoseconds that it measured.
     measured_ns: u64,
+    /// Nanoseconds that it was to measure, if that was said: the sync at its end
+    /// comes on top.
+    asked_ns: Option<u64>,
 }
 
 /// The trials of a run, in order.
@@ -198,6 +201,7 @@ impl Schedule {
             stage,
             elapsed_ns,
             measured_ns: 0,
+            asked_ns: stop.time_ns,
         });
         Some(Next {
             stage,
@@ -245,14 +249,18 @@ impl Schedule {
         self.rules[stage].turn.is_late()
     }
 
-    /// Notes what the trial before took beside what it measured. What had to be
-    /// written back first is on the account of the stage that left it.
+    /// Notes what the trial before took beside what it was to measure: what was
+    /// done around it, and the sync at its end. What had to be written back first
+    /// is on the account of the stage that left it.
     fn learn(&mut self, elapsed_ns: u64) {
         let Some(given) = self.before.take() else {
             return;
         };
         let spent_ns = elapsed_ns.saturating_sub(given.elapsed_ns);
-        let around_ns = spent_ns.saturating_sub(given.measured_ns);
+        let foreseen_ns = given.asked_ns.map_or(given.measured_ns, |asked_ns| {
+            given.measured_ns.min(asked_ns)
+        });
+        let around_ns = spent_ns.saturating_sub(foreseen_ns);
         let left = self.left_by.filter(|stage| self.rules[*stage].leaves);
         let owner = left.unwrap_or(given.stage);
         // What was done before a trial says nothing of what comes after it.

@@ -130,7 +130,7 @@ fn bon_csv2html_reads_the_csv_of_a_folder() {
 fn a_plan_without_such_a_csv_is_refused_before_anything_is_measured() {
     let case = Case::new();
     let program = case.diskfacts(["measure", "sim:ssd-sata", "--style", "classic-csv"]);
-    case.refuses(&program, &["bonnie has one, survey has none"]);
+    case.refuses(&program, &["bonnie can, survey cannot"]);
 }
 
 #[test]

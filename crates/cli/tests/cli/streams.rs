@@ -118,12 +118,11 @@ fn on_a_device_what_both_read_adds_up_to_what_it_counted() {
     let charged = number(&trial["evidence"]["process_io"]["read_bytes"]);
     let counted = number(&trial["evidence"]["devices"][0]["read_bytes"]);
     assert!((own - 32.0 * MIB as f64).abs() < 0.5, "{own}");
-    // Read-ahead does not know where the span ends.
+    // Read-ahead does not know where the span ends, and is charged when it is sent:
+    // what is under way when the window closes the device has not counted.
     assert!(charged >= own && beside > 0.0, "{charged} {own} {beside}");
-    // What was under way at the ends of the window is in the one and not in the
-    // other: a window of read-ahead, and an operation.
     assert!(
-        (counted - charged - beside).abs() <= MIB as f64,
+        counted >= own && counted <= charged + beside + MIB as f64,
         "{counted} {charged} {beside}"
     );
 }

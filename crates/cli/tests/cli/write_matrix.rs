@@ -188,7 +188,7 @@ fn a_plan_without_full_amounts_or_classic_lines_is_told_so() {
         .expect_code(0);
     case.run(["show", "--style", "classic"])
         .expect_code(2)
-        .expect_stderr("overhead has none");
+        .expect_stderr("overhead cannot");
 }
 
 #[test]
