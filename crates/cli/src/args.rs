@@ -57,6 +57,8 @@ pub(crate) enum Command {
     Runs(RunsArgs),
     /// Show a stored run again
     Show(ShowArgs),
+    /// Store results of dd, bonnie++, iostat, fio and others as runs
+    Import(ImportArgs),
     /// List the simulated disks, print one, or reproduce the seeds
     Sim(SimArgs),
 }
@@ -201,6 +203,16 @@ pub(crate) struct ShowArgs {
     pub(crate) style: Style,
     /// Print the run as one JSON document
     #[arg(long, conflicts_with = "style")]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// Documents with results; `-` is standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Print what was read as one JSON array
+    #[arg(long)]
     pub(crate) json: bool,
 }
 

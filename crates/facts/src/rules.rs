@@ -43,7 +43,7 @@ pub(crate) use too_noisy::NOTE as NOISE;
 
 use crate::figures;
 use crate::stages::{self, Stage};
-use diskfacts_record::{Finding, Run, StageFigures};
+use diskfacts_record::{Finding, Run, StageFigures, TargetKind};
 use std::cmp::Reverse;
 
 /// What a rule looks at.
@@ -263,12 +263,26 @@ const RULES: [Rule; 31] = [
     },
 ];
 
+/// The rules that look at figures alone.
+const OF_FIGURES: [&str; 5] = [
+    too_noisy::NAME,
+    same_modes::NAME,
+    write_choice::NAME,
+    sync_block_size::NAME,
+    rewrite_rate::NAME,
+];
+
 /// What follows from a run, most important first: by severity, then by
 /// confidence, then in the order of the rules.
+///
+/// An imported run carries figures and no evidence, so only the rules that look
+/// at figures alone may speak of it.
 pub fn findings(run: &Run) -> Vec<Finding> {
     let context = Context::new(run);
+    let imported = run.target.kind == TargetKind::Imported;
     let mut found: Vec<Finding> = RULES
         .iter()
+        .filter(|rule| !imported || OF_FIGURES.contains(&rule.name))
         .flat_map(|rule| (rule.check)(&context))
         .collect();
     found.iter_mut().for_each(shorten_evidence);

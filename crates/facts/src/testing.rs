@@ -246,6 +246,7 @@ fn run_with(plan: Plan, stack: Stack, operations_max: f64) -> Run {
             budget_ns: Some(60_000_000_000),
             overhead_ns_per_io: Some(25.0),
             notes: Vec::new(),
+            source: None,
         },
         machine: Machine::default(),
         target: Target {

@@ -18,12 +18,16 @@ use crate::uses::{Limit, Metric, Requirement, Use, uses};
 use crate::words::percent;
 use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::{rate_digits, show_duration, show_throughput};
-use diskfacts_record::{Outcome, Run, StageFigures, Verdict};
+use diskfacts_record::{Outcome, Run, StageFigures, TargetKind, Verdict};
 
 /// The verdicts on all requirements of all uses, in the order of [`uses()`]; a
 /// use passes when all of its verdicts do. A stage that was measured under
-/// several settings has one verdict for each.
+/// several settings has one verdict for each. None of an imported run: what its
+/// stages did is not known well enough to be held against a use.
 pub fn verdicts(run: &Run) -> Vec<Verdict> {
+    if run.target.kind == TargetKind::Imported {
+        return Vec::new();
+    }
     let context = Context::new(run);
     uses()
         .iter()

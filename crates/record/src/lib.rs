@@ -23,8 +23,8 @@ pub use histogram::Histogram;
 pub use machine::Machine;
 pub use packed::{Packed, PackedHistograms};
 pub use run::{
-    DirectIo, ExtentMethod, Extents, Figure, Run, RunInfo, SCHEMA, StageFigures, Status, Target,
-    TargetKind,
+    DirectIo, ExtentMethod, Extents, Figure, Reading, Run, RunInfo, SCHEMA, Source, StageFigures,
+    Status, Target, TargetKind,
 };
 pub use stack::{BlockDevice, DeviceKind, Filesystem, Stack};
 pub use trial::{Cpu, Latency, Layers, Trial};

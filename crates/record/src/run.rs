@@ -62,6 +62,38 @@ pub struct RunInfo {
     pub overhead_ns_per_io: Option<f64>,
     /// What was left out or done otherwise than asked, and why; each a sentence.
     pub notes: Vec<String>,
+    /// Where an imported run was read from; absent for one that was measured.
+    #[serde(default)]
+    pub source: Option<Source>,
+}
+
+/// The document that an imported run was read from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Source {
+    /// Name of the file as it was given; `-` is standard input.
+    pub file: String,
+    /// Word of the format that its rows are of: `dd`, `stride`, `fio`, ...
+    pub format: String,
+    /// Number of the first line that was read, from 1.
+    pub first_line: u64,
+    /// Number of the last line that was read.
+    pub last_line: u64,
+    /// Measured rows that were read.
+    pub rows: u64,
+    /// Those of the rows that are no trial: their figures are no rate, or the
+    /// rate is missing.
+    pub readings: Vec<Reading>,
+}
+
+/// A row of a document that is no trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// Number of its line, from 1.
+    pub line: u64,
+    /// The row as it stands.
+    pub text: String,
+    /// Its numbers by name, in the units of its format.
+    pub values: BTreeMap<String, f64>,
 }
 
 /// How a run ended.
@@ -116,6 +148,9 @@ pub enum TargetKind {
     Device,
     /// A simulated disk.
     Simulated,
+    /// A document with results of another program; what was measured is what it
+    /// says, and neither machine nor stack is this one.
+    Imported,
 }
 
 /// How a file lies on its filesystem (`FIEMAP`, else `SEEK_HOLE`).

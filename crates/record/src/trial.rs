@@ -21,17 +21,21 @@ pub struct Trial {
     /// What was asked for, with everything resolved: span and stop rule too.
     pub workload: Workload,
     /// From the first submission to the last completion, and to the end of the
-    /// final sync if there was one.
+    /// final sync if there was one. Not a number (`null`) where an import does
+    /// not know it.
+    #[serde(deserialize_with = "number_or_null")]
     pub seconds: f64,
-    /// Bytes read and written.
+    /// Bytes read and written; 0 where an import does not know them.
     pub bytes: u64,
-    /// Operations that succeeded.
+    /// Operations that succeeded; 0 where an import does not know them.
     pub ops: u64,
     /// Operations that failed.
     pub errors: u64,
-    /// `bytes / seconds`.
+    /// `bytes / seconds`. Not a number (`null`) where an import does not know it.
+    #[serde(deserialize_with = "number_or_null")]
     pub throughput_bytes_per_s: f64,
-    /// `ops / seconds`.
+    /// `ops / seconds`. Not a number (`null`) where an import does not know it.
+    #[serde(deserialize_with = "number_or_null")]
     pub iops: f64,
     /// Latency of all operations.
     pub latency_ns: Latency,
@@ -54,6 +58,11 @@ pub struct Trial {
     /// Whole distributions; kept by the store beside the document.
     #[serde(skip)]
     pub histograms: PackedHistograms,
+}
+
+/// JSON has no word for what is not a number; it is written as `null`.
+fn number_or_null<'de, D: serde::Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(from)?.unwrap_or(f64::NAN))
 }
 
 impl Trial {

@@ -2,24 +2,31 @@
 //! `docs/reference/simulated-disks.md` describe every key, and
 //! `docs/reference/run.schema.json` is the JSON Schema of [`run`].
 
+mod imported;
 mod reproduction;
 
+pub use imported::imports;
 pub use reproduction::reproduction;
 
 use diskfacts_disk::profile::{Drive, Filled, Profile};
 use diskfacts_disk::reproduce::seed_of;
-use diskfacts_record::{Run, SCHEMA, Stack, Target};
+use diskfacts_record::{Run, SCHEMA, Stack, Target, TargetKind};
 use serde::Serialize;
 
 /// The document of `measure --json` and `show RUN --json`: one object, its keys
 /// in the order of the reference, and a line end.
 ///
-/// A float that is not a number becomes `null`, as JSON has no word for it.
+/// A float that is not a number becomes `null`, as JSON has no word for it. So
+/// do the counts that an imported run does not know.
 ///
 /// # Panics
 /// Never: no map of a run has keys that are not text.
 pub fn run(run: &Run) -> String {
-    document(run)
+    if run.target.kind == TargetKind::Imported {
+        document(&imported::with_nulls(run))
+    } else {
+        document(run)
+    }
 }
 
 /// The document of `devices [TARGET] --json`: `schema`, `target` (`null` when

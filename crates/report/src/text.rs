@@ -14,6 +14,7 @@ mod devices;
 mod files;
 mod findings;
 mod heading;
+mod imports;
 mod look;
 mod matrix;
 mod page;
@@ -31,6 +32,7 @@ mod words;
 mod wrap;
 
 pub use devices::devices;
+pub use imports::{formats, imports};
 pub use look::Look;
 pub use plans::plans;
 pub use progress::{Progress, progress};

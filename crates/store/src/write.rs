@@ -65,11 +65,21 @@ impl Store {
     /// Stores one more trial of a run that has begun.
     ///
     /// # Errors
+    /// [`Error::Unstorable`] when one of its rates is not a number,
     /// [`Error::UnknownRun`] when the run is not there, [`Error::TrialExists`]
     /// when a trial of the same [`order`](Trial::order) is; else what keeps the
     /// store from being written.
     pub fn add_trial(&mut self, run_id: &str, trial: &Trial) -> Result<(), Error> {
         const DOING: &str = "storing a trial";
+        // Only an import may not know its rates, and is stored whole.
+        let rates = [trial.seconds, trial.throughput_bytes_per_s, trial.iops];
+        if !rates.iter().all(|rate| rate.is_finite()) {
+            return Err(Error::Unstorable {
+                what: format!("trial {} (stage {})", trial.order, trial.stage),
+                id: run_id.to_owned(),
+                source: serde::de::Error::custom("a rate of a measured trial is not a number"),
+            });
+        }
         let transaction = self.write(DOING)?;
         let key = self.key_of(&transaction, run_id)?;
         self.insert_trial(&transaction, key, run_id, trial)?;

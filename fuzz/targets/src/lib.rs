@@ -15,6 +15,15 @@ pub mod disk_profile;
 pub mod diskstats;
 pub mod file_locks;
 pub mod histogram;
+pub mod import_document;
+mod lines;
+pub mod lines_bonnie;
+pub mod lines_dd;
+pub mod lines_hdparm;
+pub mod lines_iostat;
+pub mod lines_readahead;
+pub mod lines_stride;
+pub mod lines_write_matrix;
 pub mod meminfo;
 pub mod mountinfo;
 pub mod os_release;
@@ -68,6 +77,38 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "histogram",
         run: histogram::run,
+    },
+    Target {
+        name: "import_document",
+        run: import_document::run,
+    },
+    Target {
+        name: "lines_bonnie",
+        run: lines_bonnie::run,
+    },
+    Target {
+        name: "lines_dd",
+        run: lines_dd::run,
+    },
+    Target {
+        name: "lines_hdparm",
+        run: lines_hdparm::run,
+    },
+    Target {
+        name: "lines_iostat",
+        run: lines_iostat::run,
+    },
+    Target {
+        name: "lines_readahead",
+        run: lines_readahead::run,
+    },
+    Target {
+        name: "lines_stride",
+        run: lines_stride::run,
+    },
+    Target {
+        name: "lines_write_matrix",
+        run: lines_write_matrix::run,
     },
     Target {
         name: "meminfo",

@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub(crate) mod devices;
+pub(crate) mod import;
 pub(crate) mod measure;
 pub(crate) mod plans;
 pub(crate) mod runs;

@@ -176,7 +176,9 @@ fn leave_out_files(
     let (what, folder) = match measured.target.kind {
         TargetKind::Device => ("a device", "one on a filesystem of that device"),
         TargetKind::Simulated => ("a simulated disk, which has no filesystem", "a real one"),
-        TargetKind::File | TargetKind::Folder => ("a file", "the one that it lies in"),
+        TargetKind::File | TargetKind::Folder | TargetKind::Imported => {
+            ("a file", "the one that it lies in")
+        }
     };
     let sentence = format!(
         "files are created, looked up and deleted in a folder, and {} is {what}. To measure that, \

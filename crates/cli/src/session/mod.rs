@@ -183,6 +183,7 @@ fn begun(
             budget_ns: Some(time_ns),
             overhead_ns_per_io,
             notes: measured.notes.clone(),
+            source: None,
         },
         machine: machine(&Roots::default()),
         target: measured.target.clone(),
@@ -269,7 +270,7 @@ fn drawn(now: Timestamp) -> u64 {
 }
 
 /// Sorts by time; runs of the same second differ by their seed.
-fn id(now: Timestamp, seed: u64) -> String {
+pub(crate) fn id(now: Timestamp, seed: u64) -> String {
     let tail = Rng::for_part(seed, u64::from(std::process::id())).next_u64() & 0xffff;
     format!("{}-{tail:04x}", now.strftime("%Y%m%d-%H%M%S"))
 }

@@ -14,6 +14,7 @@ mod existing;
 mod failing;
 mod files;
 mod folders;
+mod import_command;
 mod json;
 mod layers;
 mod memory;

@@ -48,6 +48,7 @@ fn target(page: &mut Page<'_>, target: &Target) {
         TargetKind::File => "a file",
         TargetKind::Device => "a block device",
         TargetKind::Simulated => "a simulated disk",
+        TargetKind::Imported => "a document",
     };
     let access = if target.writable {
         "may be written"

@@ -5,7 +5,9 @@ use super::page::Page;
 use super::words::{add_once, count, list, shell, stages_of};
 use crate::notes::notes;
 use diskfacts_plan::units::show_size;
-use diskfacts_record::{BlockDevice, DeviceKind, Run, Severity, Stack, Status, TargetKind, Trial};
+use diskfacts_record::{
+    BlockDevice, DeviceKind, Run, Severity, Source, Stack, Status, TargetKind, Trial,
+};
 
 /// Where the values of the rows begin.
 const COLUMN: usize = 10;
@@ -30,18 +32,28 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     let mut row = |label, text: String| {
         page.labelled(0, (Style::Heading, label), COLUMN, Style::Plain, &text);
     };
-    row("When", when(run));
+    if let Some(source) = &run.run.source {
+        row("Imported", when(run));
+        row("Source", self::source(source));
+    } else {
+        row("When", when(run));
+    }
     row("Target", target(run));
-    if run.target.kind != TargetKind::Simulated {
+    if !matches!(
+        run.target.kind,
+        TargetKind::Simulated | TargetKind::Imported
+    ) {
         row("Stack", stack(&run.stack));
     }
     for (i, text) in leaves(&run.stack).into_iter().enumerate() {
         row(if i == 0 { "Disk" } else { "" }, text);
     }
-    row("Machine", machine(run));
-    row("Plan", plan(run));
-    if let Some(engine) = engine(run) {
-        row("Engine", engine);
+    if run.target.kind != TargetKind::Imported {
+        row("Machine", machine(run));
+        row("Plan", plan(run));
+        if let Some(engine) = engine(run) {
+            row("Engine", engine);
+        }
     }
     for (i, note) in notes(run).iter().enumerate() {
         row(if i == 0 { "Notes" } else { "" }, note.clone());
@@ -49,6 +61,21 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     if let Some(findings) = findings(run) {
         row("Findings", findings);
     }
+}
+
+/// Which document, and which lines of it.
+fn source(source: &Source) -> String {
+    let lines = if source.first_line == source.last_line {
+        format!("line {}", source.first_line)
+    } else {
+        format!("lines {} to {}", source.first_line, source.last_line)
+    };
+    format!(
+        "{}, {lines}: {} of {}",
+        source.file,
+        count(source.rows, "row"),
+        source.format
+    )
 }
 
 fn status(status: Status) -> (Style, &'static str) {
@@ -156,6 +183,7 @@ fn target(run: &Run) -> String {
                 target.path
             )
         }
+        TargetKind::Imported => "what a document says, measured by another program".to_owned(),
     };
     if target.given == target.path {
         text

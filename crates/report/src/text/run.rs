@@ -3,7 +3,7 @@
 use super::look::{Look, Style};
 use super::page::Page;
 use super::wrap::columns;
-use super::{findings, heading, stages, unseen, verdicts};
+use super::{findings, heading, imports, stages, unseen, verdicts};
 use diskfacts_record::Run;
 
 /// What only the caller knows: where the run is kept, and what to type next.
@@ -23,6 +23,9 @@ pub fn run(run: &Run, closing: &Closing, look: &Look) -> String {
     let mut page = Page::new(look);
     heading::write(&mut page, run);
     stages::write(&mut page, run);
+    if let Some(source) = &run.run.source {
+        imports::readings(&mut page, source);
+    }
     if !run.figures.is_empty() || !run.findings.is_empty() {
         findings::write(&mut page, run);
     }
@@ -32,7 +35,7 @@ pub fn run(run: &Run, closing: &Closing, look: &Look) -> String {
     page.finish()
 }
 
-fn close(page: &mut Page<'_>, closing: &Closing) {
+pub(crate) fn close(page: &mut Page<'_>, closing: &Closing) {
     if !closing.stored.is_empty() {
         page.blank();
         page.paragraph(0, Style::Plain, &closing.stored);

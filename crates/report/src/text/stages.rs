@@ -10,7 +10,7 @@ use super::page::Page;
 use super::words::{count, grouped, percent, rate, workload};
 use super::wrap::columns;
 use diskfacts_record::evidence::ErrorCount;
-use diskfacts_record::{Figure, Latency, Layers, Run, StageFigures};
+use diskfacts_record::{Figure, Latency, Layers, Run, StageFigures, TargetKind};
 
 /// From here on the figures stand beside the name of their stage.
 const WIDE: usize = 118;
@@ -19,6 +19,15 @@ const INDENT: usize = 4;
 const NAME: usize = 20;
 
 pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
+    if run.figures.is_empty()
+        && run
+            .run
+            .source
+            .as_ref()
+            .is_some_and(|s| !s.readings.is_empty())
+    {
+        return;
+    }
     if run.figures.is_empty() {
         page.heading("No figures");
         page.paragraph(
@@ -57,7 +66,10 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
 }
 
 fn title(page: &Page<'_>, run: &Run) -> String {
-    let trials = run.figures.iter().map(|f| f.iops.trials);
+    let trials = run
+        .figures
+        .iter()
+        .map(|f| f.iops.trials.max(f.throughput_bytes_per_s.trials));
     let most = trials.clone().max().unwrap_or(0);
     if most < 2 {
         return "Figures of one trial of each stage".to_owned();
@@ -76,8 +88,30 @@ fn title(page: &Page<'_>, run: &Run) -> String {
 
 /// Name and purpose on a line, then the figures.
 fn below(page: &mut Page<'_>, run: &Run, figures: &StageFigures) {
-    let name = name(figures);
     let style = Style::Heading;
+    let indent = " ".repeat(INDENT);
+    if run.target.kind == TargetKind::Imported {
+        // What the document says of it is all that is known of the stage.
+        let settings: Vec<String> = figures
+            .settings
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
+        let label = format!("{}:", figures.stage);
+        page.titled(
+            0,
+            (style, &label),
+            INDENT,
+            Style::Plain,
+            &settings.join(", "),
+        );
+        page.line(&format!("{indent}{}", rates(page, run, figures)));
+        if figures.latency_ns.max.is_some() {
+            page.line(&format!("{indent}{}", latency(page, &figures.latency_ns)));
+        }
+        return;
+    }
+    let name = name(figures);
     page.titled(
         0,
         (style, &format!("{name}:")),
@@ -85,7 +119,6 @@ fn below(page: &mut Page<'_>, run: &Run, figures: &StageFigures) {
         Style::Plain,
         &about(run, figures),
     );
-    let indent = " ".repeat(INDENT);
     let cpu = cpu(page, figures);
     page.line(&format!("{indent}{}   {cpu}", rates(page, run, figures)));
     let latency = latency(page, &figures.latency_ns);
@@ -112,6 +145,10 @@ fn served_beside(page: &mut Page<'_>, indent: usize, line: &str, figures: &Stage
 
 /// Name and rates on a line, latencies and purpose on the next.
 fn beside(page: &mut Page<'_>, run: &Run, figures: &StageFigures) {
+    if run.target.kind == TargetKind::Imported {
+        below(page, run, figures);
+        return;
+    }
     let indent = NAME + 2;
     let name = page.look.clean(&name(figures)).into_owned();
     let figures_line = format!("{}   {}", rates(page, run, figures), cpu(page, figures));
@@ -175,12 +212,26 @@ fn rates(page: &Page<'_>, run: &Run, figures: &StageFigures) -> String {
     if files::are_of(run, figures) {
         return files::rates(figures, &self::spread(page, &figures.iops), spread);
     }
+    // A figure of no trial is one that an import does not know.
+    let known = |figure: &Figure, value: f64| {
+        if figure.trials > 0 {
+            rate(value)
+        } else {
+            "n/a".to_owned()
+        }
+    };
+    let of_bytes = &figures.throughput_bytes_per_s;
+    let spread_of = if figures.iops.trials > 0 {
+        &figures.iops
+    } else {
+        of_bytes
+    };
     format!(
         "{:>7} MB/s   {:>7} MiB/s  {:>10} IOPS {:>spread$}",
-        rate(throughput / 1e6),
-        rate(throughput / f64::from(1 << 20)),
-        rate(figures.iops.median),
-        self::spread(page, &figures.iops),
+        known(of_bytes, throughput / 1e6),
+        known(of_bytes, throughput / f64::from(1 << 20)),
+        known(&figures.iops, figures.iops.median),
+        self::spread(page, spread_of),
     )
 }
 
@@ -309,6 +360,15 @@ fn legend(page: &mut Page<'_>, run: &Run, figures: &[&StageFigures]) {
         let mut all = told.map(|figures| served(&figures.layers));
         all.any(|served| served.contains(layer))
     };
+    if run.target.kind == TargetKind::Imported {
+        page.paragraph(
+            0,
+            Style::Minor,
+            "n/a means that the document does not say it. MB are 10^6 bytes and MiB 2^20, whatever \
+             the document calls a MB.",
+        );
+        return;
+    }
     let mut sentences = vec![
         "p50 to max are latencies of single operations, over all trials.",
         "CPU is user and system time of diskfacts per operation.",

@@ -1,6 +1,6 @@
 //! The JSON documents against their schema.
 
-use crate::{fixtures, schema};
+use crate::{fixtures, import, schema};
 use diskfacts_record::Run;
 use diskfacts_report::json;
 use jsonschema::Validator;
@@ -35,6 +35,17 @@ fn every_run_gives_one_document_that_the_schema_accepts() {
         assert_valid(&validator, &document(&run), name);
         // Nothing is lost but the histograms, which the store keeps.
         assert_eq!(serde_json::from_str::<Run>(&text).unwrap(), run, "{name}");
+    }
+}
+
+#[test]
+fn every_imported_run_gives_a_document_that_the_schema_accepts() {
+    let validator = validator(&schema::of_runs());
+    for text in import::DOCUMENTS {
+        for run in import::runs_of(text) {
+            let name = run.run.source.as_ref().unwrap().format.clone();
+            assert_valid(&validator, &document(&run), &name);
+        }
     }
 }
 
@@ -120,7 +131,9 @@ fn the_schema_knows_every_key_and_every_key_that_it_knows_is_seen_with_a_value()
     let mut unseen = BTreeSet::new();
     known_keys(&root, &root, "", &mut unseen);
     assert!(unseen.len() > 200, "{}", unseen.len());
-    for (name, run) in fixtures::all() {
+    let imported = import::runs_of(import::DOCUMENTS[1]).into_iter();
+    let imported = imported.map(|run| ("imported", run));
+    for (name, run) in fixtures::all().into_iter().chain(imported) {
         walk(
             &root,
             &root,

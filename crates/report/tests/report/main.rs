@@ -4,6 +4,7 @@ mod classic;
 mod documents;
 mod fixtures;
 mod formats;
+mod import;
 mod schema;
 mod strided_lines;
 mod text;

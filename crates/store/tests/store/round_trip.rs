@@ -225,3 +225,17 @@ fn a_run_or_trial_is_never_stored_over_another() {
     let error = store.add_trial("b", &sample::trial(1)).unwrap_err();
     assert!(matches!(error, Error::UnknownRun { .. }), "{error:?}");
 }
+
+#[test]
+fn what_an_import_does_not_know_is_loaded_as_unknown() {
+    let (_folder, path) = new_store();
+    let mut run = sample::run("20261121-024150-0001");
+    let mut trial = sample::trial(1);
+    (trial.seconds, trial.iops) = (f64::NAN, f64::NAN);
+    run.trials = vec![trial];
+    let mut store = Store::open(&path).unwrap();
+    store.begin(&run, None).unwrap();
+    let loaded = store.load("last").unwrap();
+    assert!(loaded.trials[0].seconds.is_nan() && loaded.trials[0].iops.is_nan());
+    assert!(loaded.trials[0].throughput_bytes_per_s.is_finite());
+}

@@ -1,0 +1,160 @@
+//! `diskfacts import FILE...`: results of other programs become runs.
+
+use super::print;
+use crate::args::{Common, ImportArgs};
+use crate::exit::{Exit, Failure, OrFail};
+use crate::session::{conclude, id};
+use crate::{look, storing};
+use diskfacts_record::Run;
+use diskfacts_report::import::runs::{self, Origin};
+use diskfacts_report::import::{self, Document, Format, Imported, ReadError};
+use diskfacts_report::{json, text};
+use diskfacts_store::{Error, Store};
+use jiff::Timestamp;
+use std::fs::File;
+use std::io::{BufReader, ErrorKind};
+use std::path::Path;
+
+/// Ids that are tried for a run; they differ by 16 bits within a second.
+const IDS_MAX: u64 = 64;
+
+/// Reads every file before anything is stored; what can be read is stored even
+/// where another file cannot.
+pub(crate) fn run(args: &ImportArgs, common: &Common) -> Result<Exit, Failure> {
+    let mut failures = Vec::new();
+    let mut read = Vec::new();
+    for path in &args.files {
+        match document(path) {
+            Ok(document) if document.rows.is_empty() => {
+                failures.push(nothing(path, &document));
+                read.push((path, document));
+            }
+            Ok(document) => read.push((path, document)),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    let any = read.iter().any(|(_, document)| !document.rows.is_empty());
+    let mut imported = Vec::new();
+    let mut store = any.then(|| storing::open(common)).transpose()?;
+    let mut names = Names::now();
+    for (path, document) in read {
+        let file = path.display().to_string();
+        let mut of_file = Vec::new();
+        if let Some(store) = &mut store {
+            let origin = Origin {
+                file: file.clone(),
+                started: names.now.to_string(),
+                tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+                command: std::env::args_os()
+                    .map(|word| word.to_string_lossy().into_owned())
+                    .collect(),
+            };
+            for mut run in runs::of(&document, &origin, || names.next()) {
+                conclude(&mut run, &[]);
+                keep(store, &mut run, &mut names)?;
+                let format = run.run.source.as_ref().map(|source| source.format.as_str());
+                let known = Format::ALL.into_iter().find(|f| Some(f.name()) == format);
+                of_file.extend(known.map(|format| (format, run.run.id.clone())));
+            }
+        }
+        imported.push(Imported {
+            file,
+            document,
+            runs: of_file,
+        });
+    }
+    if args.json {
+        print(&json::imports(&imported))?;
+    } else if any {
+        imported.retain(|imported| !imported.runs.is_empty());
+        let option = storing::option(common);
+        let look = look::of_stdout(common.color);
+        print(&text::imports(&imported, &option, &look))?;
+    }
+    // Each file is told; the first decides how to exit.
+    let mut failures = failures.into_iter();
+    let Some(first) = failures.next() else {
+        return Ok(Exit::Done);
+    };
+    for failure in failures {
+        failure.print();
+    }
+    Err(first)
+}
+
+fn document(path: &Path) -> Result<Document, Failure> {
+    let shown = path.display();
+    let result = if path.as_os_str() == "-" {
+        import::read(std::io::stdin().lock())
+    } else {
+        let file = File::open(path).map_err(|error| {
+            let hint = match error.kind() {
+                ErrorKind::NotFound => "; there is no such file",
+                ErrorKind::PermissionDenied => "; this user may not read it",
+                _ => "",
+            };
+            Failure::wrong_call(format!(
+                "opening {shown} to import it failed: {error}{hint}"
+            ))
+        })?;
+        if file.metadata().or_failed()?.is_dir() {
+            return Err(Failure::wrong_call(format!(
+                "{shown} is a folder; name the files in it, as in `diskfacts import {shown}/*`"
+            )));
+        }
+        import::read(BufReader::with_capacity(1 << 16, file))
+    };
+    result.map_err(|error| match error {
+        ReadError::Binary { .. } => {
+            Failure::wrong_call(format!("{shown} cannot be imported: {error}"))
+        }
+        ReadError::Io(error) => Failure::failed(format!("reading {shown} failed: {error}")),
+    })
+}
+
+/// Nothing was read: says what would have been, and what came near it.
+fn nothing(path: &Path, document: &Document) -> Failure {
+    let near = match document.notes.first() {
+        Some(note) => format!(" Nearest, line {}: {}", note.line, note.text),
+        None if document.lines == 0 => " It is empty.".to_owned(),
+        None => String::new(),
+    };
+    Failure::wrong_call(format!(
+        "{} has no line that could be read as a measurement.{near} Known are {}; \
+         docs/reference/commands.md shows a line of each",
+        path.display(),
+        text::formats()
+    ))
+}
+
+/// Ids for the runs of one call.
+struct Names {
+    now: Timestamp,
+    used: u64,
+}
+
+impl Names {
+    fn now() -> Self {
+        Self {
+            now: Timestamp::now(),
+            used: 0,
+        }
+    }
+
+    fn next(&mut self) -> String {
+        self.used += 1;
+        let nanoseconds = self.now.as_nanosecond().unsigned_abs() as u64;
+        id(self.now, nanoseconds.wrapping_add(self.used))
+    }
+}
+
+/// Stores a run, under another id if that of its own is taken.
+fn keep(store: &mut Store, run: &mut Run, names: &mut Names) -> Result<(), Failure> {
+    for _ in 0..IDS_MAX {
+        match store.begin(run, None) {
+            Err(Error::RunExists { .. }) => run.run.id = names.next(),
+            other => return other.or_failed(),
+        }
+    }
+    store.begin(run, None).or_failed()
+}

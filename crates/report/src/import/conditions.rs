@@ -1,0 +1,231 @@
+//! What a document says about the rows that follow: headings, command lines.
+
+use super::command::Command;
+use std::collections::BTreeMap;
+
+/// Fewest signs of a rule across the page.
+const RULE: usize = 20;
+/// Schedulers that Linux has had.
+const SCHEDULERS: [&str; 8] = [
+    "noop",
+    "anticipatory",
+    "deadline",
+    "cfq",
+    "none",
+    "mq-deadline",
+    "bfq",
+    "kyber",
+];
+
+/// Whether a second reader runs beside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Beside {
+    /// Beside no command.
+    #[default]
+    No,
+    /// Beside the command that comes next.
+    TheNext,
+    /// Beside the command in force.
+    This,
+}
+
+/// The conditions in force.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Conditions {
+    scheduler: Option<String>,
+    read_ahead: Option<String>,
+    read_ahead_by: Option<&'static str>,
+    io_context: Option<&'static str>,
+    /// What `Run at the same time:` says of the commands around it.
+    beside: Beside,
+    /// The command in force.
+    pub(super) command: Command,
+    /// `Solaris block device (bs=16k):`
+    iostat: BTreeMap<String, String>,
+    /// `initializing`: what follows is written.
+    initializing: bool,
+    /// The heading that stands above, a line that ends with a colon.
+    pub(super) heading: String,
+    /// The document speaks of `hdparm -t`.
+    pub(super) hdparm: bool,
+    /// The conditions of the figure above, of running text.
+    pub(super) claim: Option<BTreeMap<String, String>>,
+    /// The line above strided lines, until a blank line.
+    pub(super) strided: Option<crate::formats::stride::Header>,
+}
+
+impl Conditions {
+    /// Whether a line sets conditions, or is blank.
+    pub(super) fn line(&mut self, text: &str) -> bool {
+        let text = text.trim();
+        if text.is_empty() {
+            self.strided = None;
+            return true;
+        }
+        if text.len() >= RULE && text.bytes().all(|b| matches!(b, b'-' | b'=')) {
+            // What the document says of itself outlives a rule across the page.
+            *self = Self {
+                hdparm: self.hdparm,
+                ..Self::default()
+            };
+            return true;
+        }
+        if text.contains("hdparm -t") {
+            self.hdparm = true;
+        }
+        if text.contains("initializing") {
+            self.initializing = true;
+        }
+        if self.command_line(text) {
+            return true;
+        }
+        let Some(heading) = text.strip_suffix(':') else {
+            return false;
+        };
+        let heading = heading.trim_start_matches(['-', '=', ' ']).trim();
+        let known = self.scheduler(heading)
+            || self.size(heading)
+            || self.contexts(heading)
+            || self.device(heading);
+        if heading.eq_ignore_ascii_case("run at the same time") {
+            self.beside = Beside::TheNext;
+            return true;
+        }
+        heading.clone_into(&mut self.heading);
+        known
+    }
+
+    /// `dd if=... of=...`, after any prompt; not within a sentence.
+    fn command_line(&mut self, text: &str) -> bool {
+        let start = text.trim_start_matches(|c| c != 'd' && c != 'w');
+        let before = &text[..text.len() - start.len()];
+        let prompt = before.trim_end().ends_with(['#', '$', '>', ')']) || before.is_empty();
+        let shell = text.contains("# dd ") || text.contains("# while ") || text.contains("$ dd ");
+        let looped = text.contains("while true");
+        let is_command = shell || (prompt && start.starts_with("dd "));
+        if !is_command && !looped {
+            return false;
+        }
+        let command = Command::find(text);
+        if command.is_empty() {
+            return false;
+        }
+        if !looped {
+            self.beside = if self.beside == Beside::TheNext {
+                Beside::This
+            } else {
+                Beside::No
+            };
+            self.command = command;
+            self.iostat.clear();
+            self.initializing = false;
+        }
+        true
+    }
+
+    /// `CFQ:`, `=== Deadline:`, `CFQ scheduler:`
+    fn scheduler(&mut self, heading: &str) -> bool {
+        let name = heading.trim_end_matches("scheduler").trim().to_lowercase();
+        let known = SCHEDULERS.contains(&name.as_str());
+        if known {
+            self.scheduler = Some(name);
+            if self.read_ahead.as_deref() != Some("default") {
+                self.read_ahead = None;
+            }
+            self.beside = Beside::No;
+        }
+        known
+    }
+
+    /// `RA 512K:`, `--- RA 1024K:`
+    fn size(&mut self, heading: &str) -> bool {
+        let Some(size) = heading.strip_prefix("RA ") else {
+            return false;
+        };
+        let known = diskfacts_plan::units::parse_size(size).is_ok();
+        if known {
+            self.read_ahead = Some(size.to_owned());
+        }
+        known
+    }
+
+    /// `Context RA, all IO threads work in different IO contexts, default RA size:`
+    fn contexts(&mut self, heading: &str) -> bool {
+        let lower = heading.to_lowercase();
+        let context = if lower.contains("same io context") {
+            "same"
+        } else if lower.contains("different io context") {
+            "different"
+        } else {
+            return false;
+        };
+        self.io_context = Some(context);
+        self.read_ahead_by = if lower.contains("context ra") {
+            Some("context")
+        } else if lower.contains("vanilla ra") {
+            Some("vanilla")
+        } else {
+            None
+        };
+        self.read_ahead = lower.contains("default ra").then(|| "default".to_owned());
+        self.scheduler = None;
+        true
+    }
+
+    /// `Solaris block device (bs=16k):`
+    fn device(&mut self, heading: &str) -> bool {
+        let words: Vec<&str> = heading.split_whitespace().collect();
+        let [
+            system @ ("Solaris" | "Linux"),
+            path @ ("block" | "raw"),
+            "device",
+            ..,
+        ] = words.as_slice()
+        else {
+            return false;
+        };
+        self.iostat = BTreeMap::from([
+            ("system".to_owned(), system.to_lowercase()),
+            ("path".to_owned(), (*path).to_owned()),
+        ]);
+        self.command = Command::find(heading);
+        true
+    }
+
+    /// The conditions of a row of dd, with the operands that stand in its line.
+    pub(super) fn of_dd(&self, command: &Command) -> BTreeMap<String, String> {
+        let mut settings = self.of_read_ahead();
+        for (name, value) in command.pairs() {
+            settings.insert(name.to_owned(), value.to_owned());
+        }
+        if self.beside == Beside::This {
+            settings.insert("beside".to_owned(), "a second reader".to_owned());
+        }
+        if self.initializing && command.target().is_none() {
+            settings.insert("operation".to_owned(), "write".to_owned());
+        }
+        settings
+    }
+
+    fn of_read_ahead(&self) -> BTreeMap<String, String> {
+        let conditions = [
+            ("scheduler", self.scheduler.clone()),
+            ("read_ahead", self.read_ahead.clone()),
+            ("read_ahead_by", self.read_ahead_by.map(str::to_owned)),
+            ("io_context", self.io_context.map(str::to_owned)),
+        ];
+        conditions
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+            .collect()
+    }
+
+    /// The conditions of a row of iostat.
+    pub(super) fn of_iostat(&self) -> BTreeMap<String, String> {
+        let mut settings = self.iostat.clone();
+        for (name, value) in self.command.pairs() {
+            settings.insert(name.to_owned(), value.to_owned());
+        }
+        settings
+    }
+}

@@ -1,0 +1,231 @@
+//! Documents to runs: one run for each format of a document.
+
+mod trials;
+
+use super::Document;
+use super::row::{Format, Measured, Row};
+use crate::formats::{readahead, write_matrix};
+use diskfacts_plan::{CacheMode, Plan, Stage};
+use diskfacts_record::evidence::EngineEvidence;
+use diskfacts_record::run::{Reading, Source};
+use diskfacts_record::{
+    Evidence, Machine, Run, RunInfo, SCHEMA, Stack, Status, Target, TargetKind, Trial, Unseen,
+};
+use std::collections::BTreeMap;
+use trials::Made;
+
+/// What the importing program knows of itself and of the file.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    /// Name of the file as it was given.
+    pub file: String,
+    /// When it was imported, RFC 3339, UTC.
+    pub started: String,
+    /// Version of diskfacts.
+    pub tool_version: String,
+    /// The command, word by word.
+    pub command: Vec<String>,
+}
+
+/// The runs of a document, in the order of [`Format::ALL`], their figures not
+/// yet worked out; `id` gives each its name. The notes of the document go with
+/// the first.
+pub fn of(document: &Document, origin: &Origin, mut id: impl FnMut() -> String) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for format in Format::ALL {
+        let rows: Vec<&Row> = document
+            .rows
+            .iter()
+            .filter(|r| r.format == format)
+            .collect();
+        if !rows.is_empty() {
+            runs.push(run(format, &rows, origin, id()));
+        }
+    }
+    if let Some(first) = runs.first_mut() {
+        first.run.notes = notes(document);
+    }
+    runs
+}
+
+/// The notes of a document as sentences that name their lines.
+pub fn notes(document: &Document) -> Vec<String> {
+    let mut notes: Vec<String> = document
+        .notes
+        .iter()
+        .map(|note| format!("Line {}: {}", note.line, note.text))
+        .collect();
+    if document.notes_left_out > 0 {
+        notes.push(format!(
+            "{} more notes are left out.",
+            document.notes_left_out
+        ));
+    }
+    if document.rows_left_out > 0 {
+        notes.push(format!(
+            "{} more rows were not read: {} of a document are kept. Split it.",
+            document.rows_left_out,
+            super::ROWS_MAX
+        ));
+    }
+    notes
+}
+
+fn run(format: Format, rows: &[&Row], origin: &Origin, id: String) -> Run {
+    let mut stages: Vec<Stage> = Vec::new();
+    let mut trials: Vec<Trial> = Vec::new();
+    let mut readings = Vec::new();
+    for row in rows {
+        let made = trials::of(row);
+        if made.is_empty() {
+            readings.push(reading(row));
+        }
+        for made in made {
+            let known = stages.iter().any(|stage| made.is_of(stage));
+            if !known {
+                stages.push(made.stage(format));
+            }
+            let number = trials.iter().filter(|trial| made.repeats(trial)).count() + 1;
+            trials.push(trial(made, number, trials.len() + 1));
+        }
+    }
+    let target = Target {
+        given: targets(rows).unwrap_or_else(|| origin.file.clone()),
+        path: origin.file.clone(),
+        kind: TargetKind::Imported,
+        size_bytes: 0,
+        writable: false,
+        obstacles: Vec::new(),
+        extents: None,
+        direct: None,
+    };
+    Run {
+        schema: SCHEMA,
+        run: RunInfo {
+            id,
+            started: origin.started.clone(),
+            ended: Some(origin.started.clone()),
+            tool_version: origin.tool_version.clone(),
+            command: origin.command.clone(),
+            status: Status::Complete,
+            seed: 0,
+            budget_ns: None,
+            overhead_ns_per_io: None,
+            notes: Vec::new(),
+            source: Some(Source {
+                file: origin.file.clone(),
+                format: format.name().to_owned(),
+                first_line: rows.iter().map(|row| row.line).min().unwrap_or(0),
+                last_line: rows.iter().map(|row| row.line).max().unwrap_or(0),
+                rows: rows.len() as u64,
+                readings,
+            }),
+        },
+        machine: Machine::default(),
+        target,
+        stack: Stack {
+            unseen: vec![Unseen {
+                what: "machine, stack, layers and evidence".to_owned(),
+                why: "a document of another program does not have them; of what was done it is \
+                      known what the names and settings of the stages say"
+                    .to_owned(),
+            }],
+            ..Stack::default()
+        },
+        plan: Plan {
+            name: format!("imported-{}", format.name()),
+            about: format!("Read from a document: {}", format.about()),
+            trials: trials.iter().map(|trial| trial.number).max().unwrap_or(1),
+            time_ns: None,
+            stages,
+        },
+        trials,
+        figures: Vec::new(),
+        findings: Vec::new(),
+        verdicts: Vec::new(),
+    }
+}
+
+/// What was measured, where all rows name the same.
+fn targets(rows: &[&Row]) -> Option<String> {
+    let name = |row: &Row| match &row.measured {
+        Measured::WriteMatrix(write_matrix::Row { target, .. }) => Some(target.clone()),
+        _ => None,
+    };
+    let first = name(rows.first()?)?;
+    rows.iter()
+        .all(|row| name(row).as_ref() == Some(&first))
+        .then_some(first)
+}
+
+fn trial(made: Made, number: usize, order: usize) -> Trial {
+    let direct = made.workload.cache == CacheMode::Direct;
+    Trial {
+        stage: made.name,
+        number: u32::try_from(number).unwrap_or(u32::MAX),
+        order: u32::try_from(order).unwrap_or(u32::MAX),
+        settings: made.settings,
+        workload: made.workload,
+        seconds: made.seconds,
+        bytes: made.bytes,
+        ops: made.operations,
+        errors: 0,
+        throughput_bytes_per_s: made.bytes_per_s,
+        iops: made.iops,
+        latency_ns: made.latency.unwrap_or_default(),
+        latency_read_ns: None,
+        latency_write_ns: None,
+        latency_service_ns: None,
+        layers: diskfacts_record::Layers::default(),
+        cpu: diskfacts_record::Cpu {
+            busiest_thread: made.processor_share,
+            ..diskfacts_record::Cpu::default()
+        },
+        evidence: Evidence {
+            engine: EngineEvidence {
+                // The document says so: nothing was refused.
+                direct,
+                ..EngineEvidence::default()
+            },
+            ..Evidence::default()
+        },
+        histograms: diskfacts_record::PackedHistograms::default(),
+    }
+}
+
+fn reading(row: &Row) -> Reading {
+    let pairs: Vec<(&str, f64)> = match &row.measured {
+        Measured::Trace(trace) => trace_values(trace),
+        Measured::Statistics(table) => vec![
+            ("count", table.count as f64),
+            ("sync_count", table.sync_count as f64),
+            ("eof_count", table.eof_count as f64),
+            ("size_pages", table.size_pages as f64),
+            ("async_size_pages", table.async_pages as f64),
+            ("actual_pages", table.actual_pages as f64),
+        ],
+        Measured::Quoted(value, unit) => vec![(unit.as_str(), *value)],
+        _ => Vec::new(),
+    };
+    Reading {
+        line: row.line,
+        text: row.text.clone(),
+        values: pairs
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect::<BTreeMap<_, _>>(),
+    }
+}
+
+fn trace_values(trace: &readahead::Trace) -> Vec<(&'static str, f64)> {
+    vec![
+        ("pid", trace.pid as f64),
+        ("request_page", trace.request_page as f64),
+        ("request_pages", trace.request_pages as f64),
+        ("start_page", trace.start_page as f64),
+        ("size_pages", trace.size_pages as f64),
+        ("async_size_pages", trace.async_pages as f64),
+        ("async", f64::from(u8::from(trace.asynchronous))),
+        ("actual_pages", trace.actual_pages as f64),
+    ]
+}

@@ -1,0 +1,81 @@
+//! What was read from documents.
+
+use super::look::{Look, Style};
+use super::page::Page;
+use super::run::{self, Closing};
+use super::words::count;
+use crate::import::{Format, Imported};
+use diskfacts_record::run::Source;
+
+/// Most notes of a file that are shown; `--json` has all.
+const NOTES: usize = 20;
+/// Most rows without a rate that are shown.
+const READINGS: usize = 40;
+
+/// What `import` prints: for each file its rows by format, its notes, and the
+/// runs that it became; then what to type next. `option` is what chose the
+/// store, with a space before it.
+pub fn imports(imported: &[Imported], option: &str, look: &Look) -> String {
+    let mut page = Page::new(look);
+    for (i, file) in imported.iter().enumerate() {
+        if i > 0 {
+            page.blank();
+        }
+        let rows = count(file.document.rows.len() as u64, "measured row");
+        let lines = count(file.document.lines, "line");
+        let title = format!("{}:", file.file);
+        let text = format!("{rows} in {lines}");
+        page.titled(0, (Style::Heading, &title), 2, Style::Plain, &text);
+        for (format, id) in &file.runs {
+            let is_of = |row: &&crate::import::Row| row.format == *format;
+            let rows = file.document.rows.iter().filter(is_of).count();
+            let text = format!("{rows:>7}  {}, stored as {id}", format.about());
+            page.labelled(2, (Style::Plain, format.name()), 15, Style::Plain, &text);
+        }
+        for note in file.document.notes.iter().take(NOTES) {
+            let label = format!("line {}:", note.line);
+            page.labelled(2, (Style::Minor, &label), 12, Style::Plain, &note.text);
+        }
+        let shown = file.document.notes.len().min(NOTES) as u64;
+        let all = file.document.notes.len() as u64 + file.document.notes_left_out;
+        if all > shown {
+            let text = format!("{} more; --json lists them.", count(all - shown, "note"));
+            page.paragraph(2, Style::Minor, &text);
+        }
+    }
+    let runs = imported.iter().flat_map(|file| &file.runs);
+    let mut closing = Closing::default();
+    if let Some((_, id)) = runs.clone().next() {
+        let command = format!("diskfacts show {id}{option}");
+        closing.next.push((command, "its figures".to_owned()));
+        if runs.count() > 1 {
+            let command = format!("diskfacts runs{option}");
+            closing.next.push((command, "all of them".to_owned()));
+        }
+    }
+    run::close(&mut page, &closing);
+    page.finish()
+}
+
+/// The formats that are known, for a message: each with its name.
+pub fn formats() -> String {
+    let names = Format::ALL.map(|format| format.about().to_owned());
+    super::list(&names)
+}
+
+/// The rows of an imported run that are no trial.
+pub(crate) fn readings(page: &mut Page<'_>, source: &Source) {
+    if source.readings.is_empty() {
+        return;
+    }
+    page.heading("Rows without a rate, as they stand in the document");
+    for reading in source.readings.iter().take(READINGS) {
+        let label = format!("line {}:", reading.line);
+        page.labelled(2, (Style::Minor, &label), 12, Style::Plain, &reading.text);
+    }
+    let left = source.readings.len().saturating_sub(READINGS) as u64;
+    if left > 0 {
+        let text = format!("{} more; show --json has them.", count(left, "row"));
+        page.paragraph(2, Style::Minor, &text);
+    }
+}

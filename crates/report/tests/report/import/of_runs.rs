@@ -1,0 +1,137 @@
+//! Documents become runs.
+
+use super::{DOCUMENTS, runs_of as of};
+use diskfacts_record::{Run, TargetKind};
+use diskfacts_report::{classic, json};
+
+fn formats(runs: &[Run]) -> Vec<(&str, u64, usize)> {
+    let each = runs.iter().map(|run| {
+        let source = run.run.source.as_ref().unwrap();
+        (source.format.as_str(), source.rows, run.trials.len())
+    });
+    each.collect()
+}
+
+#[test]
+fn each_format_of_a_document_is_a_run_that_says_where_it_is_from() {
+    let runs = of(DOCUMENTS[1]);
+    assert_eq!(
+        formats(&runs),
+        [("dd", 183, 182), ("text", 22, 0), ("readahead", 40, 0)]
+    );
+    for run in &runs {
+        assert_eq!(run.target.kind, TargetKind::Imported);
+        assert_eq!(run.run.source.as_ref().unwrap().file, "results.txt");
+    }
+    let source = runs[0].run.source.as_ref().unwrap();
+    assert_eq!((source.first_line, source.last_line), (17, 613));
+    assert_eq!(source.readings[0].line, 400);
+    let reading = &runs[2].run.source.as_ref().unwrap().readings[0];
+    assert_eq!(
+        reading.values["request_page"].to_bits(),
+        10_596_f64.to_bits()
+    );
+    assert_eq!(
+        formats(&of(DOCUMENTS[2])),
+        [("hdparm", 3, 3), ("bonnie", 6, 36)]
+    );
+}
+
+#[test]
+fn repeats_are_trials_of_one_stage_under_the_settings_of_the_document() {
+    let runs = of(DOCUMENTS[1]);
+    let trials: Vec<_> = runs[0]
+        .trials
+        .iter()
+        .filter(|t| {
+            let is = |name: &str, value: &str| t.settings.get(name).is_some_and(|v| v == value);
+            is("read_ahead", "4096K")
+                && is("scheduler", "cfq")
+                && is("read_ahead_by", "vanilla")
+                && !t.settings.contains_key("beside")
+        })
+        .collect();
+    assert_eq!(
+        trials.iter().map(|t| t.number).collect::<Vec<_>>(),
+        [1, 2, 3]
+    );
+    let rates: Vec<f64> = trials.iter().map(|t| t.throughput_bytes_per_s).collect();
+    assert!(
+        rates
+            .iter()
+            .zip([80.8e6, 80.8e6, 80.3e6])
+            .all(|(a, b)| (a - b).abs() < 1.0)
+    );
+    // A rate alone says neither seconds nor bytes; both are unknown, not 0 s.
+    assert!(trials[0].seconds.is_nan() && trials[0].bytes == 0);
+    assert_eq!(trials[0].workload.block_size, 64 << 10);
+    assert_eq!(trials[0].workload.stop.bytes, Some(80_000 * (64 << 10)));
+}
+
+#[test]
+fn the_imported_write_matrix_prints_the_lines_it_was_read_from() {
+    let mut run = of(DOCUMENTS[3]).remove(0);
+    run.figures = run
+        .trials
+        .iter()
+        .map(|trial| {
+            let figure = |median: f64| {
+                serde_json::json!({ "median": median, "min": median, "max": median,
+                    "spread": null, "ci95": null, "trials": 1 })
+            };
+            serde_json::from_value(serde_json::json!({
+                "stage": trial.stage, "settings": trial.settings,
+                "throughput_bytes_per_s": figure(trial.throughput_bytes_per_s),
+                "iops": figure(trial.iops), "latency_ns": trial.latency_ns,
+                "latency_read_ns": null, "latency_write_ns": null, "layers": trial.layers,
+                "cpu_user_ns_per_io": null, "cpu_system_ns_per_io": null, "errors": 0,
+            }))
+            .unwrap()
+        })
+        .collect();
+    let lines: Vec<&str> = DOCUMENTS[3].lines().skip(271).take(294).collect();
+    assert_eq!(classic::run(&run), lines.join("\n") + "\n");
+}
+
+#[test]
+fn what_a_document_does_not_say_is_null_in_the_json() {
+    let run = of(DOCUMENTS[1]).remove(0);
+    let document: serde_json::Value = serde_json::from_str(&json::run(&run)).unwrap();
+    let trial = &document["trials"][1];
+    for null in [
+        &document["machine"]["architecture"],
+        &document["machine"]["cpus"],
+        &document["target"]["size_bytes"],
+        &trial["seconds"],
+        &trial["bytes"],
+        &trial["ops"],
+        &trial["latency_ns"]["p50"],
+    ] {
+        assert!(null.is_null(), "{null}");
+    }
+    assert_eq!(trial["throughput_bytes_per_s"], 102e6);
+    assert_eq!(trial["layers"]["unknown"], 1.0);
+}
+
+#[test]
+fn fios_json_is_read_with_all_of_its_jobs() {
+    let runs = of(include_str!("../../documents/fio-3.33.json"));
+    assert_eq!(formats(&runs).len(), 1);
+    let run = &runs[0];
+    assert_eq!(run.run.source.as_ref().unwrap().format, "fio");
+    let stages: Vec<(&str, &str)> = run
+        .trials
+        .iter()
+        .map(|t| (t.stage.as_str(), t.settings["job"].as_str()))
+        .collect();
+    assert_eq!(
+        stages,
+        [("write", "fill"), ("read", "mixed"), ("write", "mixed")]
+    );
+    for trial in &run.trials {
+        assert!(trial.seconds > 0.0 && trial.bytes > 0 && trial.ops > 0);
+        assert!(trial.latency_ns.p99 >= trial.latency_ns.p50 && trial.latency_ns.p50.is_some());
+        let rate = trial.bytes as f64 / trial.seconds;
+        assert!((trial.throughput_bytes_per_s / rate - 1.0).abs() < 0.05);
+    }
+}

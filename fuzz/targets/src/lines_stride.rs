@@ -1,0 +1,15 @@
+//! Lines of strided blocks.
+
+use crate::lines;
+use diskfacts_report::formats::stride::{Header, Row};
+
+/// What is read and printed is read as the same.
+///
+/// # Panics
+/// When that does not hold.
+pub fn run(input: &[u8]) {
+    lines::each(input, |line| {
+        lines::settles::<Row>(line);
+        lines::settles::<Header>(line);
+    });
+}
