@@ -121,16 +121,12 @@ impl Diskfacts {
     }
 
     /// The plan `bonnie` in a folder, as the CSV of bonnie++.
-    pub(crate) fn bonnie(&self, folder: &Path, bytes: u64, small: bool) -> Result<String> {
+    pub(crate) fn bonnie(&self, folder: &Path, bytes: u64, more: &[&str]) -> Result<String> {
         let store = tempfile::tempdir()?;
         let output = Command::new(&self.program)
             .args(["measure", "--plan", "bonnie", "--style", "classic-csv"])
-            .args(["--cache-proof", "direct", "--size", &bytes.to_string()])
-            .args(if small {
-                ["--time", "3s", "--trials", "1"]
-            } else {
-                ["--time", "90s", "--trials", "3"]
-            })
+            .args(["--size", &bytes.to_string()])
+            .args(more)
             .arg("--store")
             .arg(store.path().join("runs.db"))
             .arg(folder)

@@ -300,11 +300,12 @@ const RULES: &[Rule] = &[
 ];
 
 /// The rules that look at figures alone.
-const OF_FIGURES: [&str; 4] = [
+const OF_FIGURES: [&str; 5] = [
     too_noisy::NAME,
     same_modes::NAME,
     write_choice::NAME,
     sync_block_size::NAME,
+    rewrite_rate::NAME,
 ];
 
 /// What follows from a run, most important first: by severity, then by

@@ -249,3 +249,38 @@ fn a_memory_limit_keeps_most_of_the_file_out_of_memory_and_is_put_back() {
     assert!(group.contains("diskfacts-memory-"), "{group}");
     assert!(!Path::new(&group).exists(), "{group}");
 }
+
+/// 'And why are the rewrites tipped the other way?' asks the author of this table.
+#[test]
+fn why_the_slowest_writer_of_an_imported_table_rewrites_the_fastest_is_a_finding() {
+    let case = Case::new();
+    let table = case.text_file(
+        "table.txt",
+        "           ------Sequential Output------   --Sequential Input- --Random-\n           \
+         -Per Chr- --Block-- -Rewrite-   -Per Chr- --Block-- --Seeks--\n\
+         Machine   K/sec %CP  K/sec %CP  K/sec %CP K/sec %CP K/sec  %CP  /sec %CP\n\
+         Raid6       800  92 108776  14 103820  11  3276  76 606148  23 170.3   8\n\
+         Raid10      753  94 175905  21  91956   9  2700  76 227793  10 409.2  15\n",
+    );
+    case.diskfacts(["import"]).arg(&table).run().expect_code(0);
+    let run = case.last();
+    let findings = run["findings"].as_array().expect("findings");
+    let rewriting: Vec<&serde_json::Value> = findings
+        .iter()
+        .filter(|finding| finding["rule"] == "rewrite-rate")
+        .collect();
+    assert_eq!(rewriting.len(), 2, "one for each volume: {findings:?}");
+    for (finding, rate, dearer) in [
+        (rewriting[0], "106.3 MB/s", "writing"),
+        (rewriting[1], "94.2 MB/s", "writing"),
+    ] {
+        let claim = finding["claim"].as_str().expect("a claim");
+        assert!(claim.contains(rate), "{claim}");
+        assert!(claim.contains("the times of both add up"), "{claim}");
+        let evidence = finding["evidence"].to_string();
+        assert!(
+            evidence.contains(&format!("{dearer} is the dearer part")),
+            "{evidence}"
+        );
+    }
+}

@@ -110,13 +110,13 @@ fn row(run: &Run, trial: &Trial) -> Result<Row, NoLine> {
         return Err(NoLine::Time);
     }
     let place = match run.target.kind {
-        TargetKind::Folder | TargetKind::File | TargetKind::Stream | TargetKind::Imported => {
-            Place::Ext
-        }
-        TargetKind::Device | TargetKind::Loop | TargetKind::Simulated => Place::Raw,
+        TargetKind::Folder | TargetKind::File | TargetKind::Stream => Some(Place::Ext),
+        TargetKind::Device | TargetKind::Loop | TargetKind::Simulated => Some(Place::Raw),
+        // Its document may have said it, as a condition.
+        TargetKind::Imported => None,
     };
     let row = Row {
-        place: Some(place),
+        place,
         op: visit.op,
         fraction,
         total_mib: span / MB,

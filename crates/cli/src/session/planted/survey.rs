@@ -65,7 +65,9 @@ fn a_survey_of_a_disk_without_a_flaw_finds_only_what_is_so() {
     for name in profiles() {
         let (mut run, _) = survey(name, 240);
         let findings = std::mem::take(&mut run.findings);
-        let others = findings.into_iter().filter(|f| !is_so(f, &run, is_protected(name)));
+        let others = findings
+            .into_iter()
+            .filter(|f| !is_so(f, &run, is_protected(name)));
         let others: Vec<Finding> = others.collect();
         if !others.is_empty() {
             wrong.push(format!("{name}\n{}", claims(&others)));

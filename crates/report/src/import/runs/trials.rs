@@ -304,10 +304,10 @@ fn bonnie_io(
         let Some(value) = rate.rate.value() else {
             continue;
         };
-        let operation = if i < 3 {
-            Operation::Write
-        } else {
-            Operation::Read
+        let operation = match i {
+            0 | 1 => Operation::Write,
+            2 => Operation::Modify { percent: 100 },
+            _ => Operation::Read,
         };
         let mut workload = sequential(operation, 0, false);
         if i == SEEKS {
