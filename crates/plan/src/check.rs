@@ -4,11 +4,13 @@
 //! and what would be right. All problems are found at once, so that nobody has
 //! to mend a plan one run at a time.
 
+mod content;
+mod together;
+
 use crate::plan::{Amount, Plan, Stage};
 use crate::units::{exact_size, show_size};
 use crate::workload::{
-    BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Pool, Stop, SyncMode, Touch,
-    Workload,
+    BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Stop, SyncMode, Touch, Workload,
 };
 
 /// Most operations one stream may keep in flight. `io_uring`'s own limit is
@@ -121,75 +123,6 @@ impl Workload {
         self.check_beside(&mut found);
         found.extend(crate::files::problems(self));
         found
-    }
-
-    fn check_pool(&self, found: &mut Vec<Problem>) {
-        let Some(Pool { threads, .. }) = self.pool else {
-            return;
-        };
-        if threads == 0 {
-            found.push(problem(
-                "threads",
-                "it is 0; with 1 a single thread serves the stream",
-            ));
-        } else if threads.saturating_mul(self.streams) > STREAMS_MAX || threads > POOL_THREADS_MAX {
-            found.push(problem(
-                "threads",
-                format!(
-                    "{threads} for each of {} streams are too many; at most {POOL_THREADS_MAX} for \
-                     a stream, and {STREAMS_MAX} together",
-                    self.streams
-                ),
-            ));
-        }
-        if self.operation.modifies() && self.pool.is_some_and(Pool::is_shared) {
-            found.push(problem(
-                "io_context",
-                "threads that share one are those of io_uring, which cannot modify; use io_context \
-                 = \"separate\"",
-            ));
-        }
-        if self.engine != EngineChoice::Auto || self.iopoll || self.sqpoll {
-            found.push(problem(
-                "threads",
-                "threads that serve a stream in turn are an engine of their own; drop engine, \
-                 iopoll and sqpoll",
-            ));
-        }
-    }
-
-    fn check_beside(&self, found: &mut Vec<Problem>) {
-        let Some(beside) = &self.beside else {
-            return;
-        };
-        if beside.beside.is_some() {
-            found.push(problem("beside", "nothing can run beside what runs beside"));
-        }
-        if beside.stop != Stop::default() {
-            found.push(problem(
-                "beside",
-                "it runs as long as the stage; drop its time, bytes, operations and fraction",
-            ));
-        }
-        if beside.sync.at_end() {
-            found.push(problem(
-                "beside",
-                "it has no end of its own to sync at; use sync = \"fdatasync\" or \"none\"",
-            ));
-        }
-        if beside.engine == EngineChoice::Null {
-            found.push(problem(
-                "beside",
-                "engine = \"null\" does no I/O, so it would disturb nothing",
-            ));
-        }
-        // What is wrong with it as with any other workload.
-        let alone = Workload {
-            beside: None,
-            stop: Stop::default(),
-            ..(**beside).clone()
-        };
-        found.extend(alone.problems().into_iter().map(Problem::beside));
     }
 
     fn check_sizes(&self, found: &mut Vec<Problem>) {
@@ -358,92 +291,6 @@ impl Workload {
         }
         if self.iopoll && self.cache != CacheMode::Direct {
             found.push(problem("iopoll", "polled I/O needs cache = \"direct\""));
-        }
-    }
-
-    /// What content that is checked needs.
-    fn check_values(&self, found: &mut Vec<Problem>) {
-        if self.values.is_none() {
-            return;
-        }
-        if !self.block_size.is_multiple_of(VALUES_SECTOR)
-            || !self.offset.is_multiple_of(VALUES_SECTOR)
-        {
-            found.push(problem(
-                "values",
-                format!(
-                    "they are checked in sectors of {VALUES_SECTOR} bytes; block_size and offset \
-                     should be multiples of that"
-                ),
-            ));
-        }
-        if matches!(self.engine, EngineChoice::IoUring | EngineChoice::Null) {
-            found.push(problem(
-                "values",
-                "they are checked where system calls or a mapping did the work; use engine = \
-                 \"auto\", \"sync\" or \"mmap\"",
-            ));
-        }
-        if self.pool.is_some() {
-            found.push(problem(
-                "threads",
-                "values are checked by the thread that measures; drop threads, or values",
-            ));
-        }
-        if self.touch.by_character() {
-            found.push(problem(
-                "touch",
-                "characters are put into a block one by one, and values are its content as a \
-                 whole; drop one of the two",
-            ));
-        }
-        if self.iopoll || self.sqpoll {
-            let key = if self.iopoll { "iopoll" } else { "sqpoll" };
-            found.push(problem(
-                key,
-                "values are checked where system calls did the work, and only io_uring can poll",
-            ));
-        }
-    }
-
-    /// What a memory mapping cannot do.
-    fn check_mmap(&self, found: &mut Vec<Problem>) {
-        if self.engine != EngineChoice::Mmap {
-            return;
-        }
-        if self.cache == CacheMode::Direct {
-            found.push(problem(
-                "cache",
-                "a memory mapping is the page cache, so engine = \"mmap\" cannot be direct; use \
-                 cache = \"buffered\", \"warm\" or \"cold\"",
-            ));
-        }
-        if self.queue_depth > 1 {
-            found.push(problem(
-                "queue_depth",
-                format!(
-                    "who touches mapped memory waits for it, so the mmap engine has one \
-                     operation in flight per stream; use queue_depth = 1 with streams = {}",
-                    self.outstanding()
-                ),
-            ));
-        }
-        if matches!(self.sync, SyncMode::ODsync | SyncMode::OSync) {
-            found.push(problem(
-                "sync",
-                "how a file was opened does not reach its mapping; with engine = \"mmap\" use \
-                 \"fdatasync\" or \"fsync\", which call msync(2)",
-            ));
-        }
-        if self.iopoll || self.sqpoll {
-            let key = if self.iopoll { "iopoll" } else { "sqpoll" };
-            found.push(problem(key, "only the io_uring engine can poll"));
-        }
-        if self.buffer == BufferAlignment::Unaligned {
-            found.push(problem(
-                "buffer",
-                "the mmap engine works in the file's own memory and has no other; drop it",
-            ));
         }
     }
 

@@ -2,8 +2,8 @@
 //!
 //! A [`Reader`] is given a document line by line and keeps only what was
 //! measured, so a document of any length takes the memory of its rows. Each
-//! line goes through a table of recognisers ([`recognise`]), most particular
-//! first; what no format knows may set [`conditions`] for the rows that follow.
+//! line goes through a table of recognisers (`recognise`), most particular
+//! first; what no format knows may set `conditions` for the rows that follow.
 //! A line that looks like a measurement and is none is a note.
 //!
 //! Nothing is guessed: what a document does not say is not in its rows.
