@@ -1,7 +1,7 @@
 //! Trials on the files of a folder: create, stat and delete.
 //!
 //! Each trial is complete in itself: it works in a folder of its own
-//! ([`folder`]), makes beforehand what it will look up or delete, and takes all
+//! (`folder`), makes beforehand what it will look up or delete, and takes all
 //! of it away in the end; none of that is in its time. Names are drawn and
 //! sizes are worked out before the first operation.
 //!

@@ -17,7 +17,7 @@
 //! A system call would answer an error; a mapping raises `SIGBUS`. The length of
 //! the file is asked for when it is mapped, and an operation that goes beyond it
 //! ends short without touching anything. If the file shrinks later, or a read of
-//! the device fails, the [`fault`] handler lets the operation end, and it is
+//! the device fails, the `fault` handler lets the operation end, and it is
 //! counted as short or as `EIO`. Bytes between the new end of a file and the end
 //! of its last page read as zero without any fault; that is not noticed.
 
