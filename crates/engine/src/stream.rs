@@ -228,12 +228,18 @@ pub(crate) fn go<'j, E: Engine>(
     })
 }
 
-/// Drops a range of a file from the page cache, as far as it is clean.
+/// Drops a range of a file from the page cache, as far as it is clean: the folios
+/// that hold it, which the kernel drops as a whole or not at all and which have up
+/// to 2 MiB (`MAX_PAGECACHE_ORDER`, include/linux/pagemap.h).
 fn drop_range(file: &File, range: Range) -> io::Result<()> {
     #[cfg(target_os = "linux")]
-    if let Some(length) = std::num::NonZeroU64::new(range.bytes()) {
+    {
         use rustix::fs::{Advice, fadvise};
-        fadvise(file, range.start, Some(length), Advice::DontNeed)?;
+        const FOLIO_BYTES: u64 = 2 << 20;
+        let start = range.start / FOLIO_BYTES * FOLIO_BYTES;
+        let end = (range.start + range.bytes()).next_multiple_of(FOLIO_BYTES);
+        let length = std::num::NonZeroU64::new(end - start);
+        fadvise(file, start, length, Advice::DontNeed)?;
     }
     #[cfg(not(target_os = "linux"))]
     let _ = (file, range);

@@ -38,7 +38,8 @@ impl Dropped {
 ///
 /// `posix_fadvise(POSIX_FADV_DONTNEED)` is advice: pages that are dirty,
 /// mapped by a process, locked, or only partly inside the span stay (kernel:
-/// `mm/fadvise.c`, `mm/truncate.c`). So the span is widened to whole pages, and
+/// `mm/fadvise.c`, `mm/truncate.c`). Pages come in folios of up to 2 MiB, which
+/// go as a whole or not at all, so the span is widened to multiples of that, and
 /// the answer is [`Dropped::stayed`], not the success of the call. The drive's
 /// own cache is not touched.
 ///
@@ -71,18 +72,26 @@ mod imp {
     use std::num::NonZeroU64;
     use std::os::fd::AsRawFd;
 
+    /// Largest folio of the page cache, bytes: what one entry of the second level
+    /// of page tables maps on machines with pages of 4 KiB (`MAX_PAGECACHE_ORDER`,
+    /// include/linux/pagemap.h). A folio begins at a multiple of its size.
+    const FOLIO_BYTES: u64 = 2 << 20;
+
     pub(super) fn drop_cache(
         file: &File,
         offset: u64,
         len: u64,
         dirty: DirtyPages,
     ) -> Result<(), Error> {
-        let page = page_bytes();
-        let start = offset / page * page;
+        if len == 0 {
+            return Ok(());
+        }
+        let folio = page_bytes().max(FOLIO_BYTES);
+        let start = offset / folio * folio;
         let end = offset
             .saturating_add(len)
-            .div_ceil(page)
-            .saturating_mul(page);
+            .div_ceil(folio)
+            .saturating_mul(folio);
         // Offsets are signed in the kernel: an end beyond that is refused.
         let end = end.min(i64::MAX as u64);
         // A length of 0 would mean 'to the end of the file'.

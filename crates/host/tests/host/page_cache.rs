@@ -96,21 +96,44 @@ fn dirty_pages_are_seen_and_written_before_they_are_dropped() {
 }
 
 #[test]
-fn only_the_span_is_dropped_and_all_pages_it_touches() {
+fn the_span_is_dropped_with_all_folios_it_touches_and_no_others() {
     let _alone = alone();
     let mounted = or_skip!(MountedFilesystem::new(FilesystemKind::Ext4, 32 * MIB));
-    let file = cold(mounted.path(), MIB);
-    let mut block = [0; 4096];
-    for page in 0..256 {
-        file.read_exact_at(&mut block, page * 4096)
-            .expect("reading");
-    }
-    // From the middle of page 2 to the middle of page 5: four pages.
-    drop_cache(&file, 2 * 4096 + 100, 3 * 4096, DirtyPages::Leave).expect("dropping");
-    let cached = residency(&file, 0, MIB).expect("an answer").cached_bytes;
-    assert_eq!(cached, MIB - 4 * 4096);
+    let file = cold(mounted.path(), 8 * MIB);
+    let read_all = || {
+        let mut block = vec![0; 1 << 20];
+        for mib in 0..8 {
+            file.read_exact_at(&mut block, mib * MIB).expect("reading");
+        }
+    };
+    read_all();
+    // From within the second folio of 2 MiB to within the third.
+    drop_cache(&file, 2 * MIB + 100, 2 * MIB, DirtyPages::Leave).expect("dropping");
+    let cached = |offset, len| {
+        residency(&file, offset, len)
+            .expect("an answer")
+            .cached_bytes
+    };
+    assert_eq!(cached(2 * MIB, 4 * MIB), 0);
+    assert_eq!(cached(0, 2 * MIB) + cached(6 * MIB, 2 * MIB), 4 * MIB);
+    let nothing = drop_cache(&file, MIB, 0, DirtyPages::Leave).expect("dropping");
+    assert_eq!(nothing.stayed.map(|stayed| stayed.span_bytes), Some(0));
+    assert_eq!(cached(0, 2 * MIB), 2 * MIB);
     let largest = drop_cache(&file, 0, u64::MAX, DirtyPages::WriteFirst).expect("dropping");
     assert_eq!(largest.is_cold(), Some(true));
+}
+
+#[test]
+fn a_span_that_ends_within_a_folio_is_cold_after_it_was_dropped() {
+    let _alone = alone();
+    let mounted = or_skip!(MountedFilesystem::new(FilesystemKind::Ext4, 64 * MIB));
+    let path = mounted.path().join("large");
+    // Written at once, so that the kernel makes folios as large as it can.
+    std::fs::write(&path, vec![5; 16 << 20]).expect("writing");
+    let file = File::open(&path).expect("opening");
+    let span = 5 * MIB + 300_000;
+    let dropped = drop_cache(&file, 0, span, DirtyPages::WriteFirst).expect("dropping");
+    assert_eq!(dropped.is_cold(), Some(true), "{dropped:?}");
 }
 
 #[test]
