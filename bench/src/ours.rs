@@ -120,11 +120,20 @@ impl Diskfacts {
         Ok(write_ns + sync_ns / number(&trial["ops"])?)
     }
 
-    /// The plan `bonnie` in a folder, as the CSV of bonnie++.
-    pub(crate) fn bonnie(&self, folder: &Path, bytes: u64, more: &[&str]) -> Result<String> {
+    /// A plan of bonnie's stages in a folder, as the CSV of bonnie++.
+    pub(crate) fn bonnie(
+        &self,
+        folder: &Path,
+        bytes: u64,
+        plan: &str,
+        more: &[&str],
+    ) -> Result<String> {
         let store = tempfile::tempdir()?;
+        let file = store.path().join("plan.toml");
+        std::fs::write(&file, plan)?;
         let output = Command::new(&self.program)
-            .args(["measure", "--plan", "bonnie", "--style", "classic-csv"])
+            .args(["measure", "--style", "classic-csv", "--plan"])
+            .arg(&file)
             .args(["--size", &bytes.to_string()])
             .args(more)
             .arg("--store")
