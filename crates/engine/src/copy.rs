@@ -74,6 +74,7 @@ pub fn run_copy(
     let gathered = copy.dd.gathers.then(buffer).transpose()?;
     let buffers = (buffer()?, gathered);
     prepare.before().map_err(TrialError::Prepare)?;
+    prepare.window_opens(&[]);
     let cpu_before = Cpu::of_others();
     let from = clock.anchor();
     let copied = std::thread::scope(|scope| {

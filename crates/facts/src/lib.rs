@@ -21,6 +21,7 @@ pub mod rules;
 mod share;
 mod stages;
 pub mod stats;
+pub mod streams;
 #[cfg(test)]
 mod testing;
 pub mod uses;

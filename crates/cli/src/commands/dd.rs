@@ -22,6 +22,11 @@ pub(crate) fn run(args: &DdArgs, common: &Common) -> Result<Exit, Failure> {
              output with of=, or leave --json away and ask later: diskfacts show last --json",
         ));
     }
+    if args.style == Style::ClassicCsv {
+        return Err(Failure::wrong_call(
+            "--style classic-csv: dd prints no CSV; --style classic prints its lines, --json all",
+        ));
+    }
     let signals = Signals::listen()?;
     let request = CopyRequest {
         dd: &dd,

@@ -143,6 +143,15 @@ fn why(exit: Exit, run: &Run, asked: &[String]) -> Option<String> {
                 1 => "1 operation".to_owned(),
                 errors => format!("{errors} operations"),
             };
+            let first = run
+                .trials
+                .iter()
+                .flat_map(|trial| &trial.evidence.errors)
+                .next();
+            let first = first.map_or_else(String::new, |error| {
+                format!(" ({}: {})", error.operation, error.message)
+            });
+            let failed = format!("{failed}{first}");
             match early {
                 Some(note) => note.clone(),
                 None if run.target.kind == TargetKind::Simulated => format!(
@@ -150,7 +159,7 @@ fn why(exit: Exit, run: &Run, asked: &[String]) -> Option<String> {
                     run.target.given, run.run.id
                 ),
                 None => format!(
-                    "{failed} failed on {}; `dmesg` may say why, and `diskfacts show {}` which",
+                    "{failed} failed on {}; `diskfacts show {}` says which",
                     run.target.given, run.run.id
                 ),
             }

@@ -22,7 +22,7 @@ pub(super) fn fit(
         leave_out_writes(&mut plan, measured, &mut notes)?;
     }
     let constraints = measured.constraints();
-    let mut refused = Refused::default();
+    let (mut refused, mut impossible) = (Refused::default(), Refused::default());
     plan.stages.retain_mut(|stage| {
         stage.workload.resolve(constraints.size);
         if built_in && !stage.workload.operation.on_files() {
@@ -40,19 +40,24 @@ pub(super) fn fit(
         for problem in problems {
             refused.add(stage, &problem, &constraints);
         }
-        if let Some(problem) = real_time.or(no_file) {
+        if let Some(problem) = real_time {
             refused.say(stage, &problem);
+        }
+        // Left out of a plan that somebody wrote too: it may come from `plans`.
+        if let Some(problem) = no_file {
+            impossible.say(stage, &problem);
         }
         false
     });
     let refused = refused.sentences(&constraints);
+    let impossible = impossible.sentences(&constraints);
     if plan.stages.is_empty() || (!built_in && !refused.is_empty()) {
         return Err(Failure::wrong_call(format!(
             "{} ({}) cannot be measured as the plan {} asks:\n  {}\n{}",
             measured.target.path,
             show_size(measured.target.size_bytes),
             plan.name,
-            refused.join("\n  "),
+            [&refused[..], &impossible[..]].concat().join("\n  "),
             if built_in {
                 format!(
                     "Name a larger target; or type `diskfacts plans {} > my.toml`, change it there, and measure with --plan my.toml",
@@ -66,6 +71,7 @@ pub(super) fn fit(
     notes.extend(
         refused
             .into_iter()
+            .chain(impossible)
             .map(|problem| format!("Left out {problem}.")),
     );
     Ok((plan, notes))

@@ -332,6 +332,6 @@ fn drawn(now: Timestamp) -> u64 {
 
 /// Sorts by time; runs of the same second differ by their seed.
 pub(crate) fn id(now: Timestamp, seed: u64) -> String {
-    let tail = Rng::for_part(seed, u64::from(std::process::id())).next_u64() & 0xffff;
-    format!("{}-{tail:04x}", now.strftime("%Y%m%d-%H%M%S"))
+    let tail = Rng::for_part(seed, u64::from(std::process::id())).next_u64() & 0xffff_ffff;
+    format!("{}-{tail:08x}", now.strftime("%Y%m%d-%H%M%S"))
 }

@@ -76,7 +76,10 @@ impl Reach {
         // not (FUSE and 9p do not): what is missing proves nothing.
         let blind = stack.devices.is_empty();
         let tops: Vec<&BlockDevice> = roots(stack).collect();
-        let counted = (!blind)
+        // What the device counted for what ran beside can be told from the rest only
+        // roughly: read-ahead is charged when it is sent, and counted when it came.
+        let told_apart = evidence.beside.is_none() || process.is_none();
+        let counted = (!blind && told_apart)
             .then(|| count(&tops, direction, evidence))
             .flatten();
         let idle = tops.iter().all(|d| silent(d, evidence));

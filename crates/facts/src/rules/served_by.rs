@@ -23,7 +23,16 @@ const RATIO: f64 = 1.1;
 /// A stage that a pool serves: the pool, the stage's name, its figures.
 type Served<'a> = (Pool, &'a str, &'a StageFigures);
 
+/// Schedulers that look at I/O contexts: Linux's `bfq`, `cfq` until 5.0, and that
+/// of a simulated host.
+const FAIR: [&str; 3] = ["bfq", "cfq", "fair"];
+
 pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    // Under another one a difference comes from how operations are handed over.
+    let leaves = || context.run.stack.leaves();
+    if !leaves().any(|disk| disk.scheduler.as_deref().is_some_and(|s| FAIR.contains(&s))) {
+        return Vec::new();
+    }
     let mut groups: Vec<(Workload, Vec<Served<'_>>)> = Vec::new();
     for (stage, figures) in context.doing_io() {
         let workload = stage.workload();

@@ -4,6 +4,7 @@
 
 use super::{Context, names};
 use crate::stats::fairness;
+use crate::streams::stream_rates;
 use crate::words::{measure_longer, percent, stage_list};
 use diskfacts_plan::units::show_throughput;
 use diskfacts_record::{Confidence, Finding, Severity};
@@ -20,21 +21,13 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let mut lowest = 1.0_f64;
     for (stage, _) in context.doing_io() {
         // The same streams in every trial, or it is chance.
-        let mut sums: Vec<f64> = Vec::new();
-        for trial in &stage.trials {
-            let streams = &trial.evidence.streams;
-            sums.resize(sums.len().max(streams.len()), 0.0);
-            for (sum, stream) in sums.iter_mut().zip(streams) {
-                *sum += stream.throughput_bytes_per_s;
-            }
-        }
-        let Some(index) = fairness(&sums).filter(|index| *index < FAIR) else {
+        let rates = stream_rates(&stage.trials);
+        let Some(index) = fairness(&rates).filter(|index| *index < FAIR) else {
             continue;
         };
         lowest = lowest.min(index);
         stages.push(stage.name);
-        let trials = stage.trials.len() as f64;
-        let (least, most) = sums
+        let (least, most) = rates
             .iter()
             .fold((f64::INFINITY, 0.0_f64), |(least, most), rate| {
                 (least.min(*rate), most.max(*rate))
@@ -42,9 +35,9 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         evidence.push(format!(
             "{}: of {} streams the slowest did {}, the fastest {} (fairness {index:.2}).",
             stage.label(),
-            sums.len(),
-            show_throughput(least / trials),
-            show_throughput(most / trials)
+            rates.len(),
+            show_throughput(least),
+            show_throughput(most)
         ));
     }
     if stages.is_empty() {

@@ -39,14 +39,19 @@ pub(super) fn lines(run: &Run) -> String {
     out
 }
 
-/// What to type for the same with dd.
-fn command(run: &Run, trial: &Trial) -> String {
-    let workload = &trial.workload;
-    let target = match run.target.kind {
+/// The target of a run as an operand of dd.
+pub(super) fn operand(run: &Run) -> String {
+    match run.target.kind {
         TargetKind::Folder => format!("{}/FILE", run.target.given.trim_end_matches('/')),
         TargetKind::Loop => run.target.path.clone(),
         _ => run.target.given.clone(),
-    };
+    }
+}
+
+/// What to type for the same with dd.
+fn command(run: &Run, trial: &Trial) -> String {
+    let workload = &trial.workload;
+    let target = operand(run);
     let (input, output, side) = if workload.operation == Operation::Write {
         ("/dev/zero", target.as_str(), "oflag")
     } else {

@@ -48,7 +48,7 @@ pub(super) fn lines(run: &Run) -> String {
         }
         // Writing to a String cannot fail.
         let _ = writeln!(out, "{}:\n", stage_label(&figures.stage, &figures.settings));
-        let target = &run.target.given;
+        let target = &super::dd_plan::operand(run);
         if let Some(beside) = &first.workload.beside {
             let command = dd(target, beside, None);
             let _ = writeln!(

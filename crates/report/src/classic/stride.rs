@@ -219,8 +219,8 @@ pub(super) fn left_out(run: &Run) -> Vec<String> {
         ),
         (
             NoLine::Part,
-            "the lines say which part of the blocks was done as 1/N, and a trial that its time cut \
-             short is no such part; use --full.",
+            "the lines say which part of the blocks was done as 1/N, and a trial that ended at \
+             another number of operations, or at its time, is no such part; use --full.",
         ),
         (
             NoLine::Time,

@@ -4,6 +4,7 @@ use super::look::Style;
 use super::page::Page;
 use super::words::rate;
 use diskfacts_facts::stats::{fairness, median};
+use diskfacts_facts::streams::stream_rates;
 use diskfacts_plan::plan::stage_label;
 use diskfacts_record::{Run, StageFigures, Trial};
 
@@ -35,18 +36,9 @@ fn sentences(run: &Run, figures: &StageFigures) -> Vec<String> {
         .filter(|t| t.stage == figures.stage && t.settings == figures.settings)
         .collect();
     let mut said = Vec::new();
-    let streams = trials.iter().map(|t| t.evidence.streams.len()).max();
-    if let Some(streams) = streams.filter(|streams| *streams > 1) {
-        // Each stream over all trials: one that is always last stays last.
-        let each: Vec<f64> = (0..streams)
-            .filter_map(|stream| {
-                let rates: Vec<f64> = trials
-                    .iter()
-                    .filter_map(|t| Some(t.evidence.streams.get(stream)?.throughput_bytes_per_s))
-                    .collect();
-                median(&rates)
-            })
-            .collect();
+    let each = stream_rates(&trials);
+    let streams = each.len();
+    if streams > 1 {
         let (least, most) = each.iter().fold((f64::INFINITY, 0.0_f64), |(l, m), rate| {
             (l.min(*rate), m.max(*rate))
         });

@@ -228,10 +228,12 @@ impl Case<'_> {
             ));
         }
         if witnesses.is_empty() {
-            witnesses.push(format!(
-                "{} of them were in the page cache before and after",
-                percent(self.share)
-            ));
+            let when = if reads_only {
+                "were in the page cache before and after"
+            } else {
+                "lay in the page cache at the end, and were not written back yet"
+            };
+            witnesses.push(format!("{} of them {when}", percent(self.share)));
         }
         format!(
             "{label}: {} issued; {}.",
