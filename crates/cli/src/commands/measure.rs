@@ -151,15 +151,14 @@ fn why(exit: Exit, run: &Run, asked: &[String]) -> Option<String> {
             let first = first.map_or_else(String::new, |error| {
                 format!(" ({}: {})", error.operation, error.message)
             });
-            let failed = format!("{failed}{first}");
             match early {
                 Some(note) => note.clone(),
                 None if run.target.kind == TargetKind::Simulated => format!(
-                    "{failed} failed on {}, as its profile has it; `diskfacts show {}` says which",
+                    "{failed} failed on {}{first}, as its profile has it; `diskfacts show {}` says which",
                     run.target.given, run.run.id
                 ),
                 None => format!(
-                    "{failed} failed on {}; `diskfacts show {}` says which",
+                    "{failed} failed on {}{first}; `diskfacts show {}` says which",
                     run.target.given, run.run.id
                 ),
             }
