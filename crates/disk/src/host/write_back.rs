@@ -7,6 +7,20 @@ use crate::completion::Layer;
 use crate::device::{Device, Extent};
 use crate::request::Request;
 
+/// A request that waits until pages are on the device, of which some are not sent.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sync {
+    waiter: usize,
+    /// Pages that it is about, the first and one past the last.
+    first: u64,
+    end: u64,
+    /// Where it goes on.
+    next: u64,
+    /// At most so much of what was dirty when it began is not sent: it does not
+    /// run after what is written meanwhile.
+    left_bytes: u64,
+}
+
 impl Host {
     /// A program's data goes to pages, unless too many are dirty.
     pub(super) fn write_pages(&mut self, now_ns: u64, index: usize) {
@@ -42,30 +56,67 @@ impl Host {
 
     /// Makes a waiter wait until pages `first..end` are on the device, those
     /// that are dirty now and those that are being written already.
+    ///
+    /// No more than [`write_back_depth`](crate::host::HostParameters) of them are
+    /// under way at a time: who syncs waits for a free request like every writer
+    /// (`blk_mq_get_tag`, block/blk-mq-tag.c; `nr_requests`).
     pub(super) fn clean_for(&mut self, now_ns: u64, waiter: usize, first: u64, end: u64) {
-        let mut count = 0;
-        let wanted = first.saturating_mul(PAGE)..end.saturating_mul(PAGE);
-        for &io in &self.cleaning {
-            let io = self.io.get(io);
-            if io.extent.start < wanted.end && wanted.start < io.extent.end {
-                io.waiters.push(waiter);
-                count += 1;
-            }
-        }
-        let mut at = first;
-        while let Some((from, to)) = self.next_to_clean(at)
-            && from < end
-        {
-            let io = self.clean(now_ns, from, to.min(end));
-            self.io.get(io).waiters.push(waiter);
-            count += 1;
-            at = to.min(end);
-        }
         let own = self.waiters.get(waiter);
         own.since_ns = now_ns;
-        own.remaining = count;
-        if count == 0 {
-            self.go_on(now_ns, waiter);
+        // One for what is not sent yet.
+        own.remaining = 1;
+        self.syncs.push_back(Sync {
+            waiter,
+            first,
+            end,
+            next: first,
+            left_bytes: self.dirty_bytes,
+        });
+        self.go_on_syncing(now_ns);
+    }
+
+    /// Sends what syncs wait for, as far as there is room.
+    pub(super) fn go_on_syncing(&mut self, now_ns: u64) {
+        while let Some(mut sync) = self.syncs.pop_front() {
+            while sync.left_bytes > 0
+                && let Some((from, to)) = self.next_to_clean(sync.next)
+                && from < sync.end
+            {
+                if self.cleaning.len() >= self.parameters.write_back_depth {
+                    self.syncs.push_front(sync);
+                    return;
+                }
+                let to = to.min(sync.end);
+                let io = self.clean(now_ns, from, to);
+                self.io.get(io).waiters.push(sync.waiter);
+                self.waiters.get(sync.waiter).remaining += 1;
+                sync.next = to;
+                sync.left_bytes = sync.left_bytes.saturating_sub((to - from) * PAGE);
+            }
+            self.all_sent(now_ns, &sync);
+        }
+    }
+
+    /// All that a sync waits for is under way; what others have sent of it counts.
+    fn all_sent(&mut self, now_ns: u64, sync: &Sync) {
+        let wanted = sync.first.saturating_mul(PAGE)..sync.end.saturating_mul(PAGE);
+        for &io in &self.cleaning {
+            let io = self.io.get(io);
+            if io.extent.start < wanted.end
+                && wanted.start < io.extent.end
+                && !io.waiters.contains(&sync.waiter)
+            {
+                io.waiters.push(sync.waiter);
+                self.waiters.get(sync.waiter).remaining += 1;
+            }
+        }
+        let waiter = self.waiters.get(sync.waiter);
+        waiter.remaining -= 1;
+        if waiter.remaining == 0 {
+            // What it waited for, if anything, was written by others.
+            waiter.breakdown.queue_ns += now_ns - waiter.since_ns;
+            waiter.since_ns = now_ns;
+            self.go_on(now_ns, sync.waiter);
         }
     }
 
