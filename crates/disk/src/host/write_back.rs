@@ -6,19 +6,18 @@ use super::waiters::{HostIo, Next, Purpose};
 use crate::completion::Layer;
 use crate::device::{Device, Extent};
 use crate::request::Request;
+use std::collections::VecDeque;
 
 /// A request that waits until pages are on the device, of which some are not sent.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Sync {
     waiter: usize,
     /// Pages that it is about, the first and one past the last.
     first: u64,
     end: u64,
-    /// Where it goes on.
-    next: u64,
-    /// At most so much of what was dirty when it began is not sent: it does not
-    /// run after what is written meanwhile.
-    left_bytes: u64,
+    /// Pages that were dirty when it began and are not sent, the first and one
+    /// past the last of each run.
+    runs: VecDeque<(u64, u64)>,
 }
 
 impl Host {
@@ -61,40 +60,65 @@ impl Host {
     /// under way at a time: who syncs waits for a free request like every writer
     /// (`blk_mq_get_tag`, block/blk-mq-tag.c; `nr_requests`).
     pub(super) fn clean_for(&mut self, now_ns: u64, waiter: usize, first: u64, end: u64) {
+        // What is dirty now, as the kernel marks it (`tag_pages_for_writeback`,
+        // mm/page-writeback.c): what is dirtied from now on belongs to no sync.
+        let mut runs = VecDeque::new();
+        let mut at = first;
+        while let Some((from, to)) = self.next_to_clean(at)
+            && from < end
+        {
+            at = to.min(end);
+            runs.push_back((from, at));
+        }
         let own = self.waiters.get(waiter);
         own.since_ns = now_ns;
         // One for what is not sent yet.
         own.remaining = 1;
-        self.syncs.push_back(Sync {
+        let sync = Sync {
             waiter,
             first,
             end,
-            next: first,
-            left_bytes: self.dirty_bytes,
-        });
-        self.go_on_syncing(now_ns);
+            runs,
+        };
+        if let Some(sync) = self.send(now_ns, sync) {
+            self.syncs.push_back(sync);
+        }
     }
 
     /// Sends what syncs wait for, as far as there is room.
     pub(super) fn go_on_syncing(&mut self, now_ns: u64) {
-        while let Some(mut sync) = self.syncs.pop_front() {
-            while sync.left_bytes > 0
-                && let Some((from, to)) = self.next_to_clean(sync.next)
-                && from < sync.end
-            {
-                if self.cleaning.len() >= self.parameters.write_back_depth {
-                    self.syncs.push_front(sync);
-                    return;
-                }
-                let to = to.min(sync.end);
-                let io = self.clean(now_ns, from, to);
-                self.io.get(io).waiters.push(sync.waiter);
-                self.waiters.get(sync.waiter).remaining += 1;
-                sync.next = to;
-                sync.left_bytes = sync.left_bytes.saturating_sub((to - from) * PAGE);
+        for _ in 0..self.syncs.len() {
+            let Some(sync) = self.syncs.pop_front() else {
+                return;
+            };
+            if let Some(sync) = self.send(now_ns, sync) {
+                self.syncs.push_front(sync);
+                return;
             }
-            self.all_sent(now_ns, &sync);
         }
+    }
+
+    /// Sends what a sync waits for; gives it back when there is no room for more.
+    fn send(&mut self, now_ns: u64, mut sync: Sync) -> Option<Sync> {
+        while let Some((from, to)) = sync.runs.pop_front() {
+            // Somebody else may have sent some of it.
+            let Some((from, dirty_to)) = self.next_to_clean(from).filter(|run| run.0 < to) else {
+                continue;
+            };
+            if self.cleaning.len() >= self.parameters.write_back_depth {
+                sync.runs.push_front((from, to));
+                return Some(sync);
+            }
+            let sent_to = dirty_to.min(to);
+            let io = self.clean(now_ns, from, sent_to);
+            self.io.get(io).waiters.push(sync.waiter);
+            self.waiters.get(sync.waiter).remaining += 1;
+            if sent_to < to {
+                sync.runs.push_front((sent_to, to));
+            }
+        }
+        self.all_sent(now_ns, &sync);
+        None
     }
 
     /// All that a sync waits for is under way; what others have sent of it counts.
