@@ -16,6 +16,7 @@ pub mod hdd;
 pub mod host;
 pub mod network;
 mod outbox;
+mod placed;
 pub mod profile;
 pub mod raid;
 mod relay;

@@ -13,7 +13,7 @@ mod stack;
 mod table;
 
 pub use error::ProfileError;
-pub use layout::LayoutParameters;
+pub use layout::{LayoutParameters, Measured};
 pub use stack::RaidParameters;
 pub use table::Filled;
 
@@ -21,14 +21,23 @@ use crate::defects::Defects;
 use crate::device::Device;
 use crate::faults::Faults;
 use crate::hdd::{Hdd, HddParameters};
-use crate::host::{BlockParameters, BlockQueue, Host, HostParameters};
+use crate::host::{BlockParameters, BlockQueue, Host, HostParameters, Scheduler};
 use crate::network::{Network, NetworkParameters};
+use crate::placed::Placed;
 use crate::raid::Raid;
 use crate::ssd::{Ssd, SsdParameters};
 use diskfacts_plan::file::nearest;
 use diskfacts_plan::rng::Rng;
 use table::Table;
 use thiserror::Error;
+
+/// Commands that a drive of the ATA protocol takes at most (NCQ): a drive that
+/// takes more speaks another protocol.
+pub const ATA_DEPTH: u64 = 32;
+
+/// Commands that the kernel gives an `NVMe` drive on one queue at most
+/// (`NVME_Q_DEPTH` less one, drivers/nvme/host/pci.c).
+const NVME_DEPTH: u64 = 1023;
 
 /// A drive.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,17 +70,28 @@ impl Drive {
         defects: Defects,
         lying_flush: bool,
         seed: u64,
-        turned_ns: u64,
+        spindle: Spindle,
     ) -> Box<dyn Device> {
         match self {
             Self::Hdd(hdd) => {
                 let phase_ns = Rng::new(seed).below(hdd.revolution_ns);
-                let drive = Hdd::with_faults(hdd.clone(), defects, lying_flush);
-                Box::new(drive.turned(phase_ns + turned_ns))
+                let mut hdd = hdd.clone();
+                hdd.revolution_ns += hdd.revolution_ns * spindle.slower_ppm / 1_000_000;
+                let drive = Hdd::with_faults(hdd, defects, lying_flush);
+                Box::new(drive.turned(phase_ns + spindle.turned_ns))
             }
             Self::Ssd(ssd) => Box::new(Ssd::with_faults(ssd.clone(), defects, lying_flush)),
         }
     }
+}
+
+/// How the spindle of a member differs from that of the first.
+#[derive(Debug, Clone, Copy)]
+struct Spindle {
+    /// So much further has it turned at the start, ns.
+    turned_ns: u64,
+    /// By so many millionths does it turn slower.
+    slower_ppm: u64,
 }
 
 /// A simulated disk, array or host.
@@ -287,6 +307,41 @@ impl Profile {
         })
     }
 
+    /// Bytes that can be measured: of the partition that is planted, and of that
+    /// what the layout says.
+    pub fn measured_bytes(&self) -> u64 {
+        let left = self.capacity().saturating_sub(self.faults.partition_start);
+        let partition = match self.faults.partition_len {
+            0 => left,
+            len => left.min(len),
+        };
+        self.layout
+            .map_or(partition, |layout| layout.size(partition))
+    }
+
+    /// Commands that a drive takes at a time.
+    pub fn queue_depth(&self) -> u64 {
+        match &self.drive {
+            Drive::Hdd(hdd) => hdd.queue_depth as u64,
+            Drive::Ssd(ssd) => u64::from(ssd.queue_depth),
+        }
+    }
+
+    /// The host; where the profile has none, a Linux host with the kernel's
+    /// defaults: `mq-deadline` for a drive with one queue, no scheduler for one
+    /// with many (`elevator_get_default`, block/elevator.c).
+    pub fn host_or_default(&self) -> HostParameters {
+        self.host.unwrap_or_else(|| {
+            let mut host = HostParameters::linux();
+            if self.queue_depth() > ATA_DEPTH {
+                host.block.scheduler = Scheduler::Noop;
+                // At most 1023.
+                host.block.depth = self.queue_depth().min(NVME_DEPTH) as usize;
+            }
+            host
+        })
+    }
+
     /// Bytes that flush, FUA and sector alignment are about: the sector that
     /// the media writes.
     pub fn physical_sector(&self) -> u64 {
@@ -323,15 +378,18 @@ pub fn build_disk_behind(
     let sector = profile.drive.logical_sector();
     let drive = |member: usize| {
         let seed = seed_of_part(seed, member as u64);
-        let turned_ns = apart_ns * member as u64;
+        let spindle = Spindle {
+            turned_ns: apart_ns * member as u64,
+            slower_ppm: profile.raid.map_or(0, |raid| raid.spindle_ppm) * member as u64,
+        };
         let drive = if member == faults.member {
             let defects = faults.defects(sector);
             let lying_flush = faults.lying_flush;
-            let drive = profile.drive.build(defects, lying_flush, seed, turned_ns);
+            let drive = profile.drive.build(defects, lying_flush, seed, spindle);
             faults.plant_around_drive(drive)
         } else {
             let none = Defects::default();
-            profile.drive.build(none, false, seed, turned_ns)
+            profile.drive.build(none, false, seed, spindle)
         };
         match queue {
             Some(parameters) => Box::new(BlockQueue::new(parameters, drive)) as Box<dyn Device>,
@@ -347,7 +405,11 @@ pub fn build_disk_behind(
         )),
         None => drive(0),
     };
-    faults.plant_around_whole(whole, seed_of_part(seed, u64::MAX))
+    let whole = faults.plant_around_whole(whole, seed_of_part(seed, u64::MAX));
+    match profile.layout {
+        Some(layout) if layout.measured != Measured::Disk => Box::new(Placed::new(layout, whole)),
+        _ => whole,
+    }
 }
 
 /// A seed for a part of a device, unrelated to those of the other parts.
@@ -355,16 +417,23 @@ fn seed_of_part(seed: u64, part: u64) -> u64 {
     Rng::for_part(seed, part).next_u64()
 }
 
+/// What lies below the host of a profile: the disk, and the network in front of it
+/// where the profile has one.
+pub fn build_below_host(profile: &Profile, seed: u64) -> Box<dyn Device> {
+    let disk = build_disk(profile, seed);
+    match profile.network {
+        Some(network) => Box::new(Network::new(network, disk)),
+        None => disk,
+    }
+}
+
 /// Everything in a profile: the disk, and the network and the host above it
 /// where the profile has them. The same profile, seed and calls give the same
 /// completions.
 pub fn build(profile: &Profile, seed: u64) -> Box<dyn Device> {
-    let mut device = build_disk(profile, seed);
-    if let Some(network) = profile.network {
-        device = Box::new(Network::new(network, device));
+    let device = build_below_host(profile, seed);
+    match profile.host {
+        Some(host) => Box::new(Host::new(host, device)),
+        None => device,
     }
-    if let Some(host) = profile.host {
-        device = Box::new(Host::new(host, device));
-    }
-    device
 }

@@ -20,7 +20,7 @@ mod setting;
 mod table;
 
 pub use account::Account;
-pub use gates::{Gate, Verdict};
+pub use gates::{Gate, Verdict, judge_cells};
 pub use open_points::{OpenPoint, Prediction};
 pub use setting::{DOCUMENTS, Unfit, profiles_of, seed_of};
 

@@ -34,6 +34,7 @@ fn array_of(name: &str, level: Level, members: usize, gather_ns: u64) -> Profile
         members,
         chunk: 64 << 10,
         gather_ns,
+        spindle_ppm: 0,
     });
     profile
 }
@@ -258,4 +259,26 @@ fn sequential_reads_of_a_parity_array_run_at_the_rate_of_its_data_disks() {
     let all = seconds(&six, 4, sequential(Kind::Read, 0, 6 << 20, 200));
     let gain = one * 6.0 / all;
     assert!((5.5..6.05).contains(&gain), "{gain}");
+}
+
+#[test]
+fn spindles_that_turn_unlike_pass_by_each_other() {
+    let mut array = array(Level::Stripe, 2, 0);
+    array.raid.as_mut().unwrap().spindle_ppm = 1000;
+    let mut device = build_disk(&array, 1);
+    // Write-cache is off: each write waits for its sector, on either member.
+    let period_ns = |device: &mut Box<dyn Device>, offset: u64| {
+        let write = Request::write(1, offset, 4096);
+        let mut now_ns = 0;
+        let mut ends = Vec::new();
+        for _ in 0..1001 {
+            let done = device::run_one(&mut **device, now_ns, &write, &mut Vec::new());
+            now_ns = done.done_ns;
+            ends.push(now_ns);
+        }
+        (ends[1000] - ends[0]) / 1000
+    };
+    assert_eq!(period_ns(&mut device, 0), 8_333_333);
+    let mut device = build_disk(&array, 1);
+    assert_eq!(period_ns(&mut device, 64 << 10), 8_333_333 + 8_333);
 }

@@ -280,3 +280,58 @@ fn idling_for_a_stream_that_has_no_more_is_told_as_the_hosts_time() {
     assert_eq!(done[1].breakdown.host_ns, 8_000_000);
     assert_eq!(done[1].latency_ns(), done[1].breakdown.total_ns());
 }
+
+#[test]
+fn an_fsync_has_no_more_under_way_than_write_back_may() {
+    let parameters = HostParameters {
+        write_back_depth: 8,
+        ..HostParameters::linux()
+    };
+    let mut host = host(parameters);
+    let mut done = Vec::new();
+    let mib = 1 << 20;
+    for index in 0..64 {
+        // Apart from each other, so that nothing is joined.
+        let write = Request::write(index, 4 * index * mib, 64 << 10).buffered();
+        host.submit(0, &write);
+    }
+    host.submit(0, &Request::flush(64).buffered());
+    // What is dirtied behind it belongs to no sync.
+    host.submit(0, &Request::write(65, 4096 * mib, 64 << 10).buffered());
+    let mut most = 0;
+    while done.iter().all(|c: &Completion| c.tag != 64) {
+        let now_ns = host.next_event().expect("the flush is under way");
+        host.advance(now_ns, &mut done);
+        most = most.max(iostat(&host, now_ns).in_flight);
+    }
+    let flushed_ns = done.iter().find(|c| c.tag == 64).unwrap().done_ns;
+    assert_eq!(most, 8);
+    assert_eq!(iostat(&host, flushed_ns).write.ios, 64);
+    let end = 4096 * mib;
+    assert!(host.volatile().iter().all(|lost| lost.start >= end));
+    assert_eq!(host.volatile().len(), 1, "{:?}", host.volatile());
+}
+
+#[test]
+fn two_syncs_at_once_each_wait_for_what_was_dirty() {
+    let parameters = HostParameters {
+        write_back_depth: 4,
+        ..HostParameters::linux()
+    };
+    let mut host = host(parameters);
+    for index in 0..32 {
+        let write = Request::write(index, index << 22, 64 << 10).buffered();
+        host.submit(0, &write);
+    }
+    host.submit(0, &Request::flush(100).buffered());
+    host.submit(0, &Request::flush(101).buffered());
+    let mut done = Vec::new();
+    device::settle(&mut host, 0, &mut done);
+    let of = |tag| done.iter().find(|c| c.tag == tag).expect("it ended");
+    assert_eq!(iostat(&host, of(101).done_ns).write.ios, 32);
+    for flush in [of(100), of(101)] {
+        assert_eq!(flush.result, Ok(()));
+        assert_eq!(flush.latency_ns(), flush.breakdown.total_ns());
+    }
+    assert_eq!(host.volatile(), []);
+}

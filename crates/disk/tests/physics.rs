@@ -155,11 +155,11 @@ fn a_run_is_the_same_on_every_machine() {
 }
 
 const FINGERPRINTS: [(&str, u64); 13] = [
-    ("hdd-7200-1tb", 0xc38c_3502_825d_2574),
-    ("hdd-7200-sync", 0x37d3_012c_d55a_ff26),
-    ("hdd-7200-md-raid0x2", 0xeb3a_5874_6331_a598),
-    ("raid6x8", 0x7321_ae73_7ff2_6056),
-    ("raid10x4", 0x5468_8214_c33e_46f5),
+    ("hdd-7200-1tb", 0x6915_b255_f827_610b),
+    ("hdd-7200-sync", 0x161f_a041_8d32_0904),
+    ("hdd-7200-md-raid0x2", 0xf7ea_95bb_0311_2564),
+    ("raid6x8", 0x77ec_6d9e_f6fe_7ab1),
+    ("raid10x4", 0x7094_2475_1280_48d3),
     ("ssd-raid1", 0xa3cf_e96d_3fdc_0d8c),
     ("hdd-10k", 0x7a6b_8537_de5c_4e05),
     ("san-entry", 0x2a64_7dae_806b_34f2),

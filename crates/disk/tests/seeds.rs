@@ -234,7 +234,7 @@ fn threshold_and_split_differ_between_one_and_a_quarter_and_one_and_two_thirds_m
         });
         found.map_or(0, |prediction| prediction.value.round() as u32)
     };
-    let threshold = [1024, 1408, 1536, 1792, 2048].map(|kib| value("3 MiB", kib));
+    let threshold = [1024, 1408, 1536, 1792, 2048].map(|kib| value("2 MiB", kib));
     assert_eq!(threshold, [1, 1, 1, 2, 2]);
     let split = [1024, 1408, 1536, 1792, 2048].map(|kib| value("any number", kib));
     assert_eq!(split, [1, 2, 2, 2, 2]);

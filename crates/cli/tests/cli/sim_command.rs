@@ -106,8 +106,8 @@ fn a_profile_of_no_disk_that_can_be_is_refused_with_file_line_key_and_reason() {
             "[hdd] lacks heads; write for example heads = 4. Did you mean it by 'head' in line 17?",
         ),
         (
-            "horizon_tracks = 1.11",
-            "horizon_tracks = 1.11\nhorizn = 2",
+            "horizon_tracks = 1.27",
+            "horizon_tracks = 1.27\nhorizn = 2",
             "unknown key 'horizn'",
         ),
         (

@@ -20,7 +20,7 @@ const SIMULATED: &str = "docs/reference/simulated-disks.md";
 fn keys_of_a_profile(table: &str) -> BTreeSet<String> {
     let text = |name: &str| profile_text(name).expect("it is built in").to_owned();
     // Each table somewhere, with what it must have.
-    let hdd = text("hdd-7200-md-raid0x2") + "\n[host]\n";
+    let hdd = text("hdd-7200-md-raid0x2");
     let zones = "\n[[hdd.zone]]\nstart = \"0\"\nrate = \"1MB/s\"\n";
     let listed = text("hdd-7200-1tb").replace("outer_rate", "# ") + zones;
     let listed = listed.replace("zone_fall", "# ").replace("zones =", "# ");

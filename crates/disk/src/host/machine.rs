@@ -6,6 +6,7 @@ use super::page_cache::{PAGE, Page, PageCache};
 use super::parameters::HostParameters;
 use super::read_ahead::{Pages, Window};
 use super::waiters::{HostIo, Next, Purpose, Slab, Waiter};
+use super::write_back::Sync;
 use crate::completion::{Breakdown, Completion, IoError, Layer};
 use crate::device::{self, Device, Extent};
 use crate::fixed;
@@ -42,6 +43,8 @@ pub struct Host {
     /// Since when something is dirty, ns.
     pub(super) dirty_since_ns: Option<u64>,
     pub(super) is_writing_back: bool,
+    /// Requests that wait for write-back, in their order, of which some is not sent.
+    pub(super) syncs: VecDeque<Sync>,
     /// Writes that wait until less is dirty.
     pub(super) throttled: VecDeque<usize>,
     filesystem_free_ns: u64,
@@ -71,6 +74,7 @@ impl Host {
             cursor: 0,
             dirty_since_ns: None,
             is_writing_back: false,
+            syncs: VecDeque::new(),
             throttled: VecDeque::new(),
             filesystem_free_ns: 0,
             flushes_device: true,
@@ -338,6 +342,7 @@ impl Host {
         for waiter in io.waiters {
             self.part_done(now_ns, waiter, &below.breakdown, below.result.err());
         }
+        self.go_on_syncing(now_ns);
         self.write_back(now_ns);
         self.wake_throttled(now_ns);
     }

@@ -6,6 +6,19 @@ use super::waiters::{HostIo, Next, Purpose};
 use crate::completion::Layer;
 use crate::device::{Device, Extent};
 use crate::request::Request;
+use std::collections::VecDeque;
+
+/// A request that waits until pages are on the device, of which some are not sent.
+#[derive(Debug, Clone)]
+pub(super) struct Sync {
+    waiter: usize,
+    /// Pages that it is about, the first and one past the last.
+    first: u64,
+    end: u64,
+    /// Pages that were dirty when it began and are not sent, the first and one
+    /// past the last of each run.
+    runs: VecDeque<(u64, u64)>,
+}
 
 impl Host {
     /// A program's data goes to pages, unless too many are dirty.
@@ -42,30 +55,92 @@ impl Host {
 
     /// Makes a waiter wait until pages `first..end` are on the device, those
     /// that are dirty now and those that are being written already.
+    ///
+    /// No more than [`write_back_depth`](crate::host::HostParameters) of them are
+    /// under way at a time: who syncs waits for a free request like every writer
+    /// (`blk_mq_get_tag`, block/blk-mq-tag.c; `nr_requests`).
     pub(super) fn clean_for(&mut self, now_ns: u64, waiter: usize, first: u64, end: u64) {
-        let mut count = 0;
-        let wanted = first.saturating_mul(PAGE)..end.saturating_mul(PAGE);
-        for &io in &self.cleaning {
-            let io = self.io.get(io);
-            if io.extent.start < wanted.end && wanted.start < io.extent.end {
-                io.waiters.push(waiter);
-                count += 1;
-            }
-        }
+        // What is dirty now, as the kernel marks it (`tag_pages_for_writeback`,
+        // mm/page-writeback.c): what is dirtied from now on belongs to no sync.
+        let mut runs = VecDeque::new();
         let mut at = first;
         while let Some((from, to)) = self.next_to_clean(at)
             && from < end
         {
-            let io = self.clean(now_ns, from, to.min(end));
-            self.io.get(io).waiters.push(waiter);
-            count += 1;
             at = to.min(end);
+            runs.push_back((from, at));
         }
         let own = self.waiters.get(waiter);
         own.since_ns = now_ns;
-        own.remaining = count;
-        if count == 0 {
-            self.go_on(now_ns, waiter);
+        // One for what is not sent yet.
+        own.remaining = 1;
+        let sync = Sync {
+            waiter,
+            first,
+            end,
+            runs,
+        };
+        if let Some(sync) = self.send(now_ns, sync) {
+            self.syncs.push_back(sync);
+        }
+    }
+
+    /// Sends what syncs wait for, as far as there is room.
+    pub(super) fn go_on_syncing(&mut self, now_ns: u64) {
+        for _ in 0..self.syncs.len() {
+            let Some(sync) = self.syncs.pop_front() else {
+                return;
+            };
+            if let Some(sync) = self.send(now_ns, sync) {
+                self.syncs.push_front(sync);
+                return;
+            }
+        }
+    }
+
+    /// Sends what a sync waits for; gives it back when there is no room for more.
+    fn send(&mut self, now_ns: u64, mut sync: Sync) -> Option<Sync> {
+        while let Some((from, to)) = sync.runs.pop_front() {
+            // Somebody else may have sent some of it.
+            let Some((from, dirty_to)) = self.next_to_clean(from).filter(|run| run.0 < to) else {
+                continue;
+            };
+            if self.cleaning.len() >= self.parameters.write_back_depth {
+                sync.runs.push_front((from, to));
+                return Some(sync);
+            }
+            let sent_to = dirty_to.min(to);
+            let io = self.clean(now_ns, from, sent_to);
+            self.io.get(io).waiters.push(sync.waiter);
+            self.waiters.get(sync.waiter).remaining += 1;
+            if sent_to < to {
+                sync.runs.push_front((sent_to, to));
+            }
+        }
+        self.all_sent(now_ns, &sync);
+        None
+    }
+
+    /// All that a sync waits for is under way; what others have sent of it counts.
+    fn all_sent(&mut self, now_ns: u64, sync: &Sync) {
+        let wanted = sync.first.saturating_mul(PAGE)..sync.end.saturating_mul(PAGE);
+        for &io in &self.cleaning {
+            let io = self.io.get(io);
+            if io.extent.start < wanted.end
+                && wanted.start < io.extent.end
+                && !io.waiters.contains(&sync.waiter)
+            {
+                io.waiters.push(sync.waiter);
+                self.waiters.get(sync.waiter).remaining += 1;
+            }
+        }
+        let waiter = self.waiters.get(sync.waiter);
+        waiter.remaining -= 1;
+        if waiter.remaining == 0 {
+            // What it waited for, if anything, was written by others.
+            waiter.breakdown.queue_ns += now_ns - waiter.since_ns;
+            waiter.since_ns = now_ns;
+            self.go_on(now_ns, sync.waiter);
         }
     }
 

@@ -17,6 +17,9 @@ pub struct RaidParameters {
     pub chunk: u64,
     /// How long a write to a part of a stripe waits for the rest, ns.
     pub gather_ns: u64,
+    /// By how many millionths each spindle turns slower than the one before: no two
+    /// motors turn alike. 0 for an ideal array.
+    pub spindle_ppm: u64,
 }
 
 const LEVELS: [(&str, Level); 5] = [
@@ -27,6 +30,8 @@ const LEVELS: [(&str, Level); 5] = [
     ("raid6", Level::DoubleParity),
 ];
 const MEMBERS_MAX: usize = 256;
+/// A motor that is further off than this would fail its data sheet (0.1 to 0.5 %).
+const SPINDLE_PPM_MAX: u64 = 5000;
 /// mdadm's default before version 3.1.
 const CHUNK: u64 = 64 << 10;
 
@@ -75,12 +80,19 @@ pub(super) fn raid(mut table: Table<'_>) -> Result<RaidParameters, ProfileError>
         gather_ns == 0 || level.parities() > 0,
         "only levels with parity gather stripes; leave it out",
     )?;
+    let spindle_ppm = table.number_or("spindle_ppm", 0)?;
+    table.require(
+        "spindle_ppm",
+        spindle_ppm <= SPINDLE_PPM_MAX,
+        "at most 5000: motors keep their speed within 0.5 %",
+    )?;
     table.finish()?;
     Ok(RaidParameters {
         level,
         members,
         chunk,
         gather_ns,
+        spindle_ppm,
     })
 }
 

@@ -55,7 +55,7 @@ fn revolutions(size: u64, rate: f64, bytes_per_s: f64) -> f64 {
 /// Rate of synchronous writes that reach the disk as commands of at most
 /// [`SPLIT`] bytes, each on the platter before the next is sent.
 fn one_command_after_another(setting: &Setting<'_>, size: u64) -> f64 {
-    let mut runner = setting.disk("hdd-7200-sync");
+    let mut runner = setting.computer("hdd-7200-sync");
     let count = (32 << 20) / size;
     for index in 0..count {
         let (start, end) = (index * size, (index + 1) * size);
@@ -89,7 +89,7 @@ fn second_revolution(cells: &[Cell], setting: &Setting<'_>) -> OpenPoint {
         let once = if size > SPLIT { 2.0 } else { 1.0 };
         for (hypothesis, value) in [
             (
-                "the drive begins to write when 3 MiB, or all of the data, has arrived",
+                "the drive begins to write when 2 MiB, or all of the data, has arrived",
                 threshold,
             ),
             (

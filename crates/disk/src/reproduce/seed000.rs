@@ -3,14 +3,17 @@
 //!
 //! Two things the document does not say are taken as it is most likely: where
 //! the file and the partition lie (`[layout]` of the profile), and that the skip of
-//! `fixed:false` is drawn at random with the printed mean ([`Skip`]).
+//! `fixed:false` is drawn at random with the printed mean ([`Skip`]), as the pattern
+//! of the plan `stride` draws it.
 
 use super::setting::Setting;
 use super::table::{DD, Row, STRIDED, Table};
 use super::{Cell, Gate};
-use crate::profile::LayoutParameters;
+use crate::profile::Measured;
 use crate::request::{Kind, Request};
+use diskfacts_plan::pattern::{Range, Steps};
 use diskfacts_plan::rng::Rng;
+use diskfacts_plan::{Operation, Pattern};
 use std::fmt;
 
 const PROFILE: &str = "hdd-7200-1tb";
@@ -40,22 +43,26 @@ impl fmt::Display for Place {
 }
 
 impl Place {
-    /// A request for `len` bytes at `at`: they do not cross a group of the file.
-    fn request(self, layout: &LayoutParameters, kind: Kind, at: u64, len: u64) -> Request {
-        let on_disk = match self {
-            Self::Raw => layout.of_partition(at),
-            Self::Ext => layout.of_file(at),
-        };
-        let mut request = Request::read(0, on_disk, len);
-        request.kind = kind;
-        request
+    /// What of the disk it is.
+    fn measured(self) -> Measured {
+        match self {
+            Self::Raw => Measured::Partition,
+            Self::Ext => Measured::File,
+        }
     }
+}
+
+/// A request past the page cache.
+fn request(kind: Kind, at: u64, len: u64) -> Request {
+    let mut request = Request::read(0, at, len);
+    request.kind = kind;
+    request
 }
 
 /// How the place of the next block is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Skip {
-    /// One block at random out of each stretch of the skip's length.
+    /// Each skip is drawn, with the printed mean.
     Random,
     /// Always the skip, and one block further on after each pass.
     Fixed,
@@ -82,19 +89,24 @@ pub(super) fn strided(
     kind: Kind,
     is_modified: bool,
 ) -> f64 {
-    let layout = setting.layout(PROFILE);
-    let mut runner = setting.disk(PROFILE);
-    let mut rng = Rng::for_part(setting.seed, row.skip_blocks);
-    let blocks = SPAN / BLOCK;
-    for index in 0..row.count {
-        let block = match skip {
-            Skip::Random => index * row.skip_blocks + rng.below(row.skip_blocks),
-            Skip::Fixed => index * row.skip_blocks + index * row.skip_blocks / blocks,
-        };
-        let at = block % blocks * BLOCK;
-        runner.run(&row.place.request(&layout, kind, at, BLOCK));
+    let mut runner = setting.computer_on(PROFILE, row.place.measured());
+    let range = Range {
+        start: 0,
+        block_size: BLOCK,
+        count: SPAN / BLOCK,
+    };
+    let pattern = Pattern::Stride {
+        skip_blocks: row.skip_blocks,
+        fixed: skip == Skip::Fixed,
+        from_start: false,
+    };
+    let seed = Rng::for_part(setting.seed, row.skip_blocks).next_u64();
+    let mut steps = Steps::new(Operation::Read, pattern, range, seed, 0, 1);
+    for _ in 0..row.count {
+        let at = steps.next_step().offset;
+        runner.run(&request(kind, at, BLOCK));
         if is_modified {
-            runner.run(&row.place.request(&layout, Kind::Write, at, BLOCK));
+            runner.run(&request(Kind::Write, at, BLOCK));
         }
     }
     runner.seconds() / row.count as f64
@@ -144,10 +156,9 @@ impl Passes<'_> {
         if let Some((_, rate)) = self.done.iter().find(|(known, _)| *known == pass) {
             return *rate;
         }
-        let layout = self.setting.layout(PROFILE);
-        let mut runner = self.setting.disk(PROFILE);
+        let mut runner = self.setting.computer_on(PROFILE, pass.place.measured());
         for at in (0..pass.bytes).step_by(pass.len as usize) {
-            runner.run(&pass.place.request(&layout, pass.kind, at, pass.len));
+            runner.run(&request(pass.kind, at, pass.len));
         }
         let rate = pass.bytes as f64 / runner.seconds();
         self.done.push((pass, rate));

@@ -2,7 +2,8 @@
 //!
 //! `dd bs=64K` reads from the first tenth of the array while, in the dual rows,
 //! another one reads from the last tenth. What reaches the array at a time is a
-//! window of the server's read-ahead, or the client's request if that is larger.
+//! window of the server's read-ahead, or the client's request if that is larger. It
+//! passes through the page cache of the client, as in a run of the plan `streams`.
 //!
 //! How far the two spindles have turned against each other decides how long the
 //! slower member of a visit keeps the other waiting: with windows of 4 MiB one
@@ -16,7 +17,7 @@ use super::setting::Setting;
 use super::table::{LOCAL, READ_AHEAD, Row, STREAMS, Table};
 use super::{Cell, Gate, mean};
 use crate::host::read_ahead::{Pages, Window};
-use crate::host::{BlockParameters, Scheduler};
+use crate::host::{BlockParameters, Host, Scheduler};
 use crate::network::Network;
 use crate::profile::{self, Drive, Profile};
 use crate::request::Request;
@@ -77,7 +78,9 @@ fn rate_at(
     };
     let array = profile::build_disk_behind(profile, setting.seed, queue, apart_ns);
     let capacity = array.capacity();
-    let mut runner = setting.run_on(Box::new(Network::new(network, array)));
+    let server = Network::new(network, array);
+    let client = Host::new(profile.host_or_default(), Box::new(server));
+    let mut runner = setting.run_on(Box::new(client));
     let mut first = sequence(0);
     let mut second = sequence(capacity / 10 * 9 / READ * READ);
     let visit = window.max(network.client_request);
@@ -93,7 +96,7 @@ fn rate_at(
 fn sequence(start: u64) -> impl FnMut() -> Request {
     let mut next = start;
     move || {
-        let request = Request::read(0, next, READ);
+        let request = Request::read(0, next, READ).buffered();
         next += READ;
         request
     }

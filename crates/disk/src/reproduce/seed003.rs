@@ -6,23 +6,24 @@
 use super::setting::Setting;
 use super::table::{MATRIX, Row, Table};
 use super::{Cell, Gate, median};
-use crate::host::{Host, HostParameters};
-use crate::profile::{self, Profile};
+use crate::profile::Profile;
 use crate::request::Request;
 
 const PROFILE: &str = "hdd-7200-sync";
 const TOTAL: u64 = 128 << 20;
 const MIB: f64 = 1_048_576.0;
-/// What write-back sends at a time; the figures do not depend on it.
-const WRITE_BACK: u64 = 512 << 10;
 
 /// How a write is made durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Durability {
-    /// A flush behind each write (fsync, fdatasync).
+    /// A flush behind each direct write (fsync, fdatasync).
     Flush,
-    /// Force unit access (`O_SYNC`, `O_DSYNC`).
+    /// Force unit access of direct writes (`O_SYNC`, `O_DSYNC`).
     Fua,
+    /// An fsync behind each write through the page cache. The kernel copies the
+    /// whole write before its write-back begins (`generic_perform_write`,
+    /// mm/filemap.c), and so does the host.
+    Fsync,
 }
 
 /// Rate of durable writes of `size`, bytes/s.
@@ -33,7 +34,7 @@ pub(super) fn synchronous(
     durability: Durability,
 ) -> f64 {
     let count = (size / 32).min(TOTAL / size);
-    let mut runner = setting.run_on(profile::build_disk(disk, setting.seed));
+    let mut runner = setting.computer_of(disk);
     for index in 0..count {
         let write = Request::write(0, index * size, size);
         match durability {
@@ -44,14 +45,26 @@ pub(super) fn synchronous(
             Durability::Fua => {
                 runner.run(&write.fua());
             }
+            Durability::Fsync => {
+                runner.run(&write.buffered());
+                runner.run(&Request::flush(0).buffered());
+            }
         }
     }
     (count * size) as f64 / runner.seconds()
 }
 
+/// Median over the modes of the document: 8 through the page cache and 4 direct.
+fn median_of_modes(disk: &Profile, setting: &Setting<'_>, size: u64) -> f64 {
+    let mut rates = vec![synchronous(disk, setting, size, Durability::Fsync); 8];
+    rates.extend([synchronous(disk, setting, size, Durability::Flush); 2]);
+    rates.extend([synchronous(disk, setting, size, Durability::Fua); 2]);
+    median(rates)
+}
+
 /// Rates of direct writes without and with a flush behind the last, bytes/s.
 fn direct(setting: &Setting<'_>, size: u64) -> (f64, f64) {
-    let mut runner = setting.disk(PROFILE);
+    let mut runner = setting.computer(PROFILE);
     for index in 0..TOTAL / size {
         runner.run(&Request::write(0, index * size, size));
     }
@@ -60,26 +73,15 @@ fn direct(setting: &Setting<'_>, size: u64) -> (f64, f64) {
     (direct, TOTAL as f64 / runner.seconds())
 }
 
-/// Rate of buffered writes with a flush behind the last, bytes/s. Copying to
-/// the page cache overlaps with writing back, whatever the block size.
-fn buffered_then_flushed(setting: &Setting<'_>) -> f64 {
-    let mut runner = setting.disk(PROFILE);
-    let requests =
-        (0..TOTAL / WRITE_BACK).map(|index| Request::write(index, index * WRITE_BACK, WRITE_BACK));
-    runner.run_deep(32, requests);
-    runner.run(&Request::flush(0));
-    TOTAL as f64 / runner.seconds()
-}
-
-/// Rate of buffered writes that stay in the page cache, bytes/s.
-fn buffered(setting: &Setting<'_>, size: u64) -> f64 {
-    let device = profile::build_disk(&setting.profile(PROFILE), setting.seed);
-    let host = HostParameters::linux();
-    let mut runner = setting.run_on(Box::new(Host::new(host, device)));
+/// Rates of buffered writes without and with an fsync behind the last, bytes/s.
+fn buffered(setting: &Setting<'_>, size: u64) -> (f64, f64) {
+    let mut runner = setting.computer(PROFILE);
     for index in 0..TOTAL / size {
         runner.run(&Request::write(0, index * size, size).buffered());
     }
-    TOTAL as f64 / runner.seconds()
+    let buffered = TOTAL as f64 / runner.seconds();
+    runner.run(&Request::flush(0).buffered());
+    (buffered, TOTAL as f64 / runner.seconds())
 }
 
 fn class(row: &Row<'_>) -> &'static str {
@@ -98,11 +100,11 @@ pub(super) fn cells(setting: &Setting<'_>) -> Vec<Cell> {
     let mut sizes: Vec<u64> = table.rows().map(|row| row.whole("bs")).collect();
     sizes.sort_unstable();
     sizes.dedup();
-    let at_end = buffered_then_flushed(setting);
     let mut cells = Vec::new();
     for size in sizes {
         let (direct, direct_flushed) = direct(setting, size);
-        let synchronous = synchronous(&disk, setting, size, Durability::Flush);
+        let (buffered, buffered_synced) = buffered(setting, size);
+        let synchronous = median_of_modes(&disk, setting, size);
         for (name, gate, reason, simulated) in [
             ("synchronous", Some(Gate::G1), None, synchronous),
             ("direct", Some(Gate::G2), None, direct),
@@ -116,13 +118,13 @@ pub(super) fn cells(setting: &Setting<'_>) -> Vec<Cell> {
                 "buffered, one flush at the end",
                 Some(Gate::G2),
                 None,
-                at_end,
+                buffered_synced,
             ),
             (
                 "buffered",
                 None,
                 Some("copies in the host's memory, not the disk: the model has two rates"),
-                buffered(setting, size),
+                buffered,
             ),
         ] {
             let of_class = || {

@@ -3,7 +3,8 @@
 use super::runner::Runner;
 use crate::completion::IoError;
 use crate::device::Device;
-use crate::profile::{self, LayoutParameters, Profile};
+use crate::host::Host;
+use crate::profile::{self, Measured, Profile};
 use diskfacts_plan::file::nearest;
 use std::cell::Cell;
 use thiserror::Error;
@@ -113,10 +114,25 @@ impl<'p> Setting<'p> {
         }
     }
 
-    /// Where what was measured lies on the disk of that name.
-    pub(super) fn layout(&self, name: &str) -> LayoutParameters {
-        let layout = self.profile(name).layout;
-        layout.expect("a setting without one is refused")
+    /// A computer with the disk of that name, as plans are run on it: its host is
+    /// that of the profile, or one with the kernel's defaults.
+    pub(super) fn computer(&self, name: &str) -> Runner<'_> {
+        self.computer_of(&self.profile(name))
+    }
+
+    /// A computer with the disk of a profile.
+    pub(super) fn computer_of(&self, profile: &Profile) -> Runner<'_> {
+        let below = profile::build_below_host(profile, self.seed);
+        self.run_on(Box::new(Host::new(profile.host_or_default(), below)))
+    }
+
+    /// A computer of which a file or a partition is measured, where the profile of
+    /// that name says that it lies.
+    pub(super) fn computer_on(&self, name: &str, measured: Measured) -> Runner<'_> {
+        let mut profile = self.profile(name);
+        let layout = profile.layout.as_mut();
+        layout.expect("a setting without one is refused").measured = measured;
+        self.computer_of(&profile)
     }
 
     /// The disk of that name, without network and host.

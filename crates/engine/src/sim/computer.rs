@@ -7,7 +7,7 @@ use super::machine::{Access, CONTEXTS, Machine, Outside, Role};
 use super::neighbour::Neighbour;
 use super::plant::{DirectOpen, Plant};
 use super::streams::{Cast, Going, Way, broken, run};
-use super::traits::{Traits, host_of};
+use super::traits::Traits;
 use super::witness::{self, Reading};
 use crate::beside::add_up as add_up_beside;
 use crate::clock::Timescale;
@@ -18,8 +18,7 @@ use crate::part::parts;
 use crate::pick::sync_each;
 use crate::trial::{BESIDE_PART, Progress};
 use diskfacts_disk::host::Host;
-use diskfacts_disk::network::Network;
-use diskfacts_disk::profile::{Profile, build_disk};
+use diskfacts_disk::profile::{Profile, build_below_host};
 use diskfacts_disk::{Device, Extent};
 use diskfacts_plan::rng::Rng;
 use diskfacts_plan::{CacheMode, EngineChoice, IoContext, SyncMode, Workload};
@@ -49,14 +48,11 @@ impl Computer {
     /// the flaws of `plant`.
     pub fn new(profile: &Profile, seed: u64, plant: Plant) -> Self {
         let traits = Traits::of(profile);
-        let mut parameters = host_of(profile);
+        let mut parameters = profile.host_or_default();
         if let Some(memory) = plant.memory {
             parameters.memory = memory;
         }
-        let mut disk = build_disk(profile, seed);
-        if let Some(network) = profile.network {
-            disk = Box::new(Network::new(network, disk));
-        }
+        let disk = build_below_host(profile, seed);
         let (size_bytes, sector) = (disk.capacity(), disk.logical_sector());
         let mut host = Host::new(parameters, disk);
         // The kernel sends no flush to a disk that has nothing to lose.

@@ -1,6 +1,6 @@
 //! What lies under a simulated target.
 
-use super::traits::{Traits, host_of};
+use super::traits::Traits;
 use diskfacts_disk::host::Scheduler;
 use diskfacts_disk::profile::Profile;
 use diskfacts_disk::raid::Level;
@@ -9,7 +9,7 @@ use diskfacts_record::{BlockDevice, DeviceKind, Stack};
 /// The stack of a simulated disk: one device, named after its profile, with the
 /// settings of the profile and of its host. An array is one device too.
 pub fn stack(profile: &Profile) -> Stack {
-    let host = host_of(profile);
+    let host = profile.host_or_default();
     let traits = Traits::of(profile);
     let bytes = |bytes: u64| u32::try_from(bytes).ok();
     let write_cache = if traits.is_volatile {
@@ -19,7 +19,7 @@ pub fn stack(profile: &Profile) -> Stack {
     };
     let device = BlockDevice {
         path: format!("sim:{}", profile.name),
-        size_bytes: Some(size(profile)),
+        size_bytes: Some(profile.measured_bytes()),
         logical_sector_bytes: bytes(profile.drive.logical_sector()),
         physical_sector_bytes: bytes(profile.physical_sector()),
         rotational: Some(profile.is_rotational()),
@@ -42,17 +42,6 @@ pub fn stack(profile: &Profile) -> Stack {
         filesystem: None,
         devices: vec![device],
         unseen: Vec::new(),
-    }
-}
-
-/// Bytes that can be measured: the partition, where the profile has one.
-fn size(profile: &Profile) -> u64 {
-    let left = profile
-        .capacity()
-        .saturating_sub(profile.faults.partition_start);
-    match profile.faults.partition_len {
-        0 => left,
-        len => left.min(len),
     }
 }
 
@@ -79,12 +68,20 @@ fn scheduler(scheduler: Scheduler) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use diskfacts_disk::profile::{build_disk, profile, profiles};
+    use diskfacts_disk::profile::{Measured, Profile, build_disk, profile, profiles};
 
     #[test]
     fn every_profile_has_the_size_of_the_device_that_is_built_of_it() {
-        for name in profiles() {
-            let profile = profile(name).expect("a built-in profile");
+        let mut all: Vec<Profile> = profiles()
+            .map(|name| profile(name).expect("a built-in profile"))
+            .collect();
+        for measured in [Measured::Partition, Measured::File] {
+            let mut part = profile("hdd-7200-1tb").expect("a built-in profile");
+            part.layout.as_mut().expect("it has one").measured = measured;
+            all.push(part);
+        }
+        for profile in all {
+            let name = &profile.name;
             let stack = stack(&profile);
             let device = stack.top().expect("one device");
             let built = build_disk(&profile, 1);

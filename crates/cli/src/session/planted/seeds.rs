@@ -1,94 +1,94 @@
-//! The figures of seed 003 by its plan, through the engine that `measure` uses,
-//! against those of the reproduction, which calls the disk itself.
+//! The seeds by plans: what `diskfacts sim --reproduce seeds` prints, which calls
+//! the simulated computer itself, against what a user's run gives, plan, fit,
+//! engine, record and figures included. The gates are judged on the latter.
+
+mod seed000;
+mod seed001;
+mod seed002;
+mod seed003;
+mod seed004;
 
 use super::setup::Setup;
-use diskfacts_disk::host::HostParameters;
-use diskfacts_disk::reproduce::{Cell, reproduce};
-use diskfacts_plan::write_mode::{Variant, WriteMode};
-use diskfacts_plan::{SyncMode, builtin};
-use diskfacts_record::Trial;
+use diskfacts_disk::reproduce::{Cell, Gate, Reproduction, judge_cells, reproduce};
+use diskfacts_record::{Run, Trial};
+use std::sync::LazyLock;
 
-const MIB: f64 = 1_048_576.0;
-/// One revolution of the disk of seed 003, s.
-const REVOLUTION_S: f64 = 60.0 / 7200.0;
-/// From here on, copying a block into the page cache takes so long that the disk
-/// has turned past the place where a direct write would have begun.
-const COPY_SHOWS_FROM: u64 = 8 << 20;
+/// What the command prints.
+static REPRODUCED: LazyLock<Reproduction> =
+    LazyLock::new(|| reproduce(1, None).expect("the built-in profiles fit"));
 
-/// What the reproduction calls a way to write.
-fn name_of(mode: WriteMode, block_size: u64) -> Option<String> {
-    let direct = mode.variant == Variant::Direct;
-    let (how, end) = match mode.sync {
-        // Copies in memory, which no gate limits.
-        SyncMode::None if !direct => return None,
-        SyncMode::None => ("direct", ""),
-        SyncMode::AtEnd | SyncMode::FdatasyncAtEnd if direct => {
-            ("direct", ", one flush at the end")
-        }
-        SyncMode::AtEnd | SyncMode::FdatasyncAtEnd => ("buffered", ", one flush at the end"),
-        SyncMode::Fdatasync | SyncMode::Fsync | SyncMode::ODsync | SyncMode::OSync => {
-            ("synchronous", "")
-        }
-    };
-    Some(format!("{how} writes of {} KiB{end}", block_size >> 10))
+/// The cells of a gate.
+fn cells_of(gate: Gate) -> Vec<Cell> {
+    let cells = REPRODUCED.cells.iter();
+    cells
+        .filter(|cell| cell.gate == Some(gate))
+        .cloned()
+        .collect()
 }
 
-/// A trial of the plan, its mode, and the cell of the reproduction.
-fn pairs<'a>(trials: &'a [Trial], cells: &'a [Cell]) -> Vec<(&'a Trial, WriteMode, &'a Cell)> {
-    let pair = |trial: &'a Trial| {
-        let mode = WriteMode::of(&trial.workload).expect("a mode of the matrix");
-        let name = name_of(mode, trial.workload.block_size)?;
-        let cell = cells
-            .iter()
-            .find(|cell| cell.seed == 3 && cell.what == name);
-        Some((
-            trial,
-            mode,
-            cell.unwrap_or_else(|| panic!("no cell {name}")),
-        ))
-    };
-    trials.iter().filter_map(pair).collect()
+/// The cells of a seed that are called this.
+fn cells_called(seed: u32, what: &str) -> Vec<&'static Cell> {
+    let cells = REPRODUCED.cells.iter();
+    let found: Vec<&Cell> = cells
+        .filter(|cell| cell.seed == seed && cell.what == what)
+        .collect();
+    assert!(!found.is_empty(), "no cell {what}");
+    found
 }
 
-#[test]
-fn the_plan_of_seed_003_gives_the_figures_that_its_gates_judge() {
-    let mut setup = Setup::on("hdd-7200-sync");
-    setup.plan = builtin::plan("write-matrix").expect("it is built in");
-    assert!(setup.plan.in_full());
-    let run = setup.run();
-    let reproduced = reproduce(1, None).expect("the built-in profiles fit");
-    let pairs = pairs(&run.trials, &reproduced.cells);
-    // 14 sizes, 12 synced modes, 6 with one sync at the end, and O_DIRECT alone.
-    assert_eq!(pairs.len(), 14 * 19);
-    let mut wrong = Vec::new();
-    for (trial, mode, cell) in pairs {
-        let plan = trial.throughput_bytes_per_s / MIB;
-        let called = cell.simulated.expect("it was simulated");
-        let buffered = mode.variant != Variant::Direct;
-        let synced = mode.sync.each_write();
-        let block = trial.workload.block_size;
-        let good = if buffered && synced && block >= COPY_SHOWS_FROM {
-            // The copy costs the revolutions that it lasts, and no more. (The seed
-            // shows nothing of it: its buffered writes were as fast as the others.)
-            let later_s = block as f64 / MIB * (1.0 / plan - 1.0 / called);
-            let copy_s = block as f64 / HostParameters::linux().far_copy_bytes_per_s as f64;
-            let revolutions = (copy_s / REVOLUTION_S).ceil();
-            (0.0..1.01 * revolutions * REVOLUTION_S).contains(&later_s)
-        } else if buffered && !synced {
-            // The copy of what the first write-back waits for.
-            (0.955..1.01).contains(&(plan / called))
-        } else {
-            (0.985..1.015).contains(&(plan / called))
-        };
-        // As the gates ask: each within 4 % of what was measured.
-        let judged = !(buffered && synced) || block < COPY_SHOWS_FROM;
-        let holds = (plan / cell.measured - 1.0).abs() <= 0.04;
-        if !good || (judged && !holds) {
-            wrong.push(format!(
-                "{mode}, {}: {plan:.2} MiB/s by the plan, {called:.2} called, {:.2} measured",
-                cell.what, cell.measured
-            ));
-        }
-    }
+/// What a plan gives in place of a cell's figure, in the cell's unit. Says where
+/// the two differ by more than `apart`, a share of the figure.
+fn by_plan(cell: &mut Cell, figure: f64, apart: f64) -> Option<String> {
+    let called = cell.simulated.expect("it is simulated");
+    cell.simulated = Some(figure);
+    let near = (figure / called - 1.0).abs() <= apart;
+    (!near).then(|| {
+        format!(
+            "{:?} {}: {figure:.3} {} by the plan, {called:.3} called, {:.3} measured",
+            cell.lines, cell.what, cell.unit, cell.measured
+        )
+    })
+}
+
+/// The gate has to hold on these cells, whose figures are those of plans.
+fn assert_holds(gate: Gate, cells: &[Cell]) {
+    let verdict = judge_cells(gate, cells).expect("cells are all that it asks for");
+    let figures: Vec<String> = cells
+        .iter()
+        .map(|cell| format!("{}: {:?}, {}", cell.what, cell.simulated, cell.measured))
+        .collect();
+    assert!(
+        verdict.holds,
+        "{gate} ({}): {}\n{}",
+        verdict.limit,
+        verdict.found,
+        figures.join("\n")
+    );
+}
+
+fn assert_none(wrong: &[String]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn trials_of<'r>(run: &'r Run, stage: &str) -> Vec<&'r Trial> {
+    let trials: Vec<&Trial> = run
+        .trials
+        .iter()
+        .filter(|trial| trial.stage == stage)
+        .collect();
+    assert!(!trials.is_empty(), "no trial of {stage}");
+    for trial in &trials {
+        assert_eq!(trial.errors, 0, "{stage}");
+    }
+    trials
+}
+
+/// Mean rate of the trials of a stage, bytes/s.
+fn rate(run: &Run, stage: &str) -> f64 {
+    let trials = trials_of(run, stage);
+    let sum: f64 = trials
+        .iter()
+        .map(|trial| trial.throughput_bytes_per_s)
+        .sum();
+    sum / trials.len() as f64
 }
