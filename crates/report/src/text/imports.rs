@@ -4,6 +4,7 @@ use super::look::{Look, Style};
 use super::page::Page;
 use super::run::{self, Closing};
 use super::words::count;
+use crate::import::runs::left_out;
 use crate::import::{Format, Imported};
 use diskfacts_record::run::Source;
 
@@ -37,10 +38,13 @@ pub fn imports(imported: &[Imported], option: &str, look: &Look) -> String {
             page.labelled(2, (Style::Minor, &label), 12, Style::Plain, &note.text);
         }
         let shown = file.document.notes.len().min(NOTES) as u64;
-        let all = file.document.notes.len() as u64 + file.document.notes_left_out;
+        let all = file.document.notes.len() as u64;
         if all > shown {
             let text = format!("{} more; --json lists them.", count(all - shown, "note"));
             page.paragraph(2, Style::Minor, &text);
+        }
+        for text in left_out(&file.document) {
+            page.paragraph(2, Style::Bad, &text);
         }
     }
     let runs = imported.iter().flat_map(|file| &file.runs);
