@@ -38,6 +38,8 @@ pub(super) struct Conditions {
     io_context: Option<&'static str>,
     /// What `Run at the same time:` says of the commands around it.
     beside: Beside,
+    /// The command of the second reader.
+    other: Command,
     /// The command in force.
     pub(super) command: Command,
     /// `Solaris block device (bs=16k):`
@@ -114,7 +116,9 @@ impl Conditions {
         if command.is_empty() {
             return false;
         }
-        if !looped {
+        if looped {
+            self.other = command;
+        } else {
             self.beside = if self.beside == Beside::TheNext {
                 Beside::This
             } else {
@@ -234,7 +238,8 @@ impl Conditions {
             settings.insert("stage".to_owned(), stage.clone());
         }
         if self.beside == Beside::This {
-            settings.insert("beside".to_owned(), "a second reader".to_owned());
+            let words = self.other.pairs().map(|(name, value)| format!(" {name}={value}"));
+            settings.insert("beside".to_owned(), format!("dd{}", words.collect::<String>()));
         }
         if self.initializing && command.target().is_none() {
             settings.insert("operation".to_owned(), "write".to_owned());

@@ -221,6 +221,15 @@ fn dd_trial(row: &Row) -> Made {
     made.workload.stop.bytes = command.bytes();
     made.workload.sync = command.sync();
     made.workload.offset = command.offset().unwrap_or(0);
+    made.workload.beside = row.settings.get("beside").map(|beside| {
+        let command = Command::find(beside);
+        let writes = command.target().is_some_and(|(_, writes)| writes);
+        let operation = if writes { Operation::Write } else { Operation::Read };
+        let block = command.block_size().unwrap_or(0);
+        let mut beside = sequential(operation, block, command.direct());
+        beside.offset = command.offset().unwrap_or(0);
+        Box::new(beside)
+    });
     if target.is_none() {
         if written.is_none() {
             made.unsaid.insert("operation");
