@@ -80,13 +80,38 @@ pub(super) fn trial(row: &Row, line: &Line) -> Made {
         .operations
         .saturating_mul(line.block_size)
         .saturating_mul(times(operation));
-    let bytes_per_s = line.real_mib_per_s * MB as f64;
-    made.bytes_per_s = bytes_per_s * times(operation) as f64;
-    // Where nothing is skipped, the line prints 0 for what it is not about.
-    made.iops = if line.skip_blocks == 1 {
-        bytes_per_s / line.block_size as f64
-    } else {
-        line.seeks_per_s
-    };
+    made.iops = operations_per_s(line);
+    made.bytes_per_s = made.iops * (line.block_size * times(operation)) as f64;
     made
 }
+
+/// Operations per second, as exactly as the figures of a line say together: each
+/// is rounded to three decimals, and of distant blocks the crossed span has the
+/// most digits. The middle of what rounds to all of them; where the line does not
+/// agree with itself, the operations that it prints.
+fn operations_per_s(line: &Line) -> f64 {
+    let mib = line.block_size as f64 / MB as f64;
+    let mut figures = vec![
+        (line.real_mib_per_s, mib),
+        (line.span_mib_per_s, mib * line.skip_blocks as f64),
+    ];
+    // Where nothing is skipped, the line prints 0 for what it is not about.
+    if line.skip_blocks > 1 {
+        figures.push((line.seeks_per_s, 1.0));
+    }
+    let (mut least, mut most) = (0.0_f64, f64::INFINITY);
+    for (figure, of_one) in figures {
+        least = least.max((figure - HALF_DIGIT) / of_one);
+        most = most.min((figure + HALF_DIGIT) / of_one);
+    }
+    if least <= most {
+        f64::midpoint(least, most)
+    } else if line.skip_blocks > 1 {
+        line.seeks_per_s
+    } else {
+        line.real_mib_per_s / mib
+    }
+}
+
+/// Half of the last of three decimals.
+const HALF_DIGIT: f64 = 0.0005;
