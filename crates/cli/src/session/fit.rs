@@ -180,9 +180,7 @@ fn leave_out_files(
         TargetKind::Stream => ("a stream", "one on a disk"),
         TargetKind::Imported => ("a document", "one on a disk"),
         TargetKind::Simulated => ("a simulated disk, which has no filesystem", "a real one"),
-        TargetKind::File | TargetKind::Folder => {
-            ("a file", "the one that it lies in")
-        }
+        TargetKind::File | TargetKind::Folder => ("a file", "the one that it lies in"),
     };
     let sentence = format!(
         "files are created, looked up and deleted in a folder, and {} is {what}. To measure that, \

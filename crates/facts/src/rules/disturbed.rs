@@ -37,7 +37,8 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
                 other.workload().beside.is_none() && alike(other.workload(), stage.workload())
             })
             .max_by_key(|(other, _)| {
-                let same = |(key, value): &(&String, &String)| stage.settings.get(*key) == Some(value);
+                let same =
+                    |(key, value): &(&String, &String)| stage.settings.get(*key) == Some(value);
                 let rest = other.settings.len();
                 (other.settings.iter().filter(same).count(), Reverse(rest))
             });

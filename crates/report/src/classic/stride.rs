@@ -146,7 +146,11 @@ fn as_read(row: Row, trial: &Trial) -> Row {
     Row {
         span_mib_per_s: real * row.skip_blocks as f64,
         real_mib_per_s: real,
-        seeks_per_s: if row.skip_blocks == 1 { 0.0 } else { trial.iops },
+        seeks_per_s: if row.skip_blocks == 1 {
+            0.0
+        } else {
+            trial.iops
+        },
         suffix: suffix_read(trial),
         ..row
     }

@@ -238,8 +238,14 @@ impl Conditions {
             settings.insert("stage".to_owned(), stage.clone());
         }
         if self.beside == Beside::This {
-            let words = self.other.pairs().map(|(name, value)| format!(" {name}={value}"));
-            settings.insert("beside".to_owned(), format!("dd{}", words.collect::<String>()));
+            let words = self
+                .other
+                .pairs()
+                .map(|(name, value)| format!(" {name}={value}"));
+            settings.insert(
+                "beside".to_owned(),
+                format!("dd{}", words.collect::<String>()),
+            );
         }
         if self.initializing && command.target().is_none() {
             settings.insert("operation".to_owned(), "write".to_owned());

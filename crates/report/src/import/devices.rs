@@ -174,7 +174,9 @@ mod tests {
         assert_eq!(agreeing.disagrees(), None);
         assert_eq!(requests.request_bytes, Some(1006.4 * 512.0));
         assert_eq!(requests.busy, Some(1.0));
-        let row: iostat_solaris::Row = "0.0 13005.5 0.0 101.6 0.0 0.9 0.0 0.1 2 94 c5t2".parse().unwrap();
+        let row: iostat_solaris::Row = "0.0 13005.5 0.0 101.6 0.0 0.9 0.0 0.1 2 94 c5t2"
+            .parse()
+            .unwrap();
         let requests = solaris(iostat_solaris::Unit::Mib, &row);
         assert_eq!(requests.disagrees(), None);
         let deeper = Requests {

@@ -4,9 +4,9 @@ mod devices;
 mod strided;
 mod trials;
 
-use super::{Document, Note};
 use super::devices::of as devices_of;
 use super::row::{Format, Measured, Row};
+use super::{Document, Note};
 use crate::formats::{readahead, write_matrix};
 use diskfacts_plan::{CacheMode, Plan, Stage};
 use diskfacts_record::evidence::EngineEvidence;
@@ -55,10 +55,12 @@ pub fn of(document: &Document, origin: &Origin, mut id: impl FnMut() -> String) 
         run.run.notes = document
             .notes
             .iter()
-            .filter(|note| match formats.iter().position(|f| has(*f, note.line)) {
-                Some(of) => of == i,
-                None => i == 0,
-            })
+            .filter(
+                |note| match formats.iter().position(|f| has(*f, note.line)) {
+                    Some(of) => of == i,
+                    None => i == 0,
+                },
+            )
             .map(sentence)
             .collect();
     }

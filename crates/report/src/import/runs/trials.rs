@@ -1,13 +1,13 @@
 //! Rows to trials: what a row says in bytes and seconds. What it does not say
 //! is not a number, or 0 where the record has a count.
 
+use super::{devices, strided};
 use crate::formats::bonnie::{FILE_TESTS, IO_TESTS, Latency as Longest, Rate, SEEKS};
-use crate::formats::hdparm::{self, Timed};
 use crate::formats::dd;
+use crate::formats::hdparm::{self, Timed};
 use crate::import::command::Command;
 use crate::import::fio;
 use crate::import::row::{Format, Measured, Row};
-use super::{devices, strided};
 use diskfacts_plan::write_mode::Variant;
 use diskfacts_plan::{
     BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Stage, SyncMode, Workload,
@@ -224,7 +224,11 @@ fn dd_trial(row: &Row) -> Made {
     made.workload.beside = row.settings.get("beside").map(|beside| {
         let command = Command::find(beside);
         let writes = command.target().is_some_and(|(_, writes)| writes);
-        let operation = if writes { Operation::Write } else { Operation::Read };
+        let operation = if writes {
+            Operation::Write
+        } else {
+            Operation::Read
+        };
         let block = command.block_size().unwrap_or(0);
         let mut beside = sequential(operation, block, command.direct());
         beside.offset = command.offset().unwrap_or(0);
@@ -317,7 +321,11 @@ fn bonnie_io(
             REWRITE => Operation::Modify { percent: 100 },
             _ => Operation::Read,
         };
-        let mut workload = sequential(operation, if BY_BYTE.contains(&i) { 1 } else { block }, false);
+        let mut workload = sequential(
+            operation,
+            if BY_BYTE.contains(&i) { 1 } else { block },
+            false,
+        );
         if i == SEEKS {
             workload.pattern = Pattern::Random;
         }
