@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     open: Option<(Open, u64, u64)>,
+    /// The machine that a title of bonnie++'s table of files names.
+    machine: Option<String>,
 }
 
 #[derive(Debug)]
@@ -32,6 +34,10 @@ impl Tables {
         conditions: &Conditions,
         document: &mut Document,
     ) -> bool {
+        if let Some((name, _)) = at.text.split_once("-Create-- ") {
+            let name = name.trim();
+            self.machine = (!name.is_empty()).then(|| name.to_owned());
+        }
         if let Some(open) = begins(at.text) {
             self.end(document);
             self.open = Some((open, at.line, 0));
@@ -72,6 +78,11 @@ impl Tables {
                 }
                 let settings = match format {
                     Format::IostatLinux | Format::IostatSolaris => conditions.of_iostat(),
+                    Format::Bonnie if matches!(measured, Measured::BonnieFiles(..)) => {
+                        let machine = self.machine.clone();
+                        let named = machine.map(|name| ("machine".to_owned(), name));
+                        named.into_iter().collect()
+                    }
                     _ => BTreeMap::new(),
                 };
                 document.row(Row {

@@ -199,7 +199,7 @@ proptest! {
     fn of_bonnie_in_its_tables_and_its_csv(done in done()) {
         let run = run_of("bonnie", |_| true, &done);
         let (text, csv) = (again(&run), runs_of(&classic::csv(&run)).remove(0));
-        for (read, kib, share) in [(&text, 1.0, 0.01), (&csv, 1.0, 0.001)] {
+        for (read, kib, share) in [(&text, 1.0, HALF_DIGIT), (&csv, 1.0, 0.001)] {
             let told = read.trials.iter();
             prop_assert!(told.len() >= 12, "{}", classic::run(&run));
             for read in told {
