@@ -134,14 +134,14 @@ fn row(run: &Run, trial: &Trial) -> Result<Row, NoLine> {
         suffix: None,
     };
     if run.target.kind == TargetKind::Imported {
-        return Ok(as_read(row, trial));
+        return Ok(as_read(&row, trial));
     }
     Ok(row.worked_out(trial.ops))
 }
 
 /// The row of an imported trial, with the figures that were read: its seconds are
 /// rounded, and the rates have more digits.
-fn as_read(row: Row, trial: &Trial) -> Row {
+fn as_read(row: &Row, trial: &Trial) -> Row {
     let real = trial.iops * row.block_size as f64 / MB as f64;
     Row {
         span_mib_per_s: real * row.skip_blocks as f64,
@@ -152,7 +152,7 @@ fn as_read(row: Row, trial: &Trial) -> Row {
             trial.iops
         },
         suffix: suffix_read(trial),
-        ..row
+        ..row.clone()
     }
 }
 
