@@ -299,20 +299,23 @@ const RULES: &[Rule] = &[
     },
 ];
 
-/// The rules that look at figures alone.
-const OF_FIGURES: [&str; 5] = [
+/// The rules that look at figures alone, or know how to speak of them alone.
+const OF_FIGURES: [&str; 8] = [
     too_noisy::NAME,
     same_modes::NAME,
     write_choice::NAME,
     sync_block_size::NAME,
     rewrite_rate::NAME,
+    disturbed::NAME,
+    stride_curve::NAME,
+    whole_revolutions::NAME,
 ];
 
 /// What follows from a run, most important first: by severity, then by
 /// confidence, then in the order of the rules.
 ///
 /// An imported run carries figures and no evidence, so only the rules that look
-/// at figures alone may speak of it.
+/// at figures alone may speak of it, and each claim says whose figures they are.
 pub fn findings(run: &Run) -> Vec<Finding> {
     let context = Context::new(run);
     let imported = run.target.kind == TargetKind::Imported;
@@ -321,10 +324,28 @@ pub fn findings(run: &Run) -> Vec<Finding> {
         .filter(|rule| !imported || OF_FIGURES.contains(&rule.name))
         .flat_map(|rule| (rule.check)(&context))
         .collect();
+    if imported {
+        for finding in &mut found {
+            finding.claim = format!("By the document: {}", lower_first(&finding.claim));
+        }
+    }
     found.iter_mut().for_each(shorten_evidence);
     // The sort is stable and keeps the order of the rules.
     found.sort_by_key(|finding| Reverse((finding.severity, finding.confidence)));
     found
+}
+
+/// The sentence behind a colon: its first word begins small, unless it is more
+/// than a word of a sentence, as `FSYNC` is.
+fn lower_first(claim: &str) -> String {
+    let mut letters = claim.chars();
+    let Some(first) = letters.next() else {
+        return String::new();
+    };
+    if letters.clone().next().is_some_and(char::is_lowercase) || letters.as_str().starts_with(' ') {
+        return first.to_lowercase().chain(letters).collect();
+    }
+    claim.to_owned()
 }
 
 /// Most lines of evidence of a finding, and how many are kept of more: what is so

@@ -186,6 +186,7 @@ fn trial(
         number,
         order,
         settings: stage.settings.clone(),
+        unsaid: Vec::new(),
         layers: crate::layers(&workload, &evidence, stack),
         seconds: 1.0,
         bytes,

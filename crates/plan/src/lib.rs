@@ -26,6 +26,7 @@ pub mod plan;
 pub mod rng;
 pub mod share;
 pub mod units;
+mod unsaid;
 pub mod workload;
 pub mod write_mode;
 

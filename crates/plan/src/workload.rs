@@ -7,6 +7,7 @@
 use crate::dd::Copying;
 use crate::files::Files;
 use crate::share::Share;
+use crate::unsaid;
 use serde::{Deserialize, Serialize};
 
 /// What is done to each block.
@@ -89,9 +90,11 @@ pub enum Pattern {
         skip_blocks: u64,
         /// Every step is as long; else each is drawn, uniformly of 1 to
         /// `2 * skip_blocks - 1`, whose mean is exactly `skip_blocks`.
+        #[serde(deserialize_with = "unsaid::flag")]
         fixed: bool,
         /// Every pass begins at the first block; else one block later than the
         /// pass before.
+        #[serde(deserialize_with = "unsaid::flag")]
         from_start: bool,
     },
 }
@@ -301,10 +304,13 @@ pub enum On {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
     /// What is done to each block.
+    #[serde(deserialize_with = "unsaid::operation")]
     pub operation: Operation,
     /// In which order blocks are visited.
+    #[serde(deserialize_with = "unsaid::pattern")]
     pub pattern: Pattern,
     /// Bytes per operation.
+    #[serde(deserialize_with = "unsaid::bytes")]
     pub block_size: u64,
     /// First byte of the span within the target.
     pub offset: u64,
@@ -320,12 +326,16 @@ pub struct Workload {
     #[serde(default)]
     pub span_share: Option<Share>,
     /// Operations each stream keeps in flight.
+    #[serde(deserialize_with = "unsaid::one")]
     pub queue_depth: u32,
     /// Threads, each with its own queue and its own offsets.
+    #[serde(deserialize_with = "unsaid::one")]
     pub streams: u32,
     /// What the page cache is allowed to do.
+    #[serde(deserialize_with = "unsaid::cache")]
     pub cache: CacheMode,
     /// When written data is made durable.
+    #[serde(deserialize_with = "unsaid::sync")]
     pub sync: SyncMode,
     /// Where the memory of the operations lies.
     #[serde(default)]

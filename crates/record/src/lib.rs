@@ -16,6 +16,7 @@ pub mod packed;
 pub mod run;
 pub mod stack;
 pub mod trial;
+mod unsaid;
 
 pub use evidence::{DeviceCounters, Evidence, Unseen};
 pub use finding::{Confidence, Finding, Outcome, Severity, Verdict};

@@ -4,6 +4,7 @@ use crate::finding::{Finding, Verdict};
 use crate::machine::Machine;
 use crate::stack::Stack;
 use crate::trial::{Latency, Layers, Trial};
+use crate::unsaid;
 use diskfacts_plan::Plan;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -55,6 +56,7 @@ pub struct RunInfo {
     /// How it ended.
     pub status: Status,
     /// Seed of every random choice.
+    #[serde(deserialize_with = "unsaid::or_default")]
     pub seed: u64,
     /// Nanoseconds that the trials together were meant to take.
     pub budget_ns: Option<u64>,
@@ -120,6 +122,7 @@ pub struct Target {
     /// What it is.
     pub kind: TargetKind,
     /// Bytes that could be measured.
+    #[serde(deserialize_with = "unsaid::or_default")]
     pub size_bytes: u64,
     /// Whether the stages that write were allowed.
     pub writable: bool,
@@ -236,10 +239,13 @@ pub struct StageFigures {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// Median of the trials.
+    #[serde(deserialize_with = "unsaid::number")]
     pub median: f64,
     /// Smallest trial.
+    #[serde(deserialize_with = "unsaid::number")]
     pub min: f64,
     /// Largest trial.
+    #[serde(deserialize_with = "unsaid::number")]
     pub max: f64,
     /// `(max - min) / median`; absent with one trial or a median of 0.
     pub spread: Option<f64>,

@@ -3,6 +3,7 @@
 use crate::evidence::Evidence;
 use crate::histogram::Histogram;
 use crate::packed::PackedHistograms;
+use crate::unsaid;
 use diskfacts_plan::dd::End;
 use diskfacts_plan::{CacheMode, Workload};
 use serde::{Deserialize, Serialize};
@@ -21,22 +22,29 @@ pub struct Trial {
     pub settings: BTreeMap<String, String>,
     /// What was asked for, with everything resolved: span and stop rule too.
     pub workload: Workload,
+    /// Keys of the workload that the document of an imported trial does not say,
+    /// with dots between a key and one within it; what stands there instead was
+    /// not read. Empty for a trial that was measured.
+    #[serde(default)]
+    pub unsaid: Vec<String>,
     /// From the first submission to the last completion, and to the end of the
     /// final sync if there was one. Not a number (`null`) where an import does
     /// not know it.
-    #[serde(deserialize_with = "number_or_null")]
+    #[serde(deserialize_with = "unsaid::number")]
     pub seconds: f64,
     /// Bytes read and written; 0 where an import does not know them.
+    #[serde(deserialize_with = "unsaid::or_default")]
     pub bytes: u64,
     /// Operations that succeeded; 0 where an import does not know them.
+    #[serde(deserialize_with = "unsaid::or_default")]
     pub ops: u64,
     /// Operations that failed.
     pub errors: u64,
     /// `bytes / seconds`. Not a number (`null`) where an import does not know it.
-    #[serde(deserialize_with = "number_or_null")]
+    #[serde(deserialize_with = "unsaid::number")]
     pub throughput_bytes_per_s: f64,
     /// `ops / seconds`. Not a number (`null`) where an import does not know it.
-    #[serde(deserialize_with = "number_or_null")]
+    #[serde(deserialize_with = "unsaid::number")]
     pub iops: f64,
     /// Latency of all operations.
     pub latency_ns: Latency,
@@ -59,11 +67,6 @@ pub struct Trial {
     /// Whole distributions; kept by the store beside the document.
     #[serde(skip)]
     pub histograms: PackedHistograms,
-}
-
-/// JSON has no word for what is not a number; it is written as `null`.
-fn number_or_null<'de, D: serde::Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    Ok(Option::<f64>::deserialize(from)?.unwrap_or(f64::NAN))
 }
 
 impl Trial {

@@ -11,6 +11,7 @@
 mod arithmetic;
 mod command;
 mod conditions;
+mod devices;
 pub mod fio;
 mod json_text;
 mod lines;
@@ -157,6 +158,7 @@ impl Reader {
         self.json.end(&mut self.document);
         self.tables.end(&mut self.document);
         oddities::note(&mut self.document);
+        devices::note(&mut self.document);
         self.document.notes.sort_by_key(|note| note.line);
         self.document
     }

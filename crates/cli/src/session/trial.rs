@@ -148,6 +148,7 @@ pub(super) fn record(
         number: next.number,
         order: next.order,
         settings: stage.settings.clone(),
+        unsaid: Vec::new(),
         seconds: outcome.seconds,
         bytes,
         ops: outcome.ops,

@@ -94,7 +94,7 @@ fn figures_of_repeats_have_their_median_and_their_spread() {
         .iter()
         .map(|finding| finding["rule"].as_str().expect("a rule"))
         .collect();
-    assert_eq!(rules, ["too-noisy"]);
+    assert_eq!(rules, ["too-noisy", "disturbed"]);
 }
 
 #[test]

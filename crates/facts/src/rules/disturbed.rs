@@ -11,7 +11,8 @@ use crate::stages::Stage;
 use crate::words::{measure_with, percent, stage_list};
 use diskfacts_plan::units::show_throughput;
 use diskfacts_plan::{Stop, Workload};
-use diskfacts_record::{Confidence, Finding, Severity, StageFigures};
+use diskfacts_record::{Confidence, Finding, Severity, StageFigures, TargetKind};
+use std::cmp::Reverse;
 
 pub(super) const NAME: &str = "disturbed";
 
@@ -29,9 +30,18 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         if stage.workload().beside.is_none() {
             continue;
         }
-        let alone = context.doing_io().find(|(other, _)| {
-            other.workload().beside.is_none() && alike(other.workload(), stage.workload())
-        });
+        // Of several, the one under the most settings that are the same.
+        let alone = context
+            .doing_io()
+            .filter(|(other, _)| {
+                other.workload().beside.is_none() && alike(other.workload(), stage.workload())
+            })
+            .max_by_key(|(other, _)| {
+                let same =
+                    |(key, value): &(&String, &String)| stage.settings.get(*key) == Some(value);
+                let rest = other.settings.len();
+                (other.settings.iter().filter(same).count(), Reverse(rest))
+            });
         let Some((_, alone)) = alone else {
             continue;
         };
@@ -51,6 +61,12 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let stages = names(stages);
+    let repeat = if context.run.target.kind == TargetKind::Imported {
+        String::new()
+    } else {
+        let typed = measure_with(context.run, "--trials", "5");
+        format!("; then type `{typed}`")
+    };
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Note,
@@ -64,8 +80,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         refuted_by: "Trials of the same stage that do as much with it as without.".into(),
         remedy: format!(
             "On a disk that seeks, larger pieces at a time lose less: raise the read-ahead \
-             (`blockdev --setra`), or keep such readers apart; then type `{}`.",
-            measure_with(context.run, "--trials", "5")
+             (`blockdev --setra`), or keep such readers apart{repeat}."
         ),
         stages,
     }]
@@ -91,7 +106,15 @@ fn sentence(stage: &Stage<'_>, figures: &StageFigures, alone: &StageFigures) -> 
         .iter()
         .filter_map(|trial| Some(trial.evidence.beside.as_ref()?.throughput_bytes_per_s))
         .collect();
-    let other = crate::stats::median(&rates).unwrap_or(0.0);
+    let Some(other) = crate::stats::median(&rates) else {
+        // Of an import it is not known what the other did.
+        return format!(
+            "{}: {} with it, {} alone.",
+            stage.label(),
+            show_throughput(with.median),
+            show_throughput(without.median)
+        );
+    };
     format!(
         "{}: {} beside {}, {} alone; both together {} of that.",
         stage.label(),

@@ -50,10 +50,12 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
 /// A sequential stage without errors that leaves the bytes as they are.
 fn pass<'c, 'a>((stage, figures): (&'c Stage<'a>, &StageFigures)) -> Option<Pass<'c, 'a>> {
     let workload = stage.workload();
-    // Other programs count the bytes of a rewrite once; here they count twice, and
-    // operations count once.
+    // The bytes of a rewrite count twice, and its operations once, of which an import
+    // may not know the size.
     let bytes_per_s = if figures.iops.trials > 0 && workload.block_size > 0 {
         figures.iops.median * workload.block_size as f64
+    } else if rewrites(stage) {
+        figures.throughput_bytes_per_s.median / 2.0
     } else {
         figures.throughput_bytes_per_s.median
     };

@@ -16,7 +16,8 @@ use super::Context;
 use crate::words::percent;
 use diskfacts_plan::units::{show_duration, show_size, show_throughput};
 use diskfacts_plan::{Operation, Pattern};
-use diskfacts_record::{Confidence, Finding, Severity};
+use diskfacts_record::{Confidence, Finding, Severity, TargetKind};
+use std::collections::BTreeMap;
 
 pub(super) const NAME: &str = "stride-curve";
 
@@ -55,10 +56,20 @@ impl Point {
 /// The points of one kind of operation in one stage.
 struct Curve<'a> {
     stage: &'a str,
+    /// Where, as the document of an imported run says.
+    place: Place<'a>,
     operation: Operation,
     block_size: u64,
     /// By rising distance.
     points: Vec<Point>,
+}
+
+/// The settings of an imported line that say where its blocks lie.
+type Place<'a> = [Option<&'a str>; 2];
+
+fn place<'a>(context: &Context<'a>, settings: &'a BTreeMap<String, String>) -> Place<'a> {
+    let imported = context.run.target.kind == TargetKind::Imported;
+    ["place", "at"].map(|name| settings.get(name).filter(|_| imported).map(String::as_str))
 }
 
 /// What a curve shows.
@@ -102,8 +113,10 @@ fn curves<'a>(context: &Context<'a>) -> Vec<Curve<'a>> {
             ns: 1e9 / iops,
             trials: stage.trials.len(),
         };
+        let place = place(context, stage.settings);
         let same = |curve: &&mut Curve<'a>| {
             curve.stage == stage.name
+                && curve.place == place
                 && curve.operation == workload.operation
                 && curve.block_size == workload.block_size
         };
@@ -111,6 +124,7 @@ fn curves<'a>(context: &Context<'a>) -> Vec<Curve<'a>> {
             Some(curve) => curve.points.push(point),
             None => curves.push(Curve {
                 stage: stage.name,
+                place,
                 operation: workload.operation,
                 block_size: workload.block_size,
                 points: vec![point],
@@ -119,8 +133,32 @@ fn curves<'a>(context: &Context<'a>) -> Vec<Curve<'a>> {
     }
     for curve in &mut curves {
         curve.points.sort_by_key(|point| point.distance);
+        if context.run.target.kind == TargetKind::Imported {
+            curve.points = repeats_joined(&curve.points);
+        }
     }
     curves
+}
+
+/// A document may have several lines of a distance, as of other parts of the
+/// span: what agrees is one point, its median; what does not stays apart, and is
+/// then no curve.
+fn repeats_joined(points: &[Point]) -> Vec<Point> {
+    let mut joined = Vec::new();
+    for group in points.chunk_by(|a, b| a.distance == b.distance) {
+        let times: Vec<f64> = group.iter().map(|point| point.ns).collect();
+        let least = times.iter().copied().fold(f64::INFINITY, f64::min);
+        let agree = times.iter().all(|ns| *ns <= least * STREAMS);
+        match (group.first(), crate::stats::median(&times)) {
+            (Some(first), Some(ns)) if agree => joined.push(Point {
+                ns,
+                trials: group.iter().map(|point| point.trials).sum(),
+                ..*first
+            }),
+            _ => joined.extend_from_slice(group),
+        }
+    }
+    joined
 }
 
 fn crossing(curve: &Curve<'_>) -> Option<Crossing> {
@@ -167,12 +205,18 @@ fn finding(curve: &Curve<'_>, found: &Crossing) -> Finding {
         Operation::Modify { .. } => "Modifications",
         Operation::Create | Operation::Stat | Operation::Delete => "Files",
     };
+    let place: Vec<&str> = curve.place.iter().flatten().copied().collect();
+    let place = if place.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", place.join(", "))
+    };
     let few = curve.points.iter().any(|point| point.trials < TRIALS);
     Finding {
         rule: NAME.into(),
         severity: Severity::Note,
         claim: format!(
-            "{what} of {} at a distance stream up to {} and seek from {} on: there, going past \
+            "{what} of {} at a distance{place} stream up to {} and seek from {} on: there, going past \
              what lies between takes as long as a seek, {}.",
             show_size(curve.block_size),
             show_size(last.distance),

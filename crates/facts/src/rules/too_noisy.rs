@@ -10,7 +10,7 @@ use crate::figures;
 use crate::stages::Stage;
 use crate::words::{longer, percent, planted, stage_list, worst};
 use diskfacts_plan::units::{rate_digits, show_throughput};
-use diskfacts_record::{Confidence, Figure, Finding, Severity};
+use diskfacts_record::{Confidence, Figure, Finding, Severity, TargetKind};
 
 pub(super) const NAME: &str = "too-noisy";
 
@@ -77,6 +77,11 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
 }
 
 fn remedy(context: &Context<'_>, stages: &[String]) -> String {
+    if context.run.target.kind == TargetKind::Imported {
+        return "A document cannot be asked again: let the program that wrote it measure longer, \
+                with nothing else running, and import that."
+            .into();
+    }
     let longer = longer(context.run, stages, 2);
     // On a simulated disk nothing else runs but what its profile says.
     match planted(context.run, "[faults.neighbour]") {
@@ -97,12 +102,17 @@ fn sentence(stage: &Stage<'_>, rates: &Figure, throughput: &Figure, width: f64) 
             percent(width)
         );
     }
+    // An import may know operations alone.
+    let bytes = if throughput.trials > 0 {
+        format!(", {}", show_throughput(throughput.median))
+    } else {
+        String::new()
+    };
     format!(
-        "{label}: {trials} trials from {} to {} IOPS, a range of {} of the median, {}.",
+        "{label}: {trials} trials from {} to {} IOPS, a range of {} of the median{bytes}.",
         rate_digits(rates.min),
         rate_digits(rates.max),
-        percent(width),
-        show_throughput(throughput.median)
+        percent(width)
     )
 }
 

@@ -113,7 +113,11 @@ fn row(run: &Run, trial: &Trial) -> Result<Row, NoLine> {
         TargetKind::Folder | TargetKind::File | TargetKind::Stream => Some(Place::Ext),
         TargetKind::Device | TargetKind::Loop | TargetKind::Simulated => Some(Place::Raw),
         // Its document may have said it, as a condition.
-        TargetKind::Imported => None,
+        TargetKind::Imported => match trial.settings.get("place").map(String::as_str) {
+            Some("ext") => Some(Place::Ext),
+            Some("raw") => Some(Place::Raw),
+            _ => None,
+        },
     };
     let row = Row {
         place,
@@ -129,7 +133,43 @@ fn row(run: &Run, trial: &Trial) -> Result<Row, NoLine> {
         seeks_per_s: 0.0,
         suffix: None,
     };
+    if run.target.kind == TargetKind::Imported {
+        return Ok(as_read(&row, trial));
+    }
     Ok(row.worked_out(trial.ops))
+}
+
+/// The row of an imported trial, with the figures that were read: its seconds are
+/// rounded, and the rates have more digits.
+fn as_read(row: &Row, trial: &Trial) -> Row {
+    let real = trial.iops * row.block_size as f64 / MB as f64;
+    Row {
+        span_mib_per_s: real * row.skip_blocks as f64,
+        real_mib_per_s: real,
+        seeks_per_s: if row.skip_blocks == 1 {
+            0.0
+        } else {
+            trial.iops
+        },
+        suffix: suffix_read(trial),
+        ..row.clone()
+    }
+}
+
+/// What stood behind the numbers of an imported line.
+fn suffix_read(trial: &Trial) -> Option<Suffix> {
+    let said = |name: &str| trial.settings.get(name).map(String::as_str);
+    match (said("at"), said("fixed"), header_read(trial)) {
+        (Some(place), _, _) => Some(Suffix::At(place.to_owned())),
+        (None, Some("true"), false) => Some(Suffix::Fixed),
+        (None, Some("false"), false) => Some(Suffix::NotFixed),
+        _ => None,
+    }
+}
+
+/// Whether a header stood above an imported line.
+fn header_read(trial: &Trial) -> bool {
+    trial.settings.contains_key("offset0")
 }
 
 /// The trials in the order of the plan, then of their numbers, with the options
@@ -163,7 +203,8 @@ fn is_mixed(trials: &[(Header, &Trial)]) -> bool {
 /// A line for each trial that can be said in one.
 pub(super) fn lines(run: &Run) -> String {
     let trials = in_order(run);
-    let mixed = is_mixed(&trials);
+    let imported = run.target.kind == TargetKind::Imported;
+    let mixed = !imported && is_mixed(&trials);
     let mut above: Option<Header> = None;
     let mut out = String::new();
     for (header, trial) in trials {
@@ -176,6 +217,11 @@ pub(super) fn lines(run: &Run) -> String {
             } else {
                 Suffix::NotFixed
             });
+        } else if imported && !header_read(trial) {
+            // No line ends what a header says but an empty one.
+            if above.take().is_some() {
+                out.push('\n');
+            }
         } else if above != Some(header) {
             let gap = if above.is_some() { "\n" } else { "" };
             // Writing to a String cannot fail.

@@ -238,7 +238,9 @@ impl FromStr for Row {
 /// The line that stands above a group of others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Header {
-    /// Every pass begins at this block.
+    /// 1 where every pass begins at block 0, and 0 where each begins a block later
+    /// than the one before. The original's lines only show 0, so that this is its
+    /// meaning is our choice; another number is kept and means nothing here.
     pub offset0: u64,
     /// Every byte of a block is touched, not only the first.
     pub access: bool,
@@ -275,7 +277,7 @@ impl FromStr for Header {
     fn from_str(line: &str) -> Result<Self, NotUnderstood> {
         let mut scan = Scan::new(line);
         scan.word("offset0:")?;
-        let offset0 = scan.integer("a block")?;
+        let offset0 = scan.integer("0 or 1")?;
         scan.text(",")?;
         scan.word("access:")?;
         let access = truth(&mut scan)?;

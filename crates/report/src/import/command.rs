@@ -1,5 +1,6 @@
 //! The command line of dd, as documents quote it.
 
+use diskfacts_plan::SyncMode;
 use diskfacts_plan::units::parse_size;
 
 /// Operands of dd as they stand; those that are not there are absent.
@@ -71,6 +72,34 @@ impl Command {
             flags.split(',').any(|flag| flag == "direct")
         };
         direct("iflag") || direct("oflag")
+    }
+
+    /// When what is written is made durable, by `oflag=` and `conv=`.
+    pub(super) fn sync(&self) -> SyncMode {
+        let has = |name, word| {
+            let words = self.get(name).unwrap_or("");
+            words.split(',').any(|known| known == word)
+        };
+        if has("oflag", "sync") {
+            SyncMode::OSync
+        } else if has("oflag", "dsync") {
+            SyncMode::ODsync
+        } else if has("conv", "fsync") {
+            SyncMode::AtEnd
+        } else if has("conv", "fdatasync") {
+            SyncMode::FdatasyncAtEnd
+        } else {
+            SyncMode::None
+        }
+    }
+
+    /// First byte that is read or written: `skip` or `seek` blocks behind the
+    /// beginning. `None` where neither is named.
+    pub(super) fn offset(&self) -> Option<u64> {
+        let (_, writes) = self.target()?;
+        let blocks = self.get(if writes { "seek" } else { "skip" })?;
+        let blocks = parse_size(blocks).ok()?;
+        self.block_size()?.checked_mul(blocks)
     }
 
     /// Bytes of a block; `None` where the text does not say.

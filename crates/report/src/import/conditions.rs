@@ -38,6 +38,8 @@ pub(super) struct Conditions {
     io_context: Option<&'static str>,
     /// What `Run at the same time:` says of the commands around it.
     beside: Beside,
+    /// The command of the second reader.
+    other: Command,
     /// The command in force.
     pub(super) command: Command,
     /// `Solaris block device (bs=16k):`
@@ -46,6 +48,9 @@ pub(super) struct Conditions {
     initializing: bool,
     /// The heading that stands above, a line that ends with a colon.
     pub(super) heading: String,
+    /// The stage that the heading above names, as `--style classic` prints it:
+    /// `reader (beside=nothing, served-by=one thread):`.
+    stage: Option<String>,
     /// The document speaks of `hdparm -t`.
     pub(super) hdparm: bool,
     /// The conditions of the figure above, of running text.
@@ -86,7 +91,8 @@ impl Conditions {
         let known = self.scheduler(heading)
             || self.size(heading)
             || self.contexts(heading)
-            || self.device(heading);
+            || self.device(heading)
+            || self.stage(heading);
         if heading.eq_ignore_ascii_case("run at the same time") {
             self.beside = Beside::TheNext;
             return true;
@@ -110,7 +116,9 @@ impl Conditions {
         if command.is_empty() {
             return false;
         }
-        if !looped {
+        if looped {
+            self.other = command;
+        } else {
             self.beside = if self.beside == Beside::TheNext {
                 Beside::This
             } else {
@@ -192,14 +200,52 @@ impl Conditions {
         true
     }
 
+    /// `reader (beside=nothing, served-by=one thread):`, `block (bs=16k):`
+    fn stage(&mut self, heading: &str) -> bool {
+        let (name, settings) = heading.split_once(" (").unwrap_or((heading, ""));
+        let is_name = name.starts_with(|c: char| c.is_ascii_lowercase())
+            && name
+                .bytes()
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+        let known = is_name && settings.ends_with(')') && settings.contains('=');
+        if known {
+            self.stage = Some(heading.to_owned());
+            self.beside = Beside::No;
+            let bs = Command::find(heading);
+            if bs.get("bs").is_some() {
+                self.iostat = BTreeMap::from([("stage".to_owned(), name.to_owned())]);
+                self.command = bs;
+            }
+        }
+        known
+    }
+
+    /// What hdparm names above its lines: `/dev/sda:`.
+    pub(super) fn of_hdparm(&self) -> BTreeMap<String, String> {
+        let name = self.heading.as_str();
+        let named = !name.is_empty() && !name.contains(char::is_whitespace);
+        let target = named.then(|| ("target".to_owned(), name.to_owned()));
+        target.into_iter().collect()
+    }
+
     /// The conditions of a row of dd, with the operands that stand in its line.
     pub(super) fn of_dd(&self, command: &Command) -> BTreeMap<String, String> {
         let mut settings = self.of_read_ahead();
         for (name, value) in command.pairs() {
             settings.insert(name.to_owned(), value.to_owned());
         }
+        if let Some(stage) = &self.stage {
+            settings.insert("stage".to_owned(), stage.clone());
+        }
         if self.beside == Beside::This {
-            settings.insert("beside".to_owned(), "a second reader".to_owned());
+            let words = self
+                .other
+                .pairs()
+                .map(|(name, value)| format!(" {name}={value}"));
+            settings.insert(
+                "beside".to_owned(),
+                format!("dd{}", words.collect::<String>()),
+            );
         }
         if self.initializing && command.target().is_none() {
             settings.insert("operation".to_owned(), "write".to_owned());

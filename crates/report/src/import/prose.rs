@@ -68,7 +68,8 @@ pub(super) fn claims(
             settings.insert(name.to_owned(), value.to_owned());
         }
         if !conditions.heading.is_empty() {
-            settings.insert("on".to_owned(), conditions.heading.clone());
+            let on = last_sentence(&conditions.heading);
+            settings.insert("on".to_owned(), on.to_owned());
         }
         (settings, said)
     } else if let Some(settings) = last.clone()
@@ -99,6 +100,16 @@ pub(super) fn claims(
     }
     *last = Some(settings);
     true
+}
+
+/// What stands behind the last full stop; that of a number is none.
+fn last_sentence(text: &str) -> &str {
+    let stop = text.match_indices('.').rev().find(|(at, _)| {
+        let before = text[..*at].chars().next_back();
+        before.is_some_and(char::is_alphabetic)
+    });
+    let behind = stop.map_or(text, |(at, _)| text[at + 1..].trim());
+    if behind.is_empty() { text } else { behind }
 }
 
 fn row(line: u64, said: &str, settings: BTreeMap<String, String>, measured: Measured) -> Row {

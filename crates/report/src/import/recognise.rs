@@ -84,13 +84,21 @@ fn alone(at: At<'_>, document: &mut Document, conditions: &mut Conditions) -> bo
             Measured::Strided(row),
             document,
         );
-    } else if let Ok(header) = at.text.parse() {
+    } else if let Ok(header) = at.text.parse::<stride::Header>() {
+        if header.offset0 > 1 {
+            let text = format!(
+                "offset0 is 0 or 1, whether each pass begins at block 0; it is not known what {} \
+                 means.",
+                header.offset0
+            );
+            document.note(at.line, text);
+        }
         conditions.strided = Some(header);
     } else if let Ok(row) = at.text.parse::<dd::Repeat>() {
         let settings = conditions.of_dd(&conditions.command);
         push(at, Format::Dd, settings, Measured::Repeat(row), document);
     } else if let Ok(row) = at.text.parse::<hdparm::Row>() {
-        let settings = BTreeMap::new();
+        let settings = conditions.of_hdparm();
         push(
             at,
             Format::Hdparm,
@@ -132,6 +140,12 @@ fn summary(at: At<'_>, document: &mut Document, conditions: &mut Conditions) -> 
         command = conditions.command.clone();
     }
     command.extend(super::command::Command::find(found.behind));
+    let called_read = found.before.contains("read throughput");
+    if called_read && command.target().is_some_and(|(_, writes)| writes) {
+        let text = "The text calls this rate a read throughput, and the command beside it writes: \
+                    it was read as a rate of writing.";
+        document.note(at.line, text);
+    }
     let mut settings = conditions.of_dd(&command);
     if command.target().is_none()
         && let Some(target) = named(found.before)

@@ -128,3 +128,13 @@ pub struct Row {
     /// The line as it stands, or what of it is this row.
     pub text: String,
 }
+
+impl Row {
+    /// Whether it is of a device and not of a program: iostat's.
+    pub(crate) fn is_of_device(&self) -> bool {
+        matches!(
+            self.measured,
+            Measured::IostatLinux(..) | Measured::IostatSolaris(..)
+        )
+    }
+}

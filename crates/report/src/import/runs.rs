@@ -1,9 +1,12 @@
 //! Documents to runs: one run for each format of a document.
 
+mod devices;
+mod strided;
 mod trials;
 
-use super::Document;
+use super::devices::of as devices_of;
 use super::row::{Format, Measured, Row};
+use super::{Document, Note};
 use crate::formats::{readahead, write_matrix};
 use diskfacts_plan::{CacheMode, Plan, Stage};
 use diskfacts_record::evidence::EngineEvidence;
@@ -28,10 +31,11 @@ pub struct Origin {
 }
 
 /// The runs of a document, in the order of [`Format::ALL`], their figures not
-/// yet worked out; `id` gives each its name. The notes of the document go with
-/// the first.
+/// yet worked out; `id` gives each its name. Each has the notes on lines that it
+/// has rows of, and the first those on other lines too.
 pub fn of(document: &Document, origin: &Origin, mut id: impl FnMut() -> String) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
+    let mut formats: Vec<Format> = Vec::new();
     for format in Format::ALL {
         let rows: Vec<&Row> = document
             .rows
@@ -40,35 +44,55 @@ pub fn of(document: &Document, origin: &Origin, mut id: impl FnMut() -> String) 
             .collect();
         if !rows.is_empty() {
             runs.push(run(format, &rows, origin, id()));
+            formats.push(format);
         }
     }
+    let has = |format: Format, line: u64| {
+        let mut of_format = document.rows.iter().filter(|row| row.format == format);
+        of_format.any(|row| row.line == line)
+    };
+    for (i, run) in runs.iter_mut().enumerate() {
+        run.run.notes = document
+            .notes
+            .iter()
+            .filter(
+                |note| match formats.iter().position(|f| has(*f, note.line)) {
+                    Some(of) => of == i,
+                    None => i == 0,
+                },
+            )
+            .map(sentence)
+            .collect();
+    }
     if let Some(first) = runs.first_mut() {
-        first.run.notes = notes(document);
+        first.run.notes.extend(left_out(document));
     }
     runs
 }
 
-/// The notes of a document as sentences that name their lines.
-pub fn notes(document: &Document) -> Vec<String> {
-    let mut notes: Vec<String> = document
-        .notes
-        .iter()
-        .map(|note| format!("Line {}: {}", note.line, note.text))
-        .collect();
+/// A note as a sentence that names its line.
+fn sentence(note: &Note) -> String {
+    format!("Line {}: {}", note.line, note.text)
+}
+
+/// What was not kept of a document, a sentence each.
+pub fn left_out(document: &Document) -> Vec<String> {
+    let mut said = Vec::new();
     if document.notes_left_out > 0 {
-        notes.push(format!(
-            "{} more notes are left out.",
-            document.notes_left_out
+        said.push(format!(
+            "{} more notes are left out: {} of a document are kept.",
+            document.notes_left_out,
+            super::NOTES_MAX
         ));
     }
     if document.rows_left_out > 0 {
-        notes.push(format!(
+        said.push(format!(
             "{} more rows were not read: {} of a document are kept. Split it.",
             document.rows_left_out,
             super::ROWS_MAX
         ));
     }
-    notes
+    said
 }
 
 fn run(format: Format, rows: &[&Row], origin: &Origin, id: String) -> Run {
@@ -77,7 +101,7 @@ fn run(format: Format, rows: &[&Row], origin: &Origin, id: String) -> Run {
     let mut readings = Vec::new();
     for row in rows {
         let made = trials::of(row);
-        if made.is_empty() {
+        if made.is_empty() || row.is_of_device() {
             readings.push(reading(row));
         }
         for made in made {
@@ -89,11 +113,14 @@ fn run(format: Format, rows: &[&Row], origin: &Origin, id: String) -> Run {
             trials.push(trial(made, number, trials.len() + 1));
         }
     }
+    // A strided line says how much of the file or device it was about.
+    let strided = trials.iter().filter_map(|trial| trial.workload.span);
+    let size_bytes = strided.max().unwrap_or(0);
     let target = Target {
         given: targets(rows).unwrap_or_else(|| origin.file.clone()),
         path: origin.file.clone(),
         kind: TargetKind::Imported,
-        size_bytes: 0,
+        size_bytes,
         writable: false,
         obstacles: Vec::new(),
         extents: None,
@@ -150,6 +177,7 @@ fn run(format: Format, rows: &[&Row], origin: &Origin, id: String) -> Run {
 fn targets(rows: &[&Row]) -> Option<String> {
     let name = |row: &Row| match &row.measured {
         Measured::WriteMatrix(write_matrix::Row { target, .. }) => Some(target.clone()),
+        Measured::Hdparm(_) => row.settings.get("target").cloned(),
         _ => None,
     };
     let first = name(rows.first()?)?;
@@ -165,6 +193,7 @@ fn trial(made: Made, number: usize, order: usize) -> Trial {
         number: u32::try_from(number).unwrap_or(u32::MAX),
         order: u32::try_from(order).unwrap_or(u32::MAX),
         settings: made.settings,
+        unsaid: made.unsaid.iter().map(|key| (*key).to_owned()).collect(),
         workload: made.workload,
         seconds: made.seconds,
         bytes: made.bytes,
@@ -205,7 +234,7 @@ fn reading(row: &Row) -> Reading {
             ("actual_pages", table.actual_pages as f64),
         ],
         Measured::Quoted(value, unit) => vec![(unit.as_str(), *value)],
-        _ => Vec::new(),
+        measured => devices_of(measured).map_or_else(Vec::new, |requests| requests.values()),
     };
     Reading {
         line: row.line,

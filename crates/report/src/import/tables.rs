@@ -4,7 +4,7 @@ use super::conditions::Conditions;
 use super::recognise::At;
 use super::row::{Format, Measured, Row};
 use super::{Document, quoted};
-use crate::formats::bonnie::text;
+use crate::formats::bonnie::{Cell, Rate, text};
 use crate::formats::{iostat_linux, iostat_solaris, readahead};
 use std::collections::BTreeMap;
 
@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     open: Option<(Open, u64, u64)>,
+    /// The machine that a title of bonnie++'s table of files names.
+    machine: Option<String>,
 }
 
 #[derive(Debug)]
@@ -32,6 +34,10 @@ impl Tables {
         conditions: &Conditions,
         document: &mut Document,
     ) -> bool {
+        if let Some((name, _)) = at.text.split_once("-Create-- ") {
+            let name = name.trim();
+            self.machine = (!name.is_empty()).then(|| name.to_owned());
+        }
         if let Some(open) = begins(at.text) {
             self.end(document);
             self.open = Some((open, at.line, 0));
@@ -59,10 +65,24 @@ impl Tables {
             return true;
         }
         match row(open, at.text) {
-            Ok((format, measured)) => {
+            Ok((format, mut measured)) => {
                 *rows += 1;
+                if let Measured::BonnieFiles(files, _) = &mut measured
+                    && are_counts(files)
+                {
+                    files.rates = files.rates.map(|rate| Rate {
+                        rate: Cell::NotMeasured,
+                        ..rate
+                    });
+                    document.note(at.line, COUNTS);
+                }
                 let settings = match format {
                     Format::IostatLinux | Format::IostatSolaris => conditions.of_iostat(),
+                    Format::Bonnie if matches!(measured, Measured::BonnieFiles(..)) => {
+                        let machine = self.machine.clone();
+                        let named = machine.map(|name| ("machine".to_owned(), name));
+                        named.into_iter().collect()
+                    }
                     _ => BTreeMap::new(),
                 };
                 document.row(Row {
@@ -114,6 +134,27 @@ impl Tables {
             );
         }
     }
+}
+
+/// What bonnie++ 2.00a does to its own table.
+const COUNTS: &str = "This row has the number of files where each rate should be, as bonnie++ 2.00a \
+                      prints it; its rates are only in the CSV, and were not read here.";
+
+/// Files in one of the units that the table counts them in.
+const FILES_UNIT: f64 = 1024.0;
+
+/// Whether every rate of a row is the number of files: all of six rates would
+/// hardly be that by chance.
+fn are_counts(files: &text::Files) -> bool {
+    let number = files.number.split([':', '/']).next().unwrap_or("");
+    let Ok(number) = number.parse::<f64>() else {
+        return false;
+    };
+    let mut told = files.rates.iter().filter_map(|rate| rate.rate.value());
+    let first = told.next();
+    // Both are whole numbers, far below what a float holds exactly.
+    let is_number = |rate: f64| (rate - number * FILES_UNIT).abs() < 0.5;
+    first.is_some_and(is_number) && told.all(is_number)
 }
 
 fn begins(line: &str) -> Option<Open> {

@@ -1,12 +1,12 @@
 //! The documents of imports.
 
 use crate::import::Imported;
-use diskfacts_record::Run;
+use diskfacts_record::{Run, Trial};
 use serde::Serialize;
 use serde_json::Value;
 
-/// The document of `import --json`: an array with an object for each file, with
-/// `file`, `rows`, `notes` and `runs`.
+/// The document of `import --json`: an array with an object for each file;
+/// `docs/reference/import.schema.json` is its JSON Schema.
 ///
 /// # Panics
 /// Never, as [`super::run`].
@@ -14,8 +14,11 @@ pub fn imports(imported: &[Imported]) -> String {
     #[derive(Serialize)]
     struct File<'a> {
         file: &'a str,
+        lines: u64,
         rows: usize,
+        rows_left_out: u64,
         notes: Vec<Note<'a>>,
+        notes_left_out: u64,
         runs: Vec<&'a str>,
     }
     #[derive(Serialize)]
@@ -27,7 +30,10 @@ pub fn imports(imported: &[Imported]) -> String {
         .iter()
         .map(|imported| File {
             file: &imported.file,
+            lines: imported.document.lines,
             rows: imported.document.rows.len(),
+            rows_left_out: imported.document.rows_left_out,
+            notes_left_out: imported.document.notes_left_out,
             notes: imported
                 .document
                 .notes
@@ -56,19 +62,28 @@ pub(super) fn with_nulls(run: &Run) -> Value {
     ] {
         clear(document.pointer_mut(pointer));
     }
+    clear_flag(document.pointer_mut("/machine/root"));
     if let Some(trials) = document.get_mut("trials").and_then(Value::as_array_mut) {
-        for trial in trials {
-            for pointer in ["/bytes", "/ops", "/workload/block_size"] {
-                clear(trial.pointer_mut(pointer));
-            }
+        for (value, trial) in trials.iter_mut().zip(&run.trials) {
+            clear(value.pointer_mut("/bytes"));
+            clear(value.pointer_mut("/ops"));
+            unsaid(value.get_mut("workload"), &trial.unsaid);
         }
     }
     if let Some(stages) = document
         .pointer_mut("/plan/stages")
         .and_then(Value::as_array_mut)
     {
-        for stage in stages {
-            clear(stage.pointer_mut("/workload/block_size"));
+        for (value, stage) in stages.iter_mut().zip(&run.plan.stages) {
+            // A stage that is no cell has trials under several settings.
+            let is_of = |trial: &&Trial| {
+                let mut settings = stage.settings.iter();
+                trial.stage == stage.name
+                    && settings.all(|(key, value)| trial.settings.get(key) == Some(value))
+            };
+            for trial in run.trials.iter().filter(is_of) {
+                unsaid(value.get_mut("workload"), &trial.unsaid);
+            }
         }
     }
     if let Some(figures) = document.get_mut("figures").and_then(Value::as_array_mut) {
@@ -86,6 +101,24 @@ pub(super) fn with_nulls(run: &Run) -> Value {
         }
     }
     document
+}
+
+/// The keys of a workload that its document does not say become `null`.
+fn unsaid(workload: Option<&mut Value>, keys: &[String]) {
+    if let Some(workload) = workload {
+        for key in keys {
+            let pointer = format!("/{}", key.replace('.', "/"));
+            if let Some(value) = workload.pointer_mut(&pointer) {
+                *value = Value::Null;
+            }
+        }
+    }
+}
+
+fn clear_flag(value: Option<&mut Value>) {
+    if let Some(value) = value {
+        *value = Value::Null;
+    }
 }
 
 /// A 0 or an empty word becomes `null`.

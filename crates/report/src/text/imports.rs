@@ -3,9 +3,10 @@
 use super::look::{Look, Style};
 use super::page::Page;
 use super::run::{self, Closing};
-use super::words::count;
+use super::words::{count, percent};
+use crate::import::runs::left_out;
 use crate::import::{Format, Imported};
-use diskfacts_record::run::Source;
+use diskfacts_record::run::{Reading, Source};
 
 /// Most notes of a file that are shown; `--json` has all.
 const NOTES: usize = 20;
@@ -37,10 +38,13 @@ pub fn imports(imported: &[Imported], option: &str, look: &Look) -> String {
             page.labelled(2, (Style::Minor, &label), 12, Style::Plain, &note.text);
         }
         let shown = file.document.notes.len().min(NOTES) as u64;
-        let all = file.document.notes.len() as u64 + file.document.notes_left_out;
+        let all = file.document.notes.len() as u64;
         if all > shown {
             let text = format!("{} more; --json lists them.", count(all - shown, "note"));
             page.paragraph(2, Style::Minor, &text);
+        }
+        for text in left_out(&file.document) {
+            page.paragraph(2, Style::Bad, &text);
         }
     }
     let runs = imported.iter().flat_map(|file| &file.runs);
@@ -68,14 +72,41 @@ pub(crate) fn readings(page: &mut Page<'_>, source: &Source) {
     if source.readings.is_empty() {
         return;
     }
-    page.heading("Rows without a rate, as they stand in the document");
+    let of_devices = source.format.starts_with("iostat");
+    page.heading(if of_devices {
+        "What the devices did, by the document"
+    } else {
+        "Rows without a rate, as they stand in the document"
+    });
     for reading in source.readings.iter().take(READINGS) {
         let label = format!("line {}:", reading.line);
-        page.labelled(2, (Style::Minor, &label), 12, Style::Plain, &reading.text);
+        let text = if of_devices {
+            requests(reading)
+        } else {
+            reading.text.clone()
+        };
+        page.labelled(2, (Style::Minor, &label), 12, Style::Plain, &text);
     }
     let left = source.readings.len().saturating_sub(READINGS) as u64;
     if left > 0 {
         let text = format!("{} more; show --json has them.", count(left, "row"));
         page.paragraph(2, Style::Minor, &text);
     }
+}
+
+/// `requests of 503.2 KiB, 1325.40 ms each, queue depth 140.86, busy 100 %`; what
+/// the row has no column for is not said.
+fn requests(reading: &Reading) -> String {
+    let value = |name: &str| reading.values.get(name).copied();
+    let parts = [
+        value("request_bytes").map(|bytes| format!("requests of {:.1} KiB", bytes / 1024.0)),
+        value("wait_ms").map(|wait| format!("{wait:.2} ms each")),
+        value("queue_depth").map(|depth| format!("queue depth {depth:.2}")),
+        value("busy").map(|busy| format!("busy {}", percent(busy))),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() {
+        return reading.text.clone();
+    }
+    parts.join(", ")
 }

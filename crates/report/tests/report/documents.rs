@@ -2,6 +2,7 @@
 
 use crate::{fixtures, import, schema};
 use diskfacts_record::Run;
+use diskfacts_report::import::{Format, Imported, read};
 use diskfacts_report::json;
 use jsonschema::Validator;
 use serde_json::{Value, json};
@@ -238,4 +239,31 @@ fn values_that_cannot_be_are_refused() {
     let mut newer = whole;
     newer["run"]["mood"] = json!("good");
     assert!(validator.is_valid(&newer));
+}
+
+#[test]
+fn the_document_of_imports_follows_its_schema() {
+    let schema: Value = serde_json::from_str(include_str!(
+        "../../../../docs/reference/import.schema.json"
+    ))
+    .unwrap();
+    let validator = validator(&schema);
+    let imported: Vec<Imported> = import::DOCUMENTS
+        .iter()
+        .map(|text| Imported {
+            file: "results.txt".into(),
+            document: read(text.as_bytes()).unwrap(),
+            runs: vec![(Format::Dd, "20261121-140000-dd00".into())],
+        })
+        .collect();
+    let document: Value = serde_json::from_str(&json::imports(&imported)).unwrap();
+    assert_valid(&validator, &document, "imports");
+    let known = schema["items"]["properties"].as_object().unwrap();
+    for file in document.as_array().unwrap() {
+        let keys: Vec<&String> = file.as_object().unwrap().keys().collect();
+        assert_eq!(keys, known.keys().collect::<Vec<_>>());
+        let mut other = document.clone();
+        other[0].as_object_mut().unwrap().remove(keys[0]);
+        assert!(!validator.is_valid(&other));
+    }
 }

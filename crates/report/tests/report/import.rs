@@ -4,6 +4,7 @@
 mod broken;
 mod documents;
 mod of_runs;
+mod round_trip;
 mod tables;
 
 use diskfacts_record::Run;

@@ -1,10 +1,10 @@
 //! Rows to trials: what a row says in bytes and seconds. What it does not say
 //! is not a number, or 0 where the record has a count.
 
+use super::{devices, strided};
 use crate::formats::bonnie::{FILE_TESTS, IO_TESTS, Latency as Longest, Rate, SEEKS};
-use crate::formats::hdparm::Timed;
-use crate::formats::stride::{Place, Suffix};
-use crate::formats::{dd, stride};
+use crate::formats::dd;
+use crate::formats::hdparm::{self, Timed};
 use crate::import::command::Command;
 use crate::import::fio;
 use crate::import::row::{Format, Measured, Row};
@@ -14,7 +14,7 @@ use diskfacts_plan::{
     WriteMode,
 };
 use diskfacts_record::{Latency, Trial};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A trial before it has its place in a run.
 #[derive(Debug)]
@@ -29,12 +29,15 @@ pub(super) struct Made {
     pub(super) iops: f64,
     pub(super) latency: Option<Latency>,
     pub(super) processor_share: Option<f64>,
+    /// Keys of the workload that the document does not say.
+    pub(super) unsaid: BTreeSet<&'static str>,
     /// The stage is a matrix, and this one of its cells.
-    cell: bool,
+    pub(super) cell: bool,
 }
 
 impl Made {
-    fn new(name: &str, row: &Row, workload: Workload) -> Self {
+    pub(super) fn new(name: &str, row: &Row, workload: Workload) -> Self {
+        let no_size = workload.block_size == 0;
         Self {
             name: name.to_owned(),
             settings: row.settings.clone(),
@@ -46,11 +49,12 @@ impl Made {
             iops: f64::NAN,
             latency: None,
             processor_share: None,
+            unsaid: no_size.then_some("block_size").into_iter().collect(),
             cell: false,
         }
     }
 
-    fn set(&mut self, name: &str, value: impl Into<String>) {
+    pub(super) fn set(&mut self, name: &str, value: impl Into<String>) {
         self.settings.insert(name.to_owned(), value.into());
     }
 
@@ -88,7 +92,7 @@ impl Made {
 
 /// A workload of one sequential stream through the page cache; `block_size` is 0
 /// where it is not known.
-fn sequential(operation: Operation, block_size: u64, direct: bool) -> Workload {
+pub(super) fn sequential(operation: Operation, block_size: u64, direct: bool) -> Workload {
     Workload {
         operation,
         pattern: Pattern::Sequential,
@@ -106,7 +110,7 @@ fn sequential(operation: Operation, block_size: u64, direct: bool) -> Workload {
 /// The trials of a row; none where it has no rate.
 pub(super) fn of(row: &Row) -> Vec<Made> {
     match &row.measured {
-        Measured::Strided(strided) => vec![strided_trial(row, strided)],
+        Measured::Strided(line) => vec![strided::trial(row, line)],
         Measured::Summary(summary) => dd_summary(row, summary).into_iter().collect(),
         Measured::Repeat(repeat) => {
             let rate = repeat.rate.map(|rate| rate.bytes_per_s());
@@ -114,28 +118,16 @@ pub(super) fn of(row: &Row) -> Vec<Made> {
                 .into_iter()
                 .collect()
         }
-        Measured::Hdparm(line) => {
-            let name = match line.timed {
-                Timed::Cached => "cached-read",
-                Timed::Disk => "disk-read",
-            };
-            let mut made = Made::new(name, row, sequential(Operation::Read, 0, line.direct));
-            if let Some(offset) = line.offset_gib {
-                made.set("offset", format!("{offset}GiB"));
-            }
-            if line.seconds > 0.0 {
-                made.seconds = line.seconds;
-                made.bytes = line.mib << 20;
-            }
-            vec![made.at(line.bytes_per_s())]
-        }
+        Measured::Hdparm(line) => vec![hdparm_trial(row, line)],
         Measured::BonnieIo(line, latencies) => {
             let mut settings = row.settings.clone();
             settings.insert("machine".to_owned(), line.name.clone());
             if !line.size.is_empty() {
                 settings.insert("size".to_owned(), line.size.clone());
             }
-            bonnie_io(row, &settings, &line.rates, &latencies.unwrap_or_default())
+            let block = bonnie_block(&line.size);
+            let latencies = latencies.unwrap_or_default();
+            bonnie_io(row, &settings, block, &line.rates, &latencies)
         }
         Measured::BonnieFiles(line, latencies) => {
             let mut settings = row.settings.clone();
@@ -157,26 +149,14 @@ pub(super) fn of(row: &Row) -> Vec<Made> {
                 }
             }
             let (io, files) = line.latencies.split_at(6);
-            let mut made = bonnie_io(row, &settings, &line.io, io);
+            let block = bonnie_block(&format!("{}:{}", c.file_size, c.chunk_size));
+            let mut made = bonnie_io(row, &settings, block, &line.io, io);
             made.extend(bonnie_files(row, &settings, &line.files, files));
             made
         }
         Measured::WriteMatrix(line) => vec![matrix_trial(row, line)],
-        Measured::IostatLinux(columns, line) => {
-            let value = |name: &str| columns.value(line, name);
-            let sum = |a: Option<f64>, b: Option<f64>| Some(a? + b?);
-            let bytes = sum(value("rkB/s"), value("wkB/s"))
-                .map(|kb| kb * 1024.0)
-                .or(sum(value("rMB/s"), value("wMB/s")).map(|mb| mb * 1_048_576.0))
-                .or(sum(value("rsec/s"), value("wsec/s")).map(|sectors| sectors * 512.0));
-            let iops = sum(value("r/s"), value("w/s")).or(value("tps"));
-            iostat(row, &line.device, bytes, iops)
-        }
-        Measured::IostatSolaris(unit, line) => {
-            let bytes = (line.data_read_per_s + line.data_written_per_s) * unit.bytes() as f64;
-            let iops = line.reads_per_s + line.writes_per_s;
-            iostat(row, &line.device, Some(bytes), Some(iops))
-        }
+        Measured::IostatLinux(columns, line) => devices::linux(row, columns, line),
+        Measured::IostatSolaris(unit, line) => devices::solaris(row, *unit, line),
         Measured::Fio(part) => vec![fio_trial(row, part)],
         Measured::Claim(Some(rate)) => {
             let writes = row.settings.get("operation").is_some_and(|o| o == "write");
@@ -187,7 +167,8 @@ pub(super) fn of(row: &Row) -> Vec<Made> {
             };
             let block = Command::of(&row.settings).block_size().unwrap_or(0);
             let raw = row.settings.get("path").is_some_and(|path| path == "raw");
-            let made = Made::new("stated", row, sequential(operation, block, raw));
+            let mut made = Made::new("stated", row, sequential(operation, block, raw));
+            made.unsaid.insert("sync");
             vec![made.at(rate * 1e6)]
         }
         Measured::Claim(None)
@@ -197,41 +178,27 @@ pub(super) fn of(row: &Row) -> Vec<Made> {
     }
 }
 
-fn strided_trial(row: &Row, line: &stride::Row) -> Made {
-    let operation = match line.op {
-        stride::Op::Read => Operation::Read,
-        stride::Op::Write | stride::Op::Modify => Operation::Write,
+fn hdparm_trial(row: &Row, line: &hdparm::Row) -> Made {
+    let name = match line.timed {
+        Timed::Cached => "cached-read",
+        Timed::Disk => "disk-read",
     };
-    let workload = Workload {
-        span: Some(line.total_bytes()),
-        ..sequential(operation, line.block_size, false)
-    };
-    let mut made = Made::new(line.op.word(), row, workload);
-    match line.place {
-        Some(Place::Ext) => made.set("place", "ext"),
-        Some(Place::Raw) => made.set("place", "raw"),
-        None => {}
+    let mut made = Made::new(name, row, sequential(Operation::Read, 0, line.direct));
+    if line.direct {
+        made.set("direct", "yes");
     }
-    made.set("skip", line.skip_blocks.to_string());
-    made.set("fraction", format!("1/{}", line.fraction));
-    made.set("bs", line.block_size.to_string());
-    match &line.suffix {
-        Some(Suffix::Fixed) => made.set("fixed", "true"),
-        Some(Suffix::NotFixed) => made.set("fixed", "false"),
-        Some(Suffix::At(place)) => made.set("at", place.clone()),
-        None => {}
+    if let Some(offset) = line.offset_gib {
+        made.set("offset", format!("{offset}GiB"));
+        made.workload.offset = offset.saturating_mul(1 << 30);
     }
-    made.seconds = line.seconds;
-    made.operations = line.operations();
-    made.bytes = made.operations.saturating_mul(line.block_size);
-    made.bytes_per_s = line.real_mib_per_s * stride::MB as f64;
-    // Where nothing is skipped, the line prints 0 for what it is not about.
-    made.iops = if line.skip_blocks == 1 {
-        made.bytes_per_s / line.block_size as f64
+    if line.seconds > 0.0 {
+        made.seconds = line.seconds;
+        made.bytes = line.mib.saturating_mul(hdparm::MB);
     } else {
-        line.seeks_per_s
-    };
-    made
+        // A sentence that names the program and a rate.
+        made.unsaid.insert("cache");
+    }
+    made.at(line.bytes_per_s())
 }
 
 /// A trial of dd without its figures: which way, on what, with which blocks.
@@ -252,6 +219,30 @@ fn dd_trial(row: &Row) -> Made {
     );
     let mut made = Made::new(name, row, workload);
     made.workload.stop.bytes = command.bytes();
+    made.workload.sync = command.sync();
+    made.workload.offset = command.offset().unwrap_or(0);
+    made.workload.beside = row.settings.get("beside").map(|beside| {
+        let command = Command::find(beside);
+        let writes = command.target().is_some_and(|(_, writes)| writes);
+        let operation = if writes {
+            Operation::Write
+        } else {
+            Operation::Read
+        };
+        let block = command.block_size().unwrap_or(0);
+        let mut beside = sequential(operation, block, command.direct());
+        beside.offset = command.offset().unwrap_or(0);
+        Box::new(beside)
+    });
+    if target.is_none() {
+        if written.is_none() {
+            made.unsaid.insert("operation");
+        }
+        // dd's defaults hold for a command that is there to be read.
+        if command.is_empty() {
+            made.unsaid.extend(["cache", "sync"]);
+        }
+    }
     if let Some((target, _)) = target {
         made.set("target", target);
     }
@@ -285,6 +276,8 @@ fn bonnie_trial(
 ) -> Made {
     let mut made = Made::new(name, row, workload);
     made.settings.clone_from(settings);
+    // -D and -b are not in the results.
+    made.unsaid.extend(["cache", "sync"]);
     made.processor_share = rate.cpu_percent.value().map(|percent| percent / 100.0);
     made.latency = longest.map(|longest| Latency {
         max: Some(longest.ns()),
@@ -293,9 +286,28 @@ fn bonnie_trial(
     made
 }
 
+/// Bytes of a block where a row does not name another (bonnie++ 1.96 to 2.00).
+const BONNIE_BLOCK_BYTES: u64 = 8192;
+/// The place of the rewrite in [`IO_TESTS`].
+const REWRITE: usize = 2;
+/// The places of the tests by single bytes in [`IO_TESTS`].
+const BY_BYTE: [usize; 2] = [0, 3];
+
+/// The block of a test in `64M:64k:2`, what the table has as its size; 0 where it
+/// has none, as one that was edited for a page.
+fn bonnie_block(size: &str) -> u64 {
+    let mut parts = size.split(':');
+    if parts.next().unwrap_or("").is_empty() {
+        return 0;
+    }
+    let chunk = parts.next().unwrap_or("");
+    diskfacts_plan::units::parse_size(chunk).unwrap_or(BONNIE_BLOCK_BYTES)
+}
+
 fn bonnie_io(
     row: &Row,
     settings: &BTreeMap<String, String>,
+    block: u64,
     rates: &[Rate; 6],
     latencies: &[Option<Longest>],
 ) -> Vec<Made> {
@@ -306,24 +318,45 @@ fn bonnie_io(
         };
         let operation = match i {
             0 | 1 => Operation::Write,
-            2 => Operation::Modify { percent: 100 },
+            REWRITE => Operation::Modify { percent: 100 },
             _ => Operation::Read,
         };
-        let mut workload = sequential(operation, 0, false);
+        let mut workload = sequential(
+            operation,
+            if BY_BYTE.contains(&i) { 1 } else { block },
+            false,
+        );
         if i == SEEKS {
             workload.pattern = Pattern::Random;
         }
         let longest = latencies.get(i).copied().flatten();
         let mut made = bonnie_trial(row, IO_TESTS[i], settings, workload, *rate, longest);
         if i == SEEKS {
+            // Some of the seeks write their block back, and several processes seek.
+            made.unsaid.extend(["operation", "streams"]);
             made.iops = value;
         } else {
-            made.bytes_per_s = value * 1024.0;
+            made = made.at(value * 1024.0);
+            if i == REWRITE {
+                // The record counts what is read and what is written, bonnie++ each
+                // byte once.
+                made.bytes_per_s *= 2.0;
+            }
         }
         trials.push(made);
     }
     trials
 }
+
+/// What the tests of files do, in the order of [`FILE_TESTS`].
+const FILES_DO: [(Operation, Pattern); 6] = [
+    (Operation::Create, Pattern::Sequential),
+    (Operation::Stat, Pattern::Sequential),
+    (Operation::Delete, Pattern::Sequential),
+    (Operation::Create, Pattern::Random),
+    (Operation::Stat, Pattern::Random),
+    (Operation::Delete, Pattern::Random),
+];
 
 fn bonnie_files(
     row: &Row,
@@ -337,7 +370,11 @@ fn bonnie_files(
             continue;
         };
         let longest = latencies.get(i).copied().flatten();
-        let workload = sequential(Operation::Write, 0, false);
+        let (operation, pattern) = FILES_DO[i];
+        let workload = Workload {
+            pattern,
+            ..sequential(operation, 0, false)
+        };
         let mut made = bonnie_trial(row, FILE_TESTS[i], settings, workload, *rate, longest);
         made.iops = value;
         trials.push(made);
@@ -373,15 +410,6 @@ fn matrix_trial(row: &Row, line: &crate::formats::write_matrix::Row) -> Made {
     made.at(line.mib_per_s * crate::formats::write_matrix::MB as f64)
 }
 
-fn iostat(row: &Row, device: &str, bytes_per_s: Option<f64>, iops: Option<f64>) -> Vec<Made> {
-    let workload = sequential(Operation::Write, 0, false);
-    let mut made = Made::new("device", row, workload);
-    made.set("device", device);
-    made.bytes_per_s = bytes_per_s.unwrap_or(f64::NAN);
-    made.iops = iops.unwrap_or(f64::NAN);
-    vec![made]
-}
-
 fn fio_trial(row: &Row, part: &fio::Part) -> Made {
     let writes = part.direction != "read";
     let option = |name: &str| part.options.get(name).map(String::as_str);
@@ -400,9 +428,30 @@ fn fio_trial(row: &Row, part: &fio::Part) -> Made {
     if option("rw").is_some_and(|rw| rw.starts_with("rand")) {
         workload.pattern = Pattern::Random;
     }
+    // What is not among the options of a job is fio's default (HOWTO): one job of
+    // depth 1, without a sync.
     workload.queue_depth = number("iodepth").unwrap_or(1);
     workload.streams = number("numjobs").unwrap_or(1);
+    let set = |name: &str| option(name).is_some_and(|value| value != "0");
+    workload.sync = if option("fdatasync") == Some("1") {
+        SyncMode::Fdatasync
+    } else if option("fsync") == Some("1") {
+        SyncMode::Fsync
+    } else if set("end_fsync") {
+        SyncMode::AtEnd
+    } else {
+        SyncMode::None
+    };
     let mut made = Made::new(part.direction, row, workload);
+    if ["sync", "fsync", "fdatasync"].into_iter().any(set) && made.workload.sync == SyncMode::None {
+        // A sync every few writes has no word here.
+        made.unsaid.insert("sync");
+    }
+    for (key, name) in [("pattern", "rw"), ("cache", "direct")] {
+        if option(name).is_none() {
+            made.unsaid.insert(key);
+        }
+    }
     let io = &part.io;
     made.seconds = io.runtime as f64 / 1e3;
     made.bytes = io.io_bytes;

@@ -131,3 +131,30 @@ fn json_that_breaks_off_or_is_none_of_fios_is_told() {
         "{said:?}"
     );
 }
+
+#[test]
+fn the_number_of_files_that_bonnie_2_00a_prints_is_no_rate() {
+    let table = |create: &str, delete: &str| {
+        format!(
+            "Version 2.00a       ------Sequential Create------ --------Random Create--------\n\
+             vm                  -Create-- --Read--- -Delete-- -Create-- --Read--- -Delete--\n\
+             files:max:min        /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP\n\
+             {:>19} {create}  56 +++++ +++  8192  10  8192  73 +++++ +++ {delete}   9\n",
+            "8:1000:100"
+        )
+    };
+    let document = import(&table(" 8192", " 8192"));
+    assert_eq!(document.rows.len(), 1);
+    let said = notes(&document);
+    assert!(
+        said.iter()
+            .any(|note| note.starts_with("4: This row has the number of files")),
+        "{said:?}"
+    );
+    let run = super::runs_of(&table(" 8192", " 8192")).remove(0);
+    assert_eq!(run.trials.len(), 0);
+    // One other number, and all of them are rates.
+    let run = super::runs_of(&table("15918", " 8192")).remove(0);
+    assert_eq!(run.trials.len(), 4);
+    assert_eq!(run.trials[0].settings["machine"], "vm");
+}

@@ -344,6 +344,16 @@ fn the_oddities_of_each_document_are_notes() {
             "400: The number is missing here; the row is kept without it.",
         ),
         (1, "17: The decimals of this line stand behind a comma."),
+        (
+            1,
+            "17: The text calls this rate a read throughput, and the command beside it writes: it \
+             was read as a rate of writing.",
+        ),
+        (
+            4,
+            "16: The numbers disagree: 115.0 requests per second of 1325.4 ms each keep 152.4 of \
+             them in the queue and the device (Little's law), and the row says 140.9.",
+        ),
         (2, "25: MB of hdparm are 2^20 bytes."),
         (2, "38: K of bonnie++ are 2^10 bytes."),
         (3, "272: MB of this benchmark are 2^20 bytes."),

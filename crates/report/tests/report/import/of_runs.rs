@@ -1,6 +1,7 @@
 //! Documents become runs.
 
 use super::{DOCUMENTS, runs_of as of};
+use diskfacts_plan::Operation;
 use diskfacts_record::{Run, TargetKind};
 use diskfacts_report::{classic, json};
 
@@ -134,4 +135,87 @@ fn fios_json_is_read_with_all_of_its_jobs() {
         let rate = trial.bytes as f64 / trial.seconds;
         assert!((trial.throughput_bytes_per_s / rate - 1.0).abs() < 0.05);
     }
+}
+
+#[test]
+fn the_strided_lines_of_the_document_come_back_to_the_character() {
+    let run = of(DOCUMENTS[0]).remove(0);
+    let is_row = |line: &&str| line.contains("seeks/sec");
+    let sorted = |text: &str| {
+        let mut lines: Vec<String> = text
+            .lines()
+            .filter(is_row)
+            .map(|line| line.trim_end().to_owned())
+            .collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(sorted(&classic::run(&run)), sorted(DOCUMENTS[0]));
+    let modify = run.trials.iter().find(|t| t.stage == "modify").unwrap();
+    assert_eq!(
+        modify.workload.operation,
+        Operation::Modify { percent: 100 }
+    );
+    assert_eq!(modify.workload.stop.fraction, Some(512));
+}
+
+#[test]
+fn what_is_not_said_of_a_trial_is_listed_and_null() {
+    let value = |run: &Run| -> serde_json::Value { serde_json::from_str(&json::run(run)).unwrap() };
+    let device = of(DOCUMENTS[4]).remove(0);
+    let document = value(&device);
+    let workload = &document["trials"][0]["workload"];
+    for key in [
+        "pattern",
+        "block_size",
+        "queue_depth",
+        "streams",
+        "cache",
+        "sync",
+    ] {
+        assert!(workload[key].is_null(), "{key}: {}", workload[key]);
+        let stage = &document["plan"]["stages"][0]["workload"];
+        assert!(stage[key].is_null(), "{key}: {}", stage[key]);
+    }
+    // No request read, so all of them wrote.
+    assert_eq!(workload["operation"], "write");
+    let strided = value(&of(DOCUMENTS[0])[0]);
+    let pattern = &strided["trials"][0]["workload"]["pattern"]["stride"];
+    assert_eq!(pattern["skip_blocks"], 128);
+    assert!(pattern["fixed"].is_null() && pattern["from_start"].is_null());
+}
+
+#[test]
+fn the_document_of_an_imported_run_reads_back_as_the_run() {
+    for text in DOCUMENTS {
+        for run in of(text) {
+            let document = json::run(&run);
+            let read: Run = serde_json::from_str(&document).unwrap();
+            assert_eq!(json::run(&read), document);
+            assert_eq!(read.trials.len(), run.trials.len());
+            for (read, trial) in read.trials.iter().zip(&run.trials) {
+                assert_eq!(read.unsaid, trial.unsaid);
+                assert_eq!((read.bytes, read.ops), (trial.bytes, trial.ops));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_row_of_iostat_keeps_what_it_says_of_the_device() {
+    let run = of(DOCUMENTS[4]).remove(0);
+    let reading = &run.run.source.as_ref().unwrap().readings[0];
+    assert_eq!(reading.line, 16);
+    for (name, value) in [
+        ("requests_per_s", 115.0),
+        ("wait_ms", 1325.4),
+        ("queue_depth", 140.86),
+        ("request_bytes", 1006.4 * 512.0),
+        ("busy", 1.0),
+    ] {
+        let got = reading.values[name];
+        assert!((got - value).abs() < 1e-6, "{name}: {got}");
+    }
+    let wait = run.trials[0].latency_ns.mean.unwrap();
+    assert!((wait - 1325.4e6).abs() < 1.0, "{wait}");
 }
