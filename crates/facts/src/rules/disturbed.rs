@@ -7,11 +7,12 @@
 //! times if there were none (1 / C(6, 3), one-sided rank test of Wilcoxon).
 
 use super::{Context, names};
+use crate::simulated::edit_profile;
 use crate::stages::Stage;
 use crate::words::{measure_with, percent, stage_list};
 use diskfacts_plan::units::show_throughput;
 use diskfacts_plan::{Stop, Workload};
-use diskfacts_record::{Confidence, Finding, Severity, StageFigures};
+use diskfacts_record::{Confidence, Finding, Run, Severity, StageFigures};
 
 pub(super) const NAME: &str = "disturbed";
 
@@ -62,13 +63,26 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         evidence,
         confidence: Confidence::Likely,
         refuted_by: "Trials of the same stage that do as much with it as without.".into(),
-        remedy: format!(
-            "On a disk that seeks, larger pieces at a time lose less: raise the read-ahead \
-             (`blockdev --setra`), or keep such readers apart; then type `{}`.",
-            measure_with(context.run, "--trials", "5")
-        ),
+        remedy: remedy(context.run),
         stages,
     }]
+}
+
+fn remedy(run: &Run) -> String {
+    let again = measure_with(run, "--trials", "5");
+    let rotate = run.stack.leaves().any(|leaf| leaf.rotational == Some(true));
+    if !rotate {
+        return format!(
+            "Both share what the device can do: give the one that may wait a limit, or a device \
+             of its own; then type `{again}`."
+        );
+    }
+    let seeks = "On a disk that seeks, larger pieces at a time lose less: keep such readers apart, \
+                 or raise the read-ahead";
+    match edit_profile(run, "set read_ahead = \"1MiB\" under [host]") {
+        Some(edit) => format!("{seeks}. {edit}"),
+        None => format!("{seeks} (`blockdev --setra`); then type `{again}`."),
+    }
 }
 
 /// Whether two workloads are the same but for what runs beside and when they end.

@@ -97,7 +97,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             .into(),
         remedy: format!(
             "Let the server's threads share one (`CLONE_IO` of clone(2), or one io_uring), or use \
-             a scheduler that does not look at contexts; to see the one alone: {}.",
+             a scheduler that does not look at contexts. To see the one alone: {}",
             edit_plan(context.run, "leave one of the two in `vary`")
         ),
         stages,

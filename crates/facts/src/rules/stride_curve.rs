@@ -216,12 +216,30 @@ fn finding(curve: &Curve<'_>, found: &Crossing) -> Finding {
             percent(0.4),
             show_size(last.distance)
         ),
-        remedy: format!(
-            "Read what lies less than {} apart in one piece, and throw away what is not needed; \
-             keep what is used together within that distance.",
-            show_size(rounded(crossing))
-        ),
+        remedy: remedy(curve.operation, &show_size(rounded(crossing))),
         stages: vec![curve.stage.to_owned()],
+    }
+}
+
+fn remedy(operation: Operation, crossing: &str) -> String {
+    let together = "keep what is used together within that distance";
+    match operation {
+        Operation::Read => format!(
+            "Read what lies less than {crossing} apart in one piece, and throw away what is not \
+             needed; {together}."
+        ),
+        // What lies between cannot be thrown away when it is written.
+        Operation::Write => format!(
+            "Gather writes, and write them by rising place: up to {crossing} apart, many in a row \
+             cost less than as many seeks; {together}."
+        ),
+        Operation::Mixed { .. } | Operation::Modify { .. } => format!(
+            "Do operations by rising place: up to {crossing} apart, many in a row cost less than \
+             as many seeks; {together}."
+        ),
+        Operation::Create | Operation::Stat | Operation::Delete => {
+            format!("Up to {crossing} apart there is no seek; {together}.")
+        }
     }
 }
 
