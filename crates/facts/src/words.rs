@@ -262,6 +262,14 @@ pub(crate) fn edit_stages(run: &Run, what: &str) -> String {
     }
 }
 
+/// A sentence as the end of another.
+pub(crate) fn lower_first(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_lowercase().chain(letters).collect()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

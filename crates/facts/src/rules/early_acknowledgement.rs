@@ -10,7 +10,7 @@ use super::{Context, flush_cost, whole_revolutions};
 use crate::layers::all_leaves;
 use crate::simulated::{edit_profile, planted};
 use crate::stats;
-use crate::words::{list, ratio};
+use crate::words::{list, lower_first, ratio};
 use crate::write_matrix::{Matrix, Revolution, duration, span_of_sizes};
 use diskfacts_record::{Confidence, Finding, Run, Severity};
 
@@ -128,7 +128,12 @@ fn switch_off(run: &Run) -> String {
     let sync = "Sync what must survive a power cut: O_DIRECT alone does not.";
     let rotates = run.stack.leaves().any(|leaf| leaf.rotational == Some(true));
     match edit_profile(run, "set enabled = false under [hdd.write_cache]") {
-        Some(edit) if rotates => format!("{sync} Without the drive's cache: {edit}"),
+        Some(edit) if rotates => {
+            format!(
+                "{sync} To do without the drive's cache, {}",
+                lower_first(&edit)
+            )
+        }
         Some(_) => sync.into(),
         None => format!(
             "{sync} Where the drive's cache is to be off, `hdparm -W 0` or `sdparm --clear WCE` \

@@ -201,6 +201,24 @@ mod tests {
             "{finding:#?}"
         );
         assert_eq!(finding.stages, ["block", "raw"]);
+        // Large folios go down as they are.
+        let mut whole = run(32, 140);
+        testing::each(&mut whole, "block", |trial| {
+            for device in &mut trial.evidence.devices {
+                device.write_merges = 0;
+            }
+        });
+        let finding = of_rule(&whole, NAME).unwrap();
+        assert!(
+            finding
+                .claim
+                .contains("sent writes of 16 KiB as requests of 512 KiB"),
+            "{finding:#?}"
+        );
+        assert!(
+            finding.evidence[0].contains("32 writes in each, no merges counted"),
+            "{finding:#?}"
+        );
     }
 
     #[test]

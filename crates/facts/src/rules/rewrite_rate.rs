@@ -232,6 +232,8 @@ mod tests {
         let claim = |rewrite| found(&run(100_000.0, 100_000.0, rewrite))[0].claim.clone();
         assert!(claim(80_000.0).contains("side by side"));
         assert!(claim(50_000.0).contains("add up"));
+        let even = &found(&run(100_000.0, 100_100.0, 50_000.0))[0].evidence[2];
+        assert!(even.ends_with("both cost about the same."), "{even}");
         assert!(claim(20_000.0).contains("back and forth"));
     }
 

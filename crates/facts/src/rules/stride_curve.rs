@@ -294,6 +294,25 @@ mod tests {
         // 120 MB/s times 6.01 ms are 721 kB, 704 KiB.
         assert!(finding.evidence[2].ends_with("at 768 KiB."), "{finding:?}");
         assert_eq!(finding.confidence, Confidence::Likely);
+        assert!(finding.remedy.starts_with("Read what"), "{finding:?}");
+    }
+
+    #[test]
+    fn who_writes_is_not_told_to_read() {
+        for operation in [
+            Operation::Write,
+            Operation::Mixed { read_percent: 50 },
+            Operation::Modify { percent: 50 },
+        ] {
+            let mut run = run(turning);
+            for trial in &mut run.trials {
+                trial.workload.operation = operation;
+            }
+            let finding = of_rule(&run, NAME).expect("it speaks");
+            let remedy = &finding.remedy;
+            assert!(remedy.contains("by rising place"), "{remedy}");
+            assert!(!remedy.contains("Read"), "{remedy}");
+        }
     }
 
     #[test]

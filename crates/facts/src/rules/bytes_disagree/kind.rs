@@ -7,7 +7,7 @@ use crate::layers::in_memory;
 use crate::layers::reach::{Direction, compresses, count, roots};
 use crate::simulated::edit_profile;
 use crate::stages::Stage;
-use crate::words::{edit_plan, list, percent, ratio, shell, stage_list};
+use crate::words::{edit_plan, list, lower_first, percent, ratio, shell, stage_list};
 use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::show_size;
 use diskfacts_record::{BlockDevice, Confidence, DeviceKind, Severity, StageFigures, Trial};
@@ -250,7 +250,9 @@ impl Kind {
                 edit_profile(run, "set read_ahead = \"0B\" under [host]"),
                 run.stack.top(),
             ) {
-                (Some(edit), _) => format!("If reads are random: {edit}"),
+                (Some(edit), _) => {
+                    format!("If reads are random, {}", lower_first(&edit))
+                }
                 (None, Some(top)) => format!(
                     "If reads are random, type `blockdev --setra 0 {}` as root and measure again; \
                      `blockdev --getra {}` shows what to put back.",
