@@ -37,7 +37,7 @@ pub(crate) fn edit_profile(run: &Run, what: &str) -> Option<String> {
         return None;
     }
     let name = profile(run);
-    Some(if name.ends_with(".toml") {
+    Some(if name.strip_suffix(".toml").is_some() {
         format!("In {}, {what}, and type `{}`.", shell(name), measure(run))
     } else {
         format!(

@@ -375,7 +375,7 @@ mod tests {
         run = testing::healthy();
         testing::rotating(&mut run);
         each(&mut run, "sequential-write", |t| {
-            t.throughput_bytes_per_s *= 2.0
+            t.throughput_bytes_per_s *= 2.0;
         });
         for usage in ["kafka", "video", "backup"] {
             let all = verdicts(&run);

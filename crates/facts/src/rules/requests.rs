@@ -106,7 +106,7 @@ fn finding(context: &Context<'_>, buffered: &Stage<'_>, raw: &Stage<'_>) -> Opti
         return None;
     }
     let size = |bytes: f64| show_size(bytes.round() as u64);
-    let merges = |seen: &Seen| {
+    let counted = |seen: &Seen| {
         if has_merges(seen) {
             format!("{} merges counted for each", ratio(seen.merges_per_request))
         } else {
@@ -119,7 +119,7 @@ fn finding(context: &Context<'_>, buffered: &Stage<'_>, raw: &Stage<'_>) -> Opti
             stage.name,
             size(seen.bytes),
             ratio(times(seen)),
-            merges(seen),
+            counted(seen),
             ratio(seen.depth),
             ratio(seen.wait_ms)
         )
