@@ -19,6 +19,7 @@ pub mod layers;
 pub mod requests;
 pub mod rules;
 mod share;
+mod simulated;
 mod stages;
 pub mod stats;
 pub mod streams;

@@ -8,6 +8,7 @@
 
 mod beside_ended;
 mod bytes_disagree;
+mod cache_burst;
 mod clock;
 mod cpu_bound;
 mod cpu_pressure;
@@ -44,6 +45,7 @@ mod whole_revolutions;
 mod write_choice;
 mod zones;
 
+pub(crate) use cache_burst::of as cache_burst;
 pub(crate) use served_from_cache::SHARE as SERVED_FROM_CACHE;
 pub(crate) use too_noisy::NOTE as NOISE;
 
@@ -156,6 +158,11 @@ const RULES: &[Rule] = &[
         name: flush_not_to_medium::NAME,
         about: "syncs came back sooner than the medium can turn",
         check: flush_not_to_medium::check,
+    },
+    Rule {
+        name: cache_burst::NAME,
+        about: "a write cache took what was written faster than the medium streams",
+        check: cache_burst::check,
     },
     Rule {
         name: other_io::NAME,

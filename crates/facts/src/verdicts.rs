@@ -7,11 +7,11 @@
 //! With one trial neither is known, and a tenth of the figure is taken for it,
 //! the range from which on trials are called noisy.
 //!
-//! A figure that is not one of the disk (memory served it, or operations
-//! failed) decides nothing: unmeasured, with what was seen.
+//! A figure that is not one of the disk (memory or a write cache served it, or
+//! operations failed) decides nothing: unmeasured, with what was seen.
 
 use crate::figures;
-use crate::rules::{Context, NOISE, SERVED_FROM_CACHE};
+use crate::rules::{Context, NOISE, SERVED_FROM_CACHE, cache_burst};
 use crate::stages::Stage;
 use crate::stats;
 use crate::uses::{Limit, Metric, Requirement, Use, uses};
@@ -52,7 +52,7 @@ fn of_requirement(context: &Context<'_>, usage: &Use, needed: &Requirement) -> V
         .each()
         .filter(|(stage, _)| stage.name == needed.stage && (needed.suits)(stage.workload()))
         .map(|(stage, figures)| {
-            let (outcome, measured) = judge(stage, figures, needed);
+            let (outcome, measured) = judge(context, stage, figures, needed);
             verdict(outcome, measured, Some(stage.label()))
         })
         .collect();
@@ -63,6 +63,7 @@ fn of_requirement(context: &Context<'_>, usage: &Use, needed: &Requirement) -> V
 }
 
 fn judge(
+    context: &Context<'_>,
     stage: &Stage<'_>,
     figures: &StageFigures,
     needed: &Requirement,
@@ -79,6 +80,14 @@ fn judge(
     let meant = stage.workload().cache == CacheMode::Warm;
     if cached > SERVED_FROM_CACHE && !meant {
         let words = format!("{words}, but memory served {} of it", percent(cached));
+        return (Outcome::Unmeasured, Some(words));
+    }
+    if let Some(burst) = cache_burst(context, stage, figures) {
+        let words = format!(
+            "{words}, but a write cache took it: {} reads {}",
+            burst.read,
+            show_throughput(burst.read_bytes_per_s)
+        );
         return (Outcome::Unmeasured, Some(words));
     }
     (figure.against(needed.limit), Some(words))
@@ -363,6 +372,21 @@ mod tests {
                 .contains("memory served 100 %"),
             "{kafka:?}"
         );
+        run = testing::healthy();
+        testing::rotating(&mut run);
+        each(&mut run, "sequential-write", |t| {
+            t.throughput_bytes_per_s *= 2.0;
+        });
+        for usage in ["kafka", "video", "backup"] {
+            let all = verdicts(&run);
+            let written = of(&all, usage)[0];
+            assert_eq!(written.outcome, Outcome::Unmeasured, "{written:?}");
+            let measured = written.measured.as_deref().unwrap();
+            assert!(
+                measured.contains("but a write cache took it: sequential-read reads 2097 MB/s"),
+                "{measured}"
+            );
+        }
         run = testing::healthy();
         each(&mut run, "sequential-write", |t| t.errors = 1);
         assert_eq!(outcomes(&run, "kafka"), [Outcome::Unmeasured]);

@@ -33,21 +33,6 @@ pub(crate) fn count(n: u64, thing: &str) -> String {
     }
 }
 
-/// Where a simulated disk says what is planted in it, the beginning of a sentence;
-/// `None` for a real one. `tables` are those of its profile that could be the cause.
-pub(crate) fn planted(run: &Run, tables: &str) -> Option<String> {
-    if run.target.kind != TargetKind::Simulated {
-        return None;
-    }
-    let name = run.target.given.strip_prefix("sim:");
-    let name = name.unwrap_or(&run.target.path);
-    Some(format!(
-        "The disk is simulated: `diskfacts sim {}` prints its profile, where {tables} would be \
-         the cause",
-        shell(name)
-    ))
-}
-
 /// A number of things that need not be whole: `1 flush`, `0.9 flushes`.
 pub(crate) fn ratio_of(value: f64, one: &str, many: &str) -> String {
     let number = ratio(value);
@@ -119,6 +104,18 @@ pub(crate) fn measure(run: &Run) -> String {
     typed(&words_without(run, ""))
 }
 
+/// The command that measures the same of another target.
+pub(crate) fn measure_on(run: &Run, target: &str) -> String {
+    let mut words = words_without(run, "");
+    let given = words.iter_mut().find(|word| **word == run.target.given);
+    match given {
+        Some(word) => target.clone_into(word),
+        // The target was not named as a word of its own.
+        None => words = vec!["measure".to_owned(), target.to_owned()],
+    }
+    typed(&words)
+}
+
 /// The command that measures the same again, but for one option.
 pub(crate) fn measure_with(run: &Run, option: &str, value: &str) -> String {
     let mut words = words_without(run, option);
@@ -126,14 +123,19 @@ pub(crate) fn measure_with(run: &Run, option: &str, value: &str) -> String {
     typed(&words)
 }
 
+/// The option under which a run is printed as its seed or another program prints
+/// it: without findings, so the next one is not to repeat it.
+const STYLE: &str = "--style";
+
 /// What was typed after the name of the program, without this option and its
-/// value.
+/// value, and without the style.
 fn words_without(run: &Run, option: &str) -> Vec<String> {
     let mut left = Vec::new();
     let mut words = run.run.command.iter().skip(1);
     while let Some(word) = words.next() {
-        let with_value = word.split_once('=').is_some_and(|(name, _)| name == option);
-        if word == option {
+        let left_out = |name: &str| name == option || name == STYLE;
+        let with_value = word.split_once('=').is_some_and(|(name, _)| left_out(name));
+        if left_out(word) {
             words.next();
         } else if !with_value {
             left.push(word.clone());
@@ -260,6 +262,14 @@ pub(crate) fn edit_stages(run: &Run, what: &str) -> String {
     }
 }
 
+/// A sentence as the end of another.
+pub(crate) fn lower_first(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_lowercase().chain(letters).collect()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -341,6 +351,10 @@ mod tests {
         run.run.command = ["diskfacts", "/srv", "--full"].map(str::to_owned).into();
         run.plan.trials = 3;
         assert_eq!(measure_longer(&run, 2), "diskfacts /srv --full --trials 6");
+        run.run.command = ["diskfacts", "/srv", "--style", "classic", "--style=classic"]
+            .map(str::to_owned)
+            .into();
+        assert_eq!(measure(&run), "diskfacts /srv");
         run.run.command.clear();
         assert_eq!(measure(&run), "diskfacts measure /srv/data");
         run.plan.name = "mine".into();

@@ -52,7 +52,7 @@ pub(crate) fn run(args: &DdArgs, common: &Common) -> Result<Exit, Failure> {
     } else {
         print(&text)?;
     }
-    Ok(measure::conclude(ended, &[], args.style))
+    Ok(measure::conclude(ended, &[], args.style, common))
 }
 
 /// The operands as text.

@@ -63,13 +63,13 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
         text::run(&ended.run, &closing(&ended, built_in, common), &look)
     };
     print(&text)?;
-    Ok(conclude(ended, &args.uses, args.style))
+    Ok(conclude(ended, &args.uses, args.style, common))
 }
 
 /// Says on standard error what the figures leave unsaid, and how the run ended.
-pub(super) fn conclude(ended: Ended, uses: &[String], style: Style) -> Exit {
+pub(super) fn conclude(ended: Ended, uses: &[String], style: Style, common: &Common) -> Exit {
     let exit = ended.stopped.unwrap_or_else(|| exit_of(&ended.run, uses));
-    let why = why(exit, &ended.run, uses);
+    let why = why(exit, &ended.run, uses, &storing::option(common));
     if style != Style::Facts {
         let said = why.as_deref().filter(|_| ended.not_stored.is_none());
         super::say_classic_notes(&ended.run, said);
@@ -118,8 +118,9 @@ fn exit_of(run: &Run, asked: &[String]) -> Exit {
     }
 }
 
-/// A sentence on an exit that is not 0, for who sees only standard error.
-fn why(exit: Exit, run: &Run, asked: &[String]) -> Option<String> {
+/// A sentence on an exit that is not 0, for who sees only standard error; `option`
+/// is the one that finds the run again.
+fn why(exit: Exit, run: &Run, asked: &[String], option: &str) -> Option<String> {
     let kept = match run.trials.len() {
         1 => "1 complete trial is stored".to_owned(),
         trials => format!("{trials} complete trials are stored"),
@@ -154,11 +155,11 @@ fn why(exit: Exit, run: &Run, asked: &[String]) -> Option<String> {
             match early {
                 Some(note) => note.clone(),
                 None if run.target.kind == TargetKind::Simulated => format!(
-                    "{failed} failed on {}{first}, as its profile has it; `diskfacts show {}` says which",
+                    "{failed} failed on {}{first}, as its profile has it; `diskfacts show {}{option}` says which",
                     run.target.given, run.run.id
                 ),
                 None => format!(
-                    "{failed} failed on {}{first}; `diskfacts show {}` says which",
+                    "{failed} failed on {}{first}; `diskfacts show {}{option}` says which",
                     run.target.given, run.run.id
                 ),
             }

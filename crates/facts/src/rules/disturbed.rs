@@ -7,11 +7,12 @@
 //! times if there were none (1 / C(6, 3), one-sided rank test of Wilcoxon).
 
 use super::{Context, names};
+use crate::simulated::edit_profile;
 use crate::stages::Stage;
 use crate::words::{measure_with, percent, stage_list};
 use diskfacts_plan::units::show_throughput;
 use diskfacts_plan::{Stop, Workload};
-use diskfacts_record::{Confidence, Finding, Severity, StageFigures, TargetKind};
+use diskfacts_record::{Confidence, Finding, Run, Severity, StageFigures, TargetKind};
 use std::cmp::Reverse;
 
 pub(super) const NAME: &str = "disturbed";
@@ -61,12 +62,6 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let stages = names(stages);
-    let repeat = if context.run.target.kind == TargetKind::Imported {
-        String::new()
-    } else {
-        let typed = measure_with(context.run, "--trials", "5");
-        format!("; then type `{typed}`")
-    };
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Note,
@@ -78,12 +73,32 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         evidence,
         confidence: Confidence::Likely,
         refuted_by: "Trials of the same stage that do as much with it as without.".into(),
-        remedy: format!(
-            "On a disk that seeks, larger pieces at a time lose less: raise the read-ahead \
-             (`blockdev --setra`), or keep such readers apart{repeat}."
-        ),
+        remedy: remedy(context.run),
         stages,
     }]
+}
+
+fn remedy(run: &Run) -> String {
+    let again = if run.target.kind == TargetKind::Imported {
+        // A document cannot be asked again.
+        String::new()
+    } else {
+        format!("; then type `{}`", measure_with(run, "--trials", "5"))
+    };
+    let known = run.stack.leaves().find_map(|leaf| leaf.rotational);
+    let seeks = "On a disk that seeks, larger pieces at a time lose less: keep such readers apart, \
+                 or raise the read-ahead";
+    match (
+        known,
+        edit_profile(run, "set read_ahead = \"1MiB\" under [host]"),
+    ) {
+        (Some(false), _) => format!(
+            "Both share what the device can do: give the one that may wait a limit, or a device \
+             of its own{again}."
+        ),
+        (_, Some(edit)) => format!("{seeks}. {edit}"),
+        (_, None) => format!("{seeks} (`blockdev --setra`){again}."),
+    }
 }
 
 /// Whether two workloads are the same but for what runs beside and when they end.

@@ -8,10 +8,11 @@
 
 use super::{Context, flush_cost, whole_revolutions};
 use crate::layers::all_leaves;
+use crate::simulated::{edit_profile, planted};
 use crate::stats;
-use crate::words::{list, ratio};
+use crate::words::{list, lower_first, ratio};
 use crate::write_matrix::{Matrix, Revolution, duration, span_of_sizes};
-use diskfacts_record::{Confidence, Finding, Severity};
+use diskfacts_record::{Confidence, Finding, Run, Severity};
 
 pub(super) const NAME: &str = "early-acknowledgement";
 
@@ -91,16 +92,22 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             } else {
                 Confidence::Possible
             },
-            "Sync what must survive a power cut: O_DIRECT alone does not. Where the drive's \
-             cache is to be off, `hdparm -W 0` or `sdparm --clear WCE` does it.",
+            switch_off(context.run),
         )
     } else if times <= FREE && volatile {
         (
             "A sync costs nothing here: either the drive's cache survives a power cut, or the \
              drive, or what emulates it, acknowledges a flush before the medium has the data.",
             Confidence::Possible,
-            "Look for power-loss protection in the data sheet, or for the cache mode of the \
-             virtual disk; only pulling the plug tells for sure.",
+            match planted(
+                context.run,
+                "`protected` of its write cache or lying_flush of [faults]",
+            ) {
+                Some(planted) => format!("{planted}."),
+                None => "Look for power-loss protection in the data sheet, or for the cache mode \
+                         of the virtual disk; only pulling the plug tells for sure."
+                    .into(),
+            },
         )
     } else {
         return Vec::new();
@@ -112,16 +119,33 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         evidence,
         confidence,
         refuted_by: "The same latencies with the drive's write cache switched off.".into(),
-        remedy: remedy.into(),
+        remedy,
         stages: Matrix::stages(pairs.iter().flat_map(|(synced, plain)| [*synced, *plain])),
     }]
+}
+
+fn switch_off(run: &Run) -> String {
+    let sync = "Sync what must survive a power cut: O_DIRECT alone does not.";
+    let rotates = run.stack.leaves().any(|leaf| leaf.rotational == Some(true));
+    match edit_profile(run, "set enabled = false under [hdd.write_cache]") {
+        Some(edit) if rotates => {
+            format!(
+                "{sync} To do without the drive's cache, {}",
+                lower_first(&edit)
+            )
+        }
+        Some(_) => sync.into(),
+        None => format!(
+            "{sync} Where the drive's cache is to be off, `hdparm -W 0` or `sdparm --clear WCE` \
+             does it."
+        ),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::{matrix_run, of_rule, seed_run, wobble};
-    use diskfacts_record::Run;
 
     fn run(times: f64, write_cache: Option<&str>) -> Run {
         let mut run = matrix_run(|mode, size| {

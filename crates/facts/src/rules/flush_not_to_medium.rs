@@ -7,17 +7,17 @@
 
 use super::{Context, names};
 use crate::layers::{REVOLUTION_NS_MIN, faster_than_revolutions};
+use crate::simulated::{is_simulated, planted};
 use crate::stats;
 use crate::words::{count, list, stage_list};
 use crate::write_matrix::duration;
-use diskfacts_record::{Confidence, Finding, Severity, TargetKind};
+use diskfacts_record::{Confidence, Finding, Severity};
 
 pub(super) const NAME: &str = "flush-not-to-medium";
 
 pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let run = context.run;
-    let simulated = run.target.kind == TargetKind::Simulated;
-    if !simulated && run.machine.virtualization.is_some() {
+    if !is_simulated(run) && run.machine.virtualization.is_some() {
         return Vec::new();
     }
     let mut evidence = Vec::new();
@@ -64,14 +64,21 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         ),
         evidence,
         confidence: Confidence::Likely,
-        refuted_by: "A cache that survives a power cut (a controller with a battery, a hybrid \
-                     disk's flash), or a device that does not rotate: `lsblk -d -o NAME,ROTA,MODEL` \
-                     and its data sheet tell."
-            .into(),
-        remedy: "Do not rely on this disk for what must survive a power cut before you have \
-                 pulled the plug in a test; `hdparm -W 0` or `sdparm --clear WCE` switches its \
-                 cache off."
-            .into(),
+        refuted_by: if is_simulated(run) {
+            "A write cache with `protected` in the profile of the simulated disk.".into()
+        } else {
+            "A cache that survives a power cut (a controller with a battery, a hybrid disk's \
+             flash), or a device that does not rotate: `lsblk -d -o NAME,ROTA,MODEL` and its data \
+             sheet tell."
+                .into()
+        },
+        remedy: match planted(run, "lying_flush of [faults]") {
+            Some(planted) => format!("{planted}."),
+            None => "Do not rely on this disk for what must survive a power cut before you have \
+                     pulled the plug in a test; `hdparm -W 0` or `sdparm --clear WCE` switches \
+                     its cache off."
+                .into(),
+        },
         stages,
     }]
 }

@@ -1,7 +1,8 @@
 //! Operations failed: counted, with what came back and where it began.
 
 use super::{Context, names};
-use crate::words::{count, is_copy, list, measure_with, planted, shell, stage_list};
+use crate::simulated::planted;
+use crate::words::{count, is_copy, list, measure_with, shell, stage_list};
 use diskfacts_plan::units::{exact_size, show_size};
 use diskfacts_record::evidence::ErrorCount;
 use diskfacts_record::{Confidence, Finding, Severity};

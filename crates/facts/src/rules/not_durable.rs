@@ -1,7 +1,7 @@
 //! Writes without sync to a disk with a volatile write cache: the figure is how
 //! fast the disk says "got it", not how fast data becomes durable. Said once.
 
-use super::{Context, names};
+use super::{Context, cache_burst, names};
 use crate::words::{edit_stages, list, stage_list};
 use diskfacts_plan::SyncMode;
 use diskfacts_record::{Confidence, Finding, Severity};
@@ -19,9 +19,11 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let stages = names(
         context
             .doing_io()
-            .filter(|(stage, _)| {
+            .filter(|(stage, figures)| {
                 let workload = stage.workload();
-                workload.operation.writes() && workload.sync == SyncMode::None
+                // Of a burst into a cache that is said with more.
+                let burst = cache_burst::of(context, stage, figures).is_some();
+                workload.operation.writes() && workload.sync == SyncMode::None && !burst
             })
             .map(|(stage, _)| stage.name),
     );

@@ -9,8 +9,9 @@ use super::{Context, names};
 use crate::journal::beyond_own;
 use crate::layers::in_memory;
 use crate::layers::reach::{Direction, count, dirty_before, roots};
+use crate::simulated::is_simulated;
 use crate::stages::Stage;
-use crate::words::{count as number, list, measure, percent, stage_list};
+use crate::words::{count as number, edit_stages, list, measure, percent, stage_list};
 use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::show_size;
 use diskfacts_record::{BlockDevice, Confidence, DeviceKind, Finding, Severity, Stack, Trial};
@@ -81,6 +82,11 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
 }
 
 fn remedy(context: &Context<'_>) -> String {
+    if is_simulated(context.run) {
+        // No process of this machine uses it: only an earlier stage can.
+        let edit = "set sync = \"at-end\" in the stages that write before these";
+        return edit_stages(context.run, edit);
+    }
     format!(
         "Find who it is with `pidstat -d 1` or `iotop -o`, stop it, then type `{}`.",
         measure(context.run)

@@ -91,6 +91,12 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     findings
 }
 
+/// Whether the block layer counted merges: the page cache may hand it large
+/// requests as they are.
+fn has_merges(seen: &Seen) -> bool {
+    seen.merges_per_request > 0.0
+}
+
 fn finding(context: &Context<'_>, buffered: &Stage<'_>, raw: &Stage<'_>) -> Option<Finding> {
     let (merged, single) = (Seen::of(buffered)?, Seen::of(raw)?);
     let block = buffered.workload().block_size;
@@ -100,14 +106,20 @@ fn finding(context: &Context<'_>, buffered: &Stage<'_>, raw: &Stage<'_>) -> Opti
         return None;
     }
     let size = |bytes: f64| show_size(bytes.round() as u64);
+    let counted = |seen: &Seen| {
+        if has_merges(seen) {
+            format!("{} merges counted for each", ratio(seen.merges_per_request))
+        } else {
+            "no merges counted".to_owned()
+        }
+    };
     let line = |stage: &Stage<'_>, seen: &Seen| {
         format!(
-            "{}: requests of {} ({} writes in each, {} merges counted for each), {} on their way, \
-             {} ms each.",
+            "{}: requests of {} ({} writes in each, {}), {} on their way, {} ms each.",
             stage.name,
             size(seen.bytes),
             ratio(times(seen)),
-            ratio(seen.merges_per_request),
+            counted(seen),
             ratio(seen.depth),
             ratio(seen.wait_ms)
         )
@@ -116,10 +128,16 @@ fn finding(context: &Context<'_>, buffered: &Stage<'_>, raw: &Stage<'_>) -> Opti
         rule: NAME.into(),
         severity: Severity::Note,
         claim: format!(
-            "Through the page cache the kernel merged writes of {} into requests of {}, with {} \
-             on their way behind one writer; with direct I/O each write is one request, so {} \
+            "Through the page cache the kernel {} writes of {} {} requests of {}, with {} on \
+             their way behind one writer; with direct I/O each write is one request, so {} \
              measures the latency of a write.",
+            if has_merges(&merged) {
+                "merged"
+            } else {
+                "sent"
+            },
             show_size(block),
+            if has_merges(&merged) { "into" } else { "as" },
             size(merged.bytes),
             ratio(merged.depth),
             raw.name
@@ -183,6 +201,24 @@ mod tests {
             "{finding:#?}"
         );
         assert_eq!(finding.stages, ["block", "raw"]);
+        // Large folios go down as they are.
+        let mut whole = run(32, 140);
+        testing::each(&mut whole, "block", |trial| {
+            for device in &mut trial.evidence.devices {
+                device.write_merges = 0;
+            }
+        });
+        let finding = of_rule(&whole, NAME).unwrap();
+        assert!(
+            finding
+                .claim
+                .contains("sent writes of 16 KiB as requests of 512 KiB"),
+            "{finding:#?}"
+        );
+        assert!(
+            finding.evidence[0].contains("32 writes in each, no merges counted"),
+            "{finding:#?}"
+        );
     }
 
     #[test]

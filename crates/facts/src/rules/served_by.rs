@@ -10,7 +10,7 @@
 
 use super::disturbed::TRIALS;
 use super::{Context, names};
-use crate::words::{edit_plan, ratio, stage_list};
+use crate::words::{edit_plan, lower_first, ratio, stage_list};
 use diskfacts_plan::units::show_throughput;
 use diskfacts_plan::{IoContext, Pool, Stop, Workload};
 use diskfacts_record::{Confidence, Finding, Severity, StageFigures};
@@ -106,8 +106,8 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             .into(),
         remedy: format!(
             "Let the server's threads share one (`CLONE_IO` of clone(2), or one io_uring), or use \
-             a scheduler that does not look at contexts; to see the one alone: {}.",
-            edit_plan(context.run, "leave one of the two in `vary`")
+             a scheduler that does not look at contexts. To see the one alone, {}",
+            lower_first(&edit_plan(context.run, "leave one of the two in `vary`"))
         ),
         stages,
     }]

@@ -1,8 +1,9 @@
 //! Nothing was completed for a while in the middle of a trial.
 
 use super::{Context, names};
+use crate::simulated::planted;
 use crate::stats;
-use crate::words::{count, measure_longer, percent, planted, stage_list};
+use crate::words::{count, measure_longer, percent, stage_list};
 use diskfacts_plan::units::show_duration;
 use diskfacts_record::evidence::Intervals;
 use diskfacts_record::{Confidence, Finding, Run, Severity};

@@ -260,12 +260,30 @@ fn finding(curve: &Curve<'_>, found: &Crossing) -> Finding {
             percent(0.4),
             show_size(last.distance)
         ),
-        remedy: format!(
-            "Read what lies less than {} apart in one piece, and throw away what is not needed; \
-             keep what is used together within that distance.",
-            show_size(rounded(crossing))
-        ),
+        remedy: remedy(curve.operation, &show_size(rounded(crossing))),
         stages: vec![curve.stage.to_owned()],
+    }
+}
+
+fn remedy(operation: Operation, crossing: &str) -> String {
+    let together = "keep what is used together within that distance";
+    match operation {
+        Operation::Read => format!(
+            "Read what lies less than {crossing} apart in one piece, and throw away what is not \
+             needed; {together}."
+        ),
+        // What lies between cannot be thrown away when it is written.
+        Operation::Write => format!(
+            "Gather writes, and write them by rising place: up to {crossing} apart, many in a row \
+             cost less than as many seeks; {together}."
+        ),
+        Operation::Mixed { .. } | Operation::Modify { .. } => format!(
+            "Do operations by rising place: up to {crossing} apart, many in a row cost less than \
+             as many seeks; {together}."
+        ),
+        Operation::Create | Operation::Stat | Operation::Delete => {
+            format!("Up to {crossing} apart there is no seek; {together}.")
+        }
     }
 }
 
@@ -320,6 +338,25 @@ mod tests {
         // 120 MB/s times 6.01 ms are 721 kB, 704 KiB.
         assert!(finding.evidence[2].ends_with("at 768 KiB."), "{finding:?}");
         assert_eq!(finding.confidence, Confidence::Likely);
+        assert!(finding.remedy.starts_with("Read what"), "{finding:?}");
+    }
+
+    #[test]
+    fn who_writes_is_not_told_to_read() {
+        for operation in [
+            Operation::Write,
+            Operation::Mixed { read_percent: 50 },
+            Operation::Modify { percent: 50 },
+        ] {
+            let mut run = run(turning);
+            for trial in &mut run.trials {
+                trial.workload.operation = operation;
+            }
+            let finding = of_rule(&run, NAME).expect("it speaks");
+            let remedy = &finding.remedy;
+            assert!(remedy.contains("by rising place"), "{remedy}");
+            assert!(!remedy.contains("Read"), "{remedy}");
+        }
     }
 
     #[test]

@@ -7,10 +7,11 @@
 
 use super::{Context, names, warm_up};
 use crate::figures;
+use crate::simulated::{Slower, is_simulated};
 use crate::stages::Stage;
-use crate::words::{longer, percent, planted, stage_list, worst};
+use crate::words::{longer, percent, stage_list, worst};
 use diskfacts_plan::units::{rate_digits, show_throughput};
-use diskfacts_record::{Confidence, Figure, Finding, Severity, TargetKind};
+use diskfacts_record::{Confidence, Figure, Finding, Severity, TargetKind, Trial};
 
 pub(super) const NAME: &str = "too-noisy";
 
@@ -21,8 +22,12 @@ const WARNING: f64 = 0.2;
 /// The rates of a stage without a first trial that stands apart: that is a
 /// finding of its own.
 fn rates(stage: &Stage<'_>) -> Figure {
+    figures::figure(after_warm_up(stage).iter().map(|t| t.iops))
+}
+
+fn after_warm_up<'s, 'a>(stage: &'s Stage<'a>) -> &'s [&'a Trial] {
     let skip = usize::from(warm_up::difference(stage).is_some());
-    figures::figure(stage.trials.iter().skip(skip).map(|t| t.iops))
+    &stage.trials[skip..]
 }
 
 /// How wide the rates lie, over their median.
@@ -37,6 +42,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let mut evidence = Vec::new();
     let mut stages = Vec::new();
     let mut most = 0.0_f64;
+    let mut slower = None;
     for (stage, figures) in context.each() {
         // The rate of an open loop is the plan's.
         if stage.workload().rate.is_some() {
@@ -46,7 +52,10 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         let Some(width) = width(&rates).filter(|width| *width > NOTE) else {
             continue;
         };
-        most = most.max(width);
+        if width > most {
+            most = width;
+            slower = Slower::of(&stage.label(), after_warm_up(stage));
+        }
         stages.push(stage.name);
         let told = sentence(stage, &rates, &figures.throughput_bytes_per_s, width);
         evidence.push((width, told));
@@ -55,6 +64,12 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let stages = names(stages);
+    let mut evidence = worst(evidence);
+    // Of the stage that differs most.
+    let cause = slower.map(|(cause, line)| {
+        evidence.push(line);
+        cause
+    });
     vec![Finding {
         rule: NAME.into(),
         severity: if most > WARNING {
@@ -68,24 +83,25 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             stage_list(&stages),
             percent(most)
         ),
-        evidence: worst(evidence),
+        evidence,
         confidence: Confidence::Certain,
         refuted_by: "A longer run whose trials agree.".into(),
-        remedy: remedy(context, &stages),
+        remedy: remedy(context, &stages, cause),
         stages,
     }]
 }
 
-fn remedy(context: &Context<'_>, stages: &[String]) -> String {
+fn remedy(context: &Context<'_>, stages: &[String], cause: Option<Slower>) -> String {
     if context.run.target.kind == TargetKind::Imported {
         return "A document cannot be asked again: let the program that wrote it measure longer, \
                 with nothing else running, and import that."
             .into();
     }
     let longer = longer(context.run, stages, 2);
-    // On a simulated disk nothing else runs but what its profile says.
-    match planted(context.run, "[faults.neighbour]") {
-        Some(planted) => format!("Measure longer. {longer} {planted}."),
+    match cause {
+        Some(cause) => format!("{} {longer}", cause.remedy(context.run)),
+        // Nothing else runs on a simulated disk.
+        None if is_simulated(context.run) => format!("Measure longer. {longer}"),
         None => format!("Stop what else runs here, then measure longer. {longer}"),
     }
 }

@@ -6,7 +6,10 @@
 //! introduction to disk drive modeling", IEEE Computer 27(3), 1994).
 //!
 //! Spoken of only when the rate follows the position as a whole (Spearman's rank
-//! correlation), so that a disturbance at one position is no zone.
+//! correlation), so that a disturbance at one position is no zone. Positions that
+//! are much slower than their neighbours are told apart (`slow_spots`).
+
+mod slow_spots;
 
 use super::Context;
 use crate::words::percent;
@@ -47,10 +50,16 @@ struct Zone {
 }
 
 pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let findings = series(context)
-        .into_iter()
-        .filter_map(|(stage, positions)| finding(stage, &positions));
-    findings.collect()
+    let mut findings = Vec::new();
+    for (stage, positions) in series(context) {
+        let (usual, slow) = slow_spots::part(&positions);
+        if !slow.is_empty() {
+            findings.push(slow_spots::finding(context.run, stage, &usual, &slow));
+        }
+        // A slow spot is no zone.
+        findings.extend(finding(stage, &usual));
+    }
+    findings
 }
 
 /// Sequential direct stages that differ in nothing but their position, by name.
@@ -243,10 +252,52 @@ mod tests {
     }
 
     #[test]
-    fn a_flat_target_and_a_slow_spot_are_no_zones() {
+    fn a_slow_spot_is_told_as_one_and_not_as_a_zone() {
+        let all = |rate: &dyn Fn(usize) -> f64| check(&Context::new(&run(rate)));
+        let flat = all(&|i| if i == 20 { 100e6 } else { 500e6 });
+        let [spot] = &flat[..] else {
+            panic!("{flat:#?}");
+        };
+        assert_eq!(
+            spot.claim,
+            "1 of 32 positions is much slower than its neighbours: that at 20 GiB. Zones of a \
+             disk are not like this."
+        );
+        assert_eq!(
+            spot.evidence,
+            ["20 GiB: 100.0 MB/s (95.4 MiB/s), 500.0 MB/s (476.8 MiB/s) at 19 GiB."]
+        );
+        // At the rim, where all behind is faster; zones are found in the rest.
+        let falling = |i: usize| 270e6 - i as f64 * 4e6;
+        let rim = all(&|i| if i < 2 { 92e6 } else { falling(i) });
+        let [spot, zones] = &rim[..] else {
+            panic!("{rim:#?}");
+        };
+        assert_eq!(spot.severity, Severity::Warning);
+        assert!(
+            spot.claim.starts_with(
+                "2 of 32 positions are much slower than their neighbours: those at 0 B and 1 GiB."
+            ),
+            "{spot:#?}"
+        );
+        assert!(
+            zones.claim.contains("262.0 MB/s (249.9 MiB/s) at 2 GiB"),
+            "{zones:#?}"
+        );
+        // At the other end, and with the fast end behind.
+        for slow in [0, 1, 30, 31] {
+            let spot = all(&|i| if i == slow { 50e6 } else { falling(i) });
+            assert_eq!(spot.len(), 2, "{slow} {spot:#?}");
+            let spot = all(&|i| if i == slow { 50e6 } else { falling(31 - i) });
+            assert_eq!(spot.len(), 2, "{slow} {spot:#?}");
+        }
+        assert_eq!(all(&falling).len(), 1);
+        assert_eq!(all(&|i| falling(31 - i)).len(), 1);
+    }
+
+    #[test]
+    fn a_flat_target_and_noise_have_no_zones() {
         assert_eq!(of_rule(&run(|i| 500e6 + (i % 5) as f64 * 1e6), NAME), None);
-        let spot = |i| if i == 20 { 100e6 } else { 500e6 };
-        assert_eq!(of_rule(&run(spot), NAME), None);
         // Noise, large and without order.
         let noise = |i: usize| 400e6 + ((i * 7919) % 32) as f64 * 5e6;
         assert_eq!(of_rule(&run(noise), NAME), None);

@@ -41,7 +41,13 @@ pub(crate) fn write(page: &mut Page<'_>, verdicts: &[Verdict]) {
     let unmeasured: Vec<String> = verdicts
         .iter()
         .filter(|verdict| verdict.outcome == Outcome::Unmeasured)
-        .map(|verdict| format!("{} (needs {})", verdict.profile, verdict.needed))
+        .map(|verdict| {
+            // A figure that is not one of the disk, and why.
+            let seen = verdict.measured.is_some();
+            let seen = seen.then(|| format!("; measured {}", measured(verdict)));
+            let seen = seen.unwrap_or_default();
+            format!("{} (needs {}{seen})", verdict.profile, verdict.needed)
+        })
         .collect();
     if !unmeasured.is_empty() {
         page.titled(

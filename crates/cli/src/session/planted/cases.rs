@@ -67,6 +67,20 @@ pub(super) const CASES: &[(&str, Planting)] = &[
         setup.only("log-write").workload.stop.time_ns = Some(2000 * MS);
         setup.profile.faults.lying_flush = true;
     }),
+    ("cache-burst", |setup| {
+        // Less than half of what its write cache holds in each trial.
+        *setup = Setup::on("hdd-20tb-cmr");
+        let mut read = setup.only("sequential-read").clone();
+        read.workload.block_size = MIB;
+        let mut write = read.clone();
+        write.name = "sequential-write".into();
+        write.workload.operation = Operation::Write;
+        write.workload.stop = Stop {
+            bytes: Some(96 * MIB),
+            ..Stop::default()
+        };
+        setup.plan.stages = vec![read, write];
+    }),
     ("other-io", |setup| {
         setup.only("random-read");
         setup.plant.neighbour = Some(NeighbourParameters {

@@ -4,6 +4,8 @@
 //! where it has to speak and disks where it has to be silent.
 
 use super::setup::Setup;
+use diskfacts_disk::Extent;
+use diskfacts_disk::defects::SlowZone;
 use diskfacts_plan::{Operation, Stop, builtin};
 use diskfacts_record::Run;
 
@@ -139,6 +141,42 @@ fn each_rule_of_a_sweep_has_to_speak_somewhere_and_to_be_silent_somewhere() {
         assert!(of_plan().any(|case| case.speak.contains(&rule)), "{rule}");
         assert!(!of_plan().all(|case| case.speak.contains(&rule)), "{rule}");
     }
+}
+
+/// Zones fall from the rim inwards, so what is slow there and not behind it is none.
+#[test]
+fn a_slow_zone_at_the_rim_is_told_beside_the_zones_of_the_rest() {
+    let slow = Case {
+        truth: "the first twentieth takes three times as long",
+        profile: "hdd-20tb-cmr",
+        plant: |setup| {
+            setup.profile.faults.slow_zones = vec![SlowZone {
+                extent: Extent {
+                    start: 0,
+                    end: 1_000_000_000_000,
+                },
+                time_percent: 300,
+            }];
+        },
+        plan: "zones",
+        speak: &["zones"],
+    };
+    let run = measured(&slow);
+    let zones = run.findings.iter().filter(|f| f.rule == "zones");
+    let claims: Vec<&str> = zones.map(|finding| finding.claim.as_str()).collect();
+    let [spots, zones] = claims[..] else {
+        panic!("{claims:#?}");
+    };
+    assert!(
+        spots.starts_with(
+            "2 of 32 positions are much slower than their neighbours: those at 0 B and "
+        ),
+        "{spots}"
+    );
+    assert!(
+        zones.starts_with("The rate depends on the position"),
+        "{zones}"
+    );
 }
 
 /// The author of seed 000 took a filesystem for faster than a raw partition, and

@@ -52,6 +52,8 @@ fn is_so(finding: &Finding, run: &Run, is_protected: bool) -> bool {
     let mut stages = finding.stages.iter();
     let stage = |name: &String| run.plan.stage(name).expect("a stage of the plan").clone();
     match finding.rule.as_str() {
+        // As much as its cache holds is written as fast as that takes it.
+        "cache-burst" => stages.all(|name| name == "sequential-write"),
         "not-durable" => stages.all(|name| is_unsynced(&stage(name))),
         "too-few-trials" => stages.all(|name| is_scattered(&stage(name))),
         "too-noisy" | "warm-up" => is_protected,

@@ -5,8 +5,9 @@ use super::SHARE;
 use crate::journal::beyond_own;
 use crate::layers::in_memory;
 use crate::layers::reach::{Direction, compresses, count, roots};
+use crate::simulated::edit_profile;
 use crate::stages::Stage;
-use crate::words::{edit_plan, list, percent, ratio, shell, stage_list};
+use crate::words::{edit_plan, list, lower_first, percent, ratio, shell, stage_list};
 use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::show_size;
 use diskfacts_record::{BlockDevice, Confidence, DeviceKind, Severity, StageFigures, Trial};
@@ -245,14 +246,20 @@ impl Kind {
                 "Look for holes in the backing file with `filefrag -v`, and at the stack with \
                  `diskfacts devices {given}`."
             ),
-            Self::ReadAhead => match run.stack.top() {
-                Some(top) => format!(
+            Self::ReadAhead => match (
+                edit_profile(run, "set read_ahead = \"0B\" under [host]"),
+                run.stack.top(),
+            ) {
+                (Some(edit), _) => {
+                    format!("If reads are random, {}", lower_first(&edit))
+                }
+                (None, Some(top)) => format!(
                     "If reads are random, type `blockdev --setra 0 {}` as root and measure again; \
                      `blockdev --getra {}` shows what to put back.",
                     shell(&top.path),
                     shell(&top.path)
                 ),
-                None => edit_plan(run, "set cache = \"direct\" in this stage"),
+                (None, None) => edit_plan(run, "set cache = \"direct\" in this stage"),
             },
             Self::Journal => "Nothing needs to be done: it is what a commit costs on this \
                               filesystem. To see the device alone, give a raw device that holds \

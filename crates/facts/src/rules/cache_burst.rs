@@ -1,0 +1,188 @@
+//! A write cache took what was written: the figure is how fast it takes data, and
+//! not how fast the medium does.
+//!
+//! A disk that turns writes a track in the revolutions in which it reads one, so in
+//! order it writes at most as fast as it reads (both are one number in data sheets).
+//! What goes in faster lies in a cache, of the drive or of a controller, and goes on
+//! only until that is full. Flash has caches of its own, of which reads tell nothing,
+//! so there nothing is said.
+
+use super::{Context, names};
+use crate::stages::Stage;
+use crate::words::{edit_stages, longer, lower_first, ratio, stage_list};
+use diskfacts_plan::units::{show_size, show_throughput};
+use diskfacts_plan::{CacheMode, Operation, Pattern, SyncMode};
+use diskfacts_record::{Confidence, Finding, Severity, StageFigures};
+
+pub(super) const NAME: &str = "cache-burst";
+
+/// Written over read from which on it was the cache. Between the outermost and the
+/// innermost track rates differ by more, so only reads from the same place count;
+/// within a span of some GiB they differ by a few per cent.
+const TIMES: f64 = 1.3;
+
+/// Writes in order of one stage that went in faster than the medium streams.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Burst<'a> {
+    /// The stage that read the same place.
+    pub(crate) read: &'a str,
+    /// Its rate, bytes per second.
+    pub(crate) read_bytes_per_s: f64,
+}
+
+/// The burst that a stage is, if it is one.
+pub(crate) fn of<'a>(
+    context: &Context<'a>,
+    stage: &Stage<'_>,
+    figures: &StageFigures,
+) -> Option<Burst<'a>> {
+    let turn = |context: &Context<'_>| {
+        let mut leaves = context.run.stack.leaves().peekable();
+        leaves.peek().is_some() && leaves.all(|leaf| leaf.rotational == Some(true))
+    };
+    let writes = stage.workload();
+    let unsynced = writes.operation == Operation::Write && writes.sync == SyncMode::None;
+    if !unsynced || !is_stream(stage, figures) || !turn(context) {
+        return None;
+    }
+    let reads = context.doing_io().filter(|(other, figures)| {
+        let reads = other.workload();
+        // Larger blocks read no slower: what is slow in small ones is no bound.
+        reads.operation == Operation::Read
+            && reads.block_size >= writes.block_size
+            && reads.offset == writes.offset
+            && other.settings == stage.settings
+            && is_stream(other, figures)
+    });
+    let fastest = reads
+        .map(|(other, figures)| Burst {
+            read: other.name,
+            read_bytes_per_s: figures.throughput_bytes_per_s.median,
+        })
+        .max_by(|a, b| a.read_bytes_per_s.total_cmp(&b.read_bytes_per_s))?;
+    let rate = figures.throughput_bytes_per_s.median;
+    (rate > TIMES * fastest.read_bytes_per_s).then_some(fastest)
+}
+
+/// In order, past the page cache, as fast as it goes, without errors.
+fn is_stream(stage: &Stage<'_>, figures: &StageFigures) -> bool {
+    let workload = stage.workload();
+    let rate = figures.throughput_bytes_per_s.median;
+    workload.pattern == Pattern::Sequential
+        && workload.cache == CacheMode::Direct
+        && workload.rate.is_none()
+        && workload.beside.is_none()
+        && stage.trials.iter().all(|t| t.direct_refused().is_none())
+        && figures.errors == 0
+        && rate.is_finite()
+        && rate > 0.0
+}
+
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let run = context.run;
+    let mut evidence = Vec::new();
+    let mut stages = Vec::new();
+    let mut most = 0.0_f64;
+    for (stage, figures) in context.doing_io() {
+        let Some(burst) = of(context, stage, figures) else {
+            continue;
+        };
+        let rate = figures.throughput_bytes_per_s.median;
+        most = most.max(rate / burst.read_bytes_per_s);
+        let each = stage.sum(|t| t.evidence.issued.write_bytes) / stage.trials.len() as u64;
+        stages.push(stage.name);
+        evidence.push(format!(
+            "{}: written {}, {} in each trial; {} reads the same place at {}.",
+            stage.label(),
+            show_throughput(rate),
+            show_size(each),
+            burst.read,
+            show_throughput(burst.read_bytes_per_s)
+        ));
+    }
+    if stages.is_empty() {
+        return Vec::new();
+    }
+    let stages = names(stages);
+    evidence.push("A disk that turns writes in order no faster than it reads.".into());
+    vec![Finding {
+        rule: NAME.into(),
+        severity: Severity::Warning,
+        claim: format!(
+            "A write cache took what {} wrote, {} times as fast as the medium streams: the disk \
+             cannot go on like this, and what was acknowledged need not be on its medium.",
+            stage_list(&stages),
+            ratio(most)
+        ),
+        evidence,
+        confidence: Confidence::Likely,
+        refuted_by: "The same rate when many times as much is written in each trial.".into(),
+        remedy: format!(
+            "Write more than the cache holds: {} Or wait for it: {}",
+            lower_first(&longer(run, &stages, 10)),
+            lower_first(&edit_stages(run, "set sync = \"at-end\" in these stages"))
+        ),
+        stages,
+    }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{self, each, of_rule, only};
+    use diskfacts_record::Run;
+
+    /// A survey of a disk that turns, which writes in order so many times as fast as
+    /// it reads.
+    fn written(times: f64) -> Run {
+        let mut run = testing::healthy();
+        testing::rotating(&mut run);
+        each(&mut run, "sequential-write", |trial| {
+            trial.throughput_bytes_per_s *= times;
+            trial.iops *= times;
+        });
+        run
+    }
+
+    #[test]
+    fn what_goes_in_faster_than_the_medium_streams_was_taken_by_a_cache() {
+        let finding = only(&written(2.0), NAME);
+        assert_eq!(finding.severity, Severity::Warning);
+        assert_eq!(finding.stages, ["sequential-write"]);
+        assert!(
+            finding.claim.contains("2 times as fast as the medium"),
+            "{finding:#?}"
+        );
+        assert!(
+            finding.evidence[0].contains("sequential-read reads the same place at 2097 MB/s"),
+            "{finding:#?}"
+        );
+        assert!(!finding.remedy.contains(".."), "{finding:#?}");
+        testing::silent(&written(1.2));
+    }
+
+    #[test]
+    fn what_explains_it_keeps_the_rule_silent() {
+        for explain in [
+            // Flash.
+            (|run| run.stack.devices[1].rotational = Some(false)) as fn(&mut Run),
+            |run| run.stack.devices[1].rotational = None,
+            |run| run.stack.devices.clear(),
+            // The medium was waited for.
+            |run| {
+                each(run, "sequential-write", |t| {
+                    t.workload.sync = SyncMode::AtEnd;
+                });
+            },
+            // Read elsewhere, in smaller blocks, or not at all.
+            |run| each(run, "sequential-read", |t| t.workload.offset = 1 << 40),
+            |run| each(run, "sequential-read", |t| t.workload.block_size = 4096),
+            |run| run.trials.retain(|t| t.stage != "sequential-read"),
+            |run| each(run, "sequential-read", |t| t.errors = 1),
+        ] {
+            let mut run = written(2.0);
+            explain(&mut run);
+            assert_eq!(of_rule(&run, NAME), None);
+        }
+    }
+}
