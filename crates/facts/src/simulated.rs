@@ -145,8 +145,8 @@ impl Slower {
                     .into()
             }
             Self::Queue => format!(
-                "The requests before it are the stage's own where several are in flight, the \
-                 write-back of an earlier stage, or those of [faults.neighbour], where the \
+                "The requests before it are the stage's own where several are in flight, those of \
+                 what runs beside it, the write-back of an earlier stage, or those of [faults.neighbour], where the \
                  profile has one: {prints}."
             ),
             Self::Chance => {

@@ -148,7 +148,8 @@ fn a_profile_of_ones_own_is_read_from_a_file_and_its_faults_show() {
         .expect_code(1)
         .expect_stdout("1 operation failed")
         .expect_stdout("first at byte 65536 (64 KiB)")
-        .expect_stderr("as its profile has it");
+        .expect_stderr("as its profile has it")
+        .expect_stderr(" --store ");
 }
 
 #[test]

@@ -139,3 +139,30 @@ fn sentence(stage: &Stage<'_>, figures: &StageFigures, alone: &StageFigures) -> 
         percent((with.median + other) / without.median)
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    #[test]
+    fn seeks_are_spoken_of_where_a_disk_turns_and_settings_where_there_are_any() {
+        let mut run = testing::healthy();
+        for device in &mut run.stack.devices {
+            device.rotational = Some(false);
+        }
+        let still = remedy(&run);
+        assert!(!still.contains("seek"), "{still}");
+        assert!(!still.contains("--setra"), "{still}");
+        testing::rotating(&mut run);
+        assert!(remedy(&run).contains("`blockdev --setra`"));
+        run.target.kind = diskfacts_record::TargetKind::Simulated;
+        run.target.given = "sim:my.toml".into();
+        let simulated = remedy(&run);
+        assert!(
+            simulated.contains("In my.toml, set read_ahead"),
+            "{simulated}"
+        );
+        assert!(!simulated.contains("--setra"), "{simulated}");
+    }
+}

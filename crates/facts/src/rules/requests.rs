@@ -8,7 +8,7 @@ use super::{Context, names};
 use crate::requests::Requests;
 use crate::stages::Stage;
 use crate::stats;
-use crate::words::{edit_plan, ratio};
+use crate::words::{edit_plan, ratio, ratio_of};
 use diskfacts_plan::units::show_size;
 use diskfacts_plan::{CacheMode, On, Operation, Pattern, SyncMode, Workload};
 use diskfacts_record::{Confidence, Finding, Severity};
@@ -115,10 +115,10 @@ fn finding(context: &Context<'_>, buffered: &Stage<'_>, raw: &Stage<'_>) -> Opti
     };
     let line = |stage: &Stage<'_>, seen: &Seen| {
         format!(
-            "{}: requests of {} ({} writes in each, {}), {} on their way, {} ms each.",
+            "{}: requests of {} ({} in each, {}), {} on their way, {} ms each.",
             stage.name,
             size(seen.bytes),
-            ratio(times(seen)),
+            ratio_of(times(seen), "write", "writes"),
             counted(seen),
             ratio(seen.depth),
             ratio(seen.wait_ms)

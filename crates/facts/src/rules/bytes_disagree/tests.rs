@@ -23,6 +23,16 @@ fn wasteful_read_ahead_is_a_warning_and_a_little_is_a_note() {
         finding.remedy.contains("blockdev --setra 0 /dev/vda1"),
         "{finding:?}"
     );
+    let mut simulated = run.clone();
+    simulated.target.kind = diskfacts_record::TargetKind::Simulated;
+    simulated.target.given = "sim:my.toml".into();
+    let finding = testing::of_rule(&simulated, NAME).expect("it speaks");
+    assert!(
+        finding.remedy.starts_with(
+            "If reads are random, in my.toml, set read_ahead = \"0B\" under [host], and type"
+        ),
+        "{finding:?}"
+    );
     fetched(&mut run, "buffered-read", 1.1);
     assert_eq!(only(&run, NAME).severity, Severity::Note);
     fetched(&mut run, "buffered-read", 1.015);
