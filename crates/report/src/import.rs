@@ -17,6 +17,7 @@ mod headings;
 mod json_text;
 mod lines;
 mod oddities;
+mod once;
 mod prose;
 mod recognise;
 mod reports;
@@ -140,7 +141,7 @@ impl Reader {
         if self.json.takes(text) {
             if let Some((first, whole)) = self.json.line(line, text, &mut self.document) {
                 let above = self.conditions.of_heading();
-                fio::read(first, &whole, above, &mut self.document);
+                fio::read(first, &whole, above.as_ref(), &mut self.document);
             }
             return;
         }

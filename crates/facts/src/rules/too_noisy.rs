@@ -8,9 +8,9 @@
 use super::{Context, names, warm_up};
 use crate::figures;
 use crate::stages::Stage;
-use crate::words::{longer, percent, planted, stage_list, worst};
+use crate::words::{longer, of_document, percent, planted, stage_list, worst};
 use diskfacts_plan::units::{rate_digits, show_throughput};
-use diskfacts_record::{Confidence, Figure, Finding, Severity, TargetKind};
+use diskfacts_record::{Confidence, Figure, Finding, Severity};
 
 pub(super) const NAME: &str = "too-noisy";
 
@@ -77,10 +77,8 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
 }
 
 fn remedy(context: &Context<'_>, stages: &[String]) -> String {
-    if context.run.target.kind == TargetKind::Imported {
-        return "A document cannot be asked again: let the program that wrote it measure longer, \
-                with nothing else running, and import that."
-            .into();
+    if let Some(said) = of_document(context.run, "measure longer") {
+        return said;
     }
     let longer = longer(context.run, stages, 2);
     // On a simulated disk nothing else runs but what its profile says.

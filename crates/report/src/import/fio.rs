@@ -149,7 +149,7 @@ const KEPT: [&str; 16] = [
 pub(super) fn read(
     line: u64,
     text: &str,
-    heading: Option<(String, String)>,
+    heading: Option<&(String, String)>,
     document: &mut Document,
 ) {
     let output: Output = match serde_json::from_str(text) {
@@ -198,7 +198,7 @@ pub(super) fn read(
             let mut settings: BTreeMap<String, String> =
                 kept.map(|(n, v)| (n.clone(), v.clone())).collect();
             settings.insert("job".to_owned(), job.jobname.clone());
-            settings.extend(heading.clone());
+            settings.extend(heading.cloned());
             if let Some((number, of)) = clone {
                 settings.insert("clone".to_owned(), format!("{number} of {of}"));
             }

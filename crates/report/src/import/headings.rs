@@ -3,7 +3,7 @@
 //! documents of before and after a change have the same settings then, and can be
 //! compared.
 
-use super::{Document, Format};
+use super::{Document, Format, quoted};
 
 /// Name of the setting.
 const HEADING: &str = "heading";
@@ -28,6 +28,9 @@ pub(super) fn note(document: &mut Document) {
                 row.settings.remove(HEADING);
             }
         }
-        document.note(line, format!("Above these rows stands '{heading}'."));
+        document.note(
+            line,
+            format!("Above these rows stands '{}'.", quoted(&heading)),
+        );
     }
 }

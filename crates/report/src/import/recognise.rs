@@ -199,6 +199,7 @@ fn csv(at: At<'_>, conditions: &Conditions, document: &mut Document) -> bool {
     }
     match at.text.trim().parse() {
         Ok(row) => {
+            super::once::take_tables(at.line, &row, document);
             let measured = Measured::BonnieCsv(Box::new(row));
             let settings = conditions.of_heading().into_iter().collect();
             push(at, Format::Bonnie, settings, measured, document);

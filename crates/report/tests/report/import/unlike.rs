@@ -203,3 +203,61 @@ fn which_latency_of_fio_was_read_is_said_and_what_syncs_took() {
     assert_eq!((latency.p50, latency.max), (Some(4500), Some(90_000)));
     assert!(!notes(&import(&whole)).iter().any(|n| n.contains("clat")));
 }
+
+#[test]
+fn the_csv_of_bonnie_below_its_table_is_counted_once() {
+    let table = "Version  1.96       ------Sequential Output------ --Sequential Input- --Random-\n\
+                 Concurrency   1     -Per Chr- --Block-- -Rewrite- -Per Chr- --Block-- --Seeks--\n\
+                 Machine        Size K/sec %CP K/sec %CP K/sec %CP K/sec %CP K/sec %CP  /sec %CP\n\
+                 web1             1G   800  92 108776  14 103820  11  3276  76 606148  23 170.3   8\n";
+    let csv = "1.97,1.96,web1,1,1390000000,1G,,800,92,108776,14,103820,11,3276,76,606148,23,170.3,8,\
+               ,,,,,,,,,,,,,,,,,,,,,,,,,,,,";
+    assert_eq!(csv.matches(',').count(), 47);
+    let both = format!("{table}\n{csv}\n");
+    let document = import(&both);
+    assert_eq!(document.rows.len(), 1, "{document:#?}");
+    says(
+        &both,
+        "6: This is the same test as the table at line 4, and is counted once.",
+    );
+    let run = runs_of(&both).remove(0);
+    assert_eq!(run.trials.len(), 6);
+    assert!(run.trials.iter().all(|trial| trial.number == 1));
+    assert_eq!(setting(&run.trials[0], "concurrency"), "1");
+    // Another rate is another test, and so is another machine.
+    for other in [
+        both.replace(",108776,", ",108976,"),
+        both.replace(",web1,", ",web2,"),
+    ] {
+        assert_eq!(import(&other).rows.len(), 2);
+    }
+}
+
+#[test]
+fn notes_are_with_the_run_of_their_rows() {
+    let text = format!("{HDPARM}\nIt felt like 5 MB/s to me.\n{LINE}It felt like 6 MB/s to me.\n");
+    let runs = runs_of(&text);
+    let notes_of = |run: &Run, word: &str| {
+        let notes = run.run.notes.iter();
+        notes.filter(|note| note.contains(word)).count()
+    };
+    assert_eq!(runs.len(), 2);
+    let (dd, hdparm) = (&runs[0], &runs[1]);
+    assert_eq!(dd.run.source.as_ref().unwrap().format, "dd");
+    assert_eq!(
+        (notes_of(dd, "MB of dd"), notes_of(dd, "MB of hdparm")),
+        (1, 0)
+    );
+    assert_eq!(
+        (
+            notes_of(hdparm, "MB of dd"),
+            notes_of(hdparm, "MB of hdparm")
+        ),
+        (0, 1)
+    );
+    assert_eq!((notes_of(dd, "5 MB/s"), notes_of(dd, "6 MB/s")), (0, 1));
+    assert_eq!(
+        (notes_of(hdparm, "5 MB/s"), notes_of(hdparm, "6 MB/s")),
+        (1, 0)
+    );
+}
