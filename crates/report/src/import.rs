@@ -23,6 +23,7 @@ mod recognise;
 mod reports;
 mod row;
 pub mod runs;
+mod series;
 mod tables;
 
 pub use lines::{ReadError, read};
@@ -165,6 +166,7 @@ impl Reader {
         self.tables.end(&mut self.document);
         headings::note(&mut self.document);
         reports::tell_apart(&mut self.document);
+        series::tell_apart(&mut self.document);
         oddities::note(&mut self.document);
         devices::note(&mut self.document);
         self.document.notes.sort_by_key(|note| note.line);

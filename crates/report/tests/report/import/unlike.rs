@@ -261,3 +261,22 @@ fn notes_are_with_the_run_of_their_rows() {
         (1, 0)
     );
 }
+
+#[test]
+fn letters_that_begin_anew_are_another_series() {
+    let command = "$ dd if=/dev/sdb of=/dev/null bs=64K count=80000\n";
+    let text =
+        format!("{command}a) 102 MB/s\nb) 104 MB/s\nWith the patch\na) 130 MB/s\nb) 131 MB/s\n");
+    let run = runs_of(&text).remove(0);
+    assert_eq!(
+        column(&run, "series"),
+        [("", 1), ("", 2), ("2", 1), ("2", 2)]
+    );
+    let same = super::DOCUMENTS.map(|text| {
+        let rows = import(text).rows;
+        rows.iter()
+            .filter(|row| row.settings.contains_key("series"))
+            .count()
+    });
+    assert_eq!(same, [0; 5]);
+}
