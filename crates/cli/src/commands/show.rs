@@ -58,9 +58,8 @@ fn no_lines(run: &Run) -> Failure {
     let source = run.run.source.as_ref();
     let format = source.map_or("", |source| source.format.as_str());
     Failure::wrong_call(format!(
-        "{} was imported from lines of {format}, of which a classic style prints none; of an \
-         imported run it prints those of stride and write-matrix. Its document, {}, has the \
-         lines",
+        "{} was imported from {format}, and no classic style prints its lines again: of imported \
+         runs only those from stride and write-matrix have one. The lines stand in {}",
         run.run.id, run.target.path
     ))
 }

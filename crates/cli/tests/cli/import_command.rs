@@ -129,7 +129,7 @@ fn formats_without_lines_to_print_have_one_refusal() {
         }
         shown.expect_code(2);
         assert_eq!(shown.stdout, "");
-        let said = format!("{id} was imported from lines of {format}, of which a classic style");
+        let said = format!("{id} was imported from {format}, and no classic style prints its");
         assert!(shown.stderr.contains(&said), "{}", shown.stderr);
         refused.push(format.to_owned());
     }

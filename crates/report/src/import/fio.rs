@@ -169,7 +169,7 @@ pub(super) fn read(
     let mut completions_alone = false;
     for job in output.jobs {
         let clone = clones.next(&job.jobname);
-        note_syncs(line, &job, document);
+        note_syncs(line, &job, clone, document);
         if job.error != 0 {
             let text = format!(
                 "fio says that job {} failed (error {}).",
@@ -232,7 +232,7 @@ pub(super) fn read(
 }
 
 /// Says what the syncs of a job took, which is in no latency of its writes.
-fn note_syncs(line: u64, job: &Job, document: &mut Document) {
+fn note_syncs(line: u64, job: &Job, clone: Option<(usize, usize)>, document: &mut Document) {
     let times = &job.sync.lat_ns;
     if times.max == 0 {
         return;
@@ -240,8 +240,9 @@ fn note_syncs(line: u64, job: &Job, document: &mut Document) {
     let ms = |ns: f64| format!("{:.3} ms", ns / 1e6);
     let percentile = times.percentile(99.0);
     let p99 = percentile.map_or_else(String::new, |ns| format!(", p99 {}", ms(ns as f64)));
+    let which = clone.map_or_else(String::new, |(number, of)| format!(" ({number} of {of})"));
     let text = format!(
-        "Job {} synced {} times, mean {}{p99}, longest {}: the latencies of its writes are without \
+        "Job {}{which} synced {} times, mean {}{p99}, longest {}: the latencies of its writes are without \
          this.",
         quoted(&job.jobname),
         job.sync.total_ios.max(times.samples),

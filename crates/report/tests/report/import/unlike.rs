@@ -174,6 +174,12 @@ fn clones_of_a_job_of_fio_are_streams_and_no_repeats() {
         "1: Job db has 2 entries, its clones that ran at the same time: each is kept by its number \
          and is no repeat. Together they did 2 MB/s.",
     );
+    let syncs = notes(&import(&text));
+    assert!(
+        syncs
+            .iter()
+            .any(|note| note.starts_with("1: Job db (2 of 2) synced 999 times"))
+    );
     // With group_reporting there is one, of all streams; a second document repeats it.
     let one = fio(&[JOB]);
     let run = runs_of(&format!("{one}{one}")).remove(0);
