@@ -15,7 +15,7 @@ mod storing;
 mod target;
 
 use args::{Cli, Command, Misread};
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ErrorKind};
 use exit::{Exit, Failure, say};
 use std::process::ExitCode;
 
@@ -37,12 +37,23 @@ fn main() -> ExitCode {
                 // Help and version are answers; the rest is a wrong call.
                 ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Exit::Done.into(),
                 ErrorKind::MissingRequiredArgument => {
-                    say("Name a folder, a file or a block device, as in `diskfacts measure .`");
+                    say(hint(&error));
                     Exit::WrongCall.into()
                 }
                 _ => Exit::WrongCall.into(),
             }
         }
+    }
+}
+
+/// What to type where an argument is missing.
+fn hint(error: &clap::Error) -> &'static str {
+    let missing = error.get(ContextKind::InvalidArg).map(ToString::to_string);
+    if missing.is_some_and(|missing| missing.contains("<FILE>")) {
+        "Name a file with results of other programs, as in `diskfacts import results.txt`; - is \
+         standard input"
+    } else {
+        "Name a folder, a file or a block device, as in `diskfacts measure .`"
     }
 }
 

@@ -141,6 +141,10 @@ fn words_without(run: &Run, option: &str) -> Vec<String> {
             left.push(word.clone());
         }
     }
+    if run.target.kind == TargetKind::Imported {
+        // An import measures nothing again: what it is of may be measured.
+        return vec!["measure".to_owned(), "TARGET".to_owned()];
+    }
     if left.is_empty() {
         // A run whose command is not known, or did not name a target.
         left = vec!["measure".to_owned(), run.target.given.clone()];
@@ -174,9 +178,24 @@ pub(crate) fn measure_longer(run: &Run, factor: u64) -> String {
     measure_with(run, "--time", &longer)
 }
 
+/// What to do about figures of a document, where diskfacts can be told nothing:
+/// `what` is what the other program has to do, as `measure longer`. `None` for a
+/// run of our own.
+pub(crate) fn of_document(run: &Run, what: &str) -> Option<String> {
+    (run.target.kind == TargetKind::Imported).then(|| {
+        format!(
+            "A document cannot be asked again: let the program that wrote it {what}, with nothing \
+             else running, and import that."
+        )
+    })
+}
+
 /// How to measure these stages longer, the end of a sentence: by the time of the
 /// run, or by their own stop rules where the plan gives them some.
 pub(crate) fn longer(run: &Run, stages: &[String], factor: u64) -> String {
+    if let Some(said) = of_document(run, "measure longer") {
+        return said;
+    }
     if is_copy(run) {
         return "Copy more, with a larger count= or from a longer input.".to_owned();
     }
@@ -217,6 +236,9 @@ pub(crate) fn longer(run: &Run, stages: &[String], factor: u64) -> String {
 /// How to change something in the plan and measure with it: `what` continues
 /// "in it, ...".
 pub(crate) fn edit_plan(run: &Run, what: &str) -> String {
+    if let Some(said) = of_document(run, "measure otherwise") {
+        return said;
+    }
     if is_copy(run) {
         return "Copy again with other operands: iflag= and oflag= take direct, dsync and sync, \
                 conv= takes fsync and fdatasync, bs= and count= say how much."
@@ -322,6 +344,31 @@ mod tests {
     fn many_stages_are_counted_and_few_are_named() {
         assert_eq!(stage_list(&["a", "b", "c"]), "a, b and c");
         assert_eq!(stage_list(&["a", "b", "c", "d"]), "4 stages");
+    }
+
+    #[test]
+    fn what_to_do_about_a_document_is_no_command_of_ours() {
+        let mut run = testing::healthy();
+        run.target.kind = TargetKind::Imported;
+        run.plan.name = "imported-dd".into();
+        run.run.command = ["diskfacts", "import", "results.txt"]
+            .map(str::to_owned)
+            .into();
+        let stages: Vec<String> = run.plan.stages.iter().map(|s| s.name.clone()).collect();
+        for said in [
+            longer(&run, &stages, 2),
+            edit_plan(&run, "set streams = 2"),
+            edit_stages(&run, "set streams = 2"),
+        ] {
+            assert!(
+                said.starts_with("A document cannot be asked again"),
+                "{said}"
+            );
+            assert!(!said.contains('`'), "{said}");
+        }
+        for command in [measure(&run), measure_longer(&run, 2)] {
+            assert!(command.starts_with("diskfacts measure TARGET"), "{command}");
+        }
     }
 
     #[test]

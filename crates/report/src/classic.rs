@@ -94,6 +94,13 @@ fn median_trial<'r>(run: &'r Run, figures: &StageFigures) -> Option<&'r Trial> {
     trials.get(middle).copied()
 }
 
+/// Whether lines that were imported can be printed again: of the other formats a
+/// run keeps less than its lines said, as of several volumes in one table.
+fn comes_back(run: &Run) -> bool {
+    let source = run.run.source.as_ref();
+    source.is_none_or(|source| matches!(source.format.as_str(), "stride" | "write-matrix"))
+}
+
 fn format(plan: &Plan) -> Option<&'static Format> {
     FORMATS.iter().find(|format| (format.has)(plan))
 }
@@ -123,15 +130,17 @@ pub fn notes(run: &Run) -> Vec<String> {
 }
 
 /// The figures of a run in the format of its plan; nothing for a plan without
-/// one ([`has`]).
+/// one ([`has`]), and for an imported run of another format than `stride` and
+/// `write-matrix`.
 pub fn run(run: &Run) -> String {
-    format(&run.plan).map_or_else(String::new, |format| (format.lines)(run))
+    let format = format(&run.plan).filter(|_| comes_back(run));
+    format.map_or_else(String::new, |format| (format.lines)(run))
 }
 
 /// The figures of a run in the CSV of the program; nothing for a plan without one
 /// ([`has_csv`]).
 pub fn csv(run: &Run) -> String {
-    if has_csv(&run.plan) {
+    if has_csv(&run.plan) && comes_back(run) {
         bonnie::csv(run)
     } else {
         String::new()

@@ -13,13 +13,17 @@ mod command;
 mod conditions;
 mod devices;
 pub mod fio;
+mod headings;
 mod json_text;
 mod lines;
 mod oddities;
+mod once;
 mod prose;
 mod recognise;
+mod reports;
 mod row;
 pub mod runs;
+mod series;
 mod tables;
 
 pub use lines::{ReadError, read};
@@ -137,7 +141,8 @@ impl Reader {
         let line = self.document.lines;
         if self.json.takes(text) {
             if let Some((first, whole)) = self.json.line(line, text, &mut self.document) {
-                fio::read(first, &whole, &mut self.document);
+                let above = self.conditions.of_heading();
+                fio::read(first, &whole, above.as_ref(), &mut self.document);
             }
             return;
         }
@@ -148,7 +153,9 @@ impl Reader {
             &mut self.conditions,
             &mut self.tables,
         );
-        if !known && !self.conditions.line(text) {
+        if known {
+            self.conditions.passed();
+        } else if !self.conditions.line(text) {
             recognise::note_unknown(at, &mut self.document);
         }
     }
@@ -157,6 +164,9 @@ impl Reader {
     pub fn finish(mut self) -> Document {
         self.json.end(&mut self.document);
         self.tables.end(&mut self.document);
+        headings::note(&mut self.document);
+        reports::tell_apart(&mut self.document);
+        series::tell_apart(&mut self.document);
         oddities::note(&mut self.document);
         devices::note(&mut self.document);
         self.document.notes.sort_by_key(|note| note.line);

@@ -105,7 +105,11 @@ fn document(path: &Path) -> Result<Document, Failure> {
         import::read(BufReader::with_capacity(1 << 16, file))
     };
     result.map_err(|error| match error {
-        ReadError::Binary { .. } => {
+        ReadError::Gzip if path.as_os_str() != "-" => Failure::wrong_call(format!(
+            "{shown} cannot be imported: it is compressed by gzip; `zcat {shown} | diskfacts \
+             import -` reads it"
+        )),
+        ReadError::Binary { .. } | ReadError::Gzip => {
             Failure::wrong_call(format!("{shown} cannot be imported: {error}"))
         }
         ReadError::Io(error) => Failure::failed(format!("reading {shown} failed: {error}")),

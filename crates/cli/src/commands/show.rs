@@ -5,6 +5,7 @@ use crate::args::{Common, ShowArgs, Style};
 use crate::exit::{Exit, Failure, OrFail};
 use crate::session::conclude;
 use crate::{look, storing};
+use diskfacts_record::{Run, TargetKind};
 use diskfacts_report::text::Closing;
 use diskfacts_report::{classic, json, text};
 
@@ -19,12 +20,18 @@ pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
     let text = if args.json {
         json::run(&run)
     } else if args.style != Style::Facts {
-        super::check_classic(args.style, &run.plan)?;
-        if args.style == Style::Classic {
+        if run.target.kind != TargetKind::Imported {
+            super::check_classic(args.style, &run.plan)?;
+        }
+        let lines = if args.style == Style::Classic {
             classic::run(&run)
         } else {
             classic::csv(&run)
+        };
+        if run.target.kind == TargetKind::Imported && lines.is_empty() {
+            return Err(no_lines(&run));
         }
+        lines
     } else {
         let closing = Closing {
             stored: format!("Stored as {} in {}.", run.run.id, store.path().display()),
@@ -44,4 +51,15 @@ pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
         super::say_classic_notes(&run, None);
     }
     Ok(Exit::Done)
+}
+
+/// An imported run has no lines of another program to print.
+fn no_lines(run: &Run) -> Failure {
+    let source = run.run.source.as_ref();
+    let format = source.map_or("", |source| source.format.as_str());
+    Failure::wrong_call(format!(
+        "{} was imported from {format}, and no classic style prints its lines again: of imported \
+         runs only those from stride and write-matrix have one. The lines stand in {}",
+        run.run.id, run.target.path
+    ))
 }

@@ -110,12 +110,101 @@ fn the_imported_write_matrix_prints_the_lines_that_were_read() {
 }
 
 #[test]
+fn formats_without_lines_to_print_have_one_refusal() {
+    let case = Case::new();
+    let files: Vec<PathBuf> = DOCUMENTS.iter().map(|(name, _)| document(name)).collect();
+    let mut refused = Vec::new();
+    for id in import(&case, &files)
+        .iter()
+        .flat_map(|file| words(&file["runs"]))
+    {
+        let shown = case.diskfacts(["show", &id, "--json"]).run();
+        let run: Value = serde_json::from_str(&shown.stdout).expect("a run");
+        let format = run["run"]["source"]["format"].as_str().expect("a format");
+        let shown = case.diskfacts(["show", &id, "--style", "classic"]).run();
+        if matches!(format, "stride" | "write-matrix") {
+            shown.expect_code(0);
+            assert!(!shown.stdout.is_empty());
+            continue;
+        }
+        shown.expect_code(2);
+        assert_eq!(shown.stdout, "");
+        let said = format!("{id} was imported from {format}, and no classic style prints its");
+        assert!(shown.stderr.contains(&said), "{}", shown.stderr);
+        refused.push(format.to_owned());
+    }
+    refused.sort_unstable();
+    refused.dedup();
+    assert_eq!(
+        refused,
+        [
+            "bonnie",
+            "dd",
+            "hdparm",
+            "iostat-linux",
+            "iostat-solaris",
+            "readahead",
+            "text"
+        ]
+    );
+}
+
+#[test]
+fn remedies_for_documents_have_no_command_that_imports_or_edits_them() {
+    let case = Case::new();
+    let files: Vec<PathBuf> = DOCUMENTS.iter().map(|(name, _)| document(name)).collect();
+    let mut remedies = 0;
+    for id in import(&case, &files)
+        .iter()
+        .flat_map(|file| words(&file["runs"]))
+    {
+        let shown = case.diskfacts(["show", &id, "--json"]).run();
+        let run: Value = serde_json::from_str(&shown.stdout).expect("a run");
+        for finding in run["findings"].as_array().expect("findings") {
+            let remedy = finding["remedy"].as_str().expect("a remedy");
+            for wrong in [
+                "diskfacts import",
+                "diskfacts plans",
+                "--time",
+                "--trials",
+                "TARGET",
+            ] {
+                assert!(!remedy.contains(wrong), "{remedy}");
+            }
+            remedies += 1;
+        }
+    }
+    assert!(remedies > 3, "{remedies}");
+}
+
+#[test]
+fn an_import_without_a_file_is_told_what_to_name() {
+    let case = Case::new();
+    let finished = case.diskfacts(["import"]).run();
+    finished.expect_code(2);
+    assert!(
+        finished
+            .stderr
+            .contains("as in `diskfacts import results.txt`"),
+        "{}",
+        finished.stderr
+    );
+    assert!(
+        !finished.stderr.contains("diskfacts measure"),
+        "{}",
+        finished.stderr
+    );
+}
+
+#[test]
 fn what_cannot_be_read_exits_with_2_and_says_what_would_be_read() {
     let case = Case::new();
     let folder = case.folder("results");
     let empty = case.text_file("empty.txt", "");
     let prose = case.text_file("prose.txt", "It felt like 5 MB/s to me.\n");
     let binary = case.text_file("binary", "ELF\0\0\0");
+    let packed = case.path("results.gz");
+    std::fs::write(&packed, [0x1f, 0x8b, 8, 0, 0, 0, 0, 0]).expect("a file");
     for (path, said) in [
         (case.path("nowhere.txt"), "there is no such file"),
         (folder, "is a folder; name the files in it"),
@@ -125,6 +214,8 @@ fn what_cannot_be_read_exits_with_2_and_says_what_would_be_read() {
             "Nearest, line 1: This looks like a measurement and was not understood",
         ),
         (binary, "line 1 has a NUL byte"),
+        (packed.clone(), "it is compressed by gzip; `zcat "),
+        (packed, "results.gz | diskfacts import -` reads it"),
     ] {
         let finished = case.diskfacts(["import"]).arg(&path).run();
         finished.expect_code(2);

@@ -9,7 +9,7 @@
 
 use super::Context;
 use crate::stats;
-use crate::words::{count, list, measure_with, percent};
+use crate::words::{count, list, measure_with, of_document, percent};
 use crate::write_matrix::Matrix;
 use diskfacts_plan::WriteMode;
 use diskfacts_record::{Confidence, Finding, Severity};
@@ -94,10 +94,12 @@ fn not_shown(context: &Context<'_>, matrix: &Matrix<'_>, said: String) -> Findin
         evidence: vec![said],
         confidence: Confidence::Certain,
         refuted_by: "More trials that agree with each other.".into(),
-        remedy: format!(
-            "Type `{}`, while nothing else uses the disk.",
-            measure_with(context.run, "--trials", "5")
-        ),
+        remedy: of_document(context.run, "measure more often").unwrap_or_else(|| {
+            format!(
+                "Type `{}`, while nothing else uses the disk.",
+                measure_with(context.run, "--trials", "5")
+            )
+        }),
         stages: Matrix::stages(&matrix.cells),
     }
 }

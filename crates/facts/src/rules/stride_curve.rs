@@ -65,11 +65,12 @@ struct Curve<'a> {
 }
 
 /// The settings of an imported line that say where its blocks lie.
-type Place<'a> = [Option<&'a str>; 2];
+type Place<'a> = [Option<&'a str>; 3];
 
 fn place<'a>(context: &Context<'a>, settings: &'a BTreeMap<String, String>) -> Place<'a> {
     let imported = context.run.target.kind == TargetKind::Imported;
-    ["place", "at"].map(|name| settings.get(name).filter(|_| imported).map(String::as_str))
+    ["place", "at", "heading"]
+        .map(|name| settings.get(name).filter(|_| imported).map(String::as_str))
 }
 
 /// What a curve shows.

@@ -9,9 +9,9 @@ use super::{Context, names, warm_up};
 use crate::figures;
 use crate::simulated::{Slower, is_simulated};
 use crate::stages::Stage;
-use crate::words::{longer, percent, stage_list, worst};
+use crate::words::{longer, of_document, percent, stage_list, worst};
 use diskfacts_plan::units::{rate_digits, show_throughput};
-use diskfacts_record::{Confidence, Figure, Finding, Severity, TargetKind, Trial};
+use diskfacts_record::{Confidence, Figure, Finding, Severity, Trial};
 
 pub(super) const NAME: &str = "too-noisy";
 
@@ -92,10 +92,8 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
 }
 
 fn remedy(context: &Context<'_>, stages: &[String], cause: Option<Slower>) -> String {
-    if context.run.target.kind == TargetKind::Imported {
-        return "A document cannot be asked again: let the program that wrote it measure longer, \
-                with nothing else running, and import that."
-            .into();
+    if let Some(said) = of_document(context.run, "measure longer") {
+        return said;
     }
     let longer = longer(context.run, stages, 2);
     match cause {

@@ -1,5 +1,7 @@
-//! Whether the numbers of a strided line agree with each other.
+//! Whether the numbers of a strided line, or of a line of dd, agree with each
+//! other.
 
+use crate::formats::dd;
 use crate::formats::stride::{MB, Row};
 
 /// The numbers that do not follow from the others, a sentence each.
@@ -40,6 +42,35 @@ pub(super) fn disagreements(row: &Row) -> Vec<String> {
         }
     }
     found
+}
+
+/// Largest share by which dd's six digits of seconds are rounded: half of the
+/// last digit of 1.00000.
+const SECONDS_ROUNDED: f64 = 5e-6;
+
+/// Where the rate of a line of dd is not its bytes in its seconds, beyond the
+/// rounding of both.
+pub(super) fn of_dd(summary: &dd::Summary) -> Option<String> {
+    let rate = summary.rate?;
+    if summary.seconds <= 0.0 {
+        return None;
+    }
+    let expected = summary.bytes as f64 / summary.seconds;
+    let half_digit = dd::Rate {
+        value: 0.5 * 0.1_f64.powi(i32::try_from(rate.decimals).unwrap_or(i32::MAX)),
+        ..rate
+    };
+    // A tie may be rounded either way, and is not exact in a float.
+    let rounding = half_digit.bytes_per_s() * 1.000_001 + expected * SECONDS_ROUNDED;
+    ((expected - rate.bytes_per_s()).abs() > rounding).then(|| {
+        format!(
+            "{} bytes in {} s are {expected:.0} bytes per second, and the line says {}. It was read \
+             by its bytes and seconds.",
+            summary.bytes,
+            summary.seconds,
+            rate.with(summary.mark)
+        )
+    })
 }
 
 #[cfg(test)]

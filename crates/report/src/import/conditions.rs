@@ -5,6 +5,28 @@ use std::collections::BTreeMap;
 
 /// Fewest signs of a rule across the page.
 const RULE: usize = 20;
+/// Programs that a line behind a root's prompt calls; other text behind a `#` is
+/// a heading.
+const CALLED: [&str; 18] = [
+    "dd",
+    "hdparm",
+    "iostat",
+    "fio",
+    "bonnie++",
+    "while",
+    "for",
+    "sync",
+    "echo",
+    "sudo",
+    "time",
+    "cat",
+    "ls",
+    "mount",
+    "umount",
+    "blockdev",
+    "cd",
+    "diskfacts",
+];
 /// Schedulers that Linux has had.
 const SCHEDULERS: [&str; 8] = [
     "noop",
@@ -48,6 +70,13 @@ pub(super) struct Conditions {
     initializing: bool,
     /// The heading that stands above, a line that ends with a colon.
     pub(super) heading: String,
+    /// What a heading says of the rows below it, where it says nothing that has a
+    /// name: `# before the upgrade`, `After:`.
+    above: Option<String>,
+    /// The line directly above, which a rule makes a heading.
+    previous: String,
+    /// The device of hdparm's lines, `/dev/sda:`.
+    device: Option<String>,
     /// The stage that the heading above names, as `--style classic` prints it:
     /// `reader (beside=nothing, served-by=one thread):`.
     stage: Option<String>,
@@ -63,18 +92,23 @@ impl Conditions {
     /// Whether a line sets conditions, or is blank.
     pub(super) fn line(&mut self, text: &str) -> bool {
         let text = text.trim();
+        let previous = std::mem::take(&mut self.previous);
         if text.is_empty() {
             self.strided = None;
             return true;
         }
         if text.len() >= RULE && text.bytes().all(|b| matches!(b, b'-' | b'=')) {
-            // What the document says of itself outlives a rule across the page.
+            // What the document says of itself outlives a rule across the page, and
+            // so does the line that the rule stands below.
+            let above = previous.trim_end_matches(':').trim();
             *self = Self {
                 hdparm: self.hdparm,
+                above: (!above.is_empty()).then(|| above.to_owned()),
                 ..Self::default()
             };
             return true;
         }
+        text.clone_into(&mut self.previous);
         if text.contains("hdparm -t") {
             self.hdparm = true;
         }
@@ -84,21 +118,50 @@ impl Conditions {
         if self.command_line(text) {
             return true;
         }
+        if let Some(comment) = comment(text) {
+            self.above = Some(comment.to_owned());
+            self.device = None;
+            return false;
+        }
         let Some(heading) = text.strip_suffix(':') else {
             return false;
         };
         let heading = heading.trim_start_matches(['-', '=', ' ']).trim();
-        let known = self.scheduler(heading)
-            || self.size(heading)
-            || self.contexts(heading)
-            || self.device(heading)
-            || self.stage(heading);
         if heading.eq_ignore_ascii_case("run at the same time") {
             self.beside = Beside::TheNext;
             return true;
         }
         heading.clone_into(&mut self.heading);
+        if heading.contains('/') && !heading.contains(char::is_whitespace) {
+            self.device = Some(heading.to_owned());
+            return true;
+        }
+        // These stand within a part of a document.
+        if self.scheduler(heading) || self.size(heading) {
+            return true;
+        }
+        // And these begin one.
+        let known = self.contexts(heading) || self.device(heading) || self.stage(heading);
+        let is_of_mail = heading.ends_with("wrote");
+        let is_point = heading.starts_with(['•', '*']);
+        if known || is_of_mail {
+            self.above = None;
+        } else if !is_point && !heading.is_empty() {
+            self.above = Some(heading.to_owned());
+            self.device = None;
+        }
         known
+    }
+
+    /// A row stood here, which a rule below it does not make a heading.
+    pub(super) fn passed(&mut self) {
+        self.previous.clear();
+    }
+
+    /// The heading above, as a setting.
+    pub(super) fn of_heading(&self) -> Option<(String, String)> {
+        let above = self.above.clone()?;
+        Some(("heading".to_owned(), above))
     }
 
     /// `dd if=... of=...`, after any prompt; not within a sentence.
@@ -222,15 +285,14 @@ impl Conditions {
 
     /// What hdparm names above its lines: `/dev/sda:`.
     pub(super) fn of_hdparm(&self) -> BTreeMap<String, String> {
-        let name = self.heading.as_str();
-        let named = !name.is_empty() && !name.contains(char::is_whitespace);
-        let target = named.then(|| ("target".to_owned(), name.to_owned()));
-        target.into_iter().collect()
+        let target = self.device.clone().map(|name| ("target".to_owned(), name));
+        target.into_iter().chain(self.of_heading()).collect()
     }
 
     /// The conditions of a row of dd, with the operands that stand in its line.
     pub(super) fn of_dd(&self, command: &Command) -> BTreeMap<String, String> {
         let mut settings = self.of_read_ahead();
+        settings.extend(self.of_heading());
         for (name, value) in command.pairs() {
             settings.insert(name.to_owned(), value.to_owned());
         }
@@ -269,9 +331,20 @@ impl Conditions {
     /// The conditions of a row of iostat.
     pub(super) fn of_iostat(&self) -> BTreeMap<String, String> {
         let mut settings = self.iostat.clone();
+        settings.extend(self.of_heading());
         for (name, value) in self.command.pairs() {
             settings.insert(name.to_owned(), value.to_owned());
         }
         settings
     }
+}
+
+/// `# before the upgrade`: what stands behind the signs, and is no command.
+fn comment(text: &str) -> Option<&str> {
+    let behind = text.trim_start_matches('#');
+    let said = behind.trim().trim_end_matches([':', '#']).trim();
+    let program = said.split_whitespace().next()?;
+    let program = program.rsplit('/').next().unwrap_or(program);
+    let is_heading = behind.len() < text.len() && behind.starts_with(' ');
+    (is_heading && !CALLED.contains(&program)).then_some(said)
 }

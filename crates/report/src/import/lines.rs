@@ -7,6 +7,8 @@ use std::io::{self, BufRead};
 
 /// Longest line that is kept, bytes: JSON may stand in one line.
 const LINE_MAX: usize = 16 << 20;
+/// How gzip's files begin, with their only method of compression.
+const GZIP: [u8; 3] = [0x1f, 0x8b, 8];
 
 /// Why a document could not be read.
 #[derive(Debug)]
@@ -16,6 +18,8 @@ pub enum ReadError {
         /// Number of the line, from 1.
         line: u64,
     },
+    /// It is compressed by gzip.
+    Gzip,
     /// Reading failed.
     Io(io::Error),
 }
@@ -28,6 +32,9 @@ impl fmt::Display for ReadError {
                 "line {line} has a NUL byte, so it is no text; if it is UTF-16, `iconv -f UTF-16 \
                  -t UTF-8 FILE | diskfacts import -` reads it"
             ),
+            Self::Gzip => {
+                f.write_str("it is compressed by gzip; `zcat FILE | diskfacts import -` reads it")
+            }
             Self::Io(error) => error.fmt(f),
         }
     }
@@ -36,7 +43,7 @@ impl fmt::Display for ReadError {
 impl std::error::Error for ReadError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Binary { .. } => None,
+            Self::Binary { .. } | Self::Gzip => None,
             Self::Io(error) => Some(error),
         }
     }
@@ -46,7 +53,7 @@ impl std::error::Error for ReadError {
 /// note.
 ///
 /// # Errors
-/// [`ReadError::Binary`] at the first NUL byte, before anything behind it is
+/// [`ReadError::Gzip`] for what begins as gzip does; [`ReadError::Binary`] at the first NUL byte, before anything behind it is
 /// read; [`ReadError::Io`] when reading fails.
 pub fn read(mut from: impl BufRead) -> Result<Document, ReadError> {
     let mut reader = Reader::default();
@@ -64,6 +71,10 @@ pub fn read(mut from: impl BufRead) -> Result<Document, ReadError> {
         }
         let end = chunk.iter().position(|byte| *byte == b'\n');
         let part = end.map_or(chunk, |end| &chunk[..=end]);
+        // RFC 1952, 2.3.1.
+        if number == 1 && line.is_empty() && part.starts_with(&GZIP) {
+            return Err(ReadError::Gzip);
+        }
         if part.contains(&0) {
             return Err(ReadError::Binary { line: number });
         }

@@ -208,7 +208,7 @@ pub(super) fn quoted_figures(line: u64, text: &str, document: &mut Document) -> 
         let measured = Measured::Quoted(number.value, number.unit.to_owned());
         document.row(row(
             line,
-            around(text, number.at),
+            &around(text, number.at),
             BTreeMap::new(),
             measured,
         ));
@@ -216,17 +216,20 @@ pub(super) fn quoted_figures(line: u64, text: &str, document: &mut Document) -> 
     is_any
 }
 
-/// Some words on either side.
-fn around(text: &str, at: usize) -> &str {
+/// Some words on either side, none of them cut; dots stand for those that are left
+/// out.
+fn around(text: &str, at: usize) -> String {
     const SIDE: usize = 60;
-    let start = text[..at]
-        .char_indices()
-        .rev()
-        .nth(SIDE)
-        .map_or(0, |(i, _)| i);
-    let end = text[at..]
-        .char_indices()
-        .nth(SIDE)
-        .map_or(text.len(), |(i, _)| at + i);
-    &text[start..end]
+    let nth = |found: Option<(usize, char)>| found.map(|(i, _)| i);
+    let start = nth(text[..at].char_indices().rev().nth(SIDE));
+    let end = nth(text[at..].char_indices().nth(SIDE)).map(|i| at + i);
+    // To the next gap between words on the inner side.
+    let start = start.map(|start| {
+        let gap = text[start..at].find(' ');
+        gap.map_or(start, |gap| start + gap + 1)
+    });
+    let end = end.map(|end| text[at..end].rfind(' ').map_or(end, |gap| at + gap));
+    let inside = text[start.unwrap_or(0)..end.unwrap_or(text.len())].trim();
+    let dots = |is_cut: bool| if is_cut { "..." } else { "" };
+    format!("{}{inside}{}", dots(start.is_some()), dots(end.is_some()))
 }

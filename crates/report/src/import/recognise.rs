@@ -24,7 +24,7 @@ pub(super) fn row(
     alone(at, document, conditions)
         || summary(at, document, conditions)
         || tables.line(at, conditions, document)
-        || csv(at, document)
+        || csv(at, conditions, document)
         || in_text(at, document, conditions)
 }
 
@@ -66,7 +66,7 @@ fn alone(at: At<'_>, document: &mut Document, conditions: &mut Conditions) -> bo
         for wrong in arithmetic::disagreements(&row) {
             document.note(at.line, format!("The numbers disagree: {wrong}"));
         }
-        let mut settings = BTreeMap::new();
+        let mut settings: BTreeMap<_, _> = conditions.of_heading().into_iter().collect();
         if let Some(header) = conditions.strided {
             for (name, value) in [
                 ("offset0", header.offset0.to_string()),
@@ -108,7 +108,8 @@ fn alone(at: At<'_>, document: &mut Document, conditions: &mut Conditions) -> bo
         );
     } else if let Ok(row) = at.text.parse::<write_matrix::Row>() {
         let measured = Measured::WriteMatrix(row);
-        push(at, Format::WriteMatrix, BTreeMap::new(), measured, document);
+        let settings = conditions.of_heading().into_iter().collect();
+        push(at, Format::WriteMatrix, settings, measured, document);
     } else if let Ok(row) = at.text.parse::<readahead::Trace>() {
         let measured = Measured::Trace(row);
         push(at, Format::Readahead, BTreeMap::new(), measured, document);
@@ -135,9 +136,24 @@ fn summary(at: At<'_>, document: &mut Document, conditions: &mut Conditions) -> 
             return true;
         }
     };
+    if let Some(wrong) = arithmetic::of_dd(&summary) {
+        document.note(at.line, format!("The numbers disagree: {wrong}"));
+    }
     let mut command = super::command::Command::find(found.before);
-    if command.is_empty() && found.before.trim().is_empty() {
-        command = conditions.command.clone();
+    let label = found.before.trim().strip_suffix(':');
+    let label = label.filter(|_| command.is_empty() && named(found.before).is_none());
+    if command.is_empty() && (found.before.trim().is_empty() || label.is_some()) {
+        match conditions.command.bytes() {
+            Some(bytes) if bytes != summary.bytes => {
+                let text = format!(
+                    "The command above would copy {bytes} bytes, and this line has {}: it was not \
+                     read as a line of that command.",
+                    summary.bytes
+                );
+                document.note(at.line, text);
+            }
+            _ => command = conditions.command.clone(),
+        }
     }
     command.extend(super::command::Command::find(found.behind));
     let called_read = found.before.contains("read throughput");
@@ -151,6 +167,9 @@ fn summary(at: At<'_>, document: &mut Document, conditions: &mut Conditions) -> 
         && let Some(target) = named(found.before)
     {
         settings.insert("target".to_owned(), target.to_owned());
+    }
+    if let Some(label) = label {
+        settings.insert("label".to_owned(), label.trim().to_owned());
     }
     if summary.mark == dd::DecimalMark::Comma {
         let text = "The decimals of this line stand behind a comma.";
@@ -173,15 +192,17 @@ fn named(before: &str) -> Option<&str> {
     words.next().filter(|word| is_dd && word.starts_with('/'))
 }
 
-fn csv(at: At<'_>, document: &mut Document) -> bool {
+fn csv(at: At<'_>, conditions: &Conditions, document: &mut Document) -> bool {
     // Before any work: most lines have no such number of commas.
     if !matches!(at.text.matches(',').count(), 26 | 47 | 49) {
         return false;
     }
     match at.text.trim().parse() {
         Ok(row) => {
+            super::once::take_tables(at.line, &row, document);
             let measured = Measured::BonnieCsv(Box::new(row));
-            push(at, Format::Bonnie, BTreeMap::new(), measured, document);
+            let settings = conditions.of_heading().into_iter().collect();
+            push(at, Format::Bonnie, settings, measured, document);
             true
         }
         Err(why) => {

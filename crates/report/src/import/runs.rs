@@ -31,8 +31,9 @@ pub struct Origin {
 }
 
 /// The runs of a document, in the order of [`Format::ALL`], their figures not
-/// yet worked out; `id` gives each its name. Each has the notes on lines that it
-/// has rows of, and the first those on other lines too.
+/// yet worked out; `id` gives each its name. Each has the notes on the lines of its
+/// rows. A note on a line without a row is with the row above it, and one above all
+/// rows with the first; what was left out is said in all of them.
 pub fn of(document: &Document, origin: &Origin, mut id: impl FnMut() -> String) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let mut formats: Vec<Format> = Vec::new();
@@ -47,27 +48,29 @@ pub fn of(document: &Document, origin: &Origin, mut id: impl FnMut() -> String) 
             formats.push(format);
         }
     }
-    let has = |format: Format, line: u64| {
-        let mut of_format = document.rows.iter().filter(|row| row.format == format);
-        of_format.any(|row| row.line == line)
-    };
-    for (i, run) in runs.iter_mut().enumerate() {
-        run.run.notes = document
-            .notes
-            .iter()
-            .filter(
-                |note| match formats.iter().position(|f| has(*f, note.line)) {
-                    Some(of) => of == i,
-                    None => i == 0,
-                },
-            )
-            .map(sentence)
-            .collect();
+    for note in &document.notes {
+        let of = format_of(document, note.line);
+        let place = of.and_then(|of| formats.iter().position(|format| *format == of));
+        if let Some(run) = place.and_then(|place| runs.get_mut(place)) {
+            run.run.notes.push(sentence(note));
+        }
     }
-    if let Some(first) = runs.first_mut() {
-        first.run.notes.extend(left_out(document));
+    for run in &mut runs {
+        run.run.notes.extend(left_out(document));
     }
     runs
+}
+
+/// The format that a note on a line is about; `None` without any row.
+fn format_of(document: &Document, line: u64) -> Option<Format> {
+    // Rows are in the order of their lines.
+    let behind = document.rows.partition_point(|row| row.line <= line);
+    let row = document.rows.get(behind.saturating_sub(1))?;
+    // A line may have rows of several formats; the first run has its notes then.
+    let mut of_line = document.rows[..behind].iter().rev();
+    let is_here = |row: &&Row| row.line == line;
+    let first = of_line.by_ref().take_while(is_here).map(|row| row.format);
+    Some(first.min().unwrap_or(row.format))
 }
 
 /// A note as a sentence that names its line.

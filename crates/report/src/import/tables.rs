@@ -2,6 +2,7 @@
 
 use super::conditions::Conditions;
 use super::recognise::At;
+use super::reports::Reports;
 use super::row::{Format, Measured, Row};
 use super::{Document, quoted};
 use crate::formats::bonnie::{Cell, Rate, text};
@@ -14,6 +15,7 @@ pub(super) struct Tables {
     open: Option<(Open, u64, u64)>,
     /// The machine that a title of bonnie++'s table of files names.
     machine: Option<String>,
+    reports: Reports,
 }
 
 #[derive(Debug)]
@@ -40,8 +42,14 @@ impl Tables {
         }
         if let Some(open) = begins(at.text) {
             self.end(document);
+            if matches!(open, Open::Linux(_) | Open::Solaris(_)) {
+                self.reports.begins();
+            }
             self.open = Some((open, at.line, 0));
             return true;
+        }
+        if self.open.is_none() {
+            self.reports.line(at.text);
         }
         let Some((open, _, rows)) = &mut self.open else {
             return at.text.trim() == iostat_solaris::TITLE || is_title(at.text);
@@ -76,8 +84,11 @@ impl Tables {
                     });
                     document.note(at.line, COUNTS);
                 }
-                let settings = match format {
-                    Format::IostatLinux | Format::IostatSolaris => conditions.of_iostat(),
+                let mut settings: BTreeMap<_, _> = match format {
+                    Format::IostatLinux | Format::IostatSolaris => {
+                        let settings = conditions.of_iostat().into_iter();
+                        settings.chain(self.reports.setting()).collect()
+                    }
                     Format::Bonnie if matches!(measured, Measured::BonnieFiles(..)) => {
                         let machine = self.machine.clone();
                         let named = machine.map(|name| ("machine".to_owned(), name));
@@ -85,6 +96,9 @@ impl Tables {
                     }
                     _ => BTreeMap::new(),
                 };
+                if format == Format::Bonnie {
+                    settings.extend(conditions.of_heading());
+                }
                 document.row(Row {
                     line: at.line,
                     format,
@@ -115,6 +129,7 @@ impl Tables {
                     document.note(at.line, text);
                 }
                 self.end(document);
+                self.reports.line(at.text);
                 is_row
             }
         }

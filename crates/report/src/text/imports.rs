@@ -10,7 +10,7 @@ use diskfacts_record::run::{Reading, Source};
 
 /// Most notes of a file that are shown; `--json` has all.
 const NOTES: usize = 20;
-/// Most rows without a rate that are shown.
+/// Most rows that are no trial that are shown.
 const READINGS: usize = 40;
 
 /// What `import` prints: for each file its rows by format, its notes, and the
@@ -76,7 +76,7 @@ pub(crate) fn readings(page: &mut Page<'_>, source: &Source) {
     page.heading(if of_devices {
         "What the devices did, by the document"
     } else {
-        "Rows without a rate, as they stand in the document"
+        "What else the document says, as it stands there"
     });
     for reading in source.readings.iter().take(READINGS) {
         let label = format!("line {}:", reading.line);

@@ -6,6 +6,7 @@ mod documents;
 mod of_runs;
 mod round_trip;
 mod tables;
+mod unlike;
 
 use diskfacts_record::Run;
 use diskfacts_report::import::runs::{self, Origin};

@@ -8,6 +8,7 @@ use crate::formats::hdparm::{self, Timed};
 use crate::import::command::Command;
 use crate::import::fio;
 use crate::import::row::{Format, Measured, Row};
+use diskfacts_plan::units::exact_size;
 use diskfacts_plan::write_mode::Variant;
 use diskfacts_plan::{
     BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Stage, SyncMode, Workload,
@@ -262,7 +263,16 @@ fn dd_summary(row: &Row, summary: &dd::Summary) -> Option<Made> {
     if made.workload.block_size > 0 {
         made.operations = summary.bytes.div_ceil(made.workload.block_size);
     }
-    let rate = summary.rate?.bytes_per_s();
+    if made.workload.stop.bytes.is_none() {
+        // Lines of different lengths are not repeats, unless a command says so.
+        made.set("bytes", exact_size(summary.bytes));
+    }
+    let rate = if summary.seconds > 0.0 {
+        // The rate that is printed has two or three digits.
+        summary.bytes as f64 / summary.seconds
+    } else {
+        summary.rate?.bytes_per_s()
+    };
     Some(made.at(rate))
 }
 
@@ -431,7 +441,11 @@ fn fio_trial(row: &Row, part: &fio::Part) -> Made {
     // What is not among the options of a job is fio's default (HOWTO): one job of
     // depth 1, without a sync.
     workload.queue_depth = number("iodepth").unwrap_or(1);
-    workload.streams = number("numjobs").unwrap_or(1);
+    // Of clones, each entry is one stream.
+    workload.streams = match part.clone {
+        Some(_) => 1,
+        None => number("numjobs").unwrap_or(1),
+    };
     let set = |name: &str| option(name).is_some_and(|value| value != "0");
     workload.sync = if option("fdatasync") == Some("1") {
         SyncMode::Fdatasync
@@ -458,12 +472,13 @@ fn fio_trial(row: &Row, part: &fio::Part) -> Made {
     made.operations = io.total_ios;
     made.bytes_per_s = io.bw_bytes as f64;
     made.iops = io.iops;
-    let of = |percent| io.clat_ns.percentile(percent);
-    made.latency = (io.clat_ns.max > 0).then(|| Latency {
-        samples: io.clat_ns.samples.max(io.total_ios),
-        min: Some(io.clat_ns.min),
-        mean: Some(io.clat_ns.mean),
-        max: Some(io.clat_ns.max),
+    let times = io.latency();
+    let of = |percent| times.percentile(percent);
+    made.latency = (times.max > 0).then(|| Latency {
+        samples: times.samples.max(io.total_ios),
+        min: Some(times.min),
+        mean: Some(times.mean),
+        max: Some(times.max),
         p50: of(50.0),
         p90: of(90.0),
         p99: of(99.0),

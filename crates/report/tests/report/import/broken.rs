@@ -47,6 +47,14 @@ fn binary_junk_is_refused_at_its_first_nul() {
 }
 
 #[test]
+fn what_gzip_wrote_is_told_as_that() {
+    // Its NULs come later, or not in the first line.
+    let error = read([0x1f, 0x8b, 8, 8, b'\n', 0].as_slice()).unwrap_err();
+    assert!(matches!(error, ReadError::Gzip), "{error}");
+    assert!(error.to_string().contains("zcat FILE | diskfacts import -"));
+}
+
+#[test]
 fn an_empty_document_has_no_rows_and_no_notes() {
     assert_eq!(import("").lines, 0);
     let document = import("\n\nMerely prose.\n");
