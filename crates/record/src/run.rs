@@ -43,7 +43,7 @@ pub struct Run {
 /// Who, when and how.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunInfo {
-    /// Identifies the run: sorts by time, `20261121-024150-7f3a`.
+    /// Identifies the run: sorts by time, `20261121-024150-7f3a9c04`.
     pub id: String,
     /// When it began, RFC 3339, UTC.
     pub started: String,
