@@ -5,6 +5,8 @@
 //! * [`figures()`]: the figures of each stage over its trials.
 //! * [`findings`]: what follows, most important first; the table of rules is
 //!   [`rules::all`].
+//! * [`limits()`]: what limited each stage, with the arithmetic; the table of
+//!   candidates is [`limits::all`].
 //! * [`verdicts()`]: how the target does for known uses; the table is [`uses()`].
 //! * [`stats`]: the statistics they rest on, each with its source.
 //!
@@ -16,6 +18,7 @@
 pub mod figures;
 mod journal;
 pub mod layers;
+pub mod limits;
 pub mod requests;
 pub mod rules;
 mod share;
@@ -32,6 +35,7 @@ mod write_matrix;
 
 pub use figures::figures;
 pub use layers::layers;
+pub use limits::limits;
 pub use rules::{Context, Rule, findings};
 pub use stages::Stage;
 pub use uses::{Limit, Metric, Requirement, Source, Use, uses};

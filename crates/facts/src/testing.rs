@@ -265,6 +265,7 @@ fn run_with(plan: Plan, stack: Stack, operations_max: f64) -> Run {
         trials,
         figures: Vec::new(),
         findings: Vec::new(),
+        limits: Vec::new(),
         verdicts: Vec::new(),
     }
 }

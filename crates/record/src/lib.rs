@@ -11,6 +11,7 @@
 pub mod evidence;
 pub mod finding;
 pub mod histogram;
+pub mod limit;
 pub mod machine;
 pub mod packed;
 pub mod run;
@@ -21,6 +22,7 @@ mod unsaid;
 pub use evidence::{DeviceCounters, Evidence, Unseen};
 pub use finding::{Confidence, Finding, Outcome, Severity, Verdict};
 pub use histogram::Histogram;
+pub use limit::{Experiment, Limit, StageLimits};
 pub use machine::Machine;
 pub use packed::{Packed, PackedHistograms};
 pub use run::{

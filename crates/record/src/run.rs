@@ -1,6 +1,7 @@
 //! Everything recorded of one invocation.
 
 use crate::finding::{Finding, Verdict};
+use crate::limit::StageLimits;
 use crate::machine::Machine;
 use crate::stack::Stack;
 use crate::trial::{Latency, Layers, Trial};
@@ -35,6 +36,9 @@ pub struct Run {
     /// What follows, most important first; computed.
     #[serde(default)]
     pub findings: Vec<Finding>,
+    /// What limited each stage; computed.
+    #[serde(default)]
+    pub limits: Vec<StageLimits>,
     /// How it does for known uses; computed.
     #[serde(default)]
     pub verdicts: Vec<Verdict>,

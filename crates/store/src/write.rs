@@ -220,6 +220,7 @@ fn document(run: &Run) -> Result<String, Error> {
         trials: Vec::new(),
         figures: run.figures.clone(),
         findings: run.findings.clone(),
+        limits: run.limits.clone(),
         verdicts: run.verdicts.clone(),
     };
     readable::<Run>(&bare).map_err(|source| Error::Unstorable {

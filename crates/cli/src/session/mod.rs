@@ -19,7 +19,7 @@ use crate::signals::Signals;
 use crate::target::{self, Filling, Measured, Medium, Wanted};
 pub(crate) use copy::{CopyRequest, copy};
 use diskfacts_engine::overhead_ns_per_io;
-use diskfacts_facts::{figures, findings, verdicts};
+use diskfacts_facts::{figures, findings, limits, verdicts};
 use diskfacts_host::{Roots, machine};
 use diskfacts_plan::rng::Rng;
 use diskfacts_plan::{EngineChoice, On, Plan};
@@ -243,6 +243,7 @@ fn begun(started: Timestamp, seed: u64, target: &Target, stack: Stack, plan: Pla
         trials: Vec::new(),
         figures: Vec::new(),
         findings: Vec::new(),
+        limits: Vec::new(),
         verdicts: Vec::new(),
     }
 }
@@ -311,11 +312,12 @@ fn turns(stack: &Stack) -> bool {
     stack.leaves().any(|leaf| leaf.rotational == Some(true))
 }
 
-/// What follows from a run: figures, findings, and verdicts for the uses that
+/// What follows from a run: figures, findings, limits, and verdicts for the uses that
 /// were asked for, or for all.
 pub(crate) fn conclude(run: &mut Run, uses: &[String]) {
     run.figures = figures(run);
     run.findings = findings(run);
+    run.limits = limits(run);
     run.verdicts = verdicts(run);
     if !uses.is_empty() {
         run.verdicts

@@ -172,6 +172,7 @@ fn run(format: Format, rows: &[&Row], origin: &Origin, id: String) -> Run {
         trials,
         figures: Vec::new(),
         findings: Vec::new(),
+        limits: Vec::new(),
         verdicts: Vec::new(),
     }
 }
