@@ -15,6 +15,7 @@
 //! `Unseen` says what and why. Only what makes the question itself meaningless
 //! is an [`Error`].
 
+pub mod activity;
 pub mod cpu;
 mod error;
 pub mod extents;

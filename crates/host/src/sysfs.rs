@@ -131,7 +131,7 @@ impl DeviceDir {
 
 /// Whether a device went away between two steps: its folder, or only what
 /// stands behind an attribute that was opened before.
-fn is_gone(error: &io::Error) -> bool {
+pub(crate) fn is_gone(error: &io::Error) -> bool {
     const ENODEV: i32 = 19;
     matches!(
         error.kind(),

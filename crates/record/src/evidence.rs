@@ -332,6 +332,15 @@ pub struct DeviceCounters {
     pub weighted_ms: u64,
     /// Discards completed; since Linux 4.18.
     pub discards: Option<u64>,
+    /// Discards merged into others; since Linux 4.18.
+    #[serde(default)]
+    pub discard_merges: Option<u64>,
+    /// Bytes discarded; since Linux 4.18.
+    #[serde(default)]
+    pub discard_bytes: Option<u64>,
+    /// Milliseconds spent by discards; since Linux 4.18.
+    #[serde(default)]
+    pub discard_ms: Option<u64>,
     /// Flushes completed; since Linux 5.5.
     pub flushes: Option<u64>,
     /// Milliseconds spent by flushes; since Linux 5.5.

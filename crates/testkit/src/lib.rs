@@ -11,6 +11,7 @@
 //!   [`ThrottleGroup`]: real storage to measure, over files that the test made
 //!   itself. Each is taken down when it is dropped, in a panic too; what a
 //!   killed test process left behind is taken down by the next one.
+//! * [`unpack_tree`]: what the kernel of another machine showed, as a folder.
 //!
 //! ```no_run
 //! use diskfacts_testkit::{LoopDevice, or_skip};
@@ -36,6 +37,8 @@ mod sweep;
 mod throttle;
 #[cfg(target_os = "linux")]
 mod tool;
+#[cfg(target_os = "linux")]
+mod tree;
 
 #[cfg(target_os = "linux")]
 pub use filesystem::{FilesystemKind, MountedFilesystem, Tmpfs};
@@ -48,3 +51,5 @@ pub use scratch::Scratch;
 pub use skip::{Missing, skip};
 #[cfg(target_os = "linux")]
 pub use throttle::{Throttle, ThrottleGroup};
+#[cfg(target_os = "linux")]
+pub use tree::{unpack_tree, write_in_tree};

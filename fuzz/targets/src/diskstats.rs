@@ -1,7 +1,9 @@
 //! `/proc/diskstats` and `/sys/block/*/stat`.
 
 use crate::refusal;
-use diskfacts_host::parse::diskstats::{Diskstats, DiskstatsLine, parse_diskstats, parse_stat};
+use diskfacts_host::parse::diskstats::{
+    Diskstats, DiskstatsLine, parse_any_stat, parse_diskstats, parse_stat,
+};
 
 /// What is read, printed as the kernel prints it, is read as the same.
 ///
@@ -19,6 +21,13 @@ pub fn run(input: &[u8]) {
         Ok(stat) => assert_eq!(parse_stat(counters(&stat).as_bytes()), Ok(stat)),
         Err(error) => refusal::points_into(input, &error),
     }
+    match parse_any_stat(input) {
+        Ok((stat, requests_only)) => {
+            let text = print_stat(&stat, requests_only);
+            assert_eq!(parse_any_stat(text.as_bytes()), Ok((stat, requests_only)));
+        }
+        Err(error) => refusal::points_into(input, &error),
+    }
 }
 
 fn print(line: &DiskstatsLine) -> String {
@@ -27,8 +36,21 @@ fn print(line: &DiskstatsLine) -> String {
         minor,
         name,
         stat,
+        requests_only,
     } = line;
-    format!("{major:4} {minor:7} {name} {}\n", counters(stat))
+    let stat = print_stat(stat, *requests_only);
+    format!("{major:4} {minor:7} {name} {stat}\n")
+}
+
+fn print_stat(stat: &Diskstats, requests_only: bool) -> String {
+    if requests_only {
+        format!(
+            "{} {} {} {}",
+            stat.reads, stat.read_sectors, stat.writes, stat.write_sectors
+        )
+    } else {
+        counters(stat)
+    }
 }
 
 fn counters(stat: &Diskstats) -> String {

@@ -42,6 +42,7 @@ pub mod swaps;
 pub mod sysfs_value;
 pub mod unit_serial;
 pub mod units;
+pub mod uptime;
 pub mod writer;
 
 /// A parser and what holds of it.
@@ -178,6 +179,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "units",
         run: units::run,
+    },
+    Target {
+        name: "uptime",
+        run: uptime::run,
     },
     Target {
         name: "writer",

@@ -3,7 +3,8 @@
 //!
 //! Source: kernel, `Documentation/admin-guide/iostats.rst`, `block/genhd.c`.
 //! Linux 2.6.25 to 4.17 have 11 counters, 4.18 added 4 for discards, 5.5 added
-//! 2 for flushes. More may come: they are passed over.
+//! 2 for flushes. More may come: they are passed over. Before 2.6.25 partitions
+//! had 4: reads, sectors read, writes, sectors written.
 
 use super::{ParseError, lines};
 use diskfacts_record::{BlockDevice, DeviceCounters};
@@ -75,6 +76,10 @@ pub struct DiskstatsLine {
     pub name: String,
     /// Its counters.
     pub stat: Diskstats,
+    /// Whether only reads, writes and their sectors were counted, as for
+    /// partitions before Linux 2.6.25; the other counters are 0 then, and mean
+    /// nothing.
+    pub requests_only: bool,
 }
 
 /// A counter went backwards by more than wrapping explains: the device was
@@ -95,8 +100,8 @@ pub struct CountersReset {
 /// Reads `/proc/diskstats`.
 ///
 /// # Errors
-/// When a line has fewer than 14 columns (Linux before 2.6.25 had such lines
-/// for partitions) or one of the known columns is no number.
+/// When a line has fewer than 14 columns and not 7 (a partition before Linux
+/// 2.6.25), or one of the known columns is no number.
 pub fn parse_diskstats(bytes: &[u8]) -> Result<Vec<DiskstatsLine>, ParseError> {
     lines(bytes)
         .map(|(index, line)| parse_line(index, &line))
@@ -108,11 +113,41 @@ pub fn parse_diskstats(bytes: &[u8]) -> Result<Vec<DiskstatsLine>, ParseError> {
 /// # Errors
 /// When there are fewer than 11 columns, or one of the known ones is no number.
 pub fn parse_stat(bytes: &[u8]) -> Result<Diskstats, ParseError> {
-    const FORMAT: &str = "stat";
+    let (index, line, counted) = stat_line(bytes)?;
+    if counted.requests_only {
+        return Err(too_few(STAT, index, &line));
+    }
+    Ok(counted.stat)
+}
+
+/// Reads `/sys/block/*/*/stat`, where a partition before Linux 2.6.25 has four
+/// counters; whether it has only these is said beside them.
+///
+/// # Errors
+/// When there are fewer than 11 columns and not 4, or one of the known ones is no
+/// number.
+pub fn parse_any_stat(bytes: &[u8]) -> Result<(Diskstats, bool), ParseError> {
+    stat_line(bytes).map(|(_, _, counted)| (counted.stat, counted.requests_only))
+}
+
+const STAT: &str = "stat";
+
+fn stat_line(bytes: &[u8]) -> Result<(usize, String, Counted), ParseError> {
     let Some((index, line)) = lines(bytes).next() else {
-        return Err(ParseError::at(FORMAT, 0, "a line of counters", ""));
+        return Err(ParseError::at(STAT, 0, "a line of counters", ""));
     };
-    parse_counters(FORMAT, index, &line, line.split_ascii_whitespace())
+    let counted = parse_counters(STAT, index, &line, line.split_ascii_whitespace())?;
+    Ok((index, line, counted))
+}
+
+/// The counters of a line, and whether it had only those of requests.
+struct Counted {
+    stat: Diskstats,
+    requests_only: bool,
+}
+
+fn too_few(format: &'static str, index: usize, line: &str) -> ParseError {
+    ParseError::at(format, index, "at least 11 counters", line)
 }
 
 fn parse_line(index: usize, line: &str) -> Result<DiskstatsLine, ParseError> {
@@ -129,11 +164,13 @@ fn parse_line(index: usize, line: &str) -> Result<DiskstatsLine, ParseError> {
         .next()
         .ok_or_else(|| wrong("the name of a device", line))?
         .to_owned();
+    let counted = parse_counters(FORMAT, index, line, columns)?;
     Ok(DiskstatsLine {
         major,
         minor,
         name,
-        stat: parse_counters(FORMAT, index, line, columns)?,
+        stat: counted.stat,
+        requests_only: counted.requests_only,
     })
 }
 
@@ -142,7 +179,7 @@ fn parse_counters<'a>(
     index: usize,
     line: &str,
     columns: impl Iterator<Item = &'a str>,
-) -> Result<Diskstats, ParseError> {
+) -> Result<Counted, ParseError> {
     let mut values = [0_u64; 17];
     let mut known = 0;
     for (value, text) in values.iter_mut().zip(columns) {
@@ -151,8 +188,21 @@ fn parse_counters<'a>(
             .map_err(|_| ParseError::at(format, index, "a counter", text))?;
         known += 1;
     }
+    if known == 4 {
+        let [reads, read_sectors, writes, write_sectors, ..] = values;
+        return Ok(Counted {
+            stat: Diskstats {
+                reads,
+                read_sectors,
+                writes,
+                write_sectors,
+                ..Diskstats::default()
+            },
+            requests_only: true,
+        });
+    }
     if known < 11 {
-        return Err(ParseError::at(format, index, "at least 11 counters", line));
+        return Err(too_few(format, index, line));
     }
     let [
         reads,
@@ -173,7 +223,7 @@ fn parse_counters<'a>(
         flushes,
         flush_ms,
     ] = values;
-    Ok(Diskstats {
+    let stat = Diskstats {
         reads,
         read_merges,
         read_sectors,
@@ -195,6 +245,10 @@ fn parse_counters<'a>(
             count: flushes,
             ms: flush_ms,
         }),
+    };
+    Ok(Counted {
+        stat,
+        requests_only: false,
     })
 }
 
@@ -216,23 +270,38 @@ impl Diskstats {
         before: &Self,
         after: &Self,
     ) -> Result<DeviceCounters, CountersReset> {
-        let bytes = |counter, before, after| {
-            wide(counter, before, after).map(|sectors| sectors.saturating_mul(SECTOR_BYTES))
-        };
-        let discards = match (&before.discard, &after.discard) {
-            (Some(before), Some(after)) => Some(wide("discards", before.count, after.count)?),
-            _ => None,
-        };
-        let flushes = match (&before.flush, &after.flush) {
-            (Some(before), Some(after)) => Some((
-                wide("flushes", before.count, after.count)?,
-                milliseconds(before.ms, after.ms),
-            )),
-            _ => None,
-        };
         Ok(DeviceCounters {
             name: device.name.clone(),
             leaf: device.is_leaf(),
+            ..before.until(after)?
+        })
+    }
+
+    /// The same for a device that the caller names.
+    pub(crate) fn until(&self, after: &Self) -> Result<DeviceCounters, CountersReset> {
+        let before = self;
+        let bytes = |counter, before, after| {
+            wide(counter, before, after).map(|sectors| sectors.saturating_mul(SECTOR_BYTES))
+        };
+        let discard = match (&before.discard, &after.discard) {
+            (Some(before), Some(after)) => Some(Discards {
+                count: wide("discards", before.count, after.count)?,
+                merges: wide("discard merges", before.merges, after.merges)?,
+                sectors: wide("sectors discarded", before.sectors, after.sectors)?,
+                ms: milliseconds(before.ms, after.ms),
+            }),
+            _ => None,
+        };
+        let flush = match (&before.flush, &after.flush) {
+            (Some(before), Some(after)) => Some(Flushes {
+                count: wide("flushes", before.count, after.count)?,
+                ms: milliseconds(before.ms, after.ms),
+            }),
+            _ => None,
+        };
+        Ok(DeviceCounters {
+            name: String::new(),
+            leaf: false,
             reads: wide("reads", before.reads, after.reads)?,
             read_merges: wide("read merges", before.read_merges, after.read_merges)?,
             read_bytes: bytes("sectors read", before.read_sectors, after.read_sectors)?,
@@ -243,11 +312,24 @@ impl Diskstats {
             write_ms: milliseconds(before.write_ms, after.write_ms),
             busy_ms: milliseconds(before.busy_ms, after.busy_ms),
             weighted_ms: milliseconds(before.weighted_ms, after.weighted_ms),
-            discards,
-            flushes: flushes.map(|(count, _)| count),
-            flush_ms: flushes.map(|(_, ms)| ms),
+            discards: discard.map(|discard| discard.count),
+            discard_merges: discard.map(|discard| discard.merges),
+            discard_bytes: discard.map(|discard| discard.sectors.saturating_mul(SECTOR_BYTES)),
+            discard_ms: discard.map(|discard| discard.ms),
+            flushes: flush.map(|flush| flush.count),
+            flush_ms: flush.map(|flush| flush.ms),
             in_flight_before: before.in_flight,
         })
+    }
+
+    /// A device that has just appeared, with the counters that this one has.
+    #[must_use]
+    pub fn at_its_start(&self) -> Self {
+        Self {
+            discard: self.discard.map(|_| Discards::default()),
+            flush: self.flush.map(|_| Flushes::default()),
+            ..Self::default()
+        }
     }
 }
 

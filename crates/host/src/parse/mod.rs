@@ -16,6 +16,7 @@ pub mod process_status;
 pub mod stat;
 pub mod swaps;
 pub mod sysfs_value;
+pub mod uptime;
 
 /// Why bytes are not what a parser expects.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -8,8 +8,10 @@ use super::{ParseError, lines};
 /// `sysconf(_SC_CLK_TCK)`, which is 100 per second on Linux.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SystemCpu {
-    /// In programs, niced ones too.
+    /// In programs, without niced ones.
     pub user_ticks: u64,
+    /// In niced programs.
+    pub nice_ticks: u64,
     /// In the kernel, without interrupts.
     pub system_ticks: u64,
     /// Doing nothing.
@@ -49,7 +51,8 @@ pub fn parse_stat_cpu(bytes: &[u8]) -> Result<SystemCpu, ParseError> {
     }
     let [user, nice, system, idle, iowait, irq, softirq, steal] = ticks;
     Ok(SystemCpu {
-        user_ticks: user.saturating_add(nice),
+        user_ticks: user,
+        nice_ticks: nice,
         system_ticks: system,
         idle_ticks: idle,
         iowait_ticks: iowait,

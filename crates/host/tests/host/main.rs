@@ -2,6 +2,7 @@
 //! memory, and this machine itself, with loop devices where that needs root.
 #![cfg(target_os = "linux")]
 
+mod activity;
 mod alone;
 mod captured_machines;
 mod captured_stacks;

@@ -1,7 +1,7 @@
 //! Parsers, on what kernels really write and on anything else.
 
 use diskfacts_host::parse::cpuinfo::parse_cpuinfo;
-use diskfacts_host::parse::diskstats::{parse_diskstats, parse_stat};
+use diskfacts_host::parse::diskstats::{parse_any_stat, parse_diskstats, parse_stat};
 use diskfacts_host::parse::meminfo::parse_meminfo;
 use diskfacts_host::parse::mountinfo::parse_mountinfo;
 use diskfacts_host::parse::os_release::parse_os_release;
@@ -13,6 +13,7 @@ use diskfacts_host::parse::swaps::parse_swaps;
 use diskfacts_host::parse::sysfs_value::{
     parse_device_number, parse_dm_uuid, parse_scheduler, parse_vpd_serial,
 };
+use diskfacts_host::parse::uptime::parse_uptime;
 use diskfacts_host::signatures;
 use proptest::prelude::*;
 
@@ -112,11 +113,47 @@ fn the_stat_of_a_device_is_its_line_without_the_name() {
 }
 
 #[test]
-fn a_diskstats_line_of_linux_2_6_for_a_partition_is_refused_with_its_number() {
-    let error = parse_diskstats(b"8 0 sda 1 2 3 4 5 6 7 8 9 10 11\n8 1 sda1 1 2 3 4\n")
-        .expect_err("four counters");
+fn a_partition_of_linux_2_6_counts_requests_and_sectors_only() {
+    let text = b"3 0 hda 1 2 3 4 5 6 7 8 9 10 11\n3 1 hda1 21 22 23 24\n";
+    let lines = parse_diskstats(text).expect("lines");
+    assert!(!lines[0].requests_only && lines[1].requests_only);
+    let stat = lines[1].stat;
+    assert_eq!(
+        [
+            stat.reads,
+            stat.read_sectors,
+            stat.writes,
+            stat.write_sectors
+        ],
+        [21, 22, 23, 24]
+    );
+    assert_eq!(parse_any_stat(b"21 22 23 24\n"), Ok((stat, true)));
+    // Where all counters are needed, these are too few.
+    let error = parse_stat(b"21 22 23 24\n").expect_err("four counters");
+    assert!(error.expected.contains("11"));
+    let error = parse_diskstats(b"8 0 sda 1 2 3 4 5 6 7 8 9 10 11\n8 1 sda1 1 2 3 4 5\n")
+        .expect_err("five counters");
     assert_eq!(error.line, 2);
     assert!(error.expected.contains("11"));
+}
+
+#[test]
+fn the_uptime_is_in_hundredths_of_a_second() {
+    for (text, centiseconds) in [("23821.89 9029.18\n", 2_382_189), ("0.07 0.00", 7)] {
+        assert_eq!(parse_uptime(text.as_bytes()), Ok(centiseconds));
+    }
+    for text in [
+        "",
+        "12",
+        "12.5 3.0",
+        "12.345",
+        "-1.00",
+        "+1.00",
+        "1.0x",
+        "99999999999999999999.00",
+    ] {
+        assert!(parse_uptime(text.as_bytes()).is_err(), "{text}");
+    }
 }
 
 #[test]
@@ -225,8 +262,13 @@ fn stolen_time_is_absent_on_kernels_that_do_not_count_it() {
     let cpu =
         parse_stat_cpu(b"cpu  10 1 5 100 7 2 3 44 0 0\ncpu0 1 2 3\nintr 1 2").expect("a line");
     assert_eq!(
-        (cpu.user_ticks, cpu.system_ticks, cpu.idle_ticks),
-        (11, 5, 100)
+        (
+            cpu.user_ticks,
+            cpu.nice_ticks,
+            cpu.system_ticks,
+            cpu.idle_ticks
+        ),
+        (10, 1, 5, 100)
     );
     assert_eq!((cpu.iowait_ticks, cpu.interrupt_ticks), (7, 5));
     assert_eq!(cpu.steal_ticks, Some(44));
@@ -310,6 +352,8 @@ proptest! {
         let _ = parse_os_release(&bytes);
         let _ = parse_process_status(&bytes);
         let _ = parse_stat_cpu(&bytes);
+        let _ = parse_uptime(&bytes);
+        let _ = parse_any_stat(&bytes);
         let _ = parse_vpd_serial(&bytes);
         let _ = parse_scheduler(&text);
         let _ = parse_dm_uuid(&text);

@@ -1,6 +1,7 @@
 //! Captured trees, unpacked. Their format is described in `tests/trees`.
 
 use diskfacts_host::{Roots, Subject, SubjectKind};
+use diskfacts_testkit::{unpack_tree, write_in_tree};
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -17,41 +18,7 @@ impl Tree {
         let text = fs::read_to_string(&path)
             .unwrap_or_else(|error| panic!("reading {}: {error}", path.display()));
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let mut file: Option<(String, Vec<u8>)> = None;
-        for line in text.lines() {
-            let (mark, rest) = line.split_at_checked(1).unwrap_or((line, ""));
-            if mark == "|" {
-                let (_, content) = file.as_mut().expect("a file before its lines");
-                content.extend_from_slice(rest.as_bytes());
-                content.push(b'\n');
-                continue;
-            }
-            if let Some((_, content)) = &mut file
-                && !line.is_empty()
-                && line
-                    .bytes()
-                    .all(|byte| byte == b' ' || byte.is_ascii_hexdigit())
-            {
-                content.extend(line.split_ascii_whitespace().map(|byte| {
-                    u8::from_str_radix(byte, 16).unwrap_or_else(|_| panic!("hex in `{line}`"))
-                }));
-                continue;
-            }
-            write(folder.path(), file.take());
-            match mark {
-                "#" => {}
-                ">" | "*" => file = Some((rest.trim().to_owned(), Vec::new())),
-                "/" => fs::create_dir_all(folder.path().join(rest.trim())).expect("a folder"),
-                "@" => {
-                    let (link, target) = rest.trim().split_once(" -> ").expect("a target");
-                    let link = folder.path().join(link);
-                    fs::create_dir_all(link.parent().expect("a parent")).expect("a folder");
-                    std::os::unix::fs::symlink(target, link).expect("a symbolic link");
-                }
-                _ => panic!("a line that is no entry: `{line}`"),
-            }
-        }
-        write(folder.path(), file);
+        unpack_tree(&text, folder.path());
         Self { folder }
     }
 
@@ -61,23 +28,12 @@ impl Tree {
 
     /// Replaces or adds a file.
     pub(crate) fn put(&self, path: &str, content: &str) {
-        write(
-            self.folder.path(),
-            Some((path.to_owned(), content.as_bytes().to_vec())),
-        );
+        write_in_tree(self.folder.path(), path, content.as_bytes());
     }
 
     pub(crate) fn remove(&self, path: &str) {
         let path = self.folder.path().join(path);
         fs::remove_file(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    }
-}
-
-fn write(root: &Path, file: Option<(String, Vec<u8>)>) {
-    if let Some((path, content)) = file {
-        let path = root.join(path);
-        fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
-        fs::write(&path, content).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
 }
 
