@@ -15,6 +15,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod device_rates;
 pub mod figures;
 mod journal;
 pub mod layers;

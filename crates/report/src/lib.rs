@@ -4,6 +4,7 @@
 //! * [`classic`]: the lines of the programs that built-in plans were taken from.
 //! * [`formats`]: the lines of other programs, one format per file, read and printed.
 //! * [`import`]: documents with results of other programs to rows, and these to runs.
+//! * [`iostat`]: the reports of `iostat`, in the styles of sysstat and Solaris.
 //! * [`json`]: the documents of `--json`, described in `docs/reference/json.md`.
 //! * [`text`]: what `measure`, `show`, `runs`, `plans` and `devices` and `sim` print.
 
@@ -12,6 +13,7 @@
 pub mod classic;
 pub mod formats;
 pub mod import;
+pub mod iostat;
 pub mod json;
 mod notes;
 pub mod text;

@@ -16,6 +16,7 @@ mod files;
 mod findings;
 mod heading;
 mod imports;
+mod iostat;
 mod look;
 mod matrix;
 mod page;
@@ -37,6 +38,7 @@ mod wrap;
 
 pub use devices::devices;
 pub use imports::{formats, imports};
+pub use iostat::iostat;
 pub use look::Look;
 pub use plans::plans;
 pub use progress::{Progress, progress};

@@ -20,6 +20,9 @@ pub fn run(input: &[u8]) {
             let printed = row.to_string();
             let again = columns.row(&printed).expect("what was just printed");
             assert_eq!(again.to_string(), printed);
+            let aligned = columns.aligned(&row);
+            let again = columns.row(&aligned).expect("what was just printed");
+            assert_eq!(columns.aligned(&again), aligned);
         }
     });
 }

@@ -10,7 +10,9 @@
 
 use super::dd_plan::size;
 use super::median_trial;
-use crate::formats::iostat_linux::{Columns, Row};
+use crate::formats::iostat_linux::Columns;
+use crate::iostat::row;
+use diskfacts_facts::device_rates::DeviceRates;
 use diskfacts_facts::requests::Requests;
 use diskfacts_plan::Plan;
 use diskfacts_record::Run;
@@ -40,6 +42,9 @@ pub(super) fn lines(run: &Run) -> String {
     let columns = Columns::old();
     let mut out = String::new();
     for (stage, requests) in rows(run) {
+        let Some(rates) = DeviceRates::new(&requests.counted, requests.seconds * 100.0) else {
+            continue;
+        };
         let planned = run.plan.stage(stage);
         let bs = planned.map_or(0, |stage| stage.workload.block_size);
         // Writing to a String cannot fail.
@@ -47,40 +52,8 @@ pub(super) fn lines(run: &Run) -> String {
             out,
             "{stage} (bs={}):\n{columns}\n{}",
             size(bs),
-            row(&requests)
+            row(&columns, &rates)
         );
     }
     out
-}
-
-/// In the order of [`Columns::old`]; what has no value is 0, as sysstat has it.
-fn row(requests: &Requests) -> Row {
-    let counted = &requests.counted;
-    let each = |sum: u64, count: u64| {
-        if count == 0 {
-            0.0
-        } else {
-            sum as f64 / count as f64
-        }
-    };
-    let per_s = |sum: u64| requests.per_s(sum);
-    let count = requests.count();
-    Row {
-        device: requests.device.clone(),
-        values: vec![
-            per_s(counted.read_merges),
-            per_s(counted.write_merges),
-            per_s(counted.reads),
-            per_s(counted.writes),
-            per_s(counted.read_bytes) / 1024.0,
-            per_s(counted.write_bytes) / 1024.0,
-            requests.mean_bytes().unwrap_or(0.0) / 512.0,
-            requests.mean_depth(),
-            requests.mean_wait_ms().unwrap_or(0.0),
-            each(counted.read_ms, counted.reads),
-            each(counted.write_ms, counted.writes),
-            each(counted.busy_ms, count),
-            requests.busy() * 100.0,
-        ],
-    }
 }

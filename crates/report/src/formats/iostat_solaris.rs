@@ -10,6 +10,10 @@
 //! and in the device, `wsvc_t` and `asvc_t` their times in milliseconds, `%w`
 //! and `%b` the shares of time in which these were not empty (illumos,
 //! `usr/src/cmd/stat/iostat`).
+//!
+//! Linux does not tell requests that wait for the device from those that are in
+//! it: rows made from its counters have `-` for `wait`, `wsvc_t` and `%w`, and the
+//! whole of queue and time in `actv` and `asvc_t`.
 
 use super::scan::{NotUnderstood, Scan};
 use std::fmt;
@@ -64,40 +68,94 @@ pub struct Row {
     pub data_read_per_s: f64,
     /// Written per second, in the unit of the columns.
     pub data_written_per_s: f64,
-    /// Requests waiting for the device, mean.
-    pub wait: f64,
+    /// Requests waiting for the device, mean; absent where they are not told from
+    /// those in it, which are all.
+    pub wait: Option<f64>,
     /// Requests in the device, mean.
     pub actv: f64,
-    /// Time of a request in the queue, milliseconds.
-    pub wsvc_t_ms: f64,
+    /// Time of a request in the queue, milliseconds; absent as above.
+    pub wsvc_t_ms: Option<f64>,
     /// Time of a request in the device, milliseconds.
     pub asvc_t_ms: f64,
-    /// Share of the time with requests waiting.
-    pub percent_waiting: u64,
+    /// Share of the time with requests waiting; absent as above.
+    pub percent_waiting: Option<u64>,
     /// Share of the time with requests in the device.
     pub percent_busy: u64,
     /// Name of the device.
     pub device: String,
 }
 
+impl Unit {
+    /// The two lines above the rows as `iostat -xn` prints them.
+    pub fn aligned_names(self) -> String {
+        let names: String = self
+            .columns()
+            .split(' ')
+            .zip(WIDTHS)
+            .map(|(name, width)| format!(" {name:>width$}"))
+            .collect();
+        // Centred over what stands before `device`, whose width is then missing
+        // behind it (`write_core_header`).
+        let all = names.len() + " device".len();
+        let before = (all - TITLE.len()) / 2;
+        let behind = all - before - TITLE.len() - " device".len();
+        format!("{:before$}{TITLE}{:behind$}\n{names} device", "", "")
+    }
+}
+
+/// Columns of each value, behind a space.
+const WIDTHS: [usize; 10] = [6, 6, 6, 6, 4, 4, 6, 6, 3, 3];
+
+impl Row {
+    /// The row as `iostat -xn` prints it.
+    pub fn aligned(&self) -> String {
+        let cells = self.cells();
+        let cells = cells.iter().zip(WIDTHS);
+        let mut line: String = cells
+            .map(|(text, width)| format!(" {text:>width$}"))
+            .collect();
+        line.push(' ');
+        line.push_str(&self.device);
+        line
+    }
+
+    fn cells(&self) -> [String; 10] {
+        let one = |value: f64| format!("{value:.1}");
+        let unless = |known: Option<String>| known.unwrap_or_else(|| NOT_TOLD.to_owned());
+        [
+            one(self.reads_per_s),
+            one(self.writes_per_s),
+            one(self.data_read_per_s),
+            one(self.data_written_per_s),
+            unless(self.wait.map(one)),
+            one(self.actv),
+            unless(self.wsvc_t_ms.map(one)),
+            one(self.asvc_t_ms),
+            unless(self.percent_waiting.map(|percent| percent.to_string())),
+            self.percent_busy.to_string(),
+        ]
+    }
+}
+
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{:.1} {:.1} {:.1} {:.1} {:.1} {:.1} {:.1} {:.1} {} {} {}",
-            self.reads_per_s,
-            self.writes_per_s,
-            self.data_read_per_s,
-            self.data_written_per_s,
-            self.wait,
-            self.actv,
-            self.wsvc_t_ms,
-            self.asvc_t_ms,
-            self.percent_waiting,
-            self.percent_busy,
-            self.device
-        )
+        write!(f, "{} {}", self.cells().join(" "), self.device)
     }
+}
+
+/// What stands where there is no value.
+const NOT_TOLD: &str = "-";
+
+/// A value, or the mark that there is none.
+fn unless_not_told<'s, T>(
+    scan: &mut Scan<'s>,
+    read: impl Fn(&mut Scan<'s>) -> Result<T, NotUnderstood>,
+) -> Result<Option<T>, NotUnderstood> {
+    scan.spaces();
+    if scan.maybe(NOT_TOLD) {
+        return Ok(None);
+    }
+    read(scan).map(Some)
 }
 
 impl FromStr for Row {
@@ -109,11 +167,11 @@ impl FromStr for Row {
         let writes_per_s = scan.number("w/s")?;
         let data_read_per_s = scan.number("Mr/s or kr/s")?;
         let data_written_per_s = scan.number("Mw/s or kw/s")?;
-        let wait = scan.number("wait")?;
+        let wait = unless_not_told(&mut scan, |scan| scan.number("wait"))?;
         let actv = scan.number("actv")?;
-        let wsvc_t_ms = scan.number("wsvc_t")?;
+        let wsvc_t_ms = unless_not_told(&mut scan, |scan| scan.number("wsvc_t"))?;
         let asvc_t_ms = scan.number("asvc_t")?;
-        let percent_waiting = scan.integer("%w")?;
+        let percent_waiting = unless_not_told(&mut scan, |scan| scan.integer("%w"))?;
         let percent_busy = scan.integer("%b")?;
         let device = scan.token();
         let device = device.ok_or_else(|| scan.expected("the name of a device"))?;

@@ -103,7 +103,8 @@ pub(super) fn linux(columns: &iostat_linux::Columns, row: &iostat_linux::Row) ->
     }
 }
 
-/// Of `iostat -xn` of Solaris, where a request waits first and is served then.
+/// Of `iostat -xn` of Solaris, where a request waits first and is served then; where
+/// the two are not told apart, all is in the second.
 pub(super) fn solaris(unit: iostat_solaris::Unit, row: &iostat_solaris::Row) -> Requests {
     let per_s = row.reads_per_s + row.writes_per_s;
     let bytes_per_s = (row.data_read_per_s + row.data_written_per_s) * unit.bytes() as f64;
@@ -112,8 +113,8 @@ pub(super) fn solaris(unit: iostat_solaris::Unit, row: &iostat_solaris::Row) -> 
         writes_per_s: Some(row.writes_per_s),
         both_per_s: None,
         bytes_per_s: Some(bytes_per_s),
-        wait_ms: Some(row.wsvc_t_ms + row.asvc_t_ms),
-        depth: Some(row.wait + row.actv),
+        wait_ms: Some(row.wsvc_t_ms.unwrap_or(0.0) + row.asvc_t_ms),
+        depth: Some(row.wait.unwrap_or(0.0) + row.actv),
         // Not a column: what follows from two of them.
         request_bytes: (per_s > 0.0).then(|| bytes_per_s / per_s),
         busy: Some(row.percent_busy as f64 / 100.0),

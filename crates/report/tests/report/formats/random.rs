@@ -211,21 +211,36 @@ proptest! {
     }
 
     #[test]
-    fn a_row_of_linux_iostat(device in name(), values in proptest::collection::vec(decimal(2), 13)) {
+    fn a_row_of_linux_iostat(
+        device in name(), which in 0_usize..3, values in proptest::collection::vec(decimal(2), 22),
+    ) {
+        let columns = [
+            iostat_linux::Columns::old(), iostat_linux::Columns::extended(), iostat_linux::Columns::basic(),
+        ][which].clone();
+        let mut values = values[..columns.names().len()].to_vec();
+        if which == 2 {
+            // Its sums are whole kilobytes.
+            values[4..].iter_mut().for_each(|value| *value = value.trunc());
+        }
         let row = iostat_linux::Row { device, values };
-        prop_assert_eq!(iostat_linux::Columns::old().row(&row.to_string()), Ok(row));
+        prop_assert_eq!(columns.row(&row.to_string()), Ok(row.clone()));
+        prop_assert_eq!(columns.row(&columns.aligned(&row)), Ok(row));
+        prop_assert_eq!(columns.aligned_names().parse(), Ok(columns.clone()));
+        prop_assert_eq!(columns.to_string().parse(), Ok(columns));
     }
 
     #[test]
     fn a_row_of_solaris_iostat(
         device in name(), n in proptest::array::uniform8(decimal(1)), percent in (0_u64..=100, 0_u64..=100),
+        waits in any::<bool>(),
     ) {
         let row = iostat_solaris::Row {
             reads_per_s: n[0], writes_per_s: n[1], data_read_per_s: n[2], data_written_per_s: n[3],
-            wait: n[4], actv: n[5], wsvc_t_ms: n[6], asvc_t_ms: n[7],
-            percent_waiting: percent.0, percent_busy: percent.1, device,
+            wait: waits.then_some(n[4]), actv: n[5], wsvc_t_ms: waits.then_some(n[6]), asvc_t_ms: n[7],
+            percent_waiting: waits.then_some(percent.0), percent_busy: percent.1, device,
         };
-        prop_assert_eq!(row.to_string().parse(), Ok(row));
+        prop_assert_eq!(row.to_string().parse(), Ok(row.clone()));
+        prop_assert_eq!(row.aligned().parse(), Ok(row));
     }
 
     #[test]

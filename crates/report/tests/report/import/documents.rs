@@ -293,11 +293,11 @@ fn iostat_equals_its_tables() {
         expected.is("w_s", line.writes_per_s);
         expected.is("Mr_s", line.data_read_per_s);
         expected.is("Mw_s", line.data_written_per_s);
-        expected.is("wait", line.wait);
+        expected.is("wait", line.wait.unwrap());
         expected.is("actv", line.actv);
-        expected.is("wsvc_t_ms", line.wsvc_t_ms);
+        expected.is("wsvc_t_ms", line.wsvc_t_ms.unwrap());
         expected.is("asvc_t_ms", line.asvc_t_ms);
-        expected.is("pct_w", line.percent_waiting as f64);
+        expected.is("pct_w", line.percent_waiting.unwrap() as f64);
         expected.is("pct_b", line.percent_busy as f64);
     }
     let conditions: Vec<String> = document.rows[..5]
