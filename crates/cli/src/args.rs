@@ -1,6 +1,10 @@
 //! The arguments, as data. Nothing here looks at the system, but for whether a
 //! mistyped word is a path.
 
+mod iostat;
+
+pub(crate) use iostat::{IostatArgs, IostatStyle};
+
 use clap::builder::RangedU64ValueParser;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -55,6 +59,8 @@ pub(crate) enum Command {
     Devices(DevicesArgs),
     /// Copy as dd does, and say what its figure hides
     Dd(DdArgs),
+    /// Show what the machine's devices do now, in iostat's columns
+    Iostat(IostatArgs),
     /// List the stored runs, latest first
     Runs(RunsArgs),
     /// Show a stored run again
@@ -100,6 +106,8 @@ pub(crate) enum Style {
     Classic,
     /// The line of CSV of that program, for `bon_csv2html` (bonnie)
     ClassicCsv,
+    /// What each device did in each trial, in the columns of `iostat -x`
+    Iostat,
 }
 
 /// How the page cache is kept from serving.

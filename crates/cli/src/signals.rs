@@ -2,10 +2,15 @@
 //! ends the process at once.
 
 use crate::exit::{Exit, Failure, OrFail};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
+use signal_hook::low_level::pipe;
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
 
 /// Whether a signal came.
 #[derive(Debug, Clone, Default)]
@@ -29,6 +34,15 @@ impl Signals {
         Ok(signals)
     }
 
+    /// What [`Waker::wait`] wakes from.
+    pub(crate) fn waker(&self) -> Result<Waker, Failure> {
+        let (wakes, receives) = UnixStream::pair().or_failed()?;
+        for signal in [SIGINT, SIGTERM] {
+            pipe::register(signal, wakes.try_clone().or_failed()?).or_failed()?;
+        }
+        Ok(Waker { wakes: receives })
+    }
+
     /// The flag that ends a trial.
     pub(crate) fn stop(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
@@ -50,6 +64,37 @@ impl Signals {
         match self.came() {
             Some(exit) => Err(Failure::interrupted(exit)),
             None => Ok(()),
+        }
+    }
+}
+
+/// Wakes a wait when a signal comes, also one that came just before it.
+#[derive(Debug)]
+pub(crate) struct Waker {
+    wakes: UnixStream,
+}
+
+impl Waker {
+    /// Waits until then, or until a signal came.
+    pub(crate) fn wait(&self, until: Instant) -> Result<(), Failure> {
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            let left = Timespec {
+                tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+                tv_nsec: left.subsec_nanos().into(),
+            };
+            let mut awaited = [PollFd::new(&self.wakes, PollFlags::IN)];
+            match poll(&mut awaited, Some(&left)) {
+                Ok(0) => {}
+                Ok(_) => return Ok(()),
+                // A signal that is not for us, as of a terminal that is resized;
+                // or one that is, and then there is something to read.
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error).or_failed(),
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::look;
 use crate::session::{self, CopyRequest};
 use crate::signals::Signals;
 use diskfacts_plan::dd;
-use diskfacts_report::{classic, json, text};
+use diskfacts_report::{json, text};
 use std::ffi::OsString;
 use std::io::Write;
 
@@ -36,8 +36,8 @@ pub(crate) fn run(args: &DdArgs, common: &Common) -> Result<Exit, Failure> {
     let ended = session::copy(&request, &signals)?;
     let text = if args.json {
         json::run(&ended.run)
-    } else if args.style == Style::Classic {
-        classic::run(&ended.run)
+    } else if let Some(lines) = super::lines(args.style, &ended.run) {
+        lines
     } else {
         let look = if to_stdout {
             look::plain()

@@ -11,7 +11,7 @@ use diskfacts_facts::uses;
 use diskfacts_plan::{Plan, builtin, file};
 use diskfacts_record::{Outcome, Run, Status, TargetKind};
 use diskfacts_report::text::Closing;
-use diskfacts_report::{classic, json, text};
+use diskfacts_report::{json, text};
 use std::path::Path;
 
 /// Nanoseconds that a run may take when neither the command nor its plan says.
@@ -54,10 +54,8 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
     let ended = session::run(&request, &signals)?;
     let text = if args.json {
         json::run(&ended.run)
-    } else if args.style == Style::Classic {
-        classic::run(&ended.run)
-    } else if args.style == Style::ClassicCsv {
-        classic::csv(&ended.run)
+    } else if let Some(lines) = super::lines(args.style, &ended.run) {
+        lines
     } else {
         let look = look::of_stdout(common.color);
         text::run(&ended.run, &closing(&ended, built_in, common), &look)
@@ -70,7 +68,7 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
 pub(super) fn conclude(ended: Ended, uses: &[String], style: Style, common: &Common) -> Exit {
     let exit = ended.stopped.unwrap_or_else(|| exit_of(&ended.run, uses));
     let why = why(exit, &ended.run, uses, &storing::option(common));
-    if style != Style::Facts {
+    if matches!(style, Style::Classic | Style::ClassicCsv) {
         let said = why.as_deref().filter(|_| ended.not_stored.is_none());
         super::say_classic_notes(&ended.run, said);
     }

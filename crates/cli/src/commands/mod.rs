@@ -3,6 +3,7 @@
 pub(crate) mod dd;
 pub(crate) mod devices;
 pub(crate) mod import;
+pub(crate) mod iostat;
 pub(crate) mod measure;
 pub(crate) mod plans;
 pub(crate) mod runs;
@@ -13,18 +14,43 @@ use crate::args::Style;
 use crate::exit::{Failure, say};
 use diskfacts_plan::{Plan, builtin};
 use diskfacts_record::Run;
-use diskfacts_report::classic;
+use diskfacts_report::{classic, iostat as iostat_report};
 use std::io::Write;
 
 /// Prints to standard output. A reader that went away, as `head` does, has seen
 /// what it wanted.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    print_on(text).map(|_| ())
+}
+
+/// The same where there is more to come: `None` when the reader went away.
+pub(crate) fn print_on(text: &str) -> Result<Option<()>, Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::failed(
-            format!("writing to standard output failed: {error}"),
-        )),
-        _ => Ok(()),
+        Ok(()) => Ok(Some(())),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(None),
+        Err(error) => Err(Failure::failed(format!(
+            "writing to standard output failed: {error}"
+        ))),
+    }
+}
+
+/// The figures of a run in the style of another program; `None` for the style of
+/// this one.
+pub(crate) fn lines(style: Style, run: &Run) -> Option<String> {
+    match style {
+        Style::Facts => None,
+        Style::Classic => Some(classic::run(run)),
+        Style::ClassicCsv => Some(classic::csv(run)),
+        Style::Iostat => {
+            if !iostat_report::has_trials(run) {
+                say(
+                    "diskfacts: note: no device of this run counted anything that is known, so \
+                     there are no rows; without --style iostat it is said why",
+                );
+            }
+            Some(iostat_report::trials(run))
+        }
     }
 }
 
@@ -41,7 +67,7 @@ pub(crate) fn say_classic_notes(run: &Run, said: Option<&str>) {
 /// Not every plan was taken from a program with a format of its own.
 pub(crate) fn check_classic(style: Style, plan: &Plan) -> Result<(), Failure> {
     let (has, what): (fn(&Plan) -> bool, &str) = match style {
-        Style::Facts => return Ok(()),
+        Style::Facts | Style::Iostat => return Ok(()),
         Style::Classic => (
             classic::has,
             "--style classic prints the lines of the program that a plan was taken from",

@@ -7,7 +7,7 @@ use crate::session::conclude;
 use crate::{look, storing};
 use diskfacts_record::{Run, TargetKind};
 use diskfacts_report::text::Closing;
-use diskfacts_report::{classic, json, text};
+use diskfacts_report::{json, text};
 
 pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
     let Some(store) = storing::existing(common)? else {
@@ -19,18 +19,7 @@ pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
     conclude(&mut run, &[]);
     let text = if args.json {
         json::run(&run)
-    } else if args.style != Style::Facts {
-        if run.target.kind != TargetKind::Imported {
-            super::check_classic(args.style, &run.plan)?;
-        }
-        let lines = if args.style == Style::Classic {
-            classic::run(&run)
-        } else {
-            classic::csv(&run)
-        };
-        if run.target.kind == TargetKind::Imported && lines.is_empty() {
-            return Err(no_lines(&run));
-        }
+    } else if let Some(lines) = lines(args.style, &run)? {
         lines
     } else {
         let closing = Closing {
@@ -47,10 +36,23 @@ pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
         text::run(&run, &closing, &look::of_stdout(common.color))
     };
     print(&text)?;
-    if args.style != Style::Facts {
+    if matches!(args.style, Style::Classic | Style::ClassicCsv) {
         super::say_classic_notes(&run, None);
     }
     Ok(Exit::Done)
+}
+
+/// The lines of another style, where the run has some.
+fn lines(style: Style, run: &Run) -> Result<Option<String>, Failure> {
+    let imported = run.target.kind == TargetKind::Imported;
+    if !imported {
+        super::check_classic(style, &run.plan)?;
+    }
+    let lines = super::lines(style, run);
+    if imported && style != Style::Iostat && lines.as_ref().is_some_and(String::is_empty) {
+        return Err(no_lines(run));
+    }
+    Ok(lines)
 }
 
 /// An imported run has no lines of another program to print.

@@ -16,6 +16,8 @@ mod failing;
 mod files;
 mod folders;
 mod import_command;
+mod iostat_captured;
+mod iostat_command;
 mod json;
 mod layers;
 mod looped;
