@@ -34,15 +34,6 @@ impl Signals {
         Ok(signals)
     }
 
-    /// What [`Waker::wait`] wakes from.
-    pub(crate) fn waker(&self) -> Result<Waker, Failure> {
-        let (wakes, receives) = UnixStream::pair().or_failed()?;
-        for signal in [SIGINT, SIGTERM] {
-            pipe::register(signal, wakes.try_clone().or_failed()?).or_failed()?;
-        }
-        Ok(Waker { wakes: receives })
-    }
-
     /// The flag that ends a trial.
     pub(crate) fn stop(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
@@ -75,6 +66,15 @@ pub(crate) struct Waker {
 }
 
 impl Waker {
+    /// Wakes from now on; beside [`Signals`], which know what came.
+    pub(crate) fn listen() -> Result<Self, Failure> {
+        let (wakes, receives) = UnixStream::pair().or_failed()?;
+        for signal in [SIGINT, SIGTERM] {
+            pipe::register(signal, wakes.try_clone().or_failed()?).or_failed()?;
+        }
+        Ok(Self { wakes: receives })
+    }
+
     /// Waits until then, or until a signal came.
     pub(crate) fn wait(&self, until: Instant) -> Result<(), Failure> {
         loop {
@@ -88,11 +88,11 @@ impl Waker {
             };
             let mut awaited = [PollFd::new(&self.wakes, PollFlags::IN)];
             match poll(&mut awaited, Some(&left)) {
-                Ok(0) => {}
+                // Time is up; or a signal came that is not for us, as of a
+                // terminal that is resized, or one that is, and then there is
+                // something to read.
+                Ok(0) | Err(Errno::INTR) => {}
                 Ok(_) => return Ok(()),
-                // A signal that is not for us, as of a terminal that is resized;
-                // or one that is, and then there is something to read.
-                Err(Errno::INTR) => {}
                 Err(error) => return Err(error).or_failed(),
             }
         }

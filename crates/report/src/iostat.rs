@@ -82,10 +82,9 @@ pub fn report(parts: Parts, activity: &Activity) -> String {
 /// What stands behind a report: before another one, or at the end.
 pub fn after(parts: Parts, another: bool) -> &'static str {
     match parts.dialect {
-        Dialect::Linux => "\n",
         Dialect::LinuxClassic | Dialect::Solaris { .. } => "",
         Dialect::Json if another => ",\n",
-        Dialect::Json => "\n",
+        Dialect::Linux | Dialect::Json => "\n",
     }
 }
 

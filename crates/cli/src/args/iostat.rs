@@ -10,6 +10,10 @@ use diskfacts_plan::units;
 /// The first report is of the time since the system started, each further one of
 /// the interval since the one before.
 #[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
 #[command(after_help = "\
 Examples:
   diskfacts iostat 1                 a report each second, until Ctrl-C

@@ -16,7 +16,7 @@
 //! whole of queue and time in `actv` and `asvc_t`.
 
 use super::scan::{NotUnderstood, Scan};
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
 /// The line above the names.
@@ -88,12 +88,7 @@ pub struct Row {
 impl Unit {
     /// The two lines above the rows as `iostat -xn` prints them.
     pub fn aligned_names(self) -> String {
-        let names: String = self
-            .columns()
-            .split(' ')
-            .zip(WIDTHS)
-            .map(|(name, width)| format!(" {name:>width$}"))
-            .collect();
+        let names = in_columns(self.columns().split(' '));
         // Centred over what stands before `device`, whose width is then missing
         // behind it (`write_core_header`).
         let all = names.len() + " device".len();
@@ -106,14 +101,20 @@ impl Unit {
 /// Columns of each value, behind a space.
 const WIDTHS: [usize; 10] = [6, 6, 6, 6, 4, 4, 6, 6, 3, 3];
 
+/// Each right-aligned behind a space.
+fn in_columns<T: AsRef<str>>(cells: impl IntoIterator<Item = T>) -> String {
+    let mut line = String::new();
+    for (cell, width) in cells.into_iter().zip(WIDTHS) {
+        // Writing to a String cannot fail.
+        let _ = write!(line, " {:>width$}", cell.as_ref());
+    }
+    line
+}
+
 impl Row {
     /// The row as `iostat -xn` prints it.
     pub fn aligned(&self) -> String {
-        let cells = self.cells();
-        let cells = cells.iter().zip(WIDTHS);
-        let mut line: String = cells
-            .map(|(text, width)| format!(" {text:>width$}"))
-            .collect();
+        let mut line = in_columns(self.cells());
         line.push(' ');
         line.push_str(&self.device);
         line

@@ -202,21 +202,22 @@ fn counted_again(stack: &Stack, busy: &[DeviceRates<'_>]) -> Vec<String> {
 
 /// What devices did that has no column.
 fn without_columns(busy: &[DeviceRates<'_>], look: &Look) -> Vec<String> {
-    let told = |of: fn(&DeviceRates<'_>) -> Kind, each: &dyn Fn(Kind) -> String| {
-        let rows: Vec<String> = busy
-            .iter()
-            .filter(|rates| rates.per_s(of(rates).count) >= SELDOM_PER_S)
-            .map(|rates| {
-                let kind = of(rates);
-                let per_s = rate(rates.per_s(kind.count));
-                format!("{} {per_s} ({})", rates.counted().name, each(kind))
-            })
-            .collect();
+    let told = |of: &dyn Fn(&DeviceRates<'_>) -> (Kind, String)| {
+        let mut rows = Vec::new();
+        for rates in busy {
+            let (kind, each) = of(rates);
+            let per_s = rates.per_s(kind.count);
+            if per_s >= SELDOM_PER_S {
+                rows.push(format!("{} {} ({each})", rates.counted().name, rate(per_s)));
+            }
+        }
         list(&rows)
     };
-    let size = |kind: Kind| show_size((kind.kib_each() * 1024.0).round() as u64);
-    let discards = told(|rates| rates.discards(), &size);
-    let flushes = told(|rates| rates.flushes(), &|kind| wait(kind, look));
+    let discards = told(&|rates| {
+        let kind = rates.discards();
+        (kind, show_size((kind.kib_each() * 1024.0).round() as u64))
+    });
+    let flushes = told(&|rates| (rates.flushes(), wait(rates.flushes(), look)));
     let mut lines = Vec::new();
     if !discards.is_empty() {
         lines.push(format!("Discards per s, and their size: {discards}."));
