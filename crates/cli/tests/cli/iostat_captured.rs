@@ -16,7 +16,6 @@ use diskfacts_testkit::{
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// The kernels whose counters were captured, each with a device that is the last
 /// one of a report of disks, and of one of partitions too.
@@ -127,13 +126,13 @@ fn seeing(root: &Path, program: &Path) -> Result<Program, Missing> {
 
 /// Until a process waits for a signal, by what the kernel says of it.
 fn until_it_waits(id: u32) -> Result<(), Missing> {
-    for _ in 0..10_000 {
+    for _ in 0..1_000_000 {
         let place = fs::read_to_string(format!("/proc/{id}/wchan")).unwrap_or_default();
         // pause(2) is ppoll(2) in the C library of some architectures.
         if place.contains("pause") || place.contains("poll") {
             return Ok(());
         }
-        std::thread::sleep(Duration::from_millis(1));
+        std::thread::yield_now();
     }
     Err(Missing::new(
         "where a process waits (/proc/PID/wchan)",
