@@ -8,6 +8,7 @@
 //! Units: bytes and nanoseconds as integers, shares as floats in `0..=1`. What
 //! could not be observed is `None` and named in [`Unseen`]; it is never guessed.
 
+pub mod comparison;
 pub mod evidence;
 pub mod finding;
 pub mod histogram;
@@ -19,6 +20,7 @@ pub mod stack;
 pub mod trial;
 mod unsaid;
 
+pub use comparison::Comparison;
 pub use evidence::{DeviceCounters, Evidence, Unseen};
 pub use finding::{Confidence, Finding, Outcome, Severity, Verdict};
 pub use histogram::Histogram;
