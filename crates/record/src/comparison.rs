@@ -227,6 +227,8 @@ pub struct Demand {
     pub given: String,
     /// Labels of the stages for which it holds.
     pub holds: Vec<String>,
+    /// Number of stages for which it could be judged.
+    pub judged: u32,
     /// Labels of the stages for which it could not be judged.
     pub unjudged: Vec<String>,
 }

@@ -5,7 +5,7 @@
 //! * [`formats`]: the lines of other programs, one format per file, read and printed.
 //! * [`import`]: documents with results of other programs to rows, and these to runs.
 //! * [`json`]: the documents of `--json`, described in `docs/reference/json.md`.
-//! * [`text`]: what `measure`, `show`, `runs`, `plans` and `devices` and `sim` print.
+//! * [`text`]: what `measure`, `show`, `runs`, `compare`, `plans`, `devices` and `sim` print.
 
 #![forbid(unsafe_code)]
 

@@ -17,19 +17,16 @@ pub fn t_two_sided(t: f64, df: f64) -> f64 {
 }
 
 /// The t that is exceeded on either side with the chance `alpha`, in `(0, 1)`:
-/// the inverse of [`t_two_sided`].
+/// the inverse of
+/// [`t_two_sided`], to 11 digits.
 pub fn t_critical(alpha: f64, df: f64) -> f64 {
     let mut high = 2.0;
     while t_two_sided(high, df) > alpha && high < 1e300 {
         high *= 2.0;
     }
     let mut low = 0.0;
-    // Halved until nothing is left between the two.
-    for _ in 0..200 {
+    while high - low > 1e-11 * high {
         let middle = f64::midpoint(low, high);
-        if middle <= low || middle >= high {
-            break;
-        }
         if t_two_sided(middle, df) > alpha {
             low = middle;
         } else {
@@ -93,8 +90,9 @@ fn ln_gamma(mut x: f64) -> f64 {
         x += 1.0;
     }
     let square = x * x;
-    let series =
-        (1.0 / 12.0 - (1.0 / 360.0 - (1.0 / 1260.0 - 1.0 / (1680.0 * square)) / square) / square) / x;
+    let series = (1.0 / 12.0
+        - (1.0 / 360.0 - (1.0 / 1260.0 - 1.0 / (1680.0 * square)) / square) / square)
+        / x;
     (x - 0.5) * x.ln() - x + 0.5 * std::f64::consts::TAU.ln() + series - shift
 }
 
