@@ -178,6 +178,11 @@ fn judge(pair: Pair<'_>) -> Judged<'_> {
                 .iter()
                 .position(|tested| tested.difference.measure == measure);
             speed = place.map(|place| quantiles.remove(place));
+            if speed.is_none() {
+                because.push(
+                    "the rate was set, and the latencies are not known on both sides".to_owned(),
+                );
+            }
         }
         if because.is_empty() {
             latency = quantiles;
@@ -199,7 +204,7 @@ fn correct<'t>(tested: impl Iterator<Item = &'t mut Tested>, alpha: f64, same_wi
     let p: Vec<f64> = with_spread.iter().map(|(_, centre)| centre.p()).collect();
     for (i, result) in stats::holm(&p, alpha).into_iter().enumerate() {
         let (difference, centre) = &mut with_spread[i];
-        let [low, high] = centre.interval(result.level).map(f64::exp_m1);
+        let [low, high] = centre.interval(result.level).map(as_change);
         difference.interval = Some([low, high]);
         difference.confidence = Some(1.0 - result.level);
         difference.p = Some(p[i]);
@@ -217,6 +222,12 @@ fn correct<'t>(tested: impl Iterator<Item = &'t mut Tested>, alpha: f64, same_wi
         };
     }
     u32::try_from(p.len()).unwrap_or(u32::MAX)
+}
+
+/// A logarithm of a ratio as a change: the ratio less 1. Finite, because JSON has
+/// no word for what is not.
+fn as_change(logarithm: f64) -> f64 {
+    logarithm.exp_m1().min(f64::MAX)
 }
 
 /// Whether all of an interval of a change is no more than this share: neither
@@ -292,11 +303,11 @@ fn overall(judged: &[Judged<'_>]) -> Option<Overall> {
     };
     Some(Overall {
         stages: u32::try_from(sorted.len()).unwrap_or(u32::MAX),
-        change: mean.exp_m1(),
-        interval: interval.map(|ends| ends.map(f64::exp_m1)),
+        change: as_change(mean),
+        interval: interval.map(|ends| ends.map(as_change)),
         over,
-        least: least.exp_m1(),
-        most: most.exp_m1(),
+        least: as_change(least),
+        most: as_change(most),
     })
 }
 

@@ -281,7 +281,8 @@ fn of_pair(pair: &Pair<'_>) -> Vec<Condition> {
         );
     }
     let errors = |cell: &Cell<'_>| {
-        let failed: u64 = cell.trials().map(|t| t.errors).sum();
+        let failed = cell.trials().map(|t| t.errors);
+        let failed = failed.fold(0, u64::saturating_add);
         vec![failed.to_string()]
     };
     differ("failed operations", errors(&pair.a), errors(&pair.b));

@@ -149,6 +149,19 @@ fn loss_or_gain(difference: &Difference) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_text_is_a_condition_or_is_answered(
+            text in prop_oneof![".{0,30}", "[a-z:%0-9.]{0,20}(slower|faster|not-same):[0-9.e+-]{0,8}%"],
+        ) {
+            match Demanded::parse(&text) {
+                Ok(read) => prop_assert!(read.share >= 0.0 && read.share <= 100.0),
+                Err(error) => prop_assert!(error.contains("as in slower:5%")),
+            }
+        }
+    }
 
     #[test]
     fn conditions_are_read_from_broad_to_narrow() {

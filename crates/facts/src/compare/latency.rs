@@ -42,7 +42,7 @@ pub(super) fn differences(a: &Cell<'_>, b: &Cell<'_>) -> Vec<Tested> {
                 count_a: u32::try_from(a.parts.len()).unwrap_or(u32::MAX),
                 count_b: u32::try_from(b.parts.len()).unwrap_or(u32::MAX),
                 unit,
-                change: apart.exp_m1(),
+                change: super::as_change(apart),
                 interval: None,
                 confidence: None,
                 p: None,

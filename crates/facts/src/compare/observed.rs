@@ -112,7 +112,7 @@ pub(super) fn speed(a: &Cell<'_>, b: &Cell<'_>, measure: Measure) -> Result<Test
     });
     let mean = |logs: &[f64]| logs.iter().sum::<f64>() / logs.len() as f64;
     let apart = centre.map_or_else(|| mean(&logs_b) - mean(&logs_a), |c| c.estimate);
-    difference.change = apart.exp_m1();
+    difference.change = super::as_change(apart);
     difference.count_a = u32::try_from(logs_a.len()).unwrap_or(u32::MAX);
     difference.count_b = u32::try_from(logs_b.len()).unwrap_or(u32::MAX);
     Ok(Tested { difference, centre })

@@ -15,6 +15,9 @@ pub(super) fn digits(share: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
+    if value >= 1e5 {
+        return "more than 100,000".to_owned();
+    }
     if value < 0.005 {
         return "less than 0.01".to_owned();
     }
@@ -63,11 +66,8 @@ pub(super) fn stage(
     speed: Option<&Difference>,
     same_within: f64,
 ) -> String {
-    if change == Change::NotComparable {
+    let Some(speed) = speed.filter(|_| change != Change::NotComparable) else {
         return format!("not comparable, because {}", because.join("; "));
-    }
-    let Some(speed) = speed else {
-        return "not comparable, because neither side supports the figure".to_owned();
     };
     let on = if speed.measure.more_is_better() {
         ""
@@ -86,7 +86,7 @@ pub(super) fn stage(
             )
         }
         (Change::Unclear, None) => format!(
-            "{}{on}, by one {} on either side: no spread is known, so chance may be all of it",
+            "{}{on}; one {} each, so no spread is known, and chance may be all of it",
             side(of_speed(speed.measure, speed.change)),
             word(speed.unit)
         ),
@@ -171,40 +171,34 @@ pub(super) fn summary(comparison: &Comparison) -> String {
 
 /// `B is close to A: on average 0.4 % slower (95 % sure: ...)`.
 fn average(comparison: &Comparison, overall: &Overall) -> String {
-    let close = is_close(comparison, overall);
-    let lead = if close {
-        "B is close to A: on average"
-    } else if overall.change < 0.0 {
-        "B is slower than A on average, by"
-    } else {
-        "B is faster than A on average, by"
-    };
     let sure = overall.interval.map_or_else(String::new, |[low, high]| {
-        let (low, high) = (side(low), side(high));
-        match overall.over {
-            Some(Spread::Stages) => {
-                format!(" (95 % interval over the stages: from {low} to {high})")
-            }
-            _ => format!(" (95 % interval: from {low} to {high})"),
-        }
-    });
-    let amount = if close {
-        side(overall.change)
-    } else {
-        format!("{} %", digits(overall.change))
-    };
-    if overall.stages == 1 {
-        let lead = if close {
-            "B is close to A:"
-        } else {
-            "B against A:"
+        let over = match overall.over {
+            Some(Spread::Stages) => "95 % interval over the stages",
+            _ => "95 % interval",
         };
-        return format!("{lead} {}{sure}.", side(overall.change));
-    }
-    format!(
-        "{lead} {amount} over {}{sure}.",
-        count(u64::from(overall.stages), "stage")
-    )
+        format!(" ({over}: from {} to {})", side(low), side(high))
+    });
+    let over = if overall.stages == 1 {
+        String::new()
+    } else {
+        format!(
+            " on average over {}",
+            count(u64::from(overall.stages), "stage")
+        )
+    };
+    let is_sure = overall
+        .interval
+        .is_some_and(|[low, high]| low > 0.0 || high < 0.0);
+    let lead = if is_close(comparison, overall) {
+        "B is close to A:"
+    } else if !is_sure {
+        "B and A are not told apart as a whole: B is"
+    } else if overall.change < 0.0 {
+        "B is slower than A:"
+    } else {
+        "B is faster than A:"
+    };
+    format!("{lead} {}{over}{sure}.", side(overall.change))
 }
 
 /// Whether every comparable stage is within the share that counts as none.

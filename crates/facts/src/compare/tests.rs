@@ -5,6 +5,7 @@ use diskfacts_plan::{CacheMode, Rate};
 use diskfacts_record::PackedHistograms;
 use diskfacts_record::TargetKind;
 use diskfacts_record::comparison::Unit;
+use proptest::prelude::*;
 
 fn stage<'c>(comparison: &'c Comparison, name: &str) -> &'c StageComparison {
     let found = comparison.stages.iter().find(|s| s.stage == name);
@@ -34,7 +35,7 @@ fn a_run_is_the_same_as_itself() {
     assert!(
         comparison
             .summary
-            .starts_with("B is close to A: on average 0 % faster over 10 stages"),
+            .starts_with("B is close to A: 0 % faster on average over 10 stages"),
         "{}",
         comparison.summary
     );
@@ -420,4 +421,43 @@ fn rounded_rates_of_a_document_differ_by_no_less_than_their_last_digit() {
         "{low} {high}"
     );
     assert_eq!(stage(&comparison, "sequential-read").change, Change::Same);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn whatever_a_document_holds_a_difference_is_a_number_with_an_interval_around_it(
+        rates in prop::collection::vec(
+            prop::sample::select(vec![
+                f64::NAN, f64::INFINITY, -1.0, 0.0, 1e-300, 1.0, 99.5, 1e8, 1e300,
+            ]),
+            20,
+        ),
+        (in_a, in_b) in (1_u32..6, 1_u32..6),
+    ) {
+        let mut a = testing::healthy();
+        a.trials.retain(|t| t.stage == "log-write" || t.stage == "random-read-qd1");
+        let mut b = a.clone();
+        a.trials.retain(|t| t.number <= in_a);
+        b.trials.retain(|t| t.number <= in_b);
+        for (trial, rate) in a.trials.iter_mut().chain(&mut b.trials).zip(rates) {
+            trial.throughput_bytes_per_s = rate;
+            trial.iops = rate;
+        }
+        let comparison = of(&a, &b);
+        prop_assert_eq!(comparison.stages.len(), 2);
+        for stage in &comparison.stages {
+            prop_assert_eq!(stage.change == Change::NotComparable, stage.speed.is_none());
+            prop_assert_eq!(stage.speed.is_none(), !stage.because.is_empty());
+            prop_assert!(!stage.statement.is_empty());
+            for difference in stage.speed.iter().chain(&stage.latency) {
+                let change = difference.change;
+                prop_assert!(change.is_finite() && change >= -1.0, "{:?}", difference);
+                if let Some([low, high]) = difference.interval {
+                    prop_assert!(low <= change && change <= high, "{:?}", difference);
+                    prop_assert!(low >= -1.0 && high.is_finite(), "{:?}", difference);
+                }
+            }
+        }
+    }
 }

@@ -5,6 +5,7 @@ use super::look::{Look, Style};
 use super::page::Page;
 use super::run::{Closing, close};
 use super::words::{count, list, rate};
+use super::wrap::columns;
 use diskfacts_record::comparison::{
     Change, Comparison, Condition, Demand, Difference, Measure, Side, StageComparison, Unit,
 };
@@ -119,8 +120,11 @@ fn stages(page: &mut Page<'_>, comparison: &Comparison) {
     for stage in &comparison.stages {
         self::stage(page, stage);
     }
-    page.blank();
-    page.paragraph(0, Style::Minor, &legend(comparison));
+    let legend = legend(comparison);
+    if !legend.is_empty() {
+        page.blank();
+        page.paragraph(0, Style::Minor, &legend);
+    }
 }
 
 fn stage(page: &mut Page<'_>, stage: &StageComparison) {
@@ -130,50 +134,69 @@ fn stage(page: &mut Page<'_>, stage: &StageComparison) {
         Change::Slower => Style::Bad,
         Change::Unclear | Change::NotComparable => Style::Doubtful,
     };
-    page.titled(
-        0,
-        (Style::Heading, &format!("{}:", stage.stage)),
-        4,
-        style,
-        &stage.statement,
-    );
+    let label = format!("{}:", stage.stage);
+    if columns(&label) <= page.look.columns() / 2 {
+        page.titled(0, (Style::Heading, &label), 4, style, &stage.statement);
+    } else {
+        page.paragraph(0, Style::Heading, &label);
+        page.paragraph(4, style, &stage.statement);
+    }
     if let Some(other) = &stage.stage_b {
         page.paragraph(4, Style::Minor, &format!("called {other} in B"));
     }
-    for difference in stage.speed.iter().chain(&stage.latency) {
+    if let Some(speed) = &stage.speed {
+        let line = format!("{}, {}", values_of(page, speed), observed(speed));
+        page.paragraph(4, Style::Plain, &line);
+    }
+    for difference in &stage.latency {
         let line = figure(page, difference);
-        page.labelled(4, (Style::Plain, ""), 0, Style::Plain, &line);
+        page.paragraph(4, Style::Plain, &line);
     }
 }
 
-/// `p99: 23.1 ms -> 24.0 ms, 2.1 % less to 9.8 % more`.
-fn figure(page: &Page<'_>, difference: &Difference) -> String {
+/// `p99 23.1 ms -> 24.0 ms`.
+fn values_of(page: &Page<'_>, difference: &Difference) -> String {
     let (name, unit) = name(difference.measure);
     let value = |value: f64| match difference.measure {
+        // Two digits hide what differs by less than a percent.
+        Measure::ThroughputBytesPerS if value < 1e6 => format!("{:.3}", value / 1e6),
         Measure::ThroughputBytesPerS => rate(value / 1e6),
         Measure::Iops => rate(value),
         _ => page.look.duration(value as u64),
     };
-    let mut text = format!(
-        "{name}{} -> {}{unit}",
-        value(difference.a),
-        value(difference.b)
-    );
-    if let Some([low, high]) = difference.interval {
-        // Writing to a String cannot fail.
-        let _ = write!(text, ": {} to {}", signed(low), signed(high));
-        if !difference.measure.more_is_better() {
-            text.push_str(match difference.outcome {
-                Change::Same => ", the same",
-                Change::Faster => ", shorter",
-                Change::Slower => ", longer",
-                Change::Unclear | Change::NotComparable => ", not told apart",
-            });
-        }
-    } else if difference.change.is_finite() {
-        let _ = write!(text, ": {}, no spread known", signed(difference.change));
+    let (a, b) = (value(difference.a), value(difference.b));
+    format!("{name}{a} -> {b}{unit}")
+}
+
+/// `5 trials`, `5 and 3 runs`.
+fn observed(difference: &Difference) -> String {
+    let (a, b) = (difference.count_a, difference.count_b);
+    let thing = match difference.unit {
+        Unit::Trial => "trial",
+        Unit::Run => "run",
+    };
+    if a == b {
+        format!("{} each", count(u64::from(a), thing))
+    } else {
+        format!("{a} and {}", count(u64::from(b), thing))
     }
-    text
+}
+
+/// `p99 23.1 ms -> 24.0 ms: -2.1 % to +9.8 %, not told apart`.
+fn figure(page: &Page<'_>, difference: &Difference) -> String {
+    let values = values_of(page, difference);
+    match difference.interval {
+        Some([low, high]) => {
+            let word = match difference.outcome {
+                Change::Same => "the same",
+                Change::Faster => "SHORTER",
+                Change::Slower => "LONGER",
+                Change::Unclear | Change::NotComparable => "not told apart",
+            };
+            format!("{values}: {} to {}, {word}", signed(low), signed(high))
+        }
+        None => format!("{values}: {}, no spread known", signed(difference.change)),
+    }
 }
 
 fn name(measure: Measure) -> (&'static str, &'static str) {
@@ -189,6 +212,9 @@ fn name(measure: Measure) -> (&'static str, &'static str) {
 
 /// `+3.1 %`, `-12 %`, `x 14` from ten times on.
 fn signed(change: f64) -> String {
+    if change >= 999.0 {
+        return "more than x 1000".to_owned();
+    }
     if change >= 9.0 {
         return format!("x {:.0}", change + 1.0);
     }
@@ -210,17 +236,18 @@ fn signed(change: f64) -> String {
 fn legend(comparison: &Comparison) -> String {
     let correction = &comparison.correction;
     let mut sentences = Vec::new();
-    let any = comparison.stages.iter().find_map(|s| s.speed.as_ref());
-    if let Some(speed) = any {
-        sentences.push(match speed.unit {
-            Unit::Trial => "Behind the colon stands the change and its interval, over the \
-                            trials; what differs from run to run is not in it, give several \
-                            runs (A1,A2,A3) for that."
-                .to_owned(),
-            Unit::Run => "Behind the colon stands the change and its interval; each run counts \
-                          as one observation."
-                .to_owned(),
-        });
+    let mut speeds = comparison.stages.iter().filter_map(|s| s.speed.as_ref());
+    if let Some(speed) = speeds.find(|speed| speed.interval.is_some()) {
+        sentences.push(
+            match speed.unit {
+                Unit::Trial => {
+                    "Intervals are over the trials. What differs from run to run is not in them: \
+                     for that give several runs, as in A1,A2 B1,B2."
+                }
+                Unit::Run => "Intervals are over the runs, each of which counts as one.",
+            }
+            .to_owned(),
+        );
     }
     if correction.speeds + correction.latencies > 0 {
         sentences.push(format!(
