@@ -90,36 +90,28 @@ fn a_run_is_the_same_as_itself_and_as_its_json_document() {
 #[test]
 fn a_slower_disk_fails_the_condition_with_exit_code_3() {
     let case = with_runs(&["1"]);
-    let slower = case
-        .diskfacts([
-            "measure",
-            "sim:hdd-7200-sync",
-            "--time",
-            "2m",
-            "--stage",
-            "log-write",
-        ])
+    let faster = case
+        .diskfacts(["measure", "sim:hdd-10k", "--time", "1m"])
+        .args(["--stage", "random-read-qd1"])
         .run();
-    slower.expect_code(0);
-    let comparison = compared(&case, &["last~1", "last"]);
-    assert_eq!(
-        comparison["only_in_a"],
-        serde_json::json!(["random-read-qd1"])
-    );
-    let change = comparison["stages"][0]["change"].as_str().expect("a word");
-    assert!(["slower", "faster"].contains(&change), "{comparison}");
-    let holds = format!("log-write:{change}:1%");
-    let finished = case.run(["compare", "last~1", "last", "--fail-if", &holds]);
-    finished.expect_code(3);
-    finished.expect_stderr("holds in log-write");
-    let other = if change == "slower" {
-        "faster"
-    } else {
-        "slower"
-    };
-    let other = format!("{other}:1%");
-    case.run(["compare", "last~1", "last", "--fail-if", &other])
-        .expect_code(0);
+    faster.expect_code(0);
+    // From 10,000 revolutions per minute to 7200.
+    let comparison = compared(&case, &["last", "last~1"]);
+    assert_eq!(comparison["only_in_b"], serde_json::json!(["log-write"]));
+    assert_eq!(comparison["stages"][0]["change"], "slower", "{comparison}");
+    for (condition, code) in [
+        ("slower:5%", 3),
+        ("random-read-qd1:p50:changed:1%", 3),
+        ("not-same:50%", 3),
+        ("slower:90%", 0),
+        ("faster:1%", 0),
+    ] {
+        let finished = case.run(["compare", "last", "last~1", "--fail-if", condition]);
+        finished.expect_code(code);
+        if code == 3 {
+            finished.expect_stderr("holds in random-read-qd1");
+        }
+    }
 }
 
 #[test]

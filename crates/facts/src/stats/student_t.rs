@@ -16,24 +16,39 @@ pub fn t_two_sided(t: f64, df: f64) -> f64 {
     incomplete_beta(df / (df + square), df / 2.0, 0.5).clamp(0.0, 1.0)
 }
 
-/// The t that is exceeded on either side with the chance `alpha`, in `(0, 1)`:
-/// the inverse of
-/// [`t_two_sided`], to 11 digits.
+/// The t that is exceeded on either side with the chance `alpha`, in `(0, 1)`: the
+/// inverse of [`t_two_sided`], to 11 digits. Newton's method on the logarithm of
+/// the chance, whose slope the density gives, within a bracket that is halved
+/// where it would leave it.
 pub fn t_critical(alpha: f64, df: f64) -> f64 {
-    let mut high = 2.0;
-    while t_two_sided(high, df) > alpha && high < 1e300 {
+    let ln_beta = ln_gamma(df / 2.0) + ln_gamma(0.5) - ln_gamma(f64::midpoint(df, 1.0));
+    let ln_density =
+        |t: f64| -f64::midpoint(df, 1.0) * (t * t / df).ln_1p() - 0.5 * df.ln() - ln_beta;
+    let (mut low, mut high) = (0.0, 2.0);
+    while t_two_sided(high, df) > alpha && high < 1e150 {
+        low = high;
         high *= 2.0;
     }
-    let mut low = 0.0;
+    let mut t = high;
     while high - low > 1e-11 * high {
-        let middle = f64::midpoint(low, high);
-        if t_two_sided(middle, df) > alpha {
-            low = middle;
+        let p = t_two_sided(t, df);
+        if p > alpha {
+            low = t;
         } else {
-            high = middle;
+            high = t;
         }
+        let step = p * (p / alpha).ln() / (2.0 * ln_density(t).exp());
+        let next = t + step;
+        if step.abs() <= 1e-12 * t {
+            return next;
+        }
+        t = if low < next && next < high {
+            next
+        } else {
+            f64::midpoint(low, high)
+        };
     }
-    high
+    t
 }
 
 /// I(x; a, b), by the continued fraction 8.17.22 of the NIST Digital Library of

@@ -295,11 +295,18 @@ fn demand(page: &mut Page<'_>, demand: &Demand) {
     let (style, mut text) = if demand.holds.is_empty() {
         (Style::Good, "does not hold for any stage".to_owned())
     } else {
-        (Style::Bad, format!("HOLDS{}", of_stages(&demand.holds)))
+        (
+            Style::Bad,
+            format!("HOLDS{}", of_stages(&demand.holds).trim_start_matches(',')),
+        )
     };
     if !demand.unjudged.is_empty() {
         // Writing to a String cannot fail.
-        let _ = write!(text, "; could not be judged{}", of_stages(&demand.unjudged));
+        let _ = write!(
+            text,
+            "; could not be judged{}",
+            of_stages(&demand.unjudged).trim_start_matches(',')
+        );
     }
     page.blank();
     page.titled(
