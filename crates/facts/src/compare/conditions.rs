@@ -21,8 +21,8 @@ const LENGTH_FACTOR: f64 = 2.0;
 /// Values of a condition in a run; none where it is not known.
 type Read = fn(&Run) -> Vec<String>;
 
-fn one<T: ToString>(value: Option<T>) -> Vec<String> {
-    value.iter().map(ToString::to_string).collect()
+fn one(value: Option<impl ToString>) -> Vec<String> {
+    value.into_iter().map(|value| value.to_string()).collect()
 }
 
 fn of_disks(run: &Run, read: fn(&BlockDevice) -> Option<String>) -> Vec<String> {
@@ -118,8 +118,11 @@ const OF_RUNS: [(&str, Read); 25] = [
     }),
 ];
 
+/// A size of a run, bytes.
+type ReadSize = fn(&Run) -> Option<u64>;
+
 /// Sizes that need not be equal to the byte.
-const SIZES: [(&str, fn(&Run) -> Option<u64>); 2] = [
+const SIZES: [(&str, ReadSize); 2] = [
     ("memory", |run| run.machine.memory_bytes),
     ("size of the target", |run| {
         (run.target.size_bytes > 0).then_some(run.target.size_bytes)
@@ -271,7 +274,7 @@ fn of_pair(pair: &Pair<'_>) -> Vec<Condition> {
     }
     let served = (layers(&pair.a), layers(&pair.b));
     let medium = |l: &diskfacts_record::Layers| {
-        is_known(l).then(|| if l.media > 0.5 { "yes" } else { "not known" })
+        is_known(l).then_some(if l.media > 0.5 { "yes" } else { "not known" })
     };
     if pair.a.workload().operation.writes() {
         differ(

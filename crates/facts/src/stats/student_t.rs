@@ -68,32 +68,30 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     }
     let ln_front =
         a * x.ln() + b * (-x).ln_1p() - (ln_gamma(a) + ln_gamma(b) - ln_gamma(a + b)) - a.ln();
-    const TINY: f64 = 1e-300;
-    let (mut fraction, mut c, mut d) = (1.0, 1.0, 0.0);
+    let (mut fraction, mut above, mut below) = (1.0, 1.0, 0.0);
     for step in 0..500_u32 {
-        let m = f64::from(step / 2);
+        let half = f64::from(step / 2);
         let term = if step == 0 {
             1.0
         } else if step.is_multiple_of(2) {
-            m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m))
+            half * (b - half) * x / ((a + 2.0 * half - 1.0) * (a + 2.0 * half))
         } else {
-            -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0))
+            -(a + half) * (a + b + half) * x / ((a + 2.0 * half) * (a + 2.0 * half + 1.0))
         };
-        d = 1.0 + term * d;
-        c = 1.0 + term / c;
-        if d.abs() < TINY {
-            d = TINY;
-        }
-        if c.abs() < TINY {
-            c = TINY;
-        }
-        d = 1.0 / d;
-        fraction *= c * d;
-        if (c * d - 1.0).abs() < 1e-14 && step > 0 {
+        below = 1.0 / not_zero(1.0 + term * below);
+        above = not_zero(1.0 + term / above);
+        fraction *= above * below;
+        if (above * below - 1.0).abs() < 1e-14 && step > 0 {
             break;
         }
     }
     ln_front.exp() * (fraction - 1.0)
+}
+
+/// What is divided by must not be 0; Lentz's method takes something tiny.
+fn not_zero(value: f64) -> f64 {
+    const TINY: f64 = 1e-300;
+    if value.abs() < TINY { TINY } else { value }
 }
 
 /// The logarithm of the gamma function for `x > 0`: Stirling's series
