@@ -60,7 +60,7 @@ pub(crate) enum Command {
     Runs(RunsArgs),
     /// Show a stored run again
     Show(ShowArgs),
-    /// Say what changed between two runs, or sets of runs, and how sure that is
+    /// Say what changed between two runs, and how sure that is
     Compare(CompareArgs),
     /// Store results of dd, bonnie++, iostat, fio and others as runs
     Import(ImportArgs),
