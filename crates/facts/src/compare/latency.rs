@@ -172,7 +172,9 @@ mod tests {
                 .iter()
                 .map(|values| {
                     let mut histogram = Histogram::new();
-                    values.iter().for_each(|v| histogram.record(*v));
+                    for value in values {
+                        histogram.record(*value);
+                    }
                     histogram
                 })
                 .collect();
@@ -181,7 +183,9 @@ mod tests {
             };
             let sum = |histograms: &[Histogram]| {
                 let mut all = Histogram::new();
-                histograms.iter().for_each(|h| all.add(h));
+                for histogram in histograms {
+                    all.add(histogram);
+                }
                 all
             };
             let buckets: Vec<Buckets> = histograms.iter().map(of).collect();

@@ -148,7 +148,7 @@ fn another_kernel_is_a_condition_and_another_block_size_is_void() {
     b.machine.kernel = Some("Linux 6.18.0".into());
     b.stack.devices[1].scheduler = Some("none".into());
     each(&mut b, "random-read-qd1", |trial| {
-        trial.workload.block_size = 8192
+        trial.workload.block_size = 8192;
     });
     let comparison = of(&a, &b);
     let whats: Vec<&str> = comparison
@@ -191,11 +191,11 @@ fn other_zones_of_a_disk_that_turns_are_void_and_of_flash_a_condition() {
     let mut a = testing::healthy();
     a.target.kind = TargetKind::Device;
     each(&mut a, "sequential-read", |trial| {
-        trial.workload.span = Some(testing::SIZE / 4)
+        trial.workload.span = Some(testing::SIZE / 4);
     });
     let mut b = a.clone();
     each(&mut b, "sequential-read", |trial| {
-        trial.workload.offset = testing::SIZE / 2
+        trial.workload.offset = testing::SIZE / 2;
     });
     let flash = of(&a, &b);
     assert_eq!(stage(&flash, "sequential-read").change, Change::Same);

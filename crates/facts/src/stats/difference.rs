@@ -183,6 +183,7 @@ impl Centre {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "exact answers")]
 mod tests {
     use super::*;
 
