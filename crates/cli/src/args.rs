@@ -9,6 +9,7 @@ use clap::builder::RangedU64ValueParser;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use diskfacts_facts::compare::Demanded;
 use diskfacts_facts::uses;
 use diskfacts_plan::{file, units};
 use std::ffi::OsString;
@@ -38,7 +39,7 @@ Examples:
   diskfacts show --json              the last run, for programs
 
 Exit codes: 0 done; 1 an operation failed; 2 the call was wrong; 3 a verdict \
-asked for with --for failed; 130 stopped by Ctrl-C; 143 stopped by SIGTERM."
+asked for with --for failed, or a condition of --fail-if held; 130 stopped by Ctrl-C; 143 stopped by SIGTERM."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -65,6 +66,8 @@ pub(crate) enum Command {
     Runs(RunsArgs),
     /// Show a stored run again
     Show(ShowArgs),
+    /// Say what changed between two runs, and how sure that is
+    Compare(CompareArgs),
     /// Store results of dd, bonnie++, iostat, fio and others as runs
     Import(ImportArgs),
     /// List the simulated disks, print one, or reproduce the seeds
@@ -261,6 +264,41 @@ pub(crate) struct ShowArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+A and B are runs, or sets of runs with commas between them:
+  last, last~1, an id or its beginning   a stored run
+  baseline.json, results.txt             a run that was printed with --json, or
+                                         results that `import` reads
+  last:scheduler=none                    those of its trials with this setting
+
+Conditions of --fail-if: [STAGE:][p50|p90|p99|p99.9:]CHANGE:PERCENT%, where
+CHANGE is slower, faster or changed (by so much or more, and not by chance), or
+not-same (not shown to be the same within so much).
+
+Examples:
+  diskfacts compare last~1 last
+  diskfacts compare baseline.json last --fail-if slower:5%
+  diskfacts compare last:scheduler=none last:scheduler=bfq")]
+pub(crate) struct CompareArgs {
+    /// What to compare with: before, the reference
+    #[arg(value_name = "A", required = true)]
+    pub(crate) a: String,
+    /// What to compare: after, the new one
+    #[arg(value_name = "B", required = true)]
+    pub(crate) b: String,
+    /// Exit with 3 if this holds of a stage, as in slower:5%; may be given
+    /// several times
+    #[arg(long, value_name = "CONDITION", value_parser = Demanded::parse)]
+    pub(crate) fail_if: Vec<Demanded>,
+    /// Differences that are surely smaller count as none
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "5%")]
+    pub(crate) same_within: f64,
+    /// Print the comparison as one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
     /// Documents with results; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
@@ -383,6 +421,17 @@ fn help_on_uses() -> String {
          several times: {}",
         names.join(", ")
     )
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().strip_suffix('%');
+    number
+        .and_then(|number| number.trim().parse::<f64>().ok())
+        .filter(|number| *number > 0.0 && *number <= 100.0)
+        .map(|number| number / 100.0)
+        .ok_or_else(|| {
+            "it takes a percentage above 0% and up to 100%, as in --same-within 5%".to_owned()
+        })
 }
 
 fn duration(text: &str) -> Result<u64, String> {

@@ -10,6 +10,7 @@ mod exit;
 mod look;
 mod progress;
 mod session;
+mod sides;
 mod signals;
 mod storing;
 mod target;
@@ -49,9 +50,14 @@ fn main() -> ExitCode {
 /// What to type where an argument is missing.
 fn hint(error: &clap::Error) -> &'static str {
     let missing = error.get(ContextKind::InvalidArg).map(ToString::to_string);
-    if missing.is_some_and(|missing| missing.contains("<FILE>")) {
+    if missing
+        .as_ref()
+        .is_some_and(|missing| missing.contains("<FILE>"))
+    {
         "Name a file with results of other programs, as in `diskfacts import results.txt`; - is \
          standard input"
+    } else if missing.is_some_and(|missing| missing.contains("<B>")) {
+        "Name two runs, as in `diskfacts compare last~1 last`; `diskfacts runs` lists them"
     } else {
         "Name a folder, a file or a block device, as in `diskfacts measure .`"
     }
@@ -67,6 +73,7 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
         Some(Command::Devices(args)) => commands::devices::run(&args, &common),
         Some(Command::Runs(args)) => commands::runs::run(&args, &common),
         Some(Command::Show(args)) => commands::show::run(&args, &common),
+        Some(Command::Compare(args)) => commands::compare::run(&args, &common),
         Some(Command::Import(args)) => commands::import::run(&args, &common),
         Some(Command::Sim(args)) => commands::sim::run(&args, &common),
         None => commands::measure::run(&cli.measure, &common),

@@ -7,6 +7,7 @@
 //!   [`rules::all`].
 //! * [`limits()`]: what limited each stage, with the arithmetic; the table of
 //!   candidates is [`limits::all`].
+//! * [`compare()`]: what changed between two runs, or two sets of runs.
 //! * [`verdicts()`]: how the target does for known uses; the table is [`uses()`].
 //! * [`stats`]: the statistics they rest on, each with its source.
 //!
@@ -15,6 +16,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod compare;
 pub mod device_rates;
 pub mod figures;
 mod journal;
@@ -34,6 +36,7 @@ pub mod verdicts;
 mod words;
 mod write_matrix;
 
+pub use compare::compare;
 pub use figures::figures;
 pub use layers::layers;
 pub use limits::limits;

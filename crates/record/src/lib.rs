@@ -9,6 +9,7 @@
 //! could not be observed is `None` and named in [`Unseen`]; it is never guessed.
 
 pub mod activity;
+pub mod comparison;
 pub mod evidence;
 pub mod finding;
 pub mod histogram;
@@ -21,6 +22,7 @@ pub mod trial;
 mod unsaid;
 
 pub use activity::{Activity, Change, ChangeKind, CpuActivity, DeviceActivity};
+pub use comparison::Comparison;
 pub use evidence::{DeviceCounters, Evidence, Unseen};
 pub use finding::{Confidence, Finding, Outcome, Severity, Verdict};
 pub use histogram::Histogram;

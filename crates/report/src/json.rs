@@ -2,11 +2,15 @@
 //! `docs/reference/simulated-disks.md` describe every key, and
 //! `docs/reference/run.schema.json` is the JSON Schema of [`run`].
 
+mod compare;
 mod imported;
+mod read;
 mod reproduction;
 mod runs;
 
+pub use compare::comparison;
 pub use imported::imports;
+pub use read::{RunError, read_run};
 pub use reproduction::reproduction;
 pub use runs::runs;
 

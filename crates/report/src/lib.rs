@@ -6,7 +6,7 @@
 //! * [`import`]: documents with results of other programs to rows, and these to runs.
 //! * [`iostat`]: the reports of `iostat`, in the styles of sysstat and Solaris.
 //! * [`json`]: the documents of `--json`, described in `docs/reference/json.md`.
-//! * [`text`]: what `measure`, `show`, `runs`, `plans` and `devices` and `sim` print.
+//! * [`text`]: what `measure`, `show`, `runs`, `compare`, `plans`, `devices` and `sim` print.
 
 #![forbid(unsafe_code)]
 

@@ -10,6 +10,7 @@
 //! control characters escaped, so that none can move the cursor or change what
 //! the terminal shows.
 
+mod compare;
 mod copy;
 mod devices;
 mod files;
@@ -36,6 +37,7 @@ mod verdicts;
 mod words;
 mod wrap;
 
+pub use compare::comparison;
 pub use devices::devices;
 pub use imports::{formats, imports};
 pub use iostat::iostat;

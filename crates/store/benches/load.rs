@@ -3,8 +3,11 @@
 //!
 //! The aim: a run of 100 stages of 20 trials loads well under 100 ms.
 
-use diskfacts_record::{Histogram, Run, Trial};
+mod large_run;
+
+use diskfacts_record::Run;
 use diskfacts_store::Store;
+use large_run::large_run;
 use std::time::{Duration, Instant};
 
 fn main() {
@@ -44,28 +47,4 @@ fn main() {
         loads[repeats / 2],
         loads[0],
     );
-}
-
-/// A run whose trials have the histograms of a device: some 300 buckets.
-fn large_run(stages: u32, trials: u32) -> Run {
-    let mut run: Run = serde_json::from_str(include_str!("../tests/store/sample/run.json"))
-        .expect("the document of a run");
-    let trial: Trial = serde_json::from_str(include_str!("../tests/store/sample/trial.json"))
-        .expect("the document of a trial");
-    for order in 1..=stages * trials {
-        let mut trial = trial.clone();
-        trial.order = order;
-        trial.stage = format!("stage-{}", order % stages);
-        trial.evidence.intervals.operations = vec![12_345; 20];
-        let mut histogram = Histogram::new();
-        for i in 0..20_000_u64 {
-            // Most within a factor of four, a tail up to thirty times as long.
-            let spread = (i * 2_654_435_761 + u64::from(order)) % 1000;
-            let tail = if spread > 990 { spread * 2000 } else { 0 };
-            histogram.record(60_000 + spread * 180 + tail);
-        }
-        trial.histograms.read = (&histogram).into();
-        run.trials.push(trial);
-    }
-    run
 }

@@ -1,12 +1,19 @@
 //! A run as JSON: what `--json` prints and `show` reads, also years later.
 
 use diskfacts_record::Run;
+use diskfacts_report::json::read_run;
 
-/// What is read, written as JSON, is read and written as the same.
+/// What is read, written as JSON, is read and written as the same; and `compare`
+/// takes no text for a run that is none.
 ///
 /// # Panics
 /// When that does not hold.
 pub fn run(input: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(input)
+        && let Some(Ok(_)) = read_run(text)
+    {
+        assert!(serde_json::from_slice::<Run>(input).is_ok());
+    }
     let Ok(run) = serde_json::from_slice::<Run>(input) else {
         return;
     };

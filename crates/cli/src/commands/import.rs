@@ -82,7 +82,8 @@ pub(crate) fn run(args: &ImportArgs, common: &Common) -> Result<Exit, Failure> {
     Err(first)
 }
 
-fn document(path: &Path) -> Result<Document, Failure> {
+/// Reads the document of a file, or of standard input.
+pub(crate) fn document(path: &Path) -> Result<Document, Failure> {
     let shown = path.display();
     let result = if path.as_os_str() == "-" {
         import::read(std::io::stdin().lock())
@@ -117,7 +118,7 @@ fn document(path: &Path) -> Result<Document, Failure> {
 }
 
 /// Nothing was read: says what would have been, and what came near it.
-fn nothing(path: &Path, document: &Document) -> Failure {
+pub(crate) fn nothing(path: &Path, document: &Document) -> Failure {
     let near = match document.notes.first() {
         Some(note) => format!(" Nearest, line {}: {}", note.line, note.text),
         None if document.lines == 0 => " It is empty.".to_owned(),

@@ -8,6 +8,7 @@
 #![cfg(target_os = "linux")]
 
 mod bonnie;
+mod compare_command;
 mod dd;
 mod destroy;
 mod devices_command;
