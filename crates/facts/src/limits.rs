@@ -12,6 +12,23 @@ mod standing;
 mod storage;
 mod subject;
 
+// The side of the host.
+mod cgroup_throttle;
+mod cpu_generator;
+mod cpu_kernel;
+mod device_queue;
+mod dirty_throttling;
+mod journal;
+mod mislabelled;
+mod offered_load;
+mod other_process;
+mod page_cache;
+mod processor;
+mod queue;
+mod read_ahead;
+mod reference;
+mod request_splitting;
+
 pub use standing::{Candidate, Standing};
 pub use subject::Subject;
 

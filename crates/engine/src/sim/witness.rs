@@ -100,12 +100,12 @@ pub(super) fn evidence(
     } else {
         let why = "a simulated host has no processor that could be the limit; what calls and \
                    copies cost is in the latencies";
-        evidence
-            .unseen
-            .extend(["cpu", "pressure", "cpu_steal", "processors"].map(|what| Unseen {
+        evidence.unseen.extend(
+            ["cpu", "pressure", "cpu_steal", "processors"].map(|what| Unseen {
                 what: what.to_owned(),
                 why: why.to_owned(),
-            }));
+            }),
+        );
     }
     evidence
 }

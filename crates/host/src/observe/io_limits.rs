@@ -136,7 +136,9 @@ fn folder(cgroup: &Path, group: &Membership) -> Option<Folder> {
         let roots = [group.controllers.join(","), "blkio".to_owned()];
         let root = roots.iter().map(|name| cgroup.join(name));
         let mut existing = root.filter(|root| root.is_dir());
-        return existing.next().map(|root| Folder::Version1(root.join(below)));
+        return existing
+            .next()
+            .map(|root| Folder::Version1(root.join(below)));
     }
     if !group.controllers.is_empty() {
         return None;

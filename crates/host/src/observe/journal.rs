@@ -70,11 +70,13 @@ impl Observer for JournalObserver {
             return;
         };
         let journal = match source {
-            Source::Jbd2 => window.parse(parse_jbd2_info).map(|(before, after)| Journal {
-                kind: "jbd2".to_owned(),
-                commits: after.saturating_sub(before),
-                bytes: None,
-            }),
+            Source::Jbd2 => window
+                .parse(parse_jbd2_info)
+                .map(|(before, after)| Journal {
+                    kind: "jbd2".to_owned(),
+                    commits: after.saturating_sub(before),
+                    bytes: None,
+                }),
             Source::Xfs => window.parse(parse_xfs_stats).map(|(before, after)| {
                 let since = |of: fn(&XfsLog) -> u64| of(&after).saturating_sub(of(&before));
                 Journal {

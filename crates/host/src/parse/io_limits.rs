@@ -68,9 +68,7 @@ pub fn parse_blkio_throttle(bytes: &[u8], of: LimitOf) -> Result<Vec<DeviceLimit
                 let per_s = limit.trim().parse().ok()?;
                 Some(DeviceLimit { device, of, per_s })
             });
-            limit.ok_or_else(|| {
-                ParseError::at("blkio.throttle", index, "MAJOR:MINOR LIMIT", &line)
-            })
+            limit.ok_or_else(|| ParseError::at("blkio.throttle", index, "MAJOR:MINOR LIMIT", &line))
         })
         .collect()
 }
