@@ -1,6 +1,7 @@
 //! The journal of the filesystem: a sync writes more than the data that it is for.
 
 use super::{Candidate, Standing, Subject};
+use crate::journal::beyond_own;
 use crate::simulated::is_simulated;
 use crate::words::{percent, ratio};
 use diskfacts_plan::units::{show_duration, show_size};
@@ -123,8 +124,15 @@ fn add(subject: &Subject<'_>, trial: &Trial, added: &mut Added) -> Option<()> {
         .devices
         .iter()
         .find(|device| device.name == top.name)?;
-    if stack.filesystem.is_none() && evidence.journal.is_none() {
-        return None;
+    match (&stack.filesystem, &evidence.journal) {
+        (_, Some(_)) => {}
+        // These count what their journal does, when they have one.
+        (Some(filesystem), None) if ["ext3", "ext4", "xfs"].contains(&&*filesystem.kind) => {
+            return None;
+        }
+        // Of others it has to grow with the syncs, and to be no more than they add.
+        (Some(_), None) if beyond_own(trial, stack)?.journal_bytes > 0 => {}
+        (Some(_) | None, None) => return None,
     }
     let issued = &evidence.issued;
     let pieces = top

@@ -18,6 +18,9 @@ pub(super) const NAME: &str = "read-ahead";
 
 /// Windows under way at a time at most: the one that is read and the next.
 const WINDOWS: f64 = 2.5;
+/// Share of the time that the device was at work at least: a reader that waits for
+/// it leaves it idle only while it takes what came.
+const DEVICE_BUSY: f64 = 0.5;
 /// How much faster another stage must be to show that more is possible.
 const FASTER: f64 = 1.05;
 /// A request that takes so long of a rotating disk waited for the sector to come
@@ -66,7 +69,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     // Bytes under way, on average.
     let in_flight = work.waited_s / subject.seconds() * request;
     let readers = f64::from(workload.streams.max(1)) * f64::from(workload.queue_depth.max(1));
-    if in_flight > WINDOWS * unit * readers {
+    if in_flight > WINDOWS * unit * readers || work.busy_s < DEVICE_BUSY * subject.seconds() {
         return None;
     }
     let gain = gain(subject, rate, latency_ns, window)?;
