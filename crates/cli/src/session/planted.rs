@@ -3,6 +3,7 @@
 //! The rule fires and all others stay silent, and without a flaw all do.
 
 mod cases;
+mod limits;
 mod matrix;
 mod positions;
 mod requests;
