@@ -28,6 +28,31 @@ mod queue;
 mod read_ahead;
 mod reference;
 mod request_splitting;
+// The storage's side, and what its limiters share.
+mod alignment;
+mod course;
+mod credit_throttle;
+mod device_parallelism;
+mod flush_per_write;
+mod gaps;
+mod garbage_collection;
+mod interface;
+mod knee;
+mod links;
+mod media_rate;
+mod network;
+mod one_at_a_time;
+mod raid_small_write;
+mod retries;
+mod rotation;
+mod seek;
+mod spindle;
+mod stall;
+mod thermal_throttle;
+mod throttle;
+mod transfer;
+mod write_cache_off;
+mod zone;
 
 pub use standing::{Candidate, Standing};
 pub use subject::Subject;
@@ -51,6 +76,12 @@ pub struct Limiter {
 /// are named first.
 pub fn all() -> impl Iterator<Item = &'static Limiter> {
     storage::LIMITERS.iter().chain(host::LIMITERS)
+}
+
+/// Those on the side of the storage: the device, what its work costs, and what is done
+/// to it.
+pub fn of_storage() -> &'static [Limiter] {
+    storage::LIMITERS
 }
 
 /// What limited each stage that did something, in the order of the figures.

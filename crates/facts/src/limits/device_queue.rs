@@ -122,14 +122,14 @@ fn held_back(subject: &Subject<'_>) -> Option<Candidate> {
         set(
             subject,
             device,
-            ("nr_requests", &want),
+            ("queue/nr_requests", &want),
             ("host", "the requests that are let through to more"),
         )
     } else {
         set(
             subject,
             device,
-            ("../device/queue_depth", "32"),
+            ("device/queue_depth", "32"),
             ("host", "the requests that are let through to more"),
         )
     };
@@ -258,7 +258,7 @@ fn idled(subject: &Subject<'_>) -> Option<Candidate> {
         remedy: set(
             subject,
             device,
-            ("iosched/slice_idle", "0"),
+            ("queue/iosched/slice_idle", "0"),
             ("host", "scheduler = \"deadline\""),
         ),
     })

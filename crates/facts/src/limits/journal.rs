@@ -109,7 +109,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         } else {
             "Write over a file that has its length and its blocks already, and use fdatasync \
              (or O_DSYNC) instead of fsync; let several writes share a sync; or put the journal \
-             on a device of its own (`mkfs.ext4 -J device=...`, `mkfs.xfs -l logdev=...`)."
+             on a device of its own (`mkfs.ext4 -J device=DEVICE`, `mkfs.xfs -l logdev=DEVICE`)."
                 .into()
         },
     })

@@ -10,8 +10,8 @@ pub(super) fn top<'a>(subject: &Subject<'a>) -> Option<&'a BlockDevice> {
     subject.run().stack.top()
 }
 
-/// How to set an attribute of a device's queue: a command, or, of a simulated disk,
-/// what to change in its profile.
+/// How to set an attribute of a device (`queue/read_ahead_kb`): a command, or, of a
+/// simulated disk, what to change in its profile.
 pub(super) fn set(
     subject: &Subject<'_>,
     device: &BlockDevice,
@@ -26,6 +26,6 @@ pub(super) fn set(
             _ => &device.name,
         };
         let name = name.replace('/', "!");
-        format!("Type `echo {value} > /sys/block/{name}/queue/{attribute}` as root.")
+        format!("Type `echo {value} > /sys/block/{name}/{attribute}` as root.")
     })
 }

@@ -133,7 +133,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
             set(
                 subject,
                 device,
-                ("read_ahead_kb", &kib),
+                ("queue/read_ahead_kb", &kib),
                 (
                     "host",
                     &format!("read_ahead = \"{}\"", exact_size(proposed))

@@ -90,7 +90,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
             set(
                 subject,
                 device,
-                ("max_sectors_kb", &kib),
+                ("queue/max_sectors_kb", &kib),
                 (
                     "host",
                     &format!(

@@ -68,6 +68,15 @@ impl<'a> Subject<'a> {
         &self.stage.trials[0].workload
     }
 
+    /// The same with a change, for an experiment.
+    pub fn with(&self, change: impl FnOnce(&mut Workload)) -> Workload {
+        let mut workload = self.workload().clone();
+        // An experiment is a closed loop, and has its share of the time.
+        workload.rate = None;
+        change(&mut workload);
+        workload
+    }
+
     /// Its trials, at least one.
     pub fn trials(&self) -> &[&'a Trial] {
         &self.stage.trials
@@ -158,6 +167,27 @@ impl<'a> Subject<'a> {
             self.workload().pattern,
             Pattern::Random | Pattern::Zipf { .. }
         )
+    }
+
+    /// Operations in flight that were asked for, over all streams, at least 1.
+    pub fn outstanding(&self) -> f64 {
+        self.workload().outstanding().max(1) as f64
+    }
+
+    /// Whether blocks of the target are moved, and memory of the host serves less
+    /// than half of them: what a device can have limited.
+    pub fn reaches_device(&self) -> bool {
+        self.moves_blocks() && self.from_memory() < 0.5
+    }
+
+    /// Mean time of a flush and how many there are for each operation, as the
+    /// devices counted them; `None` where they were not counted, or there was none.
+    pub fn flushes(&self) -> Option<(f64, f64)> {
+        let work = self.device_work()?;
+        let flushes = work.flushes.filter(|n| *n > 0.0)?;
+        let ops: u64 = self.trials().iter().map(|trial| trial.ops).sum();
+        let mean_ns = work.flush_s? * 1e9 / flushes;
+        (ops > 0).then(|| (mean_ns, flushes / ops as f64))
     }
 
     /// Whether nothing is written.
