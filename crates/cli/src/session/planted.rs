@@ -3,6 +3,8 @@
 //! The rule fires and all others stay silent, and without a flaw all do.
 
 mod cases;
+mod limits;
+mod limits_host;
 mod matrix;
 mod positions;
 mod requests;

@@ -284,6 +284,9 @@ impl Host {
                 let capacity = self.queue.capacity();
                 let offset = (capacity / PAGE * PAGE).saturating_sub(len);
                 let journal = Request::write(0, offset, len.min(capacity - offset));
+                let traffic = self.traffic_of(&request);
+                traffic.journal_commits += 1;
+                traffic.journal_bytes += journal.len;
                 self.send_own(now_ns, index, &journal);
             }
             Next::Journal | Next::Flush if self.flushes_device => {

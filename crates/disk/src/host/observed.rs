@@ -4,6 +4,7 @@
 use super::limits::{BlockLimits, JournalParameters};
 use super::machine::{Host, pages_of};
 use super::page_cache::PAGE;
+use super::parameters::HostParameters;
 use crate::device::{Device, Extent};
 use crate::request::Request;
 use crate::statistics::Statistics;
@@ -27,6 +28,10 @@ pub struct PageTraffic {
     /// Dirtied since the last [`Host::begin_window`], and then sent to the
     /// device.
     pub written_back_bytes: u64,
+    /// Times that the journal was written.
+    pub journal_commits: u64,
+    /// Bytes of these.
+    pub journal_bytes: u64,
 }
 
 /// What a journal kept as jbd2 does it wrote since the host was made.
@@ -131,6 +136,16 @@ impl Host {
             (cached * PAGE).min(range.len()),
             (dirty * PAGE).min(range.len()),
         )
+    }
+
+    /// Bytes of all pages that are dirty or being written.
+    pub fn dirty_bytes(&self) -> u64 {
+        self.dirty_bytes + self.cleaning_bytes
+    }
+
+    /// How the host was made.
+    pub fn parameters(&self) -> &HostParameters {
+        &self.parameters
     }
 
     /// Drops the clean pages of a range, as `posix_fadvise(2)` with

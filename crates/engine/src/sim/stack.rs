@@ -29,6 +29,11 @@ pub fn stack(profile: &Profile, plant: &Plant) -> Stack {
         scheduler: Some(scheduler(host.block.scheduler).to_owned()),
         read_ahead_bytes: Some(host.read_ahead),
         max_request_bytes: Some(host.block.max_request),
+        queue_depth: Some(host.block.depth as u64),
+        scheduler_idle_ns: match host.block.scheduler {
+            Scheduler::Fair { idle_ns, .. } => Some(idle_ns),
+            Scheduler::Noop | Scheduler::Deadline { .. } => None,
+        },
         read_only: Some(false),
         model: (!profile.about.is_empty()).then(|| profile.about.clone()),
         layout: profile.raid.map(|raid| level(raid.level).to_owned()),

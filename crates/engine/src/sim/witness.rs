@@ -7,7 +7,8 @@ use diskfacts_disk::host::PageTraffic;
 use diskfacts_disk::{Extent, Statistics};
 use diskfacts_record::Evidence;
 use diskfacts_record::evidence::{
-    Beside, DeviceCounters, Pressure, ProcessIo, Residency, ResidencyMethod, Truth, Unseen,
+    Beside, DeviceCounters, Journal, Pressure, ProcessIo, Residency, ResidencyMethod, Truth,
+    Unseen, WriteBack,
 };
 
 /// One reading of everything.
@@ -18,6 +19,9 @@ pub(super) struct Reading {
     traffic: PageTraffic,
     /// Of the span: bytes in the page cache, and dirty ones.
     resident: (u64, u64),
+    /// Bytes that anybody made dirty, and that are dirty or being written.
+    dirtied_bytes: u64,
+    dirty_bytes: u64,
 }
 
 impl Reading {
@@ -28,6 +32,9 @@ impl Reading {
             statistics: machine.host.block_statistics(at_ns),
             traffic: machine.host.traffic(),
             resident: machine.host.resident(span),
+            dirtied_bytes: machine.host.traffic().dirtied_bytes
+                + machine.host.traffic_apart().dirtied_bytes,
+            dirty_bytes: machine.host.dirty_bytes(),
         }
     }
 
@@ -41,6 +48,8 @@ impl Reading {
             read_from_media_bytes: now.read_from_media_bytes - then.read_from_media_bytes,
             read_from_drive_bytes: now.read_from_drive_bytes - then.read_from_drive_bytes,
             written_back_bytes: now.written_back_bytes - then.written_back_bytes,
+            journal_commits: now.journal_commits - then.journal_commits,
+            journal_bytes: now.journal_bytes - then.journal_bytes,
         }
     }
 }
@@ -75,6 +84,9 @@ pub(super) fn evidence(
         devices: vec![counters(disk, &before.statistics, &after.statistics)],
         residency_before: residency(before),
         residency_after: residency(after),
+        write_back: Some(write_back(machine, (before, after), &traffic)),
+        io_limits: Some(Vec::new()),
+        journal: journal(machine, &traffic),
         truth: Some(truth(machine, outcome, &traffic)),
         ..Evidence::default()
     };
@@ -88,12 +100,12 @@ pub(super) fn evidence(
     } else {
         let why = "a simulated host has no processor that could be the limit; what calls and \
                    copies cost is in the latencies";
-        evidence
-            .unseen
-            .extend(["cpu", "pressure", "cpu_steal"].map(|what| Unseen {
+        evidence.unseen.extend(
+            ["cpu", "pressure", "cpu_steal", "processors"].map(|what| Unseen {
                 what: what.to_owned(),
                 why: why.to_owned(),
-            }));
+            }),
+        );
     }
     evidence
 }
@@ -111,6 +123,34 @@ pub(super) fn beside(machine: &Machine, did: &Beside) -> Beside {
         }),
         ..Beside::default()
     }
+}
+
+/// Dirty pages, as `/proc/vmstat` has them.
+fn write_back(
+    machine: &Machine,
+    (before, after): (&Reading, &Reading),
+    traffic: &PageTraffic,
+) -> WriteBack {
+    let parameters = machine.host.parameters();
+    let dirtied_bytes = after.dirtied_bytes - before.dirtied_bytes;
+    let gone_bytes = (before.dirty_bytes + dirtied_bytes).saturating_sub(after.dirty_bytes);
+    WriteBack {
+        dirty_limit_bytes: parameters.dirty_limit,
+        dirty_background_bytes: parameters.dirty_background,
+        dirty_before_bytes: before.dirty_bytes,
+        dirty_after_bytes: after.dirty_bytes,
+        dirtied_bytes,
+        written_bytes: gone_bytes.saturating_sub(traffic.cancelled_bytes),
+    }
+}
+
+/// Of the journal, where the host has one.
+fn journal(machine: &Machine, traffic: &PageTraffic) -> Option<Journal> {
+    (machine.host.parameters().journal_bytes > 0).then(|| Journal {
+        kind: "simulated".to_owned(),
+        commits: traffic.journal_commits,
+        bytes: Some(traffic.journal_bytes),
+    })
 }
 
 fn truth(machine: &Machine, outcome: &TrialOutcome, traffic: &PageTraffic) -> Truth {
