@@ -112,4 +112,6 @@ fn of_stage(subject: &Subject<'_>) -> Vec<Limit> {
 }
 
 #[cfg(test)]
+mod host_tests;
+#[cfg(test)]
 mod tests;
