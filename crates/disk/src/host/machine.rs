@@ -1,7 +1,8 @@
 //! The host as a device: what programs ask of it, buffered or direct.
 
 use super::block_queue::BlockQueue;
-use super::observed::PageTraffic;
+use super::limits::JournalParameters;
+use super::observed::{JournalTraffic, PageTraffic};
 use super::page_cache::{PAGE, Page, PageCache};
 use super::parameters::HostParameters;
 use super::read_ahead::{Pages, Window};
@@ -50,6 +51,11 @@ pub struct Host {
     filesystem_free_ns: u64,
     /// Whether an fsync, or a direct flush, flushes the device.
     pub(super) flushes_device: bool,
+    /// The journal of the filesystem, where one is kept as jbd2 does it.
+    pub(super) journal: Option<JournalParameters>,
+    /// Where its next transaction goes, from its start, bytes.
+    pub(super) journal_at: u64,
+    pub(super) journal_traffic: JournalTraffic,
     pub(super) traffic: PageTraffic,
     /// The same of the streams from this one on, if they are counted apart.
     pub(super) traffic_apart: Option<(u32, PageTraffic)>,
@@ -78,6 +84,9 @@ impl Host {
             throttled: VecDeque::new(),
             filesystem_free_ns: 0,
             flushes_device: true,
+            journal: None,
+            journal_at: 0,
+            journal_traffic: JournalTraffic::default(),
             traffic: PageTraffic::default(),
             traffic_apart: None,
             relay: Relay::default(),
@@ -100,7 +109,7 @@ impl Host {
     fn begin(&mut self, now_ns: u64, request: &Request) {
         let (first, end) = pages_of(request);
         match request.kind {
-            Kind::Flush if request.flags.direct => {
+            Kind::Flush if request.flags.direct && self.journal.is_none() => {
                 let waiter = self.wait(now_ns, request, Next::Flush);
                 self.go_on(now_ns, waiter);
             }
@@ -252,6 +261,22 @@ impl Host {
                 self.complete(index);
             }
             Next::Write => self.write_pages(now_ns, index),
+            Next::Journal if self.journal.is_some() => {
+                self.waiters.get(index).next = Next::Commit;
+                self.send_transaction(now_ns, index);
+            }
+            Next::Commit => {
+                self.waiters.get(index).next = Next::CommitBlock;
+                if self.flushes_device {
+                    self.send_own(now_ns, index, &Request::flush(0));
+                } else {
+                    self.go_on(now_ns, index);
+                }
+            }
+            Next::CommitBlock => {
+                self.waiters.get(index).next = Next::Flush;
+                self.send_journal(now_ns, index, PAGE);
+            }
             Next::Journal if self.parameters.journal_bytes > 0 => {
                 self.waiters.get(index).next = Next::Flush;
                 // At the end of the device, where no data of the run is.
@@ -285,7 +310,7 @@ impl Host {
     }
 
     /// An I/O for one waiter.
-    fn send_own(&mut self, now_ns: u64, waiter: usize, request: &Request) {
+    pub(super) fn send_own(&mut self, now_ns: u64, waiter: usize, request: &Request) {
         let own = self.waiters.get(waiter);
         own.since_ns = now_ns;
         own.remaining = 1;

@@ -1,6 +1,7 @@
 //! What can be seen of a host from outside: what its page cache holds, what
 //! went between it and the device, and where what programs read had come from.
 
+use super::limits::{BlockLimits, JournalParameters};
 use super::machine::{Host, pages_of};
 use super::page_cache::PAGE;
 use super::parameters::HostParameters;
@@ -33,7 +34,57 @@ pub struct PageTraffic {
     pub journal_bytes: u64,
 }
 
+/// What a journal kept as jbd2 does it wrote since the host was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct JournalTraffic {
+    /// Transactions.
+    pub commits: u64,
+    /// Their blocks, those that commit them included, bytes.
+    pub bytes: u64,
+}
+
 impl Host {
+    /// The same host, whose block layer has limits; before it is used.
+    #[must_use]
+    pub fn with_limits(mut self, limits: BlockLimits) -> Self {
+        self.queue.set_limits(limits);
+        self
+    }
+
+    /// The same host, whose file lies on a filesystem with a journal.
+    #[must_use]
+    pub fn with_journal(mut self, journal: JournalParameters) -> Self {
+        self.journal = Some(journal);
+        self
+    }
+
+    /// What the journal wrote so far, where there is one.
+    pub fn journal_traffic(&self) -> JournalTraffic {
+        self.journal_traffic
+    }
+
+    /// The blocks of a transaction go to the journal.
+    pub(super) fn send_transaction(&mut self, now_ns: u64, waiter: usize) {
+        let blocks = self.journal.map_or(0, |journal| journal.transaction);
+        self.journal_traffic.commits += 1;
+        self.send_journal(now_ns, waiter, blocks.max(PAGE));
+    }
+
+    /// So many bytes are written where the journal goes on.
+    pub(super) fn send_journal(&mut self, now_ns: u64, waiter: usize, bytes: u64) {
+        let Some(journal) = self.journal else {
+            return self.go_on(now_ns, waiter);
+        };
+        let bytes = bytes.next_multiple_of(PAGE);
+        if self.journal_at + bytes > journal.len {
+            self.journal_at = 0;
+        }
+        let offset = journal.start + self.journal_at;
+        self.journal_at += bytes;
+        self.journal_traffic.bytes += bytes;
+        self.send_own(now_ns, waiter, &Request::write(0, offset, bytes));
+    }
+
     /// The same host, which does not flush the device's write cache when it is
     /// told to sync: the device has said that its cache keeps everything
     /// (Linux, `blk_insert_flush` in block/blk-flush.c), or the host was told
