@@ -17,5 +17,5 @@ mod write_back;
 pub use block_queue::BlockQueue;
 pub use limits::{BlockLimits, JournalParameters, RateLimits};
 pub use machine::Host;
-pub use observed::{JournalTraffic, PageTraffic};
+pub use observed::PageTraffic;
 pub use parameters::{BlockParameters, HostParameters, Scheduler};

@@ -2,7 +2,7 @@
 
 use super::block_queue::BlockQueue;
 use super::limits::JournalParameters;
-use super::observed::{JournalTraffic, PageTraffic};
+use super::observed::PageTraffic;
 use super::page_cache::{PAGE, Page, PageCache};
 use super::parameters::HostParameters;
 use super::read_ahead::{Pages, Window};
@@ -55,7 +55,6 @@ pub struct Host {
     pub(super) journal: Option<JournalParameters>,
     /// Where its next transaction goes, from its start, bytes.
     pub(super) journal_at: u64,
-    pub(super) journal_traffic: JournalTraffic,
     pub(super) traffic: PageTraffic,
     /// The same of the streams from this one on, if they are counted apart.
     pub(super) traffic_apart: Option<(u32, PageTraffic)>,
@@ -86,7 +85,6 @@ impl Host {
             flushes_device: true,
             journal: None,
             journal_at: 0,
-            journal_traffic: JournalTraffic::default(),
             traffic: PageTraffic::default(),
             traffic_apart: None,
             relay: Relay::default(),

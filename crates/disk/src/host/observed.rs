@@ -34,15 +34,6 @@ pub struct PageTraffic {
     pub journal_bytes: u64,
 }
 
-/// What a journal kept as jbd2 does it wrote since the host was made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct JournalTraffic {
-    /// Transactions.
-    pub commits: u64,
-    /// Their blocks, those that commit them included, bytes.
-    pub bytes: u64,
-}
-
 impl Host {
     /// The same host, whose block layer has limits; before it is used.
     #[must_use]
@@ -58,15 +49,15 @@ impl Host {
         self
     }
 
-    /// What the journal wrote so far, where there is one.
-    pub fn journal_traffic(&self) -> JournalTraffic {
-        self.journal_traffic
+    /// Whether its file lies on a filesystem with a journal.
+    pub fn has_journal(&self) -> bool {
+        self.journal.is_some()
     }
 
     /// The blocks of a transaction go to the journal.
     pub(super) fn send_transaction(&mut self, now_ns: u64, waiter: usize) {
         let blocks = self.journal.map_or(0, |journal| journal.transaction);
-        self.journal_traffic.commits += 1;
+        self.traffic.journal_commits += 1;
         self.send_journal(now_ns, waiter, blocks.max(PAGE));
     }
 
@@ -81,7 +72,7 @@ impl Host {
         }
         let offset = journal.start + self.journal_at;
         self.journal_at += bytes;
-        self.journal_traffic.bytes += bytes;
+        self.traffic.journal_bytes += bytes;
         self.send_own(now_ns, waiter, &Request::write(0, offset, bytes));
     }
 

@@ -184,7 +184,7 @@ impl Computer {
             span,
             &self.name,
             &outcome,
-            processor,
+            &self.plant,
         );
         evidence.unseen.extend(unprepared);
         if let Some(beside) = &beside {
