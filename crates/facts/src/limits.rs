@@ -102,6 +102,7 @@ pub fn limits(run: &Run) -> Vec<StageLimits> {
 fn of_stage(subject: &Subject<'_>) -> Vec<Limit> {
     let mut candidates: Vec<(&str, Candidate)> = all()
         .filter_map(|limiter| Some((limiter.name, (limiter.check)(subject)?)))
+        .filter(|(_, candidate)| candidate.matters())
         .collect();
     // The sort is stable and keeps the order of the table.
     candidates.sort_by(|(_, a), (_, b)| a.best_first(b));
@@ -111,5 +112,7 @@ fn of_stage(subject: &Subject<'_>) -> Vec<Limit> {
         .collect()
 }
 
+#[cfg(test)]
+mod host_tests;
 #[cfg(test)]
 mod tests;

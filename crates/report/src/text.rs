@@ -16,6 +16,7 @@ mod files;
 mod findings;
 mod heading;
 mod imports;
+mod limits;
 mod look;
 mod matrix;
 mod page;

@@ -18,6 +18,7 @@ mod folders;
 mod import_command;
 mod json;
 mod layers;
+mod limits;
 mod looped;
 mod memory;
 mod plan_files;

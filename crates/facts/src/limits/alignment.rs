@@ -160,12 +160,20 @@ fn cost(
     if subject.rotates() == Some(true) {
         // A revolution between reading a sector and writing it.
         let turn_ns = super::spindle::Spindle::of(subject).turn_ns();
+        if turn_ns > 0.9 * each_ns {
+            evidence.push(
+                "Most writes took less than a revolution, so a cache gathered them: what reading \
+                 the sectors costs is not seen."
+                    .into(),
+            );
+            return (0.34, Confidence::Possible);
+        }
         evidence.push(format!(
             "Between reading a sector and writing it lies a revolution, {} of the {} of a write.",
             show_duration(turn_ns.round() as u64),
             show_duration(each_ns.round() as u64)
         ));
-        return ((turn_ns / each_ns).min(0.9), Confidence::Likely);
+        return (turn_ns / each_ns, Confidence::Likely);
     }
     evidence.push("A read of flash before each write; how long it takes is not seen.".into());
     (0.34, Confidence::Possible)

@@ -10,10 +10,15 @@ use diskfacts_record::evidence::{DeviceCounters, IoLimit, LimitOf};
 
 pub(super) const NAME: &str = "cgroup-throttle";
 
-/// How near the device's own count must be to the limit. What is given out in
-/// slices of 100 ms and not asked for in time is lost, and up to a slice is given
-/// out at the beginning.
-const NEAR: std::ops::RangeInclusive<f64> = 0.9..=1.15;
+/// Share of the limit that the device must have counted: budget that is not asked
+/// for in its slice is lost.
+const USED: f64 = 0.9;
+/// A slice, seconds, whose whole budget may be used at its beginning (`DFL_THROTL_SLICE`):
+/// what a trial can have had beyond the rate.
+const SLICE_S: f64 = 0.1;
+/// What the counts of both may differ by for other reasons: clocks, others who are in
+/// no group.
+const OFF: f64 = 1.02;
 
 /// A limit that was reached.
 struct Reached<'a> {
@@ -55,8 +60,10 @@ fn reached<'a>(subject: &Subject<'a>) -> Option<Reached<'a>> {
             // What is held back is not with the device yet: the kernel counts it
             // from when it lets it go.
             let share = 1.0 - (in_flight_s / seconds / subject.depth()).min(1.0);
-            let ratio = counted / limit.per_s as f64;
-            (NEAR.contains(&ratio) && share.is_finite()).then_some(Reached {
+            let per_s = limit.per_s as f64;
+            let most = per_s * (seconds + trials.len() as f64 * SLICE_S) * OFF;
+            let is_used = amount >= USED * per_s * seconds && amount <= most;
+            (is_used && share.is_finite()).then_some(Reached {
                 limit,
                 counted,
                 share,

@@ -8,7 +8,7 @@ use crate::stats;
 /// hold many operations.
 const POINTS: usize = 64;
 /// Operations that a point holds at least, on average: below, a count is chance.
-const OPERATIONS_MIN: f64 = 16.0;
+const OPERATIONS_MIN: f64 = 24.0;
 /// Points that a plateau has at least.
 const PLATEAU_MIN: usize = 4;
 
@@ -24,9 +24,11 @@ pub(super) struct Course {
 pub(super) struct Plateau {
     /// Operations per second, median of the points.
     pub(super) rate: f64,
-    /// How the points scatter: 1.4826 times their median distance from the median,
-    /// over the median.
+    /// Standard deviation of the points over their median, without the lowest and the
+    /// highest twentieth: a plateau has an end.
     pub(super) scatter: f64,
+    /// Operations of a point, on average.
+    pub(super) operations: f64,
     /// Seconds.
     pub(super) seconds: f64,
 }
@@ -119,10 +121,16 @@ fn plateau(points: &[(f64, f64)]) -> Option<Plateau> {
         return None;
     }
     let rates: Vec<f64> = points.iter().map(|(rate, _)| *rate).collect();
-    let rate = stats::median(&rates).filter(|rate| *rate > 0.0)?;
+    let sorted = stats::finite_sorted(&rates);
+    let rate = stats::median(&sorted).filter(|rate| *rate > 0.0)?;
+    let cut = (sorted.len() / 20).max(1).min((sorted.len() - 1) / 2);
+    let inner = &sorted[cut..sorted.len() - cut];
+    let squares: f64 = inner.iter().map(|value| (value - rate).powi(2)).sum();
+    let operations: f64 = points.iter().map(|(rate, seconds)| rate * seconds).sum();
     Some(Plateau {
         rate,
-        scatter: 1.4826 * stats::mad(&rates)? / rate,
+        scatter: (squares / inner.len() as f64).sqrt() / rate,
+        operations: operations / points.len() as f64,
         seconds: points.iter().map(|(_, seconds)| seconds).sum(),
     })
 }

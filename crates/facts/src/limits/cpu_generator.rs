@@ -34,13 +34,9 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let workload = subject.workload();
     let streams = workload.streams.saturating_mul(2);
     let touches = workload.touch != Touch::None || workload.values.is_some();
-    let standing = if processor.is_limit {
-        Standing::cause(processor.share)
-    } else {
-        Standing::Beside
-    };
     Some(Candidate {
-        standing,
+        // It is the larger part of the time, whichever way it divides.
+        standing: Standing::Cause,
         claim: if touches {
             "The limit is a processor, at work on the data as the stage asks, not the device."
                 .into()

@@ -44,14 +44,10 @@ fn of_thread(subject: &Subject<'_>, processor: &Processor) -> Candidate {
             ));
         }
     }
-    let standing = if processor.is_limit {
-        Standing::cause(processor.share)
-    } else {
-        Standing::Beside
-    };
     candidate(
         subject,
-        standing,
+        // It is the larger part of the time, whichever way it divides.
+        Standing::Cause,
         "The limit is a processor at work in the kernel, on calls and copies, not the device."
             .into(),
         evidence,

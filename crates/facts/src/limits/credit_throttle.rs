@@ -25,6 +25,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
 /// Faster at first, then exactly one rate.
 fn stepped(subject: &Subject<'_>) -> Option<Candidate> {
     let held = Held::of(subject).filter(|held| held.flat)?;
+    // What a disk's own cache takes is fast too, until it is full.
+    if subject.rotates() == Some(true) && subject.workload().operation.writes() {
+        return None;
+    }
     // What falls with bytes is heat, unless the rate is one of operations.
     if of_bytes(subject) && subject.run().machine.virtualization.is_none() {
         return None;
@@ -48,6 +52,19 @@ fn flat(subject: &Subject<'_>) -> Option<Candidate> {
     let iops = subject.iops()?;
     let latency_ns = subject.latency_ns()?;
     let min_ns = subject.figures.latency_ns.min? as f64;
+    if of_bytes(subject) && !limited_elsewhere(subject) {
+        return None;
+    }
+    // Where other work of the same kind is faster, nothing holds all of it.
+    let faster = subject.others().any(|other| {
+        let more = other
+            .iops()
+            .is_some_and(|theirs| theirs > (1.0 + 2.0 * SAME) * iops);
+        !of_bytes(&other) && other.reaches_device() && more && !in_memory(&other)
+    });
+    if faster && !of_bytes(subject) {
+        return None;
+    }
     let same = subject.others().find(|other| is_same(subject, other, iops));
     let depth = subject.outstanding();
     // Reads anywhere keep a device busy for a while that differs from place to place,
@@ -107,6 +124,19 @@ fn flat(subject: &Subject<'_>) -> Option<Candidate> {
     Some(candidate(subject, claim, evidence, share, confidence))
 }
 
+/// Whether operations that are small are held at one rate in this run, so that bytes
+/// may be too.
+fn limited_elsewhere(subject: &Subject<'_>) -> bool {
+    subject
+        .others()
+        .any(|other| !of_bytes(&other) && other.reaches_device() && flat(&other).is_some())
+}
+
+/// Whether a device's own memory answers: what no limit of operations lets be.
+fn in_memory(other: &Subject<'_>) -> bool {
+    other.figures.layers.drive_cache > 0.5
+}
+
 /// Whether other work, which a device would do at another rate, is as fast.
 fn is_same(subject: &Subject<'_>, other: &Subject<'_>, iops: f64) -> bool {
     let (mine, theirs) = (subject.workload(), other.workload());
@@ -117,12 +147,13 @@ fn is_same(subject: &Subject<'_>, other: &Subject<'_>, iops: f64) -> bool {
         || mine.outstanding().max(theirs.outstanding())
             >= 4 * mine.outstanding().min(theirs.outstanding())
         || mine.block_size.max(theirs.block_size) >= 4 * mine.block_size.min(theirs.block_size);
-    let small = !of_bytes(subject) && !of_bytes(other);
-    let equal = if small {
+    let equal = if !of_bytes(subject) && !of_bytes(other) {
         other.iops().is_some_and(|theirs| near(theirs, iops))
+    } else if of_bytes(subject) && of_bytes(other) {
+        let both = subject.rate().zip(other.rate());
+        both.is_some_and(|(mine, theirs)| near(mine, theirs))
     } else {
-        // Bytes: only where reads and writes are limited alike, and no link is.
-        return false;
+        false
     };
     // A device at its best differs between reads and writes, and it is fast.
     let slow = iops < 10.0 * SLOW_READS;

@@ -1,18 +1,13 @@
 //! The device does as many at once as it can: more in flight only waits longer.
 
 use super::knee::Knee;
+use super::one_at_a_time::ROOM;
 use super::{Candidate, Standing, Subject};
 use crate::words::{percent, ratio};
 use diskfacts_plan::units::{rate_digits, show_duration, three_digits};
 use diskfacts_record::Confidence;
 
 pub(super) const NAME: &str = "device-parallelism";
-
-/// Below this share of the knee's depth a device has room; as in `one-at-a-time`.
-const ROOM: f64 = 0.7;
-/// Without other depths: the mean latency over the shortest, from which on operations
-/// wait for others.
-const WAITS: f64 = 1.2;
 
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let depth = subject.outstanding();
@@ -42,7 +37,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         (knee.depth(), knee.alone_ns, Confidence::Likely)
     } else {
         let alone_ns = subject.figures.latency_ns.min? as f64;
-        if latency_ns < WAITS * alone_ns {
+        if latency_ns <= ROOM * alone_ns {
             return None;
         }
         (iops * alone_ns / 1e9, alone_ns, Confidence::Possible)

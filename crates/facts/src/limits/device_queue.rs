@@ -7,7 +7,7 @@ use super::{Candidate, Standing, Subject};
 use crate::words::{percent, ratio};
 use diskfacts_plan::IoContext;
 use diskfacts_plan::units::{rate_digits, show_duration};
-use diskfacts_record::{BlockDevice, Confidence};
+use diskfacts_record::{BlockDevice, Confidence, DeviceKind};
 
 pub(super) const NAME: &str = "device-queue";
 
@@ -59,14 +59,31 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     held_back(subject).or_else(|| idled(subject))
 }
 
+/// The device whose queue lets least through, of those that all the work goes by.
+/// Mappings and software RAID have no requests of their own, whatever their
+/// `nr_requests` says; a partition goes by the queue of its disk.
+fn narrowest<'a>(subject: &Subject<'a>) -> Option<(&'a BlockDevice, Cap)> {
+    // Of several leaves the work divides.
+    if subject.leaves().count() != 1 {
+        return None;
+    }
+    let has_queue = |device: &&BlockDevice| {
+        matches!(
+            device.kind,
+            DeviceKind::Disk | DeviceKind::Loop | DeviceKind::Simulated
+        )
+    };
+    let devices = &subject.run().stack.devices;
+    devices
+        .iter()
+        .filter(has_queue)
+        .filter_map(|device| Some((device, cap(device)?)))
+        .min_by(|(_, a), (_, b)| a.requests.total_cmp(&b.requests))
+}
+
 /// Fewer requests got through than were there.
 fn held_back(subject: &Subject<'_>) -> Option<Candidate> {
-    // Each leaf has a queue of its own; of several the work divides.
-    let leaves: Vec<&BlockDevice> = subject.leaves().collect();
-    let [device] = leaves.as_slice() else {
-        return None;
-    };
-    let cap = cap(device)?;
+    let (device, cap) = narrowest(subject)?;
     let trials = subject.trials();
     if !trials.iter().all(|trial| trial.evidence.engine.direct) {
         return None;
@@ -84,8 +101,13 @@ fn held_back(subject: &Subject<'_>) -> Option<Candidate> {
     if wanted < OVER * cap.requests {
         return None;
     }
-    let work = subject.device_work()?;
-    let counted = work.waited_s / subject.seconds();
+    let counted_ms: u64 = trials
+        .iter()
+        .flat_map(|trial| &trial.evidence.devices)
+        .filter(|counters| counters.name == device.name)
+        .map(|counters| counters.read_ms + counters.write_ms)
+        .sum();
+    let counted = counted_ms as f64 / 1e3 / subject.seconds();
     // The kernel counts a request from when it has a place in its queue: with
     // nr_requests as the cap no more than that were counted.
     if cap.is_kernels && counted > OVER * cap.requests {

@@ -1,7 +1,6 @@
 //! Each write pays for a flush of the drive's cache.
 
-use super::spindle::whole_wait;
-use super::{Candidate, Standing, Subject};
+use super::{Candidate, Standing, Subject, rotation};
 use crate::words::{percent, ratio_of};
 use diskfacts_plan::SyncMode;
 use diskfacts_plan::units::show_duration;
@@ -28,7 +27,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         percent(share)
     ));
     // On a platter the flush is a wait for the platter, which says more.
-    let turning = subject.rotates() == Some(true) || whole_wait(subject).is_some();
+    let turning = rotation::check(subject).is_some();
     if turning {
         evidence.push(
             "On a disk that turns a flush takes as long as the platter needs to come round; \

@@ -16,6 +16,8 @@ pub(super) struct Gaps {
     pub(super) seconds: f64,
     /// Seconds from the beginning of one to that of the next, within a trial.
     pub(super) distances_s: Vec<f64>,
+    /// Seconds of an interval: how exactly a distance is known.
+    pub(super) grid_s: f64,
 }
 
 /// So many times what is usual between two completions is no chance: of operations
@@ -39,6 +41,7 @@ impl Gaps {
         for trial in subject.trials() {
             let intervals = &trial.evidence.intervals;
             let length_s = intervals.length_ns as f64 / 1e9;
+            found.grid_s = found.grid_s.max(length_s);
             // A silence fills intervals whole; it may be longer by one on each side.
             // What is usual is told by the busier half of the time: the silences
             // themselves make the mean rate lower.
@@ -89,8 +92,9 @@ impl Gaps {
             .iter()
             .map(|d| (d - mean).powi(2))
             .sum::<f64>();
-        // Of silences at random the standard deviation is the mean.
-        (squares / n).sqrt() < 0.25 * mean
+        // Of silences at random the standard deviation is the mean; of regular ones it is
+        // what the grid of the intervals makes it: an interval over the root of six.
+        (squares / n).sqrt() < 0.05 * mean + 0.5 * self.grid_s && mean > 3.0 * self.grid_s
     }
 }
 
@@ -155,7 +159,8 @@ mod tests {
             distances_s: distances.to_vec(),
             ..Gaps::default()
         };
-        assert!(of(&[0.4, 0.42, 0.38, 0.4]).regular());
+        assert!(of(&[0.4, 0.41, 0.39, 0.4]).regular());
+        assert!(!of(&[0.4, 0.5, 0.3, 0.4]).regular());
         assert!(!of(&[0.1, 0.9, 0.4, 0.2]).regular());
         assert!(!of(&[0.4, 0.4]).regular(), "too few");
     }

@@ -10,17 +10,27 @@ pub(super) const NAME: &str = "interface";
 
 /// Rates this near to each other are one.
 const SAME: f64 = 0.02;
+/// What waits for its turn on a wire takes equally long: 90th percentile over median.
+const EVEN: f64 = 1.02;
 
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     if !subject.flows() {
         return None;
     }
     let rate = subject.rate()?;
+    // A link carries what the fastest stage moves, in either direction.
+    let flows = subject.others().filter(|other| other.flows());
+    if flows
+        .filter_map(|other| other.rate())
+        .any(|other| other > 1.05 * rate)
+    {
+        return None;
+    }
     let per_drive = rate / drives(subject);
     let link = kinds(subject).find_map(|kind| that_stop_at(per_drive, kind))?;
     let same = same_rate(subject, rate);
     // The bytes of a platter pass at such rates too: there the same rate in another
-    // place or direction is what tells.
+    // place is what tells.
     if subject.rotates() == Some(true) && same.is_none() {
         return None;
     }
@@ -31,7 +41,18 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         show_throughput(link.bytes_per_s),
         link.name
     )];
-    let sure = same.is_some();
+    let latency = &subject.figures.latency_ns;
+    let even = latency
+        .p50
+        .zip(latency.p90)
+        .is_some_and(|(p50, p90)| subject.outstanding() > 1.0 && p90 as f64 <= EVEN * p50 as f64);
+    if even {
+        evidence.push(
+            "Transfers take equally long, as behind one wire: half of them and 90 % take the same."
+                .into(),
+        );
+    }
+    let sure = same.is_some() || even;
     evidence.extend(same);
     let block = subject.workload().block_size.max(1);
     Some(Candidate {
@@ -107,7 +128,10 @@ fn same_rate(subject: &Subject<'_>, rate: f64) -> Option<String> {
     let unlike = |other: &Subject<'_>| {
         let theirs = other.workload();
         let elsewhere = (theirs.offset as f64 - workload.offset as f64).abs() > 0.2 * size;
-        theirs.operation.writes() != workload.operation.writes() || elsewhere
+        // A platter takes bytes as fast as it gives them, but not everywhere.
+        let direction = theirs.operation.writes() != workload.operation.writes()
+            && subject.rotates() == Some(false);
+        direction || elsewhere
     };
     let same = subject.others().find(|other| {
         let near = other

@@ -10,8 +10,8 @@ pub(super) const NAME: &str = "one-at-a-time";
 
 /// A device does more with more in flight when it does so many times more.
 const MORE: f64 = 1.2;
-/// Below this share of the depth of the knee the device has room.
-const ROOM: f64 = 0.7;
+/// A device has room while its latency is within this factor of what it is for one.
+pub(super) const ROOM: f64 = 1.15;
 
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     if !subject.reaches_device() || subject.workload().rate.is_some() {
@@ -19,11 +19,19 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     }
     let knee = Knee::of(subject);
     let depth = subject.outstanding();
-    if depth > 1.0 && knee.as_ref().is_none_or(|knee| depth > ROOM * knee.depth()) {
-        return None;
-    }
     let iops = subject.iops()?;
     let latency_ns = subject.latency_ns()?;
+    let full = match &knee {
+        Some(knee) => depth > ROOM * knee.depth(),
+        None => subject
+            .figures
+            .latency_ns
+            .min
+            .is_none_or(|min| latency_ns > ROOM * min as f64),
+    };
+    if depth > 1.0 && full {
+        return None;
+    }
     let in_flight = iops * latency_ns / 1e9;
     let each = if depth > 1.0 {
         format!("{depth} at a time")

@@ -23,11 +23,9 @@ pub(super) struct Processor {
     pub(super) in_user: bool,
     /// Share of the time that the larger of both parts makes up.
     pub(super) share: f64,
-    /// Whether the processor is the limit, and not only a part of the time.
-    pub(super) is_limit: bool,
 }
 
-/// The processor's part, where it is a notable one. Polling spins by design, and an
+/// The processor's part, where it is the limit. Polling spins by design, and an
 /// open loop may spin while it waits for the next operation to be due.
 pub(super) fn of(subject: &Subject<'_>) -> Option<Processor> {
     let workload = subject.workload();
@@ -40,9 +38,12 @@ pub(super) fn of(subject: &Subject<'_>) -> Option<Processor> {
         .filter_map(|trial| trial.cpu.busiest_thread)
         .collect();
     let busy = stats::median(&shares)?;
-    let one_at_a_time = workload.queue_depth == 1;
-    let is_limit = busy >= if one_at_a_time { HALF } else { SATURATED };
-    if busy < HALF / 2.0 || (!one_at_a_time && !is_limit) {
+    let limit = if workload.queue_depth == 1 {
+        HALF
+    } else {
+        SATURATED
+    };
+    if busy < limit {
         return None;
     }
     let figures = subject.figures;
@@ -64,6 +65,5 @@ pub(super) fn of(subject: &Subject<'_>) -> Option<Processor> {
         system_ns,
         in_user,
         share: busy.min(1.0) * in_user_share.max(1.0 - in_user_share),
-        is_limit,
     })
 }

@@ -98,7 +98,9 @@ pub(super) fn arithmetic(rpm: u32, ns: f64) -> String {
 /// the bytes of an operation take at least.
 pub(super) fn stream_rate(subject: &Subject<'_>) -> Option<f64> {
     let of = |one: &Subject<'_>| {
-        (one.in_order() && one.from_memory() < 0.1 && !one.workload().sync.each_write())
+        // One write at a time may wait for the platter between two of them.
+        let alone = one.only_writes() && one.outstanding() <= 1.0;
+        (one.in_order() && one.flows() && !alone)
             .then(|| one.rate())
             .flatten()
     };
@@ -205,7 +207,13 @@ impl Visit {
         } else {
             1.0
         };
-        let rotation_ns = (turn_ns / (choices + 1.0)).min(waiting_ns);
+        // What a cache held back for a while makes the mean shorter than a visit is;
+        // the parts of a visit are as those of one with as much to choose from.
+        let rotation_ns = (turn_ns / (choices + 1.0)).min(if chosen {
+            CHOSEN_MAX * waiting_ns
+        } else {
+            waiting_ns
+        });
         Some(Self {
             each_ns,
             rotation_ns,
@@ -228,6 +236,9 @@ const MOVED: f64 = 0.12;
 /// Writes among which a drive's cache chooses the nearest, at least: firmware sorts some
 /// tens of them.
 const CACHED: f64 = 8.0;
+/// Most that rotation is of a visit among several: with two to choose from it is half of
+/// arm and platter, with more less.
+const CHOSEN_MAX: f64 = 0.4;
 
 #[cfg(test)]
 mod tests {

@@ -80,6 +80,12 @@ impl Candidate {
             .then_with(|| other.weight().total_cmp(&self.weight()))
     }
 
+    /// Whether it is worth a line: what accounts for less than a twentieth and leads to
+    /// nothing is not.
+    pub(super) fn matters(&self) -> bool {
+        self.standing != Standing::Beside || self.share.is_none_or(|share| share >= 0.05)
+    }
+
     /// What it accounts for, less when that is not sure. A possible explanation has
     /// to account for twice as much as a counted one to be named before it.
     fn weight(&self) -> f64 {

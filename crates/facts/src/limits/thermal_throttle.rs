@@ -12,6 +12,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     if !subject.reaches_device() || subject.workload().rate.is_some() {
         return None;
     }
+    // A disk that turns slows down with its place and its cache, hardly with heat.
+    if subject.rotates() == Some(true) {
+        return None;
+    }
     let held = Held::of(subject)?;
     // A cache that is full makes writes step down too, to what is behind it.
     let reads = subject.only_reads();

@@ -2,13 +2,17 @@
 //! one exact rate, and whether it had a faster time before.
 
 use super::Subject;
-use super::course::{Course, Step};
+use super::course::{Course, Plateau, Step};
 use crate::words::percent;
 use diskfacts_plan::units::{rate_digits, show_duration, show_throughput};
 
 /// A limiter lets operations pass at equal distances: the counts of a point differ by
 /// one or two. What a device does by itself differs by more: the places, the dies.
 const FLAT: f64 = 0.015;
+/// A count of so many differs by one or two for no other reason than where the points
+/// begin, so fewer do not show it.
+const COUNTED_MIN: f64 = 20.0;
+const COUNTED_OFF: f64 = 0.8;
 /// And latencies, which are the wait for one's turn: 90th percentile over the median.
 const EVEN: f64 = 1.03;
 /// A step explains this share of all scatter, and is this large.
@@ -32,7 +36,7 @@ impl Held {
         let down = step.before.rate >= STEP_MIN * step.after.rate;
         (down && step.explained >= EXPLAINED).then_some(Self {
             step,
-            flat: step.after.scatter <= FLAT,
+            flat: even(&step.after),
         })
     }
 
@@ -79,5 +83,11 @@ pub(super) fn is_flat(subject: &Subject<'_>) -> bool {
         .zip(latency.p90)
         .is_some_and(|(p50, p90)| p90 as f64 <= EVEN * p50 as f64);
     let course = Course::of(subject).whole();
-    even && course.is_none_or(|plateau| plateau.scatter <= FLAT)
+    even && course.is_none_or(|plateau| self::even(&plateau))
+}
+
+/// Whether a plateau is one exact rate, as far as counts can show it.
+fn even(plateau: &Plateau) -> bool {
+    let off = FLAT.max(COUNTED_OFF / plateau.operations);
+    plateau.operations >= COUNTED_MIN && plateau.scatter <= off
 }

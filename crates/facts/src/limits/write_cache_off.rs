@@ -11,13 +11,15 @@ use diskfacts_record::Confidence;
 pub(super) const NAME: &str = "write-cache-off";
 
 /// Larger blocks take more time on the medium than getting there does, bytes.
-const SMALL: u64 = 1 << 20;
+const SMALL: u64 = 128 << 10;
 /// A write to a platter takes at least this share of a revolution of 15 000 rpm, ns:
 /// half of its 4 ms. What is faster was kept in some cache, whatever the kernel says.
 const TURNING_NS: f64 = 2e6;
 /// A program of flash takes 0.2 to 3 ms (data sheets of TLC and QLC NAND); what is
 /// faster was answered from memory that survives.
 const PROGRAM_NS: f64 = 0.15e6;
+/// Below this share of the time there is nothing to gain.
+const SHARE_MIN: f64 = 0.05;
 
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let workload = subject.workload();
@@ -63,8 +65,13 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         show_throughput(subject.rate()?),
         show_duration(without_ns.round() as u64)
     ));
-    // Where each write is synced, a cache would have to be emptied each time.
-    let of_use = !workload.sync.each_write() || (forced && !turning);
+    if share < SHARE_MIN {
+        return None;
+    }
+    // Where each write is synced, a cache would have to be emptied each time. Flash that
+    // survives a power cut says `write through` too, and answers from its memory.
+    let of_use = (!workload.sync.each_write() || (forced && !turning))
+        && (turning || forced || slower_than_reads(subject));
     Some(Candidate {
         standing: if of_use {
             Standing::cause(share)
@@ -79,7 +86,11 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         ),
         evidence,
         share: Some(share),
-        confidence: Confidence::Likely,
+        confidence: if turning || forced {
+            Confidence::Likely
+        } else {
+            Confidence::Possible
+        },
         refuted_by: "The same time for each write after the cache was switched on.".into(),
         experiment: subject.experiment(
             "Once as it is, and once more after the cache was switched on: if the cache is the \
@@ -97,6 +108,21 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         ),
         remedy: remedy(subject, forced && !off),
     })
+}
+
+/// Whether writes of one size take longer than reads of it: no way to the device, which
+/// both go, is the reason then.
+fn slower_than_reads(subject: &Subject<'_>) -> bool {
+    let mut reads = subject.others().filter(|other| {
+        other.only_reads()
+            && other.workload().block_size == subject.workload().block_size
+            && other.outstanding() == subject.outstanding()
+    });
+    let read = reads.find_map(|other| other.each_ns());
+    subject
+        .each_ns()
+        .zip(read)
+        .is_none_or(|(write, read)| write > 2.0 * read)
 }
 
 fn said(off: bool) -> String {

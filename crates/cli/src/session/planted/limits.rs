@@ -8,9 +8,8 @@ use diskfacts_disk::defects::WeakSector;
 use diskfacts_disk::faults::stall::StallParameters;
 use diskfacts_disk::faults::throttle::{CreditParameters, HeatParameters, ThrottleParameters};
 use diskfacts_disk::profile::{Drive, profiles};
-use diskfacts_disk::ssd::Wear;
 use diskfacts_facts::limits;
-use diskfacts_plan::{Operation, Pattern, Stage, SyncMode, Workload, file};
+use diskfacts_plan::{Operation, Stage, SyncMode, file};
 use diskfacts_record::{Limit, Run};
 
 const MS: u64 = 1_000_000;
@@ -39,6 +38,12 @@ const CASES: &[Case] = &[
         setup
     }),
     ("interface", "sequential-read", || Setup::on("ssd-sata")),
+    ("media-rate", "sequential-read", || {
+        // Flash behind a link that is faster than it.
+        let mut setup = Setup::on("ssd-sata");
+        ssd(&mut setup).link_bytes_per_s = 4_000_000_000;
+        setup
+    }),
     ("flush-per-write", "log-write", || Setup::on("ssd-sata")),
     ("write-cache-off", "log-write", || {
         let mut setup = Setup::on("hdd-7200-sync");
@@ -128,6 +133,13 @@ fn hdd(setup: &mut Setup) -> &mut diskfacts_disk::hdd::HddParameters {
     }
 }
 
+fn ssd(setup: &mut Setup) -> &mut diskfacts_disk::ssd::SsdParameters {
+    match &mut setup.profile.drive {
+        Drive::Ssd(parameters) => parameters,
+        Drive::Hdd(_) => panic!("{} is no flash", setup.profile.name),
+    }
+}
+
 /// Leaves random writes of 4 KiB with 8 in flight, and the reads to compare with.
 fn writes(setup: &mut Setup) -> &mut Stage {
     let mut write = setup.stage("random-read-qd8").clone();
@@ -191,7 +203,12 @@ fn each_planted_cause_is_named_first() {
 /// Limits are sentences with figures, shares are shares, plans parse, and commands are
 /// ones that the program takes.
 pub(super) fn check_limits(run: &Run) {
-    for limits in &run.limits {
+    // As a user would have typed it: the command of a test is another.
+    let mut typed = run.clone();
+    typed.run.command = ["diskfacts", "measure", &run.target.given]
+        .map(str::to_owned)
+        .into();
+    for limits in &limits::limits(&typed) {
         for limit in &limits.limits {
             let said = [
                 &limit.claim,
@@ -244,7 +261,7 @@ fn every_limiter_of_the_storage_has_a_cause_that_is_planted() {
     let planted: Vec<&str> = CASES.iter().map(|(limiter, ..)| *limiter).collect();
     for limiter in limits::of_storage() {
         let times = planted.iter().filter(|name| **name == limiter.name).count();
-        assert_eq!(times, 1, "cases for {}", limiter.name);
+        assert!(times > 0, "cases for {}", limiter.name);
     }
 }
 
@@ -277,39 +294,4 @@ fn what_limits_each_stage_of_a_disk_without_a_flaw_is_no_fault() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-#[test]
-fn dump_all() {
-    let only = std::env::var("ONLY").unwrap_or_default();
-    for name in profiles() {
-        if !only.is_empty() && !only.split(',').any(|o| o == name) {
-            continue;
-        }
-        let mut setup = Setup::on(name);
-        let turns = setup.profile.is_rotational();
-        if std::env::var("SOUND").is_err() {
-            setup.plan = diskfacts_plan::builtin::plan("survey").expect("it is built in");
-            setup.stage("cached-random-read").workload.stop.operations = Some(20_000);
-            setup.plan.trials = 3;
-            setup.time_ns = 1_000_000_000 * if turns { 120 } else { 6 };
-        }
-        let run = setup.run();
-        println!("=== {}", run.target.given);
-        for l in &run.limits {
-            println!(
-                "-- {}\n{}",
-                l.stage,
-                l.limits
-                    .iter()
-                    .map(|x| format!(
-                        "   {} {:?} {:?}: {}\n",
-                        x.limiter,
-                        x.share.map(|s| (s * 100.0) as u32),
-                        x.confidence,
-                        x.claim
-                    ))
-                    .collect::<String>()
-            );
-        }
-    }
 }

@@ -6,8 +6,8 @@ use super::limits::{check_limits, of_stage, show};
 use super::setup::Setup;
 use diskfacts_disk::Extent;
 use diskfacts_disk::faults::neighbour::NeighbourParameters;
-use diskfacts_disk::host::HostParameters;
-use diskfacts_engine::sim::Processor;
+use diskfacts_disk::host::{HostParameters, JournalParameters, RateLimits};
+use diskfacts_engine::sim::{CpuCost, Processor};
 use diskfacts_plan::{CacheMode, Operation, SyncMode};
 
 const MS: u64 = 1_000_000;
@@ -44,6 +44,7 @@ const CASES: &[Case] = &[
         let mut setup = Setup::on("nvme-consumer");
         setup.stage("sequential-read").workload.block_size = MIB;
         host(&mut setup).block.max_request = 4 * KIB;
+        setup.plant.block.splits = true;
         setup
     }),
     ("device-queue", "random-read-qd8", || {
@@ -57,11 +58,35 @@ const CASES: &[Case] = &[
         host(&mut setup).block.depth = 2;
         setup
     }),
+    ("device-queue", "random-read-qd8", || {
+        let mut setup = Setup::on("nvme-consumer");
+        setup.plant.block.requests = Some(2);
+        setup
+    }),
+    ("cgroup-throttle", "random-read-qd8", || {
+        let mut setup = Setup::on("nvme-consumer");
+        setup.plant.block.rates = RateLimits {
+            reads_per_s: Some(2000),
+            ..RateLimits::default()
+        };
+        setup
+    }),
+    ("cgroup-throttle", "sequential-read", || {
+        let mut setup = Setup::on("ssd-sata");
+        setup.plant.block.rates = RateLimits {
+            read_bytes_per_s: Some(100 * MIB),
+            ..RateLimits::default()
+        };
+        setup
+    }),
     ("journal", "log-write", || {
         let mut setup = Setup::on("nvme-datacenter");
-        let workload = &mut setup.only("log-write").workload;
-        workload.cache = CacheMode::Buffered;
-        host(&mut setup).journal_bytes = 64 * KIB;
+        setup.only("log-write");
+        setup.plant.journal = Some(JournalParameters {
+            transaction: 16 * KIB,
+            start: 1 << 30,
+            len: 128 * MIB,
+        });
         setup
     }),
     ("other-process", "random-read", || {
@@ -88,6 +113,22 @@ const CASES: &[Case] = &[
         setup.plant.processor = Some(Processor {
             busiest_thread: 0.97,
             ..Processor::default()
+        });
+        setup
+    }),
+    ("cpu-kernel", "random-read-qd8", || {
+        let mut setup = Setup::on("nvme-consumer");
+        setup.plant.cost = Some(CpuCost {
+            user_ns: 500,
+            system_ns: 60_000,
+        });
+        setup
+    }),
+    ("cpu-generator", "random-read-qd8", || {
+        let mut setup = Setup::on("nvme-consumer");
+        setup.plant.cost = Some(CpuCost {
+            user_ns: 60_000,
+            system_ns: 2000,
         });
         setup
     }),
