@@ -14,14 +14,19 @@ use std::collections::VecDeque;
 /// `DFL_THROTL_SLICE`: a tenth of a second.
 const SLICE_NS: u64 = 100_000_000;
 
+/// What one byte or request counts.
+const UNIT: u128 = 1_000_000_000;
+
 /// A limit of one direction, and what went by in the slice.
 #[derive(Debug, Clone)]
 struct Direction {
     bytes_per_s: Option<u64>,
     requests_per_s: Option<u64>,
     slice_ns: u64,
-    bytes: u64,
-    requests: u64,
+    /// What went by, in billionths: then what a slice allows is a whole number, and
+    /// low limits lose nothing when slices are taken off.
+    bytes: u128,
+    requests: u128,
     /// When each was asked, ns, and the requests it counts as.
     waiting: VecDeque<(u64, u64, Request)>,
 }
@@ -50,8 +55,11 @@ impl Direction {
     /// When so much more may go, ns, at `now_ns`.
     fn due_ns(&self, now_ns: u64, bytes: u64, requests: u64) -> u64 {
         let limits = [
-            (self.bytes_per_s, self.bytes + bytes),
-            (self.requests_per_s, self.requests + requests),
+            (self.bytes_per_s, self.bytes + u128::from(bytes) * UNIT),
+            (
+                self.requests_per_s,
+                self.requests + u128::from(requests) * UNIT,
+            ),
         ];
         let passed_ns = now_ns.saturating_sub(self.slice_ns).max(1);
         let allowed_ns = passed_ns.next_multiple_of(SLICE_NS);
@@ -90,14 +98,12 @@ impl Direction {
             return None;
         }
         let (asked_ns, requests, request) = self.waiting.pop_front()?;
-        self.bytes += request.len;
-        self.requests += requests;
+        self.bytes += u128::from(request.len) * UNIT;
+        self.requests += u128::from(requests) * UNIT;
         // `throtl_trim_slice`: slices that are over are taken off.
         let over_ns = (now_ns - self.slice_ns) / SLICE_NS * SLICE_NS;
         let off = |rate: Option<u64>| {
-            rate.map_or(u64::MAX, |rate| {
-                (u128::from(rate) * u128::from(over_ns) / 1_000_000_000) as u64
-            })
+            rate.map_or(u128::MAX, |rate| u128::from(rate) * u128::from(over_ns))
         };
         self.bytes = self.bytes.saturating_sub(off(self.bytes_per_s));
         self.requests = self.requests.saturating_sub(off(self.requests_per_s));
@@ -106,9 +112,9 @@ impl Direction {
     }
 }
 
-/// How long so much takes at a rate, ns.
-fn time_of(sum: u64, per_s: u64) -> u64 {
-    let ns = (u128::from(sum) * 1_000_000_000).div_ceil(u128::from(per_s.max(1)));
+/// How long so much, in billionths, takes at a rate, ns.
+fn time_of(sum: u128, per_s: u64) -> u64 {
+    let ns = sum.div_ceil(u128::from(per_s.max(1)));
     u64::try_from(ns).unwrap_or(u64::MAX)
 }
 
@@ -199,6 +205,27 @@ mod tests {
         assert!(
             (paid_ns - SLICE_NS..=paid_ns).contains(&sent[160]),
             "{sent:?}"
+        );
+    }
+
+    #[test]
+    fn a_low_limit_holds_for_one_request_at_a_time() {
+        let mut limit = RateLimit::new(RateLimits {
+            reads_per_s: Some(17),
+            ..RateLimits::default()
+        });
+        let mut now_ns = 0;
+        for tag in 0..171 {
+            limit.ask(now_ns, &Request::read(tag, 0, 4096), 1);
+            while limit.pass(now_ns).is_none() {
+                now_ns = limit.next_ns(now_ns).expect("it waits");
+            }
+            // The device takes its time.
+            now_ns += 3_000_000;
+        }
+        assert!(
+            (9_900_000_000..10_100_000_000).contains(&now_ns),
+            "{now_ns}"
         );
     }
 

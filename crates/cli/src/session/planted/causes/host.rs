@@ -1,7 +1,7 @@
 //! Causes in the host: its memory, its processors, its block layer, its filesystem,
 //! and whom it serves besides.
 
-use super::draw::{Draw, GIB, KIB, MIB, MS, flash, hdd, host, ssd, ssd_of, work};
+use super::draw::{Draw, GIB, KIB, MIB, MS, flash, hdd, host, ssd, ssd_of, stage, work};
 use super::truth::Truth::{self, Gain, Memory, Met, Share};
 use super::{Cause, Setup};
 use diskfacts_disk::Extent;
@@ -189,6 +189,16 @@ fn request_splitting(draw: &mut Draw, planted: bool) -> Setup {
     };
     let ms = draw.range(150, 300);
     work(draw, &mut setup, ms, workload);
+    // What a small request costs shows where small requests are many.
+    setup
+        .plan
+        .stages
+        .retain(|stage| stage.name != "random-read-qd8");
+    let small = Workload {
+        queue_depth: 8,
+        ..Workload::default()
+    };
+    setup.plan.stages.push(stage("random-read-qd8", 30, small));
     setup
 }
 
@@ -240,8 +250,14 @@ fn cgroup_throttle(draw: &mut Draw, planted: bool) -> Setup {
 }
 
 fn journal(draw: &mut Draw, planted: bool) -> Setup {
-    let mut setup = hdd_or_ssd(draw);
-    let turns = setup.profile.is_rotational();
+    // On flash that loses nothing, where no flush is sent: else the flushes are more
+    // of a write's time than what the journal adds to them.
+    let turns = draw.chance(50);
+    let mut setup = if turns {
+        hdd(draw)
+    } else {
+        ssd_of(draw, "nvme-datacenter")
+    };
     let size = setup.profile.measured_bytes();
     let start = size / 100 * draw.range(30, 70) / MIB * MIB;
     let transaction = draw.pick(&[8, 16, 32, 64]) * KIB;
@@ -271,7 +287,7 @@ fn other_process(draw: &mut Draw, planted: bool) -> Setup {
     let turns = setup.profile.is_rotational();
     let neighbour = if turns {
         NeighbourParameters {
-            every_ns: draw.range(10, 16) * MS,
+            every_ns: draw.range(16, 30) * MS,
             len: draw.pick(&[16, 64, 256]) * KIB,
             writes: false,
             extent: Extent { start: 0, end: 0 },

@@ -371,20 +371,22 @@ fn network(draw: &mut Draw, planted: bool) -> Setup {
 fn retries(draw: &mut Draw, planted: bool) -> Setup {
     let mut setup = hdd(draw);
     let span = draw.range(256, 1024) * MIB;
-    let apart = draw.spread(MIB, 8 * MIB) / 4096 * 4096;
+    let apart = draw.spread(MIB, 8 * MIB);
     let workload = Workload {
         span: Some(span),
         ..in_order(draw.pick(&[64 * KIB, 128 * KIB, 256 * KIB]), 1)
     };
-    let tries = draw.range(4, 25) as u32;
+    let tries = draw.range(6, 25);
+    // Anywhere, and each of its own.
+    let weak: Vec<WeakSector> = (0..span / apart)
+        .map(|_| WeakSector {
+            offset: draw.range(0, span / 4096 - 1) * 4096,
+            retries: draw.range(tries / 4, tries) as u32,
+            readable: true,
+        })
+        .collect();
     if planted {
-        setup.profile.faults.weak_sectors = (1..span / apart)
-            .map(|place| WeakSector {
-                offset: place * apart,
-                retries: tries,
-                readable: true,
-            })
-            .collect();
+        setup.profile.faults.weak_sectors = weak;
     }
     let ms = draw.range(5000, 9000);
     work(draw, &mut setup, ms, workload);
