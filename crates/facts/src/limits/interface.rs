@@ -30,7 +30,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let link = kinds(subject).find_map(|kind| that_stop_at(per_drive, kind))?;
     let same = same_rate(subject, rate);
     // The bytes of a platter pass at such rates too: there the same rate in another
-    // place or direction is what tells.
+    // place is what tells.
     if subject.rotates() == Some(true) && same.is_none() {
         return None;
     }
@@ -128,7 +128,10 @@ fn same_rate(subject: &Subject<'_>, rate: f64) -> Option<String> {
     let unlike = |other: &Subject<'_>| {
         let theirs = other.workload();
         let elsewhere = (theirs.offset as f64 - workload.offset as f64).abs() > 0.2 * size;
-        theirs.operation.writes() != workload.operation.writes() || elsewhere
+        // A platter takes bytes as fast as it gives them, but not everywhere.
+        let direction = theirs.operation.writes() != workload.operation.writes()
+            && subject.rotates() == Some(false);
+        direction || elsewhere
     };
     let same = subject.others().find(|other| {
         let near = other

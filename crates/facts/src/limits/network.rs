@@ -76,8 +76,7 @@ fn round_trip(subject: &Subject<'_>) -> Option<Candidate> {
     if floor_ns < FLOOR_NS || share < SHARE_MIN {
         return None;
     }
-    // On a platter only what is far below a revolution is no mechanics.
-    if subject.rotates() == Some(true) && mean_ns > 2e6 && remote.is_none() {
+    if subject.rotates() == Some(true) && remote.is_none() && !beyond_mechanics(subject, share) {
         return None;
     }
     let mut evidence = vec![format!(
@@ -131,6 +130,19 @@ fn round_trip(subject: &Subject<'_>) -> Option<Candidate> {
                  operations: each round trip is paid once. Nearer storage has a shorter one."
             .into(),
     })
+}
+
+/// Whether the constant part is none of arm and platter: far below a revolution, or more
+/// of the reads anywhere than the nearest of many takes, whose arm hardly moves and whose
+/// place comes round at once.
+fn beyond_mechanics(subject: &Subject<'_>, share: f64) -> bool {
+    const BELOW_TURNING_NS: f64 = 2e6;
+    const OF_ANYWHERE: f64 = 0.6;
+    const SAMPLES_MIN: u64 = 200;
+    let latency = &subject.figures.latency_ns;
+    let fast = latency.mean.is_some_and(|mean| mean <= BELOW_TURNING_NS);
+    let anywhere = subject.only_reads() && subject.scattered() && latency.samples >= SAMPLES_MIN;
+    fast || (anywhere && share >= OF_ANYWHERE)
 }
 
 /// Large transfers at the rate of an Ethernet, to a target that is known to be remote.
