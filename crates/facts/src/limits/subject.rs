@@ -5,7 +5,7 @@ use crate::figures::merged;
 use crate::rules::Context;
 use crate::stages::Stage;
 use crate::stats;
-use diskfacts_plan::{Operation, Pattern, Workload};
+use diskfacts_plan::{CacheMode, Operation, Pattern, Workload};
 use diskfacts_record::evidence::DeviceCounters;
 use diskfacts_record::{BlockDevice, Histogram, Run, StageFigures, TargetKind, Trial};
 use std::cell::OnceCell;
@@ -201,9 +201,17 @@ impl<'a> Subject<'a> {
     }
 
     /// Whether blocks of the target are moved, and memory of the host serves less
-    /// than half of them: what a device can have limited.
+    /// than half of them: what a device can have limited. Of a document that is not
+    /// known, so there writes through the page cache are not taken for the device's
+    /// unless they are synced.
     pub fn reaches_device(&self) -> bool {
-        self.moves_blocks() && self.from_memory() < 0.5
+        let workload = self.workload();
+        let to_memory = self.imported()
+            && workload.operation.writes()
+            && workload.cache != CacheMode::Direct
+            && !workload.sync.each_write()
+            && !workload.sync.at_end();
+        self.moves_blocks() && self.from_memory() < 0.5 && !to_memory
     }
 
     /// Mean time of a flush and how many there are for each operation, as the
