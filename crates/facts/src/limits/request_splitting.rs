@@ -17,9 +17,10 @@ const LARGER: f64 = 1.5;
 /// Bytes per second that any medium moves at least, and what a command costs at most,
 /// ns, where the run shows neither: of disks that turn (the inner zone of a drive of
 /// 2010; a command to a SATA drive that misses its read-ahead by a little), and of
-/// flash (SATA at 6 Gbit/s; the slowest command path of a SATA drive).
+/// flash (SATA at 6 Gbit/s; a command that is carried out alone, by a bridge or an old
+/// controller, takes some tens of microseconds).
 const TURNING: (f64, f64) = (100e6, 200_000.0);
-const FLASH: (f64, f64) = (500e6, 30_000.0);
+const FLASH: (f64, f64) = (500e6, 80_000.0);
 
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let workload = subject.workload();
