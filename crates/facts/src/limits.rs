@@ -55,6 +55,7 @@ mod write_cache_off;
 mod zone;
 
 pub use standing::{Candidate, Standing};
+use subject::Shared;
 pub use subject::Subject;
 
 use crate::rules::Context;
@@ -87,13 +88,14 @@ pub fn of_storage() -> &'static [Limiter] {
 /// What limited each stage that did something, in the order of the figures.
 pub fn limits(run: &Run) -> Vec<StageLimits> {
     let context = Context::new(run);
+    let shared = Shared::default();
     context
         .each()
         .filter(|(stage, _)| !stage.is_null())
         .map(|(stage, figures)| StageLimits {
             stage: stage.name.to_owned(),
             settings: stage.settings.clone(),
-            limits: of_stage(&Subject::new(&context, stage, figures)),
+            limits: of_stage(&Subject::new(&context, &shared, stage, figures)),
         })
         .collect()
 }

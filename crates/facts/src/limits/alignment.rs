@@ -94,7 +94,7 @@ fn not_aligned(subject: &Subject<'_>, leaf: &BlockDevice) -> Option<Off> {
     });
     let partition = begins.is_some();
     let line = begins.or_else(|| {
-        (block % sector != 0).then(|| {
+        (!block.is_multiple_of(sector)).then(|| {
             format!(
                 "Blocks of {} are no whole physical sectors of {size}.",
                 exact_size(block)
@@ -102,7 +102,7 @@ fn not_aligned(subject: &Subject<'_>, leaf: &BlockDevice) -> Option<Off> {
         })
     });
     let line = line.or_else(|| {
-        (workload.offset % sector != 0)
+        (!workload.offset.is_multiple_of(sector))
             .then(|| format!("The span begins within a physical sector of {size}."))
     })?;
     Some(Off {

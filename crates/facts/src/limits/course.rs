@@ -9,6 +9,7 @@ use crate::stats;
 const POINTS: usize = 64;
 /// Operations that a point holds at least, on average: below, a count is chance.
 const OPERATIONS_MIN: f64 = 24.0;
+const OPERATIONS_FEW: f64 = 4.0;
 /// Points that a plateau has at least.
 const PLATEAU_MIN: usize = 4;
 
@@ -43,7 +44,17 @@ pub(super) struct Step {
 }
 
 impl Course {
+    /// With so many operations in a point that its rate is no chance.
     pub(super) fn of(subject: &Subject<'_>) -> Self {
+        Self::with(subject, OPERATIONS_MIN)
+    }
+
+    /// With few operations in a point: large transfers are even, and not many.
+    pub(super) fn finely(subject: &Subject<'_>) -> Self {
+        Self::with(subject, OPERATIONS_FEW)
+    }
+
+    fn with(subject: &Subject<'_>, operations: f64) -> Self {
         let mut points = Vec::new();
         for trial in subject.trials() {
             let intervals = &trial.evidence.intervals;
@@ -56,7 +67,7 @@ impl Course {
                 continue;
             };
             let total: u64 = counts.iter().sum();
-            let most = (total as f64 / OPERATIONS_MIN).floor().max(1.0) as usize;
+            let most = (total as f64 / operations).floor().max(1.0) as usize;
             let wanted = POINTS.min(most).min(counts.len().max(1));
             let each = counts.len().div_ceil(wanted).max(1);
             for chunk in counts.chunks_exact(each) {

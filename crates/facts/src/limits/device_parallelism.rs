@@ -36,7 +36,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         }
         (knee.depth(), knee.alone_ns, Confidence::Likely)
     } else {
-        let alone_ns = subject.figures.latency_ns.min? as f64;
+        let alone_ns = shortest_ns(subject)?;
         if latency_ns <= ROOM * alone_ns {
             return None;
         }
@@ -83,4 +83,16 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
             ratio((depth / knee_depth.max(1.0)).max(1.0))
         ),
     })
+}
+
+/// The shortest latency; of reads and writes mixed, that of each by its share: a write
+/// into a buffer says nothing of a read.
+fn shortest_ns(subject: &Subject<'_>) -> Option<f64> {
+    let figures = subject.figures;
+    let kinds = figures.latency_read_ns.zip(figures.latency_write_ns);
+    let Some((reads, writes)) = kinds.filter(|(r, w)| r.samples > 0 && w.samples > 0) else {
+        return Some(figures.latency_ns.min? as f64);
+    };
+    let share = reads.samples as f64 / (reads.samples + writes.samples) as f64;
+    Some(share * reads.min? as f64 + (1.0 - share) * writes.min? as f64)
 }

@@ -4,7 +4,7 @@
 
 use super::queue::{set, top};
 use super::{Candidate, Standing, Subject};
-use crate::words::{percent, ratio};
+use crate::words::{percent, ratio, ratio_of};
 use diskfacts_plan::IoContext;
 use diskfacts_plan::units::{rate_digits, show_duration};
 use diskfacts_record::{BlockDevice, Confidence, DeviceKind};
@@ -161,9 +161,9 @@ fn held_back(subject: &Subject<'_>) -> Option<Candidate> {
     Some(Candidate {
         standing: Standing::cause(share),
         claim: format!(
-            "The queue in front of {} lets {} requests through at a time, where {} were wanted.",
+            "The queue in front of {} lets {} through at a time, where {} were wanted.",
             device.name,
-            ratio(cap.requests),
+            ratio_of(cap.requests, "request", "requests"),
             ratio(wanted)
         ),
         evidence,

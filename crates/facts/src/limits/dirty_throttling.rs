@@ -167,7 +167,12 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         ),
         evidence,
         share: Some(share),
-        confidence: Confidence::Likely,
+        // Where the clock stopped with dirty pages at the limit, they were counted there.
+        confidence: if subject.workload().sync.at_end() {
+            Confidence::Likely
+        } else {
+            Confidence::Certain
+        },
         refuted_by: "The same rate with a limit that is never reached.".into(),
         experiment: subject.experiment(
             "Past the page cache: about the same rate says that the disk's own is what is left \

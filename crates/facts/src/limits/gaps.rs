@@ -105,7 +105,7 @@ fn usual_s(operations: &[u64], length_s: f64) -> Option<f64> {
     (total > 0).then(|| length_s * busy.len() as f64 / total as f64)
 }
 
-/// Operations that took much longer than most.
+/// Operations of a disk that turns which took much longer than most: by two revolutions.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Slow {
     /// How many, and of how many.
@@ -125,11 +125,7 @@ impl Slow {
         let histogram = subject.histogram()?;
         // Where many are slow, the median is one of them; a few fast ones are not.
         let usual_ns = histogram.quantile(0.5)? as f64;
-        let beyond_ns = if subject.rotates() == Some(true) {
-            usual_ns * 1.2 + 2.0 * Spindle::of(subject).turn_ns()
-        } else {
-            usual_ns * 3.0
-        };
+        let beyond_ns = usual_ns * 1.2 + 2.0 * Spindle::of(subject).turn_ns();
         let (mut number, mut excess_ns) = (0, 0.0);
         for (low, high, count) in histogram.buckets() {
             let middle = low as f64 + (high - low) as f64 / 2.0;

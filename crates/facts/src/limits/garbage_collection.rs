@@ -1,10 +1,11 @@
 //! Flash moves valid data and erases while it is written to.
 
 use super::course::Course;
+use super::throttle::is_flat;
 use super::{Candidate, Standing, Subject};
 use crate::words::{percent, ratio};
-use diskfacts_plan::SyncMode;
-use diskfacts_plan::units::{show_duration, show_throughput};
+use diskfacts_plan::units::{rate_digits, show_duration, show_throughput};
+use diskfacts_plan::{CacheMode, SyncMode};
 use diskfacts_record::Confidence;
 
 pub(super) const NAME: &str = "garbage-collection";
@@ -17,16 +18,28 @@ const TAIL: f64 = 4.0;
 const OF_READS: f64 = 0.5;
 /// How uneven a stream is that waits for blocks to be emptied: the points' scatter.
 const UNEVEN: f64 = 0.03;
+/// Writes at work at once, by throughput and the shortest latency, up to which the drive
+/// does something else for a third of the time and more.
+const AT_WORK: f64 = 2.0 / 3.0;
 
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let flash = subject.rotates() == Some(false);
     if !flash || !subject.only_writes() || !subject.reaches_device() {
         return None;
     }
-    if subject.workload().sync.each_write() {
+    // Through the page cache a write waits for memory; with a sync for the flush; and
+    // where a limit holds all of them at one rate, for that.
+    let plain = subject.workload().cache == CacheMode::Direct
+        && !subject.workload().sync.each_write()
+        && !is_flat(subject);
+    if !plain {
         return None;
     }
-    let (share, evidence, confidence) = tail(subject).or_else(|| slow_stream(subject))?;
+    let found = [tail(subject), slow_stream(subject), not_at_work(subject)];
+    let (share, evidence, confidence) = found
+        .into_iter()
+        .flatten()
+        .max_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(Candidate {
         standing: Standing::cause(share),
         claim: format!(
@@ -100,6 +113,31 @@ fn tail(subject: &Subject<'_>) -> Option<(f64, Vec<String>, Confidence)> {
             ),
         ];
         (share, lines, Confidence::Likely)
+    })
+}
+
+/// A device that is full of the stage's own writes has one or more of them at work.
+/// With fewer, though some are always in flight, they wait for other work of the drive.
+fn not_at_work(subject: &Subject<'_>) -> Option<(f64, Vec<String>, Confidence)> {
+    let (iops, latency_ns) = (subject.iops()?, subject.latency_ns()?);
+    let alone_ns = subject.figures.latency_ns.min? as f64;
+    let at_work = iops * alone_ns / 1e9;
+    (at_work <= AT_WORK).then(|| {
+        let lines = vec![
+            format!(
+                "{} writes/s x {} (the shortest) is {} at work at once, though {} are in flight.",
+                rate_digits(iops),
+                show_duration(alone_ns as u64),
+                ratio(at_work),
+                ratio(subject.depth())
+            ),
+            format!(
+                "Of the mean latency of {} the rest is waiting for work of the drive that is none \
+                 of theirs.",
+                show_duration(latency_ns as u64)
+            ),
+        ];
+        (1.0 - at_work, lines, Confidence::Possible)
     })
 }
 

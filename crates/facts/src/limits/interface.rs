@@ -1,6 +1,7 @@
 //! Large transfers stop at the rate of a link.
 
 use super::links::{LeadsTo, that_stop_at};
+use super::throttle::Held;
 use super::{Candidate, Standing, Subject};
 use crate::words::percent;
 use diskfacts_plan::units::show_throughput;
@@ -18,8 +19,12 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         return None;
     }
     let rate = subject.rate()?;
+    // What steps down and stays down is held back by something else.
+    if Held::of(subject).is_some() {
+        return None;
+    }
     // A link carries what the fastest stage moves, in either direction.
-    let flows = subject.others().filter(|other| other.flows());
+    let flows = subject.others().filter(Subject::flows);
     if flows
         .filter_map(|other| other.rate())
         .any(|other| other > 1.05 * rate)

@@ -36,11 +36,9 @@ impl Knee {
         );
         let mut points = vec![own];
         for other in subject.others() {
-            if is_like(subject.workload(), other.workload())
-                && points
-                    .iter()
-                    .all(|(depth, ..)| other.outstanding() != *depth)
-            {
+            let mut known = points.iter();
+            let new = known.all(|(depth, ..)| (other.outstanding() - *depth).abs() >= 1.0);
+            if new && is_like(subject.workload(), other.workload()) {
                 points.push((other.outstanding(), other.iops()?, other.stage.label()));
             }
         }

@@ -17,7 +17,7 @@ pub(super) struct Link {
     pub(super) bytes_per_s: f64,
     /// What transfers reach of it, as shares.
     usable: (f64, f64),
-    /// Whether it leads to a drive of a SATA, SAS or SCSI name (`sda`), to an NVMe
+    /// Whether it leads to a drive of a SATA, SAS or SCSI name (`sda`), to an `NVMe`
     /// drive, or to a server.
     pub(super) leads_to: LeadsTo,
 }
@@ -27,7 +27,7 @@ pub(super) struct Link {
 pub(super) enum LeadsTo {
     /// A disk with a SCSI or SATA name.
     Disk,
-    /// An NVMe drive.
+    /// An `NVMe` drive.
     Nvme,
     /// Another machine.
     Server,

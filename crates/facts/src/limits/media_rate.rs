@@ -13,31 +13,21 @@ pub(super) const NAME: &str = "media-rate";
 /// differ by a factor of two, this share.
 const OF_BEST: f64 = 0.75;
 const OF_BEST_ZONE: f64 = 0.35;
-/// Fastest stream of one rotating disk, bytes/s: drives with two actuators reach 524
-/// MB/s (Seagate, Exos 2X18, data sheet of 2022).
-const RATE_MAX: f64 = 600e6;
-/// And the slowest that is one of its medium at all: the inner zone of a disk of 1998
+/// The slowest stream that is one of a medium at all: the inner zone of a disk of 1998
 /// (IBM Deskstar 14GXP, data sheet: 13 to 22 MB/s at the rim).
 const RATE_MIN: f64 = 10e6;
 
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
-    if !subject.flows() {
-        return None;
-    }
-    let rate = subject.rate()?;
+    let rate = subject.flow()?;
     let best = subject.best_flow()?;
     let turning = subject.rotates();
     let disks = subject.leaves().count().max(1) as f64;
-    let array = subject.leaves().any(|leaf| leaf.layout.is_some());
     let least = if turning == Some(false) {
         OF_BEST
     } else {
         OF_BEST_ZONE
     };
     if rate < least * best || rate < RATE_MIN {
-        return None;
-    }
-    if turning == Some(true) && !array && rate > disks * RATE_MAX {
         return None;
     }
     let mut evidence = vec![format!(

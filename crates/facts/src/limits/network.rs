@@ -9,7 +9,7 @@ use diskfacts_record::Confidence;
 pub(super) const NAME: &str = "network";
 
 /// The shortest time in which flash of today answers a small read, with its link, is
-/// 10 to 100 us (3D XPoint to QLC, data sheets); a round trip through a switch and a
+/// 10 to 100 us (3D `XPoint` to QLC, data sheets); a round trip through a switch and a
 /// server's software is 100 to 1000. From here on a constant part is more than flash.
 const FLOOR_NS: f64 = 180e3;
 /// The constant part is this share of an operation.
@@ -62,6 +62,13 @@ fn remote(subject: &Subject<'_>) -> Option<String> {
 fn round_trip(subject: &Subject<'_>) -> Option<Candidate> {
     let workload = subject.workload();
     if workload.block_size > SMALL || subject.outstanding() > 4.0 || workload.rate.is_some() {
+        return None;
+    }
+    // The kernel reads ahead for one that reads in order: how far is its window's matter.
+    let ahead = subject.in_order()
+        && workload.operation.reads()
+        && workload.cache != diskfacts_plan::CacheMode::Direct;
+    if ahead {
         return None;
     }
     // A synced write of a local device is long for another reason.

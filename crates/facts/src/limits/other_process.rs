@@ -53,11 +53,12 @@ fn device(subject: &Subject<'_>) -> Option<Candidate> {
         return None;
     }
     let by_bytes = others as f64 / (others + own) as f64;
-    let by_requests = requests(subject).unwrap_or(0.0);
-    // A rotating disk takes as long for a small request as for a large one; flash
-    // rather counts the bytes.
-    let share = match subject.rotates() {
-        Some(true) => by_bytes.max(by_requests),
+    let by_requests = requests(subject);
+    // A rotating disk takes as long for a small request as for a large one; flash takes
+    // time for both, its commands and its bytes.
+    let share = match (subject.rotates(), by_requests) {
+        (Some(true), Some(by_requests)) => by_requests,
+        (Some(false), Some(by_requests)) => f64::midpoint(by_bytes, by_requests),
         _ => by_bytes,
     };
     let names: Vec<&str> = subject.leaves().map(|leaf| leaf.name.as_str()).collect();
@@ -68,7 +69,7 @@ fn device(subject: &Subject<'_>) -> Option<Candidate> {
         show_size(others),
         percent(by_bytes)
     )];
-    if by_requests > 0.0 {
+    if let Some(by_requests) = by_requests {
         evidence.push(format!(
             "{} of the requests that the device completed were not the stage's.",
             percent(by_requests)

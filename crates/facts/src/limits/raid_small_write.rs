@@ -125,7 +125,7 @@ fn against_reads(subject: &Subject<'_>) -> Option<String> {
         other.only_reads()
             && other.workload().pattern == workload.pattern
             && other.workload().block_size == workload.block_size
-            && other.outstanding() == subject.outstanding()
+            && other.workload().outstanding() == subject.workload().outstanding()
             && other.reaches_device()
     })?;
     let (read, write) = (reads.iops()?, subject.iops()?);

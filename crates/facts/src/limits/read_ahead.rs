@@ -9,7 +9,7 @@
 use super::queue::{set, top};
 use super::reference::{best_sequential_read, small_read_ns};
 use super::{Candidate, Standing, Subject};
-use crate::words::{percent, ratio};
+use crate::words::percent;
 use diskfacts_plan::units::{exact_size, show_duration, show_size, show_throughput};
 use diskfacts_plan::{CacheMode, Operation, Workload};
 use diskfacts_record::Confidence;
@@ -86,9 +86,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
             show_duration(latency_ns as u64)
         ),
         format!(
-            "{} were under way on average, {} windows: {} in flight / {} is {}.",
+            "{} were under way on average; {} / {} is {}.",
             show_size(in_flight as u64),
-            ratio(in_flight / unit),
             show_size(in_flight as u64),
             show_duration(latency_ns as u64),
             show_throughput(in_flight / latency_ns * 1e9)

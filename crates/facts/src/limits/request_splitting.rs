@@ -12,10 +12,15 @@ pub(super) const NAME: &str = "request-splitting";
 
 /// Requests of the device per operation from which on operations are split.
 const PIECES: f64 = 1.5;
-/// What a request costs besides its bytes where the run does not show it, ns: less
-/// than any command to a SATA disk (some 50 us) or a solid-state one (some 10 us)
-/// takes.
-const OVERHEAD_NS: f64 = 10_000.0;
+/// How much larger the requests of a stage must be that shows what larger ones bring.
+const LARGER: f64 = 1.5;
+/// Bytes per second that any medium moves at least, and what a command costs at most,
+/// ns, where the run shows neither: of disks that turn (the inner zone of a drive of
+/// 2010; a command to a SATA drive that misses its read-ahead by a little), and of
+/// flash (SATA at 6 Gbit/s; a command that is carried out alone, by a bridge or an old
+/// controller, takes some tens of microseconds).
+const TURNING: (f64, f64) = (100e6, 200_000.0);
+const FLASH: (f64, f64) = (500e6, 80_000.0);
 
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let workload = subject.workload();
@@ -38,13 +43,12 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let each_request_ns = subject.seconds() * 1e9 / work.requests;
     let mean = work.bytes / work.requests;
     let whole = 1.0 - 1.0 / pieces;
-    let reference = best(subject, |other| {
-        other.workload().operation == workload.operation
-            && other.workload().cache == CacheMode::Direct
-            && other.in_order() == subject.in_order()
-            && other.workload().sync == workload.sync
-    });
-    let (share, confidence, by) = share(subject, reference, each_request_ns, whole);
+    let pace = Pace {
+        each_ns: each_request_ns,
+        bytes: mean,
+        whole,
+    };
+    let (share, confidence, by) = pace.share(subject);
     let mut evidence = vec![
         format!(
             "A block is {}, and the largest request that the kernel sends to {} is {}: {} \
@@ -103,69 +107,103 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     })
 }
 
-/// What would go away without splitting, how sure that is, and by which figure.
-fn share(
-    subject: &Subject<'_>,
-    reference: Option<Reference>,
-    each_request_ns: f64,
+/// How the device completes the requests of a stage.
+struct Pace {
+    /// From one to the next, ns.
+    each_ns: f64,
+    /// Bytes of one, on average.
+    bytes: f64,
+    /// Share of them that would not be without splitting.
     whole: f64,
-) -> (f64, Confidence, String) {
-    let own = subject.rate().unwrap_or(f64::INFINITY);
-    if let Some(better) = reference.filter(|better| better.rate > own * 1.05) {
-        let share = 1.0 - own / better.rate;
-        let by = format!(
-            "{} reached {}: {} of the time would be saved at that rate.",
-            better.label,
-            show_throughput(better.rate),
-            percent(share)
-        );
-        return (share, Confidence::Likely, by);
-    }
-    let (overhead_ns, confidence, by) = match request_cost(subject) {
-        Some((label, ns)) => (
-            ns,
-            Confidence::Likely,
-            format!(
-                "{label} completed a request every {}: what a request costs besides its bytes is \
-                 no more.",
-                show_duration(ns as u64)
-            ),
-        ),
-        None => (
-            OVERHEAD_NS,
-            Confidence::Possible,
-            format!(
-                "A request costs at least {} besides its bytes.",
-                show_duration(OVERHEAD_NS as u64)
-            ),
-        ),
-    };
-    let share = (overhead_ns / each_request_ns).min(1.0) * whole;
-    (share, confidence, by)
 }
 
-/// How fast the device completes requests that are not split, where as many are
-/// under way as there are pieces: a stage, and nanoseconds from one to the next. Of
-/// rotating disks only what is read in order tells, because the rest is the arm.
-fn request_cost(subject: &Subject<'_>) -> Option<(String, f64)> {
-    const DEPTH: u64 = 8;
-    let largest = top(subject)?.max_request_bytes?;
-    let rotates = subject.rotates() != Some(false);
-    subject
-        .others()
-        .filter(|other| {
-            let workload = other.workload();
-            workload.cache == CacheMode::Direct
-                && workload.operation == subject.workload().operation
-                && workload.block_size <= largest
-                && workload.rate.is_none()
-                && !workload.sync.each_write()
-                && if rotates {
-                    other.in_order()
-                } else {
-                    workload.outstanding() >= DEPTH
-                }
-        })
-        .filter_map(|other| Some((other.stage.label(), other.each_ns()?)))
-        .min_by(|a, b| a.1.total_cmp(&b.1))
+impl Pace {
+    /// What would go away without splitting, how sure that is, and by which figure.
+    fn share(&self, subject: &Subject<'_>) -> (f64, Confidence, String) {
+        let own = subject.rate().unwrap_or(f64::INFINITY);
+        if let Some(better) = with_larger_requests(subject, self.bytes) {
+            let share = (1.0 - own / better.rate).max(0.0);
+            let by = format!(
+                "{} reached {} with larger requests: {} of the time would be saved at that rate.",
+                better.label,
+                show_throughput(better.rate),
+                percent(share)
+            );
+            return (share, Confidence::Likely, by);
+        }
+        if let Some((label, bytes, ns)) = self.smaller(subject) {
+            let a_byte_ns = (self.each_ns - ns).max(0.0) / (self.bytes - bytes);
+            let cost_ns = (ns - a_byte_ns * bytes).clamp(0.0, self.each_ns);
+            let by = format!(
+                "{label} completed requests of {} every {}, hardly faster than these of {}: {} of \
+                 each is not for its bytes.",
+                show_size(bytes as u64),
+                show_duration(ns as u64),
+                show_size(self.bytes as u64),
+                show_duration(cost_ns as u64)
+            );
+            let share = cost_ns / self.each_ns * self.whole;
+            return (share, Confidence::Likely, by);
+        }
+        let (rate, most_ns) = if subject.rotates() == Some(false) {
+            FLASH
+        } else {
+            TURNING
+        };
+        let bytes_ns = self.bytes / rate * 1e9;
+        let cost_ns = (self.each_ns - bytes_ns).clamp(0.0, most_ns);
+        let by = format!(
+            "At {}, which any such device moves, {} take {}: {} of each request may be its cost.",
+            show_throughput(rate),
+            show_size(self.bytes as u64),
+            show_duration(bytes_ns as u64),
+            show_duration(cost_ns as u64)
+        );
+        let share = cost_ns / self.each_ns * self.whole;
+        (share, Confidence::Possible, by)
+    }
+
+    /// A stage of smaller requests that the device was as full of and completed no
+    /// faster than these, so that not their bytes but their number is what takes the
+    /// time: its name, the bytes of a request, and ns from one to the next. Of disks
+    /// that turn only what is done in order tells, because the rest is the arm.
+    fn smaller(&self, subject: &Subject<'_>) -> Option<(String, f64, f64)> {
+        const DEPTH: u64 = 8;
+        const FULL: f64 = 1.05;
+        let rotates = subject.rotates() != Some(false);
+        subject
+            .others()
+            .filter(|other| {
+                let workload = other.workload();
+                workload.cache == CacheMode::Direct
+                    && workload.operation == subject.workload().operation
+                    && workload.rate.is_none()
+                    && !workload.sync.each_write()
+                    && (other.in_order() || !rotates && workload.outstanding() >= DEPTH)
+            })
+            .filter_map(|other| {
+                let work = other.device_work()?;
+                let bytes = work.bytes / work.requests;
+                let ns = other.seconds() * 1e9 / work.requests;
+                let fits = bytes * LARGER <= self.bytes && ns <= self.each_ns * FULL;
+                fits.then(|| (other.stage.label(), bytes, ns))
+            })
+            .min_by(|a, b| a.2.total_cmp(&b.2))
+    }
+}
+
+/// The fastest stage of the same kind whose requests were larger, as with another
+/// setting.
+fn with_larger_requests(subject: &Subject<'_>, bytes: f64) -> Option<Reference> {
+    let workload = subject.workload();
+    best(subject, |other| {
+        let larger = other
+            .device_work()
+            .is_some_and(|work| work.bytes >= LARGER * bytes * work.requests);
+        larger
+            && other.workload().operation == workload.operation
+            && other.workload().cache == CacheMode::Direct
+            && other.in_order() == subject.in_order()
+            && other.workload().sync == workload.sync
+    })
 }

@@ -17,7 +17,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     // Where several are in flight anywhere, a drive that does the nearest first makes
     // some wait long.
     let plain = subject.in_order() || subject.outstanding() <= 1.0;
-    if !subject.only_reads() || !plain || !subject.reaches_device() {
+    // What turns reads a sector again when it has come round; the tails of flash, of
+    // networks and of hypervisors have other reasons.
+    let turning = subject.rotates() == Some(true);
+    if !turning || !subject.only_reads() || !plain || !subject.reaches_device() {
         return None;
     }
     let slow = Slow::of(subject)?;
@@ -30,29 +33,26 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         .others()
         .any(|other| other.only_writes() && Gaps::of(&other).share() > 0.02);
     let stands_still = gaps.number >= 3 && (gaps.regular() || elsewhere);
-    let turning = subject.rotates() == Some(true);
-    let mut evidence = vec![format!(
-        "{} of {} reads took {} longer than the usual {}: {} of all their time.",
-        slow.number,
-        slow.of,
-        show_duration(slow.each_ns as u64),
-        show_duration(slow.usual_ns as u64),
-        percent(slow.share)
-    )];
-    if turning {
-        let spindle = Spindle::of(subject);
-        evidence.push(format!(
-            "At {} rpm that is {} revolutions each: a sector that cannot be read comes round \
-             again.",
+    let spindle = Spindle::of(subject);
+    let evidence = vec![
+        format!(
+            "{} of {} reads took {} longer than the usual {}: {} of all their time.",
+            slow.number,
+            slow.of,
+            show_duration(slow.each_ns as u64),
+            show_duration(slow.usual_ns as u64),
+            percent(slow.share)
+        ),
+        format!(
+            "At {} rpm that is {} revolutions each: a sector that cannot be read comes round again.",
             spindle.rpm,
             ratio(slow.each_ns / spindle.turn_ns())
-        ));
-    }
-    // Few in flight for each slow one: an order of reads that waits for it.
-    let confidence = match (stands_still, turning) {
-        (true, _) => Confidence::Possible,
-        (false, true) => Confidence::Likely,
-        (false, false) => Confidence::Possible,
+        ),
+    ];
+    let confidence = if stands_still {
+        Confidence::Possible
+    } else {
+        Confidence::Likely
     };
     Some(Candidate {
         standing: if stands_still {

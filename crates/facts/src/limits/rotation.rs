@@ -2,7 +2,9 @@
 //! what it follows has just gone by, for half of one on average when it may be
 //! anywhere.
 
-use super::spindle::{ALIKE, Turns, Visit, arithmetic, revolutions, turns, wait_ns, whole_wait};
+use super::spindle::{
+    ALIKE, Spindle, Turns, Visit, arithmetic, revolutions, turns, turns_at, wait_ns, whole_wait,
+};
 use super::{Candidate, Standing, Subject};
 use crate::words::percent;
 use diskfacts_plan::SyncMode;
@@ -97,7 +99,9 @@ fn on_average(subject: &Subject<'_>) -> Option<Turns> {
     if spread.is_some_and(|(p50, p90)| p90 as f64 > 2.0 * ALIKE * p50 as f64) {
         return None;
     }
-    turns(wait_ns(subject, subject.each_ns()?))
+    let wait_ns = wait_ns(subject, subject.each_ns()?);
+    let known = || Some(Spindle::of(subject)).filter(|spindle| spindle.seen);
+    turns(wait_ns).or_else(|| turns_at(known()?.rpm, wait_ns))
 }
 
 /// Operations anywhere, which wait for half a revolution on average.

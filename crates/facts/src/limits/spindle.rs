@@ -1,6 +1,7 @@
 //! How fast a disk turns, and how the time of one of its operations divides.
 
 use super::Subject;
+use super::course::Course;
 use crate::words::ratio;
 use diskfacts_plan::units::show_duration;
 
@@ -15,6 +16,13 @@ const NEAR: f64 = 0.03;
 const REVOLUTIONS_MAX: u32 = 4;
 /// The speed that is taken where none was seen: the most common one by far.
 const ASSUMED: u32 = 7200;
+/// Fastest stream of one rotating disk, bytes per second: drives with two actuators
+/// reach 524 MB/s (Seagate, Exos 2X18, data sheet of 2022).
+pub(super) const RATE_MAX: f64 = 600e6;
+/// From so many bytes on a single write is mostly its bytes, on any disk.
+const LONE: u64 = 4 << 20;
+/// How near a wait must be to whole revolutions of a speed that other stages show.
+const NEAR_KNOWN: f64 = 0.08;
 /// Waits of whole revolutions are alike: their 90th percentile over the median.
 pub(super) const ALIKE: f64 = 1.15;
 /// The arm starts, settles, and the electronics work: what a command costs before
@@ -42,11 +50,10 @@ pub(super) struct Turns {
 impl Spindle {
     /// That of the disks below a stage, from whatever stage of the run shows it.
     pub(super) fn of(subject: &Subject<'_>) -> Self {
-        let own = whole_wait(subject).map(|found| (found, subject.stage.label()));
-        let shown = own.or_else(|| {
+        let shown = subject.shared.whole_wait.get_or_init(|| {
             subject
-                .others()
-                .find_map(|other| Some((whole_wait(&other)?, other.stage.label())))
+                .all()
+                .find_map(|one| Some((whole_wait(&one)?, one.stage.label())))
         });
         match shown {
             Some((turns, stage)) => Self {
@@ -99,13 +106,12 @@ pub(super) fn arithmetic(rpm: u32, ns: f64) -> String {
 pub(super) fn stream_rate(subject: &Subject<'_>) -> Option<f64> {
     let of = |one: &Subject<'_>| {
         // One write at a time may wait for the platter between two of them.
-        let alone = one.only_writes() && one.outstanding() <= 1.0;
-        (one.in_order() && one.flows() && !alone)
-            .then(|| one.rate())
-            .flatten()
+        let alone =
+            one.only_writes() && one.outstanding() <= 1.0 && one.workload().block_size < LONE;
+        (one.in_order() && !alone).then(|| one.flow()).flatten()
     };
-    let others = subject.others().filter_map(|other| of(&other));
-    others.chain(of(subject)).reduce(f64::max)
+    let all = || subject.all().filter_map(|one| of(&one)).reduce(f64::max);
+    *subject.shared.stream_rate.get_or_init(all)
 }
 
 /// The wait of an ordered small write for the platter to come round; `None` where
@@ -152,6 +158,18 @@ pub(super) fn turns(wait_ns: f64) -> Option<Turns> {
     })
 }
 
+/// The whole revolutions of this speed that a wait is.
+pub(super) fn turns_at(rpm: u32, wait_ns: f64) -> Option<Turns> {
+    let turns = wait_ns * f64::from(rpm) / 60e9;
+    let whole = turns.round();
+    let fits = (1.0..=f64::from(REVOLUTIONS_MAX)).contains(&whole)
+        && (turns / whole - 1.0).abs() <= NEAR_KNOWN;
+    fits.then_some(Turns {
+        rpm,
+        revolutions: whole as u32,
+    })
+}
+
 /// Where the time of one operation that goes anywhere on a rotating disk is spent, ns.
 #[derive(Debug, Clone)]
 pub(super) struct Visit {
@@ -187,18 +205,21 @@ impl Visit {
         let turn_ns = spindle.turn_ns();
         let arms = subject.leaves().count().max(1) as f64;
         // Disks work side by side as far as there is something in flight for them.
-        let each_ns = subject.each_ns()? * arms.min(subject.outstanding());
+        let cached = subject.workload().operation.writes()
+            && !subject.workload().sync.each_write()
+            && subject
+                .leaves()
+                .any(|leaf| leaf.write_cache.as_deref() == Some("write back"));
+        let mean_ns = subject.each_ns()?;
+        // A cache that fills first makes the mean shorter than what its disk needs.
+        let drained_ns = if cached { drained_ns(subject) } else { None };
+        let each_ns = drained_ns.unwrap_or(mean_ns).max(mean_ns) * arms.min(subject.outstanding());
         let transfer_ns =
             subject.workload().block_size as f64 / stream_rate(subject).unwrap_or(150e6) * 1e9;
         let waiting_ns = each_ns - transfer_ns - COMMAND_NS;
         if waiting_ns < MOVED * turn_ns {
             return None;
         }
-        let cached = subject.workload().operation.writes()
-            && !subject.workload().sync.each_write()
-            && subject
-                .leaves()
-                .any(|leaf| leaf.write_cache.as_deref() == Some("write back"));
         let chosen = subject.outstanding() > 1.0 || cached;
         // The shortest of n waits, each as likely anywhere in a revolution, is 1/(n+1) of
         // one on average: half of it for one, little for many.
@@ -228,6 +249,14 @@ impl Visit {
     pub(super) fn share(&self, part_ns: f64) -> f64 {
         (part_ns / self.each_ns).clamp(0.0, 1.0)
     }
+}
+
+/// What an operation takes once the drive's cache is full: of the course that steps down
+/// and stays down, ns.
+fn drained_ns(subject: &Subject<'_>) -> Option<f64> {
+    let step = Course::of(subject).step()?;
+    let down = step.before.rate > 1.5 * step.after.rate && step.explained > 0.5;
+    down.then(|| 1e9 / step.after.rate)
 }
 
 /// Below this share of a revolution between two operations, the disk did not go to

@@ -1,10 +1,11 @@
 //! The stage that a limiter looks at, and what all of them ask of it.
 
+use super::spindle::Turns;
 use crate::figures::merged;
 use crate::rules::Context;
 use crate::stages::Stage;
 use crate::stats;
-use diskfacts_plan::{Operation, Pattern, Workload};
+use diskfacts_plan::{CacheMode, Operation, Pattern, Workload};
 use diskfacts_record::evidence::DeviceCounters;
 use diskfacts_record::{BlockDevice, Histogram, Run, StageFigures, TargetKind, Trial};
 use std::cell::OnceCell;
@@ -19,6 +20,19 @@ pub struct Subject<'a> {
     /// Its figures.
     pub figures: &'a StageFigures,
     histogram: OnceCell<Option<Histogram>>,
+    /// What is the same for all stages of the run.
+    pub(super) shared: &'a Shared,
+}
+
+/// What is worked out once for all stages of a run.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    /// The best rate of a stream of the medium, bytes/s.
+    pub(super) stream_rate: OnceCell<Option<f64>>,
+    /// The wait of whole revolutions that some stage shows, and its label.
+    pub(super) whole_wait: OnceCell<Option<(Turns, String)>>,
+    /// Whether single reads anywhere take milliseconds.
+    reads_as_an_arm: OnceCell<bool>,
 }
 
 /// The device work of a stage, as a host counts it: sums over its trials and over
@@ -49,12 +63,18 @@ pub struct DeviceWork {
 
 impl<'a> Subject<'a> {
     /// A stage of a run.
-    pub fn new(context: &'a Context<'a>, stage: &'a Stage<'a>, figures: &'a StageFigures) -> Self {
+    pub(super) fn new(
+        context: &'a Context<'a>,
+        shared: &'a Shared,
+        stage: &'a Stage<'a>,
+        figures: &'a StageFigures,
+    ) -> Self {
         Self {
             context,
             stage,
             figures,
             histogram: OnceCell::new(),
+            shared,
         }
     }
 
@@ -89,12 +109,18 @@ impl<'a> Subject<'a> {
 
     /// The other stages that moved blocks of the target, with their figures.
     pub fn others(&self) -> impl Iterator<Item = Subject<'a>> + '_ {
-        let context = self.context;
+        let this = self.stage;
+        self.all()
+            .filter(move |other| !std::ptr::eq(other.stage, this))
+    }
+
+    /// All stages that moved blocks of the target.
+    pub(super) fn all(&self) -> impl Iterator<Item = Subject<'a>> + use<'a> {
+        let (context, shared) = (self.context, self.shared);
         context
             .each()
-            .filter(|(stage, _)| !std::ptr::eq(*stage, self.stage))
             .filter(|(stage, _)| !stage.is_null() && !stage.workload().operation.on_files())
-            .map(move |(stage, figures)| Subject::new(context, stage, figures))
+            .map(move |(stage, figures)| Subject::new(context, shared, stage, figures))
     }
 
     /// Seconds of all trials.
@@ -175,9 +201,17 @@ impl<'a> Subject<'a> {
     }
 
     /// Whether blocks of the target are moved, and memory of the host serves less
-    /// than half of them: what a device can have limited.
+    /// than half of them: what a device can have limited. Of a document that is not
+    /// known, so there writes through the page cache are not taken for the device's
+    /// unless they are synced.
     pub fn reaches_device(&self) -> bool {
-        self.moves_blocks() && self.from_memory() < 0.5
+        let workload = self.workload();
+        let to_memory = self.imported()
+            && workload.operation.writes()
+            && workload.cache != CacheMode::Direct
+            && !workload.sync.each_write()
+            && !workload.sync.at_end();
+        self.moves_blocks() && self.from_memory() < 0.5 && !to_memory
     }
 
     /// Mean time of a flush and how many there are for each operation, as the
@@ -211,11 +245,41 @@ impl<'a> Subject<'a> {
     }
 
     /// Whether the disks rotate: all of them, or none; `None` when they differ or
-    /// when the kernel does not say.
+    /// when the kernel does not say. What a hypervisor shows as rotating may be
+    /// anything (virtio disks say so unless they are told otherwise), so there it is
+    /// believed only of a target whose reads anywhere are as slow as those of an arm.
     pub fn rotates(&self) -> Option<bool> {
         let mut said = self.leaves().map(|leaf| leaf.rotational);
         let first = said.next()??;
-        said.all(|other| other == Some(first)).then_some(first)
+        let one = said.all(|other| other == Some(first)).then_some(first)?;
+        let run = self.run();
+        let virtual_disk =
+            run.target.kind != TargetKind::Simulated && run.machine.virtualization.is_some();
+        let arm = || {
+            *self
+                .shared
+                .reads_as_an_arm
+                .get_or_init(|| self.reads_as_an_arm())
+        };
+        (!(one && virtual_disk) || arm()).then_some(one)
+    }
+
+    /// Whether single reads anywhere take milliseconds, in whatever stage of the run.
+    fn reads_as_an_arm(&self) -> bool {
+        /// A seek and half a revolution of the fastest disks take twice that.
+        const ARM_NS: f64 = 2.5e6;
+        let run = self.run();
+        let mut seen = false;
+        let slow = run.trials.iter().all(|trial| {
+            let workload = &trial.workload;
+            let alone = workload.operation == Operation::Read
+                && workload.outstanding() == 1
+                && matches!(workload.pattern, Pattern::Random | Pattern::Zipf { .. })
+                && trial.layers.page_cache < 0.1;
+            seen |= alone;
+            !alone || trial.latency_ns.mean.is_some_and(|mean| mean >= ARM_NS)
+        });
+        seen && slow
     }
 
     /// What the leaves did during the trials; `None` when one of the trials does

@@ -1,6 +1,7 @@
 //! The frame: which of several limits is named first.
 
 use super::*;
+use crate::testing;
 use diskfacts_record::{Confidence, Experiment};
 use std::cmp::Ordering;
 
@@ -65,4 +66,83 @@ fn every_limiter_has_a_name_of_its_own_and_says_what_it_is_about() {
         assert!(limiter.name.chars().all(plain), "{}", limiter.name);
         assert!(limiters[..i].iter().all(|other| other.name != limiter.name));
     }
+}
+
+#[test]
+fn trials_of_zeros_and_of_no_numbers_make_no_limiter_panic() {
+    for value in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        for turning in [false, true] {
+            let mut run = testing::healthy();
+            if turning {
+                testing::rotating(&mut run);
+            }
+            for trial in &mut run.trials {
+                trial.seconds = value;
+                trial.iops = value;
+                trial.throughput_bytes_per_s = value;
+                trial.evidence.engine.mean_depth = value;
+            }
+            check_shares(&limits(&run));
+            for trial in &mut run.trials {
+                trial.evidence = diskfacts_record::Evidence::default();
+                trial.histograms = diskfacts_record::PackedHistograms::default();
+                trial.workload.block_size = 0;
+                trial.ops = 0;
+            }
+            check_shares(&limits(&run));
+        }
+    }
+    let mut run = testing::healthy();
+    run.stack = diskfacts_record::Stack::default();
+    check_shares(&limits(&run));
+    run.trials.clear();
+    assert!(limits(&run).is_empty());
+}
+
+fn check_shares(found: &[StageLimits]) {
+    for limit in found.iter().flat_map(|stage| &stage.limits) {
+        let share = limit.share.unwrap_or(0.0);
+        assert!((0.0..=1.0).contains(&share), "{limit:#?}");
+    }
+}
+
+#[test]
+fn a_run_without_fault_is_limited_by_the_device_or_the_load() {
+    let run = testing::healthy();
+    for stage in limits(&run) {
+        if let Some(first) = stage.limits.first() {
+            let plain = [
+                "one-at-a-time",
+                "device-parallelism",
+                "media-rate",
+                "interface",
+            ];
+            let of_the_host = host::LIMITERS.iter().any(|host| host.name == first.limiter);
+            assert!(
+                plain.contains(&first.limiter.as_str()) || of_the_host,
+                "{first:#?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_synced_writes_of_the_benchmark_wait_for_one_revolution_and_its_stream_does_not() {
+    let found = limits(&testing::seed_run());
+    let first = |mode: &str, size: &str| {
+        let cell = found
+            .iter()
+            .find(|cell| cell.settings["mode"] == mode && cell.settings["block_size"] == size)
+            .unwrap_or_else(|| panic!("{mode} at {size}"));
+        cell.limits.first().map(|limit| limit.limiter.as_str())
+    };
+    for size in ["4KiB", "8KiB", "16KiB", "64KiB", "256KiB", "1MiB"] {
+        assert_eq!(first("FDATASYNC", size), Some("rotation"), "{size}");
+        assert_eq!(
+            first("O_DSYNC + O_DIRECT", size),
+            Some("rotation"),
+            "{size}"
+        );
+    }
+    assert_eq!(first("O_DIRECT", "1MiB"), Some("media-rate"));
 }

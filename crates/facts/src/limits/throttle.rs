@@ -32,7 +32,14 @@ pub(super) struct Held {
 
 impl Held {
     pub(super) fn of(subject: &Subject<'_>) -> Option<Self> {
-        let step = Course::of(subject).step()?;
+        let course = Course::of(subject).step();
+        // Large transfers are few, and what they are compared with is the first of them.
+        let finely = || {
+            of_bytes(subject)
+                .then(|| Course::finely(subject).step())
+                .flatten()
+        };
+        let step = course.or_else(finely)?;
         let down = step.before.rate >= STEP_MIN * step.after.rate;
         (down && step.explained >= EXPLAINED).then_some(Self {
             step,

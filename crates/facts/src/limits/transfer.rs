@@ -1,6 +1,7 @@
 //! Large transfers: whether a stage is one, and how evenly its bytes flow.
 
 use super::Subject;
+use super::spindle::RATE_MAX;
 
 /// From so many bytes in flight on the way there is a small part of the time, on any
 /// link up to a few hundred MB/s: 256 KiB at 500 MB/s are 0.5 ms, a command 0.02 to 0.1.
@@ -34,17 +35,24 @@ impl Subject<'_> {
         self.only_writes() && self.workload().block_size >= 16 << 10
     }
 
-    /// The largest rate of a large transfer of the run in this direction, this stage's
-    /// included, bytes/s.
+    /// The rate of a large transfer that a medium may have had, bytes/s: what is faster
+    /// than any disk that turns went to memory, whether or not that was seen.
+    pub(super) fn flow(&self) -> Option<f64> {
+        let array = self.leaves().any(|leaf| leaf.layout.is_some());
+        let most = match self.rotates() {
+            Some(true) if !array => self.leaves().count().max(1) as f64 * RATE_MAX,
+            _ => f64::INFINITY,
+        };
+        let rate = self.flows().then(|| self.rate()).flatten();
+        rate.filter(|rate| *rate <= most)
+    }
+
+    /// The largest of these of the run in this direction, this stage's included.
     pub(super) fn best_flow(&self) -> Option<f64> {
         let writes = self.workload().operation.writes();
-        let others = self
-            .others()
-            .filter(|other| other.flows() && other.workload().operation.writes() == writes);
-        let own = self.flows().then(|| self.rate()).flatten();
-        others
-            .filter_map(|other| other.rate())
-            .chain(own)
-            .reduce(f64::max)
+        let alike = self
+            .all()
+            .filter(|one| one.workload().operation.writes() == writes);
+        alike.filter_map(|one| one.flow()).reduce(f64::max)
     }
 }

@@ -116,7 +116,7 @@ fn slower_than_reads(subject: &Subject<'_>) -> bool {
     let mut reads = subject.others().filter(|other| {
         other.only_reads()
             && other.workload().block_size == subject.workload().block_size
-            && other.outstanding() == subject.outstanding()
+            && other.workload().outstanding() == subject.workload().outstanding()
     });
     let read = reads.find_map(|other| other.each_ns());
     subject

@@ -113,7 +113,7 @@ fn by_place(subject: &Subject<'_>) -> Option<Candidate> {
         .filter_map(|device| device.start_bytes)
         .sum();
     let place = (partition + subject.workload().offset) as f64 / size;
-    if place < INNER || place > 1.0 {
+    if !(INNER..=1.0).contains(&place) {
         return None;
     }
     let rate = subject.rate()?;

@@ -11,12 +11,12 @@ use diskfacts_plan::plan::stage_label;
 use diskfacts_record::{Confidence, Limit, StageLimits};
 
 /// Where the texts of a block begin.
-const COLUMN: usize = 14;
+const COLUMN: usize = 16;
 /// Claims of a block that are told; a matrix has more stages that are alike.
 const CLAIMS: usize = 4;
 /// Lines of arithmetic, and further explanations.
-const LINES: usize = 4;
-const FURTHER: usize = 4;
+const LINES: usize = 3;
+const FURTHER: usize = 3;
 
 /// Stages whose first explanation has one name.
 struct Block<'a> {
@@ -97,8 +97,12 @@ fn write_block(page: &mut Page<'_>, id: &str, block: &Block<'_>) {
     row(page, "How sure", confidence(limit.confidence));
     row(page, "Settle", &limit.experiment.question);
     if limit.experiment.plan.is_some() {
-        let show = format!("diskfacts show {id} --settle {} > settle.toml", stage.stage);
-        verbatim(page, &show);
+        // Two lines, as a shell takes them, because most do not fit into one.
+        verbatim(
+            page,
+            &format!("diskfacts show {id} --settle {} \\", stage.stage),
+        );
+        verbatim(page, "  > settle.toml");
     }
     verbatim(page, &limit.experiment.command);
     row(page, "What to do", &limit.remedy);
@@ -229,7 +233,7 @@ mod tests {
             said.contains("0.9 is the share.") && !said.contains("0.5 is"),
             "{said}"
         );
-        assert!(said.contains("--settle c > settle.toml"), "{said}");
+        assert!(said.contains("--settle c \\\n"), "{said}");
         assert!(said.contains("seek (a and c): It is seek."), "{said}");
         assert!(said.contains("media-rate: b"), "{said}");
         assert!(said.contains("does not say what limited d."), "{said}");

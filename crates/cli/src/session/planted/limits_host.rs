@@ -41,8 +41,10 @@ const CASES: &[Case] = &[
         setup
     }),
     ("request-splitting", "sequential-read", || {
-        let mut setup = Setup::on("nvme-consumer");
-        setup.stage("sequential-read").workload.block_size = MIB;
+        let mut setup = Setup::on("hdd-7200-1tb");
+        let workload = &mut setup.only("sequential-read").workload;
+        workload.block_size = MIB;
+        workload.queue_depth = 1;
         host(&mut setup).block.max_request = 4 * KIB;
         setup.plant.block.splits = true;
         setup
