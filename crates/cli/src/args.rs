@@ -261,6 +261,9 @@ pub(crate) struct ShowArgs {
     /// Print the run as one JSON document
     #[arg(long, conflicts_with = "style")]
     pub(crate) json: bool,
+    /// Print the plan file that would settle what limited this stage
+    #[arg(long, value_name = "STAGE", conflicts_with_all = ["style", "json"])]
+    pub(crate) settle: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -349,6 +349,45 @@ fn every_rule_has_a_section_and_every_section_is_a_rule() {
     }
 }
 
+#[test]
+fn every_limiter_has_a_section_and_every_section_is_a_limiter() {
+    let (prose, _) = split(&read("docs/reference/limits.md"));
+    let limiters: Vec<_> = diskfacts_facts::limits::all().collect();
+    let documented: Vec<(String, String)> = sections(&prose, 2)
+        .into_iter()
+        .filter_map(|(heading, text)| Some((only_span(&heading)?, text)))
+        .collect();
+    let names: Vec<&str> = limiters.iter().map(|limiter| limiter.name).collect();
+    let headings: Vec<&str> = documented.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(headings, names);
+    let expected: Vec<Vec<String>> = limiters
+        .iter()
+        .map(|limiter| {
+            let name = limiter.name;
+            vec![format!("[`{name}`](#{name})"), limiter.about.to_owned()]
+        })
+        .collect();
+    assert_eq!(rows(&prose, "limiter"), expected);
+    let kinds = rows(&prose, "kind");
+    for (name, text) in &documented {
+        for part in [
+            "**Claim**",
+            "**Evidence**",
+            "**Threshold**",
+            "**Refuted by**",
+            "**Experiment**",
+            "**What to do**",
+        ] {
+            assert!(text.contains(part), "{name}: no {part}");
+        }
+        let begins = text.trim_start().to_lowercase();
+        assert!(
+            kinds.iter().any(|kind| begins.starts_with(&kind[0])),
+            "{name}: no kind"
+        );
+    }
+}
+
 /// A run of nothing: its verdicts say what is needed.
 fn empty_run() -> Run {
     serde_json::from_value(serde_json::json!({

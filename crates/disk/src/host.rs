@@ -2,16 +2,20 @@
 //! layer with its schedulers.
 
 pub mod block_queue;
+mod limits;
 pub mod machine;
 mod observed;
 pub mod order;
 pub mod page_cache;
 pub mod parameters;
+mod rate_limit;
 pub mod read_ahead;
+mod split;
 mod waiters;
 mod write_back;
 
 pub use block_queue::BlockQueue;
+pub use limits::{BlockLimits, JournalParameters, RateLimits};
 pub use machine::Host;
 pub use observed::PageTraffic;
 pub use parameters::{BlockParameters, HostParameters, Scheduler};

@@ -26,6 +26,9 @@ pub struct NetworkParameters {
     pub server_window: u64,
     /// The part of each window whose transfer overlaps with nothing, at most, bytes.
     pub unoverlapped: u64,
+    /// From the host to the server and back, without data, ns: what every request
+    /// that goes there waits for, however many there are.
+    pub round_trip_ns: u64,
 }
 
 /// What the client holds of one stream.
@@ -129,14 +132,17 @@ impl Network {
 
     fn finish(&mut self, below: &Completion) {
         let passed = self.relay.take(below);
-        let mut after = Breakdown::nothing();
+        let mut after = Breakdown {
+            network_ns: self.parameters.round_trip_ns,
+            ..Breakdown::nothing()
+        };
         if below.kind != Kind::Flush && below.result.is_ok() {
             let first_ns = if below.kind == Kind::Read {
                 first_byte_ns(passed.passed_ns, below)
             } else {
                 passed.passed_ns
             };
-            after.network_ns = self.cross(first_ns, below.done_ns, below.len);
+            after.network_ns += self.cross(first_ns, below.done_ns, below.len);
         }
         self.relay.complete(&passed, below, &after);
         if below.kind != Kind::Read {

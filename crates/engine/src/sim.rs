@@ -20,8 +20,8 @@
 //!
 //! # What it does not
 //! Data has no content: what is read is not what was written. The processor
-//! costs nothing but what the host's parameters say of calls and copies, and
-//! streams do not compete for it.
+//! costs nothing but what the host's parameters say of calls and copies, and what
+//! is planted ([`CpuCost`]); streams do not compete for it.
 
 mod baton;
 mod computer;
@@ -37,5 +37,5 @@ mod witness;
 
 pub use computer::Computer;
 pub use engine::Sim;
-pub use plant::{DirectOpen, Plant, Processor};
+pub use plant::{CpuCost, DirectOpen, Plant, Processor};
 pub use stack::stack;

@@ -4,14 +4,64 @@
 //! A limiter looks at one stage, with the run beside it, and says how much of the
 //! time of its operations it accounts for. A finding says that a figure does not
 //! mean what it seems to mean; a limit says why it is not larger, of sound figures
-//! too.
+//! too. Which of several comes first is decided by their [`Standing`].
+
+mod experiment;
+mod host;
+mod standing;
+mod storage;
+mod subject;
+
+// The side of the host.
+mod cgroup_throttle;
+mod cpu_generator;
+mod cpu_kernel;
+mod device_queue;
+mod dirty_throttling;
+mod journal;
+mod mislabelled;
+mod offered_load;
+mod other_process;
+mod page_cache;
+mod processor;
+mod queue;
+mod read_ahead;
+mod reference;
+mod request_splitting;
+// The storage's side, and what its limiters share.
+mod alignment;
+mod course;
+mod credit_throttle;
+mod device_parallelism;
+mod flush_per_write;
+mod gaps;
+mod garbage_collection;
+mod interface;
+mod knee;
+mod links;
+mod media_rate;
+mod network;
+mod one_at_a_time;
+mod raid_small_write;
+mod retries;
+mod rotation;
+mod seek;
+mod spindle;
+mod stall;
+mod thermal_throttle;
+mod throttle;
+mod transfer;
+mod write_cache_off;
+mod zone;
+
+pub use standing::{Candidate, Standing};
+use subject::Shared;
+pub use subject::Subject;
 
 use crate::rules::Context;
-use crate::stages::Stage;
-use diskfacts_record::{Limit, Run, StageFigures, StageLimits};
-use std::cmp::Ordering;
+use diskfacts_record::{Limit, Run, StageLimits};
 
-/// One candidate.
+/// One limiter.
 #[derive(Debug, Clone, Copy)]
 pub struct Limiter {
     /// Its name, as in [`Limit::limiter`]: `rotation`.
@@ -20,42 +70,51 @@ pub struct Limiter {
     pub about: &'static str,
     /// What it says of a stage; `None` when it does not hold, or when the evidence
     /// for it is missing.
-    pub check: fn(&Context<'_>, &Stage<'_>, &StageFigures) -> Option<Limit>,
+    pub check: fn(&Subject<'_>) -> Option<Candidate>,
 }
 
-/// All limiters; among equals those that come first here are named first.
-pub fn all() -> &'static [Limiter] {
-    LIMITERS
+/// All limiters; among candidates of the same weight those that come first here
+/// are named first.
+pub fn all() -> impl Iterator<Item = &'static Limiter> {
+    storage::LIMITERS.iter().chain(host::LIMITERS)
 }
 
-const LIMITERS: &[Limiter] = &[];
+/// Those on the side of the storage: the device, what its work costs, and what is done
+/// to it.
+pub fn of_storage() -> &'static [Limiter] {
+    storage::LIMITERS
+}
 
 /// What limited each stage that did something, in the order of the figures.
 pub fn limits(run: &Run) -> Vec<StageLimits> {
     let context = Context::new(run);
+    let shared = Shared::default();
     context
         .each()
         .filter(|(stage, _)| !stage.is_null())
-        .map(|(stage, figures)| {
-            let candidates = LIMITERS.iter();
-            let mut limits: Vec<Limit> = candidates
-                .filter_map(|limiter| (limiter.check)(&context, stage, figures))
-                .collect();
-            // The sort is stable and keeps the order of the table.
-            limits.sort_by(best_first);
-            StageLimits {
-                stage: stage.name.to_owned(),
-                settings: stage.settings.clone(),
-                limits,
-            }
+        .map(|(stage, figures)| StageLimits {
+            stage: stage.name.to_owned(),
+            settings: stage.settings.clone(),
+            limits: of_stage(&Subject::new(&context, &shared, stage, figures)),
         })
         .collect()
 }
 
-/// By confidence, then by the share that is accounted for.
-fn best_first(a: &Limit, b: &Limit) -> Ordering {
-    let share = |limit: &Limit| limit.share.unwrap_or(0.0);
-    b.confidence
-        .cmp(&a.confidence)
-        .then_with(|| share(b).total_cmp(&share(a)))
+/// The candidates for one stage, the best explanation first.
+fn of_stage(subject: &Subject<'_>) -> Vec<Limit> {
+    let mut candidates: Vec<(&str, Candidate)> = all()
+        .filter_map(|limiter| Some((limiter.name, (limiter.check)(subject)?)))
+        .filter(|(_, candidate)| candidate.matters())
+        .collect();
+    // The sort is stable and keeps the order of the table.
+    candidates.sort_by(|(_, a), (_, b)| a.best_first(b));
+    candidates
+        .into_iter()
+        .map(|(name, candidate)| candidate.into_limit(name))
+        .collect()
 }
+
+#[cfg(test)]
+mod host_tests;
+#[cfg(test)]
+mod tests;

@@ -46,6 +46,7 @@ mod write_choice;
 mod zones;
 
 pub(crate) use cache_burst::of as cache_burst;
+pub(crate) use other_io::by_others;
 pub(crate) use served_from_cache::SHARE as SERVED_FROM_CACHE;
 pub(crate) use too_noisy::NOTE as NOISE;
 

@@ -93,6 +93,15 @@ impl DeviceDir {
         self.path.join(attribute).exists()
     }
 
+    /// Names of what a folder holds, in their order; none where it cannot be read.
+    pub(crate) fn entries(&self, folder: &str) -> Vec<String> {
+        sorted_entries(&self.path.join(folder))
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
+            .collect()
+    }
+
     /// The devices that a folder of links (`slaves`, `holders`) names, in the
     /// order of their names; with none behind a name whose link leads nowhere.
     pub(crate) fn linked(&self, folder: &str) -> Result<Vec<(String, Option<Self>)>, Error> {

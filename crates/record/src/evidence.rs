@@ -3,6 +3,10 @@
 //! Counters are differences over exactly the trial's window. A field that could
 //! not be observed is `None`, and [`Unseen`] says which and why.
 
+mod system;
+
+pub use system::{IoLimit, Journal, LimitOf, Processors, WriteBack};
+
 use serde::{Deserialize, Serialize};
 
 /// Something that could not be observed.
@@ -39,6 +43,19 @@ pub struct Evidence {
     pub cpu_steal_ns: Option<u64>,
     /// Stalls of tasks waiting for I/O, memory and CPU during the trial.
     pub pressure: Option<Pressure>,
+    /// What the processors of the machine did, for whomever.
+    #[serde(default)]
+    pub processors: Option<Processors>,
+    /// Dirty pages of the machine, and the limits on them.
+    #[serde(default)]
+    pub write_back: Option<WriteBack>,
+    /// Limits of control groups on what this process does to the devices of the
+    /// stack, as they were when the window opened; empty when there are none.
+    #[serde(default)]
+    pub io_limits: Option<Vec<IoLimit>>,
+    /// What the journal of the filesystem did.
+    #[serde(default)]
+    pub journal: Option<Journal>,
     /// How far the clock can be trusted.
     pub clock: ClockEvidence,
     /// Errors by kind.

@@ -105,8 +105,23 @@ pub struct BlockDevice {
     pub read_ahead_bytes: Option<u64>,
     /// Largest request the kernel sends, bytes.
     pub max_request_bytes: Option<u64>,
-    /// Requests that the scheduler may hold.
+    /// Requests that the block layer holds at most, of each of the
+    /// [`hardware_queues`](Self::hardware_queues) (`queue/nr_requests`).
     pub nr_requests: Option<u64>,
+    /// Queues between the kernel and the device (`mq/*`); absent where the kernel
+    /// has none or does not show them.
+    #[serde(default)]
+    pub hardware_queues: Option<u64>,
+    /// Requests that the device itself takes at a time, over all its queues:
+    /// `device/queue_depth` of a SCSI disk, else the tags of the queues
+    /// (`mq/*/nr_tags`).
+    #[serde(default)]
+    pub queue_depth: Option<u64>,
+    /// How long the scheduler keeps the device idle for the process whose turn it
+    /// is, nanoseconds (`queue/iosched/slice_idle` of cfq and bfq); 0 is not at
+    /// all, and absent are schedulers that never do.
+    #[serde(default)]
+    pub scheduler_idle_ns: Option<u64>,
     /// Read only.
     pub read_only: Option<bool>,
     /// As the device names itself.
@@ -161,6 +176,9 @@ impl BlockDevice {
             read_ahead_bytes: None,
             max_request_bytes: None,
             nr_requests: None,
+            hardware_queues: None,
+            queue_depth: None,
+            scheduler_idle_ns: None,
             read_only: None,
             model: None,
             serial: None,

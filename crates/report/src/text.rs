@@ -18,6 +18,7 @@ mod findings;
 mod heading;
 mod imports;
 mod iostat;
+mod limits;
 mod look;
 mod matrix;
 mod page;

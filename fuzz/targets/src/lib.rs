@@ -17,6 +17,8 @@ pub mod diskstats;
 pub mod file_locks;
 pub mod histogram;
 pub mod import_document;
+pub mod io_limits;
+pub mod journal_counts;
 mod lines;
 pub mod lines_bonnie;
 pub mod lines_dd;
@@ -43,6 +45,7 @@ pub mod sysfs_value;
 pub mod unit_serial;
 pub mod units;
 pub mod uptime;
+pub mod vmstat;
 pub mod writer;
 
 /// A parser and what holds of it.
@@ -87,6 +90,14 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "import_document",
         run: import_document::run,
+    },
+    Target {
+        name: "io_limits",
+        run: io_limits::run,
+    },
+    Target {
+        name: "journal_counts",
+        run: journal_counts::run,
     },
     Target {
         name: "lines_bonnie",
@@ -183,6 +194,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "uptime",
         run: uptime::run,
+    },
+    Target {
+        name: "vmstat",
+        run: vmstat::run,
     },
     Target {
         name: "writer",

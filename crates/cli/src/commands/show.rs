@@ -17,7 +17,9 @@ pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
     };
     let mut run = store.load(&args.run).or_wrong_call()?;
     conclude(&mut run, &[]);
-    let text = if args.json {
+    let text = if let Some(stage) = &args.settle {
+        plan_to_settle(&run, stage)?
+    } else if args.json {
         json::run(&run)
     } else if let Some(lines) = lines(args.style, &run)? {
         lines
@@ -53,6 +55,33 @@ fn lines(style: Style, run: &Run) -> Result<Option<String>, Failure> {
         return Err(no_lines(run));
     }
     Ok(lines)
+}
+
+/// The plan of the experiment on what limited a stage.
+fn plan_to_settle(run: &Run, stage: &str) -> Result<String, Failure> {
+    let named: Vec<_> = run.limits.iter().filter(|l| l.stage == stage).collect();
+    if named.is_empty() {
+        let mut stages: Vec<&str> = run.limits.iter().map(|l| l.stage.as_str()).collect();
+        stages.dedup();
+        return Err(Failure::wrong_call(format!(
+            "{} has no stage '{stage}'; it has {}",
+            run.run.id,
+            stages.join(", ")
+        )));
+    }
+    let Some(limit) = named.iter().find_map(|stage| stage.limits.first()) else {
+        return Err(Failure::wrong_call(format!(
+            "the evidence of {} does not say what limited {stage}, so there is nothing to settle",
+            run.run.id
+        )));
+    };
+    let experiment = &limit.experiment;
+    experiment.plan.clone().ok_or_else(|| {
+        Failure::wrong_call(format!(
+            "what limited {stage} ({}) is settled without a plan file: type `{}`",
+            limit.limiter, experiment.command
+        ))
+    })
 }
 
 /// An imported run has no lines of another program to print.

@@ -3,6 +3,9 @@
 //! The rule fires and all others stay silent, and without a flaw all do.
 
 mod cases;
+mod causes;
+mod limits;
+mod limits_host;
 mod matrix;
 mod positions;
 mod requests;

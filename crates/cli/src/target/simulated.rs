@@ -43,11 +43,11 @@ pub(crate) fn profile_of(name: &str) -> Result<Profile, Failure> {
 
 /// What it is, and the stack under it, without building it.
 pub(super) fn describe(given: &Path, name: &str) -> Result<(Target, Stack), Failure> {
-    Ok(described(given, &profile_of(name)?))
+    Ok(described(given, &profile_of(name)?, &Plant::default()))
 }
 
-fn described(given: &Path, profile: &Profile) -> (Target, Stack) {
-    let stack = stack(profile);
+fn described(given: &Path, profile: &Profile, plant: &Plant) -> (Target, Stack) {
+    let stack = stack(profile, plant);
     let sector = u32::try_from(profile.drive.logical_sector()).ok();
     let target = Target {
         given: given.display().to_string(),
@@ -83,7 +83,7 @@ pub(super) fn open(wanted: &Wanted<'_>, name: &str) -> Result<(Measured, Stack),
 
 /// A computer with the disk of this profile, and with the flaws of `plant`.
 pub(crate) fn build(given: &Path, profile: &Profile, seed: u64, plant: Plant) -> (Measured, Stack) {
-    let (mut target, stack) = described(given, profile);
+    let (mut target, stack) = described(given, profile, &plant);
     let computer = Computer::new(profile, seed, plant);
     target.extents = computer.extents();
     let measured = Measured {

@@ -21,6 +21,7 @@ mod iostat_captured;
 mod iostat_command;
 mod json;
 mod layers;
+mod limits;
 mod looped;
 mod memory;
 mod plan_files;

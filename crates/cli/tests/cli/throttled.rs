@@ -5,10 +5,11 @@
 //! a slice of 100 ms is lost. So the control group's own counter says first
 //! whether the limit was reached; where it was not, the trial is no test of
 //! anything and is done again. Where it was, what is reported must be within
-//! 1 % of the limit.
+//! 1 % of the limit, and the group's limit must be named as what limited the stage.
 
 use crate::support::{Case, KIB, MIB, number, one_stage, trials, write_data};
 use diskfacts_testkit::{LoopDevice, Missing, Running, Throttle, ThrottleGroup, or_skip};
+use serde_json::Value;
 
 const TRIES: u32 = 3;
 const SECONDS: f64 = 10.0;
@@ -71,7 +72,27 @@ impl Truth {
         assert!(seconds >= SECONDS, "{trial}");
         assert_eq!(trial["errors"], 0);
         let counted = (after - before) as f64 / self.per_operation / seconds;
+        if off(counted, self.per_s) < 0.01 {
+            self.is_named_as_the_limit(&document);
+        }
         (number(&trial["iops"]), counted)
+    }
+
+    /// The limit was reached, so it is what limited the stage, by the name of its
+    /// group.
+    fn is_named_as_the_limit(&self, document: &Value) {
+        let first = &document["limits"][0]["limits"][0];
+        assert_eq!(
+            first["limiter"], "cgroup-throttle",
+            "{}",
+            document["limits"]
+        );
+        assert_eq!(first["confidence"], "certain");
+        let group = self.group.path().to_string_lossy().into_owned();
+        let said = first["evidence"][0].as_str().expect("a sentence");
+        assert!(said.contains(&group), "{first}");
+        let remedy = first["remedy"].as_str().expect("a sentence");
+        assert!(remedy.contains(&group), "{first}");
     }
 }
 

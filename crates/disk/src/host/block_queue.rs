@@ -1,20 +1,30 @@
 //! The queue in front of a device: joins neighbours, orders, and keeps the
 //! statistics that iostat shows.
 
+use super::limits::BlockLimits;
 use super::order::{Choice, Order, Queued};
 use super::parameters::BlockParameters;
+use super::rate_limit::RateLimit;
+use super::split::Splits;
 use crate::completion::{Breakdown, Completion};
 use crate::device::{self, Device, Extent};
 use crate::relay::{Relay, earlier};
 use crate::request::{Kind, Request};
 use crate::statistics::{Meter, Statistics};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
-/// A request of the caller, on its own or joined to others.
+/// A request of the caller, or a piece of one, on its own or joined to others.
 #[derive(Debug, Clone, Copy)]
 struct Part {
     request: Request,
+    /// When it was asked for, ns.
     submitted_ns: u64,
+    /// How long a rate limit held it back, ns.
+    held_ns: u64,
+    /// When it became a request of the block layer, ns.
+    entered_ns: u64,
+    /// The number of the request that it is a piece of.
+    whole: Option<u64>,
     /// What the scheduler had idled when it came, ns.
     idled_ns: u64,
 }
@@ -41,6 +51,15 @@ pub struct BlockQueue {
     /// Since when, and until when, the scheduler keeps the device idle, ns.
     idle: Option<(u64, u64)>,
     idled_ns: u64,
+    limits: BlockLimits,
+    /// Where a control group has a rate limit.
+    rate: Option<RateLimit>,
+    /// What waits until it may be a request.
+    outside: VecDeque<Part>,
+    /// What was cut into pieces.
+    splits: Splits,
+    /// How far time has come, ns.
+    now_ns: u64,
     relay: Relay,
     /// Of the requests after joining, as the kernel counts them.
     meter: Meter,
@@ -62,29 +81,113 @@ impl BlockQueue {
             next_sequence: 0,
             idle: None,
             idled_ns: 0,
+            limits: BlockLimits::default(),
+            rate: None,
+            outside: VecDeque::new(),
+            splits: Splits::default(),
+            now_ns: 0,
             relay: Relay::default(),
             meter: Meter::default(),
             arrived: Vec::new(),
         }
     }
 
-    fn enqueue(&mut self, now_ns: u64, request: &Request) {
+    /// Sets its limits, before anything is asked of it.
+    pub(super) fn set_limits(&mut self, limits: BlockLimits) {
+        self.rate = limits.rates.any().then(|| RateLimit::new(limits.rates));
+        self.limits = limits;
+    }
+
+    /// Into how many requests this one is cut.
+    fn pieces(&self, request: &Request) -> u64 {
+        let is_cut = self.limits.splits && matches!(request.kind, Kind::Read | Kind::Write);
+        if is_cut {
+            request.len.div_ceil(self.parameters.max_request).max(1)
+        } else {
+            1
+        }
+    }
+
+    /// Takes in what the rate limit lets pass.
+    fn pass_limit(&mut self, now_ns: u64) {
+        while let Some(rate) = &mut self.rate
+            && let Some((asked_ns, request)) = rate.pass(now_ns)
+        {
+            self.take_in(now_ns, &request, asked_ns);
+        }
+    }
+
+    /// A request that was asked for at `asked_ns` may go.
+    fn take_in(&mut self, now_ns: u64, request: &Request, asked_ns: u64) {
         let part = Part {
             request: *request,
-            submitted_ns: now_ns,
+            submitted_ns: asked_ns,
+            held_ns: now_ns - asked_ns,
+            entered_ns: now_ns,
+            whole: None,
             idled_ns: self.idled_ns,
         };
-        if let Some(neighbour) = self.neighbour(request) {
-            self.meter.merged(request);
-            self.join(neighbour, part);
+        let pieces = self.pieces(request);
+        if pieces == 1 {
+            self.enqueue(now_ns, part);
             return;
         }
+        let whole = self.splits.begin(now_ns, request, asked_ns, pieces);
+        let largest = self.parameters.max_request;
+        for offset in (request.offset..request.end()).step_by(largest as usize) {
+            let piece = Request {
+                offset,
+                len: largest.min(request.end() - offset),
+                ..*request
+            };
+            let part = Part {
+                request: piece,
+                submitted_ns: now_ns,
+                held_ns: 0,
+                whole: Some(whole),
+                ..part
+            };
+            self.enqueue(now_ns, part);
+        }
+    }
+
+    /// Whether one request more may be held.
+    fn has_room(&self) -> bool {
+        let held = self.joined.len() + self.sent.len();
+        self.limits.requests.is_none_or(|most| held < most)
+    }
+
+    fn enqueue(&mut self, now_ns: u64, part: Part) {
+        if let Some(neighbour) = self.neighbour(&part.request) {
+            self.meter.merged(&part.request);
+            self.join(neighbour, part);
+        } else if self.outside.is_empty() && self.has_room() {
+            self.enter(now_ns, part);
+        } else {
+            self.outside.push_back(part);
+        }
+    }
+
+    /// Takes in what waited for room, as far as there is some.
+    fn let_in(&mut self, now_ns: u64) {
+        while self.has_room()
+            && let Some(part) = self.outside.pop_front()
+        {
+            self.enter(now_ns, part);
+        }
+    }
+
+    /// It becomes a request of its own.
+    fn enter(&mut self, now_ns: u64, part: Part) {
         self.meter.begin(now_ns);
         let sequence = self.next_sequence;
         self.next_sequence += 1;
         let joined = Joined {
-            request: *request,
-            parts: vec![part],
+            request: part.request,
+            parts: vec![Part {
+                entered_ns: now_ns,
+                ..part
+            }],
         };
         self.insert(sequence, joined, now_ns);
     }
@@ -175,7 +278,7 @@ impl BlockQueue {
         let Some((sent_ns, joined)) = self.sent.remove(&below.tag) else {
             return;
         };
-        let first_ns = joined.parts.iter().map(|part| part.submitted_ns).min();
+        let first_ns = joined.parts.iter().map(|part| part.entered_ns).min();
         self.meter.end(
             below.done_ns,
             below.kind,
@@ -183,17 +286,32 @@ impl BlockQueue {
             first_ns.unwrap_or(sent_ns),
         );
         for part in joined.parts {
-            let waited_ns = sent_ns - part.submitted_ns;
+            let waited_ns = sent_ns - part.submitted_ns - part.held_ns;
             // Idling is for one stream at the cost of the others.
             let idled_ns = (self.idled_ns - part.idled_ns).min(waited_ns);
             let before = Breakdown {
                 queue_ns: waited_ns - idled_ns,
+                throttle_ns: part.held_ns,
                 host_ns: idled_ns,
                 ..Breakdown::nothing()
             };
             let breakdown = before.then(&below.breakdown);
-            self.relay
-                .answer(&part.request, part.submitted_ns, breakdown, below.result);
+            let Some(number) = part.whole else {
+                self.relay
+                    .answer(&part.request, part.submitted_ns, breakdown, below.result);
+                continue;
+            };
+            let ended = self
+                .splits
+                .ended(number, below.done_ns, breakdown, below.result);
+            if let Some(whole) = ended {
+                self.relay.answer(
+                    &whole.request,
+                    whole.asked_ns,
+                    whole.breakdown,
+                    whole.result,
+                );
+            }
         }
     }
 }
@@ -217,13 +335,25 @@ impl Device for BlockQueue {
                 .answer(request, now_ns, Breakdown::nothing(), Err(error));
             return;
         }
-        self.enqueue(now_ns, request);
+        self.now_ns = now_ns;
+        let pieces = self.pieces(request);
+        if let Some(rate) = &mut self.rate {
+            rate.ask(now_ns, request, pieces);
+            self.pass_limit(now_ns);
+        } else {
+            self.take_in(now_ns, request, now_ns);
+        }
         self.dispatch(now_ns);
     }
 
     fn next_event(&self) -> Option<u64> {
         let idle_ns = self.idle.map(|(_, until_ns)| until_ns);
         let above_ns = earlier(self.relay.next_ns(), idle_ns);
+        let limit_ns = self
+            .rate
+            .as_ref()
+            .and_then(|rate| rate.next_ns(self.now_ns));
+        let above_ns = earlier(above_ns, limit_ns);
         earlier(above_ns, self.inner.next_event())
     }
 
@@ -237,6 +367,9 @@ impl Device for BlockQueue {
                 self.finish(&below);
             }
             self.arrived = arrived;
+            self.now_ns = now_ns;
+            self.pass_limit(now_ns);
+            self.let_in(now_ns);
             self.dispatch(now_ns);
             self.relay.emit(now_ns, out);
         }

@@ -1,6 +1,7 @@
 //! The host as a device: what programs ask of it, buffered or direct.
 
 use super::block_queue::BlockQueue;
+use super::limits::JournalParameters;
 use super::observed::PageTraffic;
 use super::page_cache::{PAGE, Page, PageCache};
 use super::parameters::HostParameters;
@@ -50,6 +51,10 @@ pub struct Host {
     filesystem_free_ns: u64,
     /// Whether an fsync, or a direct flush, flushes the device.
     pub(super) flushes_device: bool,
+    /// The journal of the filesystem, where one is kept as jbd2 does it.
+    pub(super) journal: Option<JournalParameters>,
+    /// Where its next transaction goes, from its start, bytes.
+    pub(super) journal_at: u64,
     pub(super) traffic: PageTraffic,
     /// The same of the streams from this one on, if they are counted apart.
     pub(super) traffic_apart: Option<(u32, PageTraffic)>,
@@ -78,6 +83,8 @@ impl Host {
             throttled: VecDeque::new(),
             filesystem_free_ns: 0,
             flushes_device: true,
+            journal: None,
+            journal_at: 0,
             traffic: PageTraffic::default(),
             traffic_apart: None,
             relay: Relay::default(),
@@ -100,7 +107,7 @@ impl Host {
     fn begin(&mut self, now_ns: u64, request: &Request) {
         let (first, end) = pages_of(request);
         match request.kind {
-            Kind::Flush if request.flags.direct => {
+            Kind::Flush if request.flags.direct && self.journal.is_none() => {
                 let waiter = self.wait(now_ns, request, Next::Flush);
                 self.go_on(now_ns, waiter);
             }
@@ -252,6 +259,22 @@ impl Host {
                 self.complete(index);
             }
             Next::Write => self.write_pages(now_ns, index),
+            Next::Journal if self.journal.is_some() => {
+                self.waiters.get(index).next = Next::Commit;
+                self.send_transaction(now_ns, index);
+            }
+            Next::Commit => {
+                self.waiters.get(index).next = Next::CommitBlock;
+                if self.flushes_device {
+                    self.send_own(now_ns, index, &Request::flush(0));
+                } else {
+                    self.go_on(now_ns, index);
+                }
+            }
+            Next::CommitBlock => {
+                self.waiters.get(index).next = Next::Flush;
+                self.send_journal(now_ns, index, PAGE);
+            }
             Next::Journal if self.parameters.journal_bytes > 0 => {
                 self.waiters.get(index).next = Next::Flush;
                 // At the end of the device, where no data of the run is.
@@ -259,6 +282,9 @@ impl Host {
                 let capacity = self.queue.capacity();
                 let offset = (capacity / PAGE * PAGE).saturating_sub(len);
                 let journal = Request::write(0, offset, len.min(capacity - offset));
+                let traffic = self.traffic_of(&request);
+                traffic.journal_commits += 1;
+                traffic.journal_bytes += journal.len;
                 self.send_own(now_ns, index, &journal);
             }
             Next::Journal | Next::Flush if self.flushes_device => {
@@ -282,7 +308,7 @@ impl Host {
     }
 
     /// An I/O for one waiter.
-    fn send_own(&mut self, now_ns: u64, waiter: usize, request: &Request) {
+    pub(super) fn send_own(&mut self, now_ns: u64, waiter: usize, request: &Request) {
         let own = self.waiters.get(waiter);
         own.since_ns = now_ns;
         own.remaining = 1;

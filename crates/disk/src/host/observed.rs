@@ -1,8 +1,10 @@
 //! What can be seen of a host from outside: what its page cache holds, what
 //! went between it and the device, and where what programs read had come from.
 
+use super::limits::{BlockLimits, JournalParameters};
 use super::machine::{Host, pages_of};
 use super::page_cache::PAGE;
+use super::parameters::HostParameters;
 use crate::device::{Device, Extent};
 use crate::request::Request;
 use crate::statistics::Statistics;
@@ -26,9 +28,54 @@ pub struct PageTraffic {
     /// Dirtied since the last [`Host::begin_window`], and then sent to the
     /// device.
     pub written_back_bytes: u64,
+    /// Times that the journal was written.
+    pub journal_commits: u64,
+    /// Bytes of these.
+    pub journal_bytes: u64,
 }
 
 impl Host {
+    /// The same host, whose block layer has limits; before it is used.
+    #[must_use]
+    pub fn with_limits(mut self, limits: BlockLimits) -> Self {
+        self.queue.set_limits(limits);
+        self
+    }
+
+    /// The same host, whose file lies on a filesystem with a journal.
+    #[must_use]
+    pub fn with_journal(mut self, journal: JournalParameters) -> Self {
+        self.journal = Some(journal);
+        self
+    }
+
+    /// Whether its file lies on a filesystem with a journal.
+    pub fn has_journal(&self) -> bool {
+        self.journal.is_some()
+    }
+
+    /// The blocks of a transaction go to the journal.
+    pub(super) fn send_transaction(&mut self, now_ns: u64, waiter: usize) {
+        let blocks = self.journal.map_or(0, |journal| journal.transaction);
+        self.traffic.journal_commits += 1;
+        self.send_journal(now_ns, waiter, blocks.max(PAGE));
+    }
+
+    /// So many bytes are written where the journal goes on.
+    pub(super) fn send_journal(&mut self, now_ns: u64, waiter: usize, bytes: u64) {
+        let Some(journal) = self.journal else {
+            return self.go_on(now_ns, waiter);
+        };
+        let bytes = bytes.next_multiple_of(PAGE);
+        if self.journal_at + bytes > journal.len {
+            self.journal_at = 0;
+        }
+        let offset = journal.start + self.journal_at;
+        self.journal_at += bytes;
+        self.traffic.journal_bytes += bytes;
+        self.send_own(now_ns, waiter, &Request::write(0, offset, bytes));
+    }
+
     /// The same host, which does not flush the device's write cache when it is
     /// told to sync: the device has said that its cache keeps everything
     /// (Linux, `blk_insert_flush` in block/blk-flush.c), or the host was told
@@ -80,6 +127,16 @@ impl Host {
             (cached * PAGE).min(range.len()),
             (dirty * PAGE).min(range.len()),
         )
+    }
+
+    /// Bytes of all pages that are dirty or being written.
+    pub fn dirty_bytes(&self) -> u64 {
+        self.dirty_bytes + self.cleaning_bytes
+    }
+
+    /// How the host was made.
+    pub fn parameters(&self) -> &HostParameters {
+        &self.parameters
     }
 
     /// Drops the clean pages of a range, as `posix_fadvise(2)` with

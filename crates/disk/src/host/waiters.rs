@@ -13,6 +13,10 @@ pub(super) enum Next {
     Write,
     /// Its data is on the device: write the journal, then flush.
     Journal,
+    /// The blocks of its transaction are written: flush them.
+    Commit,
+    /// They are on the device: write the block that commits them.
+    CommitBlock,
     /// The journal is on the device: flush.
     Flush,
     /// What it would pass by is on the device: go to the device itself.

@@ -103,6 +103,7 @@ pub(super) fn network(mut table: Table<'_>) -> Result<NetworkParameters, Profile
         client_request: table.required_size("client_request")?,
         server_window: table.required_size("server_window")?,
         unoverlapped: table.required_size("unoverlapped")?,
+        round_trip_ns: table.duration_or("round_trip", 0)?,
     };
     let is_page = |bytes: u64| bytes > 0 && bytes.is_multiple_of(4096);
     table.require(

@@ -54,7 +54,10 @@ impl Computer {
         }
         let disk = build_below_host(profile, seed);
         let (size_bytes, sector) = (disk.capacity(), disk.logical_sector());
-        let mut host = Host::new(parameters, disk);
+        let mut host = Host::new(parameters, disk).with_limits(plant.block);
+        if let Some(journal) = plant.journal {
+            host = host.with_journal(journal);
+        }
         // The kernel sends no flush to a disk that has nothing to lose.
         if plant.drops_flushes || !traits.is_volatile {
             host = host.without_flushes();
@@ -166,20 +169,22 @@ impl Computer {
                 scale: Timescale::NANOSECONDS,
                 clock: "virtual",
                 drift_ppm: Some(self.plant.clock_ppm as f64),
-                user_ns: None,
-                system_ns: None,
+                user_ns: self.plant.cost.map(|_| machine.processor.user_ns),
+                system_ns: self.plant.cost.map(|_| machine.processor.system_ns),
             },
             records.into_iter().collect::<Result<_, _>>()?,
         );
         let processor = self.plant.processor;
-        outcome.busiest_thread = processor.map(|processor| processor.busiest_thread);
+        if let Some(processor) = processor {
+            outcome.busiest_thread = Some(processor.busiest_thread);
+        }
         let mut evidence = witness::evidence(
             machine,
             (&before, &after),
             span,
             &self.name,
             &outcome,
-            processor,
+            &self.plant,
         );
         evidence.unseen.extend(unprepared);
         if let Some(beside) = &beside {
@@ -292,6 +297,7 @@ impl Computer {
             clock: SimClock {
                 ppm: self.plant.clock_ppm,
             },
+            cost: self.plant.cost.unwrap_or_default(),
             features,
             fallbacks,
             direct: wants_direct && !refused,

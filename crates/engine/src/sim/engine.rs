@@ -2,6 +2,7 @@
 
 use super::baton::Baton;
 use super::machine::{Waiting, errno};
+use super::plant::CpuCost;
 use crate::clock::Timescale;
 use crate::engine::{Abilities, Done, Engine, Op, Wait};
 use diskfacts_disk::Extent;
@@ -46,6 +47,15 @@ pub struct Sim {
     clock: SimClock,
     abilities: Abilities,
     in_flight: u32,
+    /// What an operation costs the processor; nothing unless it is planted.
+    cost: CpuCost,
+    /// User time of operations that came back, and is not spent yet, ns: it is
+    /// spent when the loop goes on, so it is in no latency.
+    owed_ns: u64,
+    /// The loop has read the clock for what came back.
+    is_stamped: bool,
+    /// Why the thread could not spend its time: another stream broke.
+    broken: Option<io::Error>,
 }
 
 impl Sim {
@@ -57,6 +67,7 @@ impl Sim {
         mut baton: Baton,
         clock: SimClock,
         abilities: Abilities,
+        cost: CpuCost,
     ) -> io::Result<Self> {
         baton.receive()?;
         Ok(Self {
@@ -64,11 +75,52 @@ impl Sim {
             clock,
             abilities,
             in_flight: 0,
+            cost,
+            owed_ns: 0,
+            is_stamped: true,
+            broken: None,
         })
     }
 }
 
 impl Sim {
+    /// Processor time of the stream, ns; absent where none is planted.
+    pub(super) fn processor_ns(&mut self) -> Option<u64> {
+        if self.cost == CpuCost::default() || self.broken.is_some() {
+            return None;
+        }
+        let me = self.baton.me();
+        Some(self.baton.machine().processor_ns(me))
+    }
+
+    /// The thread works for so long and does nothing else.
+    fn work(&mut self, for_ns: u64) -> io::Result<()> {
+        let until_ns = self.baton.machine().now_ns() + for_ns;
+        self.baton.wait(Waiting::Time(until_ns))
+    }
+
+    /// Spends the user time that is owed.
+    #[cold]
+    fn spend_owed(&mut self) -> io::Result<()> {
+        let owed_ns = std::mem::take(&mut self.owed_ns);
+        let me = self.baton.me();
+        self.baton.machine().count_processor(me, owed_ns, 0);
+        self.work(owed_ns)
+    }
+
+    /// Starts operations one by one, each with its time in the kernel.
+    #[cold]
+    fn submit_at_a_cost(&mut self, ops: &[Op]) -> io::Result<()> {
+        let me = self.baton.me();
+        for op in ops {
+            self.work(self.cost.system_ns)?;
+            let machine = self.baton.machine();
+            machine.count_processor(me, 0, self.cost.system_ns);
+            machine.begin(me, op);
+        }
+        Ok(())
+    }
+
     /// Drops the clean pages of a range from the page cache.
     pub(super) fn forget(&mut self, range: Extent) {
         self.baton.machine().host.forget(range);
@@ -82,6 +134,16 @@ impl Engine for Sim {
 
     #[inline]
     fn now(&mut self) -> u64 {
+        if self.owed_ns > 0 {
+            if self.is_stamped {
+                self.broken = self.spend_owed().err();
+            }
+            self.is_stamped = true;
+        }
+        if self.broken.is_some() {
+            // The next call that may fail says so.
+            return u64::MAX;
+        }
         let now_ns = self.baton.machine().now_ns();
         self.clock.tick(now_ns)
     }
@@ -98,10 +160,17 @@ impl Engine for Sim {
     fn submit(&mut self, ops: &[Op]) -> io::Result<usize> {
         let room = (self.abilities.depth - self.in_flight) as usize;
         let taken = ops.len().min(room);
-        let me = self.baton.me();
-        let machine = self.baton.machine();
-        for op in &ops[..taken] {
-            machine.begin(me, op);
+        if let Some(broken) = self.broken.take() {
+            return Err(broken);
+        }
+        if self.cost == CpuCost::default() {
+            let me = self.baton.me();
+            let machine = self.baton.machine();
+            for op in &ops[..taken] {
+                machine.begin(me, op);
+            }
+        } else {
+            self.submit_at_a_cost(&ops[..taken])?;
         }
         // At most the depth.
         self.in_flight += taken as u32;
@@ -110,6 +179,12 @@ impl Engine for Sim {
 
     #[inline]
     fn reap(&mut self, wait: Wait, done: &mut Done) -> io::Result<()> {
+        if let Some(broken) = self.broken.take() {
+            return Err(broken);
+        }
+        if self.owed_ns > 0 {
+            self.spend_owed()?;
+        }
         match wait {
             Wait::One => self.baton.wait(Waiting::Completion(u64::MAX))?,
             Wait::Until(tick) => {
@@ -124,7 +199,10 @@ impl Engine for Sim {
             .machine()
             .take_ready(me, |completion| done.push(completion));
         // No more than were in flight.
-        self.in_flight -= (done.len() - before) as u32;
+        let came_back = (done.len() - before) as u32;
+        self.in_flight -= came_back;
+        self.owed_ns = u64::from(came_back) * self.cost.user_ns;
+        self.is_stamped = false;
         Ok(())
     }
 

@@ -107,6 +107,8 @@ struct Stream {
     synced: Option<Result<(), IoError>>,
     /// Where the modification in each slot is to write what it read.
     places: Vec<u64>,
+    /// Processor time of its thread, ns.
+    processor_ns: u64,
 }
 
 /// What a trial brings along.
@@ -136,10 +138,19 @@ pub(super) struct Machine {
     pub(super) served: Served,
     /// Where the time of the trial's operations went.
     pub(super) spent: TimeParts,
+    /// Processor time of the trial's streams, ns.
+    pub(super) processor: Processor,
     /// Bytes of direct reads and writes that were sent to the block layer: of
     /// the trial, and of what runs beside it.
     pub(super) direct: Sent,
     pub(super) direct_beside: Sent,
+}
+
+/// Processor time, ns.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Processor {
+    pub(super) user_ns: u64,
+    pub(super) system_ns: u64,
 }
 
 /// Bytes sent to the block layer.
@@ -169,6 +180,7 @@ impl Machine {
             own: None,
             served: Served::default(),
             spent: TimeParts::default(),
+            processor: Processor::default(),
             direct: Sent::default(),
             direct_beside: Sent::default(),
         })
@@ -204,6 +216,7 @@ impl Machine {
                 ready: Vec::new(),
                 synced: None,
                 places: Vec::new(),
+                processor_ns: 0,
             })
             .collect();
         if let Some(neighbour) = &mut self.neighbour {
@@ -224,8 +237,26 @@ impl Machine {
         self.host.count_apart(BESIDE);
         self.served = Served::default();
         self.spent = TimeParts::default();
+        self.processor = Processor::default();
         self.direct = Sent::default();
         self.direct_beside = Sent::default();
+    }
+
+    /// A stream's thread spends processor time. What the kernel spends on an
+    /// operation is a part of its time.
+    pub(super) fn count_processor(&mut self, stream: usize, user_ns: u64, system_ns: u64) {
+        let stream = &mut self.streams[stream];
+        stream.processor_ns += user_ns + system_ns;
+        if stream.access.role == Role::Trial {
+            self.processor.user_ns += user_ns;
+            self.processor.system_ns += system_ns;
+            self.spent.host_ns += system_ns;
+        }
+    }
+
+    /// Processor time of a stream's thread so far, ns.
+    pub(super) fn processor_ns(&self, stream: usize) -> u64 {
+        self.streams[stream].processor_ns
     }
 
     /// A stream starts an operation.

@@ -4,6 +4,7 @@
 
 use diskfacts_disk::Extent;
 use diskfacts_disk::faults::neighbour::NeighbourParameters;
+use diskfacts_disk::host::{BlockLimits, JournalParameters};
 
 /// Everything that is wrong with a simulated host. By default nothing is.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -26,6 +27,12 @@ pub struct Plant {
     pub neighbour: Option<NeighbourParameters>,
     /// Page cache, bytes, where it is not that of the profile.
     pub memory: Option<u64>,
+    /// Limits of the block layer: splitting, `nr_requests`, a control group's rates.
+    pub block: BlockLimits,
+    /// The target is a file of a filesystem with this journal.
+    pub journal: Option<JournalParameters>,
+    /// What each operation costs the processor of the thread that does it.
+    pub cost: Option<CpuCost>,
     /// What the host reports of its processors; absent where nothing is planted,
     /// because they are not simulated.
     pub processor: Option<Processor>,
@@ -43,6 +50,16 @@ pub enum DirectOpen {
     Refused,
     /// It succeeds, and the page cache is used all the same.
     Ignored,
+}
+
+/// Processor time of an operation. A thread does one thing at a time: these add
+/// up over its operations, however many are in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CpuCost {
+    /// Of the program, between an operation and the next, ns.
+    pub user_ns: u64,
+    /// Of the kernel, in the call that starts it, ns.
+    pub system_ns: u64,
 }
 
 /// What a host reports of its processors, as shares of a trial's time.

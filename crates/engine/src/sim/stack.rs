@@ -1,14 +1,16 @@
 //! What lies under a simulated target.
 
+use super::plant::Plant;
 use super::traits::Traits;
 use diskfacts_disk::host::Scheduler;
 use diskfacts_disk::profile::Profile;
 use diskfacts_disk::raid::Level;
-use diskfacts_record::{BlockDevice, DeviceKind, Stack};
+use diskfacts_record::{BlockDevice, DeviceKind, Filesystem, Stack};
 
 /// The stack of a simulated disk: one device, named after its profile, with the
-/// settings of the profile and of its host. An array is one device too.
-pub fn stack(profile: &Profile) -> Stack {
+/// settings of the profile and of its host, and what of `plant` shows in them. An
+/// array is one device too.
+pub fn stack(profile: &Profile, plant: &Plant) -> Stack {
     let host = profile.host_or_default();
     let traits = Traits::of(profile);
     let bytes = |bytes: u64| u32::try_from(bytes).ok();
@@ -27,9 +29,15 @@ pub fn stack(profile: &Profile) -> Stack {
         scheduler: Some(scheduler(host.block.scheduler).to_owned()),
         read_ahead_bytes: Some(host.read_ahead),
         max_request_bytes: Some(host.block.max_request),
+        queue_depth: Some(host.block.depth as u64),
+        scheduler_idle_ns: match host.block.scheduler {
+            Scheduler::Fair { idle_ns, .. } => Some(idle_ns),
+            Scheduler::Noop | Scheduler::Deadline { .. } => None,
+        },
         read_only: Some(false),
         model: (!profile.about.is_empty()).then(|| profile.about.clone()),
         layout: profile.raid.map(|raid| level(raid.level).to_owned()),
+        nr_requests: plant.block.requests.map(|requests| requests as u64),
         fua: Some(traits.has_fua),
         counts_io: Some(true),
         alignment_offset_bytes: i64::try_from(
@@ -39,7 +47,14 @@ pub fn stack(profile: &Profile) -> Stack {
         ..BlockDevice::unknown(&profile.name, 0, 0, DeviceKind::Simulated)
     };
     Stack {
-        filesystem: None,
+        filesystem: plant.journal.map(|_| Filesystem {
+            kind: "ext4".to_owned(),
+            mount_point: "/".to_owned(),
+            source: device.path.clone(),
+            options: vec!["rw".to_owned(), "relatime".to_owned()],
+            size_bytes: device.size_bytes,
+            ..Filesystem::default()
+        }),
         devices: vec![device],
         unseen: Vec::new(),
     }
@@ -82,7 +97,7 @@ mod tests {
         }
         for profile in all {
             let name = &profile.name;
-            let stack = stack(&profile);
+            let stack = stack(&profile, &Plant::default());
             let device = stack.top().expect("one device");
             let built = build_disk(&profile, 1);
             assert_eq!(device.size_bytes, Some(built.capacity()), "{name}");
@@ -98,7 +113,10 @@ mod tests {
     #[test]
     fn settings_are_those_of_the_profile() {
         let of = |name: &str| {
-            let stack = stack(&profile(name).expect("a built-in profile"));
+            let stack = stack(
+                &profile(name).expect("a built-in profile"),
+                &Plant::default(),
+            );
             let device = stack.devices.into_iter().next().expect("one device");
             (
                 device.rotational,

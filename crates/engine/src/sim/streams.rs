@@ -3,6 +3,7 @@
 use super::baton::{Baton, batons};
 use super::engine::{Sim, SimClock};
 use super::machine::{Access, Machine, Role};
+use super::plant::CpuCost;
 use crate::engine::{Abilities, Engine};
 use crate::error::TrialError;
 use crate::measure::{Job, Record, measure};
@@ -22,6 +23,8 @@ pub(super) struct Way {
     /// How many of them the host takes; at least 1.
     pub(super) in_flight_max: u32,
     pub(super) clock: SimClock,
+    /// What an operation costs the processor.
+    pub(super) cost: CpuCost,
     pub(super) features: Vec<String>,
     pub(super) fallbacks: Vec<String>,
     /// Whether opening the file past the page cache was granted.
@@ -38,7 +41,7 @@ impl Way {
             features: self.features.clone(),
             fallbacks: Vec::new(),
         };
-        Sim::begin(baton, self.clock, abilities).map_err(|source| TrialError::Broken {
+        Sim::begin(baton, self.clock, abilities, self.cost).map_err(|source| TrialError::Broken {
             engine: "sim",
             source,
         })
@@ -175,7 +178,7 @@ impl Player<'_> {
             abilities,
             direct: self.way.direct,
             direct_refused: self.way.direct_refused.clone(),
-            cpu_ns: None,
+            cpu_ns: engine.processor_ns(),
         })
     }
 

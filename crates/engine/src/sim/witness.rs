@@ -1,14 +1,18 @@
 //! The evidence of a trial, as the observers of a real host give it.
 
 use super::machine::Machine;
-use super::plant::Processor;
+use super::plant::Plant;
 use crate::outcome::TrialOutcome;
-use diskfacts_disk::host::PageTraffic;
+use diskfacts_disk::host::{PageTraffic, RateLimits};
 use diskfacts_disk::{Extent, Statistics};
 use diskfacts_record::Evidence;
 use diskfacts_record::evidence::{
-    Beside, DeviceCounters, Pressure, ProcessIo, Residency, ResidencyMethod, Truth, Unseen,
+    Beside, DeviceCounters, IoLimit, Journal, LimitOf, Pressure, ProcessIo, Processors, Residency,
+    ResidencyMethod, Truth, Unseen, WriteBack,
 };
+
+/// Processors of a host whose processor time is planted.
+const PROCESSORS: u64 = 4;
 
 /// One reading of everything.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +22,9 @@ pub(super) struct Reading {
     traffic: PageTraffic,
     /// Of the span: bytes in the page cache, and dirty ones.
     resident: (u64, u64),
+    /// Bytes that anybody made dirty, and that are dirty or being written.
+    dirtied_bytes: u64,
+    dirty_bytes: u64,
 }
 
 impl Reading {
@@ -28,6 +35,9 @@ impl Reading {
             statistics: machine.host.block_statistics(at_ns),
             traffic: machine.host.traffic(),
             resident: machine.host.resident(span),
+            dirtied_bytes: machine.host.traffic().dirtied_bytes
+                + machine.host.traffic_apart().dirtied_bytes,
+            dirty_bytes: machine.host.dirty_bytes(),
         }
     }
 
@@ -41,6 +51,8 @@ impl Reading {
             read_from_media_bytes: now.read_from_media_bytes - then.read_from_media_bytes,
             read_from_drive_bytes: now.read_from_drive_bytes - then.read_from_drive_bytes,
             written_back_bytes: now.written_back_bytes - then.written_back_bytes,
+            journal_commits: now.journal_commits - then.journal_commits,
+            journal_bytes: now.journal_bytes - then.journal_bytes,
         }
     }
 }
@@ -52,7 +64,7 @@ pub(super) fn evidence(
     span: Extent,
     disk: &str,
     outcome: &TrialOutcome,
-    processor: Option<Processor>,
+    plant: &Plant,
 ) -> Evidence {
     let traffic = after.traffic_since(before);
     let issued = outcome.issued;
@@ -75,11 +87,24 @@ pub(super) fn evidence(
         devices: vec![counters(disk, &before.statistics, &after.statistics)],
         residency_before: residency(before),
         residency_after: residency(after),
+        write_back: Some(write_back(machine, (before, after), &traffic)),
+        io_limits: Some(io_limits(&plant.block.rates, disk)),
+        journal: journal(machine, &traffic),
         truth: Some(truth(machine, outcome, &traffic)),
         ..Evidence::default()
     };
     let length_ns = (after.at_ns - before.at_ns) as f64;
-    if let Some(processor) = processor {
+    if plant.cost.is_some() {
+        let spent = machine.processor;
+        let all_ns = PROCESSORS * (after.at_ns - before.at_ns);
+        evidence.processors = Some(Processors {
+            user_ns: spent.user_ns,
+            system_ns: spent.system_ns,
+            interrupt_ns: 0,
+            idle_ns: all_ns.saturating_sub(spent.user_ns + spent.system_ns),
+        });
+    }
+    if let Some(processor) = plant.processor {
         evidence.pressure = Some(Pressure {
             cpu_some_ns: (processor.waited * length_ns) as u64,
             ..Pressure::default()
@@ -88,12 +113,13 @@ pub(super) fn evidence(
     } else {
         let why = "a simulated host has no processor that could be the limit; what calls and \
                    copies cost is in the latencies";
-        evidence
-            .unseen
-            .extend(["cpu", "pressure", "cpu_steal"].map(|what| Unseen {
-                what: what.to_owned(),
-                why: why.to_owned(),
-            }));
+        let of_cost = ["cpu", "processors"].into_iter();
+        let unseen = of_cost.filter(|_| plant.cost.is_none());
+        let unseen = unseen.chain(["pressure", "cpu_steal"]);
+        evidence.unseen.extend(unseen.map(|what| Unseen {
+            what: what.to_owned(),
+            why: why.to_owned(),
+        }));
     }
     evidence
 }
@@ -111,6 +137,61 @@ pub(super) fn beside(machine: &Machine, did: &Beside) -> Beside {
         }),
         ..Beside::default()
     }
+}
+
+/// Dirty pages, as `/proc/vmstat` has them.
+fn write_back(
+    machine: &Machine,
+    (before, after): (&Reading, &Reading),
+    traffic: &PageTraffic,
+) -> WriteBack {
+    let parameters = machine.host.parameters();
+    let dirtied_bytes = after.dirtied_bytes - before.dirtied_bytes;
+    let gone_bytes = (before.dirty_bytes + dirtied_bytes).saturating_sub(after.dirty_bytes);
+    WriteBack {
+        dirty_limit_bytes: parameters.dirty_limit,
+        dirty_background_bytes: parameters.dirty_background,
+        dirty_before_bytes: before.dirty_bytes,
+        dirty_after_bytes: after.dirty_bytes,
+        dirtied_bytes,
+        written_bytes: gone_bytes.saturating_sub(traffic.cancelled_bytes),
+    }
+}
+
+/// Limits of the control group, as `io.max` has them.
+fn io_limits(rates: &RateLimits, disk: &str) -> Vec<IoLimit> {
+    let all = [
+        (LimitOf::ReadBytes, rates.read_bytes_per_s),
+        (LimitOf::WriteBytes, rates.write_bytes_per_s),
+        (LimitOf::Reads, rates.reads_per_s),
+        (LimitOf::Writes, rates.writes_per_s),
+    ];
+    let set = all.into_iter().filter_map(|(of, per_s)| {
+        Some(IoLimit {
+            device: disk.to_owned(),
+            of,
+            per_s: per_s?,
+            file: "/sys/fs/cgroup/simulated/io.max".to_owned(),
+        })
+    });
+    set.collect()
+}
+
+/// Of the journal, where the host has one.
+fn journal(machine: &Machine, traffic: &PageTraffic) -> Option<Journal> {
+    if machine.host.has_journal() {
+        // jbd2 counts its transactions, and does not tell their bytes.
+        return Some(Journal {
+            kind: "jbd2".to_owned(),
+            commits: traffic.journal_commits,
+            bytes: None,
+        });
+    }
+    (machine.host.parameters().journal_bytes > 0).then(|| Journal {
+        kind: "simulated".to_owned(),
+        commits: traffic.journal_commits,
+        bytes: Some(traffic.journal_bytes),
+    })
 }
 
 fn truth(machine: &Machine, outcome: &TrialOutcome, traffic: &PageTraffic) -> Truth {

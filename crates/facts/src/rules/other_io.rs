@@ -95,7 +95,7 @@ fn remedy(context: &Context<'_>) -> String {
 
 /// Bytes that others moved on the devices of this trial, as far as they can be
 /// told from its own.
-fn by_others(trial: &Trial, stack: &Stack) -> u64 {
+pub(crate) fn by_others(trial: &Trial, stack: &Stack) -> u64 {
     let tops: Vec<&BlockDevice> = roots(stack).collect();
     let evidence = &trial.evidence;
     let counted = |direction| count(&tops, direction, evidence);

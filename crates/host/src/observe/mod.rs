@@ -8,18 +8,24 @@
 
 mod beside;
 mod devices;
+mod io_limits;
+mod journal;
 mod pressure;
 mod process_io;
 mod residency;
 mod steal;
 mod window;
+mod write_back;
 
 pub use beside::BesideObserver;
 pub use devices::DevicesObserver;
+pub use io_limits::IoLimitsObserver;
+pub use journal::JournalObserver;
 pub use pressure::PressureObserver;
 pub use process_io::ProcessIoObserver;
 pub use residency::ResidencyObserver;
 pub use steal::StealObserver;
+pub use write_back::WriteBackObserver;
 
 use crate::roots::Roots;
 use diskfacts_record::{Evidence, Stack};
@@ -54,11 +60,15 @@ pub struct Observers {
 }
 
 impl Observers {
-    /// All that need nothing but the stack: stolen processor time, pressure,
-    /// process I/O and, closest to the measurement, the counters of the devices.
+    /// All that need nothing but the stack: limits of control groups, dirty pages,
+    /// processors, the journal, pressure, process I/O and, closest to the
+    /// measurement, the counters of the devices.
     pub fn for_run(roots: &Roots, stack: &Stack) -> Self {
         let mut observers = Self::default();
+        observers.add(IoLimitsObserver::new(roots, stack));
+        observers.add(WriteBackObserver::new(roots));
         observers.add(StealObserver::new(roots));
+        observers.add(JournalObserver::new(roots, stack));
         observers.add(PressureObserver::new(roots));
         observers.add(ProcessIoObserver::new(roots));
         observers.add(DevicesObserver::new(roots, stack));

@@ -1,12 +1,14 @@
-//! Processor time that the hypervisor gave to others.
+//! What the processors of the machine did, and processor time that the hypervisor
+//! gave to others.
 
 use super::Observer;
 use super::window::Window;
-use crate::parse::stat::parse_stat_cpu;
+use crate::parse::stat::{SystemCpu, parse_stat_cpu};
 use crate::roots::Roots;
+use diskfacts_record::evidence::Processors;
 use diskfacts_record::{Evidence, Unseen};
 
-/// Observes `steal` of `/proc/stat`, good to a tick: a hundredth of a second
+/// Observes the first line of `/proc/stat`, good to a tick: a hundredth of a second
 /// per processor.
 pub struct StealObserver {
     window: Window,
@@ -19,15 +21,28 @@ impl StealObserver {
             window: Window::open(&roots.proc.join("stat")),
         }
     }
+}
 
-    fn difference(&self) -> Result<u64, String> {
-        let (before, after) = self.window.parse(parse_stat_cpu)?;
-        let (Some(before), Some(after)) = (before.steal_ticks, after.steal_ticks) else {
-            return Err("this kernel's /proc/stat has no column for it".to_owned());
-        };
-        Ok(after
-            .saturating_sub(before)
-            .saturating_mul(1_000_000_000 / ticks_per_second()))
+fn nanoseconds(before: u64, after: u64) -> u64 {
+    after
+        .saturating_sub(before)
+        .saturating_mul(1_000_000_000 / ticks_per_second())
+}
+
+fn processors(before: &SystemCpu, after: &SystemCpu) -> Processors {
+    let since = |of: fn(&SystemCpu) -> u64| nanoseconds(of(before), of(after));
+    Processors {
+        user_ns: since(|cpu| cpu.user_ticks),
+        system_ns: since(|cpu| cpu.system_ticks),
+        interrupt_ns: since(|cpu| cpu.interrupt_ticks),
+        idle_ns: since(|cpu| cpu.idle_ticks.saturating_add(cpu.iowait_ticks)),
+    }
+}
+
+fn steal(before: &SystemCpu, after: &SystemCpu) -> Result<u64, String> {
+    match (before.steal_ticks, after.steal_ticks) {
+        (Some(before), Some(after)) => Ok(nanoseconds(before, after)),
+        _ => Err("this kernel's /proc/stat has no column for it".to_owned()),
     }
 }
 
@@ -46,7 +61,11 @@ impl Observer for StealObserver {
 
     fn stop(&mut self, evidence: &mut Evidence) {
         self.halt();
-        match self.difference() {
+        let seen = self.window.parse(parse_stat_cpu);
+        if let Ok((before, after)) = &seen {
+            evidence.processors = Some(processors(before, after));
+        }
+        match seen.and_then(|(before, after)| steal(&before, &after)) {
             Ok(ns) => evidence.cpu_steal_ns = Some(ns),
             Err(why) => evidence.unseen.push(Unseen {
                 what: self.name().to_owned(),

@@ -7,6 +7,8 @@
 pub mod cgroup;
 pub mod cpuinfo;
 pub mod diskstats;
+pub mod io_limits;
+pub mod journal;
 pub mod meminfo;
 pub mod mountinfo;
 pub mod os_release;
@@ -17,6 +19,7 @@ pub mod stat;
 pub mod swaps;
 pub mod sysfs_value;
 pub mod uptime;
+pub mod vmstat;
 
 /// Why bytes are not what a parser expects.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -83,6 +83,8 @@ pub(crate) fn describe(
         Err(error) => miss("max_request", &error),
     }
     device.nr_requests = number("nr_requests").ok();
+    (device.hardware_queues, device.queue_depth) = depth(queue);
+    device.scheduler_idle_ns = scheduler_idle(queue);
     // 0 means that the device does not say.
     device.optimal_request_bytes = number("optimal_io_size").ok().filter(|bytes| *bytes > 0);
     device.alignment_offset_bytes = dir
@@ -113,6 +115,33 @@ pub(crate) fn describe(
         });
     }
     Ok(device)
+}
+
+/// Queues between the kernel and a disk, and the requests that the disk takes at a
+/// time over all of them.
+///
+/// A SCSI disk has a depth of its own; others are given a tag for each request
+/// under way (kernel, `block/blk-mq-sysfs.c`).
+fn depth(disk: &DeviceDir) -> (Option<u64>, Option<u64>) {
+    let tags: Vec<Option<u64>> = disk
+        .entries("mq")
+        .iter()
+        .map(|queue| disk.number(&format!("mq/{queue}/nr_tags")).ok())
+        .collect();
+    let queues = (!tags.is_empty()).then_some(tags.len() as u64);
+    let of_tags = tags.into_iter().sum::<Option<u64>>().filter(|sum| *sum > 0);
+    let own = disk.number("device/queue_depth").ok();
+    (queues, own.or(of_tags))
+}
+
+/// How long cfq or bfq keep the disk idle: `slice_idle_us`, else `slice_idle` in
+/// milliseconds.
+fn scheduler_idle(disk: &DeviceDir) -> Option<u64> {
+    let of = |file: &str, unit_ns: u64| {
+        let value = disk.number(&format!("queue/iosched/{file}")).ok()?;
+        value.checked_mul(unit_ns)
+    };
+    of("slice_idle_us", 1_000).or_else(|| of("slice_idle", 1_000_000))
 }
 
 fn kind_of(dir: &DeviceDir) -> DeviceKind {

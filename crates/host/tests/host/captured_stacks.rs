@@ -79,6 +79,11 @@ fn a_virtio_disk_is_shown_with_its_settings() {
     assert_eq!(disk.read_ahead_bytes, Some(8 << 20));
     assert_eq!(disk.max_request_bytes, Some(4 << 20));
     assert_eq!(disk.nr_requests, Some(256));
+    assert_eq!(
+        (disk.hardware_queues, disk.queue_depth),
+        (Some(1), Some(128))
+    );
+    assert_eq!(disk.scheduler_idle_ns, None);
     assert_eq!(disk.read_only, Some(false));
     // virtio's vendor is a number, and it has no model.
     assert_eq!(disk.model, None);
@@ -128,6 +133,24 @@ fn lvm_on_luks_on_a_partition_is_followed_down_to_the_disk() {
     let disk = find(&stack, "sda");
     assert_eq!(disk.model.as_deref(), Some("Samsung SSD 860"));
     assert_eq!(disk.serial.as_deref(), Some("S3Z9NB0K123456X"));
+    // A SCSI disk says itself how many it takes; 32 is what libata has tags for.
+    assert_eq!(
+        (disk.hardware_queues, disk.queue_depth),
+        (Some(1), Some(31))
+    );
+    assert_eq!(disk.scheduler_idle_ns, None);
+}
+
+#[test]
+fn a_scheduler_that_idles_says_how_long() {
+    let tree = Tree::unpack("sata-lvm-on-luks");
+    let iosched = "sys/devices/pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda/\
+                   queue/iosched";
+    let idle = || find(&stack(&tree, &folder("/usr")), "sda").scheduler_idle_ns;
+    tree.put(&format!("{iosched}/slice_idle"), "8\n");
+    assert_eq!(idle(), Some(8_000_000));
+    tree.put(&format!("{iosched}/slice_idle_us"), "7500\n");
+    assert_eq!(idle(), Some(7_500_000));
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod captured_usage;
 mod counters;
 mod file_layout;
 mod images;
+mod limits;
 mod live_stacks;
 mod live_usage;
 mod made_by_tools;

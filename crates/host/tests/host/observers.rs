@@ -110,7 +110,10 @@ fn all_observers_of_a_run_together_leave_nothing_unsaid() {
         names,
         [
             "residency",
+            "io_limits",
+            "write_back",
             "cpu_steal",
+            "journal",
             "pressure",
             "process_io",
             "devices"

@@ -2,6 +2,8 @@
 
 use diskfacts_host::parse::cpuinfo::parse_cpuinfo;
 use diskfacts_host::parse::diskstats::{parse_any_stat, parse_diskstats, parse_stat};
+use diskfacts_host::parse::io_limits::{DeviceLimit, parse_blkio_throttle, parse_io_max};
+use diskfacts_host::parse::journal::{parse_jbd2_info, parse_xfs_stats};
 use diskfacts_host::parse::meminfo::parse_meminfo;
 use diskfacts_host::parse::mountinfo::parse_mountinfo;
 use diskfacts_host::parse::os_release::parse_os_release;
@@ -14,7 +16,9 @@ use diskfacts_host::parse::sysfs_value::{
     parse_device_number, parse_dm_uuid, parse_scheduler, parse_vpd_serial,
 };
 use diskfacts_host::parse::uptime::parse_uptime;
+use diskfacts_host::parse::vmstat::parse_vmstat;
 use diskfacts_host::signatures;
+use diskfacts_record::evidence::LimitOf;
 use proptest::prelude::*;
 
 #[test]
@@ -278,6 +282,59 @@ fn stolen_time_is_absent_on_kernels_that_do_not_count_it() {
 }
 
 #[test]
+fn limits_of_a_control_group_are_read_and_max_is_none() {
+    let limits = parse_io_max(b"8:16 rbps=2097152 wbps=max riops=max wiops=120 later=7\n");
+    let limit = |of, per_s| DeviceLimit {
+        device: (8, 16),
+        of,
+        per_s,
+    };
+    assert_eq!(
+        limits,
+        Ok(vec![
+            limit(LimitOf::ReadBytes, 2_097_152),
+            limit(LimitOf::Writes, 120)
+        ])
+    );
+    assert_eq!(parse_io_max(b""), Ok(vec![]));
+    assert_eq!(
+        parse_io_max(b"8:0 rbps=max\n8 rbps=1\n")
+            .expect_err("no device")
+            .line,
+        2
+    );
+    assert!(parse_io_max(b"8:0 rbps=many\n").is_err());
+    assert_eq!(
+        parse_blkio_throttle(b"8:16 1048576\n", LimitOf::ReadBytes),
+        Ok(vec![limit(LimitOf::ReadBytes, 1_048_576)])
+    );
+    assert!(parse_blkio_throttle(b"8:16\n", LimitOf::Reads).is_err());
+}
+
+#[test]
+fn dirty_pages_are_read_from_a_file_that_is_cut_off() {
+    let text = b"nr_dirty 1\nnr_writeback 2\nnr_dirtied 3\nnr_written 4\nnr_dirty_threshold 5\n\
+                 nr_dirty_background_threshold 6\npgpgi";
+    let counts = parse_vmstat(text).expect("counts");
+    assert_eq!((counts.dirty, counts.writeback, counts.dirtied), (1, 2, 3));
+    assert_eq!((counts.written, counts.threshold), (4, 5));
+    assert_eq!(counts.background_threshold, 6);
+    // Half a number is none.
+    let cut = parse_vmstat(&text[..text.len() - 7]);
+    assert!(cut.expect_err("cut off").expected.contains("thresholds"));
+}
+
+#[test]
+fn journals_count_in_their_own_ways() {
+    let info = b"1234 transactions (1200 requested), each up to 8192 blocks\naverage:\n";
+    assert_eq!(parse_jbd2_info(info), Ok(1234));
+    assert!(parse_jbd2_info(b"").is_err());
+    let log = parse_xfs_stats(b"trans 116 8521 0\nlog 272 816 0 388 272\npush").expect("a log");
+    assert_eq!((log.writes, log.bytes), (272, 816 * 512));
+    assert!(parse_xfs_stats(b"log 272\n").is_err());
+}
+
+#[test]
 fn the_scheduler_in_brackets_is_the_one_in_use() {
     let (current, all) = parse_scheduler("none [mq-deadline] kyber bfq \n");
     assert_eq!(current.as_deref(), Some("mq-deadline"));
@@ -354,6 +411,11 @@ proptest! {
         let _ = parse_stat_cpu(&bytes);
         let _ = parse_uptime(&bytes);
         let _ = parse_any_stat(&bytes);
+        let _ = parse_vmstat(&bytes);
+        let _ = parse_io_max(&bytes);
+        let _ = parse_blkio_throttle(&bytes, LimitOf::Reads);
+        let _ = parse_jbd2_info(&bytes);
+        let _ = parse_xfs_stats(&bytes);
         let _ = parse_vpd_serial(&bytes);
         let _ = parse_scheduler(&text);
         let _ = parse_dm_uuid(&text);

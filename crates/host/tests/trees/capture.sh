@@ -28,7 +28,8 @@ folder_of_links() {
 echo "# Captured."
 for path in /etc/os-release /proc/cpuinfo /proc/meminfo /proc/swaps /proc/stat \
     /proc/diskstats /proc/self/mountinfo /proc/self/status /proc/self/cgroup \
-    /proc/self/io /proc/pressure/io /proc/pressure/memory /proc/pressure/cpu \
+    /proc/self/io /proc/vmstat /proc/fs/jbd2/*/info /sys/fs/xfs/*/stats/stats \
+    /sys/fs/cgroup/cgroup.controllers /proc/pressure/io /proc/pressure/memory /proc/pressure/cpu \
     /proc/sys/kernel/arch /proc/sys/kernel/ostype /proc/sys/kernel/osrelease \
     /proc/sys/kernel/hostname /sys/hypervisor/type \
     /sys/class/dmi/id/sys_vendor /sys/class/dmi/id/product_name \
@@ -52,6 +53,7 @@ for name in /sys/class/block/*; do
         queue/logical_block_size queue/physical_block_size queue/rotational \
         queue/write_cache queue/fua queue/scheduler queue/read_ahead_kb \
         queue/max_sectors_kb queue/nr_requests queue/iostats queue/optimal_io_size \
+        queue/iosched/slice_idle queue/iosched/slice_idle_us device/queue_depth \
         device/model device/vendor device/serial device/name \
         loop/backing_file loop/dio dm/name dm/uuid md/level; do
         file "$folder/$attribute"
@@ -60,6 +62,7 @@ for name in /sys/class/block/*; do
         echo "* ${folder#/}/device/vpd_pg80"
         echo "$page"
     fi
+    for tags in "$folder"/mq/*/nr_tags; do file "$tags"; done
     folder_of_links "$folder/slaves"
     folder_of_links "$folder/holders"
 done

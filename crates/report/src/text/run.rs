@@ -3,7 +3,9 @@
 use super::look::{Look, Style};
 use super::page::Page;
 use super::wrap::columns;
-use super::{copy, findings, heading, imports, requests, stages, streams, unseen, verdicts};
+use super::{
+    copy, findings, heading, imports, limits, requests, stages, streams, unseen, verdicts,
+};
 use diskfacts_record::Run;
 
 /// What only the caller knows: where the run is kept, and what to type next.
@@ -17,7 +19,7 @@ pub struct Closing {
 }
 
 /// The facts of a run: what was measured on what, the figures of each stage,
-/// the findings, the verdicts, what could not be observed, and what is next.
+/// what limited them, the findings, the verdicts, what could not be observed, and what is next.
 /// Whatever kept the run from being whole stands at the top.
 pub fn run(run: &Run, closing: &Closing, look: &Look) -> String {
     let mut page = Page::new(look);
@@ -29,6 +31,7 @@ pub fn run(run: &Run, closing: &Closing, look: &Look) -> String {
     if let Some(source) = &run.run.source {
         imports::readings(&mut page, source);
     }
+    limits::write(&mut page, &run.run.id, &run.limits);
     if !run.figures.is_empty() || !run.findings.is_empty() {
         findings::write(&mut page, run);
     }

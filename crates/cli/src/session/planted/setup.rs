@@ -133,6 +133,8 @@ impl Setup {
         let started = Timestamp::UNIX_EPOCH;
         let mut run = begun(started, self.seed, &measured.target, stack, plan);
         run.run.budget_ns = Some(self.time_ns);
+        // Not what was typed to run the tests.
+        run.run.command = ["diskfacts", "measure", &given].map(str::to_owned).into();
         trials(
             &mut run,
             &mut measured,

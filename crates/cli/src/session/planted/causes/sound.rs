@@ -1,0 +1,47 @@
+//! Disks without a flaw, drawn around the built-in ones: nothing is to be found.
+
+use super::draw::{Draw, vary_hdd, vary_ssd};
+use super::{Setup, in_parallel, seed_of};
+use crate::session::planted::claims;
+use diskfacts_disk::profile::{Drive, profiles};
+use diskfacts_record::Finding;
+use diskfacts_record::finding::Severity;
+
+/// Disks drawn around each of the profiles.
+const EACH: usize = 8;
+
+/// Most disks of a hundred that may have a finding.
+const PERCENT_MAX: usize = 2;
+
+fn draw(name: &str, seed: u64) -> Setup {
+    let mut draw = Draw::new(seed);
+    let mut setup = Setup::on(name);
+    setup.seed = draw.number();
+    match &mut setup.profile.drive {
+        Drive::Hdd(drive) => vary_hdd(&mut draw, drive),
+        Drive::Ssd(drive) => vary_ssd(&mut draw, drive),
+    }
+    setup
+}
+
+#[test]
+fn a_hundred_disks_without_a_flaw_have_two_with_a_warning_at_most() {
+    let seed = seed_of("DISKFACTS_SOUND_SEED");
+    let names: Vec<&str> = profiles().collect();
+    let count = names.len() * EACH;
+    let found = in_parallel(count, |index| {
+        let name = names[index % names.len()];
+        let seed = seed.wrapping_add(1 + index as u64);
+        let mut run = draw(name, seed).run();
+        let is_grave = |finding: &Finding| finding.severity >= Severity::Warning;
+        run.findings.retain(is_grave);
+        (!run.findings.is_empty()).then(|| format!("{name}\n{}", claims(&run.findings)))
+    });
+    let found: Vec<String> = found.into_iter().flatten().collect();
+    println!(
+        "DISKFACTS_SOUND_SEED={seed}: {} of {count} disks without a flaw have a warning\n{}",
+        found.len(),
+        found.join("\n")
+    );
+    assert!(found.len() * 100 <= count * PERCENT_MAX, "seed {seed}");
+}

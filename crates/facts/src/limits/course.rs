@@ -1,0 +1,181 @@
+//! How the rate of a stage ran over time, from the operations completed in equal
+//! intervals.
+
+use super::Subject;
+use crate::stats;
+
+/// Points that a trial is seen in: enough to see a step, and few enough for each to
+/// hold many operations.
+const POINTS: usize = 64;
+/// Operations that a point holds at least, on average: below, a count is chance.
+const OPERATIONS_MIN: f64 = 24.0;
+const OPERATIONS_FEW: f64 = 4.0;
+/// Points that a plateau has at least.
+const PLATEAU_MIN: usize = 4;
+
+/// The rate of a stage over the time of all its trials, one after the other.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Course {
+    /// Operations per second, and seconds, of each point.
+    pub(super) points: Vec<(f64, f64)>,
+}
+
+/// A rate that was held for a while.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plateau {
+    /// Operations per second, median of the points.
+    pub(super) rate: f64,
+    /// Standard deviation of the points over their median, without the lowest and the
+    /// highest twentieth: a plateau has an end.
+    pub(super) scatter: f64,
+    /// Operations of a point, on average.
+    pub(super) operations: f64,
+    /// Seconds.
+    pub(super) seconds: f64,
+}
+
+/// A step from one rate to another.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step {
+    pub(super) before: Plateau,
+    pub(super) after: Plateau,
+    /// Share of the scatter of all points that the step explains.
+    pub(super) explained: f64,
+}
+
+impl Course {
+    /// With so many operations in a point that its rate is no chance.
+    pub(super) fn of(subject: &Subject<'_>) -> Self {
+        Self::with(subject, OPERATIONS_MIN)
+    }
+
+    /// With few operations in a point: large transfers are even, and not many.
+    pub(super) fn finely(subject: &Subject<'_>) -> Self {
+        Self::with(subject, OPERATIONS_FEW)
+    }
+
+    fn with(subject: &Subject<'_>, operations: f64) -> Self {
+        let mut points = Vec::new();
+        for trial in subject.trials() {
+            let intervals = &trial.evidence.intervals;
+            // The first interval holds the start, and the last is cut short.
+            let Some(([_, counts @ ..], _)) = intervals
+                .operations
+                .split_last()
+                .map(|(last, rest)| (rest, last))
+            else {
+                continue;
+            };
+            let total: u64 = counts.iter().sum();
+            let most = (total as f64 / operations).floor().max(1.0) as usize;
+            let wanted = POINTS.min(most).min(counts.len().max(1));
+            let each = counts.len().div_ceil(wanted).max(1);
+            for chunk in counts.chunks_exact(each) {
+                let seconds = intervals.length_ns as f64 / 1e9 * each as f64;
+                let ops: u64 = chunk.iter().sum();
+                points.push((ops as f64 / seconds, seconds));
+            }
+        }
+        points.retain(|(rate, seconds)| rate.is_finite() && *seconds > 0.0);
+        Self { points }
+    }
+
+    /// All of it as one plateau; `None` when there is too little of it.
+    pub(super) fn whole(&self) -> Option<Plateau> {
+        plateau(&self.points)
+    }
+
+    /// The one step that explains most of the scatter, by least squares; `None` when
+    /// there is too little to see one.
+    pub(super) fn step(&self) -> Option<Step> {
+        let rates: Vec<f64> = self.points.iter().map(|(rate, _)| *rate).collect();
+        let n = rates.len();
+        if n < 2 * PLATEAU_MIN {
+            return None;
+        }
+        let (total, squares) = sums(&rates);
+        let spread = squares - total * total / n as f64;
+        let (mut left, mut best) = (0.0, (f64::NEG_INFINITY, 0));
+        for (i, rate) in rates.iter().enumerate() {
+            if i >= PLATEAU_MIN && i + PLATEAU_MIN <= n {
+                let (before, after) = (i as f64, (n - i) as f64);
+                let right = total - left;
+                // What the two means explain of the squares.
+                let gain = left * left / before + right * right / after;
+                if gain > best.0 {
+                    best = (gain, i);
+                }
+            }
+            left += rate;
+        }
+        let explained = (best.0 - total * total / n as f64) / spread;
+        Some(Step {
+            before: plateau(&self.points[..best.1])?,
+            after: plateau(&self.points[best.1..])?,
+            explained: if explained.is_finite() {
+                explained
+            } else {
+                0.0
+            },
+        })
+    }
+}
+
+fn sums(values: &[f64]) -> (f64, f64) {
+    let total = values.iter().sum();
+    let squares = values.iter().map(|value| value * value).sum();
+    (total, squares)
+}
+
+fn plateau(points: &[(f64, f64)]) -> Option<Plateau> {
+    if points.len() < PLATEAU_MIN {
+        return None;
+    }
+    let rates: Vec<f64> = points.iter().map(|(rate, _)| *rate).collect();
+    let sorted = stats::finite_sorted(&rates);
+    let rate = stats::median(&sorted).filter(|rate| *rate > 0.0)?;
+    let cut = (sorted.len() / 20).max(1).min((sorted.len() - 1) / 2);
+    let inner = &sorted[cut..sorted.len() - cut];
+    let squares: f64 = inner.iter().map(|value| (value - rate).powi(2)).sum();
+    let operations: f64 = points.iter().map(|(rate, seconds)| rate * seconds).sum();
+    Some(Plateau {
+        rate,
+        scatter: (squares / inner.len() as f64).sqrt() / rate,
+        operations: operations / points.len() as f64,
+        seconds: points.iter().map(|(_, seconds)| seconds).sum(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn course(rates: &[f64]) -> Course {
+        Course {
+            points: rates.iter().map(|rate| (*rate, 0.1)).collect(),
+        }
+    }
+
+    #[test]
+    fn a_step_is_found_where_it_is() {
+        let mut rates = vec![3000.0; 20];
+        rates.extend([300.0; 40]);
+        let step = course(&rates).step().expect("a step");
+        assert!((step.before.seconds - 2.0).abs() < 1e-9, "{step:?}");
+        assert!((step.after.rate - 300.0).abs() < 1e-9);
+        assert!(step.explained > 0.99 && step.after.scatter < 1e-9);
+    }
+
+    #[test]
+    fn a_rate_that_goes_up_and_down_is_no_step() {
+        let rates: Vec<f64> = (0..60).map(|i| 100.0 + f64::from(i % 7)).collect();
+        let step = course(&rates).step().expect("points enough");
+        assert!(step.explained < 0.3, "{step:?}");
+        assert!(course(&rates[..7]).step().is_none());
+        assert!(
+            course(&[5.0; 60])
+                .step()
+                .is_some_and(|step| step.explained < 0.1)
+        );
+    }
+}

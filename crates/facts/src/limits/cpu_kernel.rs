@@ -1,0 +1,138 @@
+//! The kernel's time on a processor is the limit: system calls and copies of the
+//! thread that does the operations, or the work of the kernel's own threads and
+//! interrupts for them.
+
+use super::processor::{self, Processor};
+use super::{Candidate, Standing, Subject};
+use crate::words::{edit_plan, percent};
+use diskfacts_plan::units::{show_duration, show_throughput};
+use diskfacts_plan::{CacheMode, Workload};
+use diskfacts_record::Confidence;
+use diskfacts_record::evidence::Processors;
+
+pub(super) const NAME: &str = "cpu-kernel";
+
+/// Share of all processors' time that is idle at most when they are the limit.
+const IDLE: f64 = 0.05;
+
+pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
+    match processor::of(subject).filter(|processor| !processor.in_user) {
+        Some(processor) => Some(of_thread(subject, &processor)),
+        None => of_machine(subject),
+    }
+}
+
+/// The thread that does the operations.
+fn of_thread(subject: &Subject<'_>, processor: &Processor) -> Candidate {
+    let mut evidence = vec![format!(
+        "The busiest thread ran {} of the time.",
+        percent(processor.busy)
+    )];
+    if let Some((user, system)) = processor.user_ns.zip(processor.system_ns) {
+        evidence.push(format!(
+            "An operation took {} in the kernel and {} in user mode: {} of what the processor \
+             did.",
+            show_duration(system as u64),
+            show_duration(user as u64),
+            percent(system / (user + system))
+        ));
+        let block = subject.workload().block_size as f64;
+        if system > 0.0 && subject.workload().cache != CacheMode::Direct {
+            evidence.push(format!(
+                "That is {} of kernel time for the data of a block.",
+                show_throughput(block / system * 1e9)
+            ));
+        }
+    }
+    candidate(
+        subject,
+        // It is the larger part of the time, whichever way it divides.
+        Standing::Cause,
+        "The limit is a processor at work in the kernel, on calls and copies, not the device."
+            .into(),
+        evidence,
+        processor.share,
+    )
+}
+
+/// All processors of the machine, when they were busy and mostly in the kernel.
+fn of_machine(subject: &Subject<'_>) -> Option<Candidate> {
+    let mut sum = Processors::default();
+    for trial in subject.trials() {
+        let processors = trial.evidence.processors?;
+        sum.user_ns += processors.user_ns;
+        sum.system_ns += processors.system_ns;
+        sum.interrupt_ns += processors.interrupt_ns;
+        sum.idle_ns += processors.idle_ns;
+    }
+    let kernel = (sum.system_ns + sum.interrupt_ns) as f64;
+    let all = kernel + (sum.user_ns + sum.idle_ns) as f64;
+    let (kernel, idle) = (kernel / all, sum.idle_ns as f64 / all);
+    // Where programs had most of it, somebody else computes: that is not I/O.
+    if subject.workload().rate.is_some() || !kernel.is_finite() || idle > IDLE || kernel < 0.5 {
+        return None;
+    }
+    let evidence = vec![format!(
+        "The processors of the machine were idle in {} of the time; {} went to the kernel, \
+         interrupts ({}) among it, and {} to programs.",
+        percent(idle),
+        percent(kernel),
+        percent(sum.interrupt_ns as f64 / all),
+        percent(sum.user_ns as f64 / all)
+    )];
+    let claim = "The limit is the kernel's work on the processors of this machine, most of it in \
+                 threads of its own, not the device.";
+    let standing = Standing::cause(kernel);
+    Some(candidate(subject, standing, claim.into(), evidence, kernel))
+}
+
+fn candidate(
+    subject: &Subject<'_>,
+    standing: Standing,
+    claim: String,
+    evidence: Vec<String>,
+    share: f64,
+) -> Candidate {
+    let workload = subject.workload();
+    let streams = workload.streams.saturating_mul(2);
+    let larger = workload.block_size.saturating_mul(4);
+    let fits = workload.span.is_none_or(|span| larger <= span) && larger <= 1 << 26;
+    let mut stages = vec![
+        ("as-it-was", workload.clone()),
+        (
+            "twice-the-streams",
+            Workload {
+                streams,
+                ..workload.clone()
+            },
+        ),
+    ];
+    if fits {
+        stages.push((
+            "larger-blocks",
+            Workload {
+                block_size: larger,
+                ..workload.clone()
+            },
+        ));
+    }
+    Candidate {
+        standing,
+        claim,
+        evidence,
+        share: Some(share),
+        confidence: Confidence::Likely,
+        refuted_by: "The same rate with twice the streams, on a machine with a processor to \
+                     spare."
+            .into(),
+        experiment: subject.experiment(
+            "With twice the streams, or with larger blocks: more bytes a second speak for the \
+             processor, as many for the device.",
+            &stages,
+        ),
+        remedy: edit_plan(
+            subject.run(),
+            &format!("set streams = {streams}, or larger blocks (fewer calls), in this stage"),
+        ),
+    }
+}

@@ -1,0 +1,200 @@
+//! A token bucket: a burst first, then exactly a base rate.
+
+use super::throttle::{Held, is_flat, of_bytes, show_rate};
+use super::{Candidate, Standing, Subject};
+use crate::simulated::planted;
+use crate::words::percent;
+use diskfacts_plan::units::show_duration;
+use diskfacts_record::{Confidence, Experiment};
+
+pub(super) const NAME: &str = "credit-throttle";
+
+/// Rates this near to each other are one.
+const SAME: f64 = 0.02;
+/// No local flash is so slow with reads of a few KiB, operations per second: data
+/// sheets of the slowest (eMMC, SD cards A2) say 4000 and more.
+const SLOW_READS: f64 = 4000.0;
+
+pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
+    if !subject.reaches_device() || subject.workload().rate.is_some() {
+        return None;
+    }
+    stepped(subject).or_else(|| flat(subject))
+}
+
+/// Faster at first, then exactly one rate.
+fn stepped(subject: &Subject<'_>) -> Option<Candidate> {
+    let held = Held::of(subject).filter(|held| held.flat)?;
+    // What a disk's own cache takes is fast too, until it is full.
+    if subject.rotates() == Some(true) && subject.workload().operation.writes() {
+        return None;
+    }
+    // What falls with bytes is heat, unless the rate is one of operations.
+    if of_bytes(subject) && subject.run().machine.virtualization.is_none() {
+        return None;
+    }
+    let rate = show_rate(subject, held.step.after.rate);
+    let claim = format!("After a burst, operations are let pass at exactly {rate}.");
+    Some(candidate(
+        subject,
+        claim,
+        vec![held.line(subject)],
+        held.share(),
+        Confidence::Likely,
+    ))
+}
+
+/// Exactly one rate, and other operations have the same.
+fn flat(subject: &Subject<'_>) -> Option<Candidate> {
+    if !is_flat(subject) {
+        return None;
+    }
+    let iops = subject.iops()?;
+    let latency_ns = subject.latency_ns()?;
+    let min_ns = subject.figures.latency_ns.min? as f64;
+    if of_bytes(subject) && !limited_elsewhere(subject) {
+        return None;
+    }
+    // Where other work of the same kind is faster, nothing holds all of it.
+    let faster = subject.others().any(|other| {
+        let more = other
+            .iops()
+            .is_some_and(|theirs| theirs > (1.0 + 2.0 * SAME) * iops);
+        !of_bytes(&other) && other.reaches_device() && more && !in_memory(&other)
+    });
+    if faster && !of_bytes(subject) {
+        return None;
+    }
+    let same = subject.others().find(|other| is_same(subject, other, iops));
+    let depth = subject.outstanding();
+    // Reads anywhere keep a device busy for a while that differs from place to place,
+    // and several of them go side by side.
+    let unnatural = subject.only_reads()
+        && subject.scattered()
+        && iops < SLOW_READS
+        && (subject.rotates() == Some(true) || depth >= 4.0);
+    if same.is_none() && !unnatural {
+        return None;
+    }
+    let each_ns = 1e9 / iops;
+    // With several in flight the first found nothing before them, and show what an
+    // operation takes without the wait.
+    let free_ns = if depth > 1.0 {
+        min_ns
+    } else {
+        each_ns.min(min_ns)
+    };
+    let share = if depth > 1.0 {
+        1.0 - (free_ns / latency_ns).min(1.0)
+    } else {
+        // How long it would take alone is not seen.
+        0.5
+    };
+    let mut evidence = vec![format!(
+        "One passes each {}, and they are even: half take up to {}, 90 % up to {}.",
+        show_duration(each_ns.round() as u64),
+        show_duration(subject.figures.latency_ns.p50?),
+        show_duration(subject.figures.latency_ns.p90?)
+    )];
+    if depth > 1.0 {
+        evidence.push(format!(
+            "The fastest took {} of the mean {}: the rest, {}, was the wait for its turn.",
+            show_duration(free_ns as u64),
+            show_duration(latency_ns as u64),
+            percent(share)
+        ));
+    }
+    let sure = same.is_some();
+    if let Some(other) = same {
+        evidence.push(format!(
+            "{}, which is other work, is let pass at the same rate: {}.",
+            other.stage.label(),
+            show_rate(&other, other.iops()?)
+        ));
+    }
+    let claim = format!(
+        "Something lets operations pass at exactly {}, whatever they are.",
+        show_rate(subject, iops)
+    );
+    let confidence = if sure {
+        Confidence::Likely
+    } else {
+        Confidence::Possible
+    };
+    Some(candidate(subject, claim, evidence, share, confidence))
+}
+
+/// Whether operations that are small are held at one rate in this run, so that bytes
+/// may be too.
+fn limited_elsewhere(subject: &Subject<'_>) -> bool {
+    subject
+        .others()
+        .any(|other| !of_bytes(&other) && other.reaches_device() && flat(&other).is_some())
+}
+
+/// Whether a device's own memory answers: what no limit of operations lets be.
+fn in_memory(other: &Subject<'_>) -> bool {
+    other.figures.layers.drive_cache > 0.5
+}
+
+/// Whether other work, which a device would do at another rate, is as fast.
+fn is_same(subject: &Subject<'_>, other: &Subject<'_>, iops: f64) -> bool {
+    let (mine, theirs) = (subject.workload(), other.workload());
+    let near = |a: f64, b: f64| (a / b - 1.0).abs() < SAME;
+    // What an array's memory takes is as fast from one writer as from many.
+    let reads = mine.operation.reads() || theirs.operation.reads();
+    let unlike = mine.operation != theirs.operation
+        || mine.outstanding().max(theirs.outstanding())
+            >= 4 * mine.outstanding().min(theirs.outstanding())
+        || mine.block_size.max(theirs.block_size) >= 4 * mine.block_size.min(theirs.block_size);
+    let equal = if !of_bytes(subject) && !of_bytes(other) {
+        other.iops().is_some_and(|theirs| near(theirs, iops))
+    } else if of_bytes(subject) && of_bytes(other) {
+        let both = subject.rate().zip(other.rate());
+        both.is_some_and(|(mine, theirs)| near(mine, theirs))
+    } else {
+        false
+    };
+    // A device at its best differs between reads and writes, and it is fast.
+    let slow = iops < 10.0 * SLOW_READS;
+    reads && unlike && equal && slow && other.reaches_device() && is_flat(other)
+}
+
+fn candidate(
+    subject: &Subject<'_>,
+    claim: String,
+    evidence: Vec<String>,
+    share: f64,
+    confidence: Confidence,
+) -> Candidate {
+    Candidate {
+        standing: Standing::cause(share),
+        claim,
+        evidence,
+        share: Some(share),
+        confidence,
+        refuted_by: "More operations a second with more of them in flight.".into(),
+        experiment: settle(subject),
+        remedy: planted(subject.run(), "[faults.credit]").map_or_else(
+            || {
+                "The limit is the provider's or the hypervisor's: a larger volume or another class \
+                 of it, or larger operations where operations are counted and not bytes. A volume \
+                 that was idle has its burst again, so measure for longer than the burst lasts."
+                    .into()
+            },
+            |sentence| format!("{sentence}."),
+        ),
+    }
+}
+
+fn settle(subject: &Subject<'_>) -> Experiment {
+    subject.experiment(
+        "A limit of operations lets as many pass with 1, 8 and 64 in flight and of any kind; a \
+         device does more of them with more in flight.",
+        &[
+            ("qd1", subject.with(|w| w.queue_depth = 1)),
+            ("qd8", subject.with(|w| w.queue_depth = 8)),
+            ("qd64", subject.with(|w| w.queue_depth = 64)),
+        ],
+    )
+}

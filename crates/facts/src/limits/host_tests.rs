@@ -1,0 +1,286 @@
+//! The limiters on the side of the host, each on a run in which one thing was
+//! changed.
+
+use super::limits;
+use crate::testing::{self, each};
+use diskfacts_plan::{Arrivals, Operation, Pattern, Rate, SyncMode};
+use diskfacts_record::evidence::{IoLimit, Journal, LimitOf, Processors};
+use diskfacts_record::{Confidence, Limit, Run, TargetKind};
+
+/// The limits of a stage.
+fn of(run: &Run, stage: &str) -> Vec<Limit> {
+    let mut all = limits(run).into_iter();
+    let found = all.find(|limits| limits.stage == stage);
+    found.expect("a stage of the run").limits
+}
+
+/// What a limiter says of a stage, when it does.
+fn said(run: &Run, stage: &str, limiter: &str) -> Option<Limit> {
+    let found = of(run, stage);
+    found.into_iter().find(|limit| limit.limiter == limiter)
+}
+
+fn first(run: &Run, stage: &str) -> Limit {
+    let mut limits = of(run, stage).into_iter();
+    limits
+        .next()
+        .unwrap_or_else(|| panic!("no limit of {stage}"))
+}
+
+#[test]
+fn of_a_healthy_run_only_memory_is_said_on_the_side_of_the_host() {
+    let run = testing::healthy();
+    for limiter in super::host::LIMITERS {
+        for stage in limits(&run) {
+            let spoke = stage.limits.iter().any(|l| l.limiter == limiter.name);
+            let warm = stage.stage == "cached-random-read";
+            assert_eq!(
+                spoke,
+                warm && limiter.name == "page-cache",
+                "{} of {}: {:#?}",
+                limiter.name,
+                stage.stage,
+                stage.limits
+            );
+        }
+    }
+}
+
+#[test]
+fn a_limit_of_a_control_group_is_named_when_the_device_was_used_at_it() {
+    let mut run = testing::healthy();
+    // 8000 reads of 4 KiB in a second, by the device's own count.
+    let limit = |per_s| IoLimit {
+        device: "vda".into(),
+        of: LimitOf::Reads,
+        per_s,
+        file: "/sys/fs/cgroup/job/io.max".into(),
+    };
+    let set = |run: &mut Run, per_s| {
+        each(run, "random-read-qd32", |trial| {
+            trial.evidence.io_limits = Some(vec![limit(per_s)]);
+        });
+    };
+    set(&mut run, 8000);
+    let found = first(&run, "random-read-qd32");
+    assert_eq!(found.limiter, "cgroup-throttle");
+    assert_eq!(found.confidence, Confidence::Certain);
+    assert!(
+        found.evidence[0].contains("/sys/fs/cgroup/job/io.max"),
+        "{found:#?}"
+    );
+    assert!(
+        found
+            .remedy
+            .contains("echo '254:0 riops=max' > /sys/fs/cgroup/job/io.max"),
+        "{found:#?}"
+    );
+    // A limit far above what came holds nobody back.
+    set(&mut run, 20_000);
+    assert_eq!(said(&run, "random-read-qd32", "cgroup-throttle"), None);
+    // Nor does one that was lifted in the middle of the stage.
+    set(&mut run, 8000);
+    each(&mut run, "random-read-qd32", |trial| {
+        if trial.number == 3 {
+            trial.evidence.io_limits = Some(Vec::new());
+        }
+    });
+    assert_eq!(said(&run, "random-read-qd32", "cgroup-throttle"), None);
+}
+
+#[test]
+fn the_processor_is_laid_to_the_kernel_or_to_the_measuring_by_where_its_time_went() {
+    let mut run = testing::healthy();
+    each(&mut run, "random-read-qd32", |trial| {
+        trial.cpu.busiest_thread = Some(0.97);
+    });
+    let found = first(&run, "random-read-qd32");
+    assert_eq!(found.limiter, "cpu-kernel");
+    assert!(
+        found.evidence[1].contains("2 us in the kernel"),
+        "{found:#?}"
+    );
+    each(&mut run, "random-read-qd32", |trial| {
+        trial.cpu.user_ns_per_io = Some(9000.0);
+    });
+    assert_eq!(first(&run, "random-read-qd32").limiter, "cpu-generator");
+    // With many in flight, a thread that waits half of the time limits nothing.
+    each(&mut run, "random-read-qd32", |trial| {
+        trial.cpu.busiest_thread = Some(0.6);
+    });
+    assert_eq!(said(&run, "random-read-qd32", "cpu-generator"), None);
+}
+
+#[test]
+fn threads_of_the_kernel_are_found_by_the_processors_of_the_machine() {
+    let mut run = testing::healthy();
+    each(&mut run, "random-read-qd32", |trial| {
+        trial.evidence.processors = Some(Processors {
+            user_ns: 300_000_000,
+            system_ns: 1_500_000_000,
+            interrupt_ns: 200_000_000,
+            idle_ns: 0,
+        });
+    });
+    let found = first(&run, "random-read-qd32");
+    assert_eq!(found.limiter, "cpu-kernel");
+    assert!(found.claim.contains("threads of its own"), "{found:#?}");
+}
+
+#[test]
+fn who_waits_for_a_processor_that_others_have_is_told() {
+    let mut run = testing::healthy();
+    each(&mut run, "random-read-qd1", |trial| {
+        for device in &mut trial.evidence.devices {
+            device.busy_ms = 150;
+        }
+        trial.evidence.processors = Some(Processors {
+            user_ns: 1_900_000_000,
+            system_ns: 100_000_000,
+            ..Processors::default()
+        });
+        if let Some(pressure) = &mut trial.evidence.pressure {
+            pressure.cpu_some_ns = 950_000_000;
+        }
+    });
+    let found = first(&run, "random-read-qd1");
+    assert_eq!(found.limiter, "other-process");
+    assert!(found.claim.contains("the processors"), "{found:#?}");
+}
+
+#[test]
+fn bytes_of_others_on_the_device_are_its_work_for_others() {
+    let mut run = testing::healthy();
+    each(&mut run, "sequential-read", |trial| {
+        for device in &mut trial.evidence.devices {
+            device.read_bytes *= 3;
+            device.reads *= 3;
+        }
+    });
+    let found = first(&run, "sequential-read");
+    assert_eq!(found.limiter, "other-process");
+    assert!(
+        found.share.is_some_and(|share| (0.6..0.7).contains(&share)),
+        "{found:#?}"
+    );
+}
+
+#[test]
+fn a_kept_rate_is_named_before_anything_about_the_device() {
+    let mut run = testing::healthy();
+    each(&mut run, "random-read-qd1", |trial| {
+        trial.workload.rate = Some(Rate {
+            operations_per_s: trial.ops,
+            arrivals: Arrivals::Fixed,
+        });
+    });
+    assert_eq!(first(&run, "random-read-qd1").limiter, "offered-load");
+    each(&mut run, "random-read-qd1", |trial| {
+        trial.workload.rate = Some(Rate {
+            operations_per_s: trial.ops * 2,
+            arrivals: Arrivals::Fixed,
+        });
+    });
+    assert_eq!(said(&run, "random-read-qd1", "offered-load"), None);
+}
+
+#[test]
+fn a_journal_is_named_when_it_counts_and_writes_more_than_the_data() {
+    let mut run = testing::healthy();
+    each(&mut run, "log-write", |trial| {
+        let writes = trial.evidence.issued.writes;
+        for device in &mut trial.evidence.devices {
+            device.writes = 3 * writes;
+            device.write_bytes += writes * 12_288;
+            device.write_ms = writes / 10;
+            device.flush_ms = Some(writes / 20);
+        }
+    });
+    // ext4 counts its commits when it has a journal, and this one counted none.
+    assert_eq!(said(&run, "log-write", "journal"), None);
+    each(&mut run, "log-write", |trial| {
+        trial.evidence.journal = Some(Journal {
+            kind: "jbd2".into(),
+            commits: trial.evidence.issued.writes,
+            bytes: None,
+        });
+    });
+    let found = said(&run, "log-write", "journal").expect("a journal");
+    assert!(
+        found.claim.contains("2 requests more for each sync"),
+        "{found:#?}"
+    );
+    assert!(
+        found.share.is_some_and(|share| (0.4..0.5).contains(&share)),
+        "{found:#?}"
+    );
+}
+
+#[test]
+fn figures_of_one_trial_that_contradict_each_other_are_mislabelled() {
+    let mut run = testing::healthy();
+    each(&mut run, "random-read-qd32", |trial| {
+        trial.throughput_bytes_per_s *= 16.0;
+    });
+    let found = first(&run, "random-read-qd32");
+    assert_eq!(found.limiter, "mislabelled");
+    assert!(found.claim.contains("16 times too high"), "{found:#?}");
+    // Rounding, and 1000 against 1024 twice, are no other label.
+    let mut run = testing::healthy();
+    each(&mut run, "random-read-qd32", |trial| {
+        trial.throughput_bytes_per_s *= 1.048_576;
+    });
+    assert_eq!(said(&run, "random-read-qd32", "mislabelled"), None);
+}
+
+#[test]
+fn more_in_flight_than_was_asked_for_is_mislabelled() {
+    let mut run = testing::healthy();
+    each(&mut run, "random-read-qd1", |trial| {
+        trial.latency_ns.mean = trial.latency_ns.mean.map(|mean| mean * 4.0);
+    });
+    let found = first(&run, "random-read-qd1");
+    assert_eq!(found.limiter, "mislabelled");
+    assert!(found.evidence[0].contains("in flight"), "{found:#?}");
+}
+
+/// A document of strides of which one is `factor` times as fast as the others.
+fn strides(factor: f64) -> Run {
+    let mut run = testing::healthy();
+    run.target.kind = TargetKind::Imported;
+    let keep = |name: &str| ["random-read-qd1", "log-write", "sequential-read"].contains(&name);
+    run.trials.retain(|trial| keep(&trial.stage));
+    for trial in &mut run.trials {
+        trial.workload = run.plan.stages[0].workload.clone();
+        trial.workload.operation = Operation::Read;
+        trial.workload.block_size = 4096;
+        trial.workload.sync = SyncMode::None;
+        trial.workload.pattern = Pattern::Stride {
+            skip_blocks: 256,
+            fixed: false,
+            from_start: false,
+        };
+        let fast = trial.stage == "log-write";
+        trial.iops = if fast { 170.0 * factor } else { 170.0 };
+        trial.throughput_bytes_per_s = trial.iops * 4096.0;
+        trial.seconds = 10.0;
+        trial.ops = (trial.iops * 10.0) as u64;
+        trial.bytes = trial.ops * 4096;
+        trial.latency_ns = diskfacts_record::Latency::default();
+    }
+    run
+}
+
+#[test]
+fn a_stage_of_a_document_that_is_sixteen_times_its_neighbours_is_mislabelled() {
+    let run = strides(16.0);
+    let found = first(&run, "log-write");
+    assert_eq!(found.limiter, "mislabelled");
+    assert!(found.claim.contains("16 times too high"), "{found:#?}");
+    for stage in ["random-read-qd1", "sequential-read"] {
+        assert_eq!(said(&run, stage, "mislabelled"), None, "{stage}");
+    }
+    // Another factor is what caches and places make.
+    assert_eq!(said(&strides(11.0), "log-write", "mislabelled"), None);
+    assert_eq!(said(&strides(2.0), "log-write", "mislabelled"), None);
+}

@@ -1,0 +1,188 @@
+//! The target is behind a network, and its round trip is most of an operation.
+
+use super::links::{LeadsTo, that_stop_at};
+use super::{Candidate, Standing, Subject};
+use crate::words::percent;
+use diskfacts_plan::units::{show_duration, show_throughput};
+use diskfacts_record::Confidence;
+
+pub(super) const NAME: &str = "network";
+
+/// The shortest time in which flash of today answers a small read, with its link, is
+/// 10 to 100 us (3D `XPoint` to QLC, data sheets); a round trip through a switch and a
+/// server's software is 100 to 1000. From here on a constant part is more than flash.
+const FLOOR_NS: f64 = 180e3;
+/// The constant part is this share of an operation.
+const SHARE_MIN: f64 = 0.5;
+/// Larger blocks take a while for their bytes.
+const SMALL: u64 = 64 << 10;
+/// Filesystems whose blocks lie on another machine.
+const REMOTE: [&str; 9] = [
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "ceph",
+    "9p",
+    "glusterfs",
+    "lustre",
+    "fuse.sshfs",
+];
+
+pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
+    if !subject.moves_blocks() || subject.from_memory() >= 0.5 {
+        return None;
+    }
+    round_trip(subject).or_else(|| full_link(subject))
+}
+
+fn remote(subject: &Subject<'_>) -> Option<String> {
+    let stack = &subject.run().stack;
+    let filesystem = stack
+        .filesystem
+        .as_ref()
+        .filter(|f| REMOTE.contains(&f.kind.as_str()));
+    let on = filesystem.map(|f| {
+        format!(
+            "{} is mounted from {} ({}).",
+            f.mount_point, f.source, f.kind
+        )
+    });
+    let device = || {
+        let names = ["nbd", "rbd", "drbd"];
+        stack
+            .devices
+            .iter()
+            .find(|device| names.iter().any(|name| device.name.starts_with(name)))
+            .map(|device| format!("{} is a device on another machine.", device.name))
+    };
+    on.or_else(device)
+}
+
+fn round_trip(subject: &Subject<'_>) -> Option<Candidate> {
+    let workload = subject.workload();
+    if workload.block_size > SMALL || subject.outstanding() > 4.0 || workload.rate.is_some() {
+        return None;
+    }
+    // The kernel reads ahead for one that reads in order: how far is its window's matter.
+    let ahead = subject.in_order()
+        && workload.operation.reads()
+        && workload.cache != diskfacts_plan::CacheMode::Direct;
+    if ahead {
+        return None;
+    }
+    // A synced write of a local device is long for another reason.
+    let remote = remote(subject);
+    let flushed = workload.sync.each_write() && subject.flushes().is_some();
+    if flushed && remote.is_none() {
+        return None;
+    }
+    let floor_ns = subject.figures.latency_ns.min? as f64;
+    let mean_ns = subject.latency_ns()?;
+    let share = (floor_ns / mean_ns).min(1.0);
+    if floor_ns < FLOOR_NS || share < SHARE_MIN {
+        return None;
+    }
+    if subject.rotates() == Some(true) && remote.is_none() && !beyond_mechanics(subject, share) {
+        return None;
+    }
+    let mut evidence = vec![format!(
+        "No operation took less than {}, and the mean is {}: {} of it is the same for all.",
+        show_duration(floor_ns as u64),
+        show_duration(mean_ns as u64),
+        percent(share)
+    )];
+    let sure = remote.is_some();
+    evidence.extend(remote);
+    // A round trip does not grow with what is under way beside it.
+    let deeper = subject.others().find(|other| {
+        other.workload().operation == workload.operation
+            && other.workload().block_size == workload.block_size
+            && other.outstanding() >= 4.0 * subject.outstanding()
+    });
+    let more =
+        deeper.and_then(|other| Some((other.stage.label(), other.iops()? / subject.iops()?)));
+    if let Some((label, times)) = more {
+        evidence.push(format!(
+            "With more in flight ({label}) there are {times:.1} times as many a second."
+        ));
+    }
+    Some(Candidate {
+        standing: Standing::cause(share),
+        claim: format!(
+            "A constant {} of each operation is spent on the way to the target and back: {} of its \
+             time.",
+            show_duration(floor_ns as u64),
+            percent(share)
+        ),
+        evidence,
+        share: Some(share),
+        confidence: if sure {
+            Confidence::Likely
+        } else {
+            Confidence::Possible
+        },
+        refuted_by: "A device that is in this machine and whose data sheet has such a latency."
+            .into(),
+        experiment: subject.experiment(
+            "If it is a round trip, 8 in flight are nearly 8 times as many a second at the same \
+             latency, and blocks of 512 bytes take as long as those of 16 KiB.",
+            &[
+                ("as-it-was", subject.with(|_| {})),
+                ("qd8", subject.with(|w| w.queue_depth = 8)),
+                ("larger-blocks", subject.with(|w| w.block_size *= 4)),
+            ],
+        ),
+        remedy: "Have more in flight (a deeper queue, more threads), or fewer and larger \
+                 operations: each round trip is paid once. Nearer storage has a shorter one."
+            .into(),
+    })
+}
+
+/// Whether the constant part is none of arm and platter: far below a revolution, or more
+/// of the reads anywhere than the nearest of many takes, whose arm hardly moves and whose
+/// place comes round at once.
+fn beyond_mechanics(subject: &Subject<'_>, share: f64) -> bool {
+    const BELOW_TURNING_NS: f64 = 2e6;
+    const OF_ANYWHERE: f64 = 0.6;
+    const SAMPLES_MIN: u64 = 200;
+    let latency = &subject.figures.latency_ns;
+    let fast = latency.mean.is_some_and(|mean| mean <= BELOW_TURNING_NS);
+    let anywhere = subject.only_reads() && subject.scattered() && latency.samples >= SAMPLES_MIN;
+    fast || (anywhere && share >= OF_ANYWHERE)
+}
+
+/// Large transfers at the rate of an Ethernet, to a target that is known to be remote.
+fn full_link(subject: &Subject<'_>) -> Option<Candidate> {
+    let remote = remote(subject).filter(|_| subject.flows())?;
+    let rate = subject.rate()?;
+    let link = that_stop_at(rate, LeadsTo::Server)?;
+    Some(Candidate {
+        standing: Standing::Cause,
+        claim: format!(
+            "Large transfers stop at {}, the rate of {}.",
+            show_throughput(rate),
+            link.name
+        ),
+        evidence: vec![
+            remote,
+            format!(
+                "{} is {} of its {}; headers take the rest.",
+                show_throughput(rate),
+                percent(link.share(rate)),
+                show_throughput(link.bytes_per_s)
+            ),
+        ],
+        share: Some(1.0),
+        confidence: Confidence::Likely,
+        refuted_by: "A link that is faster than that: `ethtool eth0`.".into(),
+        experiment: subject.experiment(
+            "If it is the link, a deeper queue and larger blocks move no more.",
+            &[
+                ("as-it-was", subject.with(|_| {})),
+                ("deeper", subject.with(|w| w.queue_depth = 32)),
+            ],
+        ),
+        remedy: "A faster link, or several (multipath, nconnect= of NFS).".into(),
+    })
+}

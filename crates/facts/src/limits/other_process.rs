@@ -1,0 +1,198 @@
+//! Others used the device while the stage ran, and took a good part of it; or they
+//! had the processors, and operations that were done waited for one.
+
+use super::{Candidate, Standing, Subject};
+use crate::layers::in_memory;
+use crate::layers::reach::{Direction, count, roots};
+use crate::rules::by_others;
+use crate::simulated::is_simulated;
+use crate::words::percent;
+use diskfacts_plan::CacheMode;
+use diskfacts_plan::units::show_size;
+use diskfacts_record::{BlockDevice, Confidence, Trial};
+
+pub(super) const NAME: &str = "other-process";
+
+/// Bytes of others over those of the stage from which on it is worth a word, as for
+/// the rule `other-io`.
+const SHARE: f64 = 0.05;
+/// Bytes per trial below which it is not.
+const BYTES: u64 = 64 << 10;
+/// Share of all processors' time that is idle at most when they are what is waited
+/// for.
+const IDLE: f64 = 0.05;
+/// Share of the time that operations waited for one, from which on it is worth a
+/// word.
+const WAITED: f64 = 0.1;
+
+pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
+    let of_device = device(subject);
+    let of_processors = processors(subject);
+    // The larger of both.
+    [of_device, of_processors]
+        .into_iter()
+        .flatten()
+        .min_by(Candidate::best_first)
+}
+
+/// Others used the device.
+fn device(subject: &Subject<'_>) -> Option<Candidate> {
+    let stack = &subject.run().stack;
+    if subject.imported()
+        || !subject.moves_blocks()
+        || in_memory(stack)
+        || subject.workload().cache == CacheMode::Warm
+        || subject.workload().beside.is_some()
+    {
+        return None;
+    }
+    let trials = subject.trials();
+    let others: u64 = trials.iter().map(|trial| by_others(trial, stack)).sum();
+    let own = subject.stage.sum(|trial| trial.bytes);
+    if own == 0 || (others as f64) < SHARE * own as f64 || others / (trials.len() as u64) < BYTES {
+        return None;
+    }
+    let by_bytes = others as f64 / (others + own) as f64;
+    let by_requests = requests(subject);
+    // A rotating disk takes as long for a small request as for a large one; flash takes
+    // time for both, its commands and its bytes.
+    let share = match (subject.rotates(), by_requests) {
+        (Some(true), Some(by_requests)) => by_requests,
+        (Some(false), Some(by_requests)) => f64::midpoint(by_bytes, by_requests),
+        _ => by_bytes,
+    };
+    let names: Vec<&str> = subject.leaves().map(|leaf| leaf.name.as_str()).collect();
+    let names = crate::words::list(&names);
+    let mut evidence = vec![format!(
+        "{} were moved by the stage, and {} more by others: {} of the bytes.",
+        show_size(own),
+        show_size(others),
+        percent(by_bytes)
+    )];
+    if let Some(by_requests) = by_requests {
+        evidence.push(format!(
+            "{} of the requests that the device completed were not the stage's.",
+            percent(by_requests)
+        ));
+    }
+    Some(Candidate {
+        standing: Standing::cause(share),
+        claim: format!(
+            "Others used {names} meanwhile: {} of its work was theirs.",
+            percent(share)
+        ),
+        evidence,
+        share: Some(share),
+        confidence: Confidence::Likely,
+        refuted_by: "The same rate while nothing else uses the device.".into(),
+        experiment: subject.again(
+            "The same measurement with nothing else running, as `iostat -x 1` shows before it: a \
+             higher rate speaks for it, the same rate against it.",
+        ),
+        remedy: if is_simulated(subject.run()) {
+            "Take the neighbour out of the simulated computer.".into()
+        } else {
+            "Find who it is with `pidstat -d 1` or `iotop -o`, and let it wait, or give it a \
+             lower weight: `ionice -c 3 -p PID` (schedulers bfq and mq-deadline), `io.max` of its \
+             control group."
+                .into()
+        },
+    })
+}
+
+/// Share of the requests of the devices under the filesystem that were not the
+/// stage's, where each of its operations is one request; `None` where that is not
+/// known.
+fn requests(subject: &Subject<'_>) -> Option<f64> {
+    let stack = &subject.run().stack;
+    let tops: Vec<&BlockDevice> = roots(stack).collect();
+    let largest = tops
+        .iter()
+        .filter_map(|device| device.max_request_bytes)
+        .min()?;
+    let workload = subject.workload();
+    let is_one = |trial: &&Trial| {
+        trial.evidence.engine.direct
+            && workload.block_size <= largest
+            && !workload.sync.each_write()
+    };
+    if !subject.trials().iter().all(is_one) {
+        return None;
+    }
+    let counted: u64 = subject
+        .trials()
+        .iter()
+        .flat_map(|trial| &trial.evidence.devices)
+        .filter(|device| tops.iter().any(|top| top.name == device.name))
+        .map(|device| device.reads + device.writes)
+        .sum();
+    // The devices must have counted at all.
+    count(&tops, Direction::Read, &subject.trials().first()?.evidence)?;
+    let own = subject.stage.sum(|trial| {
+        let issued = &trial.evidence.issued;
+        issued.reads + issued.writes
+    });
+    (counted > own).then(|| (counted - own) as f64 / counted as f64)
+}
+
+/// Others had the processors: the machine was not idle, what this process used of it
+/// is a small part, and tasks waited for their turn.
+///
+/// Where one operation at a time is in flight, what is neither the device's time nor
+/// the thread's own is spent waiting for a processor.
+fn processors(subject: &Subject<'_>) -> Option<Candidate> {
+    let workload = subject.workload();
+    if workload.outstanding() > 1 || workload.rate.is_some() {
+        return None;
+    }
+    let (mut idle, mut all, mut waited) = (0.0, 0.0, 0.0);
+    for trial in subject.trials() {
+        let used = trial.evidence.processors?;
+        idle += used.idle_ns as f64;
+        all += (used.user_ns + used.system_ns + used.interrupt_ns + used.idle_ns) as f64;
+        waited += trial.evidence.pressure?.cpu_some_ns as f64;
+    }
+    let time = subject.seconds() * 1e9;
+    let own_ns = subject.figures.cpu_user_ns_per_io? + subject.figures.cpu_system_ns_per_io?;
+    let own = own_ns * subject.iops()? / 1e9;
+    let device = (subject.device_work()?.busy_s / subject.seconds()).min(1.0);
+    let (idle, waited) = (idle / all, (waited / time).min(1.0));
+    let share = (1.0 - own - device).min(waited);
+    if !share.is_finite() || idle > IDLE || share < WAITED {
+        return None;
+    }
+    let evidence = vec![
+        format!(
+            "The processors of the machine were idle in {} of the time, and somebody waited for \
+             one in {}.",
+            percent(idle),
+            percent(waited)
+        ),
+        format!(
+            "An operation used {} of its time on a processor, the device worked in {}: the \
+             remaining {} it waited for its turn, or for what others held.",
+            percent(own),
+            percent(device),
+            percent((1.0 - own - device).max(0.0))
+        ),
+    ];
+    Some(Candidate {
+        standing: Standing::cause(share),
+        claim: format!(
+            "Others had the processors of this machine: operations that the device had done \
+             waited for one in {} of the time.",
+            percent(share)
+        ),
+        evidence,
+        share: Some(share),
+        confidence: Confidence::Likely,
+        refuted_by: "The same rate on an idle machine.".into(),
+        experiment: subject.again(
+            "The same measurement with nothing else running, as `vmstat 1` shows before it: a \
+             higher rate speaks for it, the same rate against it.",
+        ),
+        remedy: "Find who it is with `top`, and stop it; or give the measurement precedence with \
+                 `nice -n -20` as root."
+            .into(),
+    })
+}

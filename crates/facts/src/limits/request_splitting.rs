@@ -1,0 +1,209 @@
+//! Requests larger than the kernel sends are split, and the pieces cost.
+
+use super::queue::{set, top};
+use super::reference::{Reference, best};
+use super::{Candidate, Standing, Subject};
+use crate::words::{percent, ratio};
+use diskfacts_plan::units::{show_duration, show_size, show_throughput};
+use diskfacts_plan::{CacheMode, Workload};
+use diskfacts_record::Confidence;
+
+pub(super) const NAME: &str = "request-splitting";
+
+/// Requests of the device per operation from which on operations are split.
+const PIECES: f64 = 1.5;
+/// How much larger the requests of a stage must be that shows what larger ones bring.
+const LARGER: f64 = 1.5;
+/// Bytes per second that any medium moves at least, and what a command costs at most,
+/// ns, where the run shows neither: of disks that turn (the inner zone of a drive of
+/// 2010; a command to a SATA drive that misses its read-ahead by a little), and of
+/// flash (SATA at 6 Gbit/s; a command that is carried out alone, by a bridge or an old
+/// controller, takes some tens of microseconds).
+const TURNING: (f64, f64) = (100e6, 200_000.0);
+const FLASH: (f64, f64) = (500e6, 80_000.0);
+
+pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
+    let workload = subject.workload();
+    let device = top(subject)?;
+    let largest = device.max_request_bytes.filter(|bytes| *bytes > 0)?;
+    if subject.imported() || !subject.moves_blocks() || workload.block_size <= largest {
+        return None;
+    }
+    // Through the page cache the window of read-ahead decides, and write-back joins
+    // and splits as it likes.
+    if workload.cache != CacheMode::Direct {
+        return None;
+    }
+    let work = subject.device_work()?;
+    let ops = subject.stage.sum(|trial| trial.ops) as f64;
+    let pieces = work.requests / ops;
+    if !pieces.is_finite() || pieces < PIECES {
+        return None;
+    }
+    let each_request_ns = subject.seconds() * 1e9 / work.requests;
+    let mean = work.bytes / work.requests;
+    let whole = 1.0 - 1.0 / pieces;
+    let pace = Pace {
+        each_ns: each_request_ns,
+        bytes: mean,
+        whole,
+    };
+    let (share, confidence, by) = pace.share(subject);
+    let mut evidence = vec![
+        format!(
+            "A block is {}, and the largest request that the kernel sends to {} is {}: {} \
+             requests were counted for each operation, of {} on average.",
+            show_size(workload.block_size),
+            device.name,
+            show_size(largest),
+            ratio(pieces),
+            show_size(mean as u64)
+        ),
+        format!(
+            "A request was completed every {}, that is {}.",
+            show_duration(each_request_ns as u64),
+            subject.rate().map_or_else(String::new, show_throughput)
+        ),
+    ];
+    evidence.push(by);
+    let kib = (workload.block_size / 1024).max(1).to_string();
+    let smaller = Workload {
+        block_size: largest,
+        ..workload.clone()
+    };
+    Some(Candidate {
+        standing: Standing::cause(share),
+        claim: format!(
+            "Each operation of {} is split into {} requests of at most {}, and what each request \
+             costs adds up.",
+            show_size(workload.block_size),
+            ratio(pieces),
+            show_size(largest)
+        ),
+        evidence,
+        share: Some(share),
+        confidence,
+        refuted_by: "The same rate with a larger limit.".into(),
+        experiment: subject.experiment(
+            "Blocks of just one request: as many bytes a second as with the large blocks say \
+             that large blocks gain nothing here; then the same with a larger limit.",
+            &[("one-request", smaller), ("split", workload.clone())],
+        ),
+        remedy: format!(
+            "{} `max_hw_sectors_kb` beside it is the most that the device takes.",
+            set(
+                subject,
+                device,
+                ("queue/max_sectors_kb", &kib),
+                (
+                    "host",
+                    &format!(
+                        "max_request = \"{}\"",
+                        show_size(workload.block_size).replace(' ', "")
+                    )
+                )
+            )
+        ),
+    })
+}
+
+/// How the device completes the requests of a stage.
+struct Pace {
+    /// From one to the next, ns.
+    each_ns: f64,
+    /// Bytes of one, on average.
+    bytes: f64,
+    /// Share of them that would not be without splitting.
+    whole: f64,
+}
+
+impl Pace {
+    /// What would go away without splitting, how sure that is, and by which figure.
+    fn share(&self, subject: &Subject<'_>) -> (f64, Confidence, String) {
+        let own = subject.rate().unwrap_or(f64::INFINITY);
+        if let Some(better) = with_larger_requests(subject, self.bytes) {
+            let share = (1.0 - own / better.rate).max(0.0);
+            let by = format!(
+                "{} reached {} with larger requests: {} of the time would be saved at that rate.",
+                better.label,
+                show_throughput(better.rate),
+                percent(share)
+            );
+            return (share, Confidence::Likely, by);
+        }
+        if let Some((label, bytes, ns)) = self.smaller(subject) {
+            let a_byte_ns = (self.each_ns - ns).max(0.0) / (self.bytes - bytes);
+            let cost_ns = (ns - a_byte_ns * bytes).clamp(0.0, self.each_ns);
+            let by = format!(
+                "{label} completed requests of {} every {}, hardly faster than these of {}: {} of \
+                 each is not for its bytes.",
+                show_size(bytes as u64),
+                show_duration(ns as u64),
+                show_size(self.bytes as u64),
+                show_duration(cost_ns as u64)
+            );
+            let share = cost_ns / self.each_ns * self.whole;
+            return (share, Confidence::Likely, by);
+        }
+        let (rate, most_ns) = if subject.rotates() == Some(false) {
+            FLASH
+        } else {
+            TURNING
+        };
+        let bytes_ns = self.bytes / rate * 1e9;
+        let cost_ns = (self.each_ns - bytes_ns).clamp(0.0, most_ns);
+        let by = format!(
+            "At {}, which any such device moves, {} take {}: {} of each request may be its cost.",
+            show_throughput(rate),
+            show_size(self.bytes as u64),
+            show_duration(bytes_ns as u64),
+            show_duration(cost_ns as u64)
+        );
+        let share = cost_ns / self.each_ns * self.whole;
+        (share, Confidence::Possible, by)
+    }
+
+    /// A stage of smaller requests that the device was as full of and completed no
+    /// faster than these, so that not their bytes but their number is what takes the
+    /// time: its name, the bytes of a request, and ns from one to the next. Of disks
+    /// that turn only what is done in order tells, because the rest is the arm.
+    fn smaller(&self, subject: &Subject<'_>) -> Option<(String, f64, f64)> {
+        const DEPTH: u64 = 8;
+        const FULL: f64 = 1.05;
+        let rotates = subject.rotates() != Some(false);
+        subject
+            .others()
+            .filter(|other| {
+                let workload = other.workload();
+                workload.cache == CacheMode::Direct
+                    && workload.operation == subject.workload().operation
+                    && workload.rate.is_none()
+                    && !workload.sync.each_write()
+                    && (other.in_order() || !rotates && workload.outstanding() >= DEPTH)
+            })
+            .filter_map(|other| {
+                let work = other.device_work()?;
+                let bytes = work.bytes / work.requests;
+                let ns = other.seconds() * 1e9 / work.requests;
+                let fits = bytes * LARGER <= self.bytes && ns <= self.each_ns * FULL;
+                fits.then(|| (other.stage.label(), bytes, ns))
+            })
+            .min_by(|a, b| a.2.total_cmp(&b.2))
+    }
+}
+
+/// The fastest stage of the same kind whose requests were larger, as with another
+/// setting.
+fn with_larger_requests(subject: &Subject<'_>, bytes: f64) -> Option<Reference> {
+    let workload = subject.workload();
+    best(subject, |other| {
+        let larger = other
+            .device_work()
+            .is_some_and(|work| work.bytes >= LARGER * bytes * work.requests);
+        larger
+            && other.workload().operation == workload.operation
+            && other.workload().cache == CacheMode::Direct
+            && other.in_order() == subject.in_order()
+            && other.workload().sync == workload.sync
+    })
+}

@@ -1,0 +1,78 @@
+//! The device stood still for a part of the time.
+
+use super::gaps::Gaps;
+use super::{Candidate, Standing, Subject};
+use crate::simulated::planted;
+use crate::words::{count, percent};
+use diskfacts_plan::units::show_duration;
+use diskfacts_record::Confidence;
+
+pub(super) const NAME: &str = "stall";
+
+/// Below this share of the time a silence is a detail of the tail.
+const SHARE_MIN: f64 = 0.05;
+
+pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
+    if !subject.reaches_device() || subject.workload().rate.is_some() {
+        return None;
+    }
+    let gaps = Gaps::of(subject);
+    let share = gaps.share();
+    if gaps.number < 2 || share < SHARE_MIN {
+        return None;
+    }
+    // Silences in other work too are the device's; those of one stage may be its place.
+    let elsewhere = subject
+        .others()
+        .filter(|other| Gaps::of(other).share() >= SHARE_MIN / 2.0);
+    let elsewhere = elsewhere.count();
+    let regular = gaps.regular();
+    let ns = |seconds: f64| show_duration((seconds * 1e9) as u64);
+    let mut evidence = vec![format!(
+        "{} in {}: {} in all, {} of the time, the longest {}.",
+        count(gaps.number as u64, "silence"),
+        ns(gaps.seconds),
+        ns(gaps.total_s),
+        percent(share),
+        ns(gaps.longest_s)
+    )];
+    if regular {
+        let mean = gaps.distances_s.iter().sum::<f64>() / gaps.distances_s.len() as f64;
+        evidence.push(format!("They come at equal distances, each {}.", ns(mean)));
+    }
+    if elsewhere > 0 {
+        evidence.push(format!(
+            "{} of the run had silences too.",
+            count(elsewhere as u64, "other stage")
+        ));
+    }
+    Some(Candidate {
+        standing: Standing::cause(share),
+        claim: format!(
+            "The device answered nothing for {} of the time, up to {} at once.",
+            percent(share),
+            ns(gaps.longest_s)
+        ),
+        evidence,
+        share: Some(share),
+        confidence: if regular || elsewhere > 0 {
+            Confidence::Certain
+        } else {
+            Confidence::Possible
+        },
+        refuted_by: "Operations that ended in the intervals that are counted as empty.".into(),
+        experiment: subject.again(
+            "If the device stands still, silences come again as often in the same time, whatever is \
+             done to it; if a place on it is slow, they come where that is read.",
+        ),
+        remedy: planted(subject.run(), "[faults.stall] and [faults.stuck]").map_or_else(
+            || {
+                "Look at what the kernel says at that time (`dmesg -T`: resets, timeouts), at the \
+                 cable and the controller, and whether the drive does something of its own \
+                 (`smartctl -a`: a self test)."
+                    .into()
+            },
+            |sentence| format!("{sentence}."),
+        ),
+    })
+}

@@ -1,0 +1,324 @@
+//! The stage that a limiter looks at, and what all of them ask of it.
+
+use super::spindle::Turns;
+use crate::figures::merged;
+use crate::rules::Context;
+use crate::stages::Stage;
+use crate::stats;
+use diskfacts_plan::{CacheMode, Operation, Pattern, Workload};
+use diskfacts_record::evidence::DeviceCounters;
+use diskfacts_record::{BlockDevice, Histogram, Run, StageFigures, TargetKind, Trial};
+use std::cell::OnceCell;
+
+/// One stage of a run, with the others beside it.
+#[derive(Debug)]
+pub struct Subject<'a> {
+    /// The run, all its stages and their figures.
+    pub context: &'a Context<'a>,
+    /// The stage.
+    pub stage: &'a Stage<'a>,
+    /// Its figures.
+    pub figures: &'a StageFigures,
+    histogram: OnceCell<Option<Histogram>>,
+    /// What is the same for all stages of the run.
+    pub(super) shared: &'a Shared,
+}
+
+/// What is worked out once for all stages of a run.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    /// The best rate of a stream of the medium, bytes/s.
+    pub(super) stream_rate: OnceCell<Option<f64>>,
+    /// The wait of whole revolutions that some stage shows, and its label.
+    pub(super) whole_wait: OnceCell<Option<(Turns, String)>>,
+    /// Whether single reads anywhere take milliseconds.
+    reads_as_an_arm: OnceCell<bool>,
+}
+
+/// The device work of a stage, as a host counts it: sums over its trials and over
+/// the devices that stand on no other.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct DeviceWork {
+    /// Requests completed: reads and writes.
+    pub requests: f64,
+    /// Bytes of these.
+    pub bytes: f64,
+    /// Reads completed.
+    pub reads: f64,
+    /// Bytes of these.
+    pub read_bytes: f64,
+    /// Writes completed.
+    pub writes: f64,
+    /// Bytes of these.
+    pub write_bytes: f64,
+    /// Flushes completed; absent where the kernel does not count them.
+    pub flushes: Option<f64>,
+    /// Seconds spent by the flushes.
+    pub flush_s: Option<f64>,
+    /// Seconds spent by all requests, added up.
+    pub waited_s: f64,
+    /// Seconds during which anything was in flight, of the busiest device.
+    pub busy_s: f64,
+}
+
+impl<'a> Subject<'a> {
+    /// A stage of a run.
+    pub(super) fn new(
+        context: &'a Context<'a>,
+        shared: &'a Shared,
+        stage: &'a Stage<'a>,
+        figures: &'a StageFigures,
+    ) -> Self {
+        Self {
+            context,
+            stage,
+            figures,
+            histogram: OnceCell::new(),
+            shared,
+        }
+    }
+
+    /// The run.
+    pub fn run(&self) -> &'a Run {
+        self.context.run
+    }
+
+    /// What was asked for.
+    pub fn workload(&self) -> &'a Workload {
+        &self.stage.trials[0].workload
+    }
+
+    /// The same with a change, for an experiment.
+    pub fn with(&self, change: impl FnOnce(&mut Workload)) -> Workload {
+        let mut workload = self.workload().clone();
+        // An experiment is a closed loop, and has its share of the time.
+        workload.rate = None;
+        change(&mut workload);
+        workload
+    }
+
+    /// Its trials, at least one.
+    pub fn trials(&self) -> &[&'a Trial] {
+        &self.stage.trials
+    }
+
+    /// Whether the run is read from a document, so that there is no evidence.
+    pub fn imported(&self) -> bool {
+        self.run().target.kind == TargetKind::Imported
+    }
+
+    /// The other stages that moved blocks of the target, with their figures.
+    pub fn others(&self) -> impl Iterator<Item = Subject<'a>> + '_ {
+        let this = self.stage;
+        self.all()
+            .filter(move |other| !std::ptr::eq(other.stage, this))
+    }
+
+    /// All stages that moved blocks of the target.
+    pub(super) fn all(&self) -> impl Iterator<Item = Subject<'a>> + use<'a> {
+        let (context, shared) = (self.context, self.shared);
+        context
+            .each()
+            .filter(|(stage, _)| !stage.is_null() && !stage.workload().operation.on_files())
+            .map(move |(stage, figures)| Subject::new(context, shared, stage, figures))
+    }
+
+    /// Seconds of all trials.
+    pub fn seconds(&self) -> f64 {
+        self.trials().iter().map(|trial| trial.seconds).sum()
+    }
+
+    /// Operations per second, median of the trials; `None` when it is 0 or unknown.
+    pub fn iops(&self) -> Option<f64> {
+        positive(self.figures.iops.median)
+    }
+
+    /// Bytes per second, median of the trials; `None` when it is 0 or unknown.
+    pub fn rate(&self) -> Option<f64> {
+        positive(self.figures.throughput_bytes_per_s.median)
+    }
+
+    /// Nanoseconds from one completion to the next, on average: `1 / iops`.
+    pub fn each_ns(&self) -> Option<f64> {
+        Some(1e9 / self.iops()?)
+    }
+
+    /// Mean latency of an operation, nanoseconds; worked out from the rate where
+    /// one operation at a time was in flight and no latency is known.
+    pub fn latency_ns(&self) -> Option<f64> {
+        let mean = self.figures.latency_ns.mean.and_then(positive);
+        mean.or_else(|| {
+            (self.workload().outstanding() == 1)
+                .then(|| self.each_ns())
+                .flatten()
+        })
+    }
+
+    /// Operations in flight on average, median of the trials: by Little's law the
+    /// latencies over the time. What was asked for where that is not known.
+    pub fn depth(&self) -> f64 {
+        let seen: Vec<f64> = self
+            .trials()
+            .iter()
+            .map(|trial| trial.evidence.engine.mean_depth)
+            .filter(|depth| *depth > 0.0)
+            .collect();
+        stats::median(&seen).unwrap_or_else(|| self.workload().outstanding() as f64)
+    }
+
+    /// Latencies of all operations of all trials; `None` when the run was loaded
+    /// without them, or has none.
+    pub fn histogram(&self) -> Option<&Histogram> {
+        let all = || {
+            let merged = merged(&self.stage.trials)?;
+            let measured = merged.measured(self.workload());
+            (!measured.is_empty()).then_some(measured)
+        };
+        self.histogram.get_or_init(all).as_ref()
+    }
+
+    /// Whether blocks of the target are moved, and not files made or asked for.
+    pub fn moves_blocks(&self) -> bool {
+        !self.workload().operation.on_files()
+    }
+
+    /// Whether blocks are visited in order.
+    pub fn in_order(&self) -> bool {
+        self.workload().pattern == Pattern::Sequential
+    }
+
+    /// Whether blocks are visited anywhere.
+    pub fn scattered(&self) -> bool {
+        matches!(
+            self.workload().pattern,
+            Pattern::Random | Pattern::Zipf { .. }
+        )
+    }
+
+    /// Operations in flight that were asked for, over all streams, at least 1.
+    pub fn outstanding(&self) -> f64 {
+        self.workload().outstanding().max(1) as f64
+    }
+
+    /// Whether blocks of the target are moved, and memory of the host serves less
+    /// than half of them: what a device can have limited. Of a document that is not
+    /// known, so there writes through the page cache are not taken for the device's
+    /// unless they are synced.
+    pub fn reaches_device(&self) -> bool {
+        let workload = self.workload();
+        let to_memory = self.imported()
+            && workload.operation.writes()
+            && workload.cache != CacheMode::Direct
+            && !workload.sync.each_write()
+            && !workload.sync.at_end();
+        self.moves_blocks() && self.from_memory() < 0.5 && !to_memory
+    }
+
+    /// Mean time of a flush and how many there are for each operation, as the
+    /// devices counted them; `None` where they were not counted, or there was none.
+    pub fn flushes(&self) -> Option<(f64, f64)> {
+        let work = self.device_work()?;
+        let flushes = work.flushes.filter(|n| *n > 0.0)?;
+        let ops: u64 = self.trials().iter().map(|trial| trial.ops).sum();
+        let mean_ns = work.flush_s? * 1e9 / flushes;
+        (ops > 0).then(|| (mean_ns, flushes / ops as f64))
+    }
+
+    /// Whether nothing is written.
+    pub fn only_reads(&self) -> bool {
+        self.workload().operation == Operation::Read
+    }
+
+    /// Whether nothing is read.
+    pub fn only_writes(&self) -> bool {
+        self.workload().operation == Operation::Write
+    }
+
+    /// Share of the bytes that memory of the host served.
+    pub fn from_memory(&self) -> f64 {
+        self.figures.layers.page_cache
+    }
+
+    /// The devices that stand on no other.
+    pub fn leaves(&self) -> impl Iterator<Item = &'a BlockDevice> {
+        self.run().stack.leaves()
+    }
+
+    /// Whether the disks rotate: all of them, or none; `None` when they differ or
+    /// when the kernel does not say. What a hypervisor shows as rotating may be
+    /// anything (virtio disks say so unless they are told otherwise), so there it is
+    /// believed only of a target whose reads anywhere are as slow as those of an arm.
+    pub fn rotates(&self) -> Option<bool> {
+        let mut said = self.leaves().map(|leaf| leaf.rotational);
+        let first = said.next()??;
+        let one = said.all(|other| other == Some(first)).then_some(first)?;
+        let run = self.run();
+        let virtual_disk =
+            run.target.kind != TargetKind::Simulated && run.machine.virtualization.is_some();
+        let arm = || {
+            *self
+                .shared
+                .reads_as_an_arm
+                .get_or_init(|| self.reads_as_an_arm())
+        };
+        (!(one && virtual_disk) || arm()).then_some(one)
+    }
+
+    /// Whether single reads anywhere take milliseconds, in whatever stage of the run.
+    fn reads_as_an_arm(&self) -> bool {
+        /// A seek and half a revolution of the fastest disks take twice that.
+        const ARM_NS: f64 = 2.5e6;
+        let run = self.run();
+        let mut seen = false;
+        let slow = run.trials.iter().all(|trial| {
+            let workload = &trial.workload;
+            let alone = workload.operation == Operation::Read
+                && workload.outstanding() == 1
+                && matches!(workload.pattern, Pattern::Random | Pattern::Zipf { .. })
+                && trial.layers.page_cache < 0.1;
+            seen |= alone;
+            !alone || trial.latency_ns.mean.is_some_and(|mean| mean >= ARM_NS)
+        });
+        seen && slow
+    }
+
+    /// What the leaves did during the trials; `None` when one of the trials does
+    /// not know.
+    pub fn device_work(&self) -> Option<DeviceWork> {
+        let mut sum = DeviceWork {
+            flushes: Some(0.0),
+            flush_s: Some(0.0),
+            ..DeviceWork::default()
+        };
+        for trial in self.trials() {
+            let mut leaves = trial.evidence.devices.iter().filter(|d| d.leaf).peekable();
+            leaves.peek()?;
+            let mut busy_ms = 0;
+            for device in leaves {
+                sum.add(device);
+                busy_ms = busy_ms.max(device.busy_ms);
+            }
+            sum.busy_s += busy_ms as f64 / 1e3;
+        }
+        Some(sum)
+    }
+}
+
+impl DeviceWork {
+    fn add(&mut self, device: &DeviceCounters) {
+        self.reads += device.reads as f64;
+        self.writes += device.writes as f64;
+        self.requests = self.reads + self.writes;
+        self.read_bytes += device.read_bytes as f64;
+        self.write_bytes += device.write_bytes as f64;
+        self.bytes = self.read_bytes + self.write_bytes;
+        self.waited_s += (device.read_ms + device.write_ms) as f64 / 1e3;
+        let both = |sum: Option<f64>, more: Option<f64>| Some(sum? + more?);
+        self.flushes = both(self.flushes, device.flushes.map(|n| n as f64));
+        self.flush_s = both(self.flush_s, device.flush_ms.map(|ms| ms as f64 / 1e3));
+    }
+}
+
+fn positive(value: f64) -> Option<f64> {
+    (value.is_finite() && value > 0.0).then_some(value)
+}

@@ -1,0 +1,100 @@
+//! Rates that something outside the workload holds down: whether a stage was held at
+//! one exact rate, and whether it had a faster time before.
+
+use super::Subject;
+use super::course::{Course, Plateau, Step};
+use crate::words::percent;
+use diskfacts_plan::units::{rate_digits, show_duration, show_throughput};
+
+/// A limiter lets operations pass at equal distances: the counts of a point differ by
+/// one or two. What a device does by itself differs by more: the places, the dies.
+const FLAT: f64 = 0.015;
+/// A count of so many differs by one or two for no other reason than where the points
+/// begin, so fewer do not show it.
+const COUNTED_MIN: f64 = 20.0;
+const COUNTED_OFF: f64 = 0.8;
+/// And latencies, which are the wait for one's turn: 90th percentile over the median.
+const EVEN: f64 = 1.03;
+/// A step explains this share of all scatter, and is this large.
+const EXPLAINED: f64 = 0.7;
+const STEP_MIN: f64 = 1.2;
+/// From this block size on a stage is one of bytes rather than of operations: clouds
+/// count operations of up to 256 KiB as one, and limit bytes besides.
+const OF_BYTES: u64 = 64 << 10;
+
+/// A stage that ran faster at first and then was held at one rate.
+#[derive(Debug, Clone)]
+pub(super) struct Held {
+    pub(super) step: Step,
+    /// Whether the lower rate was exact.
+    pub(super) flat: bool,
+}
+
+impl Held {
+    pub(super) fn of(subject: &Subject<'_>) -> Option<Self> {
+        let course = Course::of(subject).step();
+        // Large transfers are few, and what they are compared with is the first of them.
+        let finely = || {
+            of_bytes(subject)
+                .then(|| Course::finely(subject).step())
+                .flatten()
+        };
+        let step = course.or_else(finely)?;
+        let down = step.before.rate >= STEP_MIN * step.after.rate;
+        (down && step.explained >= EXPLAINED).then_some(Self {
+            step,
+            flat: even(&step.after),
+        })
+    }
+
+    /// What of the time would go away at the first rate.
+    pub(super) fn share(&self) -> f64 {
+        let Step { before, after, .. } = self.step;
+        let slow = after.seconds / (before.seconds + after.seconds);
+        slow * (1.0 - after.rate / before.rate)
+    }
+
+    pub(super) fn line(&self, subject: &Subject<'_>) -> String {
+        let Step { before, after, .. } = self.step;
+        let show = |rate: f64| show_rate(subject, rate);
+        format!(
+            "For {} it did {}, then {} for {}; points of the second part differ by {}.",
+            show_duration((before.seconds * 1e9) as u64),
+            show(before.rate),
+            show(after.rate),
+            show_duration((after.seconds * 1e9) as u64),
+            percent(after.scatter)
+        )
+    }
+}
+
+/// Operations a second in the unit that a stage is about.
+pub(super) fn show_rate(subject: &Subject<'_>, iops: f64) -> String {
+    if of_bytes(subject) {
+        show_throughput(iops * subject.workload().block_size as f64)
+    } else {
+        format!("{} operations/s", rate_digits(iops))
+    }
+}
+
+/// Whether a stage is one of bytes rather than of operations.
+pub(super) fn of_bytes(subject: &Subject<'_>) -> bool {
+    subject.workload().block_size >= OF_BYTES
+}
+
+/// Whether all of a stage ran at one exact rate.
+pub(super) fn is_flat(subject: &Subject<'_>) -> bool {
+    let latency = &subject.figures.latency_ns;
+    let even = latency
+        .p50
+        .zip(latency.p90)
+        .is_some_and(|(p50, p90)| p90 as f64 <= EVEN * p50 as f64);
+    let course = Course::of(subject).whole();
+    even && course.is_none_or(|plateau| self::even(&plateau))
+}
+
+/// Whether a plateau is one exact rate, as far as counts can show it.
+fn even(plateau: &Plateau) -> bool {
+    let off = FLAT.max(COUNTED_OFF / plateau.operations);
+    plateau.operations >= COUNTED_MIN && plateau.scatter <= off
+}

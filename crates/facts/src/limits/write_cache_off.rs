@@ -1,0 +1,155 @@
+//! The drive does not keep writes back: each goes to the medium before it is answered.
+
+use super::spindle::{arithmetic, stream_rate, turns, wait_ns};
+use super::{Candidate, Standing, Subject};
+use crate::simulated::edit_profile;
+use crate::words::percent;
+use diskfacts_plan::SyncMode;
+use diskfacts_plan::units::{show_duration, show_throughput};
+use diskfacts_record::Confidence;
+
+pub(super) const NAME: &str = "write-cache-off";
+
+/// Larger blocks take more time on the medium than getting there does, bytes.
+const SMALL: u64 = 128 << 10;
+/// A write to a platter takes at least this share of a revolution of 15 000 rpm, ns:
+/// half of its 4 ms. What is faster was kept in some cache, whatever the kernel says.
+const TURNING_NS: f64 = 2e6;
+/// A program of flash takes 0.2 to 3 ms (data sheets of TLC and QLC NAND); what is
+/// faster was answered from memory that survives.
+const PROGRAM_NS: f64 = 0.15e6;
+/// Below this share of the time there is nothing to gain.
+const SHARE_MIN: f64 = 0.05;
+
+pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
+    let workload = subject.workload();
+    if !subject.only_writes() || !subject.reaches_device() || workload.block_size > SMALL {
+        return None;
+    }
+    let off = subject.leaves().next().is_some()
+        && subject
+            .leaves()
+            .all(|leaf| leaf.write_cache.as_deref() == Some("write through"));
+    let forced = matches!(workload.sync, SyncMode::ODsync | SyncMode::OSync)
+        && subject.leaves().any(|leaf| leaf.fua == Some(true));
+    if !off && !forced {
+        return None;
+    }
+    let turning = subject.rotates()?;
+    let each_ns = subject.each_ns()?;
+    let least_ns = if turning { TURNING_NS } else { PROGRAM_NS };
+    if each_ns < least_ns {
+        return None;
+    }
+    let mut evidence = vec![said(off)];
+    let bytes_ns = stream_rate(subject).map(|rate| workload.block_size as f64 / rate * 1e9);
+    // What a cache would make of it: blocks one behind the other at the rate of the
+    // medium; blocks anywhere are sorted by it, which saves about half.
+    let without_ns = if subject.in_order() {
+        bytes_ns.unwrap_or_else(|| workload.block_size as f64 / 100e6 * 1e9)
+    } else {
+        each_ns / 2.0
+    };
+    let share = (1.0 - without_ns / each_ns).clamp(0.0, 1.0);
+    if let Some(found) = turns(wait_ns(subject, each_ns)).filter(|_| turning && subject.in_order())
+    {
+        evidence.push(format!(
+            "{}.",
+            arithmetic(found.rpm, wait_ns(subject, each_ns))
+        ));
+    }
+    evidence.push(format!(
+        "A write of {} takes {}, {}; at the rate of the medium its bytes take {}.",
+        diskfacts_plan::units::show_size(workload.block_size),
+        show_duration(each_ns.round() as u64),
+        show_throughput(subject.rate()?),
+        show_duration(without_ns.round() as u64)
+    ));
+    if share < SHARE_MIN {
+        return None;
+    }
+    // Where each write is synced, a cache would have to be emptied each time. Flash that
+    // survives a power cut says `write through` too, and answers from its memory.
+    let of_use = (!workload.sync.each_write() || (forced && !turning))
+        && (turning || forced || slower_than_reads(subject));
+    Some(Candidate {
+        standing: if of_use {
+            Standing::cause(share)
+        } else {
+            Standing::Beside
+        },
+        claim: format!(
+            "The drive keeps no writes back, so each goes to the {} before it is answered: {} of \
+             its time.",
+            if turning { "platter" } else { "flash" },
+            percent(share)
+        ),
+        evidence,
+        share: Some(share),
+        confidence: if turning || forced {
+            Confidence::Likely
+        } else {
+            Confidence::Possible
+        },
+        refuted_by: "The same time for each write after the cache was switched on.".into(),
+        experiment: subject.experiment(
+            "Once as it is, and once more after the cache was switched on: if the cache is the \
+             cause, `small` becomes nearly as fast as `large`; if not, it stays.",
+            &[
+                ("small", subject.with(|w| w.sync = SyncMode::None)),
+                (
+                    "large",
+                    subject.with(|w| {
+                        w.sync = SyncMode::None;
+                        w.block_size = 4 << 20;
+                    }),
+                ),
+            ],
+        ),
+        remedy: remedy(subject, forced && !off),
+    })
+}
+
+/// Whether writes of one size take longer than reads of it: no way to the device, which
+/// both go, is the reason then.
+fn slower_than_reads(subject: &Subject<'_>) -> bool {
+    let mut reads = subject.others().filter(|other| {
+        other.only_reads()
+            && other.workload().block_size == subject.workload().block_size
+            && other.workload().outstanding() == subject.workload().outstanding()
+    });
+    let read = reads.find_map(|other| other.each_ns());
+    subject
+        .each_ns()
+        .zip(read)
+        .is_none_or(|(write, read)| write > 2.0 * read)
+}
+
+fn said(off: bool) -> String {
+    if off {
+        "The kernel knows of no volatile write cache on the device (`write through`), and writes \
+         take as long as the medium needs."
+            .into()
+    } else {
+        "Each write asks to be on the medium when it returns (O_DSYNC on a device with FUA).".into()
+    }
+}
+
+fn remedy(subject: &Subject<'_>, forced: bool) -> String {
+    if forced {
+        return "Open without O_DSYNC and sync where it matters, so that several writes share a \
+                flush."
+            .into();
+    }
+    if let Some(edit) = edit_profile(subject.run(), "set enabled = true in [hdd.write_cache]") {
+        return edit;
+    }
+    let device = subject
+        .leaves()
+        .next()
+        .map_or("/dev/sdX", |leaf| leaf.path.as_str());
+    format!(
+        "Switch the cache on, where what is written can be lost in a power cut or is synced where \
+         it matters: `hdparm -W1 {device}` (SATA), `sdparm --set=WCE {device}` (SAS)."
+    )
+}

@@ -1,0 +1,78 @@
+//! What the machine around a trial did and allowed: its dirty pages, its
+//! processors, the limits of its control groups, the journal of its filesystem.
+
+use serde::{Deserialize, Serialize};
+
+/// Dirty pages of the whole machine (`/proc/vmstat`; kernel:
+/// `mm/page-writeback.c`). Writers through the page cache are held back from half
+/// way between the two limits on, and at the upper one they wait for the devices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct WriteBack {
+    /// Bytes of dirty pages at which writers wait (`nr_dirty_threshold`).
+    pub dirty_limit_bytes: u64,
+    /// Bytes of dirty pages at which write-back begins by itself
+    /// (`nr_dirty_background_threshold`).
+    pub dirty_background_bytes: u64,
+    /// Bytes dirty or being written when the window opened (`nr_dirty` and
+    /// `nr_writeback`).
+    pub dirty_before_bytes: u64,
+    /// The same when it was closed.
+    pub dirty_after_bytes: u64,
+    /// Bytes that became dirty in between, by whomever (`nr_dirtied`).
+    pub dirtied_bytes: u64,
+    /// Bytes that were written back in between (`nr_written`).
+    pub written_bytes: u64,
+}
+
+/// What a limit of a control group is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitOf {
+    /// Bytes read.
+    ReadBytes,
+    /// Bytes written.
+    WriteBytes,
+    /// Reads that the device is sent, after splitting and joining.
+    Reads,
+    /// Writes that the device is sent, after splitting and joining.
+    Writes,
+}
+
+/// A limit that holds for the I/O of this process on one device: of its control
+/// group, or of one above (kernel: `block/blk-throttle.c`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IoLimit {
+    /// Name of the device in the kernel.
+    pub device: String,
+    /// What it is on.
+    pub of: LimitOf,
+    /// So many per second.
+    pub per_s: u64,
+    /// The file that says so: `.../io.max`, `.../blkio.throttle.read_bps_device`.
+    pub file: String,
+}
+
+/// Time of all processors of the machine together, whoever used them, nanoseconds
+/// in ticks of 10 ms (`/proc/stat`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Processors {
+    /// In programs.
+    pub user_ns: u64,
+    /// In the kernel, its own threads among it, without interrupts.
+    pub system_ns: u64,
+    /// In interrupts, soft ones too.
+    pub interrupt_ns: u64,
+    /// Doing nothing, waiting for I/O or not.
+    pub idle_ns: u64,
+}
+
+/// What the journal of the filesystem did, for whomever.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Journal {
+    /// Which one: `jbd2` (ext4), `xfs`, `simulated`.
+    pub kind: String,
+    /// Times that it was written: transactions of jbd2, log writes of XFS.
+    pub commits: u64,
+    /// Bytes that it wrote; jbd2 does not tell.
+    pub bytes: Option<u64>,
+}

@@ -1,0 +1,248 @@
+//! What limited each stage: the first explanation with its arithmetic, how sure it is,
+//! what would settle it and what to do; the others in a line each.
+//!
+//! Stages with the same first explanation are one block, because a survey has a dozen
+//! stages and one disk.
+
+use super::look::Style;
+use super::page::Page;
+use super::words::{add_once, list};
+use diskfacts_plan::plan::stage_label;
+use diskfacts_record::{Confidence, Limit, StageLimits};
+
+/// Where the texts of a block begin.
+const COLUMN: usize = 16;
+/// Claims of a block that are told; a matrix has more stages that are alike.
+const CLAIMS: usize = 4;
+/// Lines of arithmetic, and further explanations.
+const LINES: usize = 3;
+const FURTHER: usize = 3;
+
+/// Stages whose first explanation has one name.
+struct Block<'a> {
+    limiter: &'a str,
+    /// Each with its first limit, in the order of the run.
+    stages: Vec<(&'a StageLimits, &'a Limit)>,
+}
+
+/// Nothing for a run of which nothing is explained.
+pub(crate) fn write(page: &mut Page<'_>, id: &str, limits: &[StageLimits]) {
+    let blocks = blocks(limits);
+    if blocks.is_empty() {
+        return;
+    }
+    page.heading("What limited it");
+    for (i, block) in blocks.iter().enumerate() {
+        if i > 0 {
+            page.blank();
+        }
+        write_block(page, id, block);
+    }
+    let unknown: Vec<String> = limits
+        .iter()
+        .filter(|stage| stage.limits.is_empty())
+        .map(label)
+        .collect();
+    if !unknown.is_empty() {
+        page.blank();
+        let text = format!("The evidence does not say what limited {}.", few(&unknown));
+        page.paragraph(0, Style::Plain, &text);
+    }
+}
+
+fn blocks(limits: &[StageLimits]) -> Vec<Block<'_>> {
+    let mut blocks: Vec<Block<'_>> = Vec::new();
+    for stage in limits {
+        let Some(first) = stage.limits.first() else {
+            continue;
+        };
+        match blocks
+            .iter_mut()
+            .find(|block| block.limiter == first.limiter)
+        {
+            Some(block) => block.stages.push((stage, first)),
+            None => blocks.push(Block {
+                limiter: &first.limiter,
+                stages: vec![(stage, first)],
+            }),
+        }
+    }
+    blocks
+}
+
+fn write_block(page: &mut Page<'_>, id: &str, block: &Block<'_>) {
+    let (stage, limit) = clearest(block);
+    let names: Vec<String> = block.stages.iter().map(|(stage, _)| label(stage)).collect();
+    let title = format!("{}:", block.limiter);
+    page.titled(0, (Style::Heading, &title), 4, Style::Heading, &few(&names));
+    let row = |page: &mut Page<'_>, label: &str, text: &str| {
+        page.labelled(4, (Style::Plain, label), COLUMN - 4, Style::Plain, text);
+    };
+    if block.stages.len() == 1 {
+        row(page, "Claim", &limit.claim);
+    } else {
+        let shown = block.stages.iter().take(CLAIMS);
+        for (i, (stage, limit)) in shown.enumerate() {
+            let claim = format!("{}: {}", label(stage), limit.claim);
+            row(page, if i == 0 { "Claim" } else { "" }, &claim);
+        }
+        let more = block.stages.len().saturating_sub(CLAIMS);
+        if more > 0 {
+            row(page, "", &format!("And {more} more like these."));
+        }
+    }
+    for (i, line) in limit.evidence.iter().take(LINES).enumerate() {
+        row(page, if i == 0 { "Arithmetic" } else { "" }, line);
+    }
+    row(page, "How sure", confidence(limit.confidence));
+    row(page, "Settle", &limit.experiment.question);
+    if limit.experiment.plan.is_some() {
+        // Two lines, as a shell takes them, because most do not fit into one.
+        verbatim(
+            page,
+            &format!("diskfacts show {id} --settle {} \\", stage.stage),
+        );
+        verbatim(page, "  > settle.toml");
+    }
+    verbatim(page, &limit.experiment.command);
+    row(page, "What to do", &limit.remedy);
+    further(page, block);
+}
+
+fn verbatim(page: &mut Page<'_>, command: &str) {
+    page.verbatim((Style::Plain, ""), COLUMN, command);
+}
+
+/// The stage of a block whose limit accounts for most: its arithmetic stands for all.
+fn clearest<'a>(block: &Block<'a>) -> (&'a StageLimits, &'a Limit) {
+    let share = |limit: &Limit| limit.share.unwrap_or(0.0);
+    let mut best = block.stages[0];
+    for one in &block.stages[1..] {
+        if share(one.1) > share(best.1) {
+            best = *one;
+        }
+    }
+    best
+}
+
+/// What else holds of these stages: each explanation once, with its stages.
+fn further(page: &mut Page<'_>, block: &Block<'_>) {
+    let mut others: Vec<(&Limit, Vec<String>)> = Vec::new();
+    for (stage, _) in &block.stages {
+        for limit in stage.limits.iter().skip(1) {
+            let known = others
+                .iter_mut()
+                .find(|(other, _)| other.limiter == limit.limiter);
+            match known {
+                Some((_, stages)) => add_once(stages, label(stage)),
+                None => others.push((limit, vec![label(stage)])),
+            }
+        }
+    }
+    let several = block.stages.len() > 1;
+    for (i, (limit, stages)) in others.iter().take(FURTHER).enumerate() {
+        let text = if several {
+            format!("{} ({}): {}", limit.limiter, few(stages), limit.claim)
+        } else {
+            format!("{}: {}", limit.limiter, limit.claim)
+        };
+        let label = if i == 0 { "Also" } else { "" };
+        page.labelled(4, (Style::Plain, label), COLUMN - 4, Style::Plain, &text);
+    }
+}
+
+fn label(stage: &StageLimits) -> String {
+    stage_label(&stage.stage, &stage.settings)
+}
+
+/// Names while they are few, else the first and how many.
+fn few(names: &[String]) -> String {
+    const FEW: usize = 6;
+    if names.len() <= FEW {
+        list(names)
+    } else {
+        format!(
+            "{} and {} more stages",
+            names[..2].join(", "),
+            names.len() - 2
+        )
+    }
+}
+
+fn confidence(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::Certain => "certain: counted, not inferred",
+        Confidence::Likely => "likely: the best explanation of what was seen",
+        Confidence::Possible => "possible: one explanation among several",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::Look;
+    use super::*;
+    use diskfacts_record::Experiment;
+    use std::collections::BTreeMap;
+
+    fn limit(limiter: &str, share: f64) -> Limit {
+        Limit {
+            limiter: limiter.into(),
+            claim: format!("It is {limiter}."),
+            evidence: vec![format!("{share} is the share.")],
+            share: Some(share),
+            confidence: Confidence::Likely,
+            refuted_by: "Nothing.".into(),
+            experiment: Experiment {
+                question: "Is it?".into(),
+                command: "diskfacts measure /srv --plan settle.toml".into(),
+                plan: Some("name = \"settle\"".into()),
+            },
+            remedy: "Wait.".into(),
+        }
+    }
+
+    fn stage(name: &str, limits: Vec<Limit>) -> StageLimits {
+        StageLimits {
+            stage: name.into(),
+            settings: BTreeMap::new(),
+            limits,
+        }
+    }
+
+    fn text(limits: &[StageLimits]) -> String {
+        let look = Look {
+            width: 80,
+            colour: false,
+            unicode: false,
+        };
+        let mut page = Page::new(&look);
+        write(&mut page, "20261121-041250-208d", limits);
+        page.finish()
+    }
+
+    #[test]
+    fn stages_with_the_same_first_limit_are_one_block_with_the_clearest_arithmetic() {
+        let said = text(&[
+            stage("a", vec![limit("rotation", 0.5), limit("seek", 0.4)]),
+            stage("b", vec![limit("media-rate", 1.0)]),
+            stage("c", vec![limit("rotation", 0.9), limit("seek", 0.1)]),
+            stage("d", Vec::new()),
+        ]);
+        assert_eq!(said.matches("rotation: a and c").count(), 1, "{said}");
+        assert!(
+            said.contains("0.9 is the share.") && !said.contains("0.5 is"),
+            "{said}"
+        );
+        assert!(said.contains("--settle c \\\n"), "{said}");
+        assert!(said.contains("seek (a and c): It is seek."), "{said}");
+        assert!(said.contains("media-rate: b"), "{said}");
+        assert!(said.contains("does not say what limited d."), "{said}");
+        assert!(said.lines().all(|line| line.len() <= 80), "{said}");
+    }
+
+    #[test]
+    fn a_run_of_which_nothing_is_explained_has_no_section() {
+        assert_eq!(text(&[]), "");
+        assert_eq!(text(&[stage("a", Vec::new())]), "");
+    }
+}
