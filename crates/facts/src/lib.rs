@@ -7,6 +7,7 @@
 //!   [`rules::all`].
 //! * [`limits()`]: what limited each stage, with the arithmetic; the table of
 //!   candidates is [`limits::all`].
+//! * [`advise()`]: which of the options that were measured suits a use.
 //! * [`verdicts()`]: how the target does for known uses; the table is [`uses()`].
 //! * [`stats`]: the statistics they rest on, each with its source.
 //!
@@ -15,6 +16,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod advise;
 pub mod figures;
 mod journal;
 pub mod layers;
@@ -33,6 +35,7 @@ pub mod verdicts;
 mod words;
 mod write_matrix;
 
+pub use advise::advise;
 pub use figures::figures;
 pub use layers::layers;
 pub use limits::limits;

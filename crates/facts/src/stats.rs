@@ -10,9 +10,11 @@ mod fairness;
 mod median_interval;
 mod order;
 mod percentile;
+mod student;
 
 pub use dixon::{dixon_critical_99, dixon_q};
 pub use fairness::fairness;
 pub use median_interval::{MedianInterval, median_interval};
 pub use order::{finite_sorted, mad, median, quantile};
 pub use percentile::percentile_interval;
+pub use student::student_t_975;

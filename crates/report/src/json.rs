@@ -2,10 +2,12 @@
 //! `docs/reference/simulated-disks.md` describe every key, and
 //! `docs/reference/run.schema.json` is the JSON Schema of [`run`].
 
+mod advise;
 mod imported;
 mod reproduction;
 mod runs;
 
+pub use advise::advice;
 pub use imported::imports;
 pub use reproduction::reproduction;
 pub use runs::runs;

@@ -10,6 +10,7 @@
 //! control characters escaped, so that none can move the cursor or change what
 //! the terminal shows.
 
+mod advise;
 mod copy;
 mod devices;
 mod files;
@@ -35,6 +36,7 @@ mod verdicts;
 mod words;
 mod wrap;
 
+pub use advise::advice;
 pub use devices::devices;
 pub use imports::{formats, imports};
 pub use look::Look;

@@ -1,0 +1,237 @@
+//! Which options there are, and in which tests they meet.
+
+use super::cells::Cell;
+use super::dimension::{Dimension, Unit};
+use super::interval::{self, Measured};
+use std::collections::BTreeMap;
+
+/// One thing that could be chosen: a volume, a setting, a combination of settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// As it is called: `Raid6`, or `read_ahead=1024K, scheduler=cfq` where several
+    /// things differ.
+    pub name: String,
+    /// What it is told from the others by.
+    pub settings: BTreeMap<String, String>,
+    /// Ids of the runs that measured it.
+    pub runs: Vec<String>,
+    /// What its names or its stack say of it being flash: `None` when they do not.
+    pub flash: Option<bool>,
+}
+
+/// What was measured of several options in the same way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Test {
+    /// What it is about.
+    pub dimension: Dimension,
+    /// Name of the stage.
+    pub stage: String,
+    /// How its values are to be read.
+    pub unit: Unit,
+    /// What was measured of each option, in their order; `None` where nothing was.
+    pub measured: Vec<Option<Measured>>,
+}
+
+/// Options that meet in tests, directly or by way of others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// The options, in the order in which they were measured.
+    pub options: Vec<Choice>,
+    /// The tests that at least two of them took.
+    pub tests: Vec<Test>,
+}
+
+type Key = BTreeMap<String, String>;
+
+/// The groups of options, and what was measured of one option only.
+pub(super) fn groups(cells: &[Cell<'_>]) -> (Vec<Group>, Vec<String>) {
+    let mut tests: Vec<Vec<&Cell<'_>>> = Vec::new();
+    for cell in cells {
+        let same = |of: &&mut Vec<&Cell<'_>>| {
+            of[0].dimension == cell.dimension
+                && of[0].stage == cell.stage
+                && of[0].conditions == cell.conditions
+        };
+        match tests.iter_mut().find(same) {
+            Some(test) => test.push(cell),
+            None => tests.push(vec![cell]),
+        }
+    }
+    let keys = keys(&tests);
+    let of = |cell: &Cell<'_>| -> Key {
+        let told = cell.attributes.iter();
+        told.filter(|(key, _)| keys.contains(key)).cloned().collect()
+    };
+    let mut options: Vec<Key> = Vec::new();
+    for cell in cells {
+        let key = of(cell);
+        if !options.contains(&key) {
+            options.push(key);
+        }
+    }
+    // By test: for each option its cells.
+    let laid: Vec<Vec<Vec<&Cell<'_>>>> = tests
+        .iter()
+        .map(|test| {
+            let takes = |option: &Key| test.iter().copied().filter(|c| of(c) == *option).collect();
+            options.iter().map(takes).collect()
+        })
+        .collect();
+    let mut alone = Vec::new();
+    let mut root: Vec<usize> = (0..options.len()).collect();
+    for (test, by_option) in tests.iter().zip(&laid) {
+        let taken: Vec<usize> = (0..options.len()).filter(|i| !by_option[*i].is_empty()).collect();
+        if let [only] = taken[..] {
+            let said = format!("{} ({})", test[0].stage, name(&options[only]));
+            if !alone.contains(&said) {
+                alone.push(said);
+            }
+            continue;
+        }
+        let joined: Vec<usize> = taken.iter().map(|i| root[*i]).collect();
+        for place in &mut root {
+            if joined.contains(place) {
+                *place = joined[0];
+            }
+        }
+    }
+    let mut groups = Vec::new();
+    for first in 0..options.len() {
+        let members: Vec<usize> = (0..options.len()).filter(|i| root[*i] == root[first]).collect();
+        if members[0] == first && members.len() > 1 {
+            groups.push(group(&members, &options, &laid));
+            // Trials without a figure are no measurement.
+            groups.retain(|group| !group.tests.is_empty());
+        }
+    }
+    (groups, alone)
+}
+
+/// The keys that options are told by: taken in the order in which cells name them,
+/// those that tell cells of one test apart which those before did not.
+fn keys(tests: &[Vec<&Cell<'_>>]) -> Vec<String> {
+    let mut named: Vec<&String> = Vec::new();
+    for cell in tests.iter().flatten() {
+        for (key, _) in &cell.attributes {
+            if !named.contains(&key) {
+                named.push(key);
+            }
+        }
+    }
+    let mut classes: Vec<Vec<&Cell<'_>>> = tests.to_vec();
+    let mut keys = Vec::new();
+    for key in named {
+        let value = |cell: &Cell<'_>| {
+            let of = cell.attributes.iter().find(|(known, _)| known == key);
+            of.map(|(_, value)| value.clone())
+        };
+        let mut parted: Vec<Vec<&Cell<'_>>> = Vec::new();
+        for class in &classes {
+            let mut parts: BTreeMap<Option<String>, Vec<&Cell<'_>>> = BTreeMap::new();
+            for cell in class {
+                parts.entry(value(cell)).or_default().push(cell);
+            }
+            parted.extend(parts.into_values());
+        }
+        if parted.len() > classes.len() {
+            keys.push(key.clone());
+            classes = parted;
+        }
+    }
+    keys
+}
+
+fn name(option: &Key) -> String {
+    match option.len() {
+        0 => "the only one".to_owned(),
+        1 => option.values().next().cloned().unwrap_or_default(),
+        _ => {
+            let parts: Vec<String> = option.iter().map(|(k, v)| format!("{k}={v}")).collect();
+            parts.join(", ")
+        }
+    }
+}
+
+fn group(members: &[usize], options: &[Key], laid: &[Vec<Vec<&Cell<'_>>>]) -> Group {
+    let choices = members.iter().map(|i| {
+        let cells: Vec<&Cell<'_>> = laid.iter().flat_map(|test| test[*i].iter().copied()).collect();
+        let mut runs: Vec<String> = Vec::new();
+        for cell in &cells {
+            if !runs.iter().any(|run| run == cell.run) {
+                runs.push(cell.run.to_owned());
+            }
+        }
+        Choice {
+            name: name(&options[*i]),
+            settings: options[*i].clone(),
+            runs,
+            flash: is_flash(&cells),
+        }
+    });
+    let mut tests = Vec::new();
+    for by_option in laid {
+        let taken: Vec<Vec<&Cell<'_>>> = members.iter().map(|i| by_option[*i].clone()).collect();
+        if taken.iter().filter(|cells| !cells.is_empty()).count() > 1 {
+            tests.extend(tests_of(&taken));
+        }
+    }
+    Group {
+        options: choices.collect(),
+        tests,
+    }
+}
+
+/// A test, and what it says of tail latency and of processor time.
+fn tests_of(taken: &[Vec<&Cell<'_>>]) -> Vec<Test> {
+    let Some(first) = taken.iter().flatten().next() else {
+        return Vec::new();
+    };
+    let block = |cell: &&&Cell<'_>| cell.trials[0].workload.block_size;
+    let same_block = taken.iter().flatten().all(|cell| block(&cell) == block(&first));
+    let rate = match first.dimension {
+        Dimension::Seeks => Unit::OperationsPerSecond,
+        // Of blocks of one size, one says the other.
+        Dimension::LogWrites if same_block && block(&first) > 0 => Unit::OperationsPerSecond,
+        _ => Unit::BytesPerSecond,
+    };
+    let (small, cost) = match first.dimension {
+        Dimension::Seeks | Dimension::LogWrites => (true, Unit::CpuPerOperation),
+        _ => (false, Unit::CpuPerByte),
+    };
+    let mut wanted = vec![(first.dimension, rate), (Dimension::Cpu, cost)];
+    if small {
+        wanted.push((Dimension::TailLatency, Unit::Nanoseconds));
+    }
+    wanted
+        .into_iter()
+        .map(|(dimension, unit)| {
+            let values: Vec<Vec<f64>> = taken
+                .iter()
+                .map(|cells| {
+                    let trials = cells.iter().flat_map(|cell| &cell.trials);
+                    trials
+                        // A rewrite is counted along the file for its rate only.
+                        .map(|trial| dimension.value(trial, unit))
+                        .collect()
+                })
+                .collect();
+            Test {
+                dimension,
+                stage: first.stage.to_owned(),
+                unit,
+                measured: interval::of(&values),
+            }
+        })
+        .filter(|test| test.measured.iter().flatten().count() > 1)
+        .collect()
+}
+
+/// Words of a name that say what the medium is.
+const FLASH: [&str; 4] = ["ssd", "ssds", "nvme", "flash"];
+
+fn is_flash(cells: &[&Cell<'_>]) -> Option<bool> {
+    let mut words = cells.iter().flat_map(|cell| &cell.attributes).flat_map(|(_, value)| {
+        value.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase)
+    });
+    words.any(|word| FLASH.contains(&word.as_str())).then_some(true)
+}
