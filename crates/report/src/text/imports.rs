@@ -3,6 +3,7 @@
 use super::look::{Look, Style};
 use super::page::Page;
 use super::run::{self, Closing};
+use super::findings::severity;
 use super::words::{count, percent};
 use crate::import::runs::left_out;
 use crate::import::{Format, Imported};
@@ -45,6 +46,10 @@ pub fn imports(imported: &[Imported], option: &str, look: &Look) -> String {
         }
         for text in left_out(&file.document) {
             page.paragraph(2, Style::Bad, &text);
+        }
+        for finding in &file.findings {
+            let (style, severity) = severity(finding.severity);
+            page.labelled(2, (style, severity), 12, Style::Plain, &finding.claim);
         }
     }
     let runs = imported.iter().flat_map(|file| &file.runs);
