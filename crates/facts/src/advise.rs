@@ -23,9 +23,12 @@ mod tests;
 
 pub use dimension::{Dimension, Unit};
 pub use interval::Measured;
+pub(crate) use interval::{Ratio, of as intervals};
+pub(crate) use options::names_flash;
 pub use options::{Choice, Group, Test};
 pub use rank::{Ranked, Ranking};
 pub use weights::{BadWeights, Weights};
+pub(crate) use why::firsts;
 pub use why::show;
 
 use diskfacts_record::{Finding, Run, Severity};

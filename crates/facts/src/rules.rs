@@ -18,6 +18,7 @@ mod direct_refused;
 mod disturbed;
 mod early_acknowledgement;
 mod engine_fell_back;
+mod flash_like_disks;
 mod flush_cost;
 mod flush_not_to_medium;
 mod holes;
@@ -27,6 +28,8 @@ mod not_durable;
 mod one_unit;
 mod other_io;
 mod rate_missed;
+mod read_ahead_limit;
+mod read_ahead_size;
 mod requests;
 mod rewrite_rate;
 mod same_modes;
@@ -36,10 +39,12 @@ mod stalled;
 mod stride_curve;
 mod sync_block_size;
 mod sync_without_flush;
+mod text_against_rows;
 mod too_few_trials;
 mod too_noisy;
 mod too_short;
 mod unfair_streams;
+mod volume_choice;
 mod warm_not_cached;
 mod warm_up;
 mod whole_revolutions;
@@ -135,11 +140,33 @@ pub fn of_documents() -> &'static [DocumentRule] {
     DOCUMENT_RULES
 }
 
-const DOCUMENT_RULES: &[DocumentRule] = &[DocumentRule {
-    name: one_unit::NAME,
-    about: "two programs agree once their figures have one unit",
-    check: one_unit::check,
-}];
+const DOCUMENT_RULES: &[DocumentRule] = &[
+    DocumentRule {
+        name: one_unit::NAME,
+        about: "two programs agree once their figures have one unit",
+        check: one_unit::check,
+    },
+    DocumentRule {
+        name: text_against_rows::NAME,
+        about: "numbers of the text are not what the document's figures give",
+        check: text_against_rows::check,
+    },
+    DocumentRule {
+        name: read_ahead_limit::NAME,
+        about: "read-ahead has grown to its limit, and that is small",
+        check: read_ahead_limit::check,
+    },
+    DocumentRule {
+        name: flash_like_disks::NAME,
+        about: "flash is no faster than disks, so something else limits it",
+        check: flash_like_disks::check,
+    },
+    DocumentRule {
+        name: volume_choice::NAME,
+        about: "no volume is the best at everything",
+        check: volume_choice::check,
+    },
+];
 
 /// All rules; among findings of the same severity and confidence, those of
 /// earlier rules come first.
@@ -309,6 +336,11 @@ const RULES: &[Rule] = &[
         check: rewrite_rate::check,
     },
     Rule {
+        name: read_ahead_size::NAME,
+        about: "what the size of the read-ahead does",
+        check: read_ahead_size::check,
+    },
+    Rule {
         name: whole_revolutions::NAME,
         about: "each synced write waits for whole revolutions of the disk",
         check: whole_revolutions::check,
@@ -341,12 +373,14 @@ const RULES: &[Rule] = &[
 ];
 
 /// The rules that look at figures alone, or know how to speak of them alone.
-const OF_FIGURES: [&str; 8] = [
+const OF_FIGURES: [&str; 10] = [
     too_noisy::NAME,
     same_modes::NAME,
     write_choice::NAME,
     sync_block_size::NAME,
     rewrite_rate::NAME,
+    read_ahead_size::NAME,
+    served_by::NAME,
     disturbed::NAME,
     stride_curve::NAME,
     whole_revolutions::NAME,

@@ -3,7 +3,7 @@
 use super::print;
 use crate::args::{AdviseArgs, Common};
 use crate::exit::{Exit, Failure, OrFail};
-use crate::session::conclude;
+use crate::session::conclude_document;
 use crate::{look, storing};
 use diskfacts_facts::advise::{Weights, advise};
 use diskfacts_record::Run;
@@ -45,18 +45,27 @@ pub(crate) fn run(args: &AdviseArgs, common: &Common) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The runs that were named, each once, explained by today's rules; without any, the
-/// last.
+/// The runs that were named, each once, with the others that were read from the same
+/// document, explained by today's rules; without any, the last.
 fn load(store: &Store, named: &[String]) -> Result<Vec<Run>, Failure> {
     let last = ["last".to_owned()];
     let named = if named.is_empty() { &last[..] } else { named };
     let mut runs: Vec<Run> = Vec::new();
     for selector in named {
-        let mut run = store.load(selector).or_wrong_call()?;
-        if runs.iter().all(|known| known.run.id != run.run.id) {
-            conclude(&mut run, &[]);
-            runs.push(run);
+        let run = store.load(selector).or_wrong_call()?;
+        let is_known = |id: &String| runs.iter().any(|known| known.run.id == *id);
+        if is_known(&run.run.id) {
+            continue;
         }
+        let beside = run.run.source.iter().flat_map(|source| &source.runs);
+        // One that was removed since is no reason to say nothing of the others.
+        let mut document: Vec<Run> = beside
+            .filter(|id| **id != run.run.id && !is_known(id))
+            .filter_map(|id| store.load(id).ok())
+            .collect();
+        document.insert(0, run);
+        conclude_document(&mut document);
+        runs.extend(document);
     }
     Ok(runs)
 }

@@ -96,7 +96,7 @@ impl Dimension {
 
     /// What a stage measures; `None` where it is none of these: memory, files of a
     /// folder, single characters, a rate that was given, no I/O at all.
-    pub(super) fn measured_by(stage: &Stage<'_>) -> Option<Self> {
+    pub(crate) fn measured_by(stage: &Stage<'_>) -> Option<Self> {
         let workload = stage.workload();
         let elsewhere = stage.is_null()
             || workload.engine == EngineChoice::Null

@@ -31,9 +31,39 @@ pub struct Measured {
     pub assumed: bool,
 }
 
+/// One value over another, and where that lies with 95 % confidence.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Ratio {
+    pub(crate) value: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+}
+
+impl Ratio {
+    /// The values are independent, so the squares of what they may be off add up, in
+    /// logarithms.
+    pub(crate) fn of(over: &Measured, under: &Measured) -> Self {
+        let off = |a: f64, b: f64| (a / b).ln().abs();
+        let below = off(over.value, over.low).hypot(off(under.high, under.value));
+        let above = off(over.high, over.value).hypot(off(under.value, under.low));
+        let value = over.value / under.value;
+        Self {
+            value,
+            low: value * (-below).exp(),
+            high: value * above.exp(),
+        }
+    }
+
+    /// `1.58 times (1.55 to 1.61)`
+    pub(crate) fn said(&self) -> String {
+        let [value, low, high] = [self.value, self.low, self.high].map(|v| format!("{v:.2}"));
+        format!("{value} times ({low} to {high})")
+    }
+}
+
 /// The interval of each option from the values of its trials, all above 0; `None`
 /// for an option without any.
-pub(super) fn of(options: &[Vec<f64>]) -> Vec<Option<Measured>> {
+pub(crate) fn of(options: &[Vec<f64>]) -> Vec<Option<Measured>> {
     let known = |values: &Vec<f64>| -> Vec<f64> {
         let sorted = stats::finite_sorted(values).into_iter();
         sorted.filter(|value| *value > 0.0).collect()

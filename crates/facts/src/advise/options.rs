@@ -30,6 +30,9 @@ pub struct Test {
     pub unit: Unit,
     /// What was measured of each option, in their order; `None` where nothing was.
     pub measured: Vec<Option<Measured>>,
+    /// The lines of the document that it was read from, by option; none of what was
+    /// measured by diskfacts.
+    pub lines: Vec<Vec<u64>>,
 }
 
 /// Options that meet in tests, directly or by way of others.
@@ -202,6 +205,13 @@ fn tests_of(taken: &[Vec<&Cell<'_>>]) -> Vec<Test> {
     if small {
         wanted.push((Dimension::TailLatency, Unit::Nanoseconds));
     }
+    let lines: Vec<Vec<u64>> = taken
+        .iter()
+        .map(|cells| {
+            let trials = cells.iter().flat_map(|cell| &cell.trials);
+            trials.filter_map(|trial| trial.line).collect()
+        })
+        .collect();
     wanted
         .into_iter()
         .map(|(dimension, unit)| {
@@ -220,6 +230,7 @@ fn tests_of(taken: &[Vec<&Cell<'_>>]) -> Vec<Test> {
                 stage: first.stage.to_owned(),
                 unit,
                 measured: interval::of(&values),
+                lines: lines.clone(),
             }
         })
         .filter(|test| test.measured.iter().flatten().count() > 1)
@@ -230,8 +241,12 @@ fn tests_of(taken: &[Vec<&Cell<'_>>]) -> Vec<Test> {
 const FLASH: [&str; 4] = ["ssd", "ssds", "nvme", "flash"];
 
 fn is_flash(cells: &[&Cell<'_>]) -> Option<bool> {
-    let mut words = cells.iter().flat_map(|cell| &cell.attributes).flat_map(|(_, value)| {
-        value.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase)
-    });
-    words.any(|word| FLASH.contains(&word.as_str())).then_some(true)
+    let mut values = cells.iter().flat_map(|cell| &cell.attributes);
+    values.any(|(_, value)| names_flash(value)).then_some(true)
+}
+
+/// Whether one of the words of a name is one of flash: `Raid1 SSD`.
+pub(crate) fn names_flash(name: &str) -> bool {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    words.map(str::to_ascii_lowercase).any(|word| FLASH.contains(&word.as_str()))
 }

@@ -39,7 +39,7 @@ fn names(group: &Group, of: &[&Ranked]) -> String {
 }
 
 /// The options that may have the first place.
-fn firsts(ranking: &Ranking) -> Vec<&Ranked> {
+pub(crate) fn firsts(ranking: &Ranking) -> Vec<&Ranked> {
     let may = ranking.ranked.iter();
     may.filter(|ranked| ranked.place_from == 1).collect()
 }
