@@ -143,7 +143,7 @@ fn finding([a, b]: [Unit; 2], pairs: &[Pair<'_>], stages: Vec<String>) -> Findin
         };
         let one = |unit: Unit, i: usize| {
             format!(
-                "{} says {} MB/s ({})",
+                "{}: {} MB/s ({})",
                 unit.program,
                 three_digits(pair.rates[i] / unit.bytes),
                 lines(&pair.lines[i])

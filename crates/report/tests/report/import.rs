@@ -3,6 +3,7 @@
 
 mod broken;
 mod documents;
+mod findings;
 mod of_runs;
 mod round_trip;
 mod tables;
