@@ -84,8 +84,7 @@ fn series<'a>(context: &Context<'a>, cache: CacheMode) -> Vec<Series<'a>> {
             && workload.copy.is_none()
             && workload.sync == SyncMode::None
             && stage.trials.iter().all(|trial| {
-                trial.direct_refused().is_none()
-                    && !trial.unsaid.iter().any(|key| key == "cache")
+                trial.direct_refused().is_none() && !trial.unsaid.iter().any(|key| key == "cache")
             });
         let in_order = match workload.pattern {
             Pattern::Sequential => true,
@@ -188,7 +187,11 @@ fn finding(context: &Context<'_>, slow: &[Series<'_>]) -> Finding {
     let full = slow.iter().filter_map(|series| {
         let rate = series.points.last()?.rate();
         let full = full_from(series, rate)?;
-        let before = series.points.iter().rev().find(|p| p.block_size < full.block_size)?;
+        let before = series
+            .points
+            .iter()
+            .rev()
+            .find(|p| p.block_size < full.block_size)?;
         let near = before.block_size.saturating_mul(4) >= full.block_size;
         near.then_some((full, before, rate))
     });
@@ -250,7 +253,9 @@ fn told(series: &Series<'_>) -> String {
             )
         })
         .collect();
-    let place = series.place.map_or_else(String::new, |place| format!(" {place},"));
+    let place = series
+        .place
+        .map_or_else(String::new, |place| format!(" {place},"));
     format!(
         "Direct {},{place} MB/s: {}.",
         word(series.operation),
@@ -265,9 +270,9 @@ fn buffered(context: &Context<'_>, slow: &[Series<'_>]) -> Option<String> {
     let mut found = slow.iter().filter_map(|direct| {
         let place = direct.place?;
         let small = direct.points.first()?;
-        let same = through.iter().find(|other| {
-            other.operation == direct.operation && other.place == Some(place)
-        })?;
+        let same = through
+            .iter()
+            .find(|other| other.operation == direct.operation && other.place == Some(place))?;
         let mut points = same.points.iter();
         let point = points.find(|point| point.block_size == small.block_size)?;
         let large = direct.points.last()?.rate();

@@ -48,7 +48,10 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         .collect();
     let fastest = plain.iter().map(|cell| cell.throughput).fold(0.0, f64::max);
     let mut pairs: Vec<(&Cell<'_>, &Cell<'_>, f64)> = Vec::new();
-    for cell in plain.iter().filter(|cell| cell.throughput >= STREAMS * fastest) {
+    for cell in plain
+        .iter()
+        .filter(|cell| cell.throughput >= STREAMS * fastest)
+    {
         let synced = matrix
             .cells
             .iter()
@@ -88,9 +91,8 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         .each()
         .filter(|(stage, _)| {
             let mode = WriteMode::of(stage.workload());
-            let plain = mode.is_some_and(|mode| {
-                mode.sync == SyncMode::None && mode.variant == Variant::Direct
-            });
+            let plain = mode
+                .is_some_and(|mode| mode.sync == SyncMode::None && mode.variant == Variant::Direct);
             plain && sizes.contains(&stage.workload().block_size)
         })
         .flat_map(|(stage, _)| stage.lines())
@@ -182,7 +184,12 @@ fn by_rounding(run: &Run, matrix: &Matrix<'_>) -> Option<(u64, String)> {
     if source.format != "write-matrix" {
         return None;
     }
-    let streaming = || matrix.cells.iter().filter(|cell| !cell.mode.sync.each_write());
+    let streaming = || {
+        matrix
+            .cells
+            .iter()
+            .filter(|cell| !cell.mode.sync.each_write())
+    };
     let bytes = (20..=34).map(|power| 1_u64 << power).find_map(|bytes| {
         let times = streaming().map(|cell| {
             let ms = bytes as f64 / cell.throughput * 1e3;

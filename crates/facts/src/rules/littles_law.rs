@@ -152,7 +152,11 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
 }
 
 fn line(row: &Row<'_>) -> String {
-    let than = if row.expected() > row.depth { "less" } else { "more" };
+    let than = if row.expected() > row.depth {
+        "less"
+    } else {
+        "more"
+    };
     format!(
         "Line {}: {} requests per second of {} ms each make {}; the row says {}, {} {than}.",
         row.reading.line,

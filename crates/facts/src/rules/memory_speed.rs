@@ -54,7 +54,9 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let of = |wanted: Way| {
-        let each = context.each().filter(move |(stage, _)| way(stage) == Some(wanted));
+        let each = context
+            .each()
+            .filter(move |(stage, _)| way(stage) == Some(wanted));
         each.filter_map(|(stage, figures)| usable(stage, figures))
             .collect::<Vec<_>>()
     };
@@ -87,7 +89,10 @@ fn finding(
     fastest: &Each<'_, '_>,
 ) -> Finding {
     let numbers: Vec<u64> = memory.iter().flat_map(|each| each.stage.lines()).collect();
-    let least = memory.iter().map(|each| each.rate).fold(f64::INFINITY, f64::min);
+    let least = memory
+        .iter()
+        .map(|each| each.rate)
+        .fold(f64::INFINITY, f64::min);
     let share = fastest.rate / median;
     // Of a second of the device's time.
     let second = show_duration((share * 1e9).round() as u64);

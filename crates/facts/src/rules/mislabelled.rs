@@ -69,9 +69,8 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let all: Vec<Line<'_>> = context.run.trials.iter().filter_map(line).collect();
     let mut odd: Vec<Odd<'_>> = all.iter().filter_map(|line| odd(*line, &all)).collect();
     odd.sort_by_key(|odd| (odd.line.fraction, odd.fraction, odd.line.number));
-    let groups = odd.chunk_by(|a, b| {
-        (a.line.fraction, a.fraction) == (b.line.fraction, b.fraction)
-    });
+    let groups =
+        odd.chunk_by(|a, b| (a.line.fraction, a.fraction) == (b.line.fraction, b.fraction));
     groups
         .filter(|group| {
             let mut distances: Vec<u64> = group.iter().map(|odd| odd.line.skip_blocks).collect();
@@ -162,14 +161,11 @@ fn finding(group: &[Odd<'_>], all: &[Line<'_>]) -> Finding {
     let sequential = all
         .iter()
         .filter(|line| line.skip_blocks == 1 && line.operation == group[0].line.operation)
-        .max_by(|a, b| {
-            (a.iops * a.block_size as f64).total_cmp(&(b.iops * b.block_size as f64))
-        });
+        .max_by(|a, b| (a.iops * a.block_size as f64).total_cmp(&(b.iops * b.block_size as f64)));
     let nearest = group.iter().min_by_key(|odd| odd.line.skip_blocks);
     if let (Some(sequential), Some(nearest), true) = (sequential, nearest, factor > 1.0) {
-        let span = nearest.line.iops
-            * nearest.line.block_size as f64
-            * nearest.line.skip_blocks as f64;
+        let span =
+            nearest.line.iops * nearest.line.block_size as f64 * nearest.line.skip_blocks as f64;
         let rate = sequential.iops * sequential.block_size as f64;
         evidence.push(format!(
             "At line {} the span would go by with {} MB/s; read in order it does {} (line {}).",

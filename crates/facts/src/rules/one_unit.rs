@@ -121,9 +121,7 @@ fn pairs<'a>(one: &[Streaming<'a>], other: &[Streaming<'a>]) -> Vec<Pair<'a>> {
 }
 
 /// The median of some rates, and all their lines.
-fn together<'s, 'a: 's>(
-    of: impl Iterator<Item = &'s Streaming<'a>>,
-) -> Option<(f64, Vec<u64>)> {
+fn together<'s, 'a: 's>(of: impl Iterator<Item = &'s Streaming<'a>>) -> Option<(f64, Vec<u64>)> {
     let (mut rates, mut lines) = (Vec::new(), Vec::new());
     for each in of {
         rates.push(each.rate);

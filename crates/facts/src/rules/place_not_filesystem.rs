@@ -211,7 +211,10 @@ fn each(strides: &[&Stride]) -> String {
             )
         })
         .collect();
-    format!("It is as much with distances, {}", crate::words::list(&said))
+    format!(
+        "It is as much with distances, {}",
+        crate::words::list(&said)
+    )
 }
 
 /// The distances at which both places were visited, blocks of one size.

@@ -63,7 +63,10 @@ fn by_size(matrix: &Matrix<'_>, found: &Revolution) -> Vec<OfSize> {
 /// The sizes above the small ones that wait as they do, up to the largest, and
 /// those behind them that wait for another whole number of revolutions.
 fn steps(sizes: &[OfSize], revolutions: u32) -> (Option<u64>, Option<(u32, Vec<u64>)>) {
-    let mut behind = sizes.iter().skip_while(|of| of.size <= SMALL_MAX).peekable();
+    let mut behind = sizes
+        .iter()
+        .skip_while(|of| of.size <= SMALL_MAX)
+        .peekable();
     let mut last = None;
     while let Some(of) = behind.next_if(|of| of.whole() == Some(revolutions)) {
         last = Some(of.size);

@@ -74,7 +74,9 @@ fn rpm(settings: &BTreeMap<String, String>) -> Option<u32> {
             let number: f64 = before[digits.len()..].parse().ok()?;
             let rpm = number * times;
             // Disks of 3600 to 15 000 have been sold.
-            (3000.0..=20_000.0).contains(&rpm).then_some(rpm.round() as u32)
+            (3000.0..=20_000.0)
+                .contains(&rpm)
+                .then_some(rpm.round() as u32)
         })
     })
 }
@@ -92,8 +94,15 @@ fn is_candidate(context: &Context<'_>, stage: &Stage<'_>) -> bool {
     let off = if imported {
         says_off(stage.settings)
     } else {
-        let turns = context.run.stack.leaves().all(|leaf| leaf.rotational == Some(true));
-        let direct = stage.trials.iter().all(|trial| trial.evidence.engine.direct);
+        let turns = context
+            .run
+            .stack
+            .leaves()
+            .all(|leaf| leaf.rotational == Some(true));
+        let direct = stage
+            .trials
+            .iter()
+            .all(|trial| trial.evidence.engine.direct);
         turns && direct && all_leaves(&context.run.stack, "write through")
     };
     simple && off
@@ -195,7 +204,11 @@ fn finding(
     };
     let [least, likely, most] = waits.revolutions;
     let of_rounding = if most - least > 0.005 {
-        format!(", {} to {} by the rounding of the figure", ratio(least), ratio(most))
+        format!(
+            ", {} to {} by the rounding of the figure",
+            ratio(least),
+            ratio(most)
+        )
     } else {
         String::new()
     };

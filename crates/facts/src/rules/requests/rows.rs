@@ -35,11 +35,18 @@ impl Row<'_> {
 }
 
 fn rows<'a>(context: &Context<'a>) -> Vec<Row<'a>> {
-    let readings = context.run.run.source.iter().flat_map(|source| &source.readings);
+    let readings = context
+        .run
+        .run
+        .source
+        .iter()
+        .flat_map(|source| &source.readings);
     let row = |reading: &'a Reading| {
         let mut trials = context.run.trials.iter();
         let trial = trials.find(|trial| trial.line == Some(reading.line))?;
-        let raw = match trial.settings.get("path")?.as_str() {
+        // A heading of the document, or the stage of a plan that is printed so.
+        let path = trial.settings.get("path").or(trial.settings.get("stage"))?;
+        let raw = match path.as_str() {
             "raw" => true,
             "block" => false,
             _ => return None,
@@ -52,7 +59,9 @@ fn rows<'a>(context: &Context<'a>) -> Vec<Row<'a>> {
             reading,
             trial,
             raw,
-            block_size: parse_size(trial.settings.get("bs")?).ok().filter(|s| *s > 0)?,
+            block_size: parse_size(trial.settings.get("bs")?)
+                .ok()
+                .filter(|s| *s > 0)?,
             request_bytes: value("request_bytes")?,
             depth: value("queue_depth")?,
         })
@@ -62,9 +71,9 @@ fn rows<'a>(context: &Context<'a>) -> Vec<Row<'a>> {
 
 pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let rows = rows(context);
-    let single = rows.iter().find(|row| {
-        row.raw && (row.times() - 1.0).abs() < NEAR && row.depth < ONE
-    });
+    let single = rows
+        .iter()
+        .find(|row| row.raw && (row.times() - 1.0).abs() < NEAR && row.depth < ONE);
     let through = rows.iter().find(|row| {
         let other = row.times() >= OTHER || row.times() <= 1.0 / OTHER;
         !row.raw && other && row.depth >= SEVERAL
@@ -80,7 +89,11 @@ fn size(bytes: f64) -> String {
 }
 
 fn finding(through: &Row<'_>, single: &Row<'_>) -> Finding {
-    let verb = if through.times() > 1.0 { "merged" } else { "split" };
+    let verb = if through.times() > 1.0 {
+        "merged"
+    } else {
+        "split"
+    };
     let mut evidence = vec![line(through), line(single)];
     if let Some(merges) = through.value("merges_per_s").filter(|merges| *merges > 0.0) {
         let requests = through.value("requests_per_s").unwrap_or(f64::NAN);
