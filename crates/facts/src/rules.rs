@@ -15,7 +15,9 @@ mod cpu_pressure;
 mod cpu_stolen;
 mod depth_not_reached;
 mod direct_refused;
+mod direct_small_blocks;
 mod disturbed;
+mod drive_cache;
 mod early_acknowledgement;
 mod engine_fell_back;
 mod flash_like_disks;
@@ -24,9 +26,13 @@ mod flush_not_to_medium;
 mod holes;
 mod interrupted;
 mod io_errors;
+mod littles_law;
+mod memory_speed;
+mod mislabelled;
 mod not_durable;
 mod one_unit;
 mod other_io;
+mod place_not_filesystem;
 mod rate_missed;
 mod read_ahead_limit;
 mod read_ahead_size;
@@ -49,6 +55,7 @@ mod warm_not_cached;
 mod warm_up;
 mod whole_revolutions;
 mod write_choice;
+mod write_revolutions;
 mod zones;
 
 pub(crate) use cache_burst::of as cache_burst;
@@ -370,10 +377,45 @@ const RULES: &[Rule] = &[
         about: "the rate depends on the position on the target",
         check: zones::check,
     },
+    Rule {
+        name: mislabelled::NAME,
+        about: "lines of a document say another fraction than they measured",
+        check: mislabelled::check,
+    },
+    Rule {
+        name: memory_speed::NAME,
+        about: "figures of a document are those of memory",
+        check: memory_speed::check,
+    },
+    Rule {
+        name: place_not_filesystem::NAME,
+        about: "a place of a document is faster by its zone, not by its filesystem",
+        check: place_not_filesystem::check,
+    },
+    Rule {
+        name: direct_small_blocks::NAME,
+        about: "what small direct operations cost beside the time of their bytes",
+        check: direct_small_blocks::check,
+    },
+    Rule {
+        name: drive_cache::NAME,
+        about: "how much the cache of the drive keeps",
+        check: drive_cache::check,
+    },
+    Rule {
+        name: write_revolutions::NAME,
+        about: "writes without the drive's cache wait for whole revolutions",
+        check: write_revolutions::check,
+    },
+    Rule {
+        name: littles_law::NAME,
+        about: "whether rows of iostat agree with themselves",
+        check: littles_law::check,
+    },
 ];
 
 /// The rules that look at figures alone, or know how to speak of them alone.
-const OF_FIGURES: [&str; 10] = [
+const OF_FIGURES: [&str; 18] = [
     too_noisy::NAME,
     same_modes::NAME,
     write_choice::NAME,
@@ -384,6 +426,14 @@ const OF_FIGURES: [&str; 10] = [
     disturbed::NAME,
     stride_curve::NAME,
     whole_revolutions::NAME,
+    requests::NAME,
+    mislabelled::NAME,
+    memory_speed::NAME,
+    place_not_filesystem::NAME,
+    direct_small_blocks::NAME,
+    drive_cache::NAME,
+    write_revolutions::NAME,
+    littles_law::NAME,
 ];
 
 /// What follows from a run, most important first: by severity, then by

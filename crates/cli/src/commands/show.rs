@@ -7,8 +7,8 @@ use crate::session::conclude_document;
 use crate::{look, storing};
 use diskfacts_record::{Run, TargetKind};
 use diskfacts_report::text::Closing;
-use diskfacts_store::Store;
 use diskfacts_report::{classic, json, text};
+use diskfacts_store::Store;
 
 pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
     let Some(store) = storing::existing(common)? else {

@@ -121,9 +121,7 @@ fn pairs<'a>(one: &[Streaming<'a>], other: &[Streaming<'a>]) -> Vec<Pair<'a>> {
 }
 
 /// The median of some rates, and all their lines.
-fn together<'s, 'a: 's>(
-    of: impl Iterator<Item = &'s Streaming<'a>>,
-) -> Option<(f64, Vec<u64>)> {
+fn together<'s, 'a: 's>(of: impl Iterator<Item = &'s Streaming<'a>>) -> Option<(f64, Vec<u64>)> {
     let (mut rates, mut lines) = (Vec::new(), Vec::new());
     for each in of {
         rates.push(each.rate);
@@ -143,7 +141,7 @@ fn finding([a, b]: [Unit; 2], pairs: &[Pair<'_>], stages: Vec<String>) -> Findin
         };
         let one = |unit: Unit, i: usize| {
             format!(
-                "{} says {} MB/s ({})",
+                "{}: {} MB/s ({})",
                 unit.program,
                 three_digits(pair.rates[i] / unit.bytes),
                 lines(&pair.lines[i])

@@ -1,9 +1,9 @@
 //! What was read from documents.
 
+use super::findings::severity;
 use super::look::{Look, Style};
 use super::page::Page;
 use super::run::{self, Closing};
-use super::findings::severity;
 use super::words::{count, percent};
 use crate::import::runs::left_out;
 use crate::import::{Format, Imported};

@@ -3,6 +3,7 @@
 
 mod broken;
 mod documents;
+mod findings;
 mod findings_of_streams;
 mod findings_of_volumes;
 mod of_runs;

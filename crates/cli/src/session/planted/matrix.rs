@@ -8,7 +8,9 @@ use super::setup::Setup;
 use diskfacts_plan::WriteMode;
 
 /// The rules that need a matrix.
-pub(super) const RULES: [&str; 6] = [
+pub(super) const RULES: [&str; 8] = [
+    "direct-small-blocks",
+    "drive-cache",
     "early-acknowledgement",
     "flush-cost",
     "same-modes",
