@@ -7,6 +7,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod advise;
 mod bonnie;
 mod dd;
 mod destroy;
