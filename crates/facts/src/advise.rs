@@ -134,7 +134,7 @@ pub fn advise(runs: &[Run], weights: Option<Weights>) -> Result<Advice, Unadvise
     if runs.is_empty() {
         return Err(Unadvised::NoRuns);
     }
-    let (cells, left_out) = cells::of(runs);
+    let (cells, mut left_out) = cells::of(runs);
     let (groups, alone) = options::groups(&cells);
     if groups.is_empty() {
         return Err(Unadvised::NothingInCommon(alone));
@@ -143,8 +143,7 @@ pub fn advise(runs: &[Run], weights: Option<Weights>) -> Result<Advice, Unadvise
         let mut tests = groups.iter().flat_map(|group| &group.tests);
         tests.any(|test| test.dimension == *dimension)
     };
-    let (known, unmeasured): (Vec<_>, Vec<_>) =
-        Dimension::ALL.into_iter().partition(measured);
+    let (known, unmeasured): (Vec<_>, Vec<_>) = Dimension::ALL.into_iter().partition(measured);
     if let Some(weights) = &weights
         && !weights.of.iter().any(|(dimension, _)| measured(dimension))
     {
@@ -153,10 +152,18 @@ pub fn advise(runs: &[Run], weights: Option<Weights>) -> Result<Advice, Unadvise
             measured: known,
         });
     }
-    let groups = groups
+    let all = groups
         .into_iter()
-        .map(|group| advised(group, weights.as_ref()))
-        .collect();
+        .map(|group| advised(group, weights.as_ref()));
+    let (groups, aside): (Vec<_>, Vec<_>) =
+        all.partition(|advised| weights.is_none() || advised.ranking.is_some());
+    left_out.extend(aside.iter().map(why::aside));
+    if let Some(weights) = weights.as_ref().filter(|_| groups.is_empty()) {
+        return Err(Unadvised::NotMeasured {
+            wanted: weights.of.iter().map(|(dimension, _)| *dimension).collect(),
+            measured: known,
+        });
+    }
     Ok(Advice {
         runs: runs.iter().map(|run| run.run.id.clone()).collect(),
         weights,
@@ -202,8 +209,8 @@ const EXPLAINING: [&str; 2] = ["rewrite-rate", "flash-like-disks"];
 fn findings(runs: &[Run]) -> Vec<Finding> {
     let mut all: Vec<Finding> = Vec::new();
     for finding in runs.iter().flat_map(|run| &run.findings) {
-        let bears = finding.severity >= Severity::Warning
-            || EXPLAINING.contains(&finding.rule.as_str());
+        let bears =
+            finding.severity >= Severity::Warning || EXPLAINING.contains(&finding.rule.as_str());
         if bears && !all.contains(finding) {
             all.push(finding.clone());
         }

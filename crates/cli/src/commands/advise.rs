@@ -37,7 +37,9 @@ pub(crate) fn run(args: &AdviseArgs, common: &Common) -> Result<Exit, Failure> {
         let mut closing = Closing::default();
         if let Some(first) = advice.runs.first() {
             let command = format!("diskfacts show {first}{option}");
-            closing.next.push((command, "its figures and findings".to_owned()));
+            closing
+                .next
+                .push((command, "its figures and findings".to_owned()));
         }
         text::advice(&advice, &closing, &look::of_stdout(common.color))
     };

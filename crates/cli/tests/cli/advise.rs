@@ -12,7 +12,10 @@ fn document(name: &str) -> PathBuf {
 /// A case whose store has the runs of a document.
 fn imported(name: &str) -> Case {
     let case = Case::new();
-    case.diskfacts(["import"]).arg(document(name)).run().expect_code(0);
+    case.diskfacts(["import"])
+        .arg(document(name))
+        .run()
+        .expect_code(0);
     case
 }
 
@@ -26,7 +29,10 @@ fn advice(case: &Case, arguments: &[&str]) -> Value {
 fn order(advice: &Value) -> Vec<(String, u64, u64)> {
     let groups = advice["groups"].as_array().expect("groups").iter();
     let ranking = groups.map(|group| &group["ranking"]).find(|r| !r.is_null());
-    let order = ranking.expect("an order")["order"].as_array().expect("options").iter();
+    let order = ranking.expect("an order")["order"]
+        .as_array()
+        .expect("options")
+        .iter();
     order
         .map(|place| {
             let of = |key: &str| place[key].as_u64().expect("a place");
@@ -53,7 +59,10 @@ fn the_last_run_brings_the_others_of_its_document() {
         .iter()
         .filter_map(|finding| finding["rule"].as_str())
         .collect();
-    assert!(rules.contains(&"flash-like-disks") && rules.contains(&"rewrite-rate"), "{rules:?}");
+    assert!(
+        rules.contains(&"flash-like-disks") && rules.contains(&"rewrite-rate"),
+        "{rules:?}"
+    );
     let shown = case.run(["advise"]);
     shown.expect_code(0);
     assert!(shown.stdout.contains("What is best at what"), "{shown}");
@@ -72,7 +81,12 @@ fn two_simulated_volumes_are_ranked_for_a_use() {
     let shown = case.run(["advise", "last", "last~1", "--for", "etcd"]);
     shown.expect_code(0);
     assert!(shown.stdout.contains("https://etcd.io/"), "{shown}");
-    assert!(shown.stdout.lines().all(|line| line.chars().count() <= 80 || line.contains("://")));
+    assert!(
+        shown
+            .stdout
+            .lines()
+            .all(|line| line.chars().count() <= 80 || line.contains("://"))
+    );
     // One of them alone is no choice.
     let alone = case.run(["advise", "last"]);
     alone.expect_code(2);
@@ -88,7 +102,10 @@ fn what_cannot_be_weighed_is_refused_with_the_nearest_word() {
         (["--weights", "seq-raed=1"], "did you mean 'seq-read'?"),
         (["--weights", "seeks=0"], "no weight is above 0"),
         (["--weights", "seeks=many"], "'many' is no weight for seeks"),
-        (["--weights", "log-writes=1"], "(log-writes) was measured of two options"),
+        (
+            ["--weights", "log-writes=1"],
+            "(log-writes) was measured of two options",
+        ),
         (["--for", "etcd"], "was measured of two options"),
     ] {
         let refused = case.diskfacts(["advise"]).args(arguments).run();

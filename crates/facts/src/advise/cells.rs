@@ -75,6 +75,8 @@ pub(super) fn of(runs: &[Run]) -> (Vec<Cell<'_>>, LeftOut) {
                 .partition(|(key, _)| CONDITIONS.contains(&key.as_str()));
             conditions.extend(met.into_iter().map(|(k, v)| (k.clone(), v.clone())));
             let mut attributes = of_run(run);
+            // What was set for a trial is nearer to it than what stood when the run began.
+            attributes.retain(|(key, _)| !stage.settings.contains_key(key));
             attributes.extend(chosen.into_iter().map(|(k, v)| (k.clone(), v.clone())));
             cells.push(Cell {
                 dimension,
@@ -108,7 +110,11 @@ fn doubt(context: &Context<'_>, stage: &Stage<'_>, figures: &StageFigures) -> Op
             percent(cached)
         ));
     }
-    if stage.trials.iter().any(|trial| trial.direct_refused().is_some()) {
+    if stage
+        .trials
+        .iter()
+        .any(|trial| trial.direct_refused().is_some())
+    {
         return Some("not compared, because its direct I/O was refused".to_owned());
     }
     cache_burst(context, stage, figures)
@@ -150,9 +156,15 @@ fn of_run(run: &Run) -> Vec<(String, String)> {
             // Where the document names none, its own name stands there.
             (!imported || source.as_ref() != Some(target)).then(|| target.clone()),
         ),
-        ("filesystem", stack.filesystem.as_ref().map(|fs| fs.kind.clone())),
+        (
+            "filesystem",
+            stack.filesystem.as_ref().map(|fs| fs.kind.clone()),
+        ),
         ("scheduler", scheduler),
-        ("read-ahead", read_ahead.map(diskfacts_plan::units::exact_size)),
+        (
+            "read-ahead",
+            read_ahead.map(diskfacts_plan::units::exact_size),
+        ),
     ]
     .into_iter()
     .filter_map(|(name, value)| Some((name.to_owned(), value?)))

@@ -218,7 +218,10 @@ pub(super) fn all_conditions(workload: &Workload) -> Vec<(&'static str, String)>
         ("buffer", format!("{:?}", workload.buffer)),
         (
             "engine",
-            format!("{:?} {} {}", workload.engine, workload.iopoll, workload.sqpoll),
+            format!(
+                "{:?} {} {}",
+                workload.engine, workload.iopoll, workload.sqpoll
+            ),
         ),
         ("pool", format!("{:?}", workload.pool)),
     ]

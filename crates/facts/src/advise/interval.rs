@@ -75,10 +75,10 @@ pub(crate) fn of(options: &[Vec<f64>]) -> Vec<Option<Measured>> {
         .collect();
     let degrees: usize = logs.iter().map(|logs| logs.len().saturating_sub(1)).sum();
     let squares: f64 = logs.iter().map(|logs| squares(logs)).sum();
-    let spread = stats::student_t_975(degrees)
-        .map(|t| t * (squares / degrees as f64).sqrt());
+    let spread = stats::student_t_975(degrees).map(|t| t * (squares / degrees as f64).sqrt());
     let all = options.iter().zip(&logs);
-    all.map(|(values, logs)| one(values, logs, spread)).collect()
+    all.map(|(values, logs)| one(values, logs, spread))
+        .collect()
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -160,13 +160,18 @@ mod tests {
         const SEED: u64 = 7;
         let mut rng = Rng::for_part(SEED, 0);
         // The sum of twelve uniform values less six is nearly normal.
-        let mut normal = || (0..12).map(|_| rng.below(1 << 20) as f64).sum::<f64>() / f64::from(1 << 20) - 6.0;
+        let mut normal =
+            || (0..12).map(|_| rng.below(1 << 20) as f64).sum::<f64>() / f64::from(1 << 20) - 6.0;
         let mut held = 0;
         for _ in 0..400 {
             let truths = [1.0_f64, 2.0, 4.0];
             let values: Vec<Vec<f64>> = truths
                 .iter()
-                .map(|truth| (0..3).map(|_| (truth.ln() + 0.05 * normal()).exp()).collect())
+                .map(|truth| {
+                    (0..3)
+                        .map(|_| (truth.ln() + 0.05 * normal()).exp())
+                        .collect()
+                })
                 .collect();
             for (found, truth) in of(&values).iter().zip(truths) {
                 let found = found.as_ref().expect("it was measured");

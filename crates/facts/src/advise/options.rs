@@ -63,7 +63,9 @@ pub(super) fn groups(cells: &[Cell<'_>]) -> (Vec<Group>, Vec<String>) {
     let keys = keys(&tests);
     let of = |cell: &Cell<'_>| -> Key {
         let told = cell.attributes.iter();
-        told.filter(|(key, _)| keys.contains(key)).cloned().collect()
+        told.filter(|(key, _)| keys.contains(key))
+            .cloned()
+            .collect()
     };
     let mut options: Vec<Key> = Vec::new();
     for cell in cells {
@@ -83,7 +85,9 @@ pub(super) fn groups(cells: &[Cell<'_>]) -> (Vec<Group>, Vec<String>) {
     let mut alone = Vec::new();
     let mut root: Vec<usize> = (0..options.len()).collect();
     for (test, by_option) in tests.iter().zip(&laid) {
-        let taken: Vec<usize> = (0..options.len()).filter(|i| !by_option[*i].is_empty()).collect();
+        let taken: Vec<usize> = (0..options.len())
+            .filter(|i| !by_option[*i].is_empty())
+            .collect();
         if let [only] = taken[..] {
             let said = format!("{} ({})", test[0].stage, name(&options[only]));
             if !alone.contains(&said) {
@@ -100,7 +104,9 @@ pub(super) fn groups(cells: &[Cell<'_>]) -> (Vec<Group>, Vec<String>) {
     }
     let mut groups = Vec::new();
     for first in 0..options.len() {
-        let members: Vec<usize> = (0..options.len()).filter(|i| root[*i] == root[first]).collect();
+        let members: Vec<usize> = (0..options.len())
+            .filter(|i| root[*i] == root[first])
+            .collect();
         if members[0] == first && members.len() > 1 {
             groups.push(group(&members, &options, &laid));
             // Trials without a figure are no measurement.
@@ -157,7 +163,10 @@ fn name(option: &Key) -> String {
 
 fn group(members: &[usize], options: &[Key], laid: &[Vec<Vec<&Cell<'_>>>]) -> Group {
     let choices = members.iter().map(|i| {
-        let cells: Vec<&Cell<'_>> = laid.iter().flat_map(|test| test[*i].iter().copied()).collect();
+        let cells: Vec<&Cell<'_>> = laid
+            .iter()
+            .flat_map(|test| test[*i].iter().copied())
+            .collect();
         let mut runs: Vec<String> = Vec::new();
         for cell in &cells {
             if !runs.iter().any(|run| run == cell.run) {
@@ -190,7 +199,10 @@ fn tests_of(taken: &[Vec<&Cell<'_>>]) -> Vec<Test> {
         return Vec::new();
     };
     let block = |cell: &&&Cell<'_>| cell.trials[0].workload.block_size;
-    let same_block = taken.iter().flatten().all(|cell| block(&cell) == block(&first));
+    let same_block = taken
+        .iter()
+        .flatten()
+        .all(|cell| block(&cell) == block(&first));
     let rate = match first.dimension {
         Dimension::Seeks => Unit::OperationsPerSecond,
         // Of blocks of one size, one says the other.
@@ -248,5 +260,7 @@ fn is_flash(cells: &[&Cell<'_>]) -> Option<bool> {
 /// Whether one of the words of a name is one of flash: `Raid1 SSD`.
 pub(crate) fn names_flash(name: &str) -> bool {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric());
-    words.map(str::to_ascii_lowercase).any(|word| FLASH.contains(&word.as_str()))
+    words
+        .map(str::to_ascii_lowercase)
+        .any(|word| FLASH.contains(&word.as_str()))
 }

@@ -88,7 +88,9 @@ pub(super) fn by(group: &Group, weights: &Weights) -> Option<Ranking> {
         })
         .collect();
     // Where no test is common to all, there is no order.
-    let comparable = by.iter().all(|(d, _)| !common(group, *d, &whole).is_empty());
+    let comparable = by
+        .iter()
+        .all(|(d, _)| !common(group, *d, &whole).is_empty());
     if scored.len() < 2 || !comparable {
         return None;
     }
@@ -109,8 +111,13 @@ fn takes_any(group: &Group, dimension: Dimension, option: usize) -> bool {
 
 /// The tests of a dimension that all of these options took.
 fn common<'g>(group: &'g Group, dimension: Dimension, options: &[usize]) -> Vec<&'g Test> {
-    let tests = group.tests.iter().filter(|test| test.dimension == dimension);
-    tests.filter(|test| options.iter().all(|o| test.measured[*o].is_some())).collect()
+    let tests = group
+        .tests
+        .iter()
+        .filter(|test| test.dimension == dimension);
+    tests
+        .filter(|test| options.iter().all(|o| test.measured[*o].is_some()))
+        .collect()
 }
 
 /// A score in logarithms, and the squares of how far it may be off.
@@ -152,8 +159,12 @@ fn places(scored: &[(usize, Score)]) -> Vec<Ranked> {
     let best = scored.first().map_or(0.0, |(_, score)| score.log);
     let of = |(option, score): &(usize, Score)| {
         let others = || scored.iter().map(|(_, other)| other);
-        let before = others().filter(|other| other.is_surely_before(score)).count();
-        let behind = others().filter(|other| score.is_surely_before(other)).count();
+        let before = others()
+            .filter(|other| other.is_surely_before(score))
+            .count();
+        let behind = others()
+            .filter(|other| score.is_surely_before(other))
+            .count();
         Ranked {
             option: *option,
             share: (score.log - best).exp(),

@@ -37,7 +37,9 @@ fn volumes() -> Run {
     run.target.kind = diskfacts_record::TargetKind::Imported;
     for (machine, rows) in VOLUMES {
         for (number, row) in rows.into_iter().enumerate() {
-            for (i, name) in ["put-block", "rewrite", "get-block", "seeks"].into_iter().enumerate()
+            for (i, name) in ["put-block", "rewrite", "get-block", "seeks"]
+                .into_iter()
+                .enumerate()
             {
                 let mut trial = trial.clone();
                 trial.stage = name.into();
@@ -101,7 +103,9 @@ fn raid_6_is_for_reading_and_raid_10_for_writing_and_seeks_as_the_author_of_seed
     );
     let costs = &read.groups[0].costs;
     assert!(
-        costs.iter().any(|c| c == "Raid6 gives 36 % of Raid10's seeks: 171.2/s against 470.4/s."),
+        costs
+            .iter()
+            .any(|c| c == "Raid6 gives 36 % of Raid10's seeks: 171.2/s against 470.4/s."),
         "{costs:#?}"
     );
     for weights in ["seq-write=1", "seeks=1", "seq-write=2,seeks=1"] {
@@ -154,7 +158,10 @@ fn runs_of_two_targets_are_held_against_each_other_and_repeats_are_taken_togethe
     let advice = by(&runs, "seq-read=1");
     assert_eq!(order(&advice), [("/srv/data", 1, 1), ("/srv/other", 2, 2)]);
     let group = &advice.groups[0].group;
-    let test = group.tests.iter().find(|test| test.stage == "sequential-read");
+    let test = group
+        .tests
+        .iter()
+        .find(|test| test.stage == "sequential-read");
     let measured = &test.expect("a test").measured;
     assert_eq!(measured[0].as_ref().expect("measured").trials, 10);
     assert_eq!(measured[1].as_ref().expect("measured").trials, 5);
@@ -174,16 +181,29 @@ fn the_same_workload_only_is_compared() {
     let Unadvised::NothingInCommon(alone) = &error else {
         panic!("{error}");
     };
-    assert!(alone.iter().any(|said| said.starts_with("sequential-read")), "{alone:?}");
-    assert!(error.to_string().contains("nothing to choose between"), "{error}");
+    assert!(
+        alone.iter().any(|said| said.starts_with("sequential-read")),
+        "{alone:?}"
+    );
+    assert!(
+        error.to_string().contains("nothing to choose between"),
+        "{error}"
+    );
     // One stage in common is enough.
-    for trial in other.trials.iter_mut().filter(|t| t.stage == "sequential-read") {
+    for trial in other
+        .trials
+        .iter_mut()
+        .filter(|t| t.stage == "sequential-read")
+    {
         trial.workload.queue_depth /= 2;
     }
     let runs = [one, other];
     let error = advise(&runs, Some(Weights::parse("seeks=1").expect("weights")));
     let said = error.expect_err("not in seeks").to_string();
-    assert!(said.contains("(seeks) was measured of two options"), "{said}");
+    assert!(
+        said.contains("(seeks) was measured of two options"),
+        "{said}"
+    );
     assert_eq!(by(&runs, "seq-read=1").groups.len(), 1);
 }
 
@@ -196,7 +216,10 @@ fn the_settings_of_a_matrix_are_options() {
     });
     run.findings = crate::findings(&run);
     let advice = by(std::slice::from_ref(&run), "log-writes=1");
-    let options = advice.groups.iter().map(|advised| advised.group.options.len());
+    let options = advice
+        .groups
+        .iter()
+        .map(|advised| advised.group.options.len());
     // 12 ways to sync at 14 sizes meet in one test; what streams, in another.
     assert_eq!(options.collect::<Vec<_>>(), [126, 168]);
     let synced = advice.groups.iter().find_map(|advised| {
@@ -215,12 +238,16 @@ fn one_trial_of_each_is_taken_with_a_tenth_either_way() {
     for run in &mut runs {
         run.trials.retain(|trial| trial.number == 1);
     }
-    each(&mut runs[1], "sequential-read", |trial| set_rate(trial, 1.1));
+    each(&mut runs[1], "sequential-read", |trial| {
+        set_rate(trial, 1.1)
+    });
     let near = by(&runs, "seq-read=1");
     assert_eq!(order(&near), [("/srv/other", 1, 2), ("/srv/data", 1, 2)]);
     let said = near.groups[0].uncertain.join(" ");
     assert!(said.contains("10 % either way is assumed"), "{said}");
-    each(&mut runs[1], "sequential-read", |trial| set_rate(trial, 1.3));
+    each(&mut runs[1], "sequential-read", |trial| {
+        set_rate(trial, 1.3)
+    });
     assert_eq!(order(&by(&runs, "seq-read=1"))[0], ("/srv/other", 1, 1));
 }
 
@@ -236,7 +263,10 @@ fn no_runs_no_trials_and_no_numbers_are_no_advice_and_no_panic() {
             trial.latency_ns = diskfacts_record::Latency::default();
         }
         let error = advise(&runs, None).expect_err("no figures");
-        assert!(matches!(error, Unadvised::NothingInCommon(_)), "{value}: {error}");
+        assert!(
+            matches!(error, Unadvised::NothingInCommon(_)),
+            "{value}: {error}"
+        );
     }
     let mut run = testing::healthy();
     run.trials.clear();
@@ -252,9 +282,18 @@ fn what_memory_served_and_what_failed_is_left_out_with_the_reason() {
     let runs = [one, other];
     let advice = advise(&runs, None).expect("advice");
     let said = advice.left_out.join("\n");
-    assert!(said.contains("sequential-read: not compared, because operations failed."), "{said}");
-    assert!(said.contains("cached-random-read: not compared, because it measures memory"), "{said}");
-    let read = advice.groups[0].dimensions.iter().find(|(d, _)| *d == Dimension::SequentialRead);
+    assert!(
+        said.contains("sequential-read: not compared, because operations failed."),
+        "{said}"
+    );
+    assert!(
+        said.contains("cached-random-read: not compared, because it measures memory"),
+        "{said}"
+    );
+    let read = advice.groups[0]
+        .dimensions
+        .iter()
+        .find(|(d, _)| *d == Dimension::SequentialRead);
     // The buffered reads are still there.
     let tests = advice.groups[0].group.tests.iter();
     let stages: Vec<&str> = tests

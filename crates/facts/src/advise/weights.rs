@@ -35,7 +35,10 @@ pub enum BadWeights {
 }
 
 fn meant(word: &str, known: &[&str]) -> String {
-    nearest(word, known).map_or_else(|| ".".to_owned(), |near| format!("; did you mean '{near}'?"))
+    nearest(word, known).map_or_else(
+        || ".".to_owned(),
+        |near| format!("; did you mean '{near}'?"),
+    )
 }
 
 impl fmt::Display for BadWeights {
@@ -238,8 +241,8 @@ mod tests {
         );
         // 700 and 600 GB an hour.
         let backup = Weights::of_use("backup").expect("a use");
-        let ratio = backup.weight(Dimension::SequentialWrite)
-            / backup.weight(Dimension::SequentialRead);
+        let ratio =
+            backup.weight(Dimension::SequentialWrite) / backup.weight(Dimension::SequentialRead);
         assert!((ratio - 7.0 / 6.0).abs() < 1e-9, "{ratio}");
     }
 }

@@ -70,7 +70,10 @@ fn pick(group: &Group, ranking: &Ranking) -> Vec<String> {
     let mut said = Vec::new();
     match firsts[..] {
         [only] => {
-            let next = ranking.ranked.iter().find(|other| other.option != only.option);
+            let next = ranking
+                .ranked
+                .iter()
+                .find(|other| other.option != only.option);
             let by = next.map_or_else(String::new, |next| {
                 let name = &group.options[next.option].name;
                 format!(", {} times {name}", ratio(only.share / next.share))
@@ -112,6 +115,18 @@ fn cheaper(group: &Group, firsts: &[&Ranked], what: &str) -> Option<String> {
             ),
         )
     })
+}
+
+/// A group of which nothing was measured that is to count.
+pub(super) fn aside(advised: &super::Advised) -> String {
+    let all = advised.group.options.iter();
+    let names: Vec<&str> = all.take(NAMED).map(|option| option.name.as_str()).collect();
+    let dimensions: Vec<&str> = advised.dimensions.iter().map(|(d, _)| d.name()).collect();
+    format!(
+        "{}: compared with each other in {} only.",
+        names.join("; "),
+        list(&dimensions)
+    )
 }
 
 /// What was measured of an option in a dimension: its value in the first test of it.
@@ -202,7 +217,10 @@ pub(super) fn uncertain(
         .tests
         .iter()
         .filter(|test| {
-            ranking.map_or(dimensions, |_| &[]).iter().any(|(d, _)| *d == test.dimension)
+            ranking
+                .map_or(dimensions, |_| &[])
+                .iter()
+                .any(|(d, _)| *d == test.dimension)
                 || ranking.is_some_and(|r| r.by.iter().any(|(d, _)| *d == test.dimension))
         })
         .collect();

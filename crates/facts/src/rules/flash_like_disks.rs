@@ -53,7 +53,10 @@ pub(super) fn check(contexts: &[Context<'_>]) -> Vec<Shared> {
 /// seeks fastest.
 fn alike(advised: &Advised, flash: usize) -> Option<Finding> {
     let group = &advised.group;
-    let seeks = group.tests.iter().find(|test| test.dimension == Dimension::Seeks)?;
+    let seeks = group
+        .tests
+        .iter()
+        .find(|test| test.dimension == Dimension::Seeks)?;
     let of_flash = seeks.measured[flash].as_ref()?;
     let (disk, of_disk) = seeks
         .measured
@@ -188,7 +191,10 @@ fn elsewhere(
     }
     let read = streams(advised).find(|test| test.dimension == Dimension::SequentialRead)?;
     let here = read.measured[flash].as_ref()?;
-    let others = contexts.iter().enumerate().filter(|(other, _)| *other != place);
+    let others = contexts
+        .iter()
+        .enumerate()
+        .filter(|(other, _)| *other != place);
     for (other, context) in others {
         let mut named = context.each().filter(|(stage, _)| {
             Dimension::measured_by(stage) == Some(Dimension::SequentialRead)

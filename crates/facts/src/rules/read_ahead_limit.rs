@@ -44,9 +44,7 @@ pub(super) fn check(contexts: &[Context<'_>]) -> Vec<Shared> {
         let trace = of_trace(&source.readings);
         let table = of_table(&source.readings);
         let limit = match (trace, table) {
-            (Some(mut trace), Some(table))
-                if (table.bytes / trace.bytes - 1.0).abs() <= NEAR =>
-            {
+            (Some(mut trace), Some(table)) if (table.bytes / trace.bytes - 1.0).abs() <= NEAR => {
                 trace.evidence.extend(table.evidence);
                 trace
             }
@@ -102,7 +100,11 @@ fn finding(limit: Limit, measured: Option<String>) -> Finding {
 }
 
 fn value(reading: &Reading, name: &str) -> Option<f64> {
-    reading.values.get(name).copied().filter(|value| value.is_finite())
+    reading
+        .values
+        .get(name)
+        .copied()
+        .filter(|value| value.is_finite())
 }
 
 /// The longest series of trace lines whose windows follow each other.
@@ -111,7 +113,10 @@ fn of_trace(readings: &[Reading]) -> Option<Limit> {
         .iter()
         .filter_map(|reading| {
             let (start, size) = (value(reading, "start_page")?, value(reading, "size_pages")?);
-            reading.text.starts_with("readahead-").then_some((reading, start, size))
+            reading
+                .text
+                .starts_with("readahead-")
+                .then_some((reading, start, size))
         })
         .collect();
     let follows = |a: &(&Reading, f64, f64), b: &(&Reading, f64, f64)| {
@@ -184,7 +189,10 @@ fn of_table(readings: &[Reading]) -> Option<Limit> {
 
 /// What other runs of the document measured with larger windows.
 fn sizes(contexts: &[Context<'_>], place: usize) -> Option<(usize, String)> {
-    let mut others = contexts.iter().enumerate().filter(|(other, _)| *other != place);
+    let mut others = contexts
+        .iter()
+        .enumerate()
+        .filter(|(other, _)| *other != place);
     others.find_map(|(other, context)| {
         let said = super::read_ahead_size::best(context)?;
         Some((other, said))
@@ -196,15 +204,18 @@ mod tests {
     use super::*;
 
     fn traced(windows: &[(u64, u64)]) -> Vec<Reading> {
-        let each = windows.iter().enumerate().map(|(i, (start, size))| Reading {
-            line: i as u64 + 1,
-            text: format!("readahead-marker(..., ra={start}+{size}-{size}, async=1) = {size}"),
-            values: [
-                ("start_page".to_owned(), *start as f64),
-                ("size_pages".to_owned(), *size as f64),
-            ]
-            .into(),
-        });
+        let each = windows
+            .iter()
+            .enumerate()
+            .map(|(i, (start, size))| Reading {
+                line: i as u64 + 1,
+                text: format!("readahead-marker(..., ra={start}+{size}-{size}, async=1) = {size}"),
+                values: [
+                    ("start_page".to_owned(), *start as f64),
+                    ("size_pages".to_owned(), *size as f64),
+                ]
+                .into(),
+            });
         each.collect()
     }
 
@@ -230,15 +241,18 @@ mod tests {
     }
 
     fn table(rows: &[(&str, f64, f64)]) -> Vec<Reading> {
-        let each = rows.iter().enumerate().map(|(i, (pattern, count, pages))| Reading {
-            line: i as u64 + 1,
-            text: format!("{pattern} {count} 0 0 {pages} {pages} {pages}"),
-            values: [
-                ("count".to_owned(), *count),
-                ("actual_pages".to_owned(), *pages),
-            ]
-            .into(),
-        });
+        let each = rows
+            .iter()
+            .enumerate()
+            .map(|(i, (pattern, count, pages))| Reading {
+                line: i as u64 + 1,
+                text: format!("{pattern} {count} 0 0 {pages} {pages} {pages}"),
+                values: [
+                    ("count".to_owned(), *count),
+                    ("actual_pages".to_owned(), *pages),
+                ]
+                .into(),
+            });
         each.collect()
     }
 

@@ -82,7 +82,7 @@ impl Series<'_, '_> {
         let trials = self.sizes.iter().flat_map(|sized| &sized.stage.trials);
         let numbers: Vec<u64> = trials.filter_map(|trial| trial.line).collect();
         let of_lines = match (numbers.iter().min(), numbers.iter().max()) {
-            (Some(first), Some(last)) => format!(", within {}", lines(&[*first, *last])),
+            (Some(first), Some(last)) => format!(", between {}", lines(&[*first, *last])),
             _ => String::new(),
         };
         let others = if other.is_empty() {
@@ -123,13 +123,15 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             )
         }));
     }
-    let stages = matter.iter().flat_map(|s| &s.sizes).map(|sized| sized.stage.name);
+    let stages = matter
+        .iter()
+        .flat_map(|s| &s.sizes)
+        .map(|sized| sized.stage.name);
     let mut evidence: Vec<String> = matter.iter().map(|series| series.sentence()).collect();
     // Where the size does nothing or harm, that is a part of the effect.
     let others = all.iter().filter(|series| series.gain().low < TIMES);
     let others: Vec<String> = others.map(Series::sentence).collect();
     evidence.extend(others);
-    evidence.extend(enough(&matter));
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Note,
@@ -164,7 +166,10 @@ fn enough(matter: &[&Series<'_, '_>]) -> Option<String> {
             let enough = series.enough();
             let last = series.sizes.last().map(|sized| sized.bytes);
             said.push(if last == Some(enough.bytes) {
-                format!("{what} the largest that was measured, {}, still gains", enough.said)
+                format!(
+                    "{what} the largest that was measured, {}, still gains",
+                    enough.said
+                )
             } else {
                 format!("{what} {} is enough", enough.said)
             });
@@ -183,7 +188,9 @@ fn enough(matter: &[&Series<'_, '_>]) -> Option<String> {
 /// not measured, or do not matter.
 pub(super) fn best(context: &Context<'_>) -> Option<String> {
     let all = series(context);
-    let alone = all.iter().filter(|s| s.dimension == Dimension::SequentialRead);
+    let alone = all
+        .iter()
+        .filter(|s| s.dimension == Dimension::SequentialRead);
     let most = alone.max_by(|a, b| a.gain().low.total_cmp(&b.gain().low))?;
     (most.gain().low >= TIMES).then(|| format!("Measured with larger ones: {}", most.sentence()))
 }
@@ -226,7 +233,9 @@ fn series<'c, 'a>(context: &'c Context<'a>) -> Vec<Series<'c, 'a>> {
             ..stage.workload().clone()
         };
         let others = stage.settings.iter().filter(|(key, _)| !is_size(key));
-        let others = others.map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        let others = others
+            .map(|(key, value)| (key.as_str(), value.as_str()))
+            .collect();
         let same = (dimension, bare, others);
         let member = (stage, said.as_str(), bytes);
         match groups.iter_mut().find(|(known, _)| *known == same) {
@@ -238,18 +247,27 @@ fn series<'c, 'a>(context: &'c Context<'a>) -> Vec<Series<'c, 'a>> {
         members.sort_by_key(|(.., bytes)| *bytes);
         let rates: Vec<Vec<f64>> = members
             .iter()
-            .map(|(stage, ..)| stage.trials.iter().map(|t| t.throughput_bytes_per_s).collect())
+            .map(|(stage, ..)| {
+                stage
+                    .trials
+                    .iter()
+                    .map(|t| t.throughput_bytes_per_s)
+                    .collect()
+            })
             .collect();
         let measured = intervals(&rates);
-        let sizes = members.into_iter().zip(measured).filter_map(|((stage, said, bytes), m)| {
-            Some(Sized {
-                stage,
-                said,
-                bytes,
-                // What is assumed of single trials shows no effect.
-                measured: m.filter(|measured| !measured.assumed)?,
-            })
-        });
+        let sizes = members
+            .into_iter()
+            .zip(measured)
+            .filter_map(|((stage, said, bytes), m)| {
+                Some(Sized {
+                    stage,
+                    said,
+                    bytes,
+                    // What is assumed of single trials shows no effect.
+                    measured: m.filter(|measured| !measured.assumed)?,
+                })
+            });
         Series {
             dimension,
             sizes: sizes.collect(),

@@ -13,12 +13,12 @@
 mod order;
 
 use super::Context;
-use order::Triple;
 use crate::stages::Stage;
 use crate::words::{percent, ratio};
 use diskfacts_plan::units::rate_digits;
 use diskfacts_plan::{Operation, Pattern, Touch};
 use diskfacts_record::{Confidence, Finding, Severity, StageFigures};
+use order::Triple;
 
 pub(super) const NAME: &str = "rewrite-rate";
 
@@ -55,7 +55,9 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             })
         })
         .collect();
-    let each = triples.iter().map(|of| finding(of.rewrite, of.read, of.write));
+    let each = triples
+        .iter()
+        .map(|of| finding(of.rewrite, of.read, of.write));
     order::turned(&triples).into_iter().chain(each).collect()
 }
 

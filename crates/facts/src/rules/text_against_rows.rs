@@ -33,12 +33,16 @@ pub(super) fn check(contexts: &[Context<'_>]) -> Vec<Shared> {
             if let Some(claimed) = Claimed::at(&source.readings, i)
                 && claimed.is_contradicted()
             {
-                let rows = contexts.iter().enumerate().find_map(|(other, context)| {
-                    Some((other, claimed.rows(context)?))
-                });
+                let rows = contexts
+                    .iter()
+                    .enumerate()
+                    .find_map(|(other, context)| Some((other, claimed.rows(context)?)));
                 let said = rows.as_ref().map_or("", |(_, said)| said);
                 evidence.push(format!("{}{said}.", claimed.sentence()));
-                runs.extend(rows.map(|(other, _)| other).filter(|other| !runs.contains(other)));
+                runs.extend(
+                    rows.map(|(other, _)| other)
+                        .filter(|other| !runs.contains(other)),
+                );
             }
             evidence.extend(rotation(reading));
         }
@@ -59,7 +63,11 @@ fn finding(evidence: Vec<String>) -> Finding {
         severity: Severity::Warning,
         claim: format!(
             "{} of the text {} not what {} own figures give.",
-            if many == 1 { "A number".to_owned() } else { format!("{many} numbers") },
+            if many == 1 {
+                "A number".to_owned()
+            } else {
+                format!("{many} numbers")
+            },
             if many == 1 { "is" } else { "are" },
             if many == 1 { "its" } else { "their" },
         ),
@@ -134,7 +142,13 @@ impl Claimed {
         let rates: Vec<Vec<f64>> = context
             .stages
             .iter()
-            .map(|stage| stage.trials.iter().map(|t| t.throughput_bytes_per_s).collect())
+            .map(|stage| {
+                stage
+                    .trials
+                    .iter()
+                    .map(|t| t.throughput_bytes_per_s)
+                    .collect()
+            })
             .collect();
         let measured = intervals(&rates);
         let near = |rate: f64| {
@@ -173,7 +187,9 @@ impl Claimed {
     fn words_of(&self, stage: &Stage<'_>) -> usize {
         let text = self.text.to_lowercase();
         let values = stage.settings.values();
-        values.filter(|value| text.contains(&value.to_lowercase())).count()
+        values
+            .filter(|value| text.contains(&value.to_lowercase()))
+            .count()
     }
 }
 
@@ -182,14 +198,20 @@ fn differ(one: &Stage<'_>, other: &Stage<'_>) -> usize {
     let mut keys: Vec<&String> = one.settings.keys().chain(other.settings.keys()).collect();
     keys.sort_unstable();
     keys.dedup();
-    let unlike = keys.iter().filter(|key| one.settings.get(**key) != other.settings.get(**key));
+    let unlike = keys
+        .iter()
+        .filter(|key| one.settings.get(**key) != other.settings.get(**key));
     unlike.count()
 }
 
 /// Least and most per cent between a trial of the one and a trial of the other.
 fn apart(more: &Stage<'_>, less: &Stage<'_>) -> Option<(f64, f64)> {
     let range = |stage: &Stage<'_>| {
-        let rates: Vec<f64> = stage.trials.iter().map(|t| t.throughput_bytes_per_s).collect();
+        let rates: Vec<f64> = stage
+            .trials
+            .iter()
+            .map(|t| t.throughput_bytes_per_s)
+            .collect();
         let sorted = crate::stats::finite_sorted(&rates);
         Some((*sorted.first()?, *sorted.last()?))
     };
@@ -204,9 +226,14 @@ fn rotation(reading: &Reading) -> Option<String> {
     if !text.contains("rotation") {
         return None;
     }
-    let before = text.split("rpm").next().filter(|before| before.len() < text.len())?;
+    let before = text
+        .split("rpm")
+        .next()
+        .filter(|before| before.len() < text.len())?;
     let digits = before.trim_end();
-    let start = digits.rfind(|c: char| !c.is_ascii_digit()).map_or(0, |at| at + 1);
+    let start = digits
+        .rfind(|c: char| !c.is_ascii_digit())
+        .map_or(0, |at| at + 1);
     let rpm: f64 = digits[start..].parse().ok().filter(|rpm| *rpm > 0.0)?;
     let whole = 60_000.0 / rpm;
     let half = whole / 2.0;

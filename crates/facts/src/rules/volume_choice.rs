@@ -16,7 +16,10 @@ pub(super) fn check(contexts: &[Context<'_>]) -> Vec<Shared> {
         let Ok(advice) = advise(std::slice::from_ref(context.run), None) else {
             continue;
         };
-        let findings = advice.groups.iter().filter_map(|advised| of(context, advised));
+        let findings = advice
+            .groups
+            .iter()
+            .filter_map(|advised| of(context, advised));
         found.extend(findings.map(|finding| Shared {
             finding,
             runs: vec![place],
@@ -72,7 +75,10 @@ fn of(context: &Context<'_>, advised: &Advised) -> Option<Finding> {
             options.len(),
             said.join("; ")
         ),
-        evidence: told.iter().map(|(d, ranking)| sentence(advised, *d, ranking)).collect(),
+        evidence: told
+            .iter()
+            .map(|(d, ranking)| sentence(advised, *d, ranking))
+            .collect(),
         confidence: Confidence::Likely,
         refuted_by: "More trials, whose intervals overlap where these do not.".into(),
         remedy: format!(

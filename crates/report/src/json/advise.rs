@@ -117,7 +117,12 @@ fn group(advised: &Advised) -> Group<'_> {
                 runs: &option.runs,
             })
             .collect(),
-        tests: advised.group.tests.iter().map(|t| test(advised, t)).collect(),
+        tests: advised
+            .group
+            .tests
+            .iter()
+            .map(|t| test(advised, t))
+            .collect(),
         ranking: advised.ranking.as_ref().map(|r| order(advised, r)),
         dimensions: advised
             .dimensions

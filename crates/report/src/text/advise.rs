@@ -1,14 +1,13 @@
 //! What `advise` prints: which option to take, in which order the others follow, how
 //! certain that is, what it costs elsewhere, and what was not measured.
 
+use super::findings::severity;
 use super::look::{Look, Style};
 use super::page::Page;
 use super::run::{self, Closing};
 use super::words::{count, list};
-use diskfacts_facts::advise::{
-    Advice, Advised, Dimension, Group, Ranked, Ranking, Weights, show,
-};
-use diskfacts_record::{Finding, Severity};
+use diskfacts_facts::advise::{Advice, Advised, Dimension, Group, Ranked, Ranking, Weights, show};
+use diskfacts_record::Finding;
 
 /// Options of an order by weights, and of one dimension, that are shown.
 const SHOWN: usize = 12;
@@ -87,16 +86,8 @@ fn group(page: &mut Page<'_>, advised: &Advised) {
     if let Some(ranking) = &advised.ranking {
         page.heading("In order");
         order(page, &advised.group, ranking, SHOWN);
-    }
-    for (dimension, ranking) in &advised.dimensions {
-        let counts = advised.ranking.as_ref().is_some_and(|of| {
-            let only = of.by.len() == 1;
-            only && of.by[0].0 == *dimension
-        });
-        if advised.ranking.is_some() && (counts || advised.costs.is_empty()) {
-            continue;
-        }
-        if advised.ranking.is_none() {
+    } else {
+        for (dimension, ranking) in &advised.dimensions {
             page.heading(&format!("{dimension}: {}", dimension.about()));
             order(page, &advised.group, ranking, SHOWN_OF_DIMENSION);
         }
@@ -149,7 +140,10 @@ fn option(group: &Group, ranking: &Ranking, ranked: &Ranked) -> String {
         ));
     }
     for (dimension, _) in &ranking.by {
-        let tests = group.tests.iter().filter(|test| test.dimension == *dimension);
+        let tests = group
+            .tests
+            .iter()
+            .filter(|test| test.dimension == *dimension);
         for test in tests {
             if let Some(measured) = &test.measured[ranked.option] {
                 let what = if *dimension == Dimension::Cpu {
@@ -166,7 +160,11 @@ fn option(group: &Group, ranking: &Ranking, ranked: &Ranked) -> String {
             }
         }
     }
-    format!("{}: {}", group.options[ranked.option].name, parts.join("; "))
+    format!(
+        "{}: {}",
+        group.options[ranked.option].name,
+        parts.join("; ")
+    )
 }
 
 /// Without a unit that stands beside it already; times keep theirs, which may differ.
@@ -177,11 +175,7 @@ fn bare(shown: &str) -> &str {
 }
 
 fn finding(page: &mut Page<'_>, finding: &Finding) {
-    let (style, word) = match finding.severity {
-        Severity::Error => (Style::Bad, "ERROR"),
-        Severity::Warning => (Style::Doubtful, "WARNING"),
-        Severity::Note => (Style::Plain, "NOTE"),
-    };
+    let (style, word) = severity(finding.severity);
     page.labelled(2, (style, word), COLUMN, Style::Plain, &finding.claim);
     for evidence in finding.evidence.iter().take(EVIDENCE) {
         page.paragraph(2 + COLUMN, Style::Minor, evidence);

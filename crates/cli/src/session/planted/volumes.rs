@@ -128,7 +128,10 @@ fn flash_that_is_held_back_is_not_taken_for_flash() {
     assert!(speaking(&held).contains(&"flash-like-disks"), "{held}");
     // Only names tell what is flash.
     let unnamed = bonnie(&[("Raid10", *RAID10), ("Raid1", *HELD)]);
-    assert!(!speaking(&unnamed).contains(&"flash-like-disks"), "{unnamed}");
+    assert!(
+        !speaking(&unnamed).contains(&"flash-like-disks"),
+        "{unnamed}"
+    );
 }
 
 /// Rates of one reader of a server that reads in windows of so many KiB, MB/s.
@@ -153,9 +156,10 @@ static LARGE: LazyLock<f64> = LazyLock::new(|| reader(4096));
 
 /// A document of dd under several sizes, three runs of each that differ by a percent.
 fn by_size(rates: &[(&str, f64)]) -> String {
-    let mut text = "Vanilla RA, all IO threads work in different IO contexts, various RA sizes:\n\n\
+    let mut text =
+        "Vanilla RA, all IO threads work in different IO contexts, various RA sizes:\n\n\
                     Deadline:\n"
-        .to_owned();
+            .to_owned();
     for (size, rate) in rates {
         let command = "dd if=/dev/sdb of=/dev/null bs=64K count=4096";
         let _ = writeln!(text, "\nRA {size}:\n\n{command}");

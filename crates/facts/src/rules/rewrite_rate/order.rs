@@ -61,7 +61,9 @@ pub(super) fn turned(triples: &[Triple<'_, '_, '_>]) -> Option<Finding> {
     let order = |(_, slow, fast): &(f64, &Triple<'_, '_, '_>, &Triple<'_, '_, '_>)| {
         slow.rewrite.bytes_per_s / fast.rewrite.bytes_per_s
     };
-    let (_, slow, fast) = pairs.into_iter().max_by(|a, b| order(a).total_cmp(&order(b)))?;
+    let (_, slow, fast) = pairs
+        .into_iter()
+        .max_by(|a, b| order(a).total_cmp(&order(b)))?;
     Some(finding(slow, fast))
 }
 
@@ -85,7 +87,10 @@ fn finding(slow: &Triple<'_, '_, '_>, fast: &Triple<'_, '_, '_>) -> Finding {
     };
     let share = won / lost;
     let rest = if share >= 1.0 {
-        format!("Reading wins back all of what writing loses, {} of it", percent(share))
+        format!(
+            "Reading wins back all of what writing loses, {} of it",
+            percent(share)
+        )
     } else {
         format!(
             "Reading wins back {} of what writing loses; the sums leave {a} {} ms behind, and \
@@ -98,8 +103,8 @@ fn finding(slow: &Triple<'_, '_, '_>, fast: &Triple<'_, '_, '_>) -> Finding {
         rule: super::NAME.into(),
         severity: Severity::Note,
         claim: format!(
-            "{a} writes at {} of {b}'s rate and rewrites {} times as fast, because a rewrite \
-             reads too, and it reads {} times as fast.",
+            "A rewrite reads too: {a} writes at {} of {b}'s rate and rewrites {} times as fast, \
+             because it reads {} times as fast.",
             percent(fast_write / slow_write),
             ratio(fast_rewrite / slow_rewrite),
             ratio(fast_read / slow_read),

@@ -36,7 +36,9 @@ impl Pair<'_, '_> {
             Some(format!("{key}={value}"))
         });
         let beside = self.one.workload().beside.is_some();
-        let parts: Vec<String> = told.chain(beside.then(|| "beside another".to_owned())).collect();
+        let parts: Vec<String> = told
+            .chain(beside.then(|| "beside another".to_owned()))
+            .collect();
         let trials = self.one.trials.iter().chain(&self.many.trials);
         let numbers: Vec<u64> = trials.filter_map(|trial| trial.line).collect();
         let of_lines = if numbers.is_empty() {
@@ -58,7 +60,10 @@ impl Pair<'_, '_> {
 pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let pairs = pairs(context);
     let is_fair = |pair: &&Pair<'_, '_>| pair.scheduler().is_some_and(|s| FAIR.contains(&s));
-    let gains = pairs.iter().filter(is_fair).filter(|pair| pair.gain().low >= RATIO);
+    let gains = pairs
+        .iter()
+        .filter(is_fair)
+        .filter(|pair| pair.gain().low >= RATIO);
     let mut gains: Vec<&Pair<'_, '_>> = gains.collect();
     gains.sort_by(|a, b| b.gain().value.total_cmp(&a.gain().value));
     let Some(most) = gains.first() else {
@@ -110,7 +115,11 @@ fn pairs<'c, 'a>(context: &'c Context<'a>) -> Vec<Pair<'c, 'a>> {
             continue;
         };
         let rates = [one, many].map(|stage| {
-            stage.trials.iter().map(|t| t.throughput_bytes_per_s).collect::<Vec<f64>>()
+            stage
+                .trials
+                .iter()
+                .map(|t| t.throughput_bytes_per_s)
+                .collect::<Vec<f64>>()
         });
         if let [Some(a), Some(b)] = &intervals(&rates)[..]
             && !a.assumed
