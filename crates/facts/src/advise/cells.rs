@@ -8,7 +8,7 @@ use crate::stages::Stage;
 use crate::words::percent;
 use diskfacts_plan::CacheMode;
 use diskfacts_record::{Run, StageFigures, TargetKind, Trial};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Settings that say what was done, and not what could be chosen: two cells that
 /// differ in one of them are two tests.
@@ -124,19 +124,23 @@ fn doubt(context: &Context<'_>, stage: &Stage<'_>, figures: &StageFigures) -> Op
 /// For each stage the conditions that a matrix of its run chooses between: those that
 /// differ between the cells of the same name.
 fn varied(context: &Context<'_>) -> Vec<Vec<&'static str>> {
-    let all: Vec<Vec<(&'static str, String)>> = context
-        .stages
-        .iter()
-        .map(|stage| dimension::all_conditions(stage.workload()))
-        .collect();
-    let differs = |i: usize, name: &str| {
-        let of = |j: usize| all[j].iter().find(|(known, _)| *known == name);
-        (0..all.len())
-            .filter(|j| context.stages[*j].name == context.stages[i].name)
-            .any(|j| of(j) != of(i))
+    let mut seen: BTreeMap<&str, BTreeMap<&'static str, BTreeSet<String>>> = BTreeMap::new();
+    for stage in &context.stages {
+        let of_name = seen.entry(stage.name).or_default();
+        for (name, value) in dimension::all_conditions(stage.workload()) {
+            of_name.entry(name).or_default().insert(value);
+        }
+    }
+    let differs = |stage: &Stage<'_>, name: &str| {
+        let values = seen.get(stage.name).and_then(|of_name| of_name.get(name));
+        values.is_some_and(|values| values.len() > 1)
     };
-    (0..all.len())
-        .map(|i| CHOSEN.into_iter().filter(|name| differs(i, name)).collect())
+    let stages = context.stages.iter();
+    stages
+        .map(|stage| {
+            let chosen = CHOSEN.into_iter();
+            chosen.filter(|name| differs(stage, name)).collect()
+        })
         .collect()
 }
 

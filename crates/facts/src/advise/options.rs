@@ -46,74 +46,95 @@ pub struct Group {
 
 type Key = BTreeMap<String, String>;
 
+/// The cells of a test, by option.
+type Taken<'c, 'a> = BTreeMap<usize, Vec<&'c Cell<'a>>>;
+
 /// The groups of options, and what was measured of one option only.
 pub(super) fn groups(cells: &[Cell<'_>]) -> (Vec<Group>, Vec<String>) {
     let mut tests: Vec<Vec<&Cell<'_>>> = Vec::new();
+    let mut known = BTreeMap::new();
     for cell in cells {
-        let same = |of: &&mut Vec<&Cell<'_>>| {
-            of[0].dimension == cell.dimension
-                && of[0].stage == cell.stage
-                && of[0].conditions == cell.conditions
-        };
-        match tests.iter_mut().find(same) {
-            Some(test) => test.push(cell),
-            None => tests.push(vec![cell]),
+        let place = *known
+            .entry((cell.dimension, cell.stage, &cell.conditions))
+            .or_insert(tests.len());
+        if place == tests.len() {
+            tests.push(Vec::new());
         }
+        tests[place].push(cell);
     }
     let keys = keys(&tests);
-    let of = |cell: &Cell<'_>| -> Key {
-        let told = cell.attributes.iter();
-        told.filter(|(key, _)| keys.contains(key))
-            .cloned()
-            .collect()
-    };
     let mut options: Vec<Key> = Vec::new();
-    for cell in cells {
-        let key = of(cell);
-        if !options.contains(&key) {
-            options.push(key);
-        }
-    }
-    // By test: for each option its cells.
-    let laid: Vec<Vec<Vec<&Cell<'_>>>> = tests
-        .iter()
-        .map(|test| {
-            let takes = |option: &Key| test.iter().copied().filter(|c| of(c) == *option).collect();
-            options.iter().map(takes).collect()
-        })
-        .collect();
-    let mut alone = Vec::new();
-    let mut root: Vec<usize> = (0..options.len()).collect();
-    for (test, by_option) in tests.iter().zip(&laid) {
-        let taken: Vec<usize> = (0..options.len())
-            .filter(|i| !by_option[*i].is_empty())
+    let mut places: BTreeMap<Key, usize> = BTreeMap::new();
+    let mut of = |cell: &Cell<'_>| {
+        let told = cell.attributes.iter();
+        let key: Key = told
+            .filter(|(key, _)| keys.contains(key))
+            .cloned()
             .collect();
-        if let [only] = taken[..] {
-            let said = format!("{} ({})", test[0].stage, name(&options[only]));
+        *places.entry(key.clone()).or_insert_with(|| {
+            options.push(key);
+            options.len() - 1
+        })
+    };
+    let mut laid: Vec<Taken<'_, '_>> = Vec::new();
+    for test in &tests {
+        let mut taken = Taken::new();
+        for cell in test {
+            taken.entry(of(cell)).or_default().push(cell);
+        }
+        laid.push(taken);
+    }
+    let mut alone = Vec::new();
+    let mut joined = Joined::of(options.len());
+    for (test, taken) in tests.iter().zip(&laid) {
+        let mut options_of = taken.keys();
+        let Some(first) = options_of.next() else {
+            continue;
+        };
+        for other in options_of {
+            joined.join(*first, *other);
+        }
+        if taken.len() == 1 {
+            let said = format!("{} ({})", test[0].stage, name(&options[*first]));
             if !alone.contains(&said) {
                 alone.push(said);
             }
-            continue;
-        }
-        let joined: Vec<usize> = taken.iter().map(|i| root[*i]).collect();
-        for place in &mut root {
-            if joined.contains(place) {
-                *place = joined[0];
-            }
         }
     }
-    let mut groups = Vec::new();
-    for first in 0..options.len() {
-        let members: Vec<usize> = (0..options.len())
-            .filter(|i| root[*i] == root[first])
-            .collect();
-        if members[0] == first && members.len() > 1 {
-            groups.push(group(&members, &options, &laid));
-            // Trials without a figure are no measurement.
-            groups.retain(|group| !group.tests.is_empty());
-        }
+    let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for option in 0..options.len() {
+        members.entry(joined.root(option)).or_default().push(option);
     }
+    let groups: Vec<Group> = members
+        .values()
+        .filter(|members| members.len() > 1)
+        .map(|members| group(members, &options, &laid))
+        // Trials without a figure are no measurement.
+        .filter(|group| !group.tests.is_empty())
+        .collect();
     (groups, alone)
+}
+
+/// Which options belong together: each points to one before it, or is the first.
+struct Joined(Vec<usize>);
+
+impl Joined {
+    fn of(options: usize) -> Self {
+        Self((0..options).collect())
+    }
+
+    fn root(&self, option: usize) -> usize {
+        let mut root = option;
+        while self.0[root] != root {
+            root = self.0[root];
+        }
+        root
+    }
+
+    fn join(&mut self, one: usize, other: usize) {
+        let (one, other) = (self.root(one), self.root(other));
+        self.0[one.max(other)] = one.min(other);
+    }
 }
 
 /// The keys that options are told by: taken in the order in which cells name them,
@@ -161,11 +182,17 @@ fn name(option: &Key) -> String {
     }
 }
 
-fn group(members: &[usize], options: &[Key], laid: &[Vec<Vec<&Cell<'_>>>]) -> Group {
-    let choices = members.iter().map(|i| {
-        let cells: Vec<&Cell<'_>> = laid
+fn group(members: &[usize], options: &[Key], laid: &[Taken<'_, '_>]) -> Group {
+    let of_group: Vec<&Taken<'_, '_>> = laid
+        .iter()
+        .filter(|taken| taken.keys().any(|option| members.contains(option)))
+        .collect();
+    let choices = members.iter().map(|option| {
+        let cells: Vec<&Cell<'_>> = of_group
             .iter()
-            .flat_map(|test| test[*i].iter().copied())
+            .filter_map(|taken| taken.get(option))
+            .flatten()
+            .copied()
             .collect();
         let mut runs: Vec<String> = Vec::new();
         for cell in &cells {
@@ -174,22 +201,21 @@ fn group(members: &[usize], options: &[Key], laid: &[Vec<Vec<&Cell<'_>>>]) -> Gr
             }
         }
         Choice {
-            name: name(&options[*i]),
-            settings: options[*i].clone(),
+            name: name(&options[*option]),
+            settings: options[*option].clone(),
             runs,
             flash: is_flash(&cells),
         }
     });
-    let mut tests = Vec::new();
-    for by_option in laid {
-        let taken: Vec<Vec<&Cell<'_>>> = members.iter().map(|i| by_option[*i].clone()).collect();
-        if taken.iter().filter(|cells| !cells.is_empty()).count() > 1 {
-            tests.extend(tests_of(&taken));
-        }
-    }
+    let choices = choices.collect();
+    let tests = of_group.iter().filter(|taken| taken.len() > 1);
+    let tests = tests.flat_map(|taken| {
+        let of = |option: &usize| taken.get(option).cloned().unwrap_or_default();
+        tests_of(&members.iter().map(of).collect::<Vec<_>>())
+    });
     Group {
-        options: choices.collect(),
-        tests,
+        options: choices,
+        tests: tests.collect(),
     }
 }
 

@@ -239,14 +239,14 @@ fn one_trial_of_each_is_taken_with_a_tenth_either_way() {
         run.trials.retain(|trial| trial.number == 1);
     }
     each(&mut runs[1], "sequential-read", |trial| {
-        set_rate(trial, 1.1)
+        set_rate(trial, 1.1);
     });
     let near = by(&runs, "seq-read=1");
     assert_eq!(order(&near), [("/srv/other", 1, 2), ("/srv/data", 1, 2)]);
     let said = near.groups[0].uncertain.join(" ");
     assert!(said.contains("10 % either way is assumed"), "{said}");
     each(&mut runs[1], "sequential-read", |trial| {
-        set_rate(trial, 1.3)
+        set_rate(trial, 1.3);
     });
     assert_eq!(order(&by(&runs, "seq-read=1"))[0], ("/srv/other", 1, 1));
 }

@@ -14,10 +14,9 @@ pub fn show(value: f64, unit: Unit) -> String {
     match unit {
         Unit::BytesPerSecond => format!("{} MB/s", rate_digits(value / 1e6)),
         Unit::OperationsPerSecond => format!("{}/s", rate_digits(value)),
-        Unit::Nanoseconds => show_duration(value as u64),
         // A nanosecond for a byte is a millisecond for a megabyte.
         Unit::CpuPerByte => format!("{} ms/MB", rate_digits(value)),
-        Unit::CpuPerOperation => show_duration(value as u64),
+        Unit::Nanoseconds | Unit::CpuPerOperation => show_duration(value as u64),
     }
 }
 

@@ -214,13 +214,17 @@ fn bytes(key: &str, value: &str) -> Option<u64> {
 
 type Same<'a> = (Dimension, Workload, BTreeMap<&'a str, &'a str>);
 
+/// A stage, its size as it is written, and that in bytes.
+type Member<'c, 'a> = (&'c Stage<'a>, &'c str, u64);
+
 /// The series of a run.
 fn series<'c, 'a>(context: &'c Context<'a>) -> Vec<Series<'c, 'a>> {
-    let mut groups: Vec<(Same<'c>, Vec<(&'c Stage<'a>, &'c str, u64)>)> = Vec::new();
+    let mut groups: Vec<(Same<'c>, Vec<Member<'c, 'a>>)> = Vec::new();
     for (stage, figures) in context.doing_io() {
-        let dimension = match Dimension::measured_by(stage) {
-            Some(d @ (Dimension::SequentialRead | Dimension::SharedRead)) => d,
-            _ => continue,
+        let Some(dimension @ (Dimension::SequentialRead | Dimension::SharedRead)) =
+            Dimension::measured_by(stage)
+        else {
+            continue;
         };
         let Some((key, said)) = stage.settings.iter().find(|(key, _)| is_size(key)) else {
             continue;

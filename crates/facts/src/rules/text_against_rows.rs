@@ -80,6 +80,9 @@ fn finding(evidence: Vec<String>) -> Finding {
     }
 }
 
+/// A stage of the rows, and what was measured in it.
+type Row<'s, 'a> = (&'s Stage<'a>, &'s Measured);
+
 /// `30% ... (39MB/s vs 27MB/s)`
 struct Claimed {
     line: u64,
@@ -153,13 +156,13 @@ impl Claimed {
         let measured = intervals(&rates);
         let near = |rate: f64| {
             let all = context.stages.iter().zip(&measured);
-            let near: Vec<(&Stage<'_>, &Measured)> = all
+            let near: Vec<Row<'_, '_>> = all
                 .filter_map(|(stage, measured)| Some((stage, measured.as_ref()?)))
                 .filter(|(_, m)| (m.value / 1e6 - rate).abs() <= ROUNDED)
                 .collect();
             near
         };
-        let mut best: Option<(usize, (&Stage<'_>, &Measured), (&Stage<'_>, &Measured))> = None;
+        let mut best: Option<(usize, Row<'_, '_>, Row<'_, '_>)> = None;
         for more in near(self.more) {
             for less in near(self.less) {
                 if differ(more.0, less.0) == 1 {

@@ -2,6 +2,7 @@
 
 use super::{DOCUMENTS, runs_of};
 use diskfacts_record::{Finding, Severity};
+use std::fmt::Write as _;
 
 /// The findings of a rule on a document, each once.
 pub(super) fn of_rule(text: &str, rule: &str) -> Vec<Finding> {
@@ -73,7 +74,8 @@ fn read_ahead_that_reaches_2_mib_is_not_too_small() {
             .parse()
             .expect("a page");
         let start = 10_000 + (start - 10_628) * 16;
-        text.push_str(&format!("{before}, ra={start}+512-512, async=1) = 512\n"));
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{before}, ra={start}+512-512, async=1) = 512");
     }
     assert_eq!(of_rule(&text, "read-ahead-limit"), []);
     // Without the trace the table alone tells it, less surely.
@@ -119,11 +121,13 @@ fn sizes_that_all_give_the_same_are_no_finding() {
     let rows = |rates: [[&str; 3]; 3]| {
         let mut said = String::new();
         for (size, rates) in ["512K", "1024K", "2048K"].iter().zip(rates) {
-            said.push_str(&format!(
+            let _ = write!(
+                said,
                 "\nRA {size}:\n\ndd if=/dev/sdb of=/dev/null bs=64K count=80000\n"
-            ));
+            );
             for (label, rate) in ["a", "b", "c"].iter().zip(rates) {
-                said.push_str(&format!("{label}) {rate} MB/s\n"));
+                // Writing to a String cannot fail.
+                let _ = writeln!(said, "{label}) {rate} MB/s");
             }
         }
         said
