@@ -31,7 +31,7 @@ pub use weights::{BadWeights, Weights};
 pub(crate) use why::firsts;
 pub use why::show;
 
-use diskfacts_record::{Finding, Run, Severity};
+use diskfacts_record::{Finding, Outcome, Run, Severity};
 use std::fmt;
 
 /// What follows from some runs for a choice.
@@ -45,6 +45,9 @@ pub struct Advice {
     pub groups: Vec<Advised>,
     /// What was measured of one option only, a few words each.
     pub alone: Vec<String>,
+    /// How each run does for the use by its published thresholds, a sentence each; empty
+    /// without a use, and of imported runs.
+    pub needs: Vec<String>,
     /// Dimensions that no two options were measured in.
     pub unmeasured: Vec<Dimension>,
     /// What was measured and takes no part, and why; a sentence each.
@@ -164,8 +167,10 @@ pub fn advise(runs: &[Run], weights: Option<Weights>) -> Result<Advice, Unadvise
             measured: known,
         });
     }
+    let usage = weights.as_ref().and_then(|weights| weights.usage);
     Ok(Advice {
         runs: runs.iter().map(|run| run.run.id.clone()).collect(),
+        needs: usage.map_or_else(Vec::new, |usage| needs(runs, usage)),
         weights,
         groups,
         alone,
@@ -173,6 +178,33 @@ pub fn advise(runs: &[Run], weights: Option<Weights>) -> Result<Advice, Unadvise
         left_out,
         findings: findings(runs),
     })
+}
+
+/// The first in an order may still be too slow for a use, and the last fast enough.
+fn needs(runs: &[Run], usage: &str) -> Vec<String> {
+    let mut said: Vec<String> = Vec::new();
+    for run in runs {
+        let verdicts = crate::verdicts(run).into_iter();
+        for verdict in verdicts.filter(|verdict| verdict.profile == usage) {
+            let word = match verdict.outcome {
+                Outcome::Pass => "pass",
+                Outcome::Close => "close",
+                Outcome::Fail => "FAIL",
+                Outcome::Unmeasured => continue,
+            };
+            let sentence = format!(
+                "{}: {word}, {usage} needs {}; measured {} ({}).",
+                run.target.given,
+                verdict.needed,
+                verdict.measured.unwrap_or_default(),
+                verdict.stage.unwrap_or_default()
+            );
+            if !said.contains(&sentence) {
+                said.push(sentence);
+            }
+        }
+    }
+    said
 }
 
 fn advised(group: Group, weights: Option<&Weights>) -> Advised {

@@ -165,8 +165,15 @@ fn runs_of_two_targets_are_held_against_each_other_and_repeats_are_taken_togethe
     let measured = &test.expect("a test").measured;
     assert_eq!(measured[0].as_ref().expect("measured").trials, 10);
     assert_eq!(measured[1].as_ref().expect("measured").trials, 5);
-    let etcd = advise(&runs, Some(Weights::of_use("etcd").expect("a use"))).expect("advice");
-    assert_eq!(order(&etcd)[0].0, "/srv/data");
+    let etcd = || advise(&runs, Some(Weights::of_use("etcd").expect("a use"))).expect("advice");
+    assert_eq!(order(&etcd())[0].0, "/srv/data");
+    assert_eq!(
+        etcd().needs[0],
+        "/srv/data: pass, etcd needs p99 of write + fdatasync below 10 ms; measured p99 of write \
+         + fdatasync 110 us (log-write)."
+    );
+    // Two requirements of two volumes; what was repeated is said once.
+    assert_eq!(etcd().needs.len(), 4, "{:#?}", etcd().needs);
 }
 
 #[test]

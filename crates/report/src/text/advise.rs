@@ -30,6 +30,12 @@ pub fn advice(advice: &Advice, closing: &Closing, look: &Look) -> String {
     for advised in &advice.groups {
         group(&mut page, advised);
     }
+    if !advice.needs.is_empty() {
+        page.heading("By the thresholds of the use");
+        for need in &advice.needs {
+            page.paragraph(2, Style::Plain, need);
+        }
+    }
     if !advice.findings.is_empty() {
         page.heading("What the rules say of these figures");
         for finding in &advice.findings {
