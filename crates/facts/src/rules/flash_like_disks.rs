@@ -11,7 +11,7 @@ use super::{Context, Shared, names};
 use crate::advise::{Advised, Dimension, Ratio, Test, advise, names_flash};
 use crate::words::{lines, list, percent, ratio};
 use diskfacts_plan::units::{rate_digits, show_duration};
-use diskfacts_record::{Confidence, Finding, Severity};
+use diskfacts_record::{Confidence, Finding, Severity, TargetKind};
 
 pub(super) const NAME: &str = "flash-like-disks";
 
@@ -28,6 +28,12 @@ const MORE: f64 = 1.2;
 pub(super) fn check(contexts: &[Context<'_>]) -> Vec<Shared> {
     let mut found = Vec::new();
     for (place, context) in contexts.iter().enumerate() {
+        // What is measured has one target; only documents set volumes side by side.
+        let mut stages = context.stages.iter();
+        let named = stages.any(|stage| stage.settings.values().any(|value| names_flash(value)));
+        if context.run.target.kind != TargetKind::Imported || !named {
+            continue;
+        }
         let Ok(advice) = advise(std::slice::from_ref(context.run), None) else {
             continue;
         };

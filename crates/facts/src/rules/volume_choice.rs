@@ -3,7 +3,7 @@
 use super::{Context, Shared, names};
 use crate::advise::{Advised, Dimension, Ranking, advise, firsts, show};
 use crate::words::{lines, list};
-use diskfacts_record::{Confidence, Finding, Severity};
+use diskfacts_record::{Confidence, Finding, Severity, TargetKind};
 
 pub(super) const NAME: &str = "volume-choice";
 
@@ -13,6 +13,13 @@ const VOLUMES: [&str; 4] = ["machine", "volume", "layout", "target"];
 pub(super) fn check(contexts: &[Context<'_>]) -> Vec<Shared> {
     let mut found = Vec::new();
     for (place, context) in contexts.iter().enumerate() {
+        // What is measured has one target; only documents set volumes side by side.
+        let names = |key: &String| VOLUMES.contains(&key.as_str());
+        let mut stages = context.stages.iter();
+        let named = stages.any(|stage| stage.settings.keys().any(names));
+        if context.run.target.kind != TargetKind::Imported || !named {
+            continue;
+        }
         let Ok(advice) = advise(std::slice::from_ref(context.run), None) else {
             continue;
         };
