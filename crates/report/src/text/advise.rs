@@ -6,7 +6,9 @@ use super::look::{Look, Style};
 use super::page::Page;
 use super::run::{self, Closing};
 use super::words::{count, list};
-use diskfacts_facts::advise::{Advice, Advised, Dimension, Group, Ranked, Ranking, Weights, show};
+use diskfacts_facts::advise::{
+    Advice, Advised, Dimension, Group, Ranked, Ranking, Test, Weights, show,
+};
 use diskfacts_record::Finding;
 
 /// Options of an order by weights, and of one dimension, that are shown.
@@ -134,7 +136,7 @@ fn order(page: &mut Page<'_>, group: &Group, ranking: &Ranking, shown: usize) {
     }
 }
 
-/// `Raid6: 100 %; get-block 620.7 MB/s (612.8 to 628.5)`
+/// `Raid6: get-block 620.7 MB/s (612.8 to 628.5)`
 fn option(group: &Group, ranking: &Ranking, ranked: &Ranked) -> String {
     let mut parts = Vec::new();
     if ranking.by.len() > 1 {
@@ -146,24 +148,26 @@ fn option(group: &Group, ranking: &Ranking, ranked: &Ranked) -> String {
         ));
     }
     for (dimension, _) in &ranking.by {
-        let tests = group
-            .tests
-            .iter()
-            .filter(|test| test.dimension == *dimension);
-        for test in tests {
-            if let Some(measured) = &test.measured[ranked.option] {
-                let what = if *dimension == Dimension::Cpu {
-                    format!("{dimension} of {}", test.stage)
-                } else {
-                    test.stage.clone()
-                };
-                parts.push(format!(
-                    "{what} {} ({} to {})",
-                    show(measured.value, test.unit),
-                    bare(&show(measured.low, test.unit)),
-                    bare(&show(measured.high, test.unit)),
-                ));
-            }
+        let tests = group.tests.iter();
+        let tests: Vec<&Test> = tests.filter(|test| test.dimension == *dimension).collect();
+        for test in &tests {
+            let Some(measured) = &test.measured[ranked.option] else {
+                continue;
+            };
+            // Stages of one name may measure two dimensions, and two stages one of them.
+            let what = if *dimension == Dimension::Cpu {
+                format!("{dimension} of {}", test.stage)
+            } else if ranking.by.len() > 1 && tests.len() == 1 {
+                dimension.to_string()
+            } else {
+                test.stage.clone()
+            };
+            parts.push(format!(
+                "{what} {} ({} to {})",
+                show(measured.value, test.unit),
+                bare(&show(measured.low, test.unit)),
+                bare(&show(measured.high, test.unit)),
+            ));
         }
     }
     format!(
