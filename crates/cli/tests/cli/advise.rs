@@ -85,7 +85,7 @@ fn two_simulated_volumes_are_ranked_for_a_use() {
         shown
             .stdout
             .lines()
-            .all(|line| line.chars().count() <= 80 || line.contains("://"))
+            .all(|line| line.chars().count() <= 80 || line.contains("--store"))
     );
     // One of them alone is no choice.
     let alone = case.run(["advise", "last"]);

@@ -5,7 +5,7 @@ use super::findings::severity;
 use super::look::{Look, Style};
 use super::page::Page;
 use super::run::{self, Closing};
-use super::words::{count, list};
+use super::words::{count, list, percent};
 use diskfacts_facts::advise::{
     Advice, Advised, Dimension, Group, Ranked, Ranking, Test, Weights, show,
 };
@@ -141,10 +141,10 @@ fn option(group: &Group, ranking: &Ranking, ranked: &Ranked) -> String {
     let mut parts = Vec::new();
     if ranking.by.len() > 1 {
         parts.push(format!(
-            "{:.0} % of the best ({:.0} to {:.0})",
-            ranked.share * 100.0,
-            ranked.low * 100.0,
-            ranked.high * 100.0
+            "{} of the best ({} to {})",
+            percent(ranked.share),
+            percent(ranked.low),
+            percent(ranked.high)
         ));
     }
     for (dimension, _) in &ranking.by {
