@@ -111,18 +111,17 @@ fn series<'a>(context: &Context<'a>, cache: CacheMode) -> Vec<Series<'a>> {
         let known = all
             .iter_mut()
             .find(|s| s.operation == workload.operation && s.settings == settings);
-        let series = match known {
-            Some(series) => series,
-            None => {
-                all.push(Series {
-                    operation: workload.operation,
-                    settings,
-                    place: Place::of(stage),
-                    stages: Vec::new(),
-                    points: Vec::new(),
-                });
-                all.last_mut().expect("just pushed")
-            }
+        let series = if let Some(series) = known {
+            series
+        } else {
+            all.push(Series {
+                operation: workload.operation,
+                settings,
+                place: Place::of(stage),
+                stages: Vec::new(),
+                points: Vec::new(),
+            });
+            all.last_mut().expect("just pushed")
         };
         series.stages.push(stage.name);
         let size = workload.block_size;

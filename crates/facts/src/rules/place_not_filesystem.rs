@@ -13,6 +13,7 @@ use crate::words::{lines, percent};
 use diskfacts_plan::units::{show_duration, show_size, three_digits};
 use diskfacts_plan::{Operation, Pattern};
 use diskfacts_record::{Confidence, Finding, Severity};
+use std::collections::BTreeMap;
 
 pub(super) const NAME: &str = "place-not-filesystem";
 
@@ -225,7 +226,7 @@ fn strides(
     device: &At<'_>,
 ) -> Vec<Stride> {
     // Block size, skip and the rates at each of the two places.
-    let mut known: Vec<((u64, u64), [Vec<f64>; 2])> = Vec::new();
+    let mut known: BTreeMap<(u64, u64), [Vec<f64>; 2]> = BTreeMap::new();
     for (stage, figures) in context.each() {
         let workload = stage.workload();
         let Pattern::Stride { skip_blocks, .. } = workload.pattern else {
@@ -241,14 +242,7 @@ fn strides(
             continue;
         };
         let key = (workload.block_size, skip_blocks);
-        match known.iter_mut().find(|(other, _)| *other == key) {
-            Some((_, rates)) => rates[side].push(iops),
-            None => {
-                let mut rates = [Vec::new(), Vec::new()];
-                rates[side].push(iops);
-                known.push((key, rates));
-            }
-        }
+        known.entry(key).or_default()[side].push(iops);
     }
     let mut strides: Vec<Stride> = known
         .iter()

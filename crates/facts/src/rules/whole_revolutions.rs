@@ -152,27 +152,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     if imported {
         evidence.push("The document does not say that the disk turns.".into());
     }
-    if last.is_some() || more.is_some() {
-        let shown: Vec<String> = of_sizes
-            .iter()
-            .filter(|of| of.size > SMALL_MAX)
-            .map(|of| format!("{} at {}", ratio(of.waited), show_size(of.size)))
-            .collect();
-        evidence.push(format!(
-            "Larger ones wait, beside their bytes, revolutions: {}.",
-            list(&shown)
-        ));
-    }
-    if of_sizes.len() < matrix.sizes().len() {
-        evidence.push(format!(
-            "The bytes of larger ones take more than {BYTES_MAX} revolutions, and the rest cannot \
-             be told."
-        ));
-    }
-    let numbers = synced_lines(context);
-    if !numbers.is_empty() {
-        evidence.push(format!("Synced writes: {}.", lines(&numbers)));
-    }
+    evidence.extend(of_larger(context, &matrix, &of_sizes));
     let wide = matrix.small_synced().any(|cell| {
         let ends = cell.latency.p50.zip(cell.latency.p90);
         ends.is_some_and(|(p50, p90)| p90 as f64 > NARROW * p50 as f64)
@@ -206,6 +186,33 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             .into(),
         stages: Matrix::stages(matrix.small_synced()),
     }]
+}
+
+/// What larger writes wait, and the lines of all, a sentence each.
+fn of_larger(context: &Context<'_>, matrix: &Matrix<'_>, of_sizes: &[OfSize]) -> Vec<String> {
+    let mut said = Vec::new();
+    let larger: Vec<String> = of_sizes
+        .iter()
+        .filter(|of| of.size > SMALL_MAX)
+        .map(|of| format!("{} at {}", ratio(of.waited), show_size(of.size)))
+        .collect();
+    if !larger.is_empty() {
+        said.push(format!(
+            "Larger ones wait, beside their bytes, revolutions: {}.",
+            list(&larger)
+        ));
+    }
+    if of_sizes.len() < matrix.sizes().len() {
+        said.push(format!(
+            "The bytes of larger ones take more than {BYTES_MAX} revolutions, and the rest cannot \
+             be told."
+        ));
+    }
+    let numbers = synced_lines(context);
+    if !numbers.is_empty() {
+        said.push(format!("Synced writes: {}.", lines(&numbers)));
+    }
+    said
 }
 
 /// The sizes that wait alike, from the smallest on.
