@@ -189,6 +189,7 @@ fn sources(usage: &Use) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn parsed(text: &str) -> Vec<(Dimension, f64)> {
         Weights::parse(text).expect("weights").of
@@ -225,6 +226,21 @@ mod tests {
         }
         let error = Weights::of_use("ectd").expect_err("no use").to_string();
         assert!(error.contains("did you mean 'etcd'?"), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_typed_is_weights_above_zero_or_an_error_with_words(
+            text in "[a-z=,.0-9 -]{0,40}|(seeks|cpu|rewrite)=[0-9.e-]{0,6}(,(seeks|cpu)=[0-9]{1,3})?",
+        ) {
+            match Weights::parse(&text) {
+                Ok(weights) => {
+                    prop_assert!(weights.of.iter().all(|(_, weight)| *weight > 0.0));
+                    prop_assert!(weights.of.windows(2).all(|two| two[0].0 < two[1].0));
+                }
+                Err(error) => prop_assert!(!error.to_string().is_empty()),
+            }
+        }
     }
 
     #[test]

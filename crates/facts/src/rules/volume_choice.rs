@@ -14,10 +14,9 @@ pub(super) fn check(contexts: &[Context<'_>]) -> Vec<Shared> {
     let mut found = Vec::new();
     for (place, context) in contexts.iter().enumerate() {
         // What is measured has one target; only documents set volumes side by side.
-        let names = |key: &String| VOLUMES.contains(&key.as_str());
-        let mut stages = context.stages.iter();
-        let named = stages.any(|stage| stage.settings.keys().any(names));
-        if context.run.target.kind != TargetKind::Imported || !named {
+        let is_volume = |key: &String| VOLUMES.contains(&key.as_str());
+        let mut keys = context.stages.iter().flat_map(|s| s.settings.keys());
+        if context.run.target.kind != TargetKind::Imported || !keys.any(is_volume) {
             continue;
         }
         let Ok(advice) = advise(std::slice::from_ref(context.run), None) else {
