@@ -70,6 +70,8 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Store results of dd, bonnie++, iostat, fio and others as runs
     Import(ImportArgs),
+    /// Say which of the options that were measured to take
+    Advise(AdviseArgs),
     /// List the simulated disks, print one, or reproduce the seeds
     Sim(SimArgs),
 }
@@ -307,6 +309,38 @@ pub(crate) struct ImportArgs {
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// Print what was read as one JSON array
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Weights, each a number of 0 or more; what is not named does not count:
+  seq-read      reading in order
+  shared-read   reading in order while others use the disk
+  seq-write     writing in order
+  rewrite       rewriting in order
+  seeks         operations far from each other
+  log-writes    writes that are synced one by one
+  tail-latency  99th percentile of log writes and seeks
+  cpu           processor time per byte or operation
+
+Examples:
+  diskfacts advise last last~1 --for etcd
+  diskfacts advise last --weights seq-read=3,seq-write=1")]
+pub(crate) struct AdviseArgs {
+    /// Runs as `show` takes them: ids, beginnings of ids, `last`, `last~1`
+    /// [default: last]
+    #[arg(value_name = "RUN")]
+    pub(crate) runs: Vec<String>,
+    /// Weigh as this use does (see `measure --help`) [default: each thing by
+    /// itself]
+    #[arg(long = "for", value_name = "USE")]
+    pub(crate) usage: Option<String>,
+    /// Weigh so: seq-read=3,seq-write=1; not with --for
+    #[arg(long, value_name = "LIST", conflicts_with = "usage")]
+    pub(crate) weights: Option<String>,
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

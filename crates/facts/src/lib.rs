@@ -8,6 +8,7 @@
 //! * [`limits()`]: what limited each stage, with the arithmetic; the table of
 //!   candidates is [`limits::all`].
 //! * [`compare()`]: what changed between two runs, or two sets of runs.
+//! * [`advise()`]: which of the options that were measured suits a use.
 //! * [`verdicts()`]: how the target does for known uses; the table is [`uses()`].
 //! * [`stats`]: the statistics they rest on, each with its source.
 //!
@@ -16,12 +17,14 @@
 
 #![forbid(unsafe_code)]
 
+pub mod advise;
 pub mod compare;
 pub mod device_rates;
 pub mod figures;
 mod journal;
 pub mod layers;
 pub mod limits;
+mod places;
 pub mod requests;
 pub mod rules;
 mod share;
@@ -36,11 +39,12 @@ pub mod verdicts;
 mod words;
 mod write_matrix;
 
+pub use advise::advise;
 pub use compare::compare;
 pub use figures::figures;
 pub use layers::layers;
 pub use limits::limits;
-pub use rules::{Context, Rule, findings};
+pub use rules::{Context, Rule, findings, findings_of_document};
 pub use stages::Stage;
 pub use uses::{Limit, Metric, Requirement, Source, Use, uses};
 pub use verdicts::verdicts;

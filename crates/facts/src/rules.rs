@@ -15,17 +15,27 @@ mod cpu_pressure;
 mod cpu_stolen;
 mod depth_not_reached;
 mod direct_refused;
+mod direct_small_blocks;
 mod disturbed;
+mod drive_cache;
 mod early_acknowledgement;
 mod engine_fell_back;
+mod flash_like_disks;
 mod flush_cost;
 mod flush_not_to_medium;
 mod holes;
 mod interrupted;
 mod io_errors;
+mod littles_law;
+mod memory_speed;
+mod mislabelled;
 mod not_durable;
+mod one_unit;
 mod other_io;
+mod place_not_filesystem;
 mod rate_missed;
+mod read_ahead_limit;
+mod read_ahead_size;
 mod requests;
 mod rewrite_rate;
 mod same_modes;
@@ -35,14 +45,17 @@ mod stalled;
 mod stride_curve;
 mod sync_block_size;
 mod sync_without_flush;
+mod text_against_rows;
 mod too_few_trials;
 mod too_noisy;
 mod too_short;
 mod unfair_streams;
+mod volume_choice;
 mod warm_not_cached;
 mod warm_up;
 mod whole_revolutions;
 mod write_choice;
+mod write_revolutions;
 mod zones;
 
 pub(crate) use cache_burst::of as cache_burst;
@@ -107,6 +120,61 @@ pub struct Rule {
     /// What it finds in a run; empty when there is nothing to say.
     pub check: fn(&Context<'_>) -> Vec<Finding>,
 }
+
+/// One rule over all runs of a document: what one of its formats says beside
+/// what another one does.
+#[derive(Debug, Clone, Copy)]
+pub struct DocumentRule {
+    /// Its name, as in [`Finding::rule`].
+    pub name: &'static str,
+    /// What it finds, in a few words.
+    pub about: &'static str,
+    /// What it finds in the runs of a document; empty when there is nothing to
+    /// say.
+    pub check: fn(&[Context<'_>]) -> Vec<Shared>,
+}
+
+/// A finding over several runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shared {
+    /// What is so.
+    pub finding: Finding,
+    /// The runs that it rests on, by their places; each once.
+    pub runs: Vec<usize>,
+}
+
+/// All rules over the runs of a document; they come behind those of [`all`].
+pub fn of_documents() -> &'static [DocumentRule] {
+    DOCUMENT_RULES
+}
+
+const DOCUMENT_RULES: &[DocumentRule] = &[
+    DocumentRule {
+        name: one_unit::NAME,
+        about: "two programs agree once their figures have one unit",
+        check: one_unit::check,
+    },
+    DocumentRule {
+        name: text_against_rows::NAME,
+        about: "numbers of the text are not what the document's figures give",
+        check: text_against_rows::check,
+    },
+    DocumentRule {
+        name: read_ahead_limit::NAME,
+        about: "read-ahead has grown to its limit, and that is small",
+        check: read_ahead_limit::check,
+    },
+    DocumentRule {
+        name: flash_like_disks::NAME,
+        about: "flash is no faster than disks, so something else limits it",
+        check: flash_like_disks::check,
+    },
+    DocumentRule {
+        name: volume_choice::NAME,
+        about: "no volume is the best at everything",
+        check: volume_choice::check,
+    },
+];
 
 /// All rules; among findings of the same severity and confidence, those of
 /// earlier rules come first.
@@ -276,6 +344,11 @@ const RULES: &[Rule] = &[
         check: rewrite_rate::check,
     },
     Rule {
+        name: read_ahead_size::NAME,
+        about: "what the size of the read-ahead does",
+        check: read_ahead_size::check,
+    },
+    Rule {
         name: whole_revolutions::NAME,
         about: "each synced write waits for whole revolutions of the disk",
         check: whole_revolutions::check,
@@ -305,18 +378,63 @@ const RULES: &[Rule] = &[
         about: "the rate depends on the position on the target",
         check: zones::check,
     },
+    Rule {
+        name: mislabelled::NAME,
+        about: "lines of a document say another fraction than they measured",
+        check: mislabelled::check,
+    },
+    Rule {
+        name: memory_speed::NAME,
+        about: "figures of a document are those of memory",
+        check: memory_speed::check,
+    },
+    Rule {
+        name: place_not_filesystem::NAME,
+        about: "a place of a document is faster by its zone, not by its filesystem",
+        check: place_not_filesystem::check,
+    },
+    Rule {
+        name: direct_small_blocks::NAME,
+        about: "what small direct operations cost beside the time of their bytes",
+        check: direct_small_blocks::check,
+    },
+    Rule {
+        name: drive_cache::NAME,
+        about: "how much the cache of the drive keeps",
+        check: drive_cache::check,
+    },
+    Rule {
+        name: write_revolutions::NAME,
+        about: "writes without the drive's cache wait for whole revolutions",
+        check: write_revolutions::check,
+    },
+    Rule {
+        name: littles_law::NAME,
+        about: "whether rows of iostat agree with themselves",
+        check: littles_law::check,
+    },
 ];
 
 /// The rules that look at figures alone, or know how to speak of them alone.
-const OF_FIGURES: [&str; 8] = [
+const OF_FIGURES: [&str; 18] = [
     too_noisy::NAME,
     same_modes::NAME,
     write_choice::NAME,
     sync_block_size::NAME,
     rewrite_rate::NAME,
+    read_ahead_size::NAME,
+    served_by::NAME,
     disturbed::NAME,
     stride_curve::NAME,
     whole_revolutions::NAME,
+    requests::NAME,
+    mislabelled::NAME,
+    memory_speed::NAME,
+    place_not_filesystem::NAME,
+    direct_small_blocks::NAME,
+    drive_cache::NAME,
+    write_revolutions::NAME,
+    littles_law::NAME,
 ];
 
 /// What follows from a run, most important first: by severity, then by
@@ -325,13 +443,42 @@ const OF_FIGURES: [&str; 8] = [
 /// An imported run carries figures and no evidence, so only the rules that look
 /// at figures alone may speak of it, and each claim says whose figures they are.
 pub fn findings(run: &Run) -> Vec<Finding> {
-    let context = Context::new(run);
-    let imported = run.target.kind == TargetKind::Imported;
-    let mut found: Vec<Finding> = RULES
+    finished(found_in(&Context::new(run)), is_imported(run))
+}
+
+/// What follows from each of the runs of a document, in the same order: from
+/// itself, and from what it says together with the others, which is a finding of
+/// each of the runs that it rests on.
+pub fn findings_of_document(runs: &[Run]) -> Vec<Vec<Finding>> {
+    let contexts: Vec<Context<'_>> = runs.iter().map(Context::new).collect();
+    let mut found: Vec<Vec<Finding>> = contexts.iter().map(found_in).collect();
+    for rule in DOCUMENT_RULES {
+        for shared in (rule.check)(&contexts) {
+            for place in shared.runs {
+                found[place].push(shared.finding.clone());
+            }
+        }
+    }
+    let each = found.into_iter().zip(runs);
+    each.map(|(found, run)| finished(found, is_imported(run)))
+        .collect()
+}
+
+fn is_imported(run: &Run) -> bool {
+    run.target.kind == TargetKind::Imported
+}
+
+fn found_in(context: &Context<'_>) -> Vec<Finding> {
+    let imported = is_imported(context.run);
+    RULES
         .iter()
         .filter(|rule| !imported || OF_FIGURES.contains(&rule.name))
-        .flat_map(|rule| (rule.check)(&context))
-        .collect();
+        .flat_map(|rule| (rule.check)(context))
+        .collect()
+}
+
+/// The findings of a run as they are shown, in their order.
+fn finished(mut found: Vec<Finding>, imported: bool) -> Vec<Finding> {
     if imported {
         for finding in &mut found {
             finding.claim = format!("By the document: {}", lower_first(&finding.claim));
@@ -386,106 +533,4 @@ fn names<'a>(stages: impl IntoIterator<Item = &'a str>) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing;
-    use diskfacts_record::Severity;
-
-    #[test]
-    fn a_healthy_run_has_nothing_to_find() {
-        testing::silent(&testing::healthy());
-    }
-
-    #[test]
-    fn every_rule_has_a_name_of_its_own_and_says_what_it_is_about() {
-        for (i, rule) in RULES.iter().enumerate() {
-            assert!(!rule.about.is_empty());
-            assert!(
-                rule.name
-                    .chars()
-                    .all(|c| c.is_ascii_lowercase() || c == '-'),
-                "{}",
-                rule.name
-            );
-            assert!(RULES[..i].iter().all(|other| other.name != rule.name));
-        }
-    }
-
-    #[test]
-    fn a_matrix_gives_findings_of_a_few_lines() {
-        let run = testing::matrix_run(|_, _| 1e9);
-        let found = findings(&run);
-        let short = found
-            .iter()
-            .find(|f| f.rule == too_few_trials::NAME)
-            .unwrap();
-        assert_eq!(
-            short.evidence,
-            ["Trials: streaming (1, in 126 cells) and synced (1, in 168 cells)."]
-        );
-        for finding in &found {
-            assert!(finding.evidence.len() <= EVIDENCE_MAX, "{finding:#?}");
-        }
-        let long = found.iter().find(|f| f.rule == too_short::NAME).unwrap();
-        assert_eq!(long.severity, Severity::Note);
-        assert_eq!(long.evidence.len(), EVIDENCE_KEPT + 2);
-        assert!(long.evidence[EVIDENCE_KEPT].ends_with("more lines like these are left out."));
-    }
-
-    #[test]
-    fn a_run_without_trials_or_stack_makes_no_rule_panic() {
-        let mut run = testing::healthy();
-        run.stack = diskfacts_record::Stack::default();
-        findings(&run);
-        run.trials.clear();
-        run.plan.stages.clear();
-        testing::silent(&run);
-    }
-
-    #[test]
-    fn trials_of_zeros_and_of_no_numbers_make_no_rule_panic() {
-        for value in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            let mut run = testing::healthy();
-            for trial in &mut run.trials {
-                trial.seconds = value;
-                trial.iops = value;
-                trial.throughput_bytes_per_s = value;
-                trial.bytes = 0;
-                trial.ops = 0;
-                trial.evidence = diskfacts_record::Evidence::default();
-                trial.cpu.busiest_thread = Some(value);
-                trial.evidence.engine.mean_depth = value;
-                trial.evidence.clock.drift_ppm = Some(value);
-                trial.histograms = diskfacts_record::PackedHistograms::default();
-            }
-            findings(&run);
-            crate::figures(&run);
-            crate::verdicts(&run);
-        }
-    }
-
-    #[test]
-    fn every_finding_is_whole_and_the_worst_comes_first() {
-        let mut run = testing::healthy();
-        run.run.status = diskfacts_record::Status::Interrupted;
-        testing::each(&mut run, "random-read-qd1", |trial| {
-            trial.errors = 2;
-            trial.evidence.clock.backwards = 1;
-            trial.cpu.busiest_thread = Some(0.99);
-            trial.evidence.pressure.as_mut().unwrap().cpu_some_ns = 300_000_000;
-        });
-        let found = findings(&run);
-        assert_eq!(found[0].severity, Severity::Error);
-        assert!(found.is_sorted_by_key(|f| Reverse((f.severity, f.confidence))));
-        for finding in &found {
-            assert!(finding.claim.ends_with('.'), "{finding:?}");
-            assert!(!finding.evidence.is_empty(), "{finding:?}");
-            assert!(
-                finding.evidence.iter().all(|e| e.ends_with('.')),
-                "{finding:?}"
-            );
-            assert!(finding.refuted_by.ends_with('.'), "{finding:?}");
-            assert!(finding.remedy.ends_with('.'), "{finding:?}");
-        }
-    }
-}
+mod tests;

@@ -28,6 +28,11 @@ impl<'a> Stage<'a> {
         stage_label(self.name, self.settings)
     }
 
+    /// The lines of the document of an imported stage, in the order of its trials.
+    pub(crate) fn lines(&self) -> Vec<u64> {
+        self.trials.iter().filter_map(|trial| trial.line).collect()
+    }
+
     /// Sum over the trials.
     pub(crate) fn sum(&self, of: impl Fn(&Trial) -> u64) -> u64 {
         self.trials

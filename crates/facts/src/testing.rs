@@ -187,6 +187,7 @@ fn trial(
         order,
         settings: stage.settings.clone(),
         unsaid: Vec::new(),
+        line: None,
         layers: crate::layers(&workload, &evidence, stack),
         seconds: 1.0,
         bytes,

@@ -52,6 +52,22 @@ pub(crate) fn worst(mut lines: Vec<(f64, String)>) -> Vec<String> {
     shown.chain(rest).collect()
 }
 
+/// Lines of a document: `line 5`, `lines 3, 5 and 7 to 9`.
+pub(crate) fn lines(numbers: &[u64]) -> String {
+    let mut numbers = numbers.to_vec();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let many = if numbers.len() == 1 { "line" } else { "lines" };
+    let spans = numbers.chunk_by(|a, b| a + 1 == *b);
+    let spans: Vec<String> = spans
+        .flat_map(|span| match span {
+            [first, _, .., last] => vec![format!("{first} to {last}")],
+            few => few.iter().map(u64::to_string).collect(),
+        })
+        .collect();
+    format!("{many} {}", list(&spans))
+}
+
 /// Words one after the other: `a`, `a and b`, `a, b and c`.
 pub(crate) fn list<T: AsRef<str>>(words: &[T]) -> String {
     match words {

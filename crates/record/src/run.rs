@@ -86,6 +86,11 @@ pub struct Source {
     pub last_line: u64,
     /// Measured rows that were read.
     pub rows: u64,
+    /// Ids of all runs that were read from the document together, this one
+    /// among them: what one format says may explain another's figures. Empty
+    /// where they are not known.
+    #[serde(default)]
+    pub runs: Vec<String>,
     /// Those of the rows that are no trial: their figures are no rate, or the
     /// rate is missing.
     pub readings: Vec<Reading>,

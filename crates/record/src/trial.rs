@@ -27,6 +27,10 @@ pub struct Trial {
     /// not read. Empty for a trial that was measured.
     #[serde(default)]
     pub unsaid: Vec<String>,
+    /// Number of the line, from 1, of the document of an imported trial; absent
+    /// for a trial that was measured.
+    #[serde(default)]
+    pub line: Option<u64>,
     /// From the first submission to the last completion, and to the end of the
     /// final sync if there was one. Not a number (`null`) where an import does
     /// not know it.

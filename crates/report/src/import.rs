@@ -30,6 +30,7 @@ pub use lines::{ReadError, read};
 pub use row::{Format, Measured, Row};
 
 use conditions::Conditions;
+use diskfacts_record::Finding;
 use json_text::JsonText;
 use tables::Tables;
 
@@ -95,6 +96,8 @@ pub struct Imported {
     pub document: Document,
     /// The runs that it became: format and id.
     pub runs: Vec<(Format, String)>,
+    /// What follows from them, each once.
+    pub findings: Vec<Finding>,
 }
 
 /// Reads a document line by line.

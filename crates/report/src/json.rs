@@ -2,12 +2,14 @@
 //! `docs/reference/simulated-disks.md` describe every key, and
 //! `docs/reference/run.schema.json` is the JSON Schema of [`run`].
 
+mod advise;
 mod compare;
 mod imported;
 mod read;
 mod reproduction;
 mod runs;
 
+pub use advise::advice;
 pub use compare::comparison;
 pub use imported::imports;
 pub use read::{RunError, read_run};

@@ -10,6 +10,7 @@
 //! control characters escaped, so that none can move the cursor or change what
 //! the terminal shows.
 
+mod advise;
 mod compare;
 mod copy;
 mod devices;
@@ -38,6 +39,7 @@ mod verdicts;
 mod words;
 mod wrap;
 
+pub use advise::advice;
 pub use compare::comparison;
 pub use devices::devices;
 pub use imports::{formats, imports};

@@ -19,8 +19,34 @@ impl Store {
     /// from being written.
     pub fn begin(&mut self, run: &Run, writer: Option<&Writer>) -> Result<(), Error> {
         const DOING: &str = "storing a new run";
-        let document = document(run)?;
         let transaction = self.write(DOING)?;
+        self.insert_run(&transaction, DOING, run, writer)?;
+        transaction.commit().map_err(self.sql(DOING))
+    }
+
+    /// Stores runs that were made elsewhere, with the trials that they have: all
+    /// of them or none.
+    ///
+    /// # Errors
+    /// [`Error::RunExists`] when the id of one is taken; else what keeps the
+    /// store from being written.
+    pub fn add(&mut self, runs: &[Run]) -> Result<(), Error> {
+        const DOING: &str = "storing imported runs";
+        let transaction = self.write(DOING)?;
+        for run in runs {
+            self.insert_run(&transaction, DOING, run, None)?;
+        }
+        transaction.commit().map_err(self.sql(DOING))
+    }
+
+    fn insert_run(
+        &self,
+        transaction: &Connection,
+        doing: &'static str,
+        run: &Run,
+        writer: Option<&Writer>,
+    ) -> Result<(), Error> {
+        let document = document(run)?;
         transaction
             .execute(
                 "INSERT INTO run (id, schema, status, started, ended, tool_version, host, target,
@@ -52,14 +78,14 @@ impl Store {
                         path: self.path.clone(),
                     }
                 } else {
-                    self.sql(DOING)(error)
+                    self.sql(doing)(error)
                 }
             })?;
         let key = transaction.last_insert_rowid();
         for trial in &run.trials {
-            self.insert_trial(&transaction, key, &run.run.id, trial)?;
+            self.insert_trial(transaction, key, &run.run.id, trial)?;
         }
-        transaction.commit().map_err(self.sql(DOING))
+        Ok(())
     }
 
     /// Stores one more trial of a run that has begun.

@@ -3,9 +3,9 @@
 use super::print;
 use crate::args::{Common, ImportArgs};
 use crate::exit::{Exit, Failure, OrFail};
-use crate::session::{conclude, id};
+use crate::session::{conclude_document, id};
 use crate::{look, storing};
-use diskfacts_record::Run;
+use diskfacts_record::{Finding, Run};
 use diskfacts_report::import::runs::{self, Origin};
 use diskfacts_report::import::{self, Document, Format, Imported, ReadError};
 use diskfacts_report::{json, text};
@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io::{BufReader, ErrorKind};
 use std::path::Path;
 
-/// Ids that are tried for a run; they differ by 16 bits within a second.
+/// Times that ids are tried for the runs of a document; they differ by 16 bits within a second.
 const IDS_MAX: u64 = 64;
 
 /// Reads every file before anything is stored; what can be read is stored even
@@ -40,6 +40,7 @@ pub(crate) fn run(args: &ImportArgs, common: &Common) -> Result<Exit, Failure> {
     for (path, document) in read {
         let file = path.display().to_string();
         let mut of_file = Vec::new();
+        let mut findings: Vec<Finding> = Vec::new();
         if let Some(store) = &mut store {
             let origin = Origin {
                 file: file.clone(),
@@ -49,18 +50,26 @@ pub(crate) fn run(args: &ImportArgs, common: &Common) -> Result<Exit, Failure> {
                     .map(|word| word.to_string_lossy().into_owned())
                     .collect(),
             };
-            for mut run in runs::of(&document, &origin, || names.next()) {
-                conclude(&mut run, &[]);
-                keep(store, &mut run, &mut names)?;
+            let mut runs = runs::of(&document, &origin, || names.next());
+            conclude_document(&mut runs);
+            keep(store, &mut runs, &mut names)?;
+            for run in &runs {
                 let format = run.run.source.as_ref().map(|source| source.format.as_str());
                 let known = Format::ALL.into_iter().find(|f| Some(f.name()) == format);
                 of_file.extend(known.map(|format| (format, run.run.id.clone())));
+                for finding in &run.findings {
+                    // What several runs show together is with each of them.
+                    if !findings.contains(finding) {
+                        findings.push(finding.clone());
+                    }
+                }
             }
         }
         imported.push(Imported {
             file,
             document,
             runs: of_file,
+            findings,
         });
     }
     if args.json {
@@ -153,13 +162,13 @@ impl Names {
     }
 }
 
-/// Stores a run, under another id if that of its own is taken.
-fn keep(store: &mut Store, run: &mut Run, names: &mut Names) -> Result<(), Failure> {
+/// Stores the runs of a document, under other ids if one of theirs is taken.
+fn keep(store: &mut Store, runs: &mut [Run], names: &mut Names) -> Result<(), Failure> {
     for _ in 0..IDS_MAX {
-        match store.begin(run, None) {
-            Err(Error::RunExists { .. }) => run.run.id = names.next(),
+        match store.add(runs) {
+            Err(Error::RunExists { .. }) => runs::name(runs, || names.next()),
             other => return other.or_failed(),
         }
     }
-    store.begin(run, None).or_failed()
+    store.add(runs).or_failed()
 }

@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(crate) mod advise;
 pub(crate) mod compare;
 pub(crate) mod dd;
 pub(crate) mod devices;

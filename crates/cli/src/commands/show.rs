@@ -3,11 +3,12 @@
 use super::print;
 use crate::args::{Common, ShowArgs, Style};
 use crate::exit::{Exit, Failure, OrFail};
-use crate::session::conclude;
+use crate::session::conclude_document;
 use crate::{look, storing};
 use diskfacts_record::{Run, TargetKind};
 use diskfacts_report::text::Closing;
 use diskfacts_report::{json, text};
+use diskfacts_store::Store;
 
 pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
     let Some(store) = storing::existing(common)? else {
@@ -16,7 +17,7 @@ pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
         ));
     };
     let mut run = store.load(&args.run).or_wrong_call()?;
-    conclude(&mut run, &[]);
+    run = explained(&store, run);
     let text = if let Some(stage) = &args.settle {
         plan_to_settle(&run, stage)?
     } else if args.json {
@@ -82,6 +83,20 @@ fn plan_to_settle(run: &Run, stage: &str) -> Result<String, Failure> {
             limit.limiter, experiment.command
         ))
     })
+}
+
+/// The run with what follows from it, and from the others that were read from
+/// its document, as far as they are still there.
+fn explained(store: &Store, run: Run) -> Run {
+    let id = run.run.id.clone();
+    let together = run.run.source.iter().flat_map(|source| source.runs.clone());
+    let mut others: Vec<Run> = together
+        .filter(|other| *other != id)
+        .filter_map(|other| store.load(&other).ok())
+        .collect();
+    others.insert(0, run);
+    conclude_document(&mut others);
+    others.swap_remove(0)
 }
 
 /// An imported run has no lines of another program to print.

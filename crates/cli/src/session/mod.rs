@@ -19,7 +19,7 @@ use crate::signals::Signals;
 use crate::target::{self, Filling, Measured, Medium, Wanted};
 pub(crate) use copy::{CopyRequest, copy};
 use diskfacts_engine::overhead_ns_per_io;
-use diskfacts_facts::{figures, findings, limits, verdicts};
+use diskfacts_facts::{figures, findings, findings_of_document, limits, verdicts};
 use diskfacts_host::{Roots, machine};
 use diskfacts_plan::rng::Rng;
 use diskfacts_plan::{EngineChoice, On, Plan};
@@ -322,6 +322,18 @@ pub(crate) fn conclude(run: &mut Run, uses: &[String]) {
     if !uses.is_empty() {
         run.verdicts
             .retain(|verdict| uses.contains(&verdict.profile));
+    }
+}
+
+/// Works out what follows from the runs of a document, from each and from all
+/// of them together.
+pub(crate) fn conclude_document(runs: &mut [Run]) {
+    for run in &mut *runs {
+        conclude(run, &[]);
+    }
+    let together = findings_of_document(runs);
+    for (run, findings) in runs.iter_mut().zip(together) {
+        run.findings = findings;
     }
 }
 

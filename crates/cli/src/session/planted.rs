@@ -4,6 +4,7 @@
 
 mod cases;
 mod causes;
+mod documents;
 mod limits;
 mod limits_host;
 mod matrix;
@@ -13,6 +14,7 @@ mod seeds;
 mod setup;
 mod survey;
 mod truth;
+mod volumes;
 
 use diskfacts_disk::profile::profiles;
 use diskfacts_facts::rules;
@@ -72,11 +74,18 @@ fn every_rule_has_a_flaw_that_is_planted() {
     let planted: Vec<&str> = cases::CASES
         .iter()
         .map(|(rule, _)| *rule)
+        .chain(documents::RULES)
+        .chain(volumes::RULES)
         .chain(matrix::RULES)
         .chain(positions::RULES)
         .chain(requests::RULES)
         .collect();
-    let known: Vec<&str> = rules::all().iter().map(|rule| rule.name).collect();
+    let of_documents = rules::of_documents().iter().map(|rule| rule.name);
+    let known: Vec<&str> = rules::all()
+        .iter()
+        .map(|rule| rule.name)
+        .chain(of_documents)
+        .collect();
     for rule in &known {
         let times = planted.iter().filter(|name| *name == rule).count();
         assert_eq!(times, 1, "cases for {rule}");

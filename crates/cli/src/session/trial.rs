@@ -149,6 +149,7 @@ pub(super) fn record(
         order: next.order,
         settings: stage.settings.clone(),
         unsaid: Vec::new(),
+        line: None,
         seconds: outcome.seconds,
         bytes,
         ops: outcome.ops,

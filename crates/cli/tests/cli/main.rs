@@ -7,6 +7,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod advise;
 mod bonnie;
 mod compare_command;
 mod dd;

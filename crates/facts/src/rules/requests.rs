@@ -4,6 +4,8 @@
 //! write is a request, and the next one waits for it, so that the figure is one
 //! of latency (seed 004).
 
+mod rows;
+
 use super::{Context, names};
 use crate::requests::Requests;
 use crate::stages::Stage;
@@ -11,7 +13,7 @@ use crate::stats;
 use crate::words::{edit_plan, ratio, ratio_of};
 use diskfacts_plan::units::show_size;
 use diskfacts_plan::{CacheMode, On, Operation, Pattern, SyncMode, Workload};
-use diskfacts_record::{Confidence, Finding, Severity};
+use diskfacts_record::{Confidence, Finding, Severity, TargetKind};
 
 pub(super) const NAME: &str = "writes-merged";
 
@@ -70,6 +72,9 @@ fn is_one_writer(stage: &Stage<'_>) -> bool {
 }
 
 pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    if context.run.target.kind == TargetKind::Imported {
+        return rows::check(context);
+    }
     let stages = || {
         context
             .doing_io()

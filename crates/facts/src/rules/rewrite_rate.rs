@@ -10,12 +10,15 @@
 //! What is measured may be above: reading ahead and writing back go on side by
 //! side. Or below: a disk that turns between the two places pays for the way.
 
+mod order;
+
 use super::Context;
 use crate::stages::Stage;
 use crate::words::{percent, ratio};
 use diskfacts_plan::units::rate_digits;
 use diskfacts_plan::{Operation, Pattern, Touch};
 use diskfacts_record::{Confidence, Finding, Severity, StageFigures};
+use order::Triple;
 
 pub(super) const NAME: &str = "rewrite-rate";
 
@@ -41,13 +44,21 @@ impl Pass<'_, '_> {
 pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let passes: Vec<Pass<'_, '_>> = context.doing_io().filter_map(pass).collect();
     let rewrites = passes.iter().filter(|pass| rewrites(pass.stage));
-    rewrites
+    let triples: Vec<Triple<'_, '_, '_>> = rewrites
         .filter_map(|rewrite| {
             let read = beside(&passes, rewrite, Operation::Read)?;
             let write = beside(&passes, rewrite, Operation::Write)?;
-            Some(finding(rewrite, read, write))
+            Some(Triple {
+                rewrite,
+                read,
+                write,
+            })
         })
-        .collect()
+        .collect();
+    let each = triples
+        .iter()
+        .map(|of| finding(of.rewrite, of.read, of.write));
+    order::turned(&triples).into_iter().chain(each).collect()
 }
 
 /// A sequential stage without errors that leaves the bytes as they are.

@@ -8,12 +8,14 @@
 //!
 //! Stages are compared that differ in their pool, and in nothing else.
 
+mod documents;
+
 use super::disturbed::TRIALS;
 use super::{Context, names};
 use crate::words::{edit_plan, lower_first, ratio, stage_list};
 use diskfacts_plan::units::show_throughput;
 use diskfacts_plan::{IoContext, Pool, Stop, Workload};
-use diskfacts_record::{Confidence, Finding, Severity, StageFigures};
+use diskfacts_record::{Confidence, Finding, Severity, StageFigures, TargetKind};
 
 pub(super) const NAME: &str = "io-context";
 
@@ -28,6 +30,9 @@ type Served<'a> = (Pool, &'a str, &'a StageFigures);
 const FAIR: [&str; 3] = ["bfq", "cfq", "fair"];
 
 pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    if context.run.target.kind == TargetKind::Imported {
+        return documents::check(context);
+    }
     // Under another one a difference comes from how operations are handed over.
     let leaves = || context.run.stack.leaves();
     if !leaves().any(|disk| disk.scheduler.as_deref().is_some_and(|s| FAIR.contains(&s))) {

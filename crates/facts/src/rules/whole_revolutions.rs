@@ -2,9 +2,11 @@
 //! slower, and nothing but fewer syncs makes it faster.
 
 use super::Context;
-use crate::words::percent;
-use crate::write_matrix::{Matrix, Revolution, duration, span_of_sizes};
-use diskfacts_plan::units::three_digits;
+use crate::stats;
+use crate::words::{lines, list, percent, ratio};
+use crate::write_matrix::{Matrix, Revolution, SMALL_MAX, duration, span_of_sizes};
+use diskfacts_plan::WriteMode;
+use diskfacts_plan::units::{show_size, three_digits};
 use diskfacts_record::{Confidence, Finding, Run, Severity, Stack, TargetKind};
 
 pub(super) const NAME: &str = "whole-revolutions";
@@ -17,6 +19,66 @@ const NARROW: f64 = 1.25;
 /// actuators reach 524 MB/s (Seagate, Exos 2X18, data sheet of 2022).
 const RATE_MAX: f64 = 600e6;
 
+/// How near the wait of a size must be to whole revolutions, as a part of one.
+const NEAR: f64 = 0.125;
+/// The rate of a stream is known to some hundredths, so what bytes take is too: of
+/// more revolutions than this, it says nothing of one.
+const BYTES_MAX: f64 = 4.5;
+
+/// What the synced writes of one size wait for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct OfSize {
+    size: u64,
+    /// Revolutions beside the time of the bytes: the median of the cells.
+    waited: f64,
+}
+
+impl OfSize {
+    /// The whole number that it is near, if it is.
+    fn whole(self) -> Option<u32> {
+        let whole = self.waited.round();
+        ((self.waited - whole).abs() <= NEAR && whole >= 1.0).then_some(whole as u32)
+    }
+}
+
+/// The waits of each size whose bytes leave them to be seen, by rising size.
+fn by_size(matrix: &Matrix<'_>, found: &Revolution) -> Vec<OfSize> {
+    let Some((_, rate)) = matrix.streaming() else {
+        return Vec::new();
+    };
+    let turn_ns = Revolution::ns(found.rpm);
+    let of_size = |size: u64| {
+        let bytes = size as f64 / rate * 1e9 / turn_ns;
+        let cells = matrix.cells.iter();
+        let synced = cells.filter(|cell| cell.mode.sync.each_write() && cell.block_size == size);
+        let waited: Vec<f64> = synced
+            .map(|cell| cell.write_ns() / turn_ns - bytes)
+            .collect();
+        let waited = stats::median(&waited).filter(|_| bytes <= BYTES_MAX)?;
+        Some(OfSize { size, waited })
+    };
+    matrix.sizes().into_iter().filter_map(of_size).collect()
+}
+
+/// The sizes above the small ones that wait as they do, up to the largest, and
+/// those behind them that wait for another whole number of revolutions.
+fn steps(sizes: &[OfSize], revolutions: u32) -> (Option<u64>, Option<(u32, Vec<u64>)>) {
+    let mut behind = sizes
+        .iter()
+        .skip_while(|of| of.size <= SMALL_MAX)
+        .peekable();
+    let mut last = None;
+    while let Some(of) = behind.next_if(|of| of.whole() == Some(revolutions)) {
+        last = Some(of.size);
+    }
+    let next = behind.peek().and_then(|of| of.whole());
+    let more = next.map(|whole| {
+        let same = behind.take_while(|of| of.whole() == Some(whole));
+        (whole, same.map(|of| of.size).collect())
+    });
+    (last, more)
+}
+
 /// What the small synced writes wait for, where the disk rotates and streams no
 /// faster than such disks do.
 pub(super) fn of(matrix: &Matrix<'_>, stack: &Stack) -> Option<Revolution> {
@@ -24,7 +86,7 @@ pub(super) fn of(matrix: &Matrix<'_>, stack: &Stack) -> Option<Revolution> {
     on_disks(matrix, rotate.count())
 }
 
-fn on_disks(matrix: &Matrix<'_>, disks: usize) -> Option<Revolution> {
+pub(super) fn on_disks(matrix: &Matrix<'_>, disks: usize) -> Option<Revolution> {
     let rate_max = disks as f64 * RATE_MAX;
     let believable = matrix.streaming().is_some_and(|(_, rate)| rate <= rate_max);
     Revolution::of(matrix).filter(|_| believable)
@@ -53,6 +115,8 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         return Vec::new();
     };
     let sure = !imported && is_sure(&found, context.run);
+    let of_sizes = by_size(&matrix, &found);
+    let (last, more) = steps(&of_sizes, found.revolutions);
     let Revolution {
         rpm,
         revolutions,
@@ -88,6 +152,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     if imported {
         evidence.push("The document does not say that the disk turns.".into());
     }
+    evidence.extend(of_larger(context, &matrix, &of_sizes));
     let wide = matrix.small_synced().any(|cell| {
         let ends = cell.latency.p50.zip(cell.latency.p90);
         ends.is_some_and(|(p50, p90)| p90 as f64 > NARROW * p50 as f64)
@@ -99,9 +164,14 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         rule: NAME.into(),
         severity: Severity::Note,
         claim: format!(
-            "Each synced write of {sizes} waits {} {whole} of a disk with {rpm} revolutions per \
-             minute: {} writes per second at most, however small.",
+            "Each synced write of {} waits {} {whole} of a disk with {rpm} revolutions per \
+             minute{}: {} writes per second at most, however small.",
+            up_to(&matrix, last),
             if imported { "as long as" } else { "for" },
+            more.map_or_else(String::new, |(whole, sizes)| format!(
+                ", and one of {} for {whole} revolutions",
+                span_of_sizes(sizes)
+            )),
             three_digits(1e9 / wait_ns)
         ),
         evidence,
@@ -116,6 +186,48 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             .into(),
         stages: Matrix::stages(matrix.small_synced()),
     }]
+}
+
+/// What larger writes wait, and the lines of all, a sentence each.
+fn of_larger(context: &Context<'_>, matrix: &Matrix<'_>, of_sizes: &[OfSize]) -> Vec<String> {
+    let mut said = Vec::new();
+    let larger: Vec<String> = of_sizes
+        .iter()
+        .filter(|of| of.size > SMALL_MAX)
+        .map(|of| format!("{} at {}", ratio(of.waited), show_size(of.size)))
+        .collect();
+    if !larger.is_empty() {
+        said.push(format!(
+            "Larger ones wait, beside their bytes, revolutions: {}.",
+            list(&larger)
+        ));
+    }
+    if of_sizes.len() < matrix.sizes().len() {
+        said.push(format!(
+            "The bytes of larger ones take more than {BYTES_MAX} revolutions, and the rest cannot \
+             be told."
+        ));
+    }
+    let numbers = synced_lines(context);
+    if !numbers.is_empty() {
+        said.push(format!("Synced writes: {}.", lines(&numbers)));
+    }
+    said
+}
+
+/// The sizes that wait alike, from the smallest on.
+fn up_to(matrix: &Matrix<'_>, last: Option<u64>) -> String {
+    let small = matrix.small_synced().map(|cell| cell.block_size);
+    span_of_sizes(small.chain(last))
+}
+
+/// The lines of a document with synced writes of a matrix.
+fn synced_lines(context: &Context<'_>) -> Vec<u64> {
+    let synced = context.each().filter(|(stage, _)| {
+        let mode = WriteMode::of(stage.workload());
+        mode.is_some_and(|mode| mode.sync.each_write())
+    });
+    synced.flat_map(|(stage, _)| stage.lines()).collect()
 }
 
 fn refuted_by(run: &Run) -> String {

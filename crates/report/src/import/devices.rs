@@ -23,6 +23,8 @@ pub(super) struct Requests {
     pub(super) bytes_per_s: Option<f64>,
     /// Milliseconds of a request, in the queue and in the device.
     pub(super) wait_ms: Option<f64>,
+    /// Requests that were merged into others before they were queued.
+    pub(super) merges_per_s: Option<f64>,
     /// Requests in the queue and in the device, mean.
     pub(super) depth: Option<f64>,
     /// Bytes of a request, mean.
@@ -47,6 +49,7 @@ impl Requests {
         [
             ("requests_per_s", self.per_s()),
             ("bytes_per_s", self.bytes_per_s),
+            ("merges_per_s", self.merges_per_s),
             ("wait_ms", self.wait_ms),
             ("queue_depth", self.depth),
             ("request_bytes", self.request_bytes),
@@ -92,6 +95,7 @@ pub(super) fn linux(columns: &iostat_linux::Columns, row: &iostat_linux::Row) ->
         writes_per_s: writes,
         both_per_s: value("tps"),
         bytes_per_s,
+        merges_per_s: sum(value("rrqm/s"), value("wrqm/s")),
         wait_ms: value("await").or(weighed(value("r_await"), value("w_await"))),
         depth: value("avgqu-sz").or(value("aqu-sz")),
         request_bytes: value("avgrq-sz")
@@ -113,6 +117,7 @@ pub(super) fn solaris(unit: iostat_solaris::Unit, row: &iostat_solaris::Row) -> 
         writes_per_s: Some(row.writes_per_s),
         both_per_s: None,
         bytes_per_s: Some(bytes_per_s),
+        merges_per_s: None,
         wait_ms: Some(row.wsvc_t_ms.unwrap_or(0.0) + row.asvc_t_ms),
         depth: Some(row.wait.unwrap_or(0.0) + row.actv),
         // Not a column: what follows from two of them.

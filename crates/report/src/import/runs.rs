@@ -34,7 +34,7 @@ pub struct Origin {
 /// yet worked out; `id` gives each its name. Each has the notes on the lines of its
 /// rows. A note on a line without a row is with the row above it, and one above all
 /// rows with the first; what was left out is said in all of them.
-pub fn of(document: &Document, origin: &Origin, mut id: impl FnMut() -> String) -> Vec<Run> {
+pub fn of(document: &Document, origin: &Origin, id: impl FnMut() -> String) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let mut formats: Vec<Format> = Vec::new();
     for format in Format::ALL {
@@ -44,7 +44,7 @@ pub fn of(document: &Document, origin: &Origin, mut id: impl FnMut() -> String) 
             .filter(|r| r.format == format)
             .collect();
         if !rows.is_empty() {
-            runs.push(run(format, &rows, origin, id()));
+            runs.push(run(format, &rows, origin));
             formats.push(format);
         }
     }
@@ -58,6 +58,7 @@ pub fn of(document: &Document, origin: &Origin, mut id: impl FnMut() -> String) 
     for run in &mut runs {
         run.run.notes.extend(left_out(document));
     }
+    name(&mut runs, id);
     runs
 }
 
@@ -98,7 +99,21 @@ pub fn left_out(document: &Document) -> Vec<String> {
     said
 }
 
-fn run(format: Format, rows: &[&Row], origin: &Origin, id: String) -> Run {
+/// Gives the runs of a document their names, each of them all.
+pub fn name(runs: &mut [Run], mut id: impl FnMut() -> String) {
+    for run in runs.iter_mut() {
+        run.run.id = id();
+    }
+    let together: Vec<String> = runs.iter().map(|run| run.run.id.clone()).collect();
+    for run in runs {
+        if let Some(source) = &mut run.run.source {
+            source.runs.clone_from(&together);
+        }
+    }
+}
+
+/// A run that has no name yet.
+fn run(format: Format, rows: &[&Row], origin: &Origin) -> Run {
     let mut stages: Vec<Stage> = Vec::new();
     let mut trials: Vec<Trial> = Vec::new();
     let mut readings = Vec::new();
@@ -132,7 +147,7 @@ fn run(format: Format, rows: &[&Row], origin: &Origin, id: String) -> Run {
     Run {
         schema: SCHEMA,
         run: RunInfo {
-            id,
+            id: String::new(),
             started: origin.started.clone(),
             ended: Some(origin.started.clone()),
             tool_version: origin.tool_version.clone(),
@@ -148,6 +163,7 @@ fn run(format: Format, rows: &[&Row], origin: &Origin, id: String) -> Run {
                 first_line: rows.iter().map(|row| row.line).min().unwrap_or(0),
                 last_line: rows.iter().map(|row| row.line).max().unwrap_or(0),
                 rows: rows.len() as u64,
+                runs: Vec::new(),
                 readings,
             }),
         },
@@ -198,6 +214,7 @@ fn trial(made: Made, number: usize, order: usize) -> Trial {
         order: u32::try_from(order).unwrap_or(u32::MAX),
         settings: made.settings,
         unsaid: made.unsaid.iter().map(|key| (*key).to_owned()).collect(),
+        line: Some(made.line),
         workload: made.workload,
         seconds: made.seconds,
         bytes: made.bytes,

@@ -1,7 +1,7 @@
 //! The documents of imports.
 
 use crate::import::Imported;
-use diskfacts_record::{Run, Trial};
+use diskfacts_record::{Finding, Run, Trial};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -20,6 +20,7 @@ pub fn imports(imported: &[Imported]) -> String {
         notes: Vec<Note<'a>>,
         notes_left_out: u64,
         runs: Vec<&'a str>,
+        findings: &'a [Finding],
     }
     #[derive(Serialize)]
     struct Note<'a> {
@@ -44,6 +45,7 @@ pub fn imports(imported: &[Imported]) -> String {
                 })
                 .collect(),
             runs: imported.runs.iter().map(|(_, id)| id.as_str()).collect(),
+            findings: &imported.findings,
         })
         .collect();
     super::document(&files)

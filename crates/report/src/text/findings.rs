@@ -29,12 +29,17 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     }
 }
 
-fn one(page: &mut Page<'_>, number: usize, finding: &Finding, stages: &str) {
-    let (style, severity) = match finding.severity {
+/// Its word, and how it looks.
+pub(crate) fn severity(severity: Severity) -> (Style, &'static str) {
+    match severity {
         Severity::Error => (Style::Bad, "ERROR"),
         Severity::Warning => (Style::Doubtful, "WARNING"),
         Severity::Note => (Style::Plain, "NOTE"),
-    };
+    }
+}
+
+fn one(page: &mut Page<'_>, number: usize, finding: &Finding, stages: &str) {
+    let (style, severity) = severity(finding.severity);
     let confidence = match finding.confidence {
         Confidence::Certain => "certain: counted, not inferred",
         Confidence::Likely => "likely: the best explanation of what was seen",

@@ -1,5 +1,6 @@
 //! What was read from documents.
 
+use super::findings::severity;
 use super::look::{Look, Style};
 use super::page::Page;
 use super::run::{self, Closing};
@@ -45,6 +46,10 @@ pub fn imports(imported: &[Imported], option: &str, look: &Look) -> String {
         }
         for text in left_out(&file.document) {
             page.paragraph(2, Style::Bad, &text);
+        }
+        for finding in &file.findings {
+            let (style, severity) = severity(finding.severity);
+            page.labelled(2, (style, severity), 12, Style::Plain, &finding.claim);
         }
     }
     let runs = imported.iter().flat_map(|file| &file.runs);

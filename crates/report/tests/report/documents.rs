@@ -254,6 +254,7 @@ fn the_document_of_imports_follows_its_schema() {
             file: "results.txt".into(),
             document: read(text.as_bytes()).unwrap(),
             runs: vec![(Format::Dd, "20261121-140000-dd00".into())],
+            findings: diskfacts_facts::findings_of_document(&import::runs_of(text)).concat(),
         })
         .collect();
     let document: Value = serde_json::from_str(&json::imports(&imported)).unwrap();

@@ -3,6 +3,9 @@
 
 mod broken;
 mod documents;
+mod findings;
+mod findings_of_streams;
+mod findings_of_volumes;
 mod of_runs;
 mod round_trip;
 mod tables;

@@ -5,10 +5,13 @@
 //! where it has to be silent.
 
 use super::setup::Setup;
+use diskfacts_disk::profile::Drive;
 use diskfacts_plan::WriteMode;
 
 /// The rules that need a matrix.
-pub(super) const RULES: [&str; 6] = [
+pub(super) const RULES: [&str; 8] = [
+    "direct-small-blocks",
+    "drive-cache",
     "early-acknowledgement",
     "flush-cost",
     "same-modes",
@@ -32,6 +35,8 @@ const CASES: [Case; 5] = [
         profile: "hdd-7200-sync",
         measured: |_| true,
         speak: &[
+            "direct-small-blocks",
+            "drive-cache",
             "early-acknowledgement",
             "same-modes",
             "sync-block-size",
@@ -50,6 +55,7 @@ const CASES: [Case; 5] = [
         profile: "ssd-sata",
         measured: |_| true,
         speak: &[
+            "direct-small-blocks",
             "early-acknowledgement",
             "flush-cost",
             "same-modes",
@@ -61,13 +67,23 @@ const CASES: [Case; 5] = [
         truth: "two ways to write that a flush tells apart",
         profile: "ssd-sata",
         measured: |mode| ["O_DIRECT", "FDATASYNC + O_DIRECT"].contains(&mode.to_string().as_str()),
-        speak: &["early-acknowledgement", "flush-cost", "sync-block-size"],
+        speak: &[
+            "direct-small-blocks",
+            "early-acknowledgement",
+            "flush-cost",
+            "sync-block-size",
+        ],
     },
     Case {
         truth: "a cache that survives a power cut makes every flush free",
         profile: "nvme-datacenter",
         measured: |_| true,
-        speak: &["same-modes", "sync-block-size", "write-choice"],
+        speak: &[
+            "direct-small-blocks",
+            "same-modes",
+            "sync-block-size",
+            "write-choice",
+        ],
     },
 ];
 
@@ -93,6 +109,28 @@ fn a_matrix_is_read_as_the_disk_is() {
             super::claims(&run.findings)
         );
     }
+}
+
+/// The drive of seed 003 is simulated with a cache of 9 MiB.
+#[test]
+fn the_size_of_a_drives_cache_is_found_from_outside() {
+    let mut setup = Setup::on("hdd-7200-sync");
+    let Drive::Hdd(hdd) = &setup.profile.drive else {
+        panic!("it turns");
+    };
+    let truth = hdd.write_cache.capacity as f64 / 1e6;
+    setup.plan = diskfacts_plan::builtin::plan("write-matrix").expect("it is built in");
+    let run = setup.run();
+    let mut findings = run.findings.iter();
+    let finding = findings
+        .find(|f| f.rule == "drive-cache")
+        .expect("it speaks");
+    let words = finding.claim.split_whitespace();
+    let kept: f64 = words
+        .filter_map(|word| word.parse().ok())
+        .next()
+        .expect("a number");
+    assert!((kept / truth - 1.0).abs() < 0.1, "{truth}: {finding:#?}");
 }
 
 #[test]

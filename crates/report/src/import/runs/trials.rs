@@ -30,6 +30,8 @@ pub(super) struct Made {
     pub(super) iops: f64,
     pub(super) latency: Option<Latency>,
     pub(super) processor_share: Option<f64>,
+    /// Number of its line.
+    pub(super) line: u64,
     /// Keys of the workload that the document does not say.
     pub(super) unsaid: BTreeSet<&'static str>,
     /// The stage is a matrix, and this one of its cells.
@@ -50,6 +52,7 @@ impl Made {
             iops: f64::NAN,
             latency: None,
             processor_share: None,
+            line: row.line,
             unsaid: no_size.then_some("block_size").into_iter().collect(),
             cell: false,
         }

@@ -1,0 +1,282 @@
+//! Read-ahead that has grown as far as it may, and is still small.
+//!
+//! Reading in order, the kernel doubles the window until it meets the limit of the
+//! device, and then every window is as large as the limit (Linux `mm/readahead.c`,
+//! `get_next_ra_size`; 128 KiB unless set, `VM_READAHEAD_PAGES` of
+//! `include/linux/mm.h`). So where windows follow each other without a gap and stay
+//! the same, the limit is the window. While a disk turns once, 8 ms at 7200 rpm, some
+//! 1 MB passes under its heads: windows much below that lose a turn, or the way
+//! through a network, between one and the next.
+
+use super::{Context, Shared};
+use crate::stats;
+use crate::words::{lines, percent};
+use diskfacts_plan::units::show_size;
+use diskfacts_record::{Confidence, Finding, Reading, Severity};
+
+pub(super) const NAME: &str = "read-ahead-limit";
+
+/// Pages that the windows are counted in, bytes: those of x86 and most ARM.
+const PAGE: f64 = 4096.0;
+/// A window below this is small for anything that turns or lies behind a network.
+const SMALL: f64 = 524_288.0;
+/// Windows that must follow each other without a gap, of the same size.
+const WINDOWS_MIN: usize = 8;
+/// Share of the windows of a table that must be those of reading in order.
+const IN_ORDER: f64 = 0.8;
+/// How near the mean of a table's windows must be to each other and to the limit: the
+/// first windows of a stream are smaller.
+const NEAR: f64 = 0.1;
+
+/// The size that all windows have, as the evidence shows it.
+struct Limit {
+    bytes: f64,
+    evidence: Vec<String>,
+    confidence: Confidence,
+}
+
+pub(super) fn check(contexts: &[Context<'_>]) -> Vec<Shared> {
+    let mut found = Vec::new();
+    for (place, context) in contexts.iter().enumerate() {
+        let Some(source) = context.run.run.source.as_ref() else {
+            continue;
+        };
+        let trace = of_trace(&source.readings);
+        let table = of_table(&source.readings);
+        let limit = match (trace, table) {
+            (Some(mut trace), Some(table)) if (table.bytes / trace.bytes - 1.0).abs() <= NEAR => {
+                trace.evidence.extend(table.evidence);
+                trace
+            }
+            (Some(trace), _) => trace,
+            (None, Some(table)) => table,
+            (None, None) => continue,
+        };
+        if limit.bytes < SMALL {
+            let sizes = sizes(contexts, place);
+            let mut runs = vec![place];
+            runs.extend(sizes.as_ref().map(|(other, _)| *other));
+            found.push(Shared {
+                finding: finding(limit, sizes.map(|(_, said)| said)),
+                runs,
+            });
+        }
+    }
+    found
+}
+
+fn finding(limit: Limit, measured: Option<String>) -> Finding {
+    let size = show_size(limit.bytes as u64);
+    let mut evidence = limit.evidence;
+    let with = measured.as_ref().map_or_else(
+        || {
+            "Raise it and measure again: `blockdev --setra 2048 /dev/sdX` sets 1 MiB, on every \
+             device of the stack, the md or dm device too."
+                .to_owned()
+        },
+        |_| {
+            "Set the read-ahead to where the rates stop growing, on every device of the stack, \
+             the md or dm device too: `blockdev --setra 2048 /dev/sdX` sets 1 MiB."
+                .to_owned()
+        },
+    );
+    evidence.extend(measured);
+    Finding {
+        rule: NAME.into(),
+        severity: Severity::Warning,
+        claim: format!(
+            "Read-ahead works and is too small: its windows stay at {size}, the limit that is \
+             set."
+        ),
+        evidence,
+        confidence: limit.confidence,
+        refuted_by: format!(
+            "A read-ahead limit (`blockdev --getra`) above {size} on the device while this was \
+             traced; or the same rate with 1 MiB."
+        ),
+        remedy: with,
+        stages: Vec::new(),
+    }
+}
+
+fn value(reading: &Reading, name: &str) -> Option<f64> {
+    reading
+        .values
+        .get(name)
+        .copied()
+        .filter(|value| value.is_finite())
+}
+
+/// The longest series of trace lines whose windows follow each other.
+fn of_trace(readings: &[Reading]) -> Option<Limit> {
+    let traced: Vec<(&Reading, f64, f64)> = readings
+        .iter()
+        .filter_map(|reading| {
+            let (start, size) = (value(reading, "start_page")?, value(reading, "size_pages")?);
+            reading
+                .text
+                .starts_with("readahead-")
+                .then_some((reading, start, size))
+        })
+        .collect();
+    let follows = |a: &(&Reading, f64, f64), b: &(&Reading, f64, f64)| {
+        // Whole numbers of pages, far below what a float holds exactly.
+        (a.1 + a.2 - b.1).abs() < 0.5 && (a.2 - b.2).abs() < 0.5
+    };
+    let series = traced.chunk_by(follows).max_by_key(|series| series.len())?;
+    let (first, last) = (series.first()?, series.last()?);
+    if series.len() < WINDOWS_MIN || first.2 < 1.0 {
+        return None;
+    }
+    let numbers: Vec<u64> = series.iter().map(|(reading, ..)| reading.line).collect();
+    let bytes = first.2 * PAGE;
+    Some(Limit {
+        bytes,
+        evidence: vec![format!(
+            "Trace, {}: {} windows follow each other without a gap from page {} to {}, each of {} \
+             pages ({}).",
+            lines(&numbers),
+            series.len(),
+            first.1,
+            last.1 + last.2,
+            first.2,
+            show_size(bytes as u64)
+        )],
+        confidence: Confidence::Certain,
+    })
+}
+
+/// The rows of the table by pattern that are of reading in order: the windows that
+/// continue one, and those that a marker asked for ahead of time.
+fn of_table(readings: &[Reading]) -> Option<Limit> {
+    let pattern = |reading: &Reading| reading.text.split_whitespace().next().map(str::to_owned);
+    let rows: Vec<(&Reading, String, f64, f64)> = readings
+        .iter()
+        .filter_map(|reading| {
+            let (count, actual) = (value(reading, "count")?, value(reading, "actual_pages")?);
+            Some((reading, pattern(reading)?, count, actual))
+        })
+        .collect();
+    let all = rows.iter().find(|(_, pattern, ..)| pattern == "all")?.2;
+    let in_order: Vec<&(&Reading, String, f64, f64)> = rows
+        .iter()
+        .filter(|(_, pattern, count, _)| {
+            matches!(pattern.as_str(), "subsequent" | "marker") && *count > 0.0
+        })
+        .collect();
+    let windows: f64 = in_order.iter().map(|row| row.2).sum();
+    let sizes: Vec<f64> = in_order.iter().map(|row| row.3).collect();
+    let mean = stats::median(&sizes)?;
+    let alike = sizes.iter().all(|size| (size / mean - 1.0).abs() <= NEAR);
+    if windows < WINDOWS_MIN as f64 || windows < IN_ORDER * all || !alike || mean < 1.0 {
+        return None;
+    }
+    let numbers: Vec<u64> = in_order.iter().map(|row| row.0.line).collect();
+    let bytes = mean * PAGE;
+    Some(Limit {
+        bytes,
+        evidence: vec![format!(
+            "Table, {}: {windows} of {all} windows ({}) continue a stream, and bring {mean} pages \
+             on average ({}).",
+            lines(&numbers),
+            percent(windows / all),
+            show_size(bytes as u64)
+        )],
+        // An average may hide larger ones.
+        confidence: Confidence::Likely,
+    })
+}
+
+/// What other runs of the document measured with larger windows.
+fn sizes(contexts: &[Context<'_>], place: usize) -> Option<(usize, String)> {
+    let mut others = contexts
+        .iter()
+        .enumerate()
+        .filter(|(other, _)| *other != place);
+    others.find_map(|(other, context)| {
+        let said = super::read_ahead_size::best(context)?;
+        Some((other, said))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn traced(windows: &[(u64, u64)]) -> Vec<Reading> {
+        let each = windows
+            .iter()
+            .enumerate()
+            .map(|(i, (start, size))| Reading {
+                line: i as u64 + 1,
+                text: format!("readahead-marker(..., ra={start}+{size}-{size}, async=1) = {size}"),
+                values: [
+                    ("start_page".to_owned(), *start as f64),
+                    ("size_pages".to_owned(), *size as f64),
+                ]
+                .into(),
+            });
+        each.collect()
+    }
+
+    #[test]
+    fn windows_that_follow_each_other_at_one_size_are_at_the_limit() {
+        let same: Vec<(u64, u64)> = (0..10).map(|i| (100 + 32 * i, 32)).collect();
+        let limit = of_trace(&traced(&same)).expect("a limit");
+        assert!((limit.bytes - 131_072.0).abs() < 1.0);
+        assert_eq!(
+            limit.evidence,
+            [
+                "Trace, lines 1 to 10: 10 windows follow each other without a gap from page 100 \
+                 to 420, each of 32 pages (128 KiB)."
+            ]
+        );
+        // They still grow, or leave gaps, or are few.
+        let growing: Vec<(u64, u64)> = (0..10).map(|i| ((1 << i) * 4, (1 << i) * 4)).collect();
+        assert!(of_trace(&traced(&growing)).is_none());
+        let gaps: Vec<(u64, u64)> = (0..10).map(|i| (1000 * i, 32)).collect();
+        assert!(of_trace(&traced(&gaps)).is_none());
+        assert!(of_trace(&traced(&same[..7])).is_none());
+        assert!(of_trace(&[]).is_none());
+    }
+
+    fn table(rows: &[(&str, f64, f64)]) -> Vec<Reading> {
+        let each = rows
+            .iter()
+            .enumerate()
+            .map(|(i, (pattern, count, pages))| Reading {
+                line: i as u64 + 1,
+                text: format!("{pattern} {count} 0 0 {pages} {pages} {pages}"),
+                values: [
+                    ("count".to_owned(), *count),
+                    ("actual_pages".to_owned(), *pages),
+                ]
+                .into(),
+            });
+        each.collect()
+    }
+
+    #[test]
+    fn a_table_of_streams_tells_the_mean_window_and_one_of_random_reads_nothing() {
+        let of = |rows: &[_]| of_table(&table(rows)).map(|limit| limit.bytes);
+        let streams = [
+            ("subsequent", 3845.0, 31.0),
+            ("marker", 4222.0, 31.0),
+            ("all", 8499.0, 30.0),
+        ];
+        assert_eq!(of(&streams), Some(31.0 * 4096.0));
+        let random = [
+            ("subsequent", 38.0, 31.0),
+            ("random", 8000.0, 1.0),
+            ("all", 8038.0, 1.0),
+        ];
+        assert_eq!(of(&random), None);
+        let unlike = [
+            ("subsequent", 3845.0, 8.0),
+            ("marker", 4222.0, 31.0),
+            ("all", 8499.0, 30.0),
+        ];
+        assert_eq!(of(&unlike), None);
+        assert_eq!(of(&[("all", 0.0, 0.0), ("marker", f64::NAN, 31.0)]), None);
+    }
+}

@@ -1,0 +1,101 @@
+use super::*;
+use crate::testing;
+use diskfacts_record::Severity;
+
+#[test]
+fn a_healthy_run_has_nothing_to_find() {
+    testing::silent(&testing::healthy());
+}
+
+#[test]
+fn every_rule_has_a_name_of_its_own_and_says_what_it_is_about() {
+    for (i, rule) in RULES.iter().enumerate() {
+        assert!(!rule.about.is_empty());
+        assert!(
+            rule.name
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c == '-'),
+            "{}",
+            rule.name
+        );
+        assert!(RULES[..i].iter().all(|other| other.name != rule.name));
+    }
+}
+
+#[test]
+fn a_matrix_gives_findings_of_a_few_lines() {
+    let run = testing::matrix_run(|_, _| 1e9);
+    let found = findings(&run);
+    let short = found
+        .iter()
+        .find(|f| f.rule == too_few_trials::NAME)
+        .unwrap();
+    assert_eq!(
+        short.evidence,
+        ["Trials: streaming (1, in 126 cells) and synced (1, in 168 cells)."]
+    );
+    for finding in &found {
+        assert!(finding.evidence.len() <= EVIDENCE_MAX, "{finding:#?}");
+    }
+    let long = found.iter().find(|f| f.rule == too_short::NAME).unwrap();
+    assert_eq!(long.severity, Severity::Note);
+    assert_eq!(long.evidence.len(), EVIDENCE_KEPT + 2);
+    assert!(long.evidence[EVIDENCE_KEPT].ends_with("more lines like these are left out."));
+}
+
+#[test]
+fn a_run_without_trials_or_stack_makes_no_rule_panic() {
+    let mut run = testing::healthy();
+    run.stack = diskfacts_record::Stack::default();
+    findings(&run);
+    run.trials.clear();
+    run.plan.stages.clear();
+    testing::silent(&run);
+}
+
+#[test]
+fn trials_of_zeros_and_of_no_numbers_make_no_rule_panic() {
+    for value in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let mut run = testing::healthy();
+        for trial in &mut run.trials {
+            trial.seconds = value;
+            trial.iops = value;
+            trial.throughput_bytes_per_s = value;
+            trial.bytes = 0;
+            trial.ops = 0;
+            trial.evidence = diskfacts_record::Evidence::default();
+            trial.cpu.busiest_thread = Some(value);
+            trial.evidence.engine.mean_depth = value;
+            trial.evidence.clock.drift_ppm = Some(value);
+            trial.histograms = diskfacts_record::PackedHistograms::default();
+        }
+        findings(&run);
+        crate::figures(&run);
+        crate::verdicts(&run);
+    }
+}
+
+#[test]
+fn every_finding_is_whole_and_the_worst_comes_first() {
+    let mut run = testing::healthy();
+    run.run.status = diskfacts_record::Status::Interrupted;
+    testing::each(&mut run, "random-read-qd1", |trial| {
+        trial.errors = 2;
+        trial.evidence.clock.backwards = 1;
+        trial.cpu.busiest_thread = Some(0.99);
+        trial.evidence.pressure.as_mut().unwrap().cpu_some_ns = 300_000_000;
+    });
+    let found = findings(&run);
+    assert_eq!(found[0].severity, Severity::Error);
+    assert!(found.is_sorted_by_key(|f| Reverse((f.severity, f.confidence))));
+    for finding in &found {
+        assert!(finding.claim.ends_with('.'), "{finding:?}");
+        assert!(!finding.evidence.is_empty(), "{finding:?}");
+        assert!(
+            finding.evidence.iter().all(|e| e.ends_with('.')),
+            "{finding:?}"
+        );
+        assert!(finding.refuted_by.ends_with('.'), "{finding:?}");
+        assert!(finding.remedy.ends_with('.'), "{finding:?}");
+    }
+}

@@ -1,0 +1,124 @@
+//! Volumes that are each best at something else.
+
+use super::{Context, Shared, names};
+use crate::advise::{Advised, Dimension, Ranking, advise, firsts, show};
+use crate::words::{lines, list};
+use diskfacts_record::{Confidence, Finding, Severity, TargetKind};
+
+pub(super) const NAME: &str = "volume-choice";
+
+/// Settings that name a volume.
+const VOLUMES: [&str; 4] = ["machine", "volume", "layout", "target"];
+
+pub(super) fn check(contexts: &[Context<'_>]) -> Vec<Shared> {
+    let mut found = Vec::new();
+    for (place, context) in contexts.iter().enumerate() {
+        // What is measured has one target; only documents set volumes side by side.
+        let is_volume = |key: &String| VOLUMES.contains(&key.as_str());
+        let mut keys = context.stages.iter().flat_map(|s| s.settings.keys());
+        if context.run.target.kind != TargetKind::Imported || !keys.any(is_volume) {
+            continue;
+        }
+        let Ok(advice) = advise(std::slice::from_ref(context.run), None) else {
+            continue;
+        };
+        let findings = advice
+            .groups
+            .iter()
+            .filter_map(|advised| of(context, advised));
+        found.extend(findings.map(|finding| Shared {
+            finding,
+            runs: vec![place],
+        }));
+    }
+    found
+}
+
+fn of(context: &Context<'_>, advised: &Advised) -> Option<Finding> {
+    let options = &advised.group.options;
+    let mut keys = options.iter().flat_map(|option| option.settings.keys());
+    if !keys.all(|key| VOLUMES.contains(&key.as_str())) {
+        return None;
+    }
+    let told: Vec<&(Dimension, Ranking)> = advised
+        .dimensions
+        .iter()
+        // A cost of the others, and none of its own.
+        .filter(|(dimension, _)| *dimension != Dimension::Cpu)
+        .filter(|(_, ranking)| firsts(ranking).len() < ranking.ranked.len())
+        .collect();
+    let of_dimension = |ranking: &Ranking| {
+        let mut first: Vec<usize> = firsts(ranking).iter().map(|ranked| ranked.option).collect();
+        first.sort_unstable();
+        first
+    };
+    let mut best: Vec<(Vec<usize>, Vec<&str>)> = Vec::new();
+    for (dimension, ranking) in &told {
+        let first = of_dimension(ranking);
+        match best.iter_mut().find(|(known, _)| *known == first) {
+            Some((_, dimensions)) => dimensions.push(dimension.name()),
+            None => best.push((first, vec![dimension.name()])),
+        }
+    }
+    let all_share = |option: &usize| best.iter().all(|(first, _)| first.contains(option));
+    if best.len() < 2 || (0..options.len()).any(|option| all_share(&option)) {
+        return None;
+    }
+    let said: Vec<String> = best
+        .iter()
+        .map(|(first, dimensions)| {
+            let names: Vec<&str> = first.iter().map(|i| options[*i].name.as_str()).collect();
+            format!("{} for {}", list(&names), list(dimensions))
+        })
+        .collect();
+    let tests = advised.group.tests.iter();
+    let stages = tests.filter(|test| told.iter().any(|(d, _)| *d == test.dimension));
+    Some(Finding {
+        rule: NAME.into(),
+        severity: Severity::Note,
+        claim: format!(
+            "None of {} volumes is the best at all of this: {}.",
+            options.len(),
+            said.join("; ")
+        ),
+        evidence: told
+            .iter()
+            .map(|(d, ranking)| sentence(advised, *d, ranking))
+            .collect(),
+        confidence: Confidence::Likely,
+        refuted_by: "More trials, whose intervals overlap where these do not.".into(),
+        remedy: format!(
+            "Take the volume by what it is for; `diskfacts advise {} --weights \
+             seq-read=1,seeks=1` ranks them for a mix of yours.",
+            context.run.run.id
+        ),
+        stages: names(stages.map(|test| test.stage.as_str()).collect::<Vec<_>>()),
+    })
+}
+
+/// `seq-read: Raid6 620.7 MB/s (612.8 to 628.6; lines 38 and 39), Raid10 ...`
+fn sentence(advised: &Advised, dimension: Dimension, ranking: &Ranking) -> String {
+    let group = &advised.group;
+    let mut tests = group.tests.iter();
+    let Some(test) = tests.find(|test| test.dimension == dimension) else {
+        return String::new();
+    };
+    let parts: Vec<String> = ranking
+        .ranked
+        .iter()
+        .filter_map(|ranked| {
+            let measured = test.measured[ranked.option].as_ref()?;
+            let numbers = &test.lines[ranked.option];
+            let of_lines = if numbers.is_empty() {
+                String::new()
+            } else {
+                format!("; {}", lines(numbers))
+            };
+            let [value, low, high] =
+                [measured.value, measured.low, measured.high].map(|v| show(v, test.unit));
+            let name = &group.options[ranked.option].name;
+            Some(format!("{name} {value} ({low} to {high}{of_lines})"))
+        })
+        .collect();
+    format!("{dimension} ({}): {}.", test.stage, list(&parts))
+}
