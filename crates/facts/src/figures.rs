@@ -1,7 +1,7 @@
 //! The figures of each stage over its trials.
 //!
-//! Rates are described by their trials: median, range, and the exact interval
-//! of the median when there are trials enough. Latencies are described by all
+//! Rates are described by their trials: median, range, and the interval of the
+//! median when there are trials enough. Latencies are described by all
 //! operations of all trials together, from merged histograms; percentiles are
 //! never averaged, so a run that was loaded without its histograms has no
 //! percentiles over several trials. A value that is not finite (an import may
@@ -91,7 +91,7 @@ fn without_histograms(latencies: impl Iterator<Item = Latency>) -> Option<Latenc
     })
 }
 
-/// A figure of one value per trial.
+/// A figure of one value per trial, in the order of the trials.
 pub(crate) fn figure(values: impl Iterator<Item = f64>) -> Figure {
     let values: Vec<f64> = values.collect();
     let sorted = stats::finite_sorted(&values);
@@ -101,13 +101,14 @@ pub(crate) fn figure(values: impl Iterator<Item = f64>) -> Figure {
         [first, .., last] => (*first, *last),
         [only] => (*only, *only),
     };
+    let ci = stats::median_ci(&values, CONFIDENCE);
     Figure {
         median,
         min,
         max,
         spread: (sorted.len() > 1 && median > 0.0).then(|| (max - min) / median),
-        ci95: stats::median_interval(sorted.len(), CONFIDENCE)
-            .map(|ranks| [sorted[ranks.lower - 1], sorted[ranks.upper - 1]]),
+        ci95: ci.map(|ci| ci.interval),
+        ci_method: ci.map(|ci| ci.method),
         trials: u32::try_from(sorted.len()).unwrap_or(u32::MAX),
     }
 }
@@ -143,7 +144,7 @@ fn cpu_share(trials: &[&Trial]) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::testing::{self, each};
-    use diskfacts_record::PackedHistograms;
+    use diskfacts_record::{CiMethod, PackedHistograms};
     use proptest::prelude::*;
 
     fn of(values: &[f64]) -> Figure {
@@ -160,8 +161,10 @@ mod tests {
         );
         let six = of(&[5.0, 1.0, 3.0, 2.0, 4.0, 6.0]);
         assert_eq!((six.median, six.ci95), (3.5, Some([1.0, 6.0])));
-        let ten: Vec<f64> = (1..=10).map(f64::from).collect();
-        assert_eq!(of(&ten).ci95, Some([2.0, 9.0]));
+        assert_eq!(six.ci_method, Some(CiMethod::OrderStatistics));
+        assert_eq!(five.ci_method, None);
+        let nine = of(&[5.0, 1.0, 3.0, 2.0, 4.0, 6.0, 9.0, 7.0, 8.0]);
+        assert_eq!(nine.ci95, Some([2.0, 8.0]));
     }
 
     #[test]

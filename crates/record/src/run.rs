@@ -255,6 +255,22 @@ pub struct Figure {
     pub spread: Option<f64>,
     /// 95 % confidence interval of the median, when there are trials enough.
     pub ci95: Option<[f64; 2]>,
+    /// How `ci95` was worked out; absent with it, and in documents of older
+    /// versions, which knew `order-statistics` alone.
+    #[serde(default)]
+    pub ci_method: Option<CiMethod>,
     /// Number of trials.
     pub trials: u32,
+}
+
+/// How the interval of a median was worked out; `docs/method.md` has the sources.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CiMethod {
+    /// Two of the values, by their rank: exact for any distribution.
+    OrderStatistics,
+    /// Between two values each, where the ranks would hold more than is stated.
+    InterpolatedOrderStatistics,
+    /// Neighbours were alike: as of fewer values, which say as much.
+    Autocorrelated,
 }
