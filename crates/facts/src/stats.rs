@@ -7,19 +7,31 @@
 
 mod autocorrelation;
 mod bootstrap;
+mod change_points;
 #[cfg(test)]
 mod coverage;
 mod distributions;
 mod dixon;
 mod fairness;
 mod median_interval;
+mod modes;
 mod order;
+mod outliers;
 mod percentile;
+mod steady;
+mod trend;
+mod warm_up;
 
 pub use autocorrelation::{effective_number, is_autocorrelated, lag_1};
 pub use bootstrap::{RESAMPLES, bootstrap, bootstrap_pair};
+pub use change_points::{change_points, levels};
 pub use dixon::{dixon_critical_99, dixon_q};
 pub use fairness::fairness;
 pub use median_interval::{MedianCi, MedianInterval, median_ci, median_interval};
+pub use modes::{cut, dip, dip_chance};
 pub use order::{finite_sorted, mad, median, quantile};
+pub use outliers::outliers;
 pub use percentile::percentile_interval;
+pub use steady::{Steadiness, steadiness};
+pub use trend::{Trend, trend};
+pub use warm_up::truncation;
