@@ -7,9 +7,11 @@
 //! percentiles over several trials. A value that is not finite (an import may
 //! hold some) counts as no trial.
 
+use crate::outliers;
 use crate::share;
 use crate::stages::{self, Stage};
 use crate::stats;
+use crate::stopping;
 use diskfacts_record::trial::Histograms;
 use diskfacts_record::{Figure, Histogram, Latency, Run, StageFigures, Trial};
 
@@ -19,7 +21,12 @@ const CONFIDENCE: f64 = 0.95;
 /// The figures of each stage of a run that has trials, in the order of the
 /// plan; one for each combination of settings.
 pub fn figures(run: &Run) -> Vec<StageFigures> {
-    stages::of(run).iter().map(of_stage).collect()
+    let stages = stages::of(run);
+    let figures = stages.iter().map(|stage| StageFigures {
+        ended: stopping::ended(run, stage),
+        ..of_stage(stage)
+    });
+    figures.collect()
 }
 
 /// The figures of one stage.
@@ -53,6 +60,11 @@ pub(crate) fn of_stage(stage: &Stage<'_>) -> StageFigures {
         cpu_system_ns_per_io: per_operation(trials, |t| t.cpu.system_ns_per_io),
         cpu_share: cpu_share(trials),
         errors: stage.sum(|t| t.errors),
+        outliers: outliers::of(stage)
+            .into_iter()
+            .map(|place| trials[place].number)
+            .collect(),
+        ended: None,
     }
 }
 

@@ -15,16 +15,19 @@
 
 #![forbid(unsafe_code)]
 
+mod course;
 pub mod figures;
 mod journal;
 pub mod layers;
 pub mod limits;
+mod outliers;
 pub mod requests;
 pub mod rules;
 mod share;
 mod simulated;
 mod stages;
 pub mod stats;
+pub mod stopping;
 pub mod streams;
 #[cfg(test)]
 mod testing;

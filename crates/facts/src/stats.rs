@@ -28,7 +28,7 @@ pub use change_points::{change_points, levels};
 pub use dixon::{dixon_critical_99, dixon_q};
 pub use fairness::fairness;
 pub use median_interval::{MedianCi, MedianInterval, median_ci, median_interval};
-pub use modes::{cut, dip, dip_chance};
+pub use modes::{cut, dip, dip_critical_99};
 pub use order::{finite_sorted, mad, median, quantile};
 pub use outliers::outliers;
 pub use percentile::percentile_interval;

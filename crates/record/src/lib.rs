@@ -26,7 +26,7 @@ pub use limit::{Experiment, Limit, StageLimits};
 pub use machine::Machine;
 pub use packed::{Packed, PackedHistograms};
 pub use run::{
-    CiMethod, DirectIo, ExtentMethod, Extents, Figure, Reading, Run, RunInfo, SCHEMA, Source,
+    CiMethod, DirectIo, Ended, ExtentMethod, Extents, Figure, Reading, Run, RunInfo, SCHEMA, Source,
     StageFigures, Status, Target, TargetKind,
 };
 pub use stack::{BlockDevice, DeviceKind, Filesystem, Stack};

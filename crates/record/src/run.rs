@@ -236,6 +236,26 @@ pub struct StageFigures {
     pub cpu_share: Option<f64>,
     /// Operations that failed.
     pub errors: u64,
+    /// Numbers of the trials whose rate stands apart from that of the others; they are in
+    /// all figures.
+    #[serde(default)]
+    pub outliers: Vec<u32>,
+    /// Why no more trials were made; absent for an import, for a run that did not end
+    /// as planned, and in documents of older versions.
+    #[serde(default)]
+    pub ended: Option<Ended>,
+}
+
+/// Why a stage had no more trials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ended {
+    /// It had all that the plan has, or allows.
+    Trials,
+    /// What the plan asks for was reached: its precision, steadiness, or both.
+    Reached,
+    /// The time was over.
+    Time,
 }
 
 /// A measured number: the median of its trials, their spread, and how sure the
