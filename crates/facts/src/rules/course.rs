@@ -243,7 +243,7 @@ mod tests {
         plan.stages.retain(|stage| stage.name == "random-write-qd1");
         let mut run = testing::run_of(plan, testing::stack());
         each(&mut run, "random-write-qd1", |t| {
-            set_rate(t, factor(t.number))
+            set_rate(t, factor(t.number));
         });
         run
     }

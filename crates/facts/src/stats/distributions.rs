@@ -30,17 +30,18 @@ fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     }
     let ln_front = ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (1.0 - x).ln();
     let away = |v: f64| if v.abs() < 1e-300 { 1e-300 } else { v };
-    let (mut c, mut d) = (1.0, 1.0 / away(1.0 - (a + b) * x / (a + 1.0)));
-    let mut fraction = d;
+    let (mut upper, mut lower) = (1.0, 1.0 / away(1.0 - (a + b) * x / (a + 1.0)));
+    let mut fraction = lower;
     for step in 1..400 {
-        let m = f64::from(step);
-        let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
-        let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
+        let place = f64::from(step);
+        let even = place * (b - place) * x / ((a + 2.0 * place - 1.0) * (a + 2.0 * place));
+        let odd =
+            -(a + place) * (a + b + place) * x / ((a + 2.0 * place) * (a + 2.0 * place + 1.0));
         let mut change = 1.0;
         for term in [even, odd] {
-            d = 1.0 / away(1.0 + term * d);
-            c = away(1.0 + term / c);
-            change = c * d;
+            lower = 1.0 / away(1.0 + term * lower);
+            upper = away(1.0 + term / upper);
+            change = upper * lower;
             fraction *= change;
         }
         if (change - 1.0).abs() < 1e-15 {
