@@ -155,6 +155,7 @@ impl Case<'_> {
             about: String::new(),
             trials: 1,
             time_ns: None,
+            until: diskfacts_plan::Until::default(),
             stages: vec![diskfacts_plan::Stage {
                 name: "s".to_owned(),
                 about: String::new(),

@@ -11,7 +11,7 @@ use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use diskfacts_facts::compare::Demanded;
 use diskfacts_facts::uses;
-use diskfacts_plan::{file, units};
+use diskfacts_plan::{Share, file, units};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -163,6 +163,10 @@ pub(crate) struct MeasureArgs {
     /// How often each stage is done [default: what the plan says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) trials: Option<u32>,
+    /// Repeat stages, within the time, until the 95 % interval of the median is
+    /// so near to it on either side: 3% is usual
+    #[arg(long, value_name = "SHARE", value_parser = precision, allow_hyphen_values = true)]
+    pub(crate) precision: Option<Share>,
     #[arg(long = "for", value_name = "USE", help = help_on_uses())]
     pub(crate) uses: Vec<String>,
     /// How the figures are printed
@@ -476,6 +480,16 @@ fn duration(text: &str) -> Result<u64, String> {
         Ok(0) => Err("0 leaves no time to measure anything; 60s is usual".to_owned()),
         Ok(ns) => Ok(ns),
         Err(error) => Err(error.to_string()),
+    }
+}
+
+fn precision(text: &str) -> Result<Share, String> {
+    match Share::parse(text) {
+        Ok(share) if share.is_zero() => {
+            Err("0% is reached by no number of trials; 3% is usual".to_owned())
+        }
+        Ok(share) => Ok(share),
+        Err(_) => Err("write a number above 0, up to 100, and %, as in 3%".to_owned()),
     }
 }
 

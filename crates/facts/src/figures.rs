@@ -1,15 +1,17 @@
 //! The figures of each stage over its trials.
 //!
-//! Rates are described by their trials: median, range, and the exact interval
-//! of the median when there are trials enough. Latencies are described by all
+//! Rates are described by their trials: median, range, and the interval of the
+//! median when there are trials enough. Latencies are described by all
 //! operations of all trials together, from merged histograms; percentiles are
 //! never averaged, so a run that was loaded without its histograms has no
 //! percentiles over several trials. A value that is not finite (an import may
 //! hold some) counts as no trial.
 
+use crate::outliers;
 use crate::share;
 use crate::stages::{self, Stage};
 use crate::stats;
+use crate::stopping;
 use diskfacts_record::trial::Histograms;
 use diskfacts_record::{Figure, Histogram, Latency, Run, StageFigures, Trial};
 
@@ -19,7 +21,12 @@ const CONFIDENCE: f64 = 0.95;
 /// The figures of each stage of a run that has trials, in the order of the
 /// plan; one for each combination of settings.
 pub fn figures(run: &Run) -> Vec<StageFigures> {
-    stages::of(run).iter().map(of_stage).collect()
+    let stages = stages::of(run);
+    let figures = stages.iter().map(|stage| StageFigures {
+        ended: stopping::ended(run, stage),
+        ..of_stage(stage)
+    });
+    figures.collect()
 }
 
 /// The figures of one stage.
@@ -53,6 +60,11 @@ pub(crate) fn of_stage(stage: &Stage<'_>) -> StageFigures {
         cpu_system_ns_per_io: per_operation(trials, |t| t.cpu.system_ns_per_io),
         cpu_share: cpu_share(trials),
         errors: stage.sum(|t| t.errors),
+        outliers: outliers::of(stage)
+            .into_iter()
+            .map(|place| trials[place].number)
+            .collect(),
+        ended: None,
     }
 }
 
@@ -91,7 +103,7 @@ fn without_histograms(latencies: impl Iterator<Item = Latency>) -> Option<Latenc
     })
 }
 
-/// A figure of one value per trial.
+/// A figure of one value per trial, in the order of the trials.
 pub(crate) fn figure(values: impl Iterator<Item = f64>) -> Figure {
     let values: Vec<f64> = values.collect();
     let sorted = stats::finite_sorted(&values);
@@ -101,13 +113,14 @@ pub(crate) fn figure(values: impl Iterator<Item = f64>) -> Figure {
         [first, .., last] => (*first, *last),
         [only] => (*only, *only),
     };
+    let ci = stats::median_ci(&values, CONFIDENCE);
     Figure {
         median,
         min,
         max,
         spread: (sorted.len() > 1 && median > 0.0).then(|| (max - min) / median),
-        ci95: stats::median_interval(sorted.len(), CONFIDENCE)
-            .map(|ranks| [sorted[ranks.lower - 1], sorted[ranks.upper - 1]]),
+        ci95: ci.map(|ci| ci.interval),
+        ci_method: ci.map(|ci| ci.method),
         trials: u32::try_from(sorted.len()).unwrap_or(u32::MAX),
     }
 }
@@ -143,7 +156,7 @@ fn cpu_share(trials: &[&Trial]) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::testing::{self, each};
-    use diskfacts_record::PackedHistograms;
+    use diskfacts_record::{CiMethod, PackedHistograms};
     use proptest::prelude::*;
 
     fn of(values: &[f64]) -> Figure {
@@ -160,8 +173,10 @@ mod tests {
         );
         let six = of(&[5.0, 1.0, 3.0, 2.0, 4.0, 6.0]);
         assert_eq!((six.median, six.ci95), (3.5, Some([1.0, 6.0])));
-        let ten: Vec<f64> = (1..=10).map(f64::from).collect();
-        assert_eq!(of(&ten).ci95, Some([2.0, 9.0]));
+        assert_eq!(six.ci_method, Some(CiMethod::OrderStatistics));
+        assert_eq!(five.ci_method, None);
+        let nine = of(&[5.0, 1.0, 3.0, 2.0, 4.0, 6.0, 9.0, 7.0, 8.0]);
+        assert_eq!(nine.ci95, Some([2.0, 8.0]));
     }
 
     #[test]

@@ -19,11 +19,13 @@
 
 pub mod advise;
 pub mod compare;
+mod course;
 pub mod device_rates;
 pub mod figures;
 mod journal;
 pub mod layers;
 pub mod limits;
+mod outliers;
 mod places;
 pub mod requests;
 pub mod rules;
@@ -31,6 +33,7 @@ mod share;
 mod simulated;
 mod stages;
 pub mod stats;
+pub mod stopping;
 pub mod streams;
 #[cfg(test)]
 mod testing;

@@ -10,6 +10,7 @@ mod beside_ended;
 mod bytes_disagree;
 mod cache_burst;
 mod clock;
+mod course;
 mod cpu_bound;
 mod cpu_pressure;
 mod cpu_stolen;
@@ -66,6 +67,7 @@ pub(crate) use too_noisy::NOTE as NOISE;
 use crate::figures;
 use crate::stages::{self, Stage};
 use diskfacts_record::{Finding, Run, StageFigures, TargetKind};
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 
 /// What a rule looks at.
@@ -77,6 +79,8 @@ pub struct Context<'a> {
     pub stages: Vec<Stage<'a>>,
     /// The figures of these, in the same order.
     pub figures: Vec<StageFigures>,
+    /// What the rates of stages do as they follow one another; three rules ask for it.
+    courses: OnceCell<Vec<(usize, course::Told)>>,
 }
 
 impl<'a> Context<'a> {
@@ -88,12 +92,18 @@ impl<'a> Context<'a> {
             run,
             stages,
             figures,
+            courses: OnceCell::new(),
         }
     }
 
     /// Each stage with its figures.
     pub fn each(&self) -> impl Iterator<Item = (&Stage<'a>, &StageFigures)> {
         self.stages.iter().zip(&self.figures)
+    }
+
+    /// The stages, by their place, whose rates follow a pattern.
+    fn courses(&self) -> &[(usize, course::Told)] {
+        self.courses.get_or_init(|| course::of_stages(&self.stages))
     }
 
     /// Each stage that did something, on a real disk or a simulated one.
@@ -287,6 +297,21 @@ const RULES: &[Rule] = &[
         name: warm_up::NAME,
         about: "the first trial differs from the later ones",
         check: warm_up::check,
+    },
+    Rule {
+        name: course::CHANGE,
+        about: "the rate went from one level to another",
+        check: course::change,
+    },
+    Rule {
+        name: course::DRIFT,
+        about: "the rate rose or fell all the time",
+        check: course::drift,
+    },
+    Rule {
+        name: course::MODES,
+        about: "the rate came and went between two levels",
+        check: course::modes,
     },
     Rule {
         name: too_noisy::NAME,

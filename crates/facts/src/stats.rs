@@ -5,20 +5,39 @@
 //! interval, and the range. Values that are not finite (an import may hold
 //! some) are left out everywhere.
 
+mod autocorrelation;
+mod bootstrap;
+mod change_points;
+#[cfg(test)]
+mod coverage;
 mod difference;
+mod distributions;
 mod dixon;
 mod fairness;
 mod holm;
 mod median_interval;
+mod modes;
 mod order;
+mod outliers;
 mod percentile;
+mod steady;
 mod student_t;
+mod trend;
+mod warm_up;
 
+pub use autocorrelation::{effective_number, is_autocorrelated, lag_1};
+pub use bootstrap::{RESAMPLES, bootstrap, bootstrap_pair};
+pub use change_points::{change_points, levels};
 pub use difference::{CentreDifference, centre_difference, mean_difference};
 pub use dixon::{dixon_critical_99, dixon_q};
 pub use fairness::fairness;
 pub use holm::{Tested, holm};
-pub use median_interval::{MedianInterval, median_interval};
+pub use median_interval::{MedianCi, MedianInterval, median_ci, median_interval};
+pub use modes::{cut, dip, dip_critical_99};
 pub use order::{finite_sorted, mad, median, quantile};
+pub use outliers::outliers;
 pub use percentile::percentile_interval;
+pub use steady::{Steadiness, steadiness};
 pub use student_t::{t_critical, t_two_sided};
+pub use trend::{Trend, trend};
+pub use warm_up::truncation;

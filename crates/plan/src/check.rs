@@ -8,6 +8,7 @@ mod content;
 mod together;
 
 use crate::plan::{Amount, Plan, Stage};
+use crate::share::Share;
 use crate::units::{exact_size, show_size};
 use crate::workload::{
     BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Stop, SyncMode, Touch, Workload,
@@ -506,6 +507,25 @@ impl Plan {
         } else if self.trials > TRIALS_MAX {
             let said = format!("it is {}; at most {TRIALS_MAX}", self.trials);
             found.push((self.name.clone(), problem("trials", &said)));
+        }
+        if self.until.precision.is_some_and(Share::is_zero) {
+            let said = "it is 0, which no number of trials reaches; 3% is usual";
+            found.push((self.name.clone(), problem("precision", said)));
+        }
+        if let Some(most) = self.until.trials_max {
+            let said = if !self.until.is_adaptive() {
+                "it needs precision or steady, until which trials are repeated".to_owned()
+            } else if most < self.trials || most > TRIALS_MAX {
+                format!(
+                    "it is {most}; at least trials = {}, at most {TRIALS_MAX}",
+                    self.trials
+                )
+            } else {
+                String::new()
+            };
+            if !said.is_empty() {
+                found.push((self.name.clone(), problem("trials_max", &said)));
+            }
         }
         if self.time_ns == Some(0) {
             found.push((

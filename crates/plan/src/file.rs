@@ -8,7 +8,7 @@ mod fields;
 mod files;
 mod vary;
 
-use crate::plan::{Amount, Plan, Stage};
+use crate::plan::{Amount, Plan, Stage, Until};
 use crate::share::Share;
 use crate::units;
 use crate::workload::{
@@ -120,6 +120,11 @@ pub fn parse(text: &str) -> Result<Plan, FileError> {
     let about = top.text("about")?.unwrap_or_default();
     let trials = top.number("trials")?.unwrap_or(3);
     let time_ns = top.duration("time")?;
+    let until = Until {
+        precision: top.share("precision")?,
+        steady: top.flag("steady")?.unwrap_or(false),
+        trials_max: top.number("trials_max")?,
+    };
     let mut stages = Vec::new();
     for table in top.tables("stage")? {
         stages.extend(cells(table)?);
@@ -140,6 +145,7 @@ pub fn parse(text: &str) -> Result<Plan, FileError> {
         about,
         trials,
         time_ns,
+        until,
         stages,
     })
 }
@@ -365,6 +371,15 @@ pub fn print(plan: &Plan) -> String {
     let _ = writeln!(out, "trials = {}", plan.trials);
     if let Some(ns) = plan.time_ns {
         let _ = writeln!(out, "time = \"{}\"", units::exact_duration(ns));
+    }
+    if let Some(precision) = plan.until.precision {
+        let _ = writeln!(out, "precision = \"{precision}\"");
+    }
+    if plan.until.steady {
+        let _ = writeln!(out, "steady = true");
+    }
+    if let Some(most) = plan.until.trials_max {
+        let _ = writeln!(out, "trials_max = {most}");
     }
     for stage in &plan.stages {
         let _ = writeln!(out, "\n[[stage]]\nname = {}", quoted(&stage.name));

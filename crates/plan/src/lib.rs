@@ -33,7 +33,7 @@ pub mod write_mode;
 pub use check::{Constraints, Problem};
 pub use dd::{Copying, Dd};
 pub use files::Files;
-pub use plan::{Amount, Plan, Stage};
+pub use plan::{Amount, Plan, Stage, Until};
 pub use share::Share;
 pub use workload::{
     Arrivals, BufferAlignment, CacheMode, EngineChoice, IoContext, On, Operation, Pattern, Pool,

@@ -1,5 +1,6 @@
 //! A plan: which stages to run, how often, in the words of its file.
 
+use crate::share::Share;
 use crate::workload::{Stop, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -17,8 +18,44 @@ pub struct Plan {
     /// Nanoseconds that all of it may take, unless the command says otherwise.
     #[serde(default)]
     pub time_ns: Option<u64>,
+    /// Until when stages are repeated beyond `trials`.
+    #[serde(default)]
+    pub until: Until,
     /// The stages, in the order in which they are reported.
     pub stages: Vec<Stage>,
+}
+
+/// Until when a stage is repeated beyond the trials of its plan: until all that is
+/// asked for here holds, its trials are as many as allowed, or the time is over. Nothing
+/// is asked for by default, and each stage has the trials of the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Until {
+    /// Half of the 95 % interval of the median rate is at most this share of it.
+    #[serde(default)]
+    pub precision: Option<Share>,
+    /// The last five trials are steady by the rule of SNIA.
+    #[serde(default)]
+    pub steady: bool,
+    /// Trials of a stage, at most; [`Until::TRIALS_MAX`] when absent.
+    #[serde(default)]
+    pub trials_max: Option<u32>,
+}
+
+impl Until {
+    /// Trials of a stage, at most, when the plan does not say.
+    pub const TRIALS_MAX: u32 = 100;
+
+    /// Whether anything is asked for that the number of trials does not say.
+    pub fn is_adaptive(&self) -> bool {
+        self.precision.is_some() || self.steady
+    }
+
+    /// The precision as a number: 0.03 for 3 %.
+    pub fn precision(&self) -> Option<f64> {
+        const WHOLE: u64 = 1_000_000_000;
+        self.precision
+            .map(|share| share.of(WHOLE) as f64 / WHOLE as f64)
+    }
 }
 
 /// One workload of a plan, with the name it is reported under.

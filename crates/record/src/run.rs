@@ -241,6 +241,26 @@ pub struct StageFigures {
     pub cpu_share: Option<f64>,
     /// Operations that failed.
     pub errors: u64,
+    /// Numbers of the trials whose rate stands apart from that of the others; they are in
+    /// all figures.
+    #[serde(default)]
+    pub outliers: Vec<u32>,
+    /// Why no more trials were made; absent for an import, for a run that did not end
+    /// as planned, and in documents of older versions.
+    #[serde(default)]
+    pub ended: Option<Ended>,
+}
+
+/// Why a stage had no more trials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ended {
+    /// It had all that the plan has, or allows.
+    Trials,
+    /// What the plan asks for was reached: its precision, steadiness, or both.
+    Reached,
+    /// The time was over.
+    Time,
 }
 
 /// A measured number: the median of its trials, their spread, and how sure the
@@ -260,6 +280,22 @@ pub struct Figure {
     pub spread: Option<f64>,
     /// 95 % confidence interval of the median, when there are trials enough.
     pub ci95: Option<[f64; 2]>,
+    /// How `ci95` was worked out; absent with it, and in documents of older
+    /// versions, which knew `order-statistics` alone.
+    #[serde(default)]
+    pub ci_method: Option<CiMethod>,
     /// Number of trials.
     pub trials: u32,
+}
+
+/// How the interval of a median was worked out; `docs/method.md` has the sources.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CiMethod {
+    /// Two of the values, by their rank: exact for any distribution.
+    OrderStatistics,
+    /// Between two values each, where the ranks would hold more than is stated.
+    InterpolatedOrderStatistics,
+    /// Neighbours were alike: as of fewer values, which say as much.
+    Autocorrelated,
 }

@@ -28,6 +28,11 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
     let mut plan = select(plan(&args.plan)?, &args.stages)?;
     if let Some(trials) = args.trials {
         plan.trials = trials;
+        // What is asked for here is not to be refused for what the plan allows.
+        plan.until.trials_max = plan.until.trials_max.map(|most| most.max(trials));
+    }
+    if args.precision.is_some() {
+        plan.until.precision = args.precision;
     }
     if args.full && !plan.in_full() {
         return Err(Failure::wrong_call(format!(

@@ -43,6 +43,7 @@ pub(crate) fn copy(request: &CopyRequest<'_>, signals: &Signals) -> Result<Ended
         about: "One copy, as GNU dd makes it".to_owned(),
         trials: 1,
         time_ns: None,
+        until: diskfacts_plan::Until::default(),
         stages: vec![Stage {
             name: "copy".to_owned(),
             about: String::new(),

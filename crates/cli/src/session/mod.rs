@@ -279,7 +279,7 @@ fn trials(
             Ok(trial) if signals.came().is_none() => {
                 failed |= trial.errors > 0;
                 // Seconds of a trial are far below what a float holds exactly.
-                schedule.took((trial.seconds * 1e9) as u64);
+                schedule.took((trial.seconds * 1e9) as u64, trial.iops);
                 broken = keep(&run.run.id, &trial).err();
                 display.trial_ended(next.stage, &trial);
                 run.trials.push(trial);
@@ -294,6 +294,9 @@ fn trials(
     }
     // What came of it says more than what was foreseen.
     run.run.notes.extend(schedule.left_out().or(foreseen));
+    if signals.came().is_none() && broken.is_none() {
+        run.run.notes.extend(schedule.reached());
+    }
     run.run.status = match (&broken, signals.came()) {
         (Some(_), _) => Status::Failed,
         (None, Some(_)) => Status::Interrupted,

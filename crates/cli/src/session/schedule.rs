@@ -5,6 +5,11 @@
 //! alone. Trials without a stop rule share what is left of the time; so do those
 //! with a full amount that was not asked for, which may end before.
 //!
+//! A plan may ask for more than a number of trials: for a precision, or for steadiness
+//! (`diskfacts_facts::stopping`). Then the rounds that are made in any case get half of
+//! the time, and what is left goes to the stages that have not reached it, in further
+//! rounds with trials as long as before. A stage that has reached it is done.
+//!
 //! What writes anywhere on a disk that turns, and never syncs, leaves a cache
 //! full of blocks that the disk writes back one by one: half a minute for what
 //! took a second. Such stages come after the rounds of the others, in rounds of
@@ -12,6 +17,7 @@
 
 mod rule;
 
+use diskfacts_facts::stopping;
 use diskfacts_plan::rng::Rng;
 use diskfacts_plan::units::show_duration;
 use diskfacts_plan::{Plan, Stop};
@@ -73,6 +79,13 @@ pub(super) struct Schedule {
     late_share_ns: Option<u64>,
     seed: u64,
     order: u32,
+    /// What is asked for, and how often at most.
+    plan: Plan,
+    /// Nanoseconds that are kept for further rounds.
+    held_ns: u64,
+    /// Whether further rounds have begun.
+    further: bool,
+    rng: Rng,
 }
 
 impl Schedule {
@@ -86,7 +99,13 @@ impl Schedule {
     ) -> Self {
         let rules = rules_of(plan, disk_turns);
         let left_ns = total_ns.saturating_sub(elapsed_ns);
-        let rounds = rounds(&rules, plan.trials, left_ns);
+        let held_ns = if plan.until.is_adaptive() {
+            left_ns / 2
+        } else {
+            0
+        };
+        let asked_rounds = stopping::trials_min(plan);
+        let rounds = rounds(&rules, asked_rounds, left_ns - held_ns);
         let missing_ns = shortest_round_ns(&rules).saturating_sub(left_ns);
         let mut rng = Rng::new(seed);
         let mut pending = Vec::new();
@@ -106,7 +125,7 @@ impl Schedule {
             rules,
             pending,
             rounds,
-            asked_rounds: plan.trials,
+            asked_rounds,
             missing_ns,
             total_ns,
             before: None,
@@ -115,13 +134,20 @@ impl Schedule {
             late_share_ns: None,
             seed,
             order: 0,
+            plan: plan.clone(),
+            held_ns,
+            further: false,
+            rng,
         }
     }
 
-    /// A trial took so long.
-    pub(super) fn took(&mut self, measured_ns: u64) {
+    /// A trial took so long, and did so many operations per second.
+    pub(super) fn took(&mut self, measured_ns: u64, iops: f64) {
         if let Some(before) = &mut self.before {
             before.measured_ns = measured_ns;
+            let rule = &mut self.rules[before.stage];
+            rule.rates.push(iops);
+            rule.last_ns = measured_ns;
         }
     }
 
@@ -165,7 +191,19 @@ impl Schedule {
         self.learn(elapsed_ns);
         let left_ns = self.total_ns.saturating_sub(elapsed_ns);
         let (stage, number) = loop {
-            let (stage, number) = self.pending.last().copied()?;
+            let Some((stage, number)) = self.pending.last().copied() else {
+                if self.add_round(left_ns) {
+                    continue;
+                }
+                return None;
+            };
+            if self.is_reached(stage) {
+                self.pending.pop();
+                continue;
+            }
+            if self.further {
+                break (stage, number);
+            }
             let round = (self.is_late(stage), number);
             if round == self.round {
                 break (stage, number);
@@ -180,6 +218,8 @@ impl Schedule {
                 .retain(|(stage, _)| rules[*stage].turn.is_late() != round.0);
         };
         let share_ns = match self.rules[stage].turn {
+            // As long as before: shorter trials would be others.
+            _ if self.further => self.rules[stage].share_ns,
             Turn::Early => self.share_ns(left_ns),
             Turn::Late { .. } => match self.late_share_ns {
                 Some(share_ns) => share_ns,
@@ -192,6 +232,7 @@ impl Schedule {
         self.pending.pop();
         let rule = &mut self.rules[stage];
         rule.begun += 1;
+        rule.share_ns = share_ns;
         let mut stop = rule.stop;
         if rule.shares {
             stop.time_ns = Some(stop.time_ns.map_or(share_ns, |own| own.min(share_ns)));
@@ -216,7 +257,8 @@ impl Schedule {
     /// A sentence at the end, when there was time for fewer rounds than it
     /// seemed.
     pub(super) fn left_out(&self) -> Option<String> {
-        if !self.pending.is_empty() || self.rules.iter().all(|rule| rule.begun >= self.rounds) {
+        let rules = &self.rules;
+        if !self.pending.is_empty() || rules.iter().all(|rule| rule.begun >= self.rounds) {
             return None;
         }
         let mut numbers: Vec<u32> = self.rules.iter().map(|rule| rule.begun).collect();
@@ -245,6 +287,82 @@ impl Schedule {
 }
 
 impl Schedule {
+    /// Whether a stage has all that its plan asks for.
+    fn is_reached(&self, stage: usize) -> bool {
+        stopping::is_reached(&self.plan, &self.rules[stage].rates)
+    }
+
+    /// Puts one more trial of each stage that needs it behind those that were made, as
+    /// far as they fit into the time; answers whether there is any.
+    fn add_round(&mut self, left_ns: u64) -> bool {
+        if !self.plan.until.is_adaptive() {
+            return false;
+        }
+        let most = stopping::trials_max(&self.plan);
+        let mut stages: Vec<usize> = (0..self.rules.len())
+            .filter(|stage| self.rules[*stage].begun < most && !self.is_reached(*stage))
+            .collect();
+        shuffle(&mut stages, &mut self.rng);
+        stages.sort_by_key(|stage| self.rules[*stage].turn);
+        let mut left_ns = left_ns.saturating_sub(self.owed_ns());
+        stages.retain(|stage| {
+            let rule = &self.rules[*stage];
+            let needs_ns = rule.last_ns.saturating_add(rule.around_ns);
+            let fits = needs_ns <= left_ns;
+            if fits {
+                left_ns -= needs_ns;
+            }
+            fits
+        });
+        let trials = stages.into_iter().rev();
+        self.pending = trials
+            .map(|stage| (stage, self.rules[stage].begun + 1))
+            .collect();
+        self.further = true;
+        !self.pending.is_empty()
+    }
+
+    /// A sentence at the end: which stages have what the plan asks for, and why the
+    /// others have not.
+    pub(super) fn reached(&self) -> Option<String> {
+        if !self.plan.until.is_adaptive() {
+            return None;
+        }
+        let mut asked = Vec::new();
+        if let Some(precision) = self.plan.until.precision {
+            asked.push(format!("medians within {precision} at 95 %"));
+        }
+        if self.plan.until.steady {
+            asked.push("five steady rounds".to_owned());
+        }
+        let of = self.rules.len();
+        let missing: Vec<usize> = (0..of).filter(|stage| !self.is_reached(*stage)).collect();
+        let asked = asked.join(" and ");
+        if missing.is_empty() {
+            return Some(format!("Asked for {asked}: every stage has it."));
+        }
+        let most = stopping::trials_max(&self.plan);
+        let told: Vec<String> = missing
+            .iter()
+            .map(|stage| {
+                let rule = &self.rules[*stage];
+                let half = stopping::half_width(&rule.rates)
+                    .map_or_else(String::new, |half| format!(", within {:.1}%", half * 100.0));
+                let why = if rule.begun >= most {
+                    "no more were allowed"
+                } else {
+                    "the time was over"
+                };
+                format!("{} ({} trials{half}: {why})", rule.name, rule.rates.len())
+            })
+            .collect();
+        Some(format!(
+            "Asked for {asked}: {} of {of} stages have it, and not {}.",
+            of - missing.len(),
+            told.join(", ")
+        ))
+    }
+
     fn is_late(&self, stage: usize) -> bool {
         self.rules[stage].turn.is_late()
     }
@@ -320,6 +438,7 @@ impl Schedule {
     /// what is done around the trials, over those that still fit.
     fn share_ns(&self, left_ns: u64) -> u64 {
         let (late, number) = self.round;
+        let left_ns = left_ns.saturating_sub(self.held_ns);
         let left_ns = left_ns.saturating_sub(self.owed_ns());
         let round_ns = self.round_ns(self.round);
         let mut unused_ns = left_ns.saturating_sub(round_ns + self.reserve_ns(late));

@@ -5,11 +5,11 @@
 //! SNIA's Performance Test Specification no longer calls a device steady, so it
 //! is a warning from there; half of that is a note.
 
-use super::{Context, names, warm_up};
+use super::{Context, course, names, warm_up};
 use crate::figures;
 use crate::simulated::{Slower, is_simulated};
 use crate::stages::Stage;
-use crate::words::{longer, of_document, percent, stage_list, worst};
+use crate::words::{list, longer, of_document, percent, stage_list, worst};
 use diskfacts_plan::units::{rate_digits, show_throughput};
 use diskfacts_record::{Confidence, Figure, Finding, Severity, Trial};
 
@@ -45,7 +45,8 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let mut slower = None;
     for (stage, figures) in context.each() {
         // The rate of an open loop is the plan's.
-        if stage.workload().rate.is_some() {
+        // Rates that follow a pattern are a finding of their own.
+        if stage.workload().rate.is_some() || course::between(stage).is_some() {
             continue;
         }
         let rates = rates(stage);
@@ -57,7 +58,8 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             slower = Slower::of(&stage.label(), after_warm_up(stage));
         }
         stages.push(stage.name);
-        let told = sentence(stage, &rates, &figures.throughput_bytes_per_s, width);
+        let mut told = sentence(stage, &rates, &figures.throughput_bytes_per_s, width);
+        told.push_str(&apart(&figures.outliers));
         evidence.push((width, told));
     }
     if stages.is_empty() {
@@ -101,6 +103,16 @@ fn remedy(context: &Context<'_>, stages: &[String], cause: Option<Slower>) -> St
         // Nothing else runs on a simulated disk.
         None if is_simulated(context.run) => format!("Measure longer. {longer}"),
         None => format!("Stop what else runs here, then measure longer. {longer}"),
+    }
+}
+
+/// Which trials stand apart from the others, if any do.
+fn apart(numbers: &[u32]) -> String {
+    let told: Vec<String> = numbers.iter().map(u32::to_string).collect();
+    match told.as_slice() {
+        [] => String::new(),
+        [one] => format!(" Trial {one} stands apart from the others."),
+        several => format!(" Trials {} stand apart from the others.", list(several)),
     }
 }
 
@@ -157,6 +169,18 @@ mod tests {
     }
 
     #[test]
+    fn a_trial_that_stands_apart_is_named() {
+        let mut run = testing::healthy();
+        each(&mut run, "log-write", |t| {
+            if t.number == 4 {
+                set_rate(t, 0.5);
+            }
+        });
+        let finding = only(&run, NAME);
+        assert!(finding.evidence[0].ends_with("Trial 4 stands apart from the others."));
+    }
+
+    #[test]
     fn a_range_of_an_eighth_is_a_note_and_of_a_twelfth_is_nothing() {
         let mut run = testing::healthy();
         scatter(&mut run, 1.05);
@@ -178,7 +202,7 @@ mod tests {
         });
         testing::silent(&run);
         each(&mut run, "log-write", |t| {
-            set_rate(t, if t.number % 2 == 0 { 0.7 } else { 1.0 });
+            set_rate(t, [0.7, 1.0, 0.8, 0.95, 0.75, 0.9][t.number as usize % 6]);
         });
         assert!(only(&run, NAME).evidence[0].contains("95 % interval"));
     }

@@ -1,4 +1,9 @@
-//! An interval for the median that holds for any distribution.
+//! Intervals for the median that hold for any distribution, or nearly so.
+
+use super::autocorrelation::{effective_number, is_autocorrelated};
+use super::distributions::student_quantile;
+use super::order::{finite_sorted, quantile};
+use diskfacts_record::CiMethod;
 
 /// Which order statistics bound the median.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,6 +44,92 @@ pub fn median_interval(n: usize, confidence: f64) -> Option<MedianInterval> {
         ln_chance += ((n - k) as f64).ln() - ((k + 1) as f64).ln();
     }
     best
+}
+
+/// An interval of a median.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MedianCi {
+    /// Its two ends.
+    pub interval: [f64; 2],
+    /// How it was worked out.
+    pub method: CiMethod,
+}
+
+/// A pair of ranks that holds the median with more than what was asked for by more
+/// than this is drawn in.
+const EXCESS: f64 = 0.02;
+
+/// Values of a series from which on its correlation is known well enough to be used.
+const SERIES_MIN: usize = 16;
+
+/// The interval of the median of the distribution that these values are from, in the
+/// order in which they were measured; `None` below 6 finite values at 95 %.
+///
+/// * The pair of ranks of [`median_interval`], where these hold the median with what
+///   was asked for or up to 2 % more: exact for any distribution.
+/// * Where the ranks would hold it with still more (98.4 % for 7 values, 97.9 % for
+///   10), each end lies between its rank and the next one inside, by the weights of
+///   Hettmansperger and Sheather, "Confidence Intervals Based on Interpolated Order
+///   Statistics", Statistics and Probability Letters 4 (1986). Exact for a
+///   distribution like Laplace's, near it for others; simulated, 95 % were 93 to 97 %
+///   for normal, log-normal and bimodal values.
+/// * From 16 values on, where neighbours are alike (`is_autocorrelated`): the sample
+///   quantiles about 1/2 that Student's t over [`effective_number`] values spans.
+///
+/// A bootstrap of the median was measured beside these and held it less evenly: see
+/// [`bootstrap`](super::bootstrap()).
+pub fn median_ci(values: &[f64], confidence: f64) -> Option<MedianCi> {
+    let sorted = finite_sorted(values);
+    let n = sorted.len();
+    let ranks = median_interval(n, confidence)?;
+    if n >= SERIES_MIN {
+        let in_order: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
+        if is_autocorrelated(&in_order) {
+            let number = effective_number(&in_order);
+            let t = student_quantile((1.0 - confidence) / 2.0, (number - 1.0).max(1.0));
+            // Half of the values lie below, with a standard error of 1/2 sqrt(1/n).
+            let half = (t / number.sqrt() / 2.0).min(0.5);
+            return Some(MedianCi {
+                interval: [
+                    quantile(&sorted, 0.5 - half)?,
+                    quantile(&sorted, 0.5 + half)?,
+                ],
+                method: CiMethod::Autocorrelated,
+            });
+        }
+    }
+    let (low, high) = (ranks.lower - 1, ranks.upper - 1);
+    if ranks.confidence <= confidence + EXCESS {
+        return Some(MedianCi {
+            interval: [sorted[low], sorted[high]],
+            method: CiMethod::OrderStatistics,
+        });
+    }
+    // What the next ranks inside would hold it with.
+    let inside = inner_confidence(n, ranks.lower);
+    let (size, rank) = (n as f64, ranks.lower as f64);
+    let share = (ranks.confidence - confidence) / (ranks.confidence - inside);
+    let weight = (size - rank) * share / (rank + (size - 2.0 * rank) * share);
+    let between = |outer: f64, inner: f64| outer * (1.0 - weight) + inner * weight;
+    Some(MedianCi {
+        interval: [
+            between(sorted[low], sorted[low + 1]),
+            between(sorted[high], sorted[high - 1]),
+        ],
+        method: CiMethod::InterpolatedOrderStatistics,
+    })
+}
+
+/// With what chance the ranks `below + 1` from either side hold the median of `n`
+/// values.
+fn inner_confidence(n: usize, below: usize) -> f64 {
+    let mut ln_chance = -(n as f64) * std::f64::consts::LN_2;
+    let mut tail = 0.0;
+    for k in 0..=below {
+        tail += ln_chance.exp();
+        ln_chance += ((n - k) as f64).ln() - ((k + 1) as f64).ln();
+    }
+    1.0 - 2.0 * tail
 }
 
 #[cfg(test)]
@@ -88,6 +179,59 @@ mod tests {
             let narrower = 1.0 - 2.0 * (tail + choose) as f64 / (n as f64).exp2();
             assert!(narrower < 0.95, "{n}");
         }
+    }
+
+    #[test]
+    fn ends_between_two_ranks_are_weighed_as_published() {
+        // Hettmansperger and Sheather for n = 10 at 95 %: ranks 2 and 9 hold the
+        // median with 97.852 %, 3 and 8 with 89.063 %; I = 0.324 48, so that
+        // lambda = 8 I / (2 + 6 I) = 0.657 69.
+        let values: Vec<f64> = (1..=10).map(f64::from).collect();
+        let got = median_ci(&values, 0.95).unwrap();
+        assert_eq!(got.method, CiMethod::InterpolatedOrderStatistics);
+        assert!((got.interval[0] - 2.657_69).abs() < 1e-4, "{got:?}");
+        assert!((got.interval[1] - 8.342_31).abs() < 1e-4, "{got:?}");
+    }
+
+    #[test]
+    fn ranks_that_are_near_enough_stay_as_they_are() {
+        for n in [6_u32, 9, 12, 15, 17, 20] {
+            let values: Vec<f64> = (1..=n).rev().map(f64::from).collect();
+            // In one direction, they would be a series.
+            let values: Vec<f64> = values.iter().map(|v| v * 7.0 % 23.0).collect();
+            let got = median_ci(&values, 0.95).unwrap();
+            let ranks = median_interval(n as usize, 0.95).unwrap();
+            let exact = ranks.confidence <= 0.97;
+            assert_eq!(got.method == CiMethod::OrderStatistics, exact, "{n}");
+        }
+    }
+
+    #[test]
+    fn a_series_is_known_less_well_than_as_many_independent_values() {
+        let series: Vec<f64> = (0..64).map(|i| (f64::from(i) / 5.0).sin()).collect();
+        let mut mixed = series.clone();
+        // The same values far apart from those that they were beside.
+        for (place, value) in series.iter().enumerate() {
+            mixed[place * 27 % 64] = *value;
+        }
+        let (of_series, of_mixed) = (median_ci(&series, 0.95), median_ci(&mixed, 0.95));
+        let (of_series, of_mixed) = (of_series.unwrap(), of_mixed.unwrap());
+        assert_eq!(of_series.method, CiMethod::Autocorrelated);
+        assert_ne!(of_mixed.method, CiMethod::Autocorrelated);
+        let width = |ci: MedianCi| ci.interval[1] - ci.interval[0];
+        assert!(width(of_series) > 1.3 * width(of_mixed));
+    }
+
+    #[test]
+    fn too_few_zeros_and_what_is_no_number() {
+        assert_eq!(median_ci(&[1.0; 5], 0.95), None);
+        assert_eq!(median_ci(&[], 0.95), None);
+        assert_eq!(median_ci(&[f64::NAN; 40], 0.95), None);
+        let of_zeros = median_ci(&[0.0; 7], 0.95).unwrap();
+        assert_eq!(of_zeros.interval.map(f64::to_bits), [0, 0]);
+        let mut odd = vec![f64::INFINITY; 3];
+        odd.extend([-1.0, -2.0, -3.0, -4.0, -5.0]);
+        assert_eq!(median_ci(&odd, 0.95), None);
     }
 
     #[test]

@@ -227,6 +227,7 @@ fn stages_need_names_of_their_own() {
         about: String::new(),
         trials: 1,
         time_ns: None,
+        until: crate::Until::default(),
         stages: vec![stage.clone(), stage],
     };
     assert_eq!(plan.problems().len(), 1);
@@ -247,4 +248,20 @@ fn a_full_amount_of_nothing_is_refused() {
     plan.stages[1].full.as_mut().unwrap().operations = Some(0);
     plan.time_ns = Some(0);
     assert_eq!(keys(&plan), ["time", "full_operations"]);
+}
+
+#[test]
+fn a_precision_of_nothing_and_a_limit_without_one_are_refused() {
+    let mut plan = crate::builtin::plan("survey").unwrap();
+    let keys =
+        |plan: &Plan| -> Vec<&'static str> { plan.problems().iter().map(|(_, p)| p.key).collect() };
+    plan.until.trials_max = Some(20);
+    assert_eq!(keys(&plan), ["trials_max"]);
+    plan.until.precision = Share::parse("0%").ok();
+    assert_eq!(keys(&plan), ["precision"]);
+    plan.until.precision = Share::parse("3%").ok();
+    assert_eq!(keys(&plan), [""; 0]);
+    plan.until.trials_max = Some(plan.trials - 1);
+    assert_eq!(keys(&plan), ["trials_max"]);
+    assert_eq!(plan.until.precision(), Some(0.03));
 }

@@ -306,7 +306,12 @@ proptest! {
         settings in prop::collection::btree_map("(?s).{0,8}", "\\PC*", 0..3),
         bytes in prop::option::of(0_u64..1 << 60),
         operations in prop::option::of(0_u64..1 << 60),
+        percent in prop::option::of(0_u32..=100),
+        steady: bool,
+        trials_max: Option<u32>,
     ) {
+        let precision = percent.map(|p| Share::parse(&format!("{p}.5%")).unwrap_or(Share::ALL));
+        let until = Until { precision, steady, trials_max };
         let fraction = bytes;
         let full = bytes
             .or(operations)
@@ -322,7 +327,7 @@ proptest! {
                 full,
             })
             .collect();
-        let plan = Plan { name: "round-trip-1".into(), about, trials, time_ns, stages };
+        let plan = Plan { name: "round-trip-1".into(), about, trials, time_ns, until, stages };
         let text = print(&plan);
         prop_assert_eq!(parse(&text), Ok(plan), "{}", text);
     }

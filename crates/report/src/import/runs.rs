@@ -8,7 +8,7 @@ use super::devices::of as devices_of;
 use super::row::{Format, Measured, Row};
 use super::{Document, Note};
 use crate::formats::{readahead, write_matrix};
-use diskfacts_plan::{CacheMode, Plan, Stage};
+use diskfacts_plan::{CacheMode, Plan, Stage, Until};
 use diskfacts_record::evidence::EngineEvidence;
 use diskfacts_record::run::{Reading, Source};
 use diskfacts_record::{
@@ -183,6 +183,7 @@ fn run(format: Format, rows: &[&Row], origin: &Origin) -> Run {
             about: format!("Read from a document: {}", format.about()),
             trials: trials.iter().map(|trial| trial.number).max().unwrap_or(1),
             time_ns: None,
+            until: Until::default(),
             stages,
         },
         trials,

@@ -68,7 +68,7 @@ prop_compose! {
 
 prop_compose! {
     fn any_figures()(stage: String, median in any_float(), spread in prop::option::of(any_float()), low in any_float(), high in any_float()) -> StageFigures {
-        let figure = Figure { median, min: low, max: high, spread, ci95: Some([low, high]), trials: 5 };
+        let figure = Figure { median, min: low, max: high, spread, ci95: Some([low, high]), ci_method: None, trials: 5 };
         serde_json::from_value(serde_json::json!({
             "stage": stage, "throughput_bytes_per_s": figure, "iops": figure,
             "latency_ns": {"samples": 0}, "layers": Layers::default(), "errors": 0,

@@ -2,10 +2,10 @@
 
 use super::setup::Setup;
 use diskfacts_disk::Extent;
-use diskfacts_disk::defects::WeakSector;
+use diskfacts_disk::defects::{SlowZone, WeakSector};
 use diskfacts_disk::faults::neighbour::NeighbourParameters;
 use diskfacts_disk::faults::stall::StallParameters;
-use diskfacts_disk::faults::throttle::{CreditParameters, ThrottleParameters};
+use diskfacts_disk::faults::throttle::{CreditParameters, HeatParameters, ThrottleParameters};
 use diskfacts_disk::host::{HostParameters, Scheduler};
 use diskfacts_engine::sim::{DirectOpen, Processor};
 use diskfacts_plan::{
@@ -137,6 +137,39 @@ pub(super) const CASES: &[(&str, Planting)] = &[
     ("warm-up", |setup| {
         setup.only("random-read");
         setup.profile.faults.throttle = Some(credit(2000, 4000, 500));
+    }),
+    ("change-point", |setup| {
+        // The credits are used up after half of the trials.
+        setup.only("random-read");
+        setup.plan.trials = 10;
+        setup.profile.faults.throttle = Some(credit(2000, 4000, 3000));
+    }),
+    ("drift", |setup| {
+        // Each stretch of the disk is slower than the one before it.
+        *setup = Setup::on("hdd-7200-1tb");
+        setup.only("sequential-read").workload.stop = Stop {
+            bytes: Some(512 * MIB),
+            ..Stop::default()
+        };
+        setup.profile.faults.slow_zones = (0..64)
+            .map(|zone| SlowZone {
+                extent: Extent {
+                    start: zone * 8 * MIB,
+                    end: (zone + 1) * 8 * MIB,
+                },
+                time_percent: 102 + 2 * zone,
+            })
+            .collect();
+    }),
+    ("several-modes", |setup| {
+        // Hot in less than a second, and cool again in more than one.
+        setup.only("sequential-read").workload.stop.time_ns = Some(16_000 * MS);
+        setup.profile.faults.throttle = Some(ThrottleParameters::Heat(HeatParameters {
+            cools_bytes_per_s: 250_000_000,
+            limit: 400_000_000,
+            resume: 200_000_000,
+            throttled_bytes_per_s: 100_000_000,
+        }));
     }),
     ("too-noisy", |setup| {
         // Another machine on the same disk: this host cannot see it.

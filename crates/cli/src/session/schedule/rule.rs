@@ -52,6 +52,12 @@ pub(super) struct Rule {
     /// Nanoseconds that were spent around its last trial: before it, and after
     /// it where it left something.
     pub(super) around_ns: u64,
+    /// Operations per second of each trial.
+    pub(super) rates: Vec<f64>,
+    /// Nanoseconds that its last trial measured.
+    pub(super) last_ns: u64,
+    /// Nanoseconds that its last trial was given as its share.
+    pub(super) share_ns: u64,
 }
 
 impl Rule {
@@ -71,6 +77,9 @@ pub(super) fn rules_of(plan: &Plan, disk_turns: bool) -> Vec<Rule> {
         leaves: leaves(stage),
         begun: 0,
         around_ns: 0,
+        rates: Vec::new(),
+        last_ns: 0,
+        share_ns: 0,
     };
     plan.stages.iter().map(rule).collect()
 }

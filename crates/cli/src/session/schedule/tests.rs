@@ -10,6 +10,7 @@ fn plan(stops: &[Stop], trials: u32) -> Plan {
         about: String::new(),
         trials,
         time_ns: None,
+        until: diskfacts_plan::Until::default(),
         stages: stops
             .iter()
             .enumerate()
@@ -70,7 +71,7 @@ fn what_is_left_is_shared_by_the_trials_without_a_stop_rule() {
         // 20 s, of which two times 4 s are given away: 6 s each.
         assert_eq!(time, if next.stage == 1 { 4 } else { 6 } * SECOND);
         left -= time;
-        schedule.took(time);
+        schedule.took(time, 100.0);
     }
     assert_eq!(left, 0);
 }
@@ -115,7 +116,7 @@ fn a_round_that_no_longer_fits_is_left_out_and_that_is_said() {
         let time = next.stop.time_ns.expect("every trial has a time");
         // Around each trial, ten seconds.
         elapsed += time + 10 * SECOND;
-        schedule.took(time);
+        schedule.took(time, 100.0);
         done += 1;
     }
     // Two trials of 6 s and 20 s around them; then two shorter ones.
@@ -134,7 +135,7 @@ fn all_rounds_are_done_where_nothing_takes_longer() {
     while let Some(next) = schedule.next(elapsed) {
         let time = next.stop.time_ns.expect("every trial has a time");
         elapsed += time;
-        schedule.took(time);
+        schedule.took(time, 100.0);
         done += 1;
     }
     assert_eq!((done, schedule.left_out()), (10, None));
@@ -191,7 +192,7 @@ fn done(plan: &Plan, disk_turns: bool, seconds: u64, after: u64) -> (Vec<(usize,
         let time = next.stop.time_ns.expect("every trial has a time");
         elapsed += time + if left { after * SECOND } else { 0 };
         left = next.stage == 1;
-        schedule.took(time);
+        schedule.took(time, 100.0);
         trials.push((next.stage, time as f64 / 1e9));
     }
     (trials, schedule)
@@ -237,4 +238,94 @@ fn what_is_done_around_a_trial_is_foreseen_once_it_is_known() {
         .iter()
         .fold((f64::MAX, 0.0_f64), |(l, h), s| (l.min(*s), h.max(*s)));
     assert!(high / low < 1.5, "{trials:?}");
+}
+
+/// Does all trials of a plan, of which each stage has the rates that are given by its
+/// trials' numbers; answers the number of trials of each stage and how long they were.
+fn adaptive(plan: &Plan, seconds: u64, rate: impl Fn(usize, u32) -> f64) -> (Vec<u32>, Schedule) {
+    let mut schedule = Schedule::new(plan, false, 1, (seconds * SECOND, 0));
+    let mut elapsed = 0;
+    let mut trials = vec![0; plan.stages.len()];
+    while let Some(next) = schedule.next(elapsed) {
+        let time = next.stop.time_ns.expect("every trial has a time");
+        elapsed += time;
+        trials[next.stage] += 1;
+        assert_eq!(next.number, trials[next.stage]);
+        schedule.took(time, rate(next.stage, next.number));
+    }
+    assert!(elapsed <= seconds * SECOND, "{elapsed}");
+    (trials, schedule)
+}
+
+/// 2 % to either side, or 20 %, in no order.
+fn scattered(number: u32, by: f64) -> f64 {
+    100.0 * (1.0 + by * (f64::from(number * 7 % 11) / 5.0 - 1.0))
+}
+
+#[test]
+fn a_stage_that_is_precise_gives_its_time_to_one_that_is_not() {
+    let mut plan = plan(&[Stop::default(); 2], 5);
+    plan.until.precision = diskfacts_plan::Share::parse("3%").ok();
+    let rate = |stage, number| scattered(number, if stage == 0 { 0.02 } else { 0.4 });
+    let (trials, schedule) = adaptive(&plan, 60, rate);
+    // Half of the time is for six trials of each, 2.5 s long; the other half is for
+    // twelve more of the second.
+    assert_eq!(trials, [6, 18]);
+    let said = schedule.reached().unwrap_or_default();
+    assert!(
+        said.starts_with("Asked for medians within 3% at 95 %: 1 of 2 stages have it, and not s1 (18 trials, within ")
+            && said.ends_with("the time was over)."),
+        "{said}"
+    );
+    assert_eq!(schedule.left_out(), None);
+}
+
+#[test]
+fn when_all_stages_are_precise_the_rest_of_the_time_is_saved() {
+    let mut plan = plan(&[Stop::default(); 3], 5);
+    plan.until.precision = diskfacts_plan::Share::parse("3%").ok();
+    let (trials, schedule) = adaptive(&plan, 60, |_, number| scattered(number, 0.02));
+    assert_eq!(trials, [6, 6, 6]);
+    let said = "Asked for medians within 3% at 95 %: every stage has it.";
+    assert_eq!(schedule.reached().as_deref(), Some(said));
+}
+
+#[test]
+fn no_stage_has_more_trials_than_the_plan_allows() {
+    let mut plan = plan(&[Stop::default(); 2], 5);
+    plan.until.precision = diskfacts_plan::Share::parse("3%").ok();
+    plan.until.trials_max = Some(8);
+    let (trials, schedule) = adaptive(&plan, 60, |_, number| scattered(number, 0.4));
+    assert_eq!(trials, [8, 8]);
+    let said = schedule.reached().unwrap_or_default();
+    assert!(said.contains("no more were allowed"), "{said}");
+}
+
+#[test]
+fn trials_go_on_until_five_rounds_are_steady() {
+    let mut plan = plan(&[Stop::default()], 8);
+    plan.until.steady = true;
+    // It falls for eight trials, and stays there.
+    let rate = |_, number: u32| {
+        if number <= 8 {
+            900.0 - 100.0 * f64::from(number)
+        } else {
+            100.0
+        }
+    };
+    let (trials, schedule) = adaptive(&plan, 60, rate);
+    assert_eq!(trials, [12]);
+    let said = "Asked for five steady rounds: every stage has it.";
+    assert_eq!(schedule.reached().as_deref(), Some(said));
+}
+
+#[test]
+fn rates_of_zero_and_of_no_number_reach_nothing_and_end() {
+    for value in [0.0, -1.0, f64::NAN] {
+        let mut plan = plan(&[Stop::default(); 2], 3);
+        plan.until.precision = diskfacts_plan::Share::parse("3%").ok();
+        plan.until.steady = true;
+        let (trials, _) = adaptive(&plan, 20, |_, _| value);
+        assert!(trials.iter().all(|trials| *trials >= 6), "{trials:?}");
+    }
 }
