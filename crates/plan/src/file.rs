@@ -121,7 +121,7 @@ pub fn parse(text: &str) -> Result<Plan, FileError> {
     let trials = top.number("trials")?.unwrap_or(3);
     let time_ns = top.duration("time")?;
     let until = Until {
-        precision: top.share("precision")?,
+        precision: precision(&mut top)?,
         steady: top.flag("steady")?.unwrap_or(false),
         trials_max: top.number("trials_max")?,
     };
@@ -148,6 +148,14 @@ pub fn parse(text: &str) -> Result<Plan, FileError> {
         until,
         stages,
     })
+}
+
+fn precision(top: &mut Fields<'_>) -> Result<Option<Share>, FileError> {
+    let share = top.share("precision")?;
+    match top.text("precision")? {
+        Some(_) => Err(top.error_at("precision", "write a share such as \"3%\"")),
+        None => Ok(share),
+    }
 }
 
 /// The stage of a table or, when something is varied in it, one for each cell of

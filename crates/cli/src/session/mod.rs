@@ -267,13 +267,18 @@ fn trials(
         run.run.seed,
         (time_ns, elapsed_ns),
     );
-    display.set_trials(schedule.rounds());
+    let mut rounds = schedule.rounds();
+    display.set_trials(rounds);
     let foreseen = schedule.note();
     let mut failed = false;
     let mut broken = None;
     while let Some(next) = schedule.next(measured.elapsed_ns(began)) {
         if signals.came().is_some() {
             break;
+        }
+        if next.number > rounds {
+            rounds = next.number;
+            display.set_trials(rounds);
         }
         match trial::run(&next, &run.plan, measured, &stack, signals, display).or_failed() {
             Ok(trial) if signals.came().is_none() => {
