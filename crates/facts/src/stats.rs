@@ -11,7 +11,6 @@ mod change_points;
 #[cfg(test)]
 mod coverage;
 mod difference;
-mod distributions;
 mod dixon;
 mod fairness;
 mod holm;

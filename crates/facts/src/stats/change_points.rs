@@ -1,7 +1,7 @@
 //! Where a series changes its level.
 
-use super::distributions::student_quantile;
 use super::order::{finite_sorted, median};
+use super::student_t::{LARGE, t_critical};
 
 /// Values on either side of a change, at least.
 const SEGMENT_MIN: usize = 3;
@@ -73,7 +73,7 @@ fn variance_of_differences(values: &[f64], apart: usize) -> f64 {
     let share = kept as f64 / all as f64;
     // Of a normal distribution cut off at so many deviations on either side, the
     // variance is 1 - 2 z phi(z) / share.
-    let z = student_quantile((1.0 - share) / 2.0, 1e7);
+    let z = t_critical(1.0 - share, LARGE);
     let density = (-z * z / 2.0).exp() / std::f64::consts::TAU.sqrt();
     let mean = squares[..kept].iter().sum::<f64>() / kept as f64;
     mean / (1.0 - 2.0 * z * density / share)

@@ -1,8 +1,8 @@
 //! Intervals for the median that hold for any distribution, or nearly so.
 
 use super::autocorrelation::{effective_number, is_autocorrelated};
-use super::distributions::student_quantile;
 use super::order::{finite_sorted, quantile};
+use super::student_t::t_critical;
 use diskfacts_record::CiMethod;
 
 /// Which order statistics bound the median.
@@ -86,7 +86,7 @@ pub fn median_ci(values: &[f64], confidence: f64) -> Option<MedianCi> {
         let in_order: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
         if is_autocorrelated(&in_order) {
             let number = effective_number(&in_order);
-            let t = student_quantile((1.0 - confidence) / 2.0, (number - 1.0).max(1.0));
+            let t = t_critical(1.0 - confidence, (number - 1.0).max(1.0));
             // Half of the values lie below, with a standard error of 1/2 sqrt(1/n).
             let half = (t / number.sqrt() / 2.0).min(0.5);
             return Some(MedianCi {

@@ -1,6 +1,6 @@
 //! Which values of a sample stand apart.
 
-use super::distributions::student_quantile;
+use super::student_t::t_critical;
 
 /// The places of the values that stand apart, the farthest first: the generalised
 /// extreme studentised deviate test (Rosner, "Percentage Points for a Generalized ESD
@@ -40,7 +40,7 @@ pub fn outliers(values: &[f64], chance: f64) -> Vec<usize> {
 
 /// What the farthest of `size` values exceeds with this chance.
 fn critical(size: f64, chance: f64) -> f64 {
-    let t = student_quantile(chance / (2.0 * size), size - 2.0);
+    let t = t_critical(chance / size, size - 2.0);
     (size - 1.0) * t / ((size - 2.0 + t * t) * size).sqrt()
 }
 

@@ -1,5 +1,10 @@
 //! Student's t distribution.
 
+/// So many degrees of freedom are as good as the normal distribution: its chances
+/// differ by less than 1e-6 (Abramowitz and Stegun 26.7.5: the difference falls as one
+/// over the degrees).
+pub(super) const LARGE: f64 = 1e6;
+
 /// The chance that a t of `df` degrees of freedom is at least as far from 0 as
 /// `t`, on either side: the regularized incomplete beta function
 /// `I(df / (df + t^2); df / 2, 1 / 2)` (Abramowitz and Stegun, "Handbook of
@@ -131,6 +136,20 @@ mod tests {
                 assert!((got - known).abs() <= 6e-4, "{df} {alpha}: {got}");
             }
         }
+    }
+
+    #[test]
+    fn with_many_degrees_it_is_the_normal_distribution() {
+        for (z, both) in [
+            (0.0, 1.0),
+            (1.0, 0.317_310_5),
+            (1.959_964, 0.05),
+            (3.0, 0.002_699_8),
+        ] {
+            assert!((t_two_sided(z, LARGE) - both).abs() < 1e-6, "{z}");
+            assert!((t_two_sided(-z, LARGE) - both).abs() < 1e-6, "{z}");
+        }
+        assert!((t_critical(0.05, LARGE) - 1.959_964).abs() < 4e-6);
     }
 
     #[test]

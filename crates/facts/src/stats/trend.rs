@@ -1,8 +1,8 @@
 //! Whether values rise or fall as they follow one another, and how fast.
 
 use super::autocorrelation::lag_1;
-use super::distributions::normal_both_sides;
 use super::order::median;
+use super::student_t::{LARGE, t_two_sided};
 
 /// A trend of values that follow one another.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -65,7 +65,7 @@ pub fn trend(values: &[f64]) -> Option<Trend> {
         let spread = (variance(values) * (1.0 + r) / (1.0 - r)).sqrt();
         let score = (rising.unsigned_abs() as f64 - 1.0).max(0.0);
         if spread > 0.0 {
-            normal_both_sides(score / spread)
+            t_two_sided(score / spread, LARGE)
         } else {
             1.0
         }
