@@ -52,9 +52,9 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     };
     let issued = subject.stage.sum(|trial| trial.bytes);
     let mut evidence = vec![format!(
-        "{} of {} {} the page cache{}.",
-        percent(memory),
+        "Of {} {} {} the page cache{}.",
         show_size(issued),
+        percent(memory),
         if reads { "came from" } else { "stayed in" },
         rate(subject)
     )];
