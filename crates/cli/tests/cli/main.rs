@@ -23,6 +23,7 @@ mod looped;
 mod memory;
 mod plan_files;
 mod plans_command;
+mod settle;
 mod sim_command;
 mod simulated;
 mod stopping;

@@ -243,16 +243,13 @@ fn check_experiment(limit: &Limit) {
     let Some(crate::args::Command::Measure(args)) = cli.command else {
         panic!("`{}` measures nothing", experiment.command);
     };
-    match &experiment.plan {
-        Some(text) => {
-            assert!(args.plan.strip_suffix(".toml").is_some(), "{experiment:#?}");
-            let plan = file::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-            assert_eq!(plan.problems(), [], "{text}");
-        }
-        None => {
-            let known = diskfacts_plan::builtin::text(&args.plan);
-            assert!(known.is_some(), "{experiment:#?}");
-        }
+    if let Some(text) = &experiment.plan {
+        assert!(args.plan.strip_suffix(".toml").is_some(), "{experiment:#?}");
+        let plan = file::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        assert_eq!(plan.problems(), [], "{text}");
+    } else {
+        let known = diskfacts_plan::builtin::text(&args.plan);
+        assert!(known.is_some(), "{experiment:#?}");
     }
 }
 
