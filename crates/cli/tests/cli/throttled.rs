@@ -155,3 +155,23 @@ fn rates_of_a_throttled_device_are_reported_within_one_percent() {
     let names: Vec<_> = left.iter().map(|truth| truth.name).collect();
     assert!(names.is_empty(), "the limit was never reached: {names:?}");
 }
+
+#[test]
+fn a_slow_device_of_a_control_group_is_named_with_its_group() {
+    let slow = Throttle {
+        reads_per_s: Some(100),
+        ..Throttle::default()
+    };
+    // Several in flight, so that a busy machine keeps the throttle busy too.
+    let stage = "pattern = \"random\"\nblock_size = \"4KiB\"\nqueue_depth = 8";
+    let truth = or_skip!(Truth::new("100 IOPS, QD8", slow, stage, 100.0));
+    for _ in 0..TRIES {
+        let (reported, counted) = truth.finish(truth.start());
+        println!("{reported:.2} reported, {counted:.2} counted");
+        if off(counted, truth.per_s) < 0.05 {
+            truth.is_named_as_the_limit(&truth.case.last());
+            return;
+        }
+    }
+    panic!("the limit was never reached");
+}

@@ -56,11 +56,14 @@ fn device(subject: &Subject<'_>) -> Option<Candidate> {
     let by_requests = requests(subject);
     // A rotating disk takes as long for a small request as for a large one; flash takes
     // time for both, its commands and its bytes.
-    let share = match (subject.rotates(), by_requests) {
+    let of_work = match (subject.rotates(), by_requests) {
         (Some(true), Some(by_requests)) => by_requests,
         (Some(false), Some(by_requests)) => f64::midpoint(by_bytes, by_requests),
         _ => by_bytes,
     };
+    // While the device had nothing to do, nobody was in the way there.
+    let busy = subject.device_work()?.busy_s / subject.seconds();
+    let share = of_work * busy.min(1.0);
     let names: Vec<&str> = subject.leaves().map(|leaf| leaf.name.as_str()).collect();
     let names = crate::words::list(&names);
     let mut evidence = vec![format!(
@@ -69,6 +72,13 @@ fn device(subject: &Subject<'_>) -> Option<Candidate> {
         show_size(others),
         percent(by_bytes)
     )];
+    if busy < 0.99 {
+        evidence.push(format!(
+            "The device was at work in {} of the time, so others account for {} of it.",
+            percent(busy),
+            percent(share)
+        ));
+    }
     if let Some(by_requests) = by_requests {
         evidence.push(format!(
             "{} of the requests that the device completed were not the stage's.",
@@ -79,7 +89,7 @@ fn device(subject: &Subject<'_>) -> Option<Candidate> {
         standing: Standing::cause(share),
         claim: format!(
             "Others used {names} meanwhile: {} of its work was theirs.",
-            percent(share)
+            percent(of_work)
         ),
         evidence,
         share: Some(share),
@@ -138,11 +148,11 @@ fn requests(subject: &Subject<'_>) -> Option<f64> {
 /// Others had the processors: the machine was not idle, what this process used of it
 /// is a small part, and tasks waited for their turn.
 ///
-/// Where one operation at a time is in flight, what is neither the device's time nor
-/// the thread's own is spent waiting for a processor.
+/// A closed loop always has operations in flight. While the device has none of them
+/// and the thread does not run, they wait for a processor.
 fn processors(subject: &Subject<'_>) -> Option<Candidate> {
     let workload = subject.workload();
-    if workload.outstanding() > 1 || workload.rate.is_some() {
+    if workload.rate.is_some() || workload.streams > 1 {
         return None;
     }
     let (mut idle, mut all, mut waited) = (0.0, 0.0, 0.0);

@@ -38,7 +38,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     } else {
         memory >= 0.5 && super::dirty_throttling::waiting(subject).is_none()
     };
-    let standing = if by_memory {
+    // The memory behind a loop device is fast, and a limit in front of it holds all
+    // the same.
+    let held = super::cgroup_throttle::is_reached(subject);
+    let standing = if by_memory && !held {
         Standing::NotTheDevice
     } else {
         Standing::Beside
@@ -49,9 +52,9 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     };
     let issued = subject.stage.sum(|trial| trial.bytes);
     let mut evidence = vec![format!(
-        "{} of {} {} the page cache{}.",
-        percent(memory),
+        "Of {} {} {} the page cache{}.",
         show_size(issued),
+        percent(memory),
         if reads { "came from" } else { "stayed in" },
         rate(subject)
     )];
