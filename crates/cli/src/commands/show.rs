@@ -89,14 +89,26 @@ fn plan_to_settle(run: &Run, stage: &str) -> Result<String, Failure> {
 /// its document, as far as they are still there.
 fn explained(store: &Store, run: Run) -> Run {
     let id = run.run.id.clone();
-    let together = run.run.source.iter().flat_map(|source| source.runs.clone());
-    let mut others: Vec<Run> = together
-        .filter(|other| *other != id)
-        .filter_map(|other| store.load(&other).ok())
+    let together = run.run.source.as_ref().map(|source| source.runs.clone());
+    let mut together = together.unwrap_or_default();
+    if !together.contains(&id) {
+        together = vec![id.clone()];
+    }
+    // In the order of the document, as they were explained when they were imported.
+    let mut own = Some(run);
+    let mut runs: Vec<Run> = together
+        .iter()
+        .filter_map(|other| {
+            if *other == id {
+                own.take()
+            } else {
+                store.load(other).ok()
+            }
+        })
         .collect();
-    others.insert(0, run);
-    conclude_document(&mut others);
-    others.swap_remove(0)
+    conclude_document(&mut runs);
+    let place = runs.iter().position(|run| run.run.id == id);
+    runs.swap_remove(place.expect("it is among them"))
 }
 
 /// An imported run has no lines of another program to print.

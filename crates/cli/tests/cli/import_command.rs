@@ -291,3 +291,49 @@ fn a_document_larger_than_memory_is_streamed_from_standard_input() {
         (&"-".into(), &1.into())
     );
 }
+
+/// dd and the strided lines of a document explain each other, also in a store of
+/// which one of them was deleted.
+#[test]
+fn what_a_documents_runs_show_together_is_a_finding_of_each() {
+    let case = Case::new();
+    let file = document(DOCUMENTS[0].0);
+    let read = import(&case, &[file]);
+    let rules = |value: &Value| -> Vec<String> {
+        let findings = value.as_array().expect("findings").iter();
+        findings
+            .map(|finding| finding["rule"].as_str().expect("a name").to_owned())
+            .collect()
+    };
+    let shared = |value: &Value| rules(value).iter().any(|rule| rule == "one-unit");
+    assert_eq!(
+        rules(&read[0]["findings"])
+            .iter()
+            .filter(|rule| *rule == "one-unit")
+            .count(),
+        1,
+        "each once"
+    );
+    let ids = words(&read[0]["runs"]);
+    let show = |id: &str| -> Value {
+        let shown = case.diskfacts(["show", id, "--json"]).run();
+        serde_json::from_str(&shown.stdout).expect("a run")
+    };
+    assert_eq!(ids.len(), 2);
+    for id in &ids {
+        let run = show(id);
+        assert!(shared(&run["findings"]), "{id}");
+        assert_eq!(words(&run["run"]["source"]["runs"]), ids);
+        let lines = run["trials"].as_array().expect("trials").iter();
+        assert!(lines.clone().all(|trial| trial["line"].is_u64()));
+    }
+    let mut store = diskfacts_store::Store::open_existing(&case.store()).expect("it was made");
+    store.remove(&ids[1]).expect("it is there");
+    let alone = show(&ids[0]);
+    assert!(!shared(&alone["findings"]));
+    assert!(
+        rules(&alone["findings"])
+            .iter()
+            .any(|rule| rule == "mislabelled")
+    );
+}

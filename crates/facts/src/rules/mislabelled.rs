@@ -13,6 +13,7 @@ use crate::words::{lines, list, percent, ratio};
 use diskfacts_plan::units::{show_size, three_digits};
 use diskfacts_plan::{Operation, Pattern};
 use diskfacts_record::{Confidence, Finding, Severity, TargetKind, Trial};
+use std::collections::BTreeSet;
 
 pub(super) const NAME: &str = "mislabelled";
 
@@ -25,6 +26,9 @@ const LINES_MIN: usize = 3;
 const NEAR: f64 = 0.125;
 /// Smallest factor that is one of labels and not of a disk's zones.
 const FACTOR_MIN: f64 = 2.0;
+
+/// Most lines that are shown as evidence.
+const SHOWN: usize = 8;
 
 /// A strided line.
 #[derive(Debug, Clone, Copy)]
@@ -40,16 +44,26 @@ struct Line<'a> {
 
 /// A line that is off, the median of all at its distance, and the factor between
 /// fractions that is near it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 struct Odd<'a> {
     line: Line<'a>,
     usual: f64,
-    usual_lines: Vec<u64>,
     /// Of the others at its distance.
     fraction: u64,
 }
 
 impl Odd<'_> {
+    /// The other lines at its distance.
+    fn others(&self, all: &[Line<'_>]) -> Vec<u64> {
+        let alike = all.iter().filter(|other| {
+            other.operation == self.line.operation
+                && other.block_size == self.line.block_size
+                && other.skip_blocks == self.line.skip_blocks
+                && other.number != self.line.number
+        });
+        alike.map(|other| other.number).collect()
+    }
+
     fn times(&self) -> f64 {
         self.line.iops / self.usual
     }
@@ -67,7 +81,22 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let all: Vec<Line<'_>> = context.run.trials.iter().filter_map(line).collect();
-    let mut odd: Vec<Odd<'_>> = all.iter().filter_map(|line| odd(*line, &all)).collect();
+    let fractions: BTreeSet<u64> = all.iter().map(|line| line.fraction).collect();
+    let mut sorted = all.clone();
+    let key = |line: &Line<'_>| {
+        (
+            line.block_size,
+            line.skip_blocks,
+            format!("{:?}", line.operation),
+        )
+    };
+    sorted.sort_by_cached_key(key);
+    let at_a_distance = sorted.chunk_by(|a, b| {
+        (a.operation, a.block_size, a.skip_blocks) == (b.operation, b.block_size, b.skip_blocks)
+    });
+    let mut odd: Vec<Odd<'_>> = at_a_distance
+        .flat_map(|alike| odd_at(alike, &fractions))
+        .collect();
     odd.sort_by_key(|odd| (odd.line.fraction, odd.fraction, odd.line.number));
     let groups =
         odd.chunk_by(|a, b| (a.line.fraction, a.fraction) == (b.line.fraction, b.fraction));
@@ -98,37 +127,27 @@ fn line(trial: &Trial) -> Option<Line<'_>> {
     })
 }
 
-/// Whether a line is off by the factor between its fraction and that of another
-/// line at its distance.
-fn odd<'a>(line: Line<'a>, all: &[Line<'a>]) -> Option<Odd<'a>> {
-    let alike: Vec<&Line<'_>> = all
-        .iter()
-        .filter(|other| {
-            other.operation == line.operation
-                && other.block_size == line.block_size
-                && other.skip_blocks == line.skip_blocks
+/// The lines at one distance that are off by the factor between their fraction
+/// and another one of the document.
+fn odd_at<'a>(alike: &[Line<'a>], fractions: &BTreeSet<u64>) -> Vec<Odd<'a>> {
+    let rates: Vec<f64> = alike.iter().map(|line| line.iops).collect();
+    let Some(usual) = stats::median(&rates).filter(|_| rates.len() >= AT_A_DISTANCE) else {
+        return Vec::new();
+    };
+    let odd = alike.iter().filter_map(|line| {
+        let times = line.iops / usual;
+        let fraction = fractions.iter().find(|fraction| {
+            let factor = **fraction as f64 / line.fraction as f64;
+            let large = factor.max(1.0 / factor) >= FACTOR_MIN;
+            large && (times / factor - 1.0).abs() <= NEAR
+        })?;
+        Some(Odd {
+            line: *line,
+            usual,
+            fraction: *fraction,
         })
-        .collect();
-    let rates: Vec<f64> = alike.iter().map(|other| other.iops).collect();
-    let usual = stats::median(&rates).filter(|_| rates.len() >= AT_A_DISTANCE)?;
-    let times = line.iops / usual;
-    // Any fraction of the document: the lines at this distance may have others.
-    let mut fractions: Vec<u64> = all.iter().map(|other| other.fraction).collect();
-    fractions.sort_unstable();
-    fractions.dedup();
-    let fraction = fractions.into_iter().find(|fraction| {
-        let factor = *fraction as f64 / line.fraction as f64;
-        let large = factor.max(1.0 / factor) >= FACTOR_MIN;
-        large && (times / factor - 1.0).abs() <= NEAR
-    })?;
-    let mut others: Vec<u64> = alike.iter().map(|other| other.number).collect();
-    others.retain(|number| *number != line.number);
-    Some(Odd {
-        line,
-        usual,
-        usual_lines: others,
-        fraction,
-    })
+    });
+    odd.collect()
 }
 
 fn finding(group: &[Odd<'_>], all: &[Line<'_>]) -> Finding {
@@ -144,6 +163,7 @@ fn finding(group: &[Odd<'_>], all: &[Line<'_>]) -> Finding {
         .fold(0.0, f64::max);
     let mut evidence: Vec<String> = group
         .iter()
+        .take(SHOWN)
         .map(|odd| {
             format!(
                 "Line {}: {} operations per second at {}; {} have {} in the median. With 1/{other} \
@@ -151,7 +171,7 @@ fn finding(group: &[Odd<'_>], all: &[Line<'_>]) -> Finding {
                 odd.line.number,
                 three_digits(odd.line.iops),
                 show_size(odd.line.skip_blocks.saturating_mul(odd.line.block_size)),
-                lines(&odd.usual_lines),
+                lines(&odd.others(all)),
                 three_digits(odd.usual),
                 three_digits(odd.line.iops / factor)
             )

@@ -210,6 +210,21 @@ fn a_figure_that_is_not_a_number_is_refused_while_it_can_still_be_mended() {
 }
 
 #[test]
+fn runs_that_are_added_together_are_stored_all_or_none() {
+    let (_folder, path) = new_store();
+    let mut store = Store::open(&path).unwrap();
+    store.begin(&sample::run("b"), None).unwrap();
+    let together = ["a", "b", "c"].map(sample::run);
+    let error = store.add(&together).unwrap_err();
+    assert!(matches!(error, Error::RunExists { .. }), "{error:?}");
+    assert!(store.load("a").is_err() && store.load("c").is_err());
+    let together = ["a", "c"].map(sample::run);
+    store.add(&together).unwrap();
+    assert_eq!(store.load("a").unwrap(), together[0]);
+    assert_eq!(store.load("c").unwrap(), together[1]);
+}
+
+#[test]
 fn a_run_or_trial_is_never_stored_over_another() {
     let (_folder, path) = new_store();
     let mut store = Store::open(&path).unwrap();

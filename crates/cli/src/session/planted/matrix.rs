@@ -125,11 +125,8 @@ fn the_size_of_a_drives_cache_is_found_from_outside() {
     let finding = findings
         .find(|f| f.rule == "drive-cache")
         .expect("it speaks");
-    let words = finding.claim.split_whitespace();
-    let kept: f64 = words
-        .filter_map(|word| word.parse().ok())
-        .next()
-        .expect("a number");
+    let mut words = finding.claim.split_whitespace();
+    let kept: f64 = words.find_map(|word| word.parse().ok()).expect("a number");
     assert!((kept / truth - 1.0).abs() < 0.1, "{truth}: {finding:#?}");
 }
 

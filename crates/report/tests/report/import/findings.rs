@@ -409,3 +409,36 @@ fn the_rows_of_seed_004_follow_littles_law_and_one_that_was_changed_does_not() {
         "{broken:#?}"
     );
 }
+
+#[test]
+fn figures_that_are_no_numbers_make_no_rule_panic() {
+    for value in [
+        0.0,
+        -1.0,
+        f64::NAN,
+        f64::INFINITY,
+        f64::MIN_POSITIVE,
+        f64::MAX,
+    ] {
+        for text in DOCUMENTS {
+            let mut runs = runs_of(text);
+            for run in &mut runs {
+                for trial in &mut run.trials {
+                    trial.seconds = value;
+                    trial.iops = value;
+                    trial.throughput_bytes_per_s = value;
+                }
+                for reading in run.run.source.iter_mut().flat_map(|s| &mut s.readings) {
+                    reading.values.values_mut().for_each(|v| *v = value);
+                }
+            }
+            findings_of_document(&runs);
+            // And without the lines and the conditions of an import.
+            for trial in runs.iter_mut().flat_map(|run| &mut run.trials) {
+                trial.line = None;
+                trial.settings.clear();
+            }
+            findings_of_document(&runs);
+        }
+    }
+}
