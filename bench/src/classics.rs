@@ -22,6 +22,10 @@ use std::process::{Command, Output};
 /// What hdparm calls a MB, bytes.
 const HDPARM_MB: f64 = 1_048_576.0;
 
+/// Bytes of the file that hdparm reads. `hdparm -t` reads for three seconds and
+/// gives no figure when the file ends before, so a disk of up to 2.8 GB/s is met.
+const HDPARM_FILE_BYTES: u64 = 8 << 30;
+
 /// What dd is asked to do with the file; `IN` and `OUT` stand for it.
 const COPIES: [(&str, &str); 6] = [
     ("read 4 KiB, buffered", "if=IN of=/dev/null bs=4k"),
@@ -73,6 +77,14 @@ pub(crate) fn cases(options: &Options) -> Result<bool> {
         }
     }
     if present("hdparm", "hdparm") {
+        drop(file);
+        let bytes = if options.small {
+            options.file_bytes
+        } else {
+            HDPARM_FILE_BYTES
+        };
+        let file = filled_file(&options.folder, bytes)?;
+        let path = file.path();
         for (option, stage) in TIMINGS {
             let agrees = compare(
                 (&format!("hdparm {option}"), "hdparm"),

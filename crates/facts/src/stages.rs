@@ -47,15 +47,20 @@ impl<'a> Stage<'a> {
     }
 }
 
+/// The name and the settings of a stage.
+type Cell<'a> = (&'a str, &'a BTreeMap<String, String>);
+
 /// The stages of a run that have trials, in the order of the plan; a stage that
 /// the plan does not know (an import may have some) after these.
 pub(crate) fn of(run: &Run) -> Vec<Stage<'_>> {
     let mut stages: Vec<Stage<'_>> = Vec::new();
+    // An import may have 100,000 stages, so none is searched for.
+    let mut known: BTreeMap<Cell<'_>, usize> = BTreeMap::new();
     for trial in &run.trials {
-        let known = stages
-            .iter_mut()
-            .find(|s| s.name == trial.stage && *s.settings == trial.settings);
-        match known {
+        let at = *known
+            .entry((&trial.stage, &trial.settings))
+            .or_insert(stages.len());
+        match stages.get_mut(at) {
             Some(stage) => stage.trials.push(trial),
             None => stages.push(Stage {
                 name: &trial.stage,
@@ -75,7 +80,14 @@ pub(crate) fn of(run: &Run) -> Vec<Stage<'_>> {
                 .iter()
                 .all(|(key, value)| stage.settings.get(key) == Some(value))
     };
-    let place = |stage: &Stage<'_>| run.plan.stages.iter().position(|s| is_cell(s, stage));
+    let mut planned: BTreeMap<Cell<'_>, usize> = BTreeMap::new();
+    for (at, stage) in run.plan.stages.iter().enumerate() {
+        planned.entry((&stage.name, &stage.settings)).or_insert(at);
+    }
+    let place = |stage: &Stage<'_>| {
+        let exact = planned.get(&(stage.name, stage.settings)).copied();
+        exact.or_else(|| run.plan.stages.iter().position(|s| is_cell(s, stage)))
+    };
     stages.sort_by_cached_key(|stage| place(stage).unwrap_or(usize::MAX));
     stages
 }

@@ -77,9 +77,9 @@ pub enum StatusLines {
 /// A copy, as GNU dd would make it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dd {
-    /// `if=`; standard input when absent.
+    /// `if=`; standard input when absent, also when it was named (`-`, `/dev/stdin`).
     pub input: Option<String>,
-    /// `of=`; standard output when absent.
+    /// `of=`; standard output when absent, also when it was named (`-`, `/dev/stdout`).
     pub output: Option<String>,
     /// `bs=`, or 512, bytes; in `1..=2^30`.
     pub block_size: u64,

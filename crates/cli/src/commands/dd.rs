@@ -15,7 +15,7 @@ use std::io::Write;
 pub(crate) fn run(args: &DdArgs, common: &Common) -> Result<Exit, Failure> {
     let dd = dd::parse(&words(&args.operands)?).or_wrong_call()?;
     // What is copied is all that may be on standard output then.
-    let to_stdout = dd.output.as_deref().is_none_or(|name| name == "-");
+    let to_stdout = dd.output.is_none();
     if to_stdout && args.json {
         return Err(Failure::wrong_call(
             "standard output holds what is copied, so there is no room for --json: name the \

@@ -256,12 +256,6 @@ impl Identity {
     }
 }
 
-/// The name of an operand as a path; `None` for a standard stream, which is
-/// meant by no name or by `-`.
-fn path_of(name: Option<&str>) -> Option<PathBuf> {
-    name.filter(|name| *name != "-").map(PathBuf::from)
-}
-
 /// The file that a standard stream is, by a path that can be looked at.
 fn stream_path(file: &File) -> PathBuf {
     let link = format!("/proc/self/fd/{}", file.as_raw_fd());

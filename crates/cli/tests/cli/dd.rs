@@ -197,6 +197,15 @@ fn through_a_pipe(case: &Case, operands: &str, pieces: &[&str]) -> (String, Stri
 }
 
 #[test]
+fn a_pipe_can_be_named_as_the_standard_stream_that_it_is() {
+    let case = Case::new();
+    let operands = "if=/dev/stdin of=/dev/stdout bs=4 iflag=fullblock";
+    let (copied, said) = through_a_pipe(&case, operands, &["abcdef", "gh"]);
+    assert_eq!(copied, "abcdefgh");
+    assert!(said.contains("2+0 records in"), "{said}");
+}
+
+#[test]
 fn short_reads_of_a_pipe_are_partial_records_unless_full_blocks_are_asked_for() {
     let case = Case::new();
     let pieces = ["abc", "defgh"];

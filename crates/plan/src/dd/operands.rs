@@ -27,6 +27,12 @@ const REFUSED: [(&str, &str); 3] = [
     ("cbs", "data are copied as they are, and not converted"),
 ];
 
+/// Names of the standard streams. On Linux they are links to what is open already,
+/// and a pipe has no other name: opening them again would begin a file anew that the
+/// shell has placed (`>>`).
+const STANDARD_INPUT: [&str; 4] = ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+const STANDARD_OUTPUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+
 const INPUT_FLAGS: [&str; 7] = [
     "direct",
     "dsync",
@@ -146,8 +152,8 @@ impl Read {
             return error(format!("{name}= is not done here: {why}"));
         }
         match name {
-            "if" => self.dd.input = Some(value.to_owned()),
-            "of" => self.dd.output = Some(value.to_owned()),
+            "if" => self.dd.input = file(value, &STANDARD_INPUT),
+            "of" => self.dd.output = file(value, &STANDARD_OUTPUT),
             "bs" => self.bs = Some(block_size(value)?),
             // GNU calls these also iseek= and oseek=, since coreutils 9.1.
             "skip" | "iseek" => self.skip = Some(amount(name, value)?),
@@ -332,6 +338,11 @@ fn place(
     }
 }
 
+/// The file that an operand names; `None` for a standard stream.
+fn file(value: &str, stream: &[&str]) -> Option<String> {
+    (!stream.contains(&value)).then(|| value.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -362,6 +373,17 @@ mod tests {
         let dd = read("if=/dev/sdb2 of=/dev/null bs=4k count=1M iflag=direct");
         assert!(dd.input_flags.direct && !dd.output_flags.direct);
         assert_eq!(dd.bytes_max(), Some(4 << 30));
+    }
+
+    #[test]
+    fn the_names_of_the_standard_streams_mean_what_is_open_already() {
+        for (input, output) in STANDARD_INPUT.iter().zip(STANDARD_OUTPUT) {
+            let dd = read(&format!("if={input} of={output}"));
+            assert_eq!((dd.input, dd.output), (None, None), "{input} {output}");
+        }
+        let crossed = read("if=/dev/stdout of=/dev/stdin");
+        assert_eq!(crossed.input.as_deref(), Some("/dev/stdout"));
+        assert_eq!(crossed.output.as_deref(), Some("/dev/stdin"));
     }
 
     #[test]

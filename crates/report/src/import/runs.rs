@@ -14,7 +14,7 @@ use diskfacts_record::run::{Reading, Source};
 use diskfacts_record::{
     Evidence, Machine, Run, RunInfo, SCHEMA, Stack, Status, Target, TargetKind, Trial, Unseen,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use trials::Made;
 
 /// What the importing program knows of itself and of the file.
@@ -112,22 +112,49 @@ pub fn name(runs: &mut [Run], mut id: impl FnMut() -> String) {
     }
 }
 
+/// The stages and repeats of a run so far, so that each row is looked up and not
+/// compared with all before it: a document may have 100,000.
+#[derive(Default)]
+struct Places {
+    /// Trials of each name and settings.
+    trials: HashMap<String, BTreeMap<BTreeMap<String, String>, usize>>,
+}
+
+impl Places {
+    /// Whether the run has no stage yet that a trial belongs to: one of its name,
+    /// and in a matrix one of its settings too.
+    fn is_new(&self, made: &Made) -> bool {
+        match self.trials.get(&made.name) {
+            None => true,
+            Some(cells) => made.cell && !cells.contains_key(&made.settings),
+        }
+    }
+
+    /// Which repeat of its stage and settings a trial is, from 1; it is counted.
+    fn number(&mut self, made: &Made) -> usize {
+        let cells = self.trials.entry(made.name.clone()).or_default();
+        let number = cells.entry(made.settings.clone()).or_default();
+        *number += 1;
+        *number
+    }
+}
+
 /// A run that has no name yet.
 fn run(format: Format, rows: &[&Row], origin: &Origin) -> Run {
     let mut stages: Vec<Stage> = Vec::new();
     let mut trials: Vec<Trial> = Vec::new();
     let mut readings = Vec::new();
+    let mut places = Places::default();
     for row in rows {
         let made = trials::of(row);
         if made.is_empty() || row.is_of_device() {
             readings.push(reading(row));
         }
         for made in made {
-            let known = stages.iter().any(|stage| made.is_of(stage));
-            if !known {
+            if places.is_new(&made) {
                 stages.push(made.stage(format));
             }
-            let number = trials.iter().filter(|trial| made.repeats(trial)).count() + 1;
+            let number = places.number(&made);
             trials.push(trial(made, number, trials.len() + 1));
         }
     }

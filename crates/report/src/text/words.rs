@@ -88,8 +88,14 @@ pub fn workload(workload: &Workload) -> String {
     parts.extend(workload.pool.map(served_by));
     parts.extend(workload.rate.map(paced));
     parts.extend(workload.copy.as_ref().map(|copy| match copy.measured {
-        End::Input => format!("to {}", end(copy.dd.output.as_deref(), "standard output")),
-        End::Output => format!("from {}", end(copy.dd.input.as_deref(), "standard input")),
+        End::Input => format!(
+            "to {}",
+            copy.dd.output.as_deref().unwrap_or("standard output")
+        ),
+        End::Output => format!(
+            "from {}",
+            copy.dd.input.as_deref().unwrap_or("standard input")
+        ),
     }));
     match (workload.offset, workload.span) {
         (0, None) => {}
@@ -105,11 +111,6 @@ pub fn workload(workload: &Workload) -> String {
         parts.push(format!("beside {}", self::workload(beside)));
     }
     parts.join(", ")
-}
-
-/// The other end of a copy.
-fn end<'a>(name: Option<&'a str>, stream: &'a str) -> &'a str {
-    name.filter(|name| *name != "-").unwrap_or(stream)
 }
 
 /// `10,000 per second, evenly spaced`.

@@ -1,6 +1,6 @@
 //! What a copy reads.
 
-use super::{Identity, Kind, OpenEnd, check_direct, path_of, stream_path};
+use super::{Identity, Kind, OpenEnd, check_direct, stream_path};
 use crate::exit::{Failure, OrFail};
 use anyhow::Context;
 use directio::{Direct, Durability, OpenOptions};
@@ -25,7 +25,7 @@ pub(super) struct Input {
 
 impl Input {
     pub(super) fn look(dd: &Dd) -> Result<Self, Failure> {
-        let (path, open) = if let Some(given) = path_of(dd.input.as_deref()) {
+        let (path, open) = if let Some(given) = dd.input.as_ref().map(PathBuf::from) {
             let path = std::fs::canonicalize(&given)
                 .with_context(|| {
                     format!(

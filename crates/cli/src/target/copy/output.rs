@@ -1,7 +1,7 @@
 //! What a copy writes: a new file, a stream; or what holds data already, and was
 //! named as what may be destroyed.
 
-use super::{Identity, Kind, OpenEnd, check_direct, path_of, stream_path};
+use super::{Identity, Kind, OpenEnd, check_direct, stream_path};
 use crate::exit::{Failure, OrFail};
 use crate::target::existing;
 use anyhow::Context;
@@ -34,7 +34,7 @@ pub(super) struct Output {
 
 impl Output {
     pub(super) fn look(dd: &Dd, destroy_data_on: Option<&Path>) -> Result<Self, Failure> {
-        let Some(given) = path_of(dd.output.as_deref()) else {
+        let Some(given) = dd.output.as_ref().map(PathBuf::from) else {
             return stdout(dd, destroy_data_on);
         };
         let metadata = match std::fs::metadata(&given) {

@@ -219,3 +219,27 @@ fn a_row_of_iostat_keeps_what_it_says_of_the_device() {
     let wait = run.trials[0].latency_ns.mean.unwrap();
     assert!((wait - 1325.4e6).abs() < 1.0, "{wait}");
 }
+
+/// Looked up while the document is read, and counted here by comparing each trial with
+/// all before it.
+#[test]
+fn each_trial_has_its_number_among_the_repeats_of_its_stage_and_settings() {
+    let twice = |text: &str| format!("{text}\n{text}");
+    for document in DOCUMENTS {
+        for run in of(&twice(document)) {
+            for (at, trial) in run.trials.iter().enumerate() {
+                let is_same = |before: &&diskfacts_record::Trial| {
+                    (&before.stage, &before.settings) == (&trial.stage, &trial.settings)
+                };
+                let before = run.trials[..at].iter().filter(is_same).count();
+                assert_eq!(trial.number as usize, before + 1, "{}", trial.stage);
+                assert_eq!(trial.order as usize, at + 1);
+            }
+            let mut cells: Vec<_> = run.plan.stages.iter().collect();
+            cells.sort_by_key(|stage| (&stage.name, &stage.settings));
+            let both = cells.len();
+            cells.dedup_by_key(|stage| (stage.name.clone(), stage.settings.clone()));
+            assert_eq!(cells.len(), both, "a stage stands twice");
+        }
+    }
+}
