@@ -6,12 +6,12 @@ use crate::stats;
 
 /// Points that a trial is seen in: enough to see a step, and few enough for each to
 /// hold many operations.
-const POINTS: usize = 64;
+const POINTS: usize = 128;
 /// Operations that a point holds at least, on average: below, a count is chance.
 const OPERATIONS_MIN: f64 = 24.0;
 const OPERATIONS_FEW: f64 = 4.0;
 /// Points that a plateau has at least.
-const PLATEAU_MIN: usize = 4;
+const PLATEAU_MIN: usize = 3;
 
 /// The rate of a stage over the time of all its trials, one after the other.
 #[derive(Debug, Clone, Default)]
@@ -171,7 +171,7 @@ mod tests {
         let rates: Vec<f64> = (0..60).map(|i| 100.0 + f64::from(i % 7)).collect();
         let step = course(&rates).step().expect("points enough");
         assert!(step.explained < 0.3, "{step:?}");
-        assert!(course(&rates[..7]).step().is_none());
+        assert!(course(&rates[..5]).step().is_none());
         assert!(
             course(&[5.0; 60])
                 .step()

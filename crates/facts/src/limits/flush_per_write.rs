@@ -11,6 +11,9 @@ pub(super) const NAME: &str = "flush-per-write";
 /// Flushes for each write from which on it is each that pays: some kernels and
 /// filesystems let two syncs share one.
 const EACH: f64 = 0.5;
+/// With more than that of them for each write, on a disk that turns, the arm goes between
+/// the data and a journal: the flushes are what it takes, and not why.
+const SEVERAL: f64 = 1.5;
 
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let sync = subject.workload().sync;
@@ -27,7 +30,11 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         percent(share)
     ));
     // On a platter the flush is a wait for the platter, which says more.
-    let turning = rotation::check(subject).is_some();
+    let several = subject.rotates() == Some(true)
+        && subject
+            .flushes()
+            .is_some_and(|(_, for_each)| for_each > SEVERAL);
+    let turning = rotation::check(subject).is_some() || several;
     if turning {
         evidence.push(
             "On a disk that turns a flush takes as long as the platter needs to come round; \

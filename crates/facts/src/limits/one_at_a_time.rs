@@ -32,7 +32,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     if depth > 1.0 && full {
         return None;
     }
-    let in_flight = iops * latency_ns / 1e9;
+    let mean_iops = subject.mean_iops()?;
+    let in_flight = mean_iops * latency_ns / 1e9;
     let each = if depth > 1.0 {
         format!("{depth} at a time")
     } else {
@@ -40,7 +41,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     };
     let mut evidence = vec![format!(
         "{} operations/s x {} is {}: so many are in flight on average (Little's law).",
-        rate_digits(iops),
+        rate_digits(mean_iops),
         show_duration(latency_ns.round() as u64),
         three_digits(in_flight)
     )];

@@ -38,7 +38,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     } else {
         memory >= 0.5 && super::dirty_throttling::waiting(subject).is_none()
     };
-    let standing = if by_memory {
+    // The memory behind a loop device is fast, and a limit in front of it holds all
+    // the same.
+    let held = super::cgroup_throttle::is_reached(subject);
+    let standing = if by_memory && !held {
         Standing::NotTheDevice
     } else {
         Standing::Beside

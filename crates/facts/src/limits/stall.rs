@@ -12,6 +12,21 @@ pub(super) const NAME: &str = "stall";
 /// Below this share of the time a silence is a detail of the tail.
 const SHARE_MIN: f64 = 0.05;
 
+/// Whether other work is of another kind or place, so that a weak place of this stage is
+/// not what both have met.
+fn is_elsewhere(subject: &Subject<'_>, other: &Subject<'_>) -> bool {
+    let ends = |one: &Subject<'_>| {
+        let workload = one.workload();
+        let rest = one.run().target.size_bytes.saturating_sub(workload.offset);
+        let end = workload
+            .offset
+            .saturating_add(workload.span.unwrap_or(rest));
+        (workload.offset, end)
+    };
+    let (mine, theirs) = (ends(subject), ends(other));
+    other.only_writes() != subject.only_writes() || mine.1 <= theirs.0 || theirs.1 <= mine.0
+}
+
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     if !subject.reaches_device() || subject.workload().rate.is_some() {
         return None;
@@ -24,6 +39,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     // Silences in other work too are the device's; those of one stage may be its place.
     let elsewhere = subject
         .others()
+        .filter(|other| is_elsewhere(subject, other))
         .filter(|other| Gaps::of(other).share() >= SHARE_MIN / 2.0);
     let elsewhere = elsewhere.count();
     let regular = gaps.regular();

@@ -133,6 +133,13 @@ impl<'a> Subject<'a> {
         positive(self.figures.iops.median)
     }
 
+    /// Operations per second over all trials together, which is what goes with the mean
+    /// latency of all of them; the median where the numbers are not known.
+    pub fn mean_iops(&self) -> Option<f64> {
+        let ops: f64 = self.trials().iter().map(|trial| trial.ops as f64).sum();
+        positive(ops / self.seconds()).or_else(|| self.iops())
+    }
+
     /// Bytes per second, median of the trials; `None` when it is 0 or unknown.
     pub fn rate(&self) -> Option<f64> {
         positive(self.figures.throughput_bytes_per_s.median)

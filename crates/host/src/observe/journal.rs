@@ -41,7 +41,13 @@ impl JournalObserver {
                 }
                 _ => return None,
             };
-            path.exists().then(|| (source, Window::open(&path)))
+            path.exists().then(|| {
+                let window = match source {
+                    Source::Jbd2 => Window::open_anew(&path),
+                    Source::Xfs => Window::open(&path),
+                };
+                (source, window)
+            })
         });
         Self { source }
     }

@@ -16,6 +16,8 @@ pub(super) struct Window {
     before: Reading,
     after: Reading,
     closed: bool,
+    /// Opened again for each reading.
+    anew: bool,
 }
 
 /// One reading, in memory that is never allocated anew.
@@ -54,17 +56,35 @@ impl Window {
             before: Reading::none(),
             after: Reading::none(),
             closed: false,
+            anew: false,
+        }
+    }
+
+    /// For a file that keeps saying what it said when it was opened, as those of
+    /// jbd2 do (`jbd2_seq_info_open`, fs/jbd2/journal.c).
+    pub(super) fn open_anew(path: &Path) -> Self {
+        Self {
+            anew: true,
+            ..Self::open(path)
+        }
+    }
+
+    fn open_again(&mut self) {
+        if self.anew {
+            self.file = File::open(&self.path);
         }
     }
 
     pub(super) fn start(&mut self) {
         self.closed = false;
+        self.open_again();
         self.before.take(&self.file);
     }
 
     /// Takes the last reading, once.
     pub(super) fn halt(&mut self) {
         if !self.closed {
+            self.open_again();
             self.after.take(&self.file);
             self.closed = true;
         }

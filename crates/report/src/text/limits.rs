@@ -98,11 +98,8 @@ fn write_block(page: &mut Page<'_>, id: &str, block: &Block<'_>) {
     row(page, "Settle", &limit.experiment.question);
     if limit.experiment.plan.is_some() {
         // Two lines, as a shell takes them, because most do not fit into one.
-        verbatim(
-            page,
-            &format!("diskfacts show {id} --settle {} \\", stage.stage),
-        );
-        verbatim(page, "  > settle.toml");
+        verbatim(page, &format!("diskfacts show {id} \\"));
+        verbatim(page, &format!("  --settle {} > settle.toml", stage.stage));
     }
     verbatim(page, &limit.experiment.command);
     row(page, "What to do", &limit.remedy);
@@ -233,7 +230,7 @@ mod tests {
             said.contains("0.9 is the share.") && !said.contains("0.5 is"),
             "{said}"
         );
-        assert!(said.contains("--settle c \\\n"), "{said}");
+        assert!(said.contains("  --settle c > settle.toml\n"), "{said}");
         assert!(said.contains("seek (a and c): It is seek."), "{said}");
         assert!(said.contains("media-rate: b"), "{said}");
         assert!(said.contains("does not say what limited d."), "{said}");
