@@ -13,8 +13,8 @@ use diskfacts_plan::{
 use diskfacts_record::Evidence;
 use std::sync::atomic::Ordering;
 
-fn computer(name: &str, plant: Plant) -> Computer {
-    Computer::new(&profile(name).expect("a built-in profile"), 1, plant)
+fn computer(name: &str, plant: &Plant) -> Computer {
+    Computer::new(&profile(name).expect("a built-in profile"), 1, *plant)
 }
 
 fn run(computer: &mut Computer, workload: &Workload) -> (TrialOutcome, Evidence) {
@@ -35,7 +35,7 @@ fn operations(operations: u64) -> Workload {
 
 #[test]
 fn a_second_of_virtual_time_is_a_second_in_the_record() {
-    let mut computer = computer("hdd-7200-1tb", Plant::default());
+    let mut computer = computer("hdd-7200-1tb", &Plant::default());
     let workload = Workload {
         stop: Stop {
             time_ns: Some(1_000_000_000),
@@ -74,7 +74,7 @@ fn streams_share_the_disk_and_the_same_seed_gives_the_same_record() {
     };
     let outcomes: Vec<_> = (0..3)
         .map(|_| {
-            let mut computer = computer("ssd-sata", Plant::default());
+            let mut computer = computer("ssd-sata", &Plant::default());
             let (outcome, evidence) = run(&mut computer, &workload);
             assert_eq!(outcome.ops, 3000);
             assert_eq!(outcome.engine.threads, 5);
@@ -99,7 +99,7 @@ fn five_streams_of_one_are_as_fast_as_one_stream_of_five() {
             queue_depth,
             ..operations(4000)
         };
-        let mut computer = computer("nvme-datacenter", Plant::default());
+        let mut computer = computer("nvme-datacenter", &Plant::default());
         run(&mut computer, &workload).0.seconds
     };
     let (one, five) = (seconds(1, 5), seconds(5, 1));
@@ -117,7 +117,7 @@ fn an_open_loop_keeps_its_rate_without_sleeping() {
         queue_depth: 4,
         ..operations(60 * 100)
     };
-    let (outcome, _) = run(&mut computer("ssd-sata", Plant::default()), &workload);
+    let (outcome, _) = run(&mut computer("ssd-sata", &Plant::default()), &workload);
     assert_eq!(outcome.ops, 6000);
     assert!(
         (59.9..60.1).contains(&outcome.seconds),
@@ -142,7 +142,7 @@ fn a_low_rate_over_a_short_time_is_the_rate() {
             },
             ..Workload::default()
         };
-        let (outcome, _) = run(&mut computer("ssd-sata", Plant::default()), &workload);
+        let (outcome, _) = run(&mut computer("ssd-sata", &Plant::default()), &workload);
         assert_eq!(outcome.ops, ops);
         let rate = ops as f64 / outcome.seconds;
         assert!((rate - 10.0).abs() < 1e-6, "{rate}");
@@ -151,7 +151,7 @@ fn a_low_rate_over_a_short_time_is_the_rate() {
 
 #[test]
 fn beyond_the_end_is_an_error_and_half_a_sector_another() {
-    let computer = computer("hdd-7200-1tb", Plant::default());
+    let computer = computer("hdd-7200-1tb", &Plant::default());
     let (size, sector) = (computer.size_bytes(), computer.sector_bytes());
     let workload = Workload {
         queue_depth: 4,
@@ -183,7 +183,7 @@ fn beyond_the_end_is_an_error_and_half_a_sector_another() {
 
 #[test]
 fn syncs_become_flushes_where_the_disk_has_something_to_lose() {
-    let flushes = |name: &str, cache, sync, plant: Plant| {
+    let flushes = |name: &str, cache, sync, plant: &Plant| {
         let workload = Workload {
             operation: Operation::Write,
             pattern: Pattern::Sequential,
@@ -206,16 +206,16 @@ fn syncs_become_flushes_where_the_disk_has_something_to_lose() {
             (SyncMode::ODsync, 50),
         ] {
             assert_eq!(
-                flushes("hdd-7200-1tb", cache, sync, whole),
+                flushes("hdd-7200-1tb", cache, sync, &whole),
                 expected,
                 "{cache:?} {sync:?}"
             );
-            assert_eq!(flushes("nvme-datacenter", cache, sync, whole), 0);
+            assert_eq!(flushes("nvme-datacenter", cache, sync, &whole), 0);
         }
     }
     let forced = SyncMode::OSync;
     assert_eq!(
-        flushes("nvme-consumer", CacheMode::Direct, forced, whole),
+        flushes("nvme-consumer", CacheMode::Direct, forced, &whole),
         0
     );
     let drops = Plant {
@@ -223,7 +223,7 @@ fn syncs_become_flushes_where_the_disk_has_something_to_lose() {
         ..whole
     };
     let sync = SyncMode::Fdatasync;
-    assert_eq!(flushes("hdd-7200-1tb", CacheMode::Direct, sync, drops), 0);
+    assert_eq!(flushes("hdd-7200-1tb", CacheMode::Direct, sync, &drops), 0);
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn a_synced_write_waits_for_the_platter() {
             sync,
             ..operations(60)
         };
-        let (outcome, _) = run(&mut computer("hdd-7200-sync", Plant::default()), &workload);
+        let (outcome, _) = run(&mut computer("hdd-7200-sync", &Plant::default()), &workload);
         outcome
             .histograms
             .write
@@ -256,7 +256,7 @@ fn where_the_time_went_adds_up_to_the_latencies() {
         ("nvme-datacenter", CacheMode::Direct, SyncMode::ODsync),
         ("raid6x8", CacheMode::Direct, SyncMode::Fsync),
     ] {
-        let mut computer = computer(name, Plant::default());
+        let mut computer = computer(name, &Plant::default());
         let workload = Workload {
             operation: Operation::Write,
             pattern: Pattern::Random,
@@ -279,7 +279,7 @@ fn where_the_time_went_adds_up_to_the_latencies() {
 
 #[test]
 fn a_warm_cache_serves_and_a_cold_one_does_not() {
-    let mut computer = computer("hdd-7200-1tb", Plant::default());
+    let mut computer = computer("hdd-7200-1tb", &Plant::default());
     let workload = |cache, pattern| Workload {
         cache,
         pattern,
@@ -310,7 +310,7 @@ fn a_warm_cache_serves_and_a_cold_one_does_not() {
 fn a_signal_ends_a_trial_and_virtual_time_can_be_watched() {
     let mut computer = computer(
         "hdd-7200-1tb",
-        Plant {
+        &Plant {
             stop_at_ns: Some(2_000_000_000),
             ..Plant::default()
         },
@@ -334,7 +334,7 @@ fn a_signal_ends_a_trial_and_virtual_time_can_be_watched() {
 
 #[test]
 fn what_needs_real_time_and_what_does_not_fit_is_refused() {
-    let mut computer = computer("hdd-7200-1tb", Plant::default());
+    let mut computer = computer("hdd-7200-1tb", &Plant::default());
     let mut refused = |workload: &Workload| {
         computer
             .run_trial(workload, 1, &Progress::default())
@@ -435,8 +435,8 @@ fn what_runs_beside_in_virtual_time_ends_with_the_trial_and_is_the_same_each_tim
         })),
         ..operations(500)
     };
-    let one = run(&mut computer("hdd-7200-1tb", Plant::default()), &workload);
-    let other = run(&mut computer("hdd-7200-1tb", Plant::default()), &workload);
+    let one = run(&mut computer("hdd-7200-1tb", &Plant::default()), &workload);
+    let other = run(&mut computer("hdd-7200-1tb", &Plant::default()), &workload);
     let (outcome, evidence) = &one;
     let beside = outcome.beside.clone().expect("it ran");
     assert!(beside.ops > 100, "{beside:?}");
@@ -450,7 +450,7 @@ fn what_runs_beside_in_virtual_time_ends_with_the_trial_and_is_the_same_each_tim
 #[test]
 fn a_modification_is_a_read_and_then_a_write_in_one_operation() {
     let time_of = |operation| {
-        let mut computer = computer("hdd-7200-1tb", Plant::default());
+        let mut computer = computer("hdd-7200-1tb", &Plant::default());
         let workload = Workload {
             operation,
             sync: if operation == Operation::Read {

@@ -78,13 +78,23 @@ pub(super) fn open(wanted: &Wanted<'_>, name: &str) -> Result<(Measured, Stack),
         )));
     }
     let profile = profile_of(name)?;
-    Ok(build(wanted.given, &profile, wanted.seed, Plant::default()))
+    Ok(build(
+        wanted.given,
+        &profile,
+        wanted.seed,
+        &Plant::default(),
+    ))
 }
 
 /// A computer with the disk of this profile, and with the flaws of `plant`.
-pub(crate) fn build(given: &Path, profile: &Profile, seed: u64, plant: Plant) -> (Measured, Stack) {
-    let (mut target, stack) = described(given, profile, &plant);
-    let computer = Computer::new(profile, seed, plant);
+pub(crate) fn build(
+    given: &Path,
+    profile: &Profile,
+    seed: u64,
+    plant: &Plant,
+) -> (Measured, Stack) {
+    let (mut target, stack) = described(given, profile, plant);
+    let computer = Computer::new(profile, seed, *plant);
     target.extents = computer.extents();
     let measured = Measured {
         target,

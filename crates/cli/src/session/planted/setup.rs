@@ -124,7 +124,7 @@ impl Setup {
     pub(super) fn run(self) -> Run {
         let given = format!("sim:{}", self.profile.name);
         let (mut measured, stack) =
-            simulated::build(Path::new(&given), &self.profile, self.seed, self.plant);
+            simulated::build(Path::new(&given), &self.profile, self.seed, &self.plant);
         let Ok((plan, notes)) = fit::fit(&self.plan, &measured, false) else {
             panic!("the plan fits {given}");
         };

@@ -88,7 +88,18 @@ fn rotation(draw: &mut Draw, _: bool) -> Setup {
     };
     let ms = draw.range(6000, 12_000);
     work(draw, &mut setup, ms, workload);
+    show_speed(&mut setup);
     setup
+}
+
+/// Synced writes beside it, as a survey has them: of them it can be seen how fast the
+/// disk turns, without which arm and platter cannot be told apart.
+fn show_speed(setup: &mut Setup) {
+    let log = Workload {
+        sync: SyncMode::Fdatasync,
+        ..writing(in_order(4 * KIB, 1))
+    };
+    setup.plan.stages.push(stage("log-write", 3000, log));
 }
 
 fn seek(draw: &mut Draw, _: bool) -> Setup {
@@ -99,6 +110,7 @@ fn seek(draw: &mut Draw, _: bool) -> Setup {
     };
     let ms = draw.range(8000, 15_000);
     work(draw, &mut setup, ms, workload);
+    show_speed(&mut setup);
     setup
 }
 
