@@ -10,9 +10,10 @@ use diskfacts_plan::units::{rate_digits, show_duration, show_throughput};
 /// one or two. What a device does by itself differs by more: the places, the dies.
 const FLAT: f64 = 0.015;
 /// A count of so many differs by one or two for no other reason than where the points
-/// begin, so fewer do not show it.
+/// begin, so fewer do not show it. Operations that come by themselves scatter by the
+/// root of their number: four and more where this allows one.
 const COUNTED_MIN: f64 = 20.0;
-const COUNTED_OFF: f64 = 0.8;
+const COUNTED_OFF: f64 = 1.0;
 /// And latencies, which are the wait for one's turn: 90th percentile over the median.
 const EVEN: f64 = 1.03;
 /// A step explains this share of all scatter, and is this large.
