@@ -160,7 +160,9 @@ fn bytes_of_others_on_the_device_are_its_work_for_others() {
     let found = first(&run, "sequential-read");
     assert_eq!(found.limiter, "other-process");
     assert!(
-        found.share.is_some_and(|share| (0.55..0.65).contains(&share)),
+        found
+            .share
+            .is_some_and(|share| (0.55..0.65).contains(&share)),
         "{found:#?}"
     );
 }
