@@ -197,7 +197,7 @@ fn the_same_workload_only_is_compared() {
         "{error}"
     );
     // Of a single run there are no options to name.
-    let error = advise(&[one.clone()], None)
+    let error = advise(std::slice::from_ref(&one), None)
         .expect_err("one run")
         .to_string();
     assert!(error.contains("measured of one only: "), "{error}");
