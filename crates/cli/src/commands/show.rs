@@ -5,6 +5,7 @@ use crate::args::{Common, ShowArgs, Style};
 use crate::exit::{Exit, Failure, OrFail};
 use crate::session::conclude_document;
 use crate::{look, storing};
+use diskfacts_plan::plan::stage_label;
 use diskfacts_record::{Run, TargetKind};
 use diskfacts_report::text::Closing;
 use diskfacts_report::{json, text};
@@ -60,10 +61,19 @@ fn lines(style: Style, run: &Run) -> Result<Option<String>, Failure> {
 
 /// The plan of the experiment on what limited a stage.
 fn plan_to_settle(run: &Run, stage: &str) -> Result<String, Failure> {
-    let named: Vec<_> = run.limits.iter().filter(|l| l.stage == stage).collect();
+    // By the name alone, or with the settings of one cell of a matrix.
+    let named: Vec<_> = run
+        .limits
+        .iter()
+        .filter(|l| l.stage == stage || stage_label(&l.stage, &l.settings) == stage)
+        .collect();
     if named.is_empty() {
-        let mut stages: Vec<&str> = run.limits.iter().map(|l| l.stage.as_str()).collect();
-        stages.dedup();
+        let mut stages: Vec<&str> = Vec::new();
+        for limits in &run.limits {
+            if !stages.contains(&limits.stage.as_str()) {
+                stages.push(&limits.stage);
+            }
+        }
         return Err(Failure::wrong_call(format!(
             "{} has no stage '{stage}'; it has {}",
             run.run.id,

@@ -95,7 +95,12 @@ pub(super) fn groups(cells: &[Cell<'_>]) -> (Vec<Group>, Vec<String>) {
             joined.join(*first, *other);
         }
         if taken.len() == 1 {
-            let said = format!("{} ({})", test[0].stage, name(&options[*first]));
+            // Of a single run there is nothing to tell an option by.
+            let said = if options[*first].is_empty() {
+                test[0].stage.to_string()
+            } else {
+                format!("{} ({})", test[0].stage, name(&options[*first]))
+            };
             if !alone.contains(&said) {
                 alone.push(said);
             }

@@ -196,6 +196,12 @@ fn the_same_workload_only_is_compared() {
         error.to_string().contains("nothing to choose between"),
         "{error}"
     );
+    // Of a single run there are no options to name.
+    let error = advise(std::slice::from_ref(&one), None)
+        .expect_err("one run")
+        .to_string();
+    assert!(error.contains("measured of one only: "), "{error}");
+    assert!(!error.contains("(the only one)"), "{error}");
     // One stage in common is enough.
     for trial in other
         .trials

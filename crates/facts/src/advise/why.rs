@@ -88,7 +88,10 @@ fn pick(group: &Group, ranking: &Ranking) -> Vec<String> {
             names(group, &firsts)
         )),
     }
-    said.extend(cheaper(group, &firsts, &what));
+    // A faster drive is not bought for the processor.
+    if ranking.by.iter().any(|(by, _)| *by != Dimension::Cpu) {
+        said.extend(cheaper(group, &firsts, &what));
+    }
     said
 }
 

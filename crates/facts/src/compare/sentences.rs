@@ -85,6 +85,11 @@ pub(super) fn stage(
                 more_trials(speed, same_within)
             )
         }
+        // The same figure, as of a run beside itself.
+        (Change::Unclear, None) if speed.change.abs() < 5e-4 => format!(
+            "no difference{on}; one {} each, so no spread is known, and chance may hide one",
+            word(speed.unit)
+        ),
         (Change::Unclear, None) => format!(
             "{}{on}; one {} each, so no spread is known, and chance may be all of it",
             side(of_speed(speed.measure, speed.change)),

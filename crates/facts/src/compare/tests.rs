@@ -115,8 +115,13 @@ fn one_trial_on_either_side_has_no_spread_and_says_so() {
         set_rate(trial, 0.97);
     }
     let comparison = of(&a, &b);
+    let itself = of(&a, &a);
+    for stage in &itself.stages {
+        assert!(stage.statement.starts_with("no difference"), "{stage:?}");
+    }
     for stage in &comparison.stages {
         assert_eq!(stage.change, Change::Unclear);
+        assert!(!stage.statement.contains("no difference"), "{stage:?}");
         assert!(stage.statement.contains("no spread is known"), "{stage:?}");
         assert_eq!(stage.speed.as_ref().unwrap().interval, None);
     }

@@ -25,7 +25,12 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
 /// The thread that does the operations.
 fn of_thread(subject: &Subject<'_>, processor: &Processor) -> Candidate {
     let mut evidence = vec![format!(
-        "The busiest thread ran {} of the time.",
+        "{} {} of the time.",
+        if subject.imported() {
+            "A processor was at work for it"
+        } else {
+            "The busiest thread ran"
+        },
         percent(processor.busy)
     )];
     if let Some((user, system)) = processor.user_ns.zip(processor.system_ns) {
@@ -48,8 +53,13 @@ fn of_thread(subject: &Subject<'_>, processor: &Processor) -> Candidate {
         subject,
         // It is the larger part of the time, whichever way it divides.
         Standing::Cause,
-        "The limit is a processor at work in the kernel, on calls and copies, not the device."
-            .into(),
+        if subject.imported() && processor.system_ns.is_none() {
+            "The limit is a processor, in the program or in the kernel, and not the device; which \
+             of the two, the document does not say."
+        } else {
+            "The limit is a processor at work in the kernel, on calls and copies, not the device."
+        }
+        .into(),
         evidence,
         processor.share,
     )

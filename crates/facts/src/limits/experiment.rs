@@ -19,7 +19,7 @@ impl Subject<'_> {
     pub fn experiment(&self, question: &str, stages: &[(&str, Workload)]) -> Experiment {
         let mut plan = format!(
             "# Settles what limited {}.\nname = \"settle\"\ntrials = {TRIALS}\n",
-            self.stage.name
+            self.stage.label().replace(char::is_control, " ")
         );
         for (name, workload) in stages {
             plan.push('\n');

@@ -1,5 +1,7 @@
 //! Large transfers run at the rate of the medium.
 
+mod document;
+
 use super::spindle::Spindle;
 use super::{Candidate, Standing, Subject};
 use crate::words::percent;
@@ -18,6 +20,9 @@ const OF_BEST_ZONE: f64 = 0.35;
 const RATE_MIN: f64 = 10e6;
 
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
+    if subject.imported() {
+        return document::check(subject);
+    }
     let rate = subject.flow()?;
     let best = subject.best_flow()?;
     let turning = subject.rotates();

@@ -3,6 +3,7 @@
 use super::knee::Knee;
 use super::{Candidate, Standing, Subject};
 use crate::words::ratio;
+use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::{rate_digits, show_duration, three_digits};
 use diskfacts_record::Confidence;
 
@@ -13,8 +14,21 @@ const MORE: f64 = 1.2;
 /// A device has room while its latency is within this factor of what it is for one.
 pub(super) const ROOM: f64 = 1.15;
 
+/// Whether the document does not say how many were in flight: it does not name the
+/// streams or the blocks, or the kernel may have read ahead or written behind. And
+/// whether its blocks are so large that their time is that of the bytes: what more in
+/// flight would do then, one figure does not show.
+fn unknown(subject: &Subject<'_>) -> bool {
+    let workload = subject.workload();
+    let by_kernel =
+        subject.in_order() && workload.cache != CacheMode::Direct && !workload.sync.each_write();
+    let said = ["block_size", "queue_depth", "streams", "pattern"];
+    let said = said.iter().all(|key| subject.says(key));
+    subject.imported() && (by_kernel || subject.flows() || !said || workload.block_size == 0)
+}
+
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
-    if !subject.reaches_device() || subject.workload().rate.is_some() {
+    if !subject.reaches_device() || subject.workload().rate.is_some() || unknown(subject) {
         return None;
     }
     let knee = Knee::of(subject);

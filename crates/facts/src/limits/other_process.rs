@@ -189,8 +189,12 @@ fn processors(subject: &Subject<'_>) -> Option<Candidate> {
     Some(Candidate {
         standing: Standing::cause(share),
         claim: format!(
-            "Others had the processors of this machine: operations that the device had done \
-             waited for one in {} of the time.",
+            "Others had the processors of this machine: {} waited for one in {} of the time.",
+            if device > 0.0 {
+                "operations that the device had done"
+            } else {
+                "operations"
+            },
             percent(share)
         ),
         evidence,

@@ -107,6 +107,12 @@ impl<'a> Subject<'a> {
         self.run().target.kind == TargetKind::Imported
     }
 
+    /// Whether this key of the workload is known: a document need not say it.
+    pub fn says(&self, key: &str) -> bool {
+        let mut trials = self.trials().iter();
+        trials.all(|trial| !trial.unsaid.iter().any(|unsaid| unsaid == key))
+    }
+
     /// The other stages that moved blocks of the target, with their figures.
     pub fn others(&self) -> impl Iterator<Item = Subject<'a>> + '_ {
         let this = self.stage;
@@ -189,9 +195,12 @@ impl<'a> Subject<'a> {
         !self.workload().operation.on_files()
     }
 
-    /// Whether blocks are visited in order.
+    /// Whether blocks are visited in order: at a distance of one block too.
     pub fn in_order(&self) -> bool {
-        self.workload().pattern == Pattern::Sequential
+        matches!(
+            self.workload().pattern,
+            Pattern::Sequential | Pattern::Stride { skip_blocks: 1, .. }
+        )
     }
 
     /// Whether blocks are visited anywhere.

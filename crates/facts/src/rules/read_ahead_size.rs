@@ -90,13 +90,26 @@ impl Series<'_, '_> {
         } else {
             format!(" ({})", other.join(", "))
         };
+        let gain = if std::ptr::eq(self.best(), first) {
+            let last = self.sizes.last().unwrap_or(first);
+            format!(
+                "none does more than {}, and {} over it is {}",
+                first.said,
+                last.said,
+                Ratio::of(&last.measured, &first.measured).said()
+            )
+        } else {
+            format!(
+                "{} over {} is {}",
+                self.best().said,
+                first.said,
+                self.gain().said()
+            )
+        };
         format!(
-            "{}{others}: {} MB/s; {} over {} is {}{of_lines}.",
+            "{}{others}: {} MB/s; {gain}{of_lines}.",
             self.dimension.name(),
             list(&rates),
-            self.best().said,
-            first.said,
-            self.gain().said(),
         )
     }
 }

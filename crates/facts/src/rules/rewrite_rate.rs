@@ -102,6 +102,14 @@ fn beside<'p, 'c, 'a>(
     same.max_by(|a, b| a.bytes_per_s.total_cmp(&b.bytes_per_s))
 }
 
+/// `Rewriting`, or with its settings where several were measured:
+/// `Rewriting (machine=Raid6)`.
+fn named(stage: &Stage<'_>) -> String {
+    let label = stage.label();
+    let settings = label.strip_prefix(stage.name).unwrap_or_default();
+    format!("Rewriting{settings}")
+}
+
 fn finding(rewrite: &Pass<'_, '_>, read: &Pass<'_, '_>, write: &Pass<'_, '_>) -> Finding {
     let (r, w) = (read.bytes_per_s, write.bytes_per_s);
     let in_turn = 1.0 / (1.0 / r + 1.0 / w);
@@ -127,7 +135,8 @@ fn finding(rewrite: &Pass<'_, '_>, read: &Pass<'_, '_>, write: &Pass<'_, '_>) ->
         rule: NAME.into(),
         severity: Severity::Note,
         claim: format!(
-            "Rewriting comes along the file at {}, {how}.",
+            "{} comes along the file at {}, {how}.",
+            named(rewrite.stage),
             rewrite.said()
         ),
         evidence: vec![

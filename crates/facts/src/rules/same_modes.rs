@@ -33,6 +33,16 @@ struct Likeness {
     sizes: usize,
 }
 
+/// Whether all ways to make each write durable are in this group, of all four calls and
+/// flags.
+fn syncs_alike(matrix: &Matrix<'_>, group: &[WriteMode]) -> bool {
+    use diskfacts_plan::SyncMode::{Fdatasync, Fsync, ODsync, OSync};
+    let has = |sync| group.iter().any(|mode| mode.sync == sync);
+    let all = [Fdatasync, Fsync, ODsync, OSync].into_iter().all(has);
+    let mut synced = matrix.modes().into_iter();
+    all && synced.all(|mode| !mode.sync.each_write() || group.contains(&mode))
+}
+
 pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let Some(matrix) = Matrix::of(context) else {
         return Vec::new();
@@ -47,14 +57,20 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             .collect();
     }
     let alike: usize = same.iter().map(|group| group.len()).sum();
+    // What people ask first of such a matrix.
+    let synced = if same.iter().any(|group| syncs_alike(&matrix, group)) {
+        "; fdatasync, fsync, O_DSYNC and O_SYNC of each write are one thing"
+    } else {
+        ""
+    };
     let claim = match same.as_slice() {
         [only] => format!(
-            "{} of the {} ways to write are the same thing here.",
+            "{} of the {} ways to write are the same thing here{synced}.",
             only.len(),
             matrix.modes().len()
         ),
         several => format!(
-            "{alike} of the {} ways to write are only {} here.",
+            "{alike} of the {} ways to write are only {} here{synced}.",
             matrix.modes().len(),
             several.len()
         ),
@@ -235,6 +251,8 @@ mod tests {
             finding.claim.starts_with("4 of the 21 ways to write"),
             "{finding:#?}"
         );
+        // Only with O_DIRECT.
+        assert!(!finding.claim.contains("one thing"), "{finding:#?}");
         assert_eq!(finding.evidence.len(), 1);
         assert!(
             finding.evidence[0].contains("O_SYNC + O_DIRECT"),

@@ -99,11 +99,22 @@ fn write_block(page: &mut Page<'_>, id: &str, block: &Block<'_>) {
     if limit.experiment.plan.is_some() {
         // Two lines, as a shell takes them, because most do not fit into one.
         verbatim(page, &format!("diskfacts show {id} \\"));
-        verbatim(page, &format!("  --settle {} > settle.toml", stage.stage));
+        let name = quoted(&label(stage));
+        verbatim(page, &format!("  --settle {name} > settle.toml"));
     }
     verbatim(page, &limit.experiment.command);
     row(page, "What to do", &limit.remedy);
     further(page, block);
+}
+
+/// As a shell takes it: a name as it is, one with its settings in quotes.
+fn quoted(label: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./".contains(c);
+    if label.chars().all(plain) {
+        label.to_owned()
+    } else {
+        format!("'{}'", label.replace('\'', "'\\''"))
+    }
 }
 
 fn verbatim(page: &mut Page<'_>, command: &str) {

@@ -38,12 +38,31 @@ pub(crate) fn cell_of<'r>(run: &'r Run, figures: &StageFigures) -> Option<&'r St
     run.plan.stages.iter().find(is_cell)
 }
 
+/// The same, of those that stand in a table: of their stage there are several rows, and
+/// what stands across fits over its columns. Others are listed, with the names of their
+/// settings: the lines of a document vary in many at once.
+pub(super) fn tabled<'r>(run: &'r Run, figures: &StageFigures) -> Option<&'r Stage> {
+    let cells: Vec<Measured<'r>> = run
+        .figures
+        .iter()
+        .filter(|other| other.stage == figures.stage)
+        .filter_map(|other| Some((cell_of(run, other)?, other)))
+        .collect();
+    let axis = down(&cells);
+    let mut rows: Vec<String> = Vec::new();
+    for (stage, _) in &cells {
+        add_once(&mut rows, row_of(stage, axis));
+    }
+    let fits = |(stage, _): &Measured<'_>| columns(&head_of(stage, axis)) <= CELL;
+    cell_of(run, figures).filter(|_| rows.len() > 1 && cells.iter().all(fits))
+}
+
 /// Each matrix of the run, under the name of its stage.
 pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     let cells: Vec<Measured<'_>> = run
         .figures
         .iter()
-        .filter_map(|figures| Some((cell_of(run, figures)?, figures)))
+        .filter_map(|figures| Some((tabled(run, figures)?, figures)))
         .collect();
     let mut names: Vec<&str> = Vec::new();
     for (stage, _) in &cells {

@@ -40,7 +40,7 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     }
     page.heading(&title(page, run));
     let wide = page.look.columns() >= WIDE;
-    let listed = |figures: &&StageFigures| matrix::cell_of(run, figures).is_none();
+    let listed = |figures: &&StageFigures| matrix::tabled(run, figures).is_none();
     let listed: Vec<&StageFigures> = run.figures.iter().filter(listed).collect();
     for (i, figures) in listed.iter().enumerate() {
         if wide {

@@ -58,7 +58,7 @@ fn the_keys_come_in_the_order_of_the_contract() {
         keys,
         [
             "schema", "run", "machine", "target", "stack", "plan", "trials", "figures", "findings",
-            "verdicts"
+            "limits", "verdicts"
         ]
     );
 }

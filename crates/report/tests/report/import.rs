@@ -6,6 +6,7 @@ mod documents;
 mod findings;
 mod findings_of_streams;
 mod findings_of_volumes;
+mod limits;
 mod of_runs;
 mod round_trip;
 mod tables;

@@ -240,6 +240,11 @@ fn seed_003_waits_one_revolution_up_to_1_mib_and_two_from_2_mib_on() {
 fn the_four_sync_modes_of_seed_003_are_one_thing() {
     let found = found(DOCUMENTS[3]);
     let finding = only(&found, "same-modes");
+    assert_eq!(
+        finding.claim,
+        "By the document: 18 of the 21 ways to write are only 3 here; fdatasync, fsync, O_DSYNC \
+         and O_SYNC of each write are one thing."
+    );
     says(
         finding,
         "FDATASYNC, FDATASYNC + ALIGNED, FDATASYNC + O_DIRECT, FSYNC, FSYNC + ALIGNED, FSYNC + \

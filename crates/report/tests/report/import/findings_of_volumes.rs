@@ -65,6 +65,13 @@ fn raid_6_is_for_reading_and_the_others_for_writing_and_seeks() {
 fn the_rewrites_are_tipped_the_other_way_because_a_rewrite_reads_too() {
     let found = of_rule(DOCUMENTS[2], "rewrite-rate");
     assert_eq!(found.len(), 4, "{found:#?}");
+    for volume in ["Raid6", "Raid10", "Raid1 SSD"] {
+        let named = format!("rewriting (machine={volume}) comes along the file at");
+        let of = found
+            .iter()
+            .filter(|finding| finding.claim.contains(&named));
+        assert_eq!(of.count(), 1, "{volume}: {found:#?}");
+    }
     let finding = found
         .iter()
         .find(|finding| finding.claim.contains("rewrites 1.13 times as fast"))
