@@ -202,6 +202,7 @@ pub(super) fn closing(ended: &Ended, built_in: bool, common: &Common) -> Closing
             ),
         },
         next,
+        store_option: storing::option(common),
     }
 }
 

@@ -36,6 +36,7 @@ pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
                 ),
                 "all of it, for programs".to_owned(),
             )],
+            store_option: storing::option(common),
         };
         text::run(&run, &closing, &look::of_stdout(common.color))
     };

@@ -70,9 +70,9 @@ impl Subject<'_> {
 }
 
 /// What has to be said again for the same target: its size, where it is made for the
-/// run, and the leave to write to it.
+/// run, and the leave to write to it; and where the runs are kept.
 fn kept_options(words: &[String]) -> Vec<(&'static str, String)> {
-    const KEPT: [&str; 3] = ["--size", "--loop", "--destroy-data-on"];
+    const KEPT: [&str; 4] = ["--size", "--loop", "--destroy-data-on", "--store"];
     let mut found = Vec::new();
     for (i, word) in words.iter().enumerate() {
         for option in KEPT {

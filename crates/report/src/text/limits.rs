@@ -25,8 +25,9 @@ struct Block<'a> {
     stages: Vec<(&'a StageLimits, &'a Limit)>,
 }
 
-/// Nothing for a run of which nothing is explained.
-pub(crate) fn write(page: &mut Page<'_>, id: &str, limits: &[StageLimits]) {
+/// Nothing for a run of which nothing is explained. `show` is the command that shows it
+/// again.
+pub(crate) fn write(page: &mut Page<'_>, show: &str, limits: &[StageLimits]) {
     let blocks = blocks(limits);
     if blocks.is_empty() {
         return;
@@ -36,7 +37,7 @@ pub(crate) fn write(page: &mut Page<'_>, id: &str, limits: &[StageLimits]) {
         if i > 0 {
             page.blank();
         }
-        write_block(page, id, block);
+        write_block(page, show, block);
     }
     let unknown: Vec<String> = limits
         .iter()
@@ -70,7 +71,7 @@ fn blocks(limits: &[StageLimits]) -> Vec<Block<'_>> {
     blocks
 }
 
-fn write_block(page: &mut Page<'_>, id: &str, block: &Block<'_>) {
+fn write_block(page: &mut Page<'_>, show: &str, block: &Block<'_>) {
     let (stage, limit) = clearest(block);
     let names: Vec<String> = block.stages.iter().map(|(stage, _)| label(stage)).collect();
     let title = format!("{}:", block.limiter);
@@ -98,7 +99,7 @@ fn write_block(page: &mut Page<'_>, id: &str, block: &Block<'_>) {
     row(page, "Settle", &limit.experiment.question);
     if limit.experiment.plan.is_some() {
         // Two lines, as a shell takes them, because most do not fit into one.
-        verbatim(page, &format!("diskfacts show {id} \\"));
+        verbatim(page, &format!("{show} \\"));
         let name = quoted(&label(stage));
         verbatim(page, &format!("  --settle {name} > settle.toml"));
     }

@@ -16,6 +16,9 @@ pub struct Closing {
     pub stored: String,
     /// Commands, each with what it does: `("diskfacts show last", "this again")`.
     pub next: Vec<(String, String)>,
+    /// What a command has to say besides to find the store, ` --store FILE`; empty
+    /// for the usual one.
+    pub store_option: String,
 }
 
 /// The facts of a run: what was measured on what, the figures of each stage,
@@ -31,7 +34,8 @@ pub fn run(run: &Run, closing: &Closing, look: &Look) -> String {
     if let Some(source) = &run.run.source {
         imports::readings(&mut page, source);
     }
-    limits::write(&mut page, &run.run.id, &run.limits);
+    let show = format!("diskfacts show {}{}", run.run.id, closing.store_option);
+    limits::write(&mut page, &show, &run.limits);
     if !run.figures.is_empty() || !run.findings.is_empty() {
         findings::write(&mut page, run);
     }

@@ -35,6 +35,7 @@ fn closing(run: &Run) -> Closing {
                 "what changed since the run before".into(),
             ),
         ],
+        store_option: String::new(),
     }
 }
 
@@ -273,6 +274,19 @@ fn long_commands_stand_on_lines_of_their_own() {
     let text = run(&of, &closing, &PLAIN);
     let end = format!("\n  # this again\n  diskfacts show last {store}\n");
     assert!(text.ends_with(&end), "{text}");
+}
+
+#[test]
+fn the_plan_that_settles_a_limit_is_asked_of_the_store_that_has_the_run() {
+    let mut of = fixtures::healthy();
+    of.limits = diskfacts_facts::limits(&of);
+    let closing = Closing {
+        store_option: " --store other.db".into(),
+        ..Closing::default()
+    };
+    let text = run(&of, &closing, &PLAIN);
+    let show = format!("diskfacts show {} --store other.db \\\n", of.run.id);
+    assert!(text.contains(&show), "{text}");
 }
 
 /// Without the SGR sequences.
