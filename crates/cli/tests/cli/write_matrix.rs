@@ -93,7 +93,9 @@ fn a_folder_is_measured_in_every_mode_and_shown_in_both_styles() {
         .expect_stdout("write-choice")
         .expect_stderr("synced, 64KiB, O_SYNC + O_DIRECT (1 of 1)");
     for line in finished.stdout.lines() {
-        let copied = line.starts_with("Command") || line.contains('`') || line.contains('/');
+        // What is to be typed stays whole.
+        let typed = line.contains('`') || line.trim_start().starts_with("--settle");
+        let copied = line.starts_with("Command") || typed || line.contains('/');
         assert!(line.len() <= 80 || copied, "{line}");
     }
 

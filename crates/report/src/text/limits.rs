@@ -7,6 +7,7 @@
 use super::look::Style;
 use super::page::Page;
 use super::words::{add_once, list};
+use super::wrap::columns;
 use diskfacts_plan::plan::stage_label;
 use diskfacts_record::{Confidence, Limit, StageLimits};
 
@@ -101,7 +102,7 @@ fn write_block(page: &mut Page<'_>, show: &str, block: &Block<'_>) {
         // Two lines, as a shell takes them, because most do not fit into one.
         verbatim(page, &format!("{show} \\"));
         let name = quoted(&label(stage));
-        verbatim(page, &format!("  --settle {name} > settle.toml"));
+        settle(page, &name);
     }
     verbatim(page, &limit.experiment.command);
     row(page, "What to do", &limit.remedy);
@@ -115,6 +116,17 @@ fn quoted(label: &str) -> String {
         label.to_owned()
     } else {
         format!("'{}'", label.replace('\'', "'\\''"))
+    }
+}
+
+/// The rest of the command: the name of a cell of a matrix leaves no room behind it.
+fn settle(page: &mut Page<'_>, name: &str) {
+    let line = format!("  --settle {name} > settle.toml");
+    if COLUMN + columns(&line) <= page.look.columns() {
+        verbatim(page, &line);
+    } else {
+        verbatim(page, &format!("  --settle {name} \\"));
+        verbatim(page, "  > settle.toml");
     }
 }
 

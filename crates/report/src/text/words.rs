@@ -7,6 +7,18 @@ use diskfacts_plan::{
     Rate, SyncMode, Touch, Workload,
 };
 
+/// `one block of every 64`; `None` where none is left out.
+fn strided(pattern: Pattern) -> Option<String> {
+    let Pattern::Stride {
+        skip_blocks, fixed, ..
+    } = pattern
+    else {
+        return None;
+    };
+    let which = if fixed { "every" } else { "some" };
+    Some(format!("one block of {which} {skip_blocks}"))
+}
+
 /// What a workload does, in one phrase:
 /// `4 KiB random reads, direct, queue depth 32`.
 pub fn workload(workload: &Workload) -> String {
@@ -29,16 +41,7 @@ pub fn workload(workload: &Workload) -> String {
         Operation::Modify { percent } => format!("reads ({percent} % written back)"),
     };
     let mut parts = vec![format!("{size} {order} {operation}")];
-    if let Pattern::Stride {
-        skip_blocks, fixed, ..
-    } = workload.pattern
-    {
-        parts.push(if fixed {
-            format!("one block of every {skip_blocks}")
-        } else {
-            format!("one block of some {skip_blocks}")
-        });
-    }
+    parts.extend(strided(workload.pattern));
     parts.extend(
         match workload.sync {
             SyncMode::None => None,
