@@ -57,7 +57,17 @@ fn the_keys_come_in_the_order_of_the_contract() {
     assert_eq!(
         keys,
         [
-            "schema", "run", "machine", "target", "stack", "plan", "trials", "figures", "findings",
+            "schema",
+            "run",
+            "machine",
+            "target",
+            "stack",
+            "plan",
+            "preconditioning",
+            "trials",
+            "figures",
+            "findings",
+            "limits",
             "verdicts"
         ]
     );
