@@ -118,7 +118,7 @@ fn a_trial_that_stands_apart_is_told_with_what_it_came_to() {
     let number = trial.number;
     run.figures[0].outliers = vec![number];
     let of = run.figures[0].iops.trials;
-    let said = format!("\n    1 of {of} trials stands apart: 3.1 MB/s (trial {number})\n");
+    let said = format!("\n    1 of {of} trials stands apart: 3.10 MB/s (trial {number})\n");
     assert!(shown(&run, &PLAIN).contains(&said), "{said}");
 }
 
