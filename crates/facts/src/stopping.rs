@@ -4,7 +4,7 @@
 //! often than it says, because it is also narrow by chance (Anscombe, "Sequential
 //! Estimation", Journal of the Royal Statistical Society B 15, 1953; Chow and Robbins,
 //! Annals of Mathematical Statistics 36, 1965, for the limit of many trials): 95 %
-//! intervals that were stopped by their own width held 92 % of simulated medians. So
+//! intervals that were stopped by their own width held 91 % of simulated medians. So
 //! trials go on until the 99 % interval is as narrow as asked, which takes eight of them
 //! at least, and the 95 % interval that is stated then holds what it says: 93 to 97 %
 //! of simulated runs (`stats/coverage.rs`).
