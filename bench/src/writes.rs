@@ -156,6 +156,7 @@ impl Case<'_> {
             trials: 1,
             time_ns: None,
             until: diskfacts_plan::Until::default(),
+            precondition: Vec::new(),
             stages: vec![diskfacts_plan::Stage {
                 name: "s".to_owned(),
                 about: String::new(),

@@ -115,6 +115,15 @@ pub(crate) enum Style {
     Iostat,
 }
 
+/// How near the median of a stage is to be known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Precision {
+    /// As near as the trials of the plan bring it.
+    Off,
+    /// Half of its 95 % interval, as a share of it, at most.
+    Within(Share),
+}
+
 /// How the page cache is kept from serving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CacheProof {
@@ -160,13 +169,15 @@ pub(crate) struct MeasureArgs {
     /// an empty one (bonnie) [default: drop]
     #[arg(long, value_name = "WAY")]
     pub(crate) cache_proof: Option<CacheProof>,
-    /// How often each stage is done [default: what the plan says]
+    /// How often each stage is done, whatever its precision [default: what the
+    /// plan says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) trials: Option<u32>,
     /// Repeat stages, within the time, until the 95 % interval of the median is
-    /// so near to it on either side: 3% is usual
+    /// so near to it on either side, or off [default: what the plan says; 3%
+    /// for survey]
     #[arg(long, value_name = "SHARE", value_parser = precision, allow_hyphen_values = true)]
-    pub(crate) precision: Option<Share>,
+    pub(crate) precision: Option<Precision>,
     #[arg(long = "for", value_name = "USE", help = help_on_uses())]
     pub(crate) uses: Vec<String>,
     /// How the figures are printed
@@ -483,13 +494,16 @@ fn duration(text: &str) -> Result<u64, String> {
     }
 }
 
-fn precision(text: &str) -> Result<Share, String> {
+fn precision(text: &str) -> Result<Precision, String> {
+    if text == "off" {
+        return Ok(Precision::Off);
+    }
     match Share::parse(text) {
         Ok(share) if share.is_zero() => {
             Err("0% is reached by no number of trials; 3% is usual".to_owned())
         }
-        Ok(share) => Ok(share),
-        Err(_) => Err("write a number above 0, up to 100, and %, as in 3%".to_owned()),
+        Ok(share) => Ok(Precision::Within(share)),
+        Err(_) => Err("write a number above 0, up to 100, and %, as in 3%, or off".to_owned()),
     }
 }
 

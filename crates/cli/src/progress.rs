@@ -22,6 +22,8 @@ pub(crate) struct Display {
     lines: Option<Lines>,
     /// How often each stage is done.
     trials: u32,
+    /// Stages that are measured; those behind them are done before.
+    measured: usize,
     /// Whether trials get a line where there is no terminal.
     says: bool,
 }
@@ -32,6 +34,8 @@ struct Lines {
     stages: Vec<ProgressBar>,
     /// Which of these belongs to each stage of the plan.
     line_of: Vec<usize>,
+    /// Stages that are measured; those behind them are done before.
+    measured: usize,
     /// All stages together.
     total: ProgressBar,
 }
@@ -59,11 +63,13 @@ impl Lines {
     }
 }
 
-/// The names of the stages, each once, and which of them each stage has.
+/// The names of the stages, each once, and which of them each stage has; behind them
+/// what is done before the trials.
 fn names_of(plan: &Plan) -> (Vec<String>, Vec<usize>) {
     let mut names: Vec<String> = Vec::new();
     let mut line_of = Vec::with_capacity(plan.stages.len());
-    for stage in &plan.stages {
+    let before = plan.precondition.iter().map(|work| &work.stage);
+    for stage in plan.stages.iter().chain(before) {
         let name = clean(&stage.name);
         let known = names.iter().position(|known| *known == name);
         line_of.push(known.unwrap_or(names.len()));
@@ -98,16 +104,22 @@ impl Display {
             let trials = u64::from(plan.trials);
             let stages: Vec<_> = names.iter().map(|name| line(name, trials)).collect();
             let total = line(TOTAL, trials);
+            let measured = plan.stages.len();
+            for (work, line) in plan.precondition.iter().zip(&line_of[measured..]) {
+                stages[*line].set_length(u64::from(work.at_most()));
+            }
             Lines {
                 all,
                 stages,
                 line_of,
+                measured,
                 total,
             }
         });
         let mut display = Self {
             lines,
             trials: 0,
+            measured: plan.stages.len(),
             says: true,
         };
         display.set_trials(plan.trials);
@@ -120,6 +132,7 @@ impl Display {
         Self {
             lines: None,
             trials: 0,
+            measured: 0,
             says: false,
         }
     }
@@ -130,10 +143,13 @@ impl Display {
         self.trials = trials;
         if let Some(lines) = &self.lines {
             for (line, bar) in lines.stages.iter().enumerate() {
-                let cells = lines.line_of.iter().filter(|of| **of == line).count() as u64;
-                bar.set_length(u64::from(trials) * cells);
+                let of_stages = lines.line_of.iter().take(lines.measured);
+                let cells = of_stages.filter(|of| **of == line).count() as u64;
+                if cells > 0 {
+                    bar.set_length(u64::from(trials) * cells);
+                }
             }
-            let all = u64::from(trials) * lines.line_of.len() as u64;
+            let all = u64::from(trials) * lines.measured as u64;
             lines.total.set_length(all);
         }
     }
@@ -215,6 +231,10 @@ impl Display {
         bar.set_message("preparing");
         let left = |elapsed: Duration| {
             let elapsed_ns = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
+            if watched.stage >= lines.measured {
+                lines.total.set_message("come after this");
+                return;
+            }
             let left_ns = watched.left_ns.saturating_sub(elapsed_ns);
             lines
                 .total
@@ -249,13 +269,17 @@ impl Display {
         let said = now(trial.iops, blocks.then_some(trial.workload.block_size));
         let Some(lines) = &self.lines else {
             if self.says {
-                say(&format!(
-                    "trial {}: {} ({} of {}): {said}",
-                    trial.order,
-                    label(trial),
-                    trial.number,
-                    self.trials
-                ));
+                let (label, number) = (label(trial), trial.number);
+                if stage < self.measured {
+                    let (order, of) = (trial.order, self.trials);
+                    say(&format!(
+                        "trial {order}: {label} ({number} of {of}): {said}"
+                    ));
+                } else {
+                    say(&format!(
+                        "before the trials: {label} (round {number}): {said}"
+                    ));
+                }
             }
             return;
         };
@@ -263,7 +287,9 @@ impl Display {
             bar.inc(1);
             bar.set_message(said);
         }
-        lines.total.inc(1);
+        if stage < self.measured {
+            lines.total.inc(1);
+        }
     }
 
     /// Takes the lines away: what follows says all of it better.

@@ -1,6 +1,6 @@
 //! Runs to try rules on: a healthy one, and ways to plant one flaw in it.
 
-use diskfacts_plan::{CacheMode, Operation, Plan, SyncMode, Workload, WriteMode};
+use diskfacts_plan::{CacheMode, Operation, Plan, SyncMode, Until, Workload, WriteMode};
 use diskfacts_record::evidence::{
     ClockEvidence, DeviceCounters, EngineEvidence, Evidence, Intervals, Issued, Pressure,
     ProcessIo, Residency, ResidencyMethod,
@@ -219,6 +219,7 @@ pub(crate) fn healthy() -> Run {
 pub(crate) fn on(stack: Stack) -> Run {
     let mut plan = diskfacts_plan::builtin::plan("survey").expect("survey is built in");
     plan.trials = 5;
+    plan.until = Until::default();
     run_of(plan, stack)
 }
 
@@ -263,6 +264,7 @@ fn run_with(plan: Plan, stack: Stack, operations_max: f64) -> Run {
         },
         stack,
         plan,
+        preconditioning: Vec::new(),
         trials,
         figures: Vec::new(),
         findings: Vec::new(),

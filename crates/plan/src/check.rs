@@ -5,6 +5,7 @@
 //! to mend a plan one run at a time.
 
 mod content;
+mod precondition;
 mod together;
 
 use crate::plan::{Amount, Plan, Stage};
@@ -539,8 +540,15 @@ impl Plan {
                 problem("stage", "the plan has none; begin one with [[stage]]"),
             ));
         }
-        for (i, stage) in self.stages.iter().enumerate() {
-            if self.stages[..i]
+        for work in &self.precondition {
+            let label = work.stage.label();
+            let problems = precondition::problems(work).into_iter();
+            found.extend(problems.map(|problem| (label.clone(), problem)));
+        }
+        let before = self.precondition.iter().map(|work| &work.stage);
+        let stages: Vec<&Stage> = before.chain(&self.stages).collect();
+        for (i, stage) in stages.iter().enumerate() {
+            if stages[..i]
                 .iter()
                 .any(|other| other.name == stage.name && other.settings == stage.settings)
             {

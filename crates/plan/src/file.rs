@@ -6,6 +6,7 @@
 
 mod fields;
 mod files;
+mod precondition;
 mod vary;
 
 use crate::plan::{Amount, Plan, Stage, Until};
@@ -125,9 +126,15 @@ pub fn parse(text: &str) -> Result<Plan, FileError> {
         steady: top.flag("steady")?.unwrap_or(false),
         trials_max: top.number("trials_max")?,
     };
+    let mut preconditions = Vec::new();
+    for table in top.tables("precondition")? {
+        preconditions.extend(precondition::read(table)?);
+    }
     let mut stages = Vec::new();
     for table in top.tables("stage")? {
-        stages.extend(cells(table)?);
+        for (stage, full) in cells(table, "a stage", full)? {
+            stages.push(Stage { full, ..stage });
+        }
     }
     top.finish("a plan")?;
     if !name
@@ -146,6 +153,7 @@ pub fn parse(text: &str) -> Result<Plan, FileError> {
         trials,
         time_ns,
         until,
+        precondition: preconditions,
         stages,
     })
 }
@@ -159,8 +167,12 @@ fn precision(top: &mut Fields<'_>) -> Result<Option<Share>, FileError> {
 }
 
 /// The stage of a table or, when something is varied in it, one for each cell of
-/// the matrix.
-fn cells(mut table: Fields<'_>) -> Result<Vec<Stage>, FileError> {
+/// the matrix; each with what `more` reads beside the keys of a workload.
+fn cells<T>(
+    mut table: Fields<'_>,
+    of_what: &str,
+    more: impl Fn(&mut Fields<'_>) -> Result<T, FileError>,
+) -> Result<Vec<(Stage, T)>, FileError> {
     let name = table.required_text("name")?;
     let about = table.text("about")?.unwrap_or_default();
     let settings = table.texts("settings")?;
@@ -168,21 +180,28 @@ fn cells(mut table: Fields<'_>) -> Result<Vec<Stage>, FileError> {
     for cell in vary::cells(table)? {
         let (mut table, varied) = (cell.table, cell.settings);
         let workload = workload(&mut table)?;
-        let full = Amount {
-            bytes: table.size("full_bytes")?,
-            operations: table.number("full_operations")?,
-            fraction: table.number("full_fraction")?,
-        };
-        table.finish("a stage")?;
-        stages.push(Stage {
+        let more = more(&mut table)?;
+        table.finish(of_what)?;
+        let stage = Stage {
             name: name.clone(),
             about: about.clone(),
             workload,
             settings: settings.clone().into_iter().chain(varied).collect(),
-            full: (full != Amount::default()).then_some(full),
-        });
+            full: None,
+        };
+        stages.push((stage, more));
     }
     Ok(stages)
+}
+
+/// How much a stage does in full.
+fn full(table: &mut Fields<'_>) -> Result<Option<Amount>, FileError> {
+    let full = Amount {
+        bytes: table.size("full_bytes")?,
+        operations: table.number("full_operations")?,
+        fraction: table.number("full_fraction")?,
+    };
+    Ok((full != Amount::default()).then_some(full))
 }
 
 fn operation(table: &mut Fields<'_>) -> Result<Operation, FileError> {
@@ -389,29 +408,37 @@ pub fn print(plan: &Plan) -> String {
     if let Some(most) = plan.until.trials_max {
         let _ = writeln!(out, "trials_max = {most}");
     }
+    precondition::print(&mut out, &plan.precondition);
     for stage in &plan.stages {
-        let _ = writeln!(out, "\n[[stage]]\nname = {}", quoted(&stage.name));
-        if !stage.about.is_empty() {
-            let _ = writeln!(out, "about = {}", quoted(&stage.about));
-        }
-        print_workload(&mut out, &stage.workload);
-        let full = stage.full.unwrap_or_default();
-        if let Some(bytes) = full.bytes {
-            let _ = writeln!(out, "full_bytes = \"{}\"", units::exact_size(bytes));
-        }
-        if let Some(operations) = full.operations {
-            let _ = writeln!(out, "full_operations = {operations}");
-        }
-        if let Some(fraction) = full.fraction {
-            let _ = writeln!(out, "full_fraction = {fraction}");
-        }
-        print_settings(&mut out, &stage.settings);
-        if let Some(beside) = &stage.workload.beside {
-            out.push_str("[stage.beside]\n");
-            print_workload(&mut out, beside);
-        }
+        print_stage(&mut out, "stage", stage, |out| {
+            let full = stage.full.unwrap_or_default();
+            if let Some(bytes) = full.bytes {
+                let _ = writeln!(out, "full_bytes = \"{}\"", units::exact_size(bytes));
+            }
+            if let Some(operations) = full.operations {
+                let _ = writeln!(out, "full_operations = {operations}");
+            }
+            if let Some(fraction) = full.fraction {
+                let _ = writeln!(out, "full_fraction = {fraction}");
+            }
+        });
     }
     out
+}
+
+/// A table of the list `list`; `more` prints its keys that are not of a workload.
+fn print_stage(out: &mut String, list: &str, stage: &Stage, more: impl FnOnce(&mut String)) {
+    let _ = writeln!(out, "\n[[{list}]]\nname = {}", quoted(&stage.name));
+    if !stage.about.is_empty() {
+        let _ = writeln!(out, "about = {}", quoted(&stage.about));
+    }
+    print_workload(out, &stage.workload);
+    more(out);
+    print_settings(out, &stage.settings);
+    if let Some(beside) = &stage.workload.beside {
+        let _ = writeln!(out, "[{list}.beside]");
+        print_workload(out, beside);
+    }
 }
 
 /// A TOML key in quotes, which takes no more than one line.

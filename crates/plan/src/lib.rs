@@ -23,6 +23,7 @@ pub mod file;
 pub mod files;
 pub mod pattern;
 pub mod plan;
+pub mod precondition;
 pub mod rng;
 pub mod share;
 pub mod units;
@@ -34,6 +35,7 @@ pub use check::{Constraints, Problem};
 pub use dd::{Copying, Dd};
 pub use files::Files;
 pub use plan::{Amount, Plan, Stage, Until};
+pub use precondition::Precondition;
 pub use share::Share;
 pub use workload::{
     Arrivals, BufferAlignment, CacheMode, EngineChoice, IoContext, On, Operation, Pattern, Pool,

@@ -1,5 +1,6 @@
 //! A plan: which stages to run, how often, in the words of its file.
 
+use crate::precondition::Precondition;
 use crate::share::Share;
 use crate::workload::{Stop, Workload};
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,9 @@ pub struct Plan {
     /// Until when stages are repeated beyond `trials`.
     #[serde(default)]
     pub until: Until,
+    /// What is done on the target before the first trial, in this order.
+    #[serde(default)]
+    pub precondition: Vec<Precondition>,
     /// The stages, in the order in which they are reported.
     pub stages: Vec<Stage>,
 }

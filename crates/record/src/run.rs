@@ -28,6 +28,9 @@ pub struct Run {
     pub stack: Stack,
     /// What was to be done.
     pub plan: Plan,
+    /// What was done on the target before the first trial, in order; it is in no figure.
+    #[serde(default)]
+    pub preconditioning: Vec<Preconditioning>,
     /// What was done, in order.
     pub trials: Vec<Trial>,
     /// Figures of each stage over its trials; computed from `trials`.
@@ -42,6 +45,27 @@ pub struct Run {
     /// How it does for known uses; computed.
     #[serde(default)]
     pub verdicts: Vec<Verdict>,
+}
+
+/// Work that was done before the first trial, to bring the target into the state in
+/// which it was to be measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Preconditioning {
+    /// Its name in the plan.
+    pub name: String,
+    /// What was varied, by name.
+    #[serde(default)]
+    pub settings: BTreeMap<String, String>,
+    /// Whether its last five rounds were steady by the rule of SNIA; absent where that
+    /// was not asked for.
+    pub steady: Option<bool>,
+    /// Sum over its rounds, without what was done around them.
+    pub seconds: f64,
+    /// Bytes read and written, over its rounds.
+    pub bytes: u64,
+    /// Its rounds, numbered from 1, as trials; without their histograms when they were
+    /// stored.
+    pub rounds: Vec<Trial>,
 }
 
 /// Who, when and how.

@@ -11,6 +11,7 @@
 //! the terminal shows.
 
 mod advise;
+mod apart;
 mod compare;
 mod copy;
 mod devices;

@@ -243,6 +243,7 @@ fn document(run: &Run) -> Result<String, Error> {
         target: run.target.clone(),
         stack: run.stack.clone(),
         plan: run.plan.clone(),
+        preconditioning: run.preconditioning.clone(),
         trials: Vec::new(),
         figures: run.figures.clone(),
         findings: run.findings.clone(),

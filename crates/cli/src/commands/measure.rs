@@ -1,14 +1,14 @@
 //! `diskfacts measure TARGET`: the main job.
 
 use super::print;
-use crate::args::{Common, MeasureArgs, Style};
+use crate::args::{Common, MeasureArgs, Precision, Style};
 use crate::exit::{Exit, Failure, OrFail, say};
 use crate::session::{self, Ended, Request};
 use crate::signals::Signals;
 use crate::{look, storing};
 use anyhow::Context;
 use diskfacts_facts::uses;
-use diskfacts_plan::{Plan, builtin, file};
+use diskfacts_plan::{Plan, Until, builtin, file};
 use diskfacts_record::{Outcome, Run, Status, TargetKind};
 use diskfacts_report::text::Closing;
 use diskfacts_report::{json, text};
@@ -28,12 +28,8 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
     let mut plan = select(plan(&args.plan)?, &args.stages)?;
     if let Some(trials) = args.trials {
         plan.trials = trials;
-        // What is asked for here is not to be refused for what the plan allows.
-        plan.until.trials_max = plan.until.trials_max.map(|most| most.max(trials));
     }
-    if args.precision.is_some() {
-        plan.until.precision = args.precision;
-    }
+    plan.until = until(plan.until, args.trials, args.precision);
     if args.full && !plan.in_full() {
         return Err(Failure::wrong_call(format!(
             "--full is for plans whose stages have full_bytes, full_operations or full_fraction, and {} has none; `diskfacts plans write-matrix` has",
@@ -67,6 +63,31 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
     };
     print(&text)?;
     Ok(conclude(ended, &args.uses, args.style, common))
+}
+
+/// Until when stages are repeated. A number of trials alone is the number of trials that
+/// are made; beside a precision it is the least of them.
+fn until(of_plan: Until, trials: Option<u32>, precision: Option<Precision>) -> Until {
+    let mut until = match (trials, precision) {
+        (Some(_), None) => Until::default(),
+        (_, None) => of_plan,
+        (_, Some(Precision::Off)) => Until {
+            precision: None,
+            ..of_plan
+        },
+        (_, Some(Precision::Within(share))) => Until {
+            precision: Some(share),
+            ..of_plan
+        },
+    };
+    if !until.is_adaptive() {
+        return Until::default();
+    }
+    // What is asked for here is not to be refused for what the plan allows.
+    until.trials_max = until
+        .trials_max
+        .map(|most| most.max(trials.unwrap_or_default()));
+    until
 }
 
 /// Says on standard error what the figures leave unsaid, and how the run ended.
@@ -280,4 +301,35 @@ fn check_uses(asked: &[String]) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use diskfacts_plan::Share;
+
+    #[test]
+    fn a_number_of_trials_or_off_ends_the_precision_of_a_plan() {
+        let share = |text| Share::parse(text).unwrap();
+        let of_plan = Until {
+            precision: Some(share("3%")),
+            steady: false,
+            trials_max: Some(30),
+        };
+        assert_eq!(until(of_plan, None, None), of_plan);
+        assert_eq!(until(of_plan, Some(5), None), Until::default());
+        assert_eq!(until(of_plan, None, Some(Precision::Off)), Until::default());
+        let one = Some(Precision::Within(share("1%")));
+        let asked = until(of_plan, Some(40), one);
+        assert_eq!(
+            (asked.precision, asked.trials_max),
+            (Some(share("1%")), Some(40))
+        );
+        let steady = Until {
+            steady: true,
+            ..of_plan
+        };
+        let asked = until(steady, None, Some(Precision::Off));
+        assert!(asked.steady && asked.precision.is_none(), "{asked:?}");
+    }
 }

@@ -49,6 +49,7 @@ pub(super) fn fit(
         }
         false
     });
+    fit_precondition(&mut plan, measured, &mut refused);
     let refused = refused.sentences(&constraints);
     let impossible = impossible.sentences(&constraints);
     if plan.stages.is_empty() || (!built_in && !refused.is_empty()) {
@@ -75,6 +76,36 @@ pub(super) fn fit(
             .map(|problem| format!("Left out {problem}.")),
     );
     Ok((plan, notes))
+}
+
+/// Makes definite what is done before the trials. Nothing of it is left out: what was
+/// measured then would be something else than the plan says.
+fn fit_precondition(plan: &mut Plan, measured: &Measured, refused: &mut Refused) {
+    let constraints = measured.constraints();
+    for work in &mut plan.precondition {
+        let stage = &mut work.stage;
+        stage.workload.resolve(constraints.size);
+        let problems = stage.workload.problems_on(&constraints);
+        if problems.is_empty() {
+            make_definite(&mut stage.workload, constraints.size);
+        }
+        for problem in problems {
+            refused.add(stage, &problem, &constraints);
+        }
+        if let Some(problem) = needs_real_time(&stage.workload, measured) {
+            refused.say(stage, &problem);
+        }
+        if !measured.target.writable {
+            let path = &measured.target.path;
+            refused.say(
+                stage,
+                &format!(
+                    "it writes before the trials, and {path} is only read; if what it holds may \
+                     be destroyed, add --destroy-data-on {path}"
+                ),
+            );
+        }
+    }
 }
 
 /// What stands against the stages of a plan. The cells of a matrix often share a

@@ -8,6 +8,7 @@ mod fit;
 mod leftovers;
 #[cfg(test)]
 mod planted;
+mod precondition;
 mod schedule;
 mod trial;
 mod values;
@@ -149,7 +150,10 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     let stopped = trials(
         &mut run,
         &mut measured,
-        &mut |id, trial| store.add_trial(id, trial).or_failed(),
+        &mut |run, trial| match trial {
+            Some(trial) => store.add_trial(&run.run.id, trial).or_failed(),
+            None => store.finish(run).or_failed(),
+        },
         signals,
         &mut display,
         began,
@@ -167,16 +171,16 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
 }
 
 fn wanted<'a>(request: &Request<'a>, seed: u64) -> Result<Wanted<'a>, Failure> {
-    let stages = &request.plan.stages;
+    let plan = &request.plan;
+    let mut stages = plan.stages.iter();
     Ok(Wanted {
         given: request.target,
         size: request
             .size
             .or(cache_proof::size(request.cache_proof, request.target)?),
         looped: request.looped,
-        writes: stages
-            .iter()
-            .any(|s| s.workload.writes_anything() && !s.workload.operation.on_files()),
+        writes: !plan.precondition.is_empty()
+            || stages.any(|s| s.workload.writes_anything() && !s.workload.operation.on_files()),
         destroy_data_on: request.destroy_data_on,
         seed,
     })
@@ -240,6 +244,7 @@ fn begun(started: Timestamp, seed: u64, target: &Target, stack: Stack, plan: Pla
         target: target.clone(),
         stack,
         plan,
+        preconditioning: Vec::new(),
         trials: Vec::new(),
         figures: Vec::new(),
         findings: Vec::new(),
@@ -248,19 +253,33 @@ fn begun(started: Timestamp, seed: u64, target: &Target, stack: Stack, plan: Pla
     }
 }
 
-/// Does the trials of a run within its budget and gives each to `keep`; sets
-/// the status of the run. Says how to exit, when a signal ended them.
+/// Keeps what a run has so far: this trial, or what was done before the trials.
+type Keep<'a> = dyn FnMut(&Run, Option<&Trial>) -> Result<(), Failure> + 'a;
+
+/// Preconditions the target, does the trials of a run within its budget and gives each
+/// to `keep`; sets the status of the run. Says how to exit, when a signal ended them.
 fn trials(
     run: &mut Run,
     measured: &mut Measured,
-    keep: &mut dyn FnMut(&str, &Trial) -> Result<(), Failure>,
+    keep: &mut Keep<'_>,
     signals: &Signals,
     display: &mut Display,
     began: Instant,
 ) -> Option<Exit> {
     let stack = run.stack.clone();
     let time_ns = run.run.budget_ns.unwrap_or(0);
-    let elapsed_ns = measured.elapsed_ns(began);
+    let before_ns = measured.elapsed_ns(began);
+    let (mut failed, mut broken) = match precondition::run(run, measured, &stack, signals, display)
+    {
+        Ok(failed) => (failed, None),
+        Err(error) => (false, Some(error)),
+    };
+    if !run.preconditioning.is_empty() && broken.is_none() {
+        broken = keep(run, None).err();
+    }
+    // It takes what time it needs; that of the plan is for the trials.
+    let apart_ns = measured.elapsed_ns(began).saturating_sub(before_ns);
+    let elapsed_ns = before_ns;
     let mut schedule = Schedule::new(
         &run.plan,
         turns(&stack),
@@ -270,22 +289,21 @@ fn trials(
     let mut rounds = schedule.rounds();
     display.set_trials(rounds);
     let foreseen = schedule.note();
-    let mut failed = false;
-    let mut broken = None;
-    while let Some(next) = schedule.next(measured.elapsed_ns(began)) {
-        if signals.came().is_some() {
+    while let Some(next) = schedule.next(measured.elapsed_ns(began).saturating_sub(apart_ns)) {
+        if signals.came().is_some() || broken.is_some() {
             break;
         }
         if next.number > rounds {
             rounds = next.number;
             display.set_trials(rounds);
         }
-        match trial::run(&next, &run.plan, measured, &stack, signals, display).or_failed() {
+        let stage = &run.plan.stages[next.stage];
+        match trial::run(&next, stage, measured, &stack, signals, display).or_failed() {
             Ok(trial) if signals.came().is_none() => {
                 failed |= trial.errors > 0;
                 // Seconds of a trial are far below what a float holds exactly.
                 schedule.took((trial.seconds * 1e9) as u64, trial.iops);
-                broken = keep(&run.run.id, &trial).err();
+                broken = keep(run, Some(&trial)).err();
                 display.trial_ended(next.stage, &trial);
                 run.trials.push(trial);
             }

@@ -9,6 +9,7 @@ mod limits;
 mod limits_host;
 mod matrix;
 mod positions;
+mod precondition;
 mod requests;
 mod seeds;
 mod setup;

@@ -6,15 +6,17 @@
 //! with a full amount that was not asked for, which may end before.
 //!
 //! A plan may ask for more than a number of trials: for a precision, or for steadiness
-//! (`diskfacts_facts::stopping`). Then the rounds that are made in any case get half of
-//! the time, and what is left goes to the stages that have not reached it, in further
-//! rounds with trials as long as before. A stage that has reached it is done.
+//! (`diskfacts_facts::stopping`). Then the rounds that are made in any case get two
+//! thirds of the time, or as much more as their shortest trials need, and what is left goes to the
+//! stages that have not reached it, in further rounds ([`further`]). A stage that has
+//! reached it is done.
 //!
 //! What writes anywhere on a disk that turns, and never syncs, leaves a cache
 //! full of blocks that the disk writes back one by one: half a minute for what
 //! took a second. Such stages come after the rounds of the others, in rounds of
 //! their own, so that the time that they cost is theirs.
 
+mod further;
 mod rule;
 
 use diskfacts_facts::stopping;
@@ -83,8 +85,13 @@ pub(super) struct Schedule {
     plan: Plan,
     /// Nanoseconds that are kept for further rounds.
     held_ns: u64,
-    /// Whether further rounds have begun.
-    further: bool,
+    /// Trials of a further round, in reverse order; they come before those that are
+    /// pending.
+    further: Vec<(usize, u32)>,
+    /// Whether the stages that are not late have had theirs before the late ones.
+    early_is_over: bool,
+    /// Nanoseconds that these left to the late ones.
+    kept_for_late_ns: Option<u64>,
     rng: Rng,
 }
 
@@ -99,12 +106,15 @@ impl Schedule {
     ) -> Self {
         let rules = rules_of(plan, disk_turns);
         let left_ns = total_ns.saturating_sub(elapsed_ns);
+        let asked_rounds = stopping::trials_min(plan);
         let held_ns = if plan.until.is_adaptive() {
-            left_ns / 2
+            let (sharing, given_ns) = sharing_and_given(&rules);
+            let round_ns = (sharing * LEAST_NS).saturating_add(given_ns);
+            let least_ns = round_ns.saturating_mul(u64::from(asked_rounds));
+            left_ns.saturating_sub(least_ns).min(left_ns / 3)
         } else {
             0
         };
-        let asked_rounds = stopping::trials_min(plan);
         let rounds = rounds(&rules, asked_rounds, left_ns - held_ns);
         let missing_ns = shortest_round_ns(&rules).saturating_sub(left_ns);
         let mut rng = Rng::new(seed);
@@ -136,7 +146,9 @@ impl Schedule {
             order: 0,
             plan: plan.clone(),
             held_ns,
-            further: false,
+            further: Vec::new(),
+            early_is_over: false,
+            kept_for_late_ns: None,
             rng,
         }
     }
@@ -190,27 +202,33 @@ impl Schedule {
     pub(super) fn next(&mut self, elapsed_ns: u64) -> Option<Next> {
         self.learn(elapsed_ns);
         let left_ns = self.total_ns.saturating_sub(elapsed_ns);
-        let (stage, number) = loop {
+        let (stage, number, is_further) = loop {
+            if let Some((stage, number)) = self.further.pop() {
+                break (stage, number, true);
+            }
             let Some((stage, number)) = self.pending.last().copied() else {
-                if self.add_round(left_ns) {
+                if self.add_round(left_ns, false) {
                     continue;
                 }
                 return None;
             };
-            if self.is_reached(stage) {
-                self.pending.pop();
+            let round = (self.is_late(stage), number);
+            if round.0 && !self.early_is_over {
+                // What the late stages leave would take the time of the others.
+                let kept_ns = left_ns.saturating_sub(self.held_ns);
+                let kept_ns = *self.kept_for_late_ns.get_or_insert(kept_ns);
+                if !self.add_round(left_ns.saturating_sub(kept_ns), true) {
+                    self.early_is_over = true;
+                    self.held_ns = 0;
+                }
                 continue;
             }
-            if self.further {
-                break (stage, number);
-            }
-            let round = (self.is_late(stage), number);
             if round == self.round {
-                break (stage, number);
+                break (stage, number, false);
             }
             if number == 1 || self.fits_another(round, left_ns) {
                 self.round = round;
-                break (stage, number);
+                break (stage, number, false);
             }
             // The late stages have at least one round of theirs.
             let rules = &self.rules;
@@ -219,7 +237,7 @@ impl Schedule {
         };
         let share_ns = match self.rules[stage].turn {
             // As long as before: shorter trials would be others.
-            _ if self.further => self.rules[stage].share_ns,
+            _ if is_further => self.rules[stage].share_ns,
             Turn::Early => self.share_ns(left_ns),
             Turn::Late { .. } => match self.late_share_ns {
                 Some(share_ns) => share_ns,
@@ -229,7 +247,9 @@ impl Schedule {
         let given_ns = self.pending.iter();
         let given_ns = given_ns.filter_map(|(stage, _)| self.rules[*stage].given_ns());
         let given_ns: u64 = given_ns.sum();
-        self.pending.pop();
+        if !is_further {
+            self.pending.pop();
+        }
         let rule = &mut self.rules[stage];
         rule.begun += 1;
         rule.share_ns = share_ns;
@@ -287,82 +307,6 @@ impl Schedule {
 }
 
 impl Schedule {
-    /// Whether a stage has all that its plan asks for.
-    fn is_reached(&self, stage: usize) -> bool {
-        stopping::is_reached(&self.plan, &self.rules[stage].rates)
-    }
-
-    /// Puts one more trial of each stage that needs it behind those that were made, as
-    /// far as they fit into the time; answers whether there is any.
-    fn add_round(&mut self, left_ns: u64) -> bool {
-        if !self.plan.until.is_adaptive() {
-            return false;
-        }
-        let most = stopping::trials_max(&self.plan);
-        let mut stages: Vec<usize> = (0..self.rules.len())
-            .filter(|stage| self.rules[*stage].begun < most && !self.is_reached(*stage))
-            .collect();
-        shuffle(&mut stages, &mut self.rng);
-        stages.sort_by_key(|stage| self.rules[*stage].turn);
-        let mut left_ns = left_ns.saturating_sub(self.owed_ns());
-        stages.retain(|stage| {
-            let rule = &self.rules[*stage];
-            let needs_ns = rule.last_ns.saturating_add(rule.around_ns);
-            let fits = needs_ns <= left_ns;
-            if fits {
-                left_ns -= needs_ns;
-            }
-            fits
-        });
-        let trials = stages.into_iter().rev();
-        self.pending = trials
-            .map(|stage| (stage, self.rules[stage].begun + 1))
-            .collect();
-        self.further = true;
-        !self.pending.is_empty()
-    }
-
-    /// A sentence at the end: which stages have what the plan asks for, and why the
-    /// others have not.
-    pub(super) fn reached(&self) -> Option<String> {
-        if !self.plan.until.is_adaptive() {
-            return None;
-        }
-        let mut asked = Vec::new();
-        if let Some(precision) = self.plan.until.precision {
-            asked.push(format!("medians within {precision} at 95 %"));
-        }
-        if self.plan.until.steady {
-            asked.push("five steady rounds".to_owned());
-        }
-        let of = self.rules.len();
-        let missing: Vec<usize> = (0..of).filter(|stage| !self.is_reached(*stage)).collect();
-        let asked = asked.join(" and ");
-        if missing.is_empty() {
-            return Some(format!("Asked for {asked}: every stage has it."));
-        }
-        let most = stopping::trials_max(&self.plan);
-        let told: Vec<String> = missing
-            .iter()
-            .map(|stage| {
-                let rule = &self.rules[*stage];
-                let half = stopping::half_width(&rule.rates)
-                    .map_or_else(String::new, |half| format!(", within {:.1}%", half * 100.0));
-                let why = if rule.begun >= most {
-                    "no more were allowed"
-                } else {
-                    "the time was over"
-                };
-                format!("{} ({} trials{half}: {why})", rule.name, rule.rates.len())
-            })
-            .collect();
-        Some(format!(
-            "Asked for {asked}: {} of {of} stages have it, and not {}.",
-            of - missing.len(),
-            told.join(", ")
-        ))
-    }
-
     fn is_late(&self, stage: usize) -> bool {
         self.rules[stage].turn.is_late()
     }

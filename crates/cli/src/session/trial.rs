@@ -8,7 +8,7 @@ use crate::target::{Measured, Medium, OpenFile};
 use diskfacts_engine::files::run_file_trial;
 use diskfacts_engine::{Progress, Trial as Doing, TrialError, TrialOutcome, run_trial};
 use diskfacts_facts::layers;
-use diskfacts_plan::{CacheMode, On, Pattern, Plan, Stage, Workload};
+use diskfacts_plan::{CacheMode, On, Pattern, Stage, Workload};
 use diskfacts_record::evidence::Beside;
 use diskfacts_record::{Cpu, Evidence, Latency, Stack, Target, Trial};
 use std::path::Path;
@@ -16,13 +16,12 @@ use std::path::Path;
 /// Does one trial.
 pub(super) fn run(
     next: &Next,
-    plan: &Plan,
+    stage: &Stage,
     measured: &mut Measured,
     stack: &Stack,
     signals: &Signals,
     display: &Display,
 ) -> Result<Trial, TrialError> {
-    let stage = &plan.stages[next.stage];
     let mut workload = Workload {
         stop: next.stop,
         ..stage.workload.clone()

@@ -251,3 +251,68 @@ fn the_survey_as_it_is_printed_is_a_plan_file_that_measures() {
     assert!(trials(&document).len() >= 10);
     assert!(!Path::new("my.toml").exists());
 }
+
+/// A file of 8 MiB that is written twice, and then anywhere, before it is read.
+const PRECONDITIONED: &str = r#"
+name = "aged"
+trials = 2
+
+[[precondition]]
+name = "fill"
+operation = "write"
+pattern = "sequential"
+block_size = "64KiB"
+rounds = 2
+
+[[precondition]]
+name = "age"
+operation = "write"
+block_size = "4KiB"
+operations = 100
+steady = true
+rounds_max = 6
+
+[[stage]]
+name = "read"
+operation = "read"
+block_size = "4KiB"
+operations = 200
+"#;
+
+#[test]
+fn what_a_plan_does_before_its_trials_is_stored_and_in_no_figure() {
+    let case = Case::new();
+    let measured = with_plan(&case, PRECONDITIONED).run();
+    measured
+        .expect_code(0)
+        .expect_stderr("before the trials: fill (round 2): ")
+        .expect_stderr("trial 1: read (1 of 2)")
+        .expect_stdout("Before the trials: fill, 2 rounds, 16 MiB in ")
+        .expect_stdout("before them fill and age");
+    let document = case.last();
+    let done = document["preconditioning"].as_array().expect("a list");
+    let of = |place: usize, key: &str| done[place][key].clone();
+    assert_eq!(
+        (of(0, "name"), of(0, "bytes")),
+        ("fill".into(), (16 << 20).into())
+    );
+    assert_eq!(of(0, "steady"), serde_json::Value::Null);
+    assert!(of(1, "steady").is_boolean(), "{done:?}");
+    let rounds = of(1, "rounds").as_array().expect("a list").len();
+    assert!((5..=6).contains(&rounds), "{rounds}");
+    assert_eq!(trials(&document).len(), 2);
+    let figures = document["figures"].as_array().expect("a list");
+    assert_eq!((figures.len(), &figures[0]["stage"]), (1, &"read".into()));
+}
+
+#[test]
+fn what_is_only_read_is_not_measured_without_what_comes_before() {
+    let case = Case::new();
+    let plan = case.text_file("plan.toml", PRECONDITIONED);
+    let file = case.data_file("old", 8 << 20);
+    let measure = case.diskfacts(["measure", "--plan"]).args([&plan, &file]);
+    case.refuses(
+        &measure,
+        &["fill: it writes before the trials", "--destroy-data-on"],
+    );
+}

@@ -3,7 +3,7 @@
 use super::cells::{Cell, Pair};
 use super::comparable::{is_known, layers, span};
 use super::{Selection, workload};
-use crate::words::percent;
+use crate::words::{count, percent};
 use diskfacts_plan::units::{show_duration, show_size};
 use diskfacts_record::comparison::Condition;
 use diskfacts_record::{BlockDevice, DeviceKind, Run, Stack, TargetKind};
@@ -40,8 +40,27 @@ fn filesystem(stack: &Stack) -> Option<String> {
     Some(format!("{} ({})", filesystem.kind, options.join(", ")))
 }
 
+/// `fill (2 rounds), age (7 rounds, steady)`, or `nothing`.
+fn before_the_trials(run: &Run) -> String {
+    let told = run.preconditioning.iter().map(|done| {
+        let steady = match done.steady {
+            None => "",
+            Some(true) => ", steady",
+            Some(false) => ", not steady",
+        };
+        let rounds = count(done.rounds.len() as u64, "round");
+        format!("{} ({rounds}{steady})", done.name)
+    });
+    let told: Vec<String> = told.collect();
+    if told.is_empty() {
+        "nothing".to_owned()
+    } else {
+        told.join(", ")
+    }
+}
+
 /// What is read of each run, the most telling first.
-const OF_RUNS: [(&str, Read); 25] = [
+const OF_RUNS: [(&str, Read); 26] = [
     ("kind of target", |run| {
         one(Some(match run.target.kind {
             TargetKind::Folder | TargetKind::File => "file",
@@ -112,6 +131,10 @@ const OF_RUNS: [(&str, Read); 25] = [
         one(measured.then_some(&run.run.tool_version))
     }),
     ("plan", |run| one(Some(&run.plan.name))),
+    ("done before the trials", |run| {
+        let measured = run.target.kind != TargetKind::Imported;
+        one(measured.then(|| before_the_trials(run)))
+    }),
     ("status", |run| {
         let status = format!("{:?}", run.run.status).to_lowercase();
         one((status != "complete").then_some(status))

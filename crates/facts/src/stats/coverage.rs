@@ -2,6 +2,7 @@
 //! say, for the distributions that trials and series have.
 
 use super::*;
+use crate::stopping;
 use diskfacts_plan::rng::Rng;
 
 /// Simulated samples of each kind.
@@ -123,4 +124,39 @@ fn the_bootstrap_of_a_ratio_of_medians_holds_it_at_least_as_often_as_it_says() {
     });
     assert_eq!(stated, SAMPLES);
     assert!((0.95..=0.985).contains(&held), "seed {seed}: {held}");
+}
+
+#[test]
+fn the_interval_of_trials_that_went_on_until_it_was_narrow_holds_what_it_says() {
+    type Draw = fn(&mut Rng) -> f64;
+    // From what is precise at once to what has all 30 trials of the survey.
+    let kinds: [(&str, Draw, f64); 6] = [
+        ("normal, 2 %", noisy, 100.0),
+        ("normal, 3.5 %", |rng| 100.0 + 3.5 * normal(rng), 100.0),
+        ("normal, 5 %", |rng| 100.0 + 5.0 * normal(rng), 100.0),
+        ("normal, 8 %", |rng| 100.0 + 8.0 * normal(rng), 100.0),
+        ("log-normal, 4 %", |rng| (0.04 * normal(rng)).exp(), 1.0),
+        ("bimodal", two_modes, OF_TWO_MODES),
+    ];
+    let plan = diskfacts_plan::builtin::plan("survey").unwrap();
+    let (least, most) = (stopping::trials_min(&plan), stopping::trials_max(&plan));
+    let seed = 1;
+    let mut all = Vec::new();
+    for (name, draw, truth) in kinds {
+        let mut trials = 0;
+        let (held, stated) = share(seed, SAMPLES, truth, |rng| {
+            let mut rates: Vec<f64> = (0..least).map(|_| draw(rng)).collect();
+            while rates.len() < most as usize && !stopping::is_reached(&plan, &rates) {
+                rates.push(draw(rng));
+            }
+            trials += rates.len();
+            Some(median_ci(&rates, 0.95)?.interval)
+        });
+        assert_eq!(stated, SAMPLES);
+        all.push((name, held, trials as f64 / f64::from(SAMPLES)));
+    }
+    let wrong = all
+        .iter()
+        .filter(|(_, held, _)| !(0.93..=0.97).contains(held));
+    assert_eq!(wrong.count(), 0, "seed {seed}: {all:?}");
 }

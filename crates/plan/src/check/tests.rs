@@ -228,6 +228,7 @@ fn stages_need_names_of_their_own() {
         trials: 1,
         time_ns: None,
         until: crate::Until::default(),
+        precondition: Vec::new(),
         stages: vec![stage.clone(), stage],
     };
     assert_eq!(plan.problems().len(), 1);
@@ -255,6 +256,8 @@ fn a_precision_of_nothing_and_a_limit_without_one_are_refused() {
     let mut plan = crate::builtin::plan("survey").unwrap();
     let keys =
         |plan: &Plan| -> Vec<&'static str> { plan.problems().iter().map(|(_, p)| p.key).collect() };
+    assert_eq!(keys(&plan), [""; 0]);
+    plan.until.precision = None;
     plan.until.trials_max = Some(20);
     assert_eq!(keys(&plan), ["trials_max"]);
     plan.until.precision = Share::parse("0%").ok();
@@ -264,4 +267,38 @@ fn a_precision_of_nothing_and_a_limit_without_one_are_refused() {
     plan.until.trials_max = Some(plan.trials - 1);
     assert_eq!(keys(&plan), ["trials_max"]);
     assert_eq!(plan.until.precision(), Some(0.03));
+}
+
+#[test]
+fn what_is_done_before_the_trials_writes_the_target_and_has_a_name_and_an_end() {
+    let text = |keys: &str| {
+        format!(
+            "name = \"x\"\n[[precondition]]\nname = \"p\"\n{keys}\n\
+             [[stage]]\nname = \"a\"\noperation = \"read\"\n"
+        )
+    };
+    let keys = |keys: &str| -> Vec<&'static str> {
+        let plan = crate::file::parse(&text(keys)).unwrap();
+        plan.problems().iter().map(|(_, p)| p.key).collect()
+    };
+    assert_eq!(keys("operation = \"write\""), [""; 0]);
+    assert_eq!(keys("operation = \"write\"\nsteady = true"), [""; 0]);
+    for (wrong, key) in [
+        ("operation = \"read\"", "operation"),
+        ("operation = \"write\"\nengine = \"null\"", "operation"),
+        ("operation = \"write\"\nrounds = 0", "rounds"),
+        ("operation = \"write\"\nrounds = 1001", "rounds"),
+        ("operation = \"write\"\nrounds_max = 9", "rounds_max"),
+        (
+            "operation = \"write\"\nsteady = true\nrounds_max = 4",
+            "rounds_max",
+        ),
+        ("operation = \"write\"\nvalues = \"fill\"", "values"),
+        ("operation = \"write\"\nqueue_depth = 0", "queue_depth"),
+    ] {
+        assert!(keys(wrong).contains(&key), "{wrong}: {:?}", keys(wrong));
+    }
+    let same = text("operation = \"write\"").replace("\"p\"", "\"a\"");
+    let problems = crate::file::parse(&same).unwrap().problems();
+    assert_eq!(problems[0].1.key, "name");
 }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::files::Files;
+use crate::precondition::Precondition;
 use proptest::prelude::*;
 
 fn error_of(text: &str) -> String {
@@ -303,6 +304,10 @@ proptest! {
         trials: u32,
         time_ns: Option<u64>,
         workloads in prop::collection::vec(any_workload(), 0..4),
+        conditions in prop::collection::vec(
+            (any_workload(), any::<u32>(), any::<bool>(), any::<Option<u32>>()),
+            0..3,
+        ),
         settings in prop::collection::btree_map("(?s).{0,8}", "\\PC*", 0..3),
         bytes in prop::option::of(0_u64..1 << 60),
         operations in prop::option::of(0_u64..1 << 60),
@@ -327,7 +332,24 @@ proptest! {
                 full,
             })
             .collect();
-        let plan = Plan { name: "round-trip-1".into(), about, trials, time_ns, until, stages };
+        let precondition = conditions
+            .into_iter()
+            .enumerate()
+            .map(|(i, (mut workload, rounds, steady, rounds_max))| {
+                // Without another end it is read as one pass.
+                workload.stop.fraction.get_or_insert(1);
+                let stage = Stage {
+                    name: format!("before {i}"),
+                    about: about.clone(),
+                    workload,
+                    settings: settings.clone(),
+                    full: None,
+                };
+                Precondition { stage, rounds, steady, rounds_max }
+            })
+            .collect();
+        let name = "round-trip-1".into();
+        let plan = Plan { name, about, trials, time_ns, until, precondition, stages };
         let text = print(&plan);
         prop_assert_eq!(parse(&text), Ok(plan), "{}", text);
     }
@@ -423,4 +445,30 @@ fn built_in_plans_survive_printing() {
         let plan = crate::builtin::plan(name).unwrap();
         assert_eq!(parse(&print(&plan)), Ok(plan));
     }
+}
+
+#[test]
+fn what_is_done_before_the_trials_is_read_with_its_rounds() {
+    let plan = parse(
+        "name = \"aged\"\n\
+         [[precondition]]\nname = \"fill\"\noperation = \"write\"\npattern = \"sequential\"\n\
+         block_size = \"128KiB\"\nrounds = 2\n\
+         [[precondition]]\nname = \"age\"\noperation = \"write\"\ntime = \"60s\"\n\
+         steady = true\nrounds_max = 40\n\
+         [[stage]]\nname = \"a\"\noperation = \"read\"\n",
+    )
+    .unwrap();
+    let [fill, age] = plan.precondition.as_slice() else {
+        panic!("{plan:?}");
+    };
+    // A round is one pass over the span where nothing else is said.
+    assert_eq!(fill.stage.workload.stop.fraction, Some(1));
+    assert_eq!((fill.at_least(), fill.at_most()), (2, 2));
+    assert_eq!(age.stage.workload.stop.fraction, None);
+    assert_eq!((age.at_least(), age.at_most()), (5, 40));
+    assert_eq!(plan.stages.len(), 1);
+    let error = error_of(&format!(
+        "{GOOD}[[precondition]]\nname = \"f\"\noperation = \"write\"\nfull_bytes = \"1MiB\"\n"
+    ));
+    assert!(error.contains("'full_bytes' in a precondition"), "{error}");
 }

@@ -4,6 +4,7 @@ use super::look::Style;
 use super::page::Page;
 use super::words::{add_once, count, list, shell, stages_of};
 use crate::notes::notes;
+use diskfacts_plan::Plan;
 use diskfacts_plan::units::show_size;
 use diskfacts_record::{
     BlockDevice, DeviceKind, Run, Severity, Source, Stack, Status, TargetKind, Trial,
@@ -90,7 +91,12 @@ fn status(status: Status) -> (Style, &'static str) {
 /// Why the run is not what was asked for, if it is not.
 fn trouble(run: &Run) -> Vec<String> {
     let planned = run.plan.stages.len() as u64 * u64::from(run.plan.trials);
-    let done = format!("{} of {}", run.trials.len(), count(planned, "trial"));
+    let trials = run.trials.len() as u64;
+    let done = if run.plan.until.is_adaptive() && trials >= planned {
+        count(trials, "trial")
+    } else {
+        format!("{trials} of {}", count(planned, "trial"))
+    };
     let mut missing: Vec<&str> = run
         .plan
         .stages
@@ -329,12 +335,31 @@ fn machine(run: &Run) -> String {
 
 fn plan(run: &Run) -> String {
     let plan = &run.plan;
+    let before: Vec<String> = plan.precondition.iter().map(|w| w.stage.label()).collect();
+    let before = if before.is_empty() {
+        String::new()
+    } else {
+        format!("; before them {}", list(&before))
+    };
     format!(
-        "{}: {}, {} of each",
+        "{}: {}, {}{before}",
         plan.name,
         stages_of(plan),
-        count(u64::from(plan.trials), "trial")
+        trials_of_each(plan)
     )
+}
+
+/// `5 trials of each`, or `6 trials of each and more until medians are within 3%`.
+fn trials_of_each(plan: &Plan) -> String {
+    let trials = format!("{} of each", count(u64::from(plan.trials), "trial"));
+    match (plan.until.precision, plan.until.steady) {
+        (None, false) => trials,
+        (Some(share), false) => format!("{trials}, more until medians are within {share}"),
+        (None, true) => format!("{trials}, more until they are steady"),
+        (Some(share), true) => {
+            format!("{trials}, more until they are steady and medians within {share}")
+        }
+    }
 }
 
 /// What did the I/O, over all trials.

@@ -3,6 +3,7 @@
 //! Up to 110 columns a stage takes three lines, else two. Each number stands
 //! beside its name, and the same numbers stand under each other.
 
+use super::apart;
 use super::files;
 use super::look::Style;
 use super::matrix;
@@ -131,6 +132,7 @@ fn below(page: &mut Page<'_>, run: &Run, figures: &StageFigures) {
     }
     mixed(page, INDENT, figures);
     spent(page, run, INDENT, figures);
+    apart::write(page, run, INDENT, figures);
 }
 
 /// A line that ends with who served the bytes, or a line more if that is long.
@@ -179,6 +181,7 @@ fn beside(page: &mut Page<'_>, run: &Run, figures: &StageFigures) {
     );
     mixed(page, indent, figures);
     spent(page, run, indent, figures);
+    apart::write(page, run, indent, figures);
 }
 
 fn name(figures: &StageFigures) -> String {

@@ -57,8 +57,18 @@ fn the_keys_come_in_the_order_of_the_contract() {
     assert_eq!(
         keys,
         [
-            "schema", "run", "machine", "target", "stack", "plan", "trials", "figures", "findings",
-            "limits", "verdicts"
+            "schema",
+            "run",
+            "machine",
+            "target",
+            "stack",
+            "plan",
+            "preconditioning",
+            "trials",
+            "figures",
+            "findings",
+            "limits",
+            "verdicts"
         ]
     );
 }
@@ -132,6 +142,11 @@ fn the_schema_knows_every_key_and_every_key_that_it_knows_is_seen_with_a_value()
     let mut unseen = BTreeSet::new();
     known_keys(&root, &root, "", &mut unseen);
     assert!(unseen.len() > 200, "{}", unseen.len());
+    // They are trials and stages, whose keys are seen elsewhere.
+    unseen.retain(|key| {
+        let again = ["preconditioning[].rounds[].", "plan.precondition[].stage."];
+        !again.iter().any(|within| key.starts_with(within))
+    });
     let imported = import::runs_of(import::DOCUMENTS[1]).into_iter();
     let imported = imported.map(|run| ("imported", run));
     for (name, run) in fixtures::all().into_iter().chain(imported) {

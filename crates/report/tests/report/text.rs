@@ -109,6 +109,21 @@ fn a_loop_device_and_an_open_loop() {
 }
 
 #[test]
+fn a_trial_that_stands_apart_is_told_with_what_it_came_to() {
+    let mut run = fixtures::healthy();
+    let stage = run.figures[0].stage.clone();
+    assert!(!shown(&run, &PLAIN).contains("apart"));
+    let trial = run.trials.iter_mut().find(|trial| trial.stage == stage);
+    let trial = trial.expect("a trial of the stage");
+    trial.throughput_bytes_per_s = 3_100_000.0;
+    let number = trial.number;
+    run.figures[0].outliers = vec![number];
+    let of = run.figures[0].iops.trials;
+    let said = format!("\n    1 of {of} trials stands apart: 3.10 MB/s (trial {number})\n");
+    assert!(shown(&run, &PLAIN).contains(&said), "{said}");
+}
+
+#[test]
 fn a_target_without_a_device() {
     insta::assert_snapshot!("tmpfs_80", shown(&fixtures::tmpfs(), &PLAIN));
 }

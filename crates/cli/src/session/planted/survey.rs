@@ -57,7 +57,7 @@ fn is_so(finding: &Finding, run: &Run, is_protected: bool) -> bool {
         "cache-burst" => stages.all(|name| name == "sequential-write"),
         "not-durable" => stages.all(|name| is_unsynced(&stage(name))),
         "too-few-trials" => stages.all(|name| is_scattered(&stage(name))),
-        "too-noisy" | "warm-up" => is_protected,
+        "too-noisy" | "warm-up" | "change-point" | "several-modes" => is_protected,
         _ => false,
     }
 }
@@ -92,15 +92,19 @@ fn wrong(name: &str, seconds: u64, only_turning: bool, expected: &[&str]) -> Opt
 #[test]
 fn a_survey_of_a_disk_without_a_flaw_finds_only_what_is_so() {
     let wrong: Vec<String> = profiles()
-        .filter_map(|name| wrong(name, 240, false, &[]))
+        .filter_map(|name| wrong(name, 480, false, &[]))
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What a short time does to a survey: trials are short and differ, and become shorter
+/// while it runs out, of which what goes into a cache looks faster.
+const SHORT: [&str; 3] = ["too-short", "too-noisy", "change-point"];
+
 #[test]
 fn a_short_survey_of_a_slow_disk_is_called_short_and_nothing_worse() {
     let wrong: Vec<String> = profiles()
-        .filter_map(|name| wrong(name, 20, true, &["too-short", "too-noisy"]))
+        .filter_map(|name| wrong(name, 20, true, &SHORT))
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -110,13 +114,17 @@ fn on_a_disk_that_turns_what_is_written_back_for_long_costs_the_others_no_trial(
     let (run, _) = survey("hdd-7200-1tb", 60, 1);
     for stage in &run.plan.stages {
         let trials = run.trials.iter().filter(|trial| trial.stage == stage.name);
-        let wanted = if is_scattered(stage) { 1 } else { 5 };
-        assert_eq!(trials.count(), wanted, "{}", stage.name);
+        let trials = trials.count();
+        if is_scattered(stage) {
+            assert_eq!(trials, 1, "{}", stage.name);
+        } else {
+            assert!((6..=30).contains(&trials), "{}: {trials}", stage.name);
+        }
     }
     let notes = run.run.notes.join(" ");
     assert!(
         notes
-            .contains("1 of 5 trials of random-write-qd1, random-write-qd32, mixed-70-30, because"),
+            .contains("1 of 6 trials of random-write-qd1, random-write-qd32, mixed-70-30, because"),
         "{notes}"
     );
 }

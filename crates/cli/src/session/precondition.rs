@@ -1,0 +1,99 @@
+//! What a plan does on the target before its first trial.
+
+use super::schedule::Next;
+use super::trial;
+use crate::exit::{Failure, OrFail};
+use crate::progress::Display;
+use crate::signals::Signals;
+use crate::target::Measured;
+use diskfacts_facts::{stats, stopping};
+use diskfacts_plan::rng::Rng;
+use diskfacts_plan::units::{show_duration, show_size};
+use diskfacts_plan::{Precondition, Stage};
+use diskfacts_record::{Preconditioning, Run, Stack, Trial};
+
+/// The seeds of its rounds begin here, far behind those of the trials.
+const FIRST_SEED: u64 = 1 << 40;
+
+/// Does what the plan wants done first, and notes what that was; answers whether an
+/// operation of it failed. It ends early when a signal comes.
+pub(super) fn run(
+    run: &mut Run,
+    measured: &mut Measured,
+    stack: &Stack,
+    signals: &Signals,
+    display: &Display,
+) -> Result<bool, Failure> {
+    let mut failed = false;
+    let mut order = 0;
+    for (place, work) in run.plan.precondition.clone().iter().enumerate() {
+        let mut rounds: Vec<Trial> = Vec::new();
+        let mut rates = Vec::new();
+        while !stopping::is_preconditioned(work, &rates) && signals.came().is_none() {
+            order += 1;
+            let next = Next {
+                stage: run.plan.stages.len() + place,
+                number: rounds.len() as u32 + 1,
+                order,
+                stop: work.stage.workload.stop,
+                seed: Rng::for_part(run.run.seed, FIRST_SEED + u64::from(order)).next_u64(),
+                left_ns: 0,
+            };
+            let round = trial::run(&next, &work.stage, measured, stack, signals, display);
+            let round = round.or_failed()?;
+            if signals.came().is_some() {
+                break;
+            }
+            failed |= round.errors > 0;
+            display.trial_ended(next.stage, &round);
+            rates.push(round.iops);
+            rounds.push(round);
+        }
+        if rounds.is_empty() {
+            continue;
+        }
+        let done = record(work, rounds, &rates);
+        run.run.notes.push(note(&work.stage, &done, &rates));
+        run.preconditioning.push(done);
+    }
+    Ok(failed)
+}
+
+fn record(work: &Precondition, rounds: Vec<Trial>, rates: &[f64]) -> Preconditioning {
+    let is_steady = || stats::steadiness(rates).is_some_and(|steadiness| steadiness.is_steady());
+    Preconditioning {
+        name: work.stage.name.clone(),
+        settings: work.stage.settings.clone(),
+        steady: work.steady.then(is_steady),
+        seconds: rounds.iter().map(|round| round.seconds).sum(),
+        bytes: rounds.iter().map(|round| round.bytes).sum(),
+        rounds,
+    }
+}
+
+/// `Before the trials: age, 7 rounds, 2 GiB in 40 s; steady by SNIA's rule (the last five
+/// rounds range over 4 % and slope by 1 %). It is in no figure.`
+fn note(stage: &Stage, done: &Preconditioning, rates: &[f64]) -> String {
+    let rounds = match done.rounds.len() {
+        1 => "1 round".to_owned(),
+        rounds => format!("{rounds} rounds"),
+    };
+    // Seconds of preconditioning are far below what a float holds exactly.
+    let time = show_duration((done.seconds * 1e9) as u64);
+    let said = format!(
+        "Before the trials: {}, {rounds}, {} in {time}",
+        stage.label(),
+        show_size(done.bytes)
+    );
+    let steady = match (done.steady, stats::steadiness(rates)) {
+        (None, _) => String::new(),
+        (Some(is_steady), Some(steadiness)) => format!(
+            "; {} by SNIA's rule (the last five rounds range over {:.0} % and slope by {:.0} %)",
+            if is_steady { "steady" } else { "NOT steady" },
+            steadiness.range * 100.0,
+            steadiness.slope * 100.0
+        ),
+        (Some(_), None) => "; NOT steady by SNIA's rule: too few rounds".to_owned(),
+    };
+    format!("{said}{steady}. It is in no figure.")
+}
