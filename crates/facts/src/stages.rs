@@ -2,7 +2,9 @@
 
 use diskfacts_plan::Workload;
 use diskfacts_plan::plan::stage_label;
-use diskfacts_record::{Run, Trial};
+use diskfacts_record::trial::Histograms;
+use diskfacts_record::{Packed, Run, Trial};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 /// The trials of one stage under one combination of kernel settings.
@@ -14,6 +16,8 @@ pub struct Stage<'a> {
     pub settings: &'a BTreeMap<String, String>,
     /// Its trials in the order of execution; at least one.
     pub trials: Vec<&'a Trial>,
+    /// All histograms together: several rules and limits ask for them.
+    latencies: OnceCell<Option<Histograms>>,
 }
 
 impl<'a> Stage<'a> {
@@ -31,6 +35,29 @@ impl<'a> Stage<'a> {
     /// The lines of the document of an imported stage, in the order of its trials.
     pub(crate) fn lines(&self) -> Vec<u64> {
         self.trials.iter().filter_map(|trial| trial.line).collect()
+    }
+
+    /// Latencies of all operations of all trials together; `None` when there are
+    /// none, or when some of them were not loaded, because a part of the latencies
+    /// must not pass for all.
+    pub(crate) fn latencies(&self) -> Option<&Histograms> {
+        let merged = || {
+            let samples = self.sum(|trial| trial.latency_ns.samples);
+            let loaded = self.sum(|trial| {
+                let measured = trial.histograms.measured(&trial.workload);
+                measured.map(Packed::count).fold(0, u64::saturating_add)
+            });
+            // An import may have many stages, and no latencies.
+            if loaded == 0 || loaded != samples {
+                return None;
+            }
+            let mut all = Histograms::default();
+            for trial in &self.trials {
+                trial.histograms.add_to(&mut all);
+            }
+            Some(all)
+        };
+        self.latencies.get_or_init(merged).as_ref()
     }
 
     /// Sum over the trials.
@@ -51,18 +78,20 @@ impl<'a> Stage<'a> {
 /// the plan does not know (an import may have some) after these.
 pub(crate) fn of(run: &Run) -> Vec<Stage<'_>> {
     let mut stages: Vec<Stage<'_>> = Vec::new();
+    let mut places: BTreeMap<(&str, &BTreeMap<String, String>), usize> = BTreeMap::new();
     for trial in &run.trials {
-        let known = stages
-            .iter_mut()
-            .find(|s| s.name == trial.stage && *s.settings == trial.settings);
-        match known {
-            Some(stage) => stage.trials.push(trial),
-            None => stages.push(Stage {
+        let place = *places
+            .entry((&trial.stage, &trial.settings))
+            .or_insert(stages.len());
+        if place == stages.len() {
+            stages.push(Stage {
                 name: &trial.stage,
                 settings: &trial.settings,
-                trials: vec![trial],
-            }),
+                trials: Vec::new(),
+                latencies: OnceCell::new(),
+            });
         }
+        stages[place].trials.push(trial);
     }
     for stage in &mut stages {
         stage.trials.sort_by_key(|t| (t.number, t.order));

@@ -8,7 +8,7 @@
 mod large_run;
 
 use diskfacts_facts::compare::{Part, SAME_WITHIN, Selection};
-use diskfacts_facts::{compare, figures, findings, limits, verdicts};
+use diskfacts_facts::{compare, explain};
 use diskfacts_record::Run;
 use diskfacts_store::Store;
 use large_run::large_run;
@@ -37,10 +37,7 @@ fn main() {
     let load = timed(repeats, || store.load("before").expect("the run loads"));
     let explained = timed(repeats, || {
         let mut run = store.load("before").expect("the run loads");
-        run.figures = figures(&run);
-        run.findings = findings(&run);
-        run.limits = limits(&run);
-        run.verdicts = verdicts(&run);
+        explain(&run).put_into(&mut run);
         run.figures.len()
     });
     let compared = timed(repeats, || {
