@@ -44,7 +44,7 @@ pub(crate) fn of_stage(stage: &Stage<'_>) -> StageFigures {
         if !mixed {
             return None;
         }
-        match histograms {
+        match &histograms {
             Some(all) => Some(Latency::from(part(all))),
             None if stage.sum(|t| t.latency_ns.samples) == 0 => Some(Latency::default()),
             None => without_histograms(trials.iter().filter_map(|t| stored(t))),
@@ -55,7 +55,7 @@ pub(crate) fn of_stage(stage: &Stage<'_>) -> StageFigures {
         settings: stage.settings.clone(),
         throughput_bytes_per_s: figure(trials.iter().map(|t| t.throughput_bytes_per_s)),
         iops: figure(trials.iter().map(|t| t.iops)),
-        latency_ns: histograms.map_or_else(
+        latency_ns: histograms.as_ref().map_or_else(
             || without_histograms(trials.iter().map(|t| t.latency_ns)).unwrap_or_default(),
             |all| Latency::from(&all.measured(stage.workload())),
         ),

@@ -3,7 +3,7 @@
 use diskfacts_plan::Workload;
 use diskfacts_plan::plan::stage_label;
 use diskfacts_record::trial::Histograms;
-use diskfacts_record::{Packed, Run, Trial};
+use diskfacts_record::{Packed, PackedHistograms, Run, Trial};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
@@ -16,8 +16,9 @@ pub struct Stage<'a> {
     pub settings: &'a BTreeMap<String, String>,
     /// Its trials in the order of execution; at least one.
     pub trials: Vec<&'a Trial>,
-    /// All histograms together: several rules and limits ask for them.
-    latencies: OnceCell<Option<Histograms>>,
+    /// All histograms together: several rules and limits ask for them. Packed,
+    /// because a matrix may have thousands of stages.
+    latencies: OnceCell<Option<PackedHistograms>>,
 }
 
 impl<'a> Stage<'a> {
@@ -40,7 +41,7 @@ impl<'a> Stage<'a> {
     /// Latencies of all operations of all trials together; `None` when there are
     /// none, or when some of them were not loaded, because a part of the latencies
     /// must not pass for all.
-    pub(crate) fn latencies(&self) -> Option<&Histograms> {
+    pub(crate) fn latencies(&self) -> Option<Histograms> {
         let merged = || {
             let samples = self.sum(|trial| trial.latency_ns.samples);
             let loaded = self.sum(|trial| {
@@ -51,13 +52,18 @@ impl<'a> Stage<'a> {
             if loaded == 0 || loaded != samples {
                 return None;
             }
+            // Nothing was ever so fast: the store is damaged, and no sum can be kept.
+            if self.sum(|trial| trial.histograms.count()) > u64::MAX / 2 {
+                return None;
+            }
             let mut all = Histograms::default();
             for trial in &self.trials {
                 trial.histograms.add_to(&mut all);
             }
-            Some(all)
+            Some(PackedHistograms::from(&all))
         };
-        self.latencies.get_or_init(merged).as_ref()
+        let packed = self.latencies.get_or_init(merged).as_ref();
+        packed.map(PackedHistograms::unpack)
     }
 
     /// Sum over the trials.

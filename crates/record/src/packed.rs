@@ -123,6 +123,14 @@ impl PackedHistograms {
         }
     }
 
+    /// Number of all values.
+    pub fn count(&self) -> u64 {
+        let service = self.service.as_ref().map_or(0, Packed::count);
+        // Each counts less than 2^63, and together they may be more than 2^64.
+        let served = self.read.count().saturating_add(self.write.count());
+        served.saturating_add(service)
+    }
+
     /// Those of the operations that a workload is measured by; see
     /// [`Histograms::measured`].
     pub fn measured(&self, workload: &Workload) -> impl Iterator<Item = &Packed> {

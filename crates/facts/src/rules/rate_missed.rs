@@ -69,7 +69,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
 
 /// Latency from the intended start beside latency from submission.
 fn latencies(stage: &Stage<'_>, intended: &Latency) -> Option<String> {
-    let service = stage.latencies()?.service.as_ref()?;
+    let service = stage.latencies()?.service?;
     let (name, waited, served) = [
         ("p99", intended.p99, service.supported_quantile(0.99)),
         ("the median", intended.p50, service.supported_quantile(0.5)),

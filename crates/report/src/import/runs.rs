@@ -14,7 +14,7 @@ use diskfacts_record::run::{Reading, Source};
 use diskfacts_record::{
     Evidence, Machine, Run, RunInfo, SCHEMA, Stack, Status, Target, TargetKind, Trial, Unseen,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use trials::Made;
 
 /// What the importing program knows of itself and of the file.
@@ -112,23 +112,46 @@ pub fn name(runs: &mut [Run], mut id: impl FnMut() -> String) {
     }
 }
 
+/// What the rows of one name have had so far.
+#[derive(Debug, Default)]
+struct Seen {
+    /// Settings of the stages.
+    stages: BTreeSet<BTreeMap<String, String>>,
+    /// How many trials there are under the same settings.
+    trials: BTreeMap<BTreeMap<String, String>, usize>,
+}
+
+impl Seen {
+    fn has_stage_of(&self, made: &Made) -> bool {
+        if made.cell {
+            self.stages.contains(&made.settings)
+        } else {
+            !self.stages.is_empty()
+        }
+    }
+}
+
 /// A run that has no name yet.
 fn run(format: Format, rows: &[&Row], origin: &Origin) -> Run {
     let mut stages: Vec<Stage> = Vec::new();
     let mut trials: Vec<Trial> = Vec::new();
     let mut readings = Vec::new();
+    let mut seen: BTreeMap<String, Seen> = BTreeMap::new();
     for row in rows {
         let made = trials::of(row);
         if made.is_empty() || row.is_of_device() {
             readings.push(reading(row));
         }
         for made in made {
-            let known = stages.iter().any(|stage| made.is_of(stage));
-            if !known {
-                stages.push(made.stage(format));
+            let known = seen.entry(made.name.clone()).or_default();
+            if !known.has_stage_of(&made) {
+                let stage = made.stage(format);
+                known.stages.insert(stage.settings.clone());
+                stages.push(stage);
             }
-            let number = trials.iter().filter(|trial| made.repeats(trial)).count() + 1;
-            trials.push(trial(made, number, trials.len() + 1));
+            let number = known.trials.entry(made.settings.clone()).or_default();
+            *number += 1;
+            trials.push(trial(made, *number, trials.len() + 1));
         }
     }
     // A strided line says how much of the file or device it was about.

@@ -14,7 +14,7 @@ use diskfacts_plan::{
     BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Stage, SyncMode, Workload,
     WriteMode,
 };
-use diskfacts_record::{Latency, Trial};
+use diskfacts_record::Latency;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A trial before it has its place in a run.
@@ -69,14 +69,6 @@ impl Made {
             self.iops = bytes_per_s / self.workload.block_size as f64;
         }
         self
-    }
-
-    pub(super) fn is_of(&self, stage: &Stage) -> bool {
-        stage.name == self.name && (!self.cell || stage.settings == self.settings)
-    }
-
-    pub(super) fn repeats(&self, trial: &Trial) -> bool {
-        trial.stage == self.name && trial.settings == self.settings
     }
 
     pub(super) fn stage(&self, format: Format) -> Stage {
