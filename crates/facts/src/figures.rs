@@ -8,8 +8,9 @@
 //! hold some) counts as no trial.
 
 use crate::outliers;
+use crate::rules::Context;
 use crate::share;
-use crate::stages::{self, Stage};
+use crate::stages::Stage;
 use crate::stats;
 use crate::stopping;
 use diskfacts_record::trial::Histograms;
@@ -21,10 +22,14 @@ const CONFIDENCE: f64 = 0.95;
 /// The figures of each stage of a run that has trials, in the order of the
 /// plan; one for each combination of settings.
 pub fn figures(run: &Run) -> Vec<StageFigures> {
-    let stages = stages::of(run);
-    let figures = stages.iter().map(|stage| StageFigures {
-        ended: stopping::ended(run, stage),
-        ..of_stage(stage)
+    of(&Context::new(run))
+}
+
+/// The figures of a context, with why each stage had no more trials.
+pub(crate) fn of(context: &Context<'_>) -> Vec<StageFigures> {
+    let figures = context.each().map(|(stage, figures)| StageFigures {
+        ended: stopping::ended(context.run, stage),
+        ..figures.clone()
     });
     figures.collect()
 }
@@ -32,7 +37,7 @@ pub fn figures(run: &Run) -> Vec<StageFigures> {
 /// The figures of one stage.
 pub(crate) fn of_stage(stage: &Stage<'_>) -> StageFigures {
     let trials = &stage.trials;
-    let histograms = merged(trials);
+    let histograms = stage.latencies();
     let mixed = trials.iter().any(|t| t.latency_read_ns.is_some())
         || stage.workload().operation.has_two_kinds();
     let of_part = |part: fn(&Histograms) -> &Histogram, stored: fn(&Trial) -> Option<Latency>| {
@@ -41,6 +46,7 @@ pub(crate) fn of_stage(stage: &Stage<'_>) -> StageFigures {
         }
         match &histograms {
             Some(all) => Some(Latency::from(part(all))),
+            None if stage.sum(|t| t.latency_ns.samples) == 0 => Some(Latency::default()),
             None => without_histograms(trials.iter().filter_map(|t| stored(t))),
         }
     };
@@ -66,20 +72,6 @@ pub(crate) fn of_stage(stage: &Stage<'_>) -> StageFigures {
             .collect(),
         ended: None,
     }
-}
-
-/// All histograms of these trials together; `None` when some of them were not
-/// loaded, because a part of the latencies must not pass for all.
-pub(crate) fn merged(trials: &[&Trial]) -> Option<Histograms> {
-    let mut all = Histograms::default();
-    let (mut loaded, mut samples) = (0_u64, 0_u64);
-    for trial in trials {
-        let histograms = trial.histograms.unpack();
-        loaded = loaded.saturating_add(histograms.measured(&trial.workload).count());
-        all.add(&histograms);
-        samples = samples.saturating_add(trial.latency_ns.samples);
-    }
-    (loaded == samples).then_some(all)
 }
 
 /// What can be said without histograms: counts, extremes and the mean add up,

@@ -7,9 +7,11 @@
 //!   [`rules::all`].
 //! * [`limits()`]: what limited each stage, with the arithmetic; the table of
 //!   candidates is [`limits::all`].
+//! * [`verdicts()`]: how the target does for known uses; the table is [`uses()`].
+//! * [`explain()`]: figures, findings, limits and verdicts together, which costs little
+//!   more than one of them.
 //! * [`compare()`]: what changed between two runs, or two sets of runs.
 //! * [`advise()`]: which of the options that were measured suits a use.
-//! * [`verdicts()`]: how the target does for known uses; the table is [`uses()`].
 //! * [`stats`]: the statistics they rest on, each with its source.
 //!
 //! A claim carries its evidence. What could not be observed is not guessed: a
@@ -21,6 +23,7 @@ pub mod advise;
 pub mod compare;
 mod course;
 pub mod device_rates;
+pub mod explain;
 pub mod figures;
 mod journal;
 pub mod layers;
@@ -44,6 +47,7 @@ mod write_matrix;
 
 pub use advise::advise;
 pub use compare::compare;
+pub use explain::{Explanation, explain, explain_document};
 pub use figures::figures;
 pub use layers::layers;
 pub use limits::limits;

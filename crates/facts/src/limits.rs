@@ -87,7 +87,10 @@ pub fn of_storage() -> &'static [Limiter] {
 
 /// What limited each stage that did something, in the order of the figures.
 pub fn limits(run: &Run) -> Vec<StageLimits> {
-    let context = Context::new(run);
+    of(&Context::new(run))
+}
+
+pub(crate) fn of(context: &Context<'_>) -> Vec<StageLimits> {
     let shared = Shared::default();
     context
         .each()
@@ -95,7 +98,7 @@ pub fn limits(run: &Run) -> Vec<StageLimits> {
         .map(|(stage, figures)| StageLimits {
             stage: stage.name.to_owned(),
             settings: stage.settings.clone(),
-            limits: of_stage(&Subject::new(&context, &shared, stage, figures)),
+            limits: of_stage(&Subject::new(context, &shared, stage, figures)),
         })
         .collect()
 }

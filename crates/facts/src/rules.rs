@@ -30,6 +30,7 @@ mod io_errors;
 mod littles_law;
 mod memory_speed;
 mod mislabelled;
+mod no_figure;
 mod not_durable;
 mod one_unit;
 mod other_io;
@@ -324,6 +325,11 @@ const RULES: &[Rule] = &[
         check: too_short::check,
     },
     Rule {
+        name: no_figure::NAME,
+        about: "trials have a rate of zero or below",
+        check: no_figure::check,
+    },
+    Rule {
         name: too_few_trials::NAME,
         about: "too few trials to state a spread",
         check: too_few_trials::check,
@@ -441,7 +447,8 @@ const RULES: &[Rule] = &[
 ];
 
 /// The rules that look at figures alone, or know how to speak of them alone.
-const OF_FIGURES: [&str; 18] = [
+const OF_FIGURES: [&str; 19] = [
+    no_figure::NAME,
     too_noisy::NAME,
     same_modes::NAME,
     write_choice::NAME,
@@ -468,7 +475,11 @@ const OF_FIGURES: [&str; 18] = [
 /// An imported run carries figures and no evidence, so only the rules that look
 /// at figures alone may speak of it, and each claim says whose figures they are.
 pub fn findings(run: &Run) -> Vec<Finding> {
-    finished(found_in(&Context::new(run)), is_imported(run))
+    of(&Context::new(run))
+}
+
+pub(crate) fn of(context: &Context<'_>) -> Vec<Finding> {
+    finished(found_in(context), is_imported(context.run))
 }
 
 /// What follows from each of the runs of a document, in the same order: from
@@ -476,16 +487,20 @@ pub fn findings(run: &Run) -> Vec<Finding> {
 /// each of the runs that it rests on.
 pub fn findings_of_document(runs: &[Run]) -> Vec<Vec<Finding>> {
     let contexts: Vec<Context<'_>> = runs.iter().map(Context::new).collect();
+    of_document(&contexts)
+}
+
+pub(crate) fn of_document(contexts: &[Context<'_>]) -> Vec<Vec<Finding>> {
     let mut found: Vec<Vec<Finding>> = contexts.iter().map(found_in).collect();
     for rule in DOCUMENT_RULES {
-        for shared in (rule.check)(&contexts) {
+        for shared in (rule.check)(contexts) {
             for place in shared.runs {
                 found[place].push(shared.finding.clone());
             }
         }
     }
-    let each = found.into_iter().zip(runs);
-    each.map(|(found, run)| finished(found, is_imported(run)))
+    let each = found.into_iter().zip(contexts);
+    each.map(|(found, context)| finished(found, is_imported(context.run)))
         .collect()
 }
 

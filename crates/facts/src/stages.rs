@@ -2,7 +2,9 @@
 
 use diskfacts_plan::Workload;
 use diskfacts_plan::plan::stage_label;
-use diskfacts_record::{Run, Trial};
+use diskfacts_record::trial::Histograms;
+use diskfacts_record::{Packed, PackedHistograms, Run, Trial};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 /// The trials of one stage under one combination of kernel settings.
@@ -14,6 +16,9 @@ pub struct Stage<'a> {
     pub settings: &'a BTreeMap<String, String>,
     /// Its trials in the order of execution; at least one.
     pub trials: Vec<&'a Trial>,
+    /// All histograms together: several rules and limits ask for them. Packed,
+    /// because a matrix may have thousands of stages.
+    latencies: OnceCell<Option<PackedHistograms>>,
 }
 
 impl<'a> Stage<'a> {
@@ -31,6 +36,34 @@ impl<'a> Stage<'a> {
     /// The lines of the document of an imported stage, in the order of its trials.
     pub(crate) fn lines(&self) -> Vec<u64> {
         self.trials.iter().filter_map(|trial| trial.line).collect()
+    }
+
+    /// Latencies of all operations of all trials together; `None` when there are
+    /// none, or when some of them were not loaded, because a part of the latencies
+    /// must not pass for all.
+    pub(crate) fn latencies(&self) -> Option<Histograms> {
+        let merged = || {
+            let samples = self.sum(|trial| trial.latency_ns.samples);
+            let loaded = self.sum(|trial| {
+                let measured = trial.histograms.measured(&trial.workload);
+                measured.map(Packed::count).fold(0, u64::saturating_add)
+            });
+            // An import may have many stages, and no latencies.
+            if loaded == 0 || loaded != samples {
+                return None;
+            }
+            // Nothing was ever so fast: the store is damaged, and no sum can be kept.
+            if self.sum(|trial| trial.histograms.count()) > u64::MAX / 2 {
+                return None;
+            }
+            let mut all = Histograms::default();
+            for trial in &self.trials {
+                trial.histograms.add_to(&mut all);
+            }
+            Some(PackedHistograms::from(&all))
+        };
+        let packed = self.latencies.get_or_init(merged).as_ref();
+        packed.map(PackedHistograms::unpack)
     }
 
     /// Sum over the trials.
@@ -55,19 +88,20 @@ type Cell<'a> = (&'a str, &'a BTreeMap<String, String>);
 pub(crate) fn of(run: &Run) -> Vec<Stage<'_>> {
     let mut stages: Vec<Stage<'_>> = Vec::new();
     // An import may have 100,000 stages, so none is searched for.
-    let mut known: BTreeMap<Cell<'_>, usize> = BTreeMap::new();
+    let mut places: BTreeMap<Cell<'_>, usize> = BTreeMap::new();
     for trial in &run.trials {
-        let at = *known
+        let place = *places
             .entry((&trial.stage, &trial.settings))
             .or_insert(stages.len());
-        match stages.get_mut(at) {
-            Some(stage) => stage.trials.push(trial),
-            None => stages.push(Stage {
+        if place == stages.len() {
+            stages.push(Stage {
                 name: &trial.stage,
                 settings: &trial.settings,
-                trials: vec![trial],
-            }),
+                trials: Vec::new(),
+                latencies: OnceCell::new(),
+            });
         }
+        stages[place].trials.push(trial);
     }
     for stage in &mut stages {
         stage.trials.sort_by_key(|t| (t.number, t.order));

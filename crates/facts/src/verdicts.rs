@@ -10,7 +10,6 @@
 //! A figure that is not one of the disk (memory or a write cache served it, or
 //! operations failed) decides nothing: unmeasured, with what was seen.
 
-use crate::figures;
 use crate::rules::{Context, NOISE, SERVED_FROM_CACHE, cache_burst};
 use crate::stages::Stage;
 use crate::stats;
@@ -25,17 +24,21 @@ use diskfacts_record::{Outcome, Run, StageFigures, TargetKind, Verdict};
 /// several settings has one verdict for each. None of an imported run: what its
 /// stages did is not known well enough to be held against a use.
 pub fn verdicts(run: &Run) -> Vec<Verdict> {
+    of(&Context::new(run))
+}
+
+pub(crate) fn of(context: &Context<'_>) -> Vec<Verdict> {
+    let run = context.run;
     // A copy is a piece of work, and not a measurement made to judge a disk by.
     let mut stages = run.plan.stages.iter();
     let is_copy = stages.any(|stage| stage.workload.copy.is_some());
     if is_copy || run.target.kind == TargetKind::Imported {
         return Vec::new();
     }
-    let context = Context::new(run);
     uses()
         .iter()
         .flat_map(|usage| usage.requirements.iter().map(move |needed| (usage, needed)))
-        .flat_map(|(usage, needed)| of_requirement(&context, usage, needed))
+        .flat_map(|(usage, needed)| of_requirement(context, usage, needed))
         .collect()
 }
 
@@ -126,7 +129,8 @@ impl Uncertain {
                     .filter_map(|t| t.latency_ns.p99)
                     .map(|ns| ns as f64)
                     .collect();
-                let interval = figures::merged(trials)
+                let interval = stage
+                    .latencies()
                     .and_then(|all| stats::percentile_interval(&all.all(), 0.99));
                 others.extend(interval.into_iter().flatten().map(|ns| ns as f64));
                 Some(Self::within(value, &others, trials.len()))

@@ -13,6 +13,7 @@
 //! occupied buckets, and for each the distance from the last index and its
 //! count. It must open in five years, so it depends on nothing but this page.
 
+use std::ops::Range;
 use thiserror::Error;
 
 const SUB_BITS: u32 = 7;
@@ -20,6 +21,10 @@ const SUB: usize = 1 << SUB_BITS;
 /// Values from 0 to 2^64 - 1.
 const BUCKETS: usize = (64 - SUB_BITS as usize) * SUB + SUB;
 const VERSION: u8 = 1;
+/// The stored form of a histogram without any value: no minimum is 2^64 - 1.
+pub(crate) const EMPTY_STORED: [u8; 15] = [
+    VERSION, 7, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1, 0, 0, 0,
+];
 
 /// Counts of values, in nanoseconds when they are latencies.
 #[derive(Clone, PartialEq, Eq)]
@@ -111,7 +116,9 @@ impl Histogram {
 
     /// Adds all counts of `other`.
     pub fn add(&mut self, other: &Self) {
-        for (mine, theirs) in self.counts.iter_mut().zip(other.counts.iter()) {
+        let range = other.range();
+        let theirs = &other.counts[range.clone()];
+        for (mine, theirs) in self.counts[range].iter_mut().zip(theirs) {
             *mine += theirs;
         }
         self.min = self.min.min(other.min);
@@ -119,9 +126,40 @@ impl Histogram {
         self.sum += other.sum;
     }
 
+    /// Adds all counts of a stored histogram.
+    ///
+    /// # Errors
+    /// As of [`from_bytes`](Self::from_bytes); some of the counts are added then.
+    pub(crate) fn add_stored(&mut self, bytes: &[u8]) -> Result<(), DecodeError> {
+        let totals = Totals::of_stored(bytes, |index, n| self.counts[index] += n)?;
+        self.min = self.min.min(totals.min);
+        self.max = self.max.max(totals.max);
+        self.sum += totals.sum;
+        Ok(())
+    }
+
+    /// The buckets between which all values lie: some hundreds of the thousands,
+    /// mostly.
+    fn range(&self) -> Range<usize> {
+        if self.is_empty() {
+            0..0
+        } else {
+            Self::index(self.min)..Self::index(self.max) + 1
+        }
+    }
+
+    /// The occupied buckets by their places, in rising order, with their counts.
+    fn occupied(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let range = self.range();
+        range
+            .clone()
+            .zip(self.counts[range].iter().copied())
+            .filter(|(_, n)| *n > 0)
+    }
+
     /// Number of values.
     pub fn count(&self) -> u64 {
-        self.counts.iter().sum()
+        self.counts[self.range()].iter().sum()
     }
 
     /// Whether nothing was recorded.
@@ -163,7 +201,7 @@ impl Histogram {
             return Some(self.max);
         }
         let mut below = 0;
-        for (index, n) in self.counts.iter().enumerate() {
+        for (index, n) in self.occupied() {
             below += n;
             if below >= rank {
                 let (low, high) = (Self::lowest(index), Self::highest(index));
@@ -208,11 +246,8 @@ impl Histogram {
 
     /// Occupied buckets in rising order: smallest value, largest value, count.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
-        self.counts
-            .iter()
-            .enumerate()
-            .filter(|(_, n)| **n > 0)
-            .map(|(index, n)| (Self::lowest(index), Self::highest(index), *n))
+        self.occupied()
+            .map(|(index, n)| (Self::lowest(index), Self::highest(index), n))
     }
 
     /// The stored form.
@@ -221,12 +256,11 @@ impl Histogram {
         put(&mut out, u128::from(self.min));
         put(&mut out, u128::from(self.max));
         put(&mut out, self.sum);
-        let occupied = self.counts.iter().filter(|n| **n > 0).count();
-        put(&mut out, occupied as u128);
+        put(&mut out, self.occupied().count() as u128);
         let mut last = 0;
-        for (index, n) in self.counts.iter().enumerate().filter(|(_, n)| **n > 0) {
+        for (index, n) in self.occupied() {
             put(&mut out, (index - last) as u128);
-            put(&mut out, u128::from(*n));
+            put(&mut out, u128::from(n));
             last = index;
         }
         out
@@ -237,6 +271,45 @@ impl Histogram {
     /// # Errors
     /// When the bytes are cut short, of an unknown version or contradictory.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let mut histogram = Self::new();
+        histogram.add_stored(bytes)?;
+        Ok(histogram)
+    }
+
+    /// The occupied buckets of a stored histogram, as of
+    /// [`buckets`](Self::buckets).
+    ///
+    /// # Errors
+    /// As of [`from_bytes`](Self::from_bytes).
+    pub(crate) fn buckets_of_stored(bytes: &[u8]) -> Result<Vec<(u64, u64, u64)>, DecodeError> {
+        let mut buckets = Vec::new();
+        Totals::of_stored(bytes, |index, n| {
+            buckets.push((Self::lowest(index), Self::highest(index), n));
+        })?;
+        Ok(buckets)
+    }
+}
+
+/// What a histogram holds besides its counts, and how many they are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Totals {
+    min: u64,
+    max: u64,
+    sum: u128,
+    /// Number of values.
+    pub(crate) count: u64,
+}
+
+impl Totals {
+    /// Reads the stored form of a histogram and gives each occupied bucket away, by
+    /// its place and its count; so it costs what is occupied, and no memory.
+    ///
+    /// # Errors
+    /// As of [`Histogram::from_bytes`]; some buckets were given away by then.
+    pub(crate) fn of_stored(
+        bytes: &[u8],
+        mut bucket: impl FnMut(usize, u64),
+    ) -> Result<Self, DecodeError> {
         let [version, sub_bits, rest @ ..] = bytes else {
             return Err(DecodeError::Truncated);
         };
@@ -244,14 +317,13 @@ impl Histogram {
             return Err(DecodeError::Version(*version));
         }
         let mut input = rest;
-        let mut histogram = Self::new();
-        histogram.min = take_u64(&mut input)?;
-        histogram.max = take_u64(&mut input)?;
-        histogram.sum = take(&mut input)?;
+        let min = take_u64(&mut input)?;
+        let max = take_u64(&mut input)?;
+        let sum = take(&mut input)?;
         let occupied = take_u64(&mut input)?;
         let mut index = 0_usize;
         let mut first = None;
-        let mut total = 0_u64;
+        let mut count = 0_u64;
         let (mut least, mut most) = (0_u128, 0_u128);
         for i in 0..occupied {
             let step = take_u64(&mut input)?;
@@ -263,20 +335,20 @@ impl Histogram {
                 .and_then(|step| index.checked_add(step))
                 .filter(|index| *index < BUCKETS)
                 .ok_or(DecodeError::Damaged("a bucket beyond the last"))?;
-            let count = take_u64(&mut input)?;
-            if count == 0 {
+            let n = take_u64(&mut input)?;
+            if n == 0 {
                 return Err(DecodeError::Damaged("a bucket without a count"));
             }
-            total = total
-                .checked_add(count)
+            count = count
+                .checked_add(n)
                 // Two stored histograms add up without overflow.
-                .filter(|total| *total <= u64::MAX / 2)
+                .filter(|count| *count <= u64::MAX / 2)
                 .ok_or(DecodeError::Damaged("more values than 63 bits count"))?;
-            histogram.counts[index] = count;
+            bucket(index, n);
             // Below 2^63 values of less than 2^64 add up to less than 2^127.
-            let n = u128::from(count);
-            least += u128::from(Self::lowest(index).max(histogram.min)) * n;
-            most += u128::from(Self::highest(index).min(histogram.max)) * n;
+            let n = u128::from(n);
+            least += u128::from(Histogram::lowest(index).max(min)) * n;
+            most += u128::from(Histogram::highest(index).min(max)) * n;
             first.get_or_insert(index);
         }
         if !input.is_empty() {
@@ -284,15 +356,20 @@ impl Histogram {
         }
         let fits = match first {
             Some(first) => {
-                histogram.min <= histogram.max
-                    && Self::index(histogram.min) == first
-                    && Self::index(histogram.max) == index
-                    && (least..=most).contains(&histogram.sum)
+                min <= max
+                    && Histogram::index(min) == first
+                    && Histogram::index(max) == index
+                    && (least..=most).contains(&sum)
             }
-            None => histogram.min == u64::MAX && histogram.max == 0 && histogram.sum == 0,
+            None => min == u64::MAX && max == 0 && sum == 0,
         };
         if fits {
-            Ok(histogram)
+            Ok(Self {
+                min,
+                max,
+                sum,
+                count,
+            })
         } else {
             Err(DecodeError::Damaged("its limits and counts disagree"))
         }
@@ -331,6 +408,15 @@ fn take(input: &mut &[u8]) -> Result<u128, DecodeError> {
 }
 
 fn take_u64(input: &mut &[u8]) -> Result<u64, DecodeError> {
+    // Nine bytes have 63 bits, and nearly all integers of a histogram are shorter.
+    let mut value = 0_u64;
+    for (place, byte) in input.iter().take(9).enumerate() {
+        value |= u64::from(byte & 0x7f) << (7 * place);
+        if byte & 0x80 == 0 {
+            *input = &input[place + 1..];
+            return Ok(value);
+        }
+    }
     u64::try_from(take(input)?).map_err(|_| DecodeError::Damaged("an integer beyond 64 bits"))
 }
 
@@ -366,7 +452,8 @@ mod tests {
         assert_eq!((empty.min(), empty.max(), empty.count()), (None, None, 0));
         assert_eq!(empty.mean(), None);
         assert_eq!(empty.quantile(0.5), None);
-        assert_eq!(Histogram::from_bytes(&empty.to_bytes()), Ok(empty));
+        assert_eq!(empty.to_bytes(), EMPTY_STORED);
+        assert_eq!(Histogram::from_bytes(&EMPTY_STORED), Ok(empty));
     }
 
     #[test]
@@ -423,8 +510,11 @@ mod tests {
         fn adding_is_recording_all(a in prop::collection::vec(any::<u64>(), 0..50), b in prop::collection::vec(any::<u64>(), 0..50)) {
             let mut sum = of(&a);
             sum.add(&of(&b));
+            let mut stored = of(&a);
+            stored.add_stored(&of(&b).to_bytes()).unwrap();
             let all: Vec<u64> = a.into_iter().chain(b).collect();
-            prop_assert_eq!(sum, of(&all));
+            prop_assert_eq!(&sum, &of(&all));
+            prop_assert_eq!(stored, sum);
         }
 
         #[test]

@@ -20,7 +20,7 @@ use crate::signals::Signals;
 use crate::target::{self, Filling, Measured, Medium, Wanted};
 pub(crate) use copy::{CopyRequest, copy};
 use diskfacts_engine::overhead_ns_per_io;
-use diskfacts_facts::{figures, findings, findings_of_document, limits, verdicts};
+use diskfacts_facts::{explain, explain_document};
 use diskfacts_host::{Roots, machine};
 use diskfacts_plan::rng::Rng;
 use diskfacts_plan::{EngineChoice, On, Plan};
@@ -341,10 +341,7 @@ fn turns(stack: &Stack) -> bool {
 /// What follows from a run: figures, findings, limits, and verdicts for the uses that
 /// were asked for, or for all.
 pub(crate) fn conclude(run: &mut Run, uses: &[String]) {
-    run.figures = figures(run);
-    run.findings = findings(run);
-    run.limits = limits(run);
-    run.verdicts = verdicts(run);
+    explain(run).put_into(run);
     if !uses.is_empty() {
         run.verdicts
             .retain(|verdict| uses.contains(&verdict.profile));
@@ -354,12 +351,9 @@ pub(crate) fn conclude(run: &mut Run, uses: &[String]) {
 /// Works out what follows from the runs of a document, from each and from all
 /// of them together.
 pub(crate) fn conclude_document(runs: &mut [Run]) {
-    for run in &mut *runs {
-        conclude(run, &[]);
-    }
-    let together = findings_of_document(runs);
-    for (run, findings) in runs.iter_mut().zip(together) {
-        run.findings = findings;
+    let explained = explain_document(runs);
+    for (run, explanation) in runs.iter_mut().zip(explained) {
+        explanation.put_into(run);
     }
 }
 

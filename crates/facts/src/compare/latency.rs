@@ -13,8 +13,8 @@
 use super::cells::{Cell, unit};
 use super::{QUANTILES, Tested};
 use crate::stats;
-use diskfacts_record::Trial;
 use diskfacts_record::comparison::{Change, Difference, Unit};
+use diskfacts_record::{Packed, Trial};
 
 /// Buckets of a histogram are at most 1/128 of a value wide, and their middle
 /// stands for them.
@@ -87,7 +87,7 @@ impl Latencies {
             }
         }
         let all = added(&parts);
-        let count = all.iter().map(|(_, n)| n).sum();
+        let count = count(&all);
         (count > 0).then_some(Self { all, count, parts })
     }
 
@@ -96,13 +96,14 @@ impl Latencies {
         if self.count as f64 * quantile.ln() > 0.05_f64.ln() {
             return None;
         }
-        let whole = at(&self.all, &[], quantile)?.max(1) as f64;
+        let whole = at(&self.all, &[], rank(quantile, self.count)?)?.max(1) as f64;
         let n = self.parts.len() as f64;
         let pseudo = if self.parts.len() == 1 {
             vec![whole.ln()]
         } else {
             let without = |part: &Buckets| -> Option<f64> {
-                let others = at(&self.all, part, quantile)?.max(1) as f64;
+                let left = self.count - count(part);
+                let others = at(&self.all, part, rank(quantile, left)?)?.max(1) as f64;
                 Some(n * whole.ln() - (n - 1.0) * others.ln())
             };
             self.parts.iter().map(without).collect::<Option<_>>()?
@@ -116,18 +117,29 @@ fn buckets(trial: &Trial) -> Option<Buckets> {
     if trial.latency_ns.samples == 0 {
         return None;
     }
-    let histogram = trial.histograms.unpack().measured(&trial.workload);
-    let buckets: Buckets = histogram
-        .buckets()
-        .map(|(low, high, n)| (low + (high - low) / 2, n))
-        .collect();
-    let count: u64 = buckets.iter().map(|(_, n)| n).sum();
-    (count == trial.latency_ns.samples).then_some(buckets)
+    let measured = trial.histograms.measured(&trial.workload);
+    let parts: Vec<&Packed> = measured.filter(|part| part.count() > 0).collect();
+    let count: u64 = parts.iter().map(|part| part.count()).sum();
+    if count != trial.latency_ns.samples {
+        return None;
+    }
+    let of_part = |part: &&Packed| -> Buckets {
+        let buckets = part.buckets().into_iter();
+        buckets
+            .map(|(low, high, n)| (low + (high - low) / 2, n))
+            .collect()
+    };
+    let parts: Vec<Buckets> = parts.iter().map(of_part).collect();
+    Some(match <[Buckets; 1]>::try_from(parts) {
+        Ok([only]) => only,
+        Err(parts) => added(&parts),
+    })
 }
 
 fn added(parts: &[Buckets]) -> Buckets {
-    let mut all: Buckets = parts.iter().flatten().copied().collect();
-    all.sort_unstable();
+    let mut all: Buckets = parts.concat();
+    // The stable sort merges what is sorted in parts.
+    all.sort_by_key(|(value, _)| *value);
     all.dedup_by(|next, kept| {
         let same = next.0 == kept.0;
         if same {
@@ -138,17 +150,23 @@ fn added(parts: &[Buckets]) -> Buckets {
     all
 }
 
-/// The value at or below which the share `quantile` of `all` without `part` lies
-/// (nearest rank); `None` when nothing is left.
-fn at(all: &Buckets, part: &[(u64, u64)], quantile: f64) -> Option<u64> {
-    let total = |buckets: &[(u64, u64)]| buckets.iter().map(|(_, n)| n).sum::<u64>();
-    let count = total(all) - total(part);
-    let rank = ((quantile * count as f64).ceil() as u64).max(1);
+fn count(buckets: &Buckets) -> u64 {
+    buckets.iter().map(|(_, n)| n).sum()
+}
+
+/// The rank, from 1, of the value at or below which the share `quantile` of so many
+/// values lies (nearest rank); `None` of none.
+fn rank(quantile: f64, count: u64) -> Option<u64> {
+    (count > 0).then(|| ((quantile * count as f64).ceil() as u64).max(1))
+}
+
+/// The value of this rank in `all` without `part`.
+fn at(all: &Buckets, part: &[(u64, u64)], rank: u64) -> Option<u64> {
     let mut less = part.iter().peekable();
     let mut below = 0;
     for (value, n) in all {
         below += n - less.next_if(|(v, _)| v == value).map_or(0, |(_, n)| *n);
-        if below >= rank && count > 0 {
+        if below >= rank {
             return Some(*value);
         }
     }
@@ -192,7 +210,8 @@ mod tests {
             let all = added(&buckets);
             prop_assert_eq!(&all, &of(&sum(&histograms)));
             let others = sum(&histograms[1..]);
-            let got = at(&all, &buckets[0], quantile).unwrap() as f64;
+            let left = count(&all) - count(&buckets[0]);
+            let got = at(&all, &buckets[0], rank(quantile, left).unwrap()).unwrap() as f64;
             // The histogram gives the exact ends, and a bucket else.
             let known = others.quantile(quantile).unwrap() as f64;
             prop_assert!((got - known).abs() <= known / 128.0 + 1.0, "{} {}", got, known);

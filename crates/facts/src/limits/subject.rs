@@ -1,7 +1,6 @@
 //! The stage that a limiter looks at, and what all of them ask of it.
 
 use super::spindle::Turns;
-use crate::figures::merged;
 use crate::rules::Context;
 use crate::stages::Stage;
 use crate::stats;
@@ -183,8 +182,7 @@ impl<'a> Subject<'a> {
     /// without them, or has none.
     pub fn histogram(&self) -> Option<&Histogram> {
         let all = || {
-            let merged = merged(&self.stage.trials)?;
-            let measured = merged.measured(self.workload());
+            let measured = self.stage.latencies()?.measured(self.workload());
             (!measured.is_empty()).then_some(measured)
         };
         self.histogram.get_or_init(all).as_ref()

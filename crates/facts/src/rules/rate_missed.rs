@@ -1,7 +1,6 @@
 //! An open loop fell behind its rate: the target cannot do what was asked.
 
 use super::{Context, names};
-use crate::figures;
 use crate::stages::Stage;
 use crate::words::{edit_plan, percent, stage_list};
 use diskfacts_plan::Arrivals;
@@ -70,7 +69,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
 
 /// Latency from the intended start beside latency from submission.
 fn latencies(stage: &Stage<'_>, intended: &Latency) -> Option<String> {
-    let service = figures::merged(&stage.trials)?.service?;
+    let service = stage.latencies()?.service?;
     let (name, waited, served) = [
         ("p99", intended.p99, service.supported_quantile(0.99)),
         ("the median", intended.p50, service.supported_quantile(0.5)),

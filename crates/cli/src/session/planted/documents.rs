@@ -16,10 +16,11 @@ use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 /// The rules that are about documents.
-pub(super) const RULES: [&str; 6] = [
+pub(super) const RULES: [&str; 7] = [
     "littles-law",
     "memory-speed",
     "mislabelled",
+    "no-figure",
     "one-unit",
     "place-not-filesystem",
     "write-revolutions",
@@ -133,6 +134,21 @@ fn dd(path: &str, bytes_per_s: f64) -> String {
 
 fn rate(trials: &[Trial]) -> f64 {
     skipping(trials, 1).throughput_bytes_per_s
+}
+
+#[test]
+fn a_copy_that_took_no_time_is_no_figure() {
+    let sound = dd("/dev/sdb2", rate(&OUTER));
+    assert_eq!(speaking(&sound), [""; 0]);
+    let empty = "dd if=/dev/sdb2 of=/dev/null bs=1M count=4k iflag=direct ... 4294967296 bytes \
+                 (4.3 GB) copied, 0 s, 0 MB/s\n";
+    let found = found(&(sound + empty));
+    let finding = found.iter().find(|finding| finding.rule == "no-figure");
+    let finding = finding.expect("the second line has no rate");
+    assert!(
+        finding.evidence[0].ends_with("1 of 2 trials (line 2)."),
+        "{finding:?}"
+    );
 }
 
 #[test]

@@ -1,0 +1,99 @@
+//! Trials whose figure cannot be one: no rate, or one below nothing. A document may
+//! hold such lines, and a trial may end before its first operation does.
+
+use super::{Context, names};
+use crate::words::{lines, list, longer, of_document};
+use diskfacts_record::{Confidence, Finding, Severity, Trial};
+
+pub(super) const NAME: &str = "no-figure";
+
+/// Whether a trial has a rate that says nothing of a disk. What is not a number is
+/// missing, and counts as no trial; operations on files move no bytes.
+fn says_nothing(trial: &Trial) -> bool {
+    let (bytes, operations) = (trial.throughput_bytes_per_s, trial.iops);
+    bytes < 0.0 || operations < 0.0 || (bytes == 0.0 && !(operations > 0.0))
+}
+
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let mut evidence = Vec::new();
+    let mut stages = Vec::new();
+    for (stage, _) in context.doing_something() {
+        // What failed is told by the errors.
+        let tried = stage.trials.iter().filter(|trial| trial.errors == 0);
+        let empty: Vec<&Trial> = tried.copied().filter(|t| says_nothing(t)).collect();
+        if empty.is_empty() {
+            continue;
+        }
+        let at: Vec<u64> = empty.iter().filter_map(|trial| trial.line).collect();
+        let at = if at.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", lines(&at))
+        };
+        evidence.push(format!(
+            "{}: {} of {} trials{at}.",
+            stage.label(),
+            empty.len(),
+            stage.trials.len()
+        ));
+        stages.push(stage.name);
+    }
+    if stages.is_empty() {
+        return Vec::new();
+    }
+    let stages = names(stages);
+    vec![Finding {
+        rule: NAME.into(),
+        severity: Severity::Warning,
+        claim: format!(
+            "Trials of {} have a rate of zero or below, which no disk has: their figures, and \
+             medians with them, say nothing.",
+            list(&stages)
+        ),
+        evidence,
+        confidence: Confidence::Certain,
+        refuted_by: "The bytes and the seconds of these trials, both above zero.".into(),
+        remedy: of_document(context.run, "measure for longer")
+            .unwrap_or_else(|| longer(context.run, &stages, 5)),
+        stages,
+    }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{self, each};
+
+    fn found(run: &diskfacts_record::Run) -> Vec<Finding> {
+        check(&Context::new(run))
+    }
+
+    #[test]
+    fn rates_of_zero_and_below_are_no_figures() {
+        for rate in [0.0, -0.0, -3.0] {
+            let mut run = testing::healthy();
+            each(&mut run, "log-write", |trial| {
+                if trial.number <= 2 {
+                    (trial.throughput_bytes_per_s, trial.iops) = (rate, rate);
+                }
+            });
+            let found = found(&run);
+            assert_eq!(found.len(), 1, "{rate}");
+            assert_eq!(found[0].stages, ["log-write"]);
+            assert_eq!(found[0].evidence, ["log-write: 2 of 5 trials."]);
+        }
+    }
+
+    #[test]
+    fn what_is_missing_what_failed_and_what_moves_no_bytes_is_another_matter() {
+        assert_eq!(found(&testing::healthy()), []);
+        let mut run = testing::healthy();
+        each(&mut run, "log-write", |trial| match trial.number {
+            1 => (trial.throughput_bytes_per_s, trial.iops) = (f64::NAN, f64::NAN),
+            2 => (trial.throughput_bytes_per_s, trial.iops) = (0.0, 20_000.0),
+            3 => (trial.throughput_bytes_per_s, trial.iops, trial.errors) = (0.0, 0.0, 1),
+            _ => {}
+        });
+        assert_eq!(found(&run), []);
+    }
+}
