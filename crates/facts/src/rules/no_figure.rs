@@ -11,7 +11,7 @@ pub(super) const NAME: &str = "no-figure";
 /// missing, and counts as no trial; operations on files move no bytes.
 fn says_nothing(trial: &Trial) -> bool {
     let (bytes, operations) = (trial.throughput_bytes_per_s, trial.iops);
-    bytes < 0.0 || operations < 0.0 || (bytes == 0.0 && !(operations > 0.0))
+    bytes < 0.0 || operations < 0.0 || (bytes == 0.0 && (operations == 0.0 || operations.is_nan()))
 }
 
 pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
