@@ -99,12 +99,13 @@ fn write_block(page: &mut Page<'_>, show: &str, block: &Block<'_>) {
     row(page, "How sure", confidence(limit.confidence));
     row(page, "Settle", &limit.experiment.question);
     if limit.experiment.plan.is_some() {
-        // Two lines, as a shell takes them, because most do not fit into one.
-        verbatim(page, &format!("{show} \\"));
+        let mut asked = options(show);
         let name = quoted(&label(stage));
-        settle(page, &name);
+        asked.push(format!("--settle {name}"));
+        asked.push("> settle.toml".into());
+        command(page, &asked);
     }
-    verbatim(page, &limit.experiment.command);
+    command(page, &options(&limit.experiment.command));
     row(page, "What to do", &limit.remedy);
     further(page, block);
 }
@@ -119,15 +120,37 @@ fn quoted(label: &str) -> String {
     }
 }
 
-/// The rest of the command: the name of a cell of a matrix leaves no room behind it.
-fn settle(page: &mut Page<'_>, name: &str) {
-    let line = format!("  --settle {name} > settle.toml");
-    if COLUMN + columns(&line) <= page.look.columns() {
-        verbatim(page, &line);
-    } else {
-        verbatim(page, &format!("  --settle {name} \\"));
-        verbatim(page, "  > settle.toml");
+/// A command before each of its options. What stands in quotes is not to be broken, so
+/// one with quotes is left whole.
+fn options(command: &str) -> Vec<String> {
+    if command.contains(['\'', '"']) {
+        return vec![command.to_owned()];
     }
+    let parts = command.split(" --").enumerate();
+    let part = |(i, part): (usize, &str)| match i {
+        0 => part.to_owned(),
+        _ => format!("--{part}"),
+    };
+    parts.map(part).collect()
+}
+
+/// A command to type: what does not fit into a line goes on behind a backslash, as a
+/// shell takes it.
+fn command(page: &mut Page<'_>, parts: &[String]) {
+    // The backslash and the blank before it.
+    let room = page.look.columns().saturating_sub(COLUMN + 2);
+    let mut line = String::new();
+    for part in parts {
+        if line.is_empty() {
+            line.clone_from(part);
+        } else if columns(&line) + 1 + columns(part) <= room {
+            line = format!("{line} {part}");
+        } else {
+            verbatim(page, &format!("{line} \\"));
+            line = format!("  {part}");
+        }
+    }
+    verbatim(page, &line);
 }
 
 fn verbatim(page: &mut Page<'_>, command: &str) {
@@ -237,7 +260,7 @@ mod tests {
             unicode: false,
         };
         let mut page = Page::new(&look);
-        write(&mut page, "20261121-041250-208d", limits);
+        write(&mut page, "diskfacts show 20261121-041250-208d", limits);
         page.finish()
     }
 
@@ -254,11 +277,27 @@ mod tests {
             said.contains("0.9 is the share.") && !said.contains("0.5 is"),
             "{said}"
         );
-        assert!(said.contains("  --settle c > settle.toml\n"), "{said}");
+        assert!(said.contains(" --settle c > settle.toml\n"), "{said}");
         assert!(said.contains("seek (a and c): It is seek."), "{said}");
         assert!(said.contains("media-rate: b"), "{said}");
         assert!(said.contains("does not say what limited d."), "{said}");
         assert!(said.lines().all(|line| line.len() <= 80), "{said}");
+    }
+
+    #[test]
+    fn a_long_command_goes_on_behind_a_backslash_and_a_quoted_one_is_whole() {
+        let mut long = limit("rotation", 0.5);
+        long.experiment.command += " --size 16MiB --store a/place/somewhere/runs.db";
+        let said = text(&[stage("a", vec![long.clone()])]);
+        let broken = "                diskfacts measure /srv --plan settle.toml --size 16MiB \\\n                  \
+                      --store a/place/somewhere/runs.db\n";
+        assert!(said.contains(broken), "{said}");
+        long.experiment.command = long.experiment.command.replace("/srv", "'/srv --x'");
+        let said = text(&[stage("a", vec![long.clone()])]);
+        assert!(
+            said.contains(&format!("{}\n", long.experiment.command)),
+            "{said}"
+        );
     }
 
     #[test]
