@@ -11,7 +11,7 @@
 //! repeats.
 
 use crate::Options;
-use crate::ours::{Diskfacts, filled_file};
+use crate::ours::{Diskfacts, filled_file, warm};
 use crate::writes::Spread;
 use anyhow::{Context, Result, bail};
 use rustix::fs::{Advice, fadvise};
@@ -61,6 +61,10 @@ pub(crate) fn cases(options: &Options) -> Result<bool> {
     );
     let file = filled_file(&options.folder, options.file_bytes)?;
     let path = file.path();
+    // The first reading of a new file is slower, whoever does it: what lies below this
+    // machine has not seen it either.
+    settle(path)?;
+    warm(path)?;
     let (mut agree, mut all) = (0, 0);
     if present("dd", "coreutils") {
         for (name, operands) in COPIES {
