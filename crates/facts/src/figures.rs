@@ -7,6 +7,7 @@
 //! percentiles over several trials. A value that is not finite (an import may
 //! hold some) counts as no trial.
 
+use crate::latency_intervals;
 use crate::outliers;
 use crate::rules::Context;
 use crate::share;
@@ -14,7 +15,7 @@ use crate::stages::Stage;
 use crate::stats;
 use crate::stopping;
 use diskfacts_record::trial::Histograms;
-use diskfacts_record::{Figure, Histogram, Latency, Run, StageFigures, Trial};
+use diskfacts_record::{Figure, Histogram, Latency, LatencyIntervals, Run, StageFigures, Trial};
 
 /// Confidence that intervals are stated with.
 const CONFIDENCE: f64 = 0.95;
@@ -59,6 +60,11 @@ pub(crate) fn of_stage(stage: &Stage<'_>) -> StageFigures {
             || without_histograms(trials.iter().map(|t| t.latency_ns)).unwrap_or_default(),
             |all| Latency::from(&all.measured(stage.workload())),
         ),
+        latency_ci95_ns: histograms
+            .as_ref()
+            .map_or_else(LatencyIntervals::default, |all| {
+                latency_intervals::of(stage, &all.measured(stage.workload()))
+            }),
         latency_read_ns: of_part(|h| &h.read, |t| t.latency_read_ns),
         latency_write_ns: of_part(|h| &h.write, |t| t.latency_write_ns),
         layers: share::weighted(trials.iter().map(|t| (&t.layers, t.bytes as f64))),

@@ -26,6 +26,7 @@ pub mod device_rates;
 pub mod explain;
 pub mod figures;
 mod journal;
+mod latency_intervals;
 pub mod layers;
 pub mod limits;
 mod outliers;

@@ -124,15 +124,8 @@ impl Uncertain {
             }
             Metric::LatencyP99 => {
                 let value = figures.latency_ns.p99? as f64;
-                let mut others: Vec<f64> = trials
-                    .iter()
-                    .filter_map(|t| t.latency_ns.p99)
-                    .map(|ns| ns as f64)
-                    .collect();
-                let interval = stage
-                    .latencies()
-                    .and_then(|all| stats::percentile_interval(&all.all(), 0.99));
-                others.extend(interval.into_iter().flatten().map(|ns| ns as f64));
+                let interval = figures.latency_ci95_ns.p99.into_iter().flatten();
+                let others: Vec<f64> = interval.map(|ns| ns as f64).collect();
                 Some(Self::within(value, &others, trials.len()))
             }
         }

@@ -30,8 +30,8 @@ pub use limit::{Experiment, Limit, StageLimits};
 pub use machine::Machine;
 pub use packed::{Packed, PackedHistograms};
 pub use run::{
-    CiMethod, DirectIo, Ended, ExtentMethod, Extents, Figure, Preconditioning, Reading, Run,
-    RunInfo, SCHEMA, Source, StageFigures, Status, Target, TargetKind,
+    CiMethod, DirectIo, Ended, ExtentMethod, Extents, Figure, LatencyIntervals, Preconditioning,
+    Reading, Run, RunInfo, SCHEMA, Source, StageFigures, Status, Target, TargetKind,
 };
 pub use stack::{BlockDevice, DeviceKind, Filesystem, Stack};
 pub use trial::{Cpu, Latency, Layers, Trial};

@@ -250,6 +250,9 @@ pub struct StageFigures {
     pub iops: Figure,
     /// Latency of all operations of all trials, from merged histograms.
     pub latency_ns: Latency,
+    /// How sure the percentiles of `latency_ns` are.
+    #[serde(default)]
+    pub latency_ci95_ns: LatencyIntervals,
     /// Latency of the reads of a mixed workload.
     pub latency_read_ns: Option<Latency>,
     /// Latency of the writes of a mixed workload.
@@ -273,6 +276,24 @@ pub struct StageFigures {
     /// as planned, and in documents of older versions.
     #[serde(default)]
     pub ended: Option<Ended>,
+}
+
+/// 95 % intervals of the percentiles of a latency, nanoseconds: the ranks that hold
+/// a percentile of independent operations, widened to the range of the percentiles of
+/// the single trials, because neighbours are not independent. Absent where the number
+/// of samples does not support the percentile, and without the whole histograms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct LatencyIntervals {
+    /// Of the median.
+    pub p50: Option<[u64; 2]>,
+    /// Of the 90th percentile.
+    pub p90: Option<[u64; 2]>,
+    /// Of the 99th percentile.
+    pub p99: Option<[u64; 2]>,
+    /// Of the 99.9th percentile.
+    pub p99_9: Option<[u64; 2]>,
+    /// Of the 99.99th percentile.
+    pub p99_99: Option<[u64; 2]>,
 }
 
 /// Why a stage had no more trials.
