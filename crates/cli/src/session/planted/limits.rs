@@ -18,7 +18,7 @@ const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
 /// A limiter, the stage that it is to be first for, and what is planted.
-type Case = (&'static str, &'static str, fn() -> Setup);
+pub(super) type Case = (&'static str, &'static str, fn() -> Setup);
 
 const CASES: &[Case] = &[
     ("media-rate", "sequential-read", || {
@@ -182,10 +182,13 @@ pub(super) fn show(limits: &[Limit]) -> String {
     lines.collect()
 }
 
-#[test]
-fn each_planted_cause_is_named_first() {
+/// Of each case the limiter is the first that is named of the stage.
+///
+/// # Panics
+/// With all those of which it is not.
+pub(super) fn named_first(cases: &[Case]) {
     let mut wrong = Vec::new();
-    for (limiter, stage, plant) in CASES {
+    for (limiter, stage, plant) in cases {
         let run = plant().run();
         check_limits(&run);
         let limits = of_stage(&run, stage);
@@ -198,6 +201,11 @@ fn each_planted_cause_is_named_first() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn each_planted_cause_is_named_first() {
+    named_first(CASES);
 }
 
 /// Limits are sentences with figures, shares are shares, plans parse, and commands are

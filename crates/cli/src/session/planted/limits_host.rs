@@ -2,7 +2,7 @@
 //! named first for a simulated computer with its cause planted, by the path that a
 //! real measurement takes.
 
-use super::limits::{check_limits, of_stage, show};
+use super::limits::{Case, named_first};
 use super::setup::Setup;
 use diskfacts_disk::Extent;
 use diskfacts_disk::faults::neighbour::NeighbourParameters;
@@ -13,9 +13,6 @@ use diskfacts_plan::{CacheMode, Operation, SyncMode};
 const MS: u64 = 1_000_000;
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
-
-/// A limiter, the stage that it is to be first for, and what is planted.
-type Case = (&'static str, &'static str, fn() -> Setup);
 
 const CASES: &[Case] = &[
     ("page-cache", "warm-read", || Setup::on("ssd-sata")),
@@ -165,16 +162,5 @@ fn buffered_writes(setup: &mut Setup, bytes: u64) {
 
 #[test]
 fn each_cause_on_the_side_of_the_host_is_named_first() {
-    let mut wrong = Vec::new();
-    for (limiter, stage, plant) in CASES {
-        let run = plant().run();
-        check_limits(&run);
-        let limits = of_stage(&run, stage);
-        if limits.first().is_none_or(|first| first.limiter != *limiter) {
-            let name = &run.target.given;
-            let found = show(limits);
-            wrong.push(format!("planted {limiter} on {name} {stage}:\n{found}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    named_first(CASES);
 }
