@@ -8,13 +8,13 @@ mod fields;
 mod files;
 mod precondition;
 mod vary;
+mod words;
 
 use crate::plan::{Amount, Plan, Stage, Until};
 use crate::share::Share;
 use crate::units;
 use crate::workload::{
-    Arrivals, BufferAlignment, CacheMode, EngineChoice, IoContext, On, Operation, Pattern, Pool,
-    Rate, Stop, SyncMode, Touch, Values, Workload,
+    Arrivals, CacheMode, Operation, Pattern, Pool, Rate, Stop, Values, Workload,
 };
 use fields::Fields;
 pub use fields::nearest;
@@ -22,6 +22,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use thiserror::Error;
 pub use vary::CELLS_MAX;
+use words::{
+    ARRIVALS, BUFFERS, CACHES, ENGINES, IO_CONTEXTS, Kind, ONS, OPERATIONS, Order, PATTERNS, SYNCS,
+    TOUCHES, VALUES, word,
+};
 
 /// Why a text is not a plan. The line counts from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -31,83 +35,6 @@ pub struct FileError {
     pub line: usize,
     /// What is wrong there and what would be right.
     pub message: String,
-}
-
-const OPERATIONS: [(&str, Kind); 7] = [
-    ("read", Kind::Read),
-    ("write", Kind::Write),
-    ("mixed", Kind::Mixed),
-    ("modify", Kind::Modify),
-    ("create", Kind::Create),
-    ("stat", Kind::Stat),
-    ("delete", Kind::Delete),
-];
-const PATTERNS: [(&str, Order); 4] = [
-    ("sequential", Order::Sequential),
-    ("random", Order::Random),
-    ("zipf", Order::Zipf),
-    ("stride", Order::Stride),
-];
-const CACHES: [(&str, CacheMode); 4] = [
-    ("buffered", CacheMode::Buffered),
-    ("warm", CacheMode::Warm),
-    ("cold", CacheMode::Cold),
-    ("direct", CacheMode::Direct),
-];
-const SYNCS: [(&str, SyncMode); 7] = [
-    ("none", SyncMode::None),
-    ("fdatasync", SyncMode::Fdatasync),
-    ("fsync", SyncMode::Fsync),
-    ("at-end", SyncMode::AtEnd),
-    ("fdatasync-at-end", SyncMode::FdatasyncAtEnd),
-    ("o-dsync", SyncMode::ODsync),
-    ("o-sync", SyncMode::OSync),
-];
-const BUFFERS: [(&str, BufferAlignment); 2] = [
-    ("aligned", BufferAlignment::Aligned),
-    ("unaligned", BufferAlignment::Unaligned),
-];
-const TOUCHES: [(&str, Touch); 5] = [
-    ("none", Touch::None),
-    ("first", Touch::First),
-    ("every", Touch::Every),
-    ("character", Touch::Character),
-    ("character-unlocked", Touch::CharacterUnlocked),
-];
-const VALUES: [(&str, bool); 2] = [("check", false), ("fill", true)];
-const ARRIVALS: [(&str, Arrivals); 2] =
-    [("fixed", Arrivals::Fixed), ("poisson", Arrivals::Poisson)];
-const ENGINES: [(&str, EngineChoice); 5] = [
-    ("auto", EngineChoice::Auto),
-    ("sync", EngineChoice::Sync),
-    ("io_uring", EngineChoice::IoUring),
-    ("mmap", EngineChoice::Mmap),
-    ("null", EngineChoice::Null),
-];
-const ONS: [(&str, On); 2] = [("target", On::Target), ("file", On::File)];
-
-const IO_CONTEXTS: [(&str, IoContext); 2] = [
-    ("separate", IoContext::Separate),
-    ("shared", IoContext::Shared),
-];
-
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    Read,
-    Write,
-    Mixed,
-    Create,
-    Stat,
-    Delete,
-    Modify,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Order {
-    Sequential,
-    Random,
-    Zipf,
-    Stride,
 }
 
 /// Reads a plan.
@@ -372,13 +299,6 @@ fn place(
         return Ok((None, Some(share)));
     }
     Ok((table.size(key)?, None))
-}
-
-fn word<T: PartialEq + Copy>(choices: &[(&'static str, T)], value: T) -> &'static str {
-    choices
-        .iter()
-        .find(|(_, known)| *known == value)
-        .map_or("", |(word, _)| word)
 }
 
 /// A TOML string with what needs escaping escaped.

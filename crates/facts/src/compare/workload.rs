@@ -2,7 +2,7 @@
 
 use super::cells::Cell;
 use diskfacts_plan::units::exact_size;
-use diskfacts_plan::{CacheMode, EngineChoice, Operation, Pattern, SyncMode, Workload};
+use diskfacts_plan::{EngineChoice, Operation, Pattern, Workload};
 use diskfacts_record::Trial;
 
 /// Keys of a workload that are another measurement when they differ, each with
@@ -31,29 +31,14 @@ pub(super) fn keys(workload: &Workload) -> Vec<(&'static str, String)> {
             if from_start { ", from the start" } else { "" }
         ),
     };
-    let cache = match workload.cache {
-        CacheMode::Buffered => "buffered",
-        CacheMode::Warm => "warm",
-        CacheMode::Cold => "cold",
-        CacheMode::Direct => "direct",
-    };
-    let sync = match workload.sync {
-        SyncMode::None => "none",
-        SyncMode::Fdatasync => "fdatasync",
-        SyncMode::Fsync => "fsync",
-        SyncMode::AtEnd => "at-end",
-        SyncMode::FdatasyncAtEnd => "fdatasync-at-end",
-        SyncMode::ODsync => "o-dsync",
-        SyncMode::OSync => "o-sync",
-    };
     let mut keys = vec![
         ("operation", operation),
         ("pattern", pattern),
         ("block_size", exact_size(workload.block_size)),
         ("queue_depth", workload.queue_depth.to_string()),
         ("streams", workload.streams.to_string()),
-        ("cache", cache.to_owned()),
-        ("sync", sync.to_owned()),
+        ("cache", workload.cache.word().to_owned()),
+        ("sync", workload.sync.word().to_owned()),
     ];
     keys.extend([
         ("rate", debug(workload.rate.as_ref())),

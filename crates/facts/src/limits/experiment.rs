@@ -2,9 +2,9 @@
 
 use super::Subject;
 use crate::words::shell;
-use diskfacts_plan::units::exact_size;
-use diskfacts_plan::{CacheMode, Operation, Pattern, SyncMode, Workload};
+use diskfacts_plan::{Plan, Stage, Until, Workload, file};
 use diskfacts_record::{Experiment, TargetKind};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The plan file that commands name.
@@ -17,18 +17,26 @@ impl Subject<'_> {
     /// workload, of which the operation, the blocks, their order and place, depth,
     /// streams, cache and sync are written down.
     pub fn experiment(&self, question: &str, stages: &[(&str, Workload)]) -> Experiment {
-        let mut plan = format!(
-            "# Settles what limited {}.\nname = \"settle\"\ntrials = {TRIALS}\n",
-            self.stage.label().replace(char::is_control, " ")
-        );
-        for (name, workload) in stages {
-            plan.push('\n');
-            write_stage(&mut plan, name, workload);
-        }
+        let stages = stages.iter().map(|(name, workload)| Stage {
+            name: (*name).to_owned(),
+            about: String::new(),
+            workload: settling(workload),
+            settings: BTreeMap::new(),
+            full: None,
+        });
+        let plan = Plan {
+            name: "settle".to_owned(),
+            about: format!("settles what limited {}", self.stage.name),
+            trials: TRIALS,
+            time_ns: None,
+            until: Until::default(),
+            precondition: Vec::new(),
+            stages: stages.collect(),
+        };
         Experiment {
             question: question.to_owned(),
             command: self.command(FILE),
-            plan: Some(plan),
+            plan: Some(file::print(&plan)),
         }
     }
 
@@ -87,73 +95,21 @@ fn kept_options(words: &[String]) -> Vec<(&'static str, String)> {
     found
 }
 
-/// A stage as a plan file has it.
-fn write_stage(plan: &mut String, name: &str, workload: &Workload) {
-    let mut key = |key: &str, value: String| {
-        // Writing to a string does not fail.
-        let _ = writeln!(plan, "{key} = {value}");
-    };
-    let word = |word: &str| format!("\"{word}\"");
-    let size = |bytes: u64| format!("\"{}\"", exact_size(bytes));
-    key("[[stage]]\nname", word(name));
-    match workload.operation {
-        Operation::Write => key("operation", word("write")),
-        Operation::Mixed { read_percent } => {
-            key("operation", word("mixed"));
-            key("read_percent", read_percent.to_string());
-        }
-        Operation::Modify { percent } => {
-            key("operation", word("modify"));
-            key("modify_percent", percent.to_string());
-        }
-        _ => key("operation", word("read")),
-    }
-    match workload.pattern {
-        Pattern::Sequential => key("pattern", word("sequential")),
-        Pattern::Random => key("pattern", word("random")),
-        Pattern::Zipf { theta } => {
-            key("pattern", word("zipf"));
-            key("theta", format!("{theta:?}"));
-        }
-        Pattern::Stride {
-            skip_blocks, fixed, ..
-        } => {
-            key("pattern", word("stride"));
-            key("skip", skip_blocks.to_string());
-            key("fixed", fixed.to_string());
-        }
-    }
+/// What is written down of a workload.
+fn settling(workload: &Workload) -> Workload {
     // What an import does not know is 0.
     let block_size = workload.block_size.max(1);
-    key("block_size", size(block_size));
-    if workload.offset > 0 {
-        key("offset", size(workload.offset));
-    }
     let whole = workload.span.map(|span| span / block_size * block_size);
-    if let Some(span) = whole.filter(|span| *span > 0) {
-        key("span", size(span));
-    }
-    let cache = match workload.cache {
-        CacheMode::Buffered => "buffered",
-        CacheMode::Warm => "warm",
-        CacheMode::Cold => "cold",
-        CacheMode::Direct => "direct",
-    };
-    key("cache", word(cache));
-    let sync = match workload.sync {
-        SyncMode::None => "none",
-        SyncMode::Fdatasync => "fdatasync",
-        SyncMode::Fsync => "fsync",
-        SyncMode::AtEnd => "at-end",
-        SyncMode::FdatasyncAtEnd => "fdatasync-at-end",
-        SyncMode::ODsync => "o-dsync",
-        SyncMode::OSync => "o-sync",
-    };
-    if workload.sync != SyncMode::None {
-        key("sync", word(sync));
-    }
-    key("queue_depth", workload.queue_depth.to_string());
-    if workload.streams != 1 {
-        key("streams", workload.streams.to_string());
+    Workload {
+        operation: workload.operation,
+        pattern: workload.pattern,
+        block_size,
+        offset: workload.offset,
+        span: whole.filter(|span| *span > 0),
+        cache: workload.cache,
+        sync: workload.sync,
+        queue_depth: workload.queue_depth,
+        streams: workload.streams,
+        ..Workload::default()
     }
 }

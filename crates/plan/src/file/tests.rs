@@ -1,6 +1,7 @@
 use super::*;
 use crate::files::Files;
 use crate::precondition::Precondition;
+use crate::{IoContext, SyncMode};
 use proptest::prelude::*;
 
 fn error_of(text: &str) -> String {
