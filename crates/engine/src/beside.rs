@@ -31,6 +31,7 @@ pub(crate) fn add_up(
     for stream in &records {
         let record = &stream.record;
         stream.abilities.name.clone_into(&mut beside.engine);
+        beside.io_priority = stream.io_priority;
         beside.ops += record.read.count() + record.write.count();
         beside.read_bytes += record.read_bytes;
         beside.write_bytes += record.write_bytes;

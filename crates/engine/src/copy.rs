@@ -477,6 +477,7 @@ impl<'a> Copier<'a> {
             direct: file.direct,
             direct_refused: file.direct_refused.clone(),
             cpu_ns: Some(cpu_ns),
+            io_priority: crate::io_priority::of_this_thread(),
         }
     }
 }

@@ -27,6 +27,17 @@ pub enum TrialError {
     /// The engine is not to be had.
     #[error("{0}")]
     Engine(String),
+    /// The threads may not have the I/O priority that is asked for.
+    #[error("io_priority: {asked} could not be set; {hint}")]
+    IoPriority {
+        /// Which one.
+        asked: diskfacts_plan::IoPriority,
+        /// What to do.
+        hint: &'static str,
+        /// What the system answered.
+        #[source]
+        source: std::io::Error,
+    },
     /// The engine broke in the middle.
     #[error("the {engine} engine broke while measuring")]
     Broken {

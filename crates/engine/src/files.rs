@@ -27,6 +27,7 @@ use crate::clock::{Clock, Monotonic, Source, Ticks};
 use crate::crew::Start;
 use crate::engine::SyncEach;
 use crate::error::TrialError;
+use crate::io_priority;
 use crate::measure::{Job, measure};
 use crate::outcome::{StreamRecord, TrialOutcome};
 use crate::stream::go;
@@ -166,6 +167,7 @@ struct Share<'a> {
 
 impl Share<'_> {
     fn run(&self, progress: &Progress, start: &Start) -> Result<StreamRecord, TrialError> {
+        io_priority::enter(self.workload.io_priority)?;
         let clock = Clock::get();
         match clock.source() {
             #[cfg(target_arch = "x86_64")]

@@ -25,6 +25,7 @@ pub mod engine;
 pub mod files;
 pub mod fixed;
 pub mod handling;
+pub mod io_priority;
 pub mod measure;
 #[cfg(target_os = "linux")]
 pub mod mmap;

@@ -5,7 +5,7 @@ use crate::engine::{Abilities, FailedIn, SyncEach};
 use crate::intervals;
 use crate::measure::{ErrorKind, Record};
 use crate::pick::sync_each;
-use diskfacts_plan::{Operation, Workload};
+use diskfacts_plan::{IoPriority, Operation, Workload};
 use diskfacts_record::evidence::{
     Beside, ClockEvidence, EngineEvidence, ErrorCount, Intervals, Issued, StreamShare,
 };
@@ -56,6 +56,8 @@ pub(crate) struct StreamRecord {
     pub(crate) direct_refused: Option<String>,
     /// Processor time of the thread; absent where time is virtual.
     pub(crate) cpu_ns: Option<u64>,
+    /// The I/O priority that was set for the thread, if one was.
+    pub(crate) io_priority: Option<IoPriority>,
 }
 
 /// What the records of all threads have in common.
@@ -109,6 +111,7 @@ pub(crate) fn add_up(
                 engine.fallbacks.push(reason);
             }
         }
+        engine.io_priority = stream.io_priority;
         engine.direct &= stream.direct;
         engine.direct_refused = engine.direct_refused.or(stream.direct_refused);
         issued.reads += record.read.count();

@@ -8,6 +8,7 @@ use crate::crew::Start;
 use crate::engine::Engine;
 use crate::error::TrialError;
 use crate::handling::Handling;
+use crate::io_priority;
 use crate::measure::{Job, Record, measure};
 use crate::null::Null;
 use crate::outcome::StreamRecord;
@@ -44,6 +45,8 @@ pub(crate) struct Share<'a> {
 impl Share<'_> {
     /// Measures, on its thread.
     pub(crate) fn run(&self, start: &Start) -> Result<StreamRecord, TrialError> {
+        // Before the engine is made, whose threads inherit it.
+        io_priority::enter(self.work.trial.workload.io_priority)?;
         match self.work.clock.source() {
             #[cfg(target_arch = "x86_64")]
             Source::Tsc => self.run_on(crate::clock::Tsc, start),
@@ -225,6 +228,7 @@ pub(crate) fn go<'j, E: Engine>(
         direct,
         direct_refused,
         cpu_ns: Some(cpu_ns),
+        io_priority: io_priority::of_this_thread(),
     })
 }
 

@@ -123,6 +123,7 @@ impl Workload {
         self.check_operation(&mut found);
         self.check_rate_and_stop(&mut found);
         self.check_pool(&mut found);
+        self.check_io_priority(&mut found);
         self.check_beside(&mut found);
         found.extend(crate::files::problems(self));
         found

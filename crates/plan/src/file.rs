@@ -12,6 +12,7 @@ mod print;
 mod vary;
 mod words;
 
+use crate::io_priority::IoPriority;
 use crate::plan::{Amount, Plan, Stage, Until};
 use crate::share::Share;
 use crate::workload::{
@@ -218,6 +219,7 @@ fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
         (None, None) => None,
     };
     let pool = pool(table)?;
+    let io_priority = io_priority(table)?;
     let beside = beside(table)?;
     let (offset, offset_share) = place(table, "offset")?;
     let (span, span_share) = place(table, "span")?;
@@ -248,6 +250,7 @@ fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
         iopoll: table.flag("iopoll")?.unwrap_or(default.iopoll),
         sqpoll: table.flag("sqpoll")?.unwrap_or(default.sqpoll),
         pool,
+        io_priority,
         beside,
         on: table.choice("on", &ONS)?.unwrap_or(default.on),
         copy: None,
@@ -268,6 +271,14 @@ fn pool(table: &mut Fields<'_>) -> Result<Option<Pool>, FileError> {
         )),
         (None, None) => Ok(None),
     }
+}
+
+fn io_priority(table: &mut Fields<'_>) -> Result<Option<IoPriority>, FileError> {
+    let Some(text) = table.text("io_priority")? else {
+        return Ok(None);
+    };
+    let read = text.parse().map(Some);
+    read.map_err(|wrong: String| table.error_at("io_priority", &wrong))
 }
 
 fn values(table: &mut Fields<'_>) -> Result<Option<Values>, FileError> {

@@ -11,6 +11,7 @@
 //! * [`check`]: whether a workload makes sense at all, and on a given target.
 //! * [`mod@file`]: the TOML form of a plan, read and printed.
 //! * [`files`]: operations on the files of a folder.
+//! * [`io_priority`]: whose requests come first.
 //! * [`kernel`]: settings of the kernel that a stage may ask for.
 //! * [`write_mode`]: the ways to write a file, by their usual names.
 //! * [`dd`]: what `diskfacts dd` is asked to do, in the words of GNU dd.
@@ -22,6 +23,7 @@ pub mod check;
 pub mod dd;
 pub mod file;
 pub mod files;
+pub mod io_priority;
 pub mod kernel;
 pub mod pattern;
 pub mod plan;
@@ -36,6 +38,7 @@ pub mod write_mode;
 pub use check::{Constraints, Problem};
 pub use dd::{Copying, Dd};
 pub use files::Files;
+pub use io_priority::IoPriority;
 pub use plan::{Amount, Plan, Stage, Until};
 pub use precondition::Precondition;
 pub use share::Share;

@@ -6,6 +6,7 @@
 
 use crate::dd::Copying;
 use crate::files::Files;
+use crate::io_priority::IoPriority;
 use crate::share::Share;
 use crate::unsaid;
 use serde::{Deserialize, Serialize};
@@ -363,6 +364,9 @@ pub struct Workload {
     /// served by the thread that measures it.
     #[serde(default)]
     pub pool: Option<Pool>,
+    /// The I/O priority of the threads that do it; that of this process when absent.
+    #[serde(default)]
+    pub io_priority: Option<IoPriority>,
     /// What runs beside, from before the trial until its end, again and again,
     /// and is not part of the trial's figures: without a stop rule, and with
     /// nothing beside itself.
@@ -402,6 +406,7 @@ impl Default for Workload {
             iopoll: false,
             sqpoll: false,
             pool: None,
+            io_priority: None,
             beside: None,
             on: On::Target,
             copy: None,

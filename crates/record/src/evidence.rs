@@ -7,6 +7,7 @@ mod system;
 
 pub use system::{IoLimit, Journal, LimitOf, Processors, WriteBack};
 
+use diskfacts_plan::IoPriority;
 use serde::{Deserialize, Serialize};
 
 /// Something that could not be observed.
@@ -155,6 +156,9 @@ pub struct Beside {
     pub errors: u64,
     /// Why it ended before the trial, a sentence; absent when it did not.
     pub ended_early: Option<String>,
+    /// As [`EngineEvidence::io_priority`], of its threads.
+    #[serde(default)]
+    pub io_priority: Option<IoPriority>,
     /// What the kernel charged to its threads during the trial. It is not in
     /// the evidence's own `process_io`.
     pub process_io: Option<ProcessIo>,
@@ -284,6 +288,10 @@ pub struct EngineEvidence {
     /// workload asked for it: what was tried and what came back, a sentence.
     #[serde(default)]
     pub direct_refused: Option<String>,
+    /// The I/O priority that the threads had, asked of the kernel at the end; absent
+    /// where none was set, so that they had that of their nice value.
+    #[serde(default)]
+    pub io_priority: Option<IoPriority>,
 }
 
 /// Totals of what was asked of the kernel and done.

@@ -277,7 +277,12 @@ fn leave_out_writes(
 /// Why a workload cannot be done in virtual time, if it cannot.
 fn needs_real_time(workload: &Workload, measured: &Measured) -> Option<String> {
     let is_virtual = matches!(measured.medium, Medium::Simulated(_));
+    let beside = workload.beside.as_ref();
+    let comes_first = beside.is_some_and(|beside| beside.io_priority.is_some());
     let why = match workload.engine {
+        _ if workload.io_priority.is_some() || comes_first => {
+            "io_priority: the I/O schedulers of the simulated host look at no priorities; drop it, or name a real target"
+        }
         _ if workload.values.is_some() => {
             "values: a simulated disk has no content that could be checked; drop it"
         }

@@ -5,6 +5,7 @@ mod around;
 mod cache_proof;
 mod copy;
 mod fit;
+mod io_priority;
 mod kernel;
 mod leftovers;
 #[cfg(test)]
@@ -85,6 +86,9 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
         }
     });
     kernel::check(&request.plan)?;
+    if !simulated {
+        io_priority::check(&request.plan)?;
+    }
     let asked = cache_proof::applied(&request.plan, request.cache_proof)?;
     let wanted = wanted(request, seed)?;
     let (mut measured, mut stack) = target::open(&wanted)?;
@@ -129,6 +133,7 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     signals.check()?;
     measured.notes.extend(notes);
     measured.notes.extend(leftovers::remove(&plan, &measured)?);
+    measured.notes.extend(io_priority::notes(&plan, &stack));
     let mut plan = plan;
     values::resolve(&mut plan, seed);
     if let Medium::File(file) = &measured.medium

@@ -179,6 +179,7 @@ impl Player<'_> {
             direct: self.way.direct,
             direct_refused: self.way.direct_refused.clone(),
             cpu_ns: engine.processor_ns(),
+            io_priority: None,
         })
     }
 

@@ -183,7 +183,7 @@ pub(super) fn conditions(
 }
 
 /// The conditions that a matrix may choose between.
-pub(super) const CHOSEN: [&str; 8] = [
+pub(super) const CHOSEN: [&str; 9] = [
     "block_size",
     "queue_depth",
     "streams",
@@ -192,6 +192,7 @@ pub(super) const CHOSEN: [&str; 8] = [
     "buffer",
     "engine",
     "pool",
+    "io_priority",
 ];
 
 /// Each condition of a workload and its value, as words that can be compared.
@@ -224,6 +225,7 @@ pub(super) fn all_conditions(workload: &Workload) -> Vec<(&'static str, String)>
             ),
         ),
         ("pool", format!("{:?}", workload.pool)),
+        ("io_priority", format!("{:?}", workload.io_priority)),
     ]
 }
 

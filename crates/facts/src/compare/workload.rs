@@ -47,6 +47,7 @@ pub(super) fn keys(workload: &Workload) -> Vec<(&'static str, String)> {
         ("files", debug(workload.files.as_ref())),
         ("values", debug(workload.values.as_ref())),
         ("pool", debug(workload.pool.as_ref())),
+        ("io_priority", debug(workload.io_priority.as_ref())),
         ("beside", debug(workload.beside.as_ref())),
         ("on", format!("{:?}", workload.on)),
         ("copy", debug(workload.copy.as_ref())),

@@ -39,6 +39,15 @@ impl Workload {
         }
     }
 
+    pub(super) fn check_io_priority(&self, found: &mut Vec<Problem>) {
+        if self.io_priority.is_some() && self.engine == EngineChoice::Null {
+            found.push(problem(
+                "io_priority",
+                "engine = \"null\" does no I/O that could come first; drop it",
+            ));
+        }
+    }
+
     pub(super) fn check_beside(&self, found: &mut Vec<Problem>) {
         let Some(beside) = &self.beside else {
             return;

@@ -224,4 +224,7 @@ fn print_course(out: &mut String, workload: &Workload) {
         line("threads", pool.threads.to_string());
         line("io_context", text(word(&IO_CONTEXTS, pool.io_context)));
     }
+    if let Some(priority) = workload.io_priority {
+        line("io_priority", text(&priority.to_string()));
+    }
 }

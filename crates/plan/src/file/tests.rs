@@ -66,6 +66,8 @@ fn a_wrong_type_is_named_with_its_line() {
         ("touch = \"all\"", "\"every\""),
         ("arrivals = \"poisson\"", "rate"),
         ("files = 100", "\"create\""),
+        ("io_priority = 3", "a text in quotes"),
+        ("io_priority = \"high\"", "\"best-effort:0\""),
         ("folders = 2", "\"create\""),
     ] {
         let error = error_of(&format!("{GOOD}{line}\n"));
@@ -226,6 +228,11 @@ fn any_plain_workload() -> impl Strategy<Value = Workload> {
                 iopoll: c.1,
                 sqpoll: c.2,
                 pool: None,
+                io_priority: (c.0 > 0).then_some(match c.4 {
+                    0 => IoPriority::Idle,
+                    1 => IoPriority::Realtime(c.0 as u8),
+                    _ => IoPriority::BestEffort(c.4 as u8),
+                }),
                 beside: None,
                 on: ONS[usize::from(c.2)].1,
                 copy: None,

@@ -110,6 +110,9 @@ pub fn workload(workload: &Workload) -> String {
             show_size(offset)
         )),
     }
+    if let Some(priority) = workload.io_priority {
+        parts.push(format!("at I/O priority {priority}"));
+    }
     if let Some(beside) = &workload.beside {
         parts.push(format!("beside {}", self::workload(beside)));
     }
