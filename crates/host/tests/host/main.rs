@@ -17,6 +17,6 @@ mod made_by_tools;
 mod observers;
 mod page_cache;
 mod parsers;
-#[cfg(target_os = "linux")]
 mod trace_events;
+mod trace_pages;
 mod tree;
