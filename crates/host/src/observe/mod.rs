@@ -7,6 +7,7 @@
 //! says what was not seen, and why.
 
 mod beside;
+pub mod block_layer;
 mod devices;
 mod io_limits;
 mod journal;
@@ -18,6 +19,8 @@ mod window;
 mod write_back;
 
 pub use beside::BesideObserver;
+#[cfg(target_os = "linux")]
+pub use block_layer::BlockLayerObserver;
 pub use devices::DevicesObserver;
 pub use io_limits::IoLimitsObserver;
 pub use journal::JournalObserver;
@@ -30,6 +33,9 @@ pub use write_back::WriteBackObserver;
 use crate::roots::Roots;
 use diskfacts_record::{Evidence, Stack};
 use std::fs::File;
+
+/// Name of the observer of the block layer's trace events.
+pub const BLOCK_LAYER: &str = "block_layer";
 
 /// Something that looks at the system while a trial runs.
 pub trait Observer: Send {
