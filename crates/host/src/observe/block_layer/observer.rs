@@ -2,6 +2,7 @@
 
 use super::request_event::{Decoder, Step};
 use super::requests::{Followed, Requests};
+use crate::cpu::CpuTimes;
 use crate::observe::Observer;
 use crate::roots::Roots;
 use crate::sysfs::DeviceDir;
@@ -33,6 +34,8 @@ pub struct BlockLayerObserver {
     state: State,
     /// What is said of the devices that are not followed.
     unfollowed: Vec<Unseen>,
+    /// What reading events took beside the last trial.
+    own_cpu: CpuTimes,
 }
 
 enum State {
@@ -98,6 +101,7 @@ impl BlockLayerObserver {
             followed,
             state: State::Over,
             unfollowed,
+            own_cpu: CpuTimes::default(),
         };
         observer.prepare();
         observer
@@ -225,7 +229,10 @@ impl Observer for BlockLayerObserver {
         let why = match std::mem::replace(&mut self.state, State::Over) {
             State::Closed(following, from_ns, until_ns) => {
                 match following.finish(from_ns, until_ns, evidence) {
-                    Ok(()) => return,
+                    Ok(own_cpu) => {
+                        self.own_cpu = own_cpu;
+                        return;
+                    }
                     Err(error) => error.to_string(),
                 }
             }
@@ -239,6 +246,19 @@ impl Observer for BlockLayerObserver {
             why,
         });
     }
+
+    fn own_cpu(&self) -> CpuTimes {
+        self.own_cpu
+    }
+
+    fn own_threads(&self) -> Vec<u32> {
+        match &self.state {
+            State::Ready(following) | State::Open(following, _) | State::Closed(following, ..) => {
+                vec![following.recorder.thread()]
+            }
+            State::Off(_) | State::Over => Vec::new(),
+        }
+    }
 }
 
 impl Following {
@@ -247,7 +267,7 @@ impl Following {
         from_ns: u64,
         until_ns: u64,
         evidence: &mut Evidence,
-    ) -> Result<(), TraceError> {
+    ) -> Result<CpuTimes, TraceError> {
         let mut recorded = self.recorder.finish()?;
         let losses = recorded.losses;
         if losses.damaged_pages > 0 {
@@ -292,9 +312,9 @@ impl Following {
             queued_from: self.queued_from,
             events: recorded.events,
             lost_events: losses.total(),
-            reader_cpu_ns: recorded.beside_cpu_ns,
-            analysis_cpu_ns: recorded.after_cpu_ns,
+            reader_cpu_ns: recorded.beside.total_ns,
+            analysis_cpu_ns: recorded.after.total_ns,
         });
-        Ok(())
+        Ok(recorded.beside)
     }
 }
