@@ -12,7 +12,6 @@ mod print;
 mod vary;
 mod words;
 
-use crate::io_priority::IoPriority;
 use crate::plan::{Amount, Plan, Stage, Until};
 use crate::share::Share;
 use crate::workload::{
@@ -21,6 +20,7 @@ use crate::workload::{
 use fields::Fields;
 pub use fields::nearest;
 pub use print::print;
+use std::str::FromStr;
 use thiserror::Error;
 pub use vary::CELLS_MAX;
 use words::{
@@ -219,7 +219,7 @@ fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
         (None, None) => None,
     };
     let pool = pool(table)?;
-    let io_priority = io_priority(table)?;
+    let io_priority = in_words(table, "io_priority")?;
     let beside = beside(table)?;
     let (offset, offset_share) = place(table, "offset")?;
     let (span, span_share) = place(table, "span")?;
@@ -253,6 +253,7 @@ fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
         io_priority,
         beside,
         on: table.choice("on", &ONS)?.unwrap_or(default.on),
+        observe: in_words(table, "observe")?.unwrap_or_default(),
         copy: None,
     })
 }
@@ -273,12 +274,16 @@ fn pool(table: &mut Fields<'_>) -> Result<Option<Pool>, FileError> {
     }
 }
 
-fn io_priority(table: &mut Fields<'_>) -> Result<Option<IoPriority>, FileError> {
-    let Some(text) = table.text("io_priority")? else {
+/// A value that is written as a text, in the words of its type.
+fn in_words<T: FromStr<Err = String>>(
+    table: &mut Fields<'_>,
+    key: &str,
+) -> Result<Option<T>, FileError> {
+    let Some(text) = table.text(key)? else {
         return Ok(None);
     };
     let read = text.parse().map(Some);
-    read.map_err(|wrong: String| table.error_at("io_priority", &wrong))
+    read.map_err(|wrong: String| table.error_at(key, &wrong))
 }
 
 fn values(table: &mut Fields<'_>) -> Result<Option<Values>, FileError> {

@@ -13,6 +13,7 @@
 //! * [`files`]: operations on the files of a folder.
 //! * [`io_priority`]: whose requests come first.
 //! * [`kernel`]: settings of the kernel that a stage may ask for.
+//! * [`observe`]: which observers look at a trial.
 //! * [`write_mode`]: the ways to write a file, by their usual names.
 //! * [`dd`]: what `diskfacts dd` is asked to do, in the words of GNU dd.
 //! * [`builtin`]: the plans that come with diskfacts.
@@ -25,6 +26,7 @@ pub mod file;
 pub mod files;
 pub mod io_priority;
 pub mod kernel;
+pub mod observe;
 pub mod pattern;
 pub mod plan;
 pub mod precondition;
@@ -39,6 +41,7 @@ pub use check::{Constraints, Problem};
 pub use dd::{Copying, Dd};
 pub use files::Files;
 pub use io_priority::IoPriority;
+pub use observe::Observe;
 pub use plan::{Amount, Plan, Stage, Until};
 pub use precondition::Precondition;
 pub use share::Share;

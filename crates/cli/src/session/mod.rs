@@ -8,6 +8,7 @@ mod fit;
 mod io_priority;
 mod kernel;
 mod leftovers;
+mod observing;
 #[cfg(test)]
 mod planted;
 mod precondition;
@@ -134,6 +135,9 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     measured.notes.extend(notes);
     measured.notes.extend(leftovers::remove(&plan, &measured)?);
     measured.notes.extend(io_priority::notes(&plan, &stack));
+    if matches!(measured.medium, Medium::File(_)) {
+        measured.notes.extend(observing::note(&plan, &stack));
+    }
     let mut plan = plan;
     values::resolve(&mut plan, seed);
     if let Medium::File(file) = &measured.medium

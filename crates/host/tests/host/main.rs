@@ -3,7 +3,9 @@
 #![cfg(target_os = "linux")]
 
 mod activity;
+mod aligned;
 mod alone;
+mod block_layer;
 mod captured_machines;
 mod captured_stacks;
 mod captured_usage;
@@ -17,4 +19,6 @@ mod made_by_tools;
 mod observers;
 mod page_cache;
 mod parsers;
+mod trace_events;
+mod trace_pages;
 mod tree;
