@@ -3,8 +3,13 @@
 //! Counters are differences over exactly the trial's window. A field that could
 //! not be observed is `None`, and [`Unseen`] says which and why.
 
+mod read_ahead;
 mod system;
 
+pub use read_ahead::{
+    ReadAhead, ReadAheadCost, ReadAheadCounts, ReadAheadPages, ReadAheadPattern, ReadAheadRow,
+    ReadAheadShare, WindowSize,
+};
 pub use system::{IoLimit, Journal, LimitOf, Processors, WriteBack};
 
 use serde::{Deserialize, Serialize};
@@ -56,6 +61,10 @@ pub struct Evidence {
     /// What the journal of the filesystem did.
     #[serde(default)]
     pub journal: Option<Journal>,
+    /// What the kernel's read-ahead decided, for whomever reads the target; absent
+    /// unless it was asked for, and then where the kernel does not tell.
+    #[serde(default)]
+    pub read_ahead: Option<ReadAhead>,
     /// How far the clock can be trusted.
     pub clock: ClockEvidence,
     /// Errors by kind.

@@ -42,6 +42,7 @@ pub mod stat_cpu;
 pub mod storage_descriptor;
 pub mod swaps;
 pub mod sysfs_value;
+pub mod trace_text;
 pub mod unit_serial;
 pub mod units;
 pub mod uptime;
@@ -182,6 +183,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "sysfs_value",
         run: sysfs_value::run,
+    },
+    Target {
+        name: "trace_text",
+        run: trace_text::run,
     },
     Target {
         name: "unit_serial",

@@ -18,6 +18,7 @@ pub mod process_status;
 pub mod stat;
 pub mod swaps;
 pub mod sysfs_value;
+pub mod trace_text;
 pub mod uptime;
 pub mod vmstat;
 

@@ -17,4 +17,5 @@ mod made_by_tools;
 mod observers;
 mod page_cache;
 mod parsers;
+mod read_ahead;
 mod tree;

@@ -1,0 +1,18 @@
+//! The kernel's read-ahead, from its trace events: which rule made each decision,
+//! how large the windows are, and what became of the pages.
+//!
+//! Since Linux 6.18 the kernel has events at each step of `mm/readahead.c`. They
+//! say what was decided, not by which rule, nor through which open file; both are
+//! worked out here, and where they cannot be, that is said. The arithmetic is pure:
+//! events in, a table out.
+
+mod decision;
+mod event;
+mod pages;
+mod streams;
+mod tally;
+mod watch;
+
+pub use decision::{Decision, Trouble};
+pub use event::{Call, Event, FileId, NEEDED, OF_PAGES, What, kernel_device};
+pub use watch::Watch;
