@@ -18,4 +18,6 @@ mod observers;
 mod page_cache;
 mod parsers;
 mod read_ahead;
+#[cfg(target_os = "linux")]
+mod trace_events;
 mod tree;
