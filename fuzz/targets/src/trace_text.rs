@@ -1,7 +1,7 @@
 //! Events of read-ahead as the kernel prints them, and the table that they give.
 
 use crate::refusal;
-use diskfacts_host::parse::trace_text::parse_trace_text;
+use diskfacts_host::parse::trace::text::parse_trace_text;
 use diskfacts_host::read_ahead::Watch;
 
 /// Bytes of a page.

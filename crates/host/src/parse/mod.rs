@@ -19,11 +19,7 @@ pub mod process_status;
 pub mod stat;
 pub mod swaps;
 pub mod sysfs_value;
-<<<<<<< HEAD
-pub mod trace_text;
-=======
 pub mod trace;
->>>>>>> d32b91f9dc140ebea4874b5fc997ce27d2fe4751
 pub mod uptime;
 pub mod vmstat;
 

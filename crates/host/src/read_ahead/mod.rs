@@ -8,11 +8,17 @@
 
 mod decision;
 mod event;
+#[cfg(target_os = "linux")]
+mod live;
 mod pages;
+mod scope;
 mod streams;
 mod tally;
 mod watch;
 
 pub use decision::{Decision, Trouble};
 pub use event::{Call, Event, FileId, NEEDED, OF_PAGES, What, kernel_device};
+#[cfg(target_os = "linux")]
+pub use live::{Named, Sorter, filesystem_scope, length_of, name_of, page_bytes, prepare};
+pub use scope::Scope;
 pub use watch::Watch;

@@ -7,6 +7,7 @@
 use super::decision::{self, Decision, Trouble, Why, Window};
 use super::event::{Call, Event, FileId, What};
 use super::pages::Unused;
+use super::scope::Scope;
 use super::streams::Readers;
 use super::tally::{self, Tally};
 use diskfacts_record::evidence::{
@@ -45,6 +46,8 @@ struct File {
     name: String,
     /// Its length, pages.
     pages: Option<u64>,
+    /// A thread that a decision was made for.
+    reader: Option<u32>,
     readers: Readers,
     unused: Unused,
     tally: Tally,
@@ -56,6 +59,8 @@ pub struct Watch {
     page_bytes: u64,
     threads: HashMap<u32, Thread>,
     files: HashMap<FileId, File>,
+    /// Names and lengths of files that have not been seen yet.
+    expected: Vec<(Scope, String, Option<u64>)>,
     by_thread: HashMap<u32, (String, Tally)>,
     all: Tally,
     pages: ReadAheadPages,
@@ -75,6 +80,7 @@ impl Watch {
             page_bytes: page_bytes.max(1),
             threads: HashMap::new(),
             files: HashMap::new(),
+            expected: Vec::new(),
             by_thread: HashMap::new(),
             all: Tally::default(),
             pages: ReadAheadPages::default(),
@@ -98,9 +104,30 @@ impl Watch {
     /// it, it is not known which windows the end of the file cut off.
     pub fn know_file(&mut self, id: FileId, name: &str, bytes: Option<u64>) {
         let page_bytes = self.page_bytes;
-        let file = self.files.entry(id).or_default();
+        let file = self.file(id);
         name.clone_into(&mut file.name);
         file.pages = bytes.map(|bytes| bytes.div_ceil(page_bytes));
+    }
+
+    /// The same of whatever file of a scope is seen: of a block device, whose number
+    /// is known only when it is.
+    #[must_use]
+    pub fn expecting(mut self, scope: Scope, name: &str, bytes: Option<u64>) -> Self {
+        self.expected.push((scope, name.to_owned(), bytes));
+        self
+    }
+
+    /// A file, with what was said of it.
+    fn file(&mut self, id: FileId) -> &mut File {
+        let (page_bytes, expected) = (self.page_bytes, &self.expected);
+        self.files.entry(id).or_insert_with(|| {
+            let said = expected.iter().find(|(scope, ..)| scope.holds(id));
+            said.map_or_else(File::default, |(_, name, bytes)| File {
+                name: name.clone(),
+                pages: bytes.map(|bytes| bytes.div_ceil(page_bytes)),
+                ..File::default()
+            })
+        })
     }
 
     /// What a thread is called.
@@ -111,6 +138,28 @@ impl Watch {
     /// What a thread was said to be called; empty when nobody said.
     pub fn thread_name(&self, thread: u32) -> &str {
         self.by_thread.get(&thread).map_or("", |(name, _)| name)
+    }
+
+    /// Whether a thread made a decision.
+    pub fn knows_thread(&self, thread: u32) -> bool {
+        self.by_thread.contains_key(&thread)
+    }
+
+    /// Threads that made decisions, and that nobody named.
+    pub fn nameless_threads(&self) -> Vec<u32> {
+        let nameless = self
+            .by_thread
+            .iter()
+            .filter(|(_, (name, _))| name.is_empty());
+        nameless.map(|(thread, _)| *thread).collect()
+    }
+
+    /// Files that decisions were made for and that nobody named, each with a thread
+    /// that read it.
+    pub fn nameless_files(&self) -> Vec<(FileId, u32)> {
+        let read = |(id, file): (&FileId, &File)| Some((*id, file.reader?));
+        let files = self.files.iter().filter(|(_, file)| file.name.is_empty());
+        files.filter_map(read).collect()
     }
 
     /// What a file was said to be called; empty when nobody said.
@@ -141,6 +190,10 @@ impl Watch {
             file,
             what,
         } = *event;
+        if !matches!(what, What::Added { .. } | What::Deleted { .. }) {
+            // From here on it is there, with what is known of it.
+            self.file(file);
+        }
         match what {
             What::Sync(call) | What::Async(call) => {
                 self.finish(thread, None);
@@ -385,6 +438,7 @@ impl Watch {
             self.wait_ns = self.wait_ns.saturating_add(waited_ns);
         }
         let length = file.pages;
+        file.reader.get_or_insert(thread);
         file.tally.count(&decision, length);
         self.all.count(&decision, length);
         let of_thread = self.by_thread.entry(thread).or_default();

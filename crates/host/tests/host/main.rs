@@ -18,6 +18,7 @@ mod observers;
 mod page_cache;
 mod parsers;
 mod read_ahead;
+mod read_ahead_live;
 #[cfg(target_os = "linux")]
 mod trace_events;
 mod tree;

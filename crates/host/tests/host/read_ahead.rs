@@ -1,7 +1,7 @@
 //! Read-ahead's table, from traces that Linux 6.18 wrote; `tests/traces/README.md`
 //! says what was done for each.
 
-use diskfacts_host::parse::trace_text::{TraceText, parse_trace_text};
+use diskfacts_host::parse::trace::text::{TraceText, parse_trace_text};
 use diskfacts_host::read_ahead::{Decision, Event, FileId, Trouble, Watch, What};
 use diskfacts_record::evidence::{ReadAhead, ReadAheadPattern as Pattern};
 

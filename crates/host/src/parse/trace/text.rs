@@ -10,10 +10,10 @@
 //!   dd-5908  [001] ..... 35276.213870: mm_filemap_get_pages: dev=0:3 ino=700000 ofs=0-65535
 //! ```
 
-use super::{ParseError, lines};
+use crate::parse::{ParseError, lines};
 use crate::read_ahead::{Event, FileId, NEEDED, OF_PAGES, What, kernel_device};
 
-const FORMAT: &str = "trace";
+const FORMAT: &str = "trace text";
 
 /// An event, and the name of the thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
