@@ -39,8 +39,7 @@ pub struct Decision {
 /// Why a stream that goes on in order did not go on with its window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trouble {
-    /// Another stream read last through the same open file, and its window is
-    /// there.
+    /// The window of the open file was set up for another stream.
     Broken,
     /// It went on through another open file, which knows nothing of its window.
     Scattered,
@@ -146,10 +145,12 @@ pub(super) fn trouble(
     continued: Continued,
     own: bool,
 ) -> Option<Trouble> {
-    let lost = matches!(
-        pattern,
-        Some(Pattern::Marker | Pattern::Trail | Pattern::Random)
-    );
+    let lost = match pattern {
+        Some(Pattern::Marker | Pattern::Trail | Pattern::Random) => true,
+        // A first window is opened, not lost: one behind a jump.
+        Some(Pattern::Initial) => continued.had_windows && continued.taken,
+        _ => false,
+    };
     let told = matches!(pattern, Some(Pattern::None | Pattern::Fadvise));
     let missing = matches!(why, Why::Missing(_));
     match continued {

@@ -26,8 +26,8 @@ struct Opened {
     previous: Option<u64>,
     /// The same of the read that is under way, which the kernel notes at its end.
     reading: Option<u64>,
-    /// Who read last.
-    stream: Option<u64>,
+    /// Whose the window is.
+    owner: Option<u64>,
     shared: bool,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Readers {
 pub(super) struct Continued {
     /// A stream goes on with it, where it ended.
     pub in_order: bool,
-    /// It was not this stream that read last through its open file.
+    /// The window of its open file was set up for another stream.
     pub taken: bool,
     /// Windows were set up for the stream before.
     pub had_windows: bool,
@@ -100,7 +100,7 @@ impl Readers {
             async_size: 0,
             previous: None,
             reading: None,
-            stream: None,
+            owner: None,
             shared: false,
         });
         self.numbers
@@ -158,10 +158,10 @@ impl Readers {
         };
         let stream = self.streams[at];
         let file = self.opened.iter().find(|file| Some(file.number) == opened);
-        let by = file.and_then(|file| file.stream);
+        let owner = file.and_then(|file| file.owner);
         Continued {
             in_order: stream.last == first || stream.last + 1 == first,
-            taken: by.is_some_and(|by| by != stream.number),
+            taken: owner.is_some_and(|owner| owner != stream.number),
             had_windows: stream.windows > 0,
         }
     }
@@ -210,7 +210,9 @@ impl Readers {
                 file.previous = file.reading;
                 file.reading = Some(last);
             }
-            file.stream = Some(stream.number);
+            if windows > 0 {
+                file.owner = Some(stream.number);
+            }
         }
         self.streams.push(stream);
     }
