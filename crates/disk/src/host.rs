@@ -11,6 +11,7 @@ pub mod parameters;
 mod rate_limit;
 pub mod read_ahead;
 mod split;
+mod told;
 mod waiters;
 mod write_back;
 
@@ -19,3 +20,5 @@ pub use limits::{BlockLimits, JournalParameters, RateLimits};
 pub use machine::Host;
 pub use observed::PageTraffic;
 pub use parameters::{BlockParameters, HostParameters, Scheduler};
+pub use read_ahead::{Pages, Rule};
+pub use told::Told;

@@ -29,6 +29,7 @@ mod engine;
 mod machine;
 mod neighbour;
 mod plant;
+mod read_ahead;
 mod stack;
 mod streams;
 mod traits;

@@ -31,6 +31,7 @@ pub mod layers;
 pub mod limits;
 mod outliers;
 mod places;
+pub mod read_ahead;
 pub mod requests;
 pub mod rules;
 mod share;

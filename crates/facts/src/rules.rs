@@ -38,6 +38,7 @@ mod place_not_filesystem;
 mod rate_missed;
 mod read_ahead_limit;
 mod read_ahead_size;
+mod read_ahead_trials;
 mod requests;
 mod rewrite_rate;
 mod same_modes;
@@ -283,6 +284,21 @@ const RULES: &[Rule] = &[
         name: served_by::NAME,
         about: "it matters in whose name the threads of a pool do I/O",
         check: served_by::check,
+    },
+    Rule {
+        name: crate::read_ahead::PATTERN,
+        about: "read-ahead loses the pattern of a stream",
+        check: read_ahead_trials::pattern,
+    },
+    Rule {
+        name: crate::read_ahead::LIMIT,
+        about: "read-ahead has grown to its limit, and that is small",
+        check: read_ahead_trials::limit,
+    },
+    Rule {
+        name: crate::read_ahead::UNUSED,
+        about: "what was read ahead was not used",
+        check: read_ahead_trials::unused,
     },
     Rule {
         name: unfair_streams::NAME,

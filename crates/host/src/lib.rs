@@ -25,6 +25,7 @@ mod machine;
 mod memory_limit;
 pub mod observe;
 pub mod parse;
+pub mod read_ahead;
 pub mod residency;
 mod roots;
 pub mod signature;

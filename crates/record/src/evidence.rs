@@ -4,10 +4,15 @@
 //! not be observed is `None`, and [`Unseen`] says which and why.
 
 mod block_layer;
+mod read_ahead;
 mod system;
 
 pub use block_layer::{
     BlockLayer, Bucket, DeviceRequests, OperationRequests, QueuedFrom, RequestKind, Seeks,
+};
+pub use read_ahead::{
+    ReadAhead, ReadAheadCost, ReadAheadCounts, ReadAheadPages, ReadAheadPattern, ReadAheadRow,
+    ReadAheadShare, WindowSize,
 };
 pub use system::{IoLimit, Journal, LimitOf, Processors, WriteBack};
 
@@ -64,6 +69,10 @@ pub struct Evidence {
     /// What the block layer did with requests, where its trace events were followed.
     #[serde(default)]
     pub block_layer: Option<BlockLayer>,
+    /// What the kernel's read-ahead decided, for whomever reads the target; absent
+    /// unless it was asked for, and then where the kernel does not tell.
+    #[serde(default)]
+    pub read_ahead: Option<ReadAhead>,
     /// How far the clock can be trusted.
     pub clock: ClockEvidence,
     /// Errors by kind.

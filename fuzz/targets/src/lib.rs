@@ -47,6 +47,7 @@ pub mod trace_format;
 pub mod trace_header_page;
 pub mod trace_page;
 pub mod trace_stats;
+pub mod trace_text;
 pub mod unit_serial;
 pub mod units;
 pub mod uptime;
@@ -207,6 +208,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "trace_stats",
         run: trace_stats::run,
+    },
+    Target {
+        name: "trace_text",
+        run: trace_text::run,
     },
     Target {
         name: "unit_serial",

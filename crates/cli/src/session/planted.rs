@@ -10,6 +10,7 @@ mod limits_host;
 mod matrix;
 mod positions;
 mod precondition;
+mod read_ahead;
 mod requests;
 mod seeds;
 mod setup;
@@ -79,14 +80,18 @@ fn every_rule_has_a_flaw_that_is_planted() {
         .chain(volumes::RULES)
         .chain(matrix::RULES)
         .chain(positions::RULES)
+        .chain(read_ahead::RULES)
         .chain(requests::RULES)
         .collect();
     let of_documents = rules::of_documents().iter().map(|rule| rule.name);
-    let known: Vec<&str> = rules::all()
+    // A rule may speak of runs and of documents.
+    let mut known: Vec<&str> = rules::all()
         .iter()
         .map(|rule| rule.name)
         .chain(of_documents)
         .collect();
+    known.sort_unstable();
+    known.dedup();
     for rule in &known {
         let times = planted.iter().filter(|name| *name == rule).count();
         assert_eq!(times, 1, "cases for {rule}");

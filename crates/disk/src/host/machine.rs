@@ -6,6 +6,7 @@ use super::observed::PageTraffic;
 use super::page_cache::{PAGE, Page, PageCache};
 use super::parameters::HostParameters;
 use super::read_ahead::{Pages, Window};
+use super::told::Decisions;
 use super::waiters::{HostIo, Next, Purpose, Slab, Waiter};
 use super::write_back::Sync;
 use crate::completion::{Breakdown, Completion, IoError, Layer};
@@ -30,7 +31,11 @@ pub struct Host {
     pub(super) parameters: HostParameters,
     pub(super) queue: BlockQueue,
     pub(super) cache: PageCache,
-    windows: BTreeMap<u32, Window>,
+    pub(super) windows: BTreeMap<u32, Window>,
+    /// Whether all streams share one window.
+    pub(super) one_descriptor: bool,
+    /// What read-ahead decided, when somebody asked to be told.
+    pub(super) decisions: Option<Decisions>,
     pub(super) waiters: Slab<Waiter>,
     pub(super) io: Slab<HostIo>,
     /// I/Os that fill pages, by their first page.
@@ -70,6 +75,8 @@ impl Host {
             cache: PageCache::new(parameters.memory),
             parameters,
             windows: BTreeMap::new(),
+            one_descriptor: false,
+            decisions: None,
             waiters: Slab::default(),
             io: Slab::default(),
             filling: BTreeMap::new(),
@@ -152,19 +159,25 @@ impl Host {
         let request = self.waiters.get(waiter).request;
         let pages_max = self.parameters.read_ahead / PAGE;
         let missing = (first..end).find(|page| self.cache.look(*page) == Page::Missing);
-        let window = self.windows.entry(request.stream).or_default();
+        let window = self.windows.entry(self.window_of(request.stream));
+        let window = window.or_default();
         let wanted = match missing {
             Some(page) => Some(window.missed(page, end, pages_max)),
             None => window.reached(first, end, pages_max),
         };
-        if let Some(pages) = wanted {
-            self.fill(now_ns, &request, pages);
-        }
+        let read = wanted.map(|pages| (pages, self.fill(now_ns, &request, pages)));
+        let asked = Pages {
+            first: missing.unwrap_or(first),
+            end,
+        };
+        self.tell_decision(&request, asked, read, missing.is_some());
         self.wait_for_pages(now_ns, waiter, first, end);
     }
 
-    /// Reads what of `pages` is neither there nor on its way, for a request.
-    fn fill(&mut self, now_ns: u64, wanted_by: &Request, pages: Pages) {
+    /// Reads what of `pages` is neither there nor on its way, for a request; how
+    /// many bytes that is.
+    fn fill(&mut self, now_ns: u64, wanted_by: &Request, pages: Pages) -> u64 {
+        let mut bytes = 0;
         let pages_max = (self.parameters.block.max_request / PAGE).max(1);
         let capacity = self.queue.capacity();
         let end = pages.end.min(capacity.div_ceil(PAGE));
@@ -193,8 +206,10 @@ impl Host {
                 .of_stream(wanted_by.stream)
                 .in_context(wanted_by.context);
             self.traffic_of(wanted_by).filled_bytes += extent.len();
+            bytes += extent.len();
             self.queue.submit(now_ns, &request);
         }
+        bytes
     }
 
     /// Makes a waiter wait for every I/O that fills one of its pages.

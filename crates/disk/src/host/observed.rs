@@ -116,6 +116,7 @@ impl Host {
     /// memory, and its dirty pages belong to somebody else.
     pub fn begin_window(&mut self) {
         self.cache.clear_marks();
+        self.forget_told();
     }
 
     /// Bytes of a range that are in the page cache, and those of them that are
@@ -160,6 +161,9 @@ impl Host {
     pub(super) fn count_copy(&mut self, request: &Request) {
         let (first, end) = pages_of(request);
         let fresh = self.cache.taken(first, end);
+        if let Some(decisions) = &mut self.decisions {
+            decisions.count_used(fresh.media + fresh.drive);
+        }
         let media = (fresh.media * PAGE).min(request.len);
         let traffic = self.traffic_of(request);
         traffic.read_from_media_bytes += media;

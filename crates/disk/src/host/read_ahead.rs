@@ -14,6 +14,26 @@ pub struct Window {
     ahead: u64,
     /// One past the last page that was asked for.
     expected: u64,
+    /// Which rule read last.
+    rule: Rule,
+}
+
+/// Which rule decided what to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rule {
+    /// Read-ahead is off.
+    #[default]
+    Off,
+    /// A window is opened at the first page.
+    Initial0,
+    /// A window is opened behind the read before.
+    Initial,
+    /// The window is pushed forward.
+    Subsequent,
+    /// As much is asked for as a window may have.
+    Oversize,
+    /// A jump.
+    Random,
 }
 
 /// Pages to read.
@@ -34,6 +54,7 @@ impl Window {
             size,
             ahead: size,
             expected: start,
+            rule: Rule::Subsequent,
         }
     }
 
@@ -44,11 +65,21 @@ impl Window {
             first == self.start + self.size - self.ahead || first == self.start + self.size;
         if pages_max <= asked {
             self.expected = end;
+            self.rule = if pages_max == 0 {
+                Rule::Off
+            } else {
+                Rule::Oversize
+            };
             return Pages { first, end };
         }
         if self.size > 0 && is_next {
             self.grow(pages_max);
         } else if first == 0 || first == self.expected || first + 1 == self.expected {
+            self.rule = if first == 0 {
+                Rule::Initial0
+            } else {
+                Rule::Initial
+            };
             self.start = first;
             self.size = initial(asked, pages_max);
             self.ahead = if self.size > asked {
@@ -60,6 +91,7 @@ impl Window {
             // A jump: only what is asked for, and a new start.
             *self = Self {
                 expected: end,
+                rule: Rule::Random,
                 ..Self::default()
             };
             return Pages { first, end };
@@ -97,7 +129,22 @@ impl Window {
         })
     }
 
+    /// The rule that decided last.
+    pub fn rule(&self) -> Rule {
+        self.rule
+    }
+
+    /// Pages of the window behind its mark; none where only what was asked for is
+    /// read.
+    pub fn behind_mark(&self) -> u64 {
+        match self.rule {
+            Rule::Initial0 | Rule::Initial | Rule::Subsequent => self.ahead,
+            Rule::Off | Rule::Oversize | Rule::Random => 0,
+        }
+    }
+
     fn grow(&mut self, pages_max: u64) {
+        self.rule = Rule::Subsequent;
         self.start += self.size;
         self.size = next(self.size, pages_max);
         self.ahead = self.size;

@@ -58,6 +58,9 @@ impl Computer {
         if let Some(journal) = plant.journal {
             host = host.with_journal(journal);
         }
+        if plant.one_descriptor {
+            host = host.with_one_descriptor();
+        }
         // The kernel sends no flush to a disk that has nothing to lose.
         if plant.drops_flushes || !traits.is_volatile {
             host = host.without_flushes();
@@ -74,6 +77,14 @@ impl Computer {
             call_ns: parameters.call_ns,
             size_bytes,
             sector,
+        }
+    }
+
+    /// From now on the evidence of a trial has what read-ahead decided, as that of a
+    /// real host has when it is asked for.
+    pub fn observe_read_ahead(&mut self) {
+        if let Some(machine) = &mut self.machine {
+            machine.host.tell_read_ahead();
         }
     }
 

@@ -29,6 +29,9 @@ pub struct Plant {
     pub memory: Option<u64>,
     /// Limits of the block layer: splitting, `nr_requests`, a control group's rates.
     pub block: BlockLimits,
+    /// The streams of a trial read through one descriptor, and share its window of
+    /// read-ahead.
+    pub one_descriptor: bool,
     /// The target is a file of a filesystem with this journal.
     pub journal: Option<JournalParameters>,
     /// What each operation costs the processor of the thread that does it.

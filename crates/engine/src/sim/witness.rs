@@ -90,6 +90,7 @@ pub(super) fn evidence(
         write_back: Some(write_back(machine, (before, after), &traffic)),
         io_limits: Some(io_limits(&plant.block.rates, disk)),
         journal: journal(machine, &traffic),
+        read_ahead: super::read_ahead::evidence(machine),
         truth: Some(truth(machine, outcome, &traffic)),
         ..Evidence::default()
     };

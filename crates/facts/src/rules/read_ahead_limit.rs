@@ -14,7 +14,7 @@ use crate::words::{lines, percent};
 use diskfacts_plan::units::show_size;
 use diskfacts_record::{Confidence, Finding, Reading, Severity};
 
-pub(super) const NAME: &str = "read-ahead-limit";
+pub(super) const NAME: &str = crate::read_ahead::LIMIT;
 
 /// Pages that the windows are counted in, bytes: those of x86 and most ARM.
 const PAGE: f64 = 4096.0;

@@ -13,6 +13,8 @@ mod io_limits;
 mod journal;
 mod pressure;
 mod process_io;
+#[cfg(target_os = "linux")]
+mod read_ahead;
 mod residency;
 mod steal;
 mod window;
@@ -26,6 +28,8 @@ pub use io_limits::IoLimitsObserver;
 pub use journal::JournalObserver;
 pub use pressure::PressureObserver;
 pub use process_io::ProcessIoObserver;
+#[cfg(target_os = "linux")]
+pub use read_ahead::ReadAheadObserver;
 pub use residency::ResidencyObserver;
 pub use steal::StealObserver;
 pub use write_back::WriteBackObserver;

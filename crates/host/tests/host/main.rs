@@ -19,6 +19,8 @@ mod made_by_tools;
 mod observers;
 mod page_cache;
 mod parsers;
+mod read_ahead;
+mod read_ahead_live;
 mod trace_events;
 mod trace_pages;
 mod tree;

@@ -172,39 +172,61 @@ pub const PATTERNS: [&str; 14] = [
 ];
 
 /// A line of the table: how often read-ahead found a pattern, and how many
-/// pages it then read, on average.
+/// pages it then read, on average. A number that is not known is `-`, as today's
+/// kernels leave some (that of 2009 knew all).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statistics {
     /// One of [`PATTERNS`].
     pub pattern: &'static str,
     /// How often.
-    pub count: u64,
+    pub count: Option<u64>,
     /// Of these, how often somebody waited.
-    pub sync_count: u64,
+    pub sync_count: Option<u64>,
     /// Of these, how often the end of the file was reached.
-    pub eof_count: u64,
+    pub eof_count: Option<u64>,
     /// Pages, mean of `ra=...+SIZE`.
-    pub size_pages: u64,
+    pub size_pages: Option<u64>,
     /// Pages, mean of those behind the mark.
-    pub async_pages: u64,
+    pub async_pages: Option<u64>,
     /// Pages, mean of those really read.
-    pub actual_pages: u64,
+    pub actual_pages: Option<u64>,
 }
 
 impl fmt::Display for Statistics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} {} {} {} {} {} {}",
-            self.pattern,
+        f.write_str(self.pattern)?;
+        for number in self.numbers() {
+            match number {
+                Some(number) => write!(f, " {number}")?,
+                None => f.write_str(" -")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Statistics {
+    /// What stands behind the pattern, in the order of [`STATISTICS`].
+    pub fn numbers(&self) -> [Option<u64>; 6] {
+        [
             self.count,
             self.sync_count,
             self.eof_count,
             self.size_pages,
             self.async_pages,
-            self.actual_pages
-        )
+            self.actual_pages,
+        ]
     }
+}
+
+/// A number, or `-` where it is not known.
+fn known(scan: &mut Scan<'_>, what: &str) -> Result<Option<u64>, NotUnderstood> {
+    let before = *scan;
+    if scan.token() == Some("-") {
+        return Ok(None);
+    }
+    *scan = before;
+    scan.integer(what).map(Some)
 }
 
 impl FromStr for Statistics {
@@ -218,12 +240,12 @@ impl FromStr for Statistics {
         let pattern = pattern.ok_or_else(|| before.expected("a pattern of read-ahead"))?;
         let row = Self {
             pattern,
-            count: scan.integer("count")?,
-            sync_count: scan.integer("sync_count")?,
-            eof_count: scan.integer("eof_count")?,
-            size_pages: scan.integer("size")?,
-            async_pages: scan.integer("async_size")?,
-            actual_pages: scan.integer("actual")?,
+            count: known(&mut scan, "count")?,
+            sync_count: known(&mut scan, "sync_count")?,
+            eof_count: known(&mut scan, "eof_count")?,
+            size_pages: known(&mut scan, "size")?,
+            async_pages: known(&mut scan, "async_size")?,
+            actual_pages: known(&mut scan, "actual")?,
         };
         scan.end()?;
         Ok(row)

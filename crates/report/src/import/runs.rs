@@ -276,14 +276,7 @@ fn trial(made: Made, number: usize, order: usize) -> Trial {
 fn reading(row: &Row) -> Reading {
     let pairs: Vec<(&str, f64)> = match &row.measured {
         Measured::Trace(trace) => trace_values(trace),
-        Measured::Statistics(table) => vec![
-            ("count", table.count as f64),
-            ("sync_count", table.sync_count as f64),
-            ("eof_count", table.eof_count as f64),
-            ("size_pages", table.size_pages as f64),
-            ("async_size_pages", table.async_pages as f64),
-            ("actual_pages", table.actual_pages as f64),
-        ],
+        Measured::Statistics(table) => table_values(table),
         Measured::Quoted(value, unit) => vec![(unit.as_str(), *value)],
         measured => devices_of(measured).map_or_else(Vec::new, |requests| requests.values()),
     };
@@ -308,4 +301,22 @@ fn trace_values(trace: &readahead::Trace) -> Vec<(&'static str, f64)> {
         ("async", f64::from(u8::from(trace.asynchronous))),
         ("actual_pages", trace.actual_pages as f64),
     ]
+}
+
+/// Without those that are not known.
+fn table_values(table: &readahead::Statistics) -> Vec<(&'static str, f64)> {
+    const NAMES: [&str; 6] = [
+        "count",
+        "sync_count",
+        "eof_count",
+        "size_pages",
+        "async_size_pages",
+        "actual_pages",
+    ];
+    let known = |(name, number): (_, Option<u64>)| Some((name, number? as f64));
+    NAMES
+        .into_iter()
+        .zip(table.numbers())
+        .filter_map(known)
+        .collect()
 }

@@ -38,7 +38,7 @@ pub(crate) fn severity(severity: Severity) -> (Style, &'static str) {
     }
 }
 
-fn one(page: &mut Page<'_>, number: usize, finding: &Finding, stages: &str) {
+pub(crate) fn one(page: &mut Page<'_>, number: usize, finding: &Finding, stages: &str) {
     let (style, severity) = severity(finding.severity);
     let confidence = match finding.confidence {
         Confidence::Certain => "certain: counted, not inferred",

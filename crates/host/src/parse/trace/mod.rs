@@ -8,3 +8,4 @@ pub mod format;
 pub mod header_page;
 pub mod page;
 pub mod stats;
+pub mod text;

@@ -200,10 +200,10 @@ proptest! {
 
     #[test]
     fn a_line_of_the_read_ahead_table(
-        pattern in 0_usize..14, count: u64, sync_count: u64, eof_count: u64, size_pages: u64,
-        async_pages: u64, actual_pages: u64,
+        pattern in 0_usize..14, numbers: [Option<u64>; 6],
     ) {
         let pattern = readahead::PATTERNS[pattern];
+        let [count, sync_count, eof_count, size_pages, async_pages, actual_pages] = numbers;
         let row = readahead::Statistics {
             pattern, count, sync_count, eof_count, size_pages, async_pages, actual_pages,
         };

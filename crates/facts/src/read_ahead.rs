@@ -1,0 +1,324 @@
+//! What follows from the decisions of the kernel's read-ahead: windows at their
+//! limit, pages that nobody used, streams that break each other's pattern.
+//!
+//! The rules of the same names say it of the stages of a run, `diskfacts readahead`
+//! of what it watched.
+
+use crate::words::{count, list, percent};
+use diskfacts_plan::units::show_size;
+use diskfacts_record::evidence::{ReadAhead, ReadAheadCounts, ReadAheadPattern as Pattern};
+use diskfacts_record::{BlockDevice, Confidence, DeviceKind, Finding, Severity, Stack};
+
+/// See the rule.
+pub const LIMIT: &str = "read-ahead-limit";
+/// See the rule.
+pub const UNUSED: &str = "read-ahead-unused";
+/// See the rule.
+pub const PATTERN: &str = "read-ahead-pattern";
+
+/// A window below this is small for anything that turns or lies behind a network:
+/// while a disk turns once, 8 ms at 7200 rpm, some 1 MB passes under its heads.
+pub(crate) const SMALL: f64 = 524_288.0;
+/// Windows that there must be at least to speak of them.
+pub(crate) const WINDOWS_MIN: u64 = 8;
+/// Share of the decisions that must be those of reading in order.
+pub(crate) const IN_ORDER: f64 = 0.8;
+/// Share of the windows that must be as large as the limit lets them be: the first of
+/// a stream are smaller.
+const AT_LIMIT: f64 = 0.8;
+/// Share of the pages that must be unused to be worth a word.
+const UNUSED_SHARE: f64 = 0.25;
+/// And so many bytes of them.
+const UNUSED_BYTES: u64 = 1 << 20;
+/// Windows that are under way for each stream when the watching ends: the one that is
+/// read and the next. Nobody has come for them yet, and that is no waste.
+const UNDER_WAY: u64 = 2;
+/// Decisions that must have lost their window, and their share.
+const LOST_MIN: u64 = 8;
+const LOST_SHARE: f64 = 0.1;
+
+/// Sums over the tables of some trials, or of one watching.
+#[derive(Debug, Clone, Default)]
+pub struct Sums {
+    page_bytes: u64,
+    /// The limit of all of them; `None` when they had several.
+    limit: Option<u64>,
+    all: ReadAheadCounts,
+    continued: ReadAheadCounts,
+    random: u64,
+    mapped: u64,
+    windows: u64,
+    at_limit: u64,
+    added: u64,
+    unused: u64,
+    under_way: u64,
+    dropped: u64,
+    mapped_only: u64,
+    broken: u64,
+    scattered: u64,
+    lost: u64,
+}
+
+impl Sums {
+    /// Of these tables; each was of so many streams. `None` without any, or when they
+    /// are of machines with pages of different size.
+    pub fn of<'a>(tables: impl IntoIterator<Item = &'a ReadAhead>, streams: u64) -> Option<Self> {
+        let mut sums: Option<Self> = None;
+        for table in tables {
+            let one = Self::of_one(table, streams);
+            sums = Some(match sums {
+                None => one,
+                Some(sums) if sums.page_bytes == one.page_bytes => sums.plus(&one),
+                Some(_) => return None,
+            });
+        }
+        sums
+    }
+
+    fn of_one(table: &ReadAhead, streams: u64) -> Self {
+        let row = |pattern| table.row(pattern);
+        let pages = table.pages;
+        let limit = table.limit_pages.unwrap_or(0);
+        Self {
+            page_bytes: table.page_bytes,
+            limit: table.limit_pages,
+            all: table.all,
+            continued: row(Pattern::Subsequent).plus(&row(Pattern::Marker)),
+            random: row(Pattern::Random).count,
+            mapped: row(Pattern::Mmap).count,
+            windows: table.windows(),
+            at_limit: table.at_limit().unwrap_or(0),
+            added: pages.added,
+            unused: pages.unused(),
+            under_way: pages.left_unused.min(UNDER_WAY * limit * streams.max(1)),
+            dropped: pages.dropped_unused,
+            mapped_only: pages.mapped_only,
+            broken: table.broken,
+            scattered: table.scattered,
+            lost: table.cost.map_or(0, |cost| cost.lost),
+        }
+    }
+
+    fn plus(self, other: &Self) -> Self {
+        Self {
+            page_bytes: self.page_bytes,
+            limit: self.limit.filter(|limit| Some(*limit) == other.limit),
+            all: self.all.plus(&other.all),
+            continued: self.continued.plus(&other.continued),
+            random: self.random + other.random,
+            mapped: self.mapped + other.mapped,
+            windows: self.windows + other.windows,
+            at_limit: self.at_limit + other.at_limit,
+            added: self.added + other.added,
+            unused: self.unused + other.unused,
+            under_way: self.under_way + other.under_way,
+            dropped: self.dropped + other.dropped,
+            mapped_only: self.mapped_only + other.mapped_only,
+            broken: self.broken + other.broken,
+            scattered: self.scattered + other.scattered,
+            lost: self.lost + other.lost,
+        }
+    }
+
+    fn size(&self, pages: u64) -> String {
+        show_size(pages.saturating_mul(self.page_bytes))
+    }
+
+    /// Bytes of the limit, when the windows of reading in order stay at it.
+    pub fn at_limit_bytes(&self) -> Option<u64> {
+        let limit = self.limit.filter(|limit| *limit > 0)?;
+        let share = |part: u64, of: u64| part as f64 / of.max(1) as f64;
+        let stays = self.windows >= WINDOWS_MIN
+            && share(self.continued.count, self.all.count) >= IN_ORDER
+            && share(self.at_limit, self.windows) >= AT_LIMIT;
+        stays.then(|| limit.saturating_mul(self.page_bytes))
+    }
+}
+
+/// What turns, or lies behind a network: a small window costs it a turn, or a way.
+pub fn slow_way(stack: &Stack) -> Option<String> {
+    if let Some(disk) = stack.leaves().find(|leaf| leaf.rotational == Some(true)) {
+        return Some(format!(
+            "{} turns: about 1 MiB passes under its heads in a revolution.",
+            disk.name
+        ));
+    }
+    let filesystem = stack.filesystem.as_ref()?;
+    let is_network = ["nfs", "nfs4", "cifs", "smb3", "ceph", "9p", "fuse.sshfs"]
+        .contains(&filesystem.kind.as_str());
+    is_network.then(|| {
+        format!(
+            "{} lies behind a network: each window waits for its way.",
+            filesystem.mount_point
+        )
+    })
+}
+
+/// How to set the window: on the topmost whole device, because its setting decides.
+pub(crate) fn set_window(stack: &Stack, kib: u64) -> String {
+    let named = stack.top().map(whole);
+    let on = named.map_or_else(|| "DEVICE".to_owned(), |name| name.replace('/', "!"));
+    format!("Type `echo {kib} > /sys/block/{on}/queue/read_ahead_kb` as root")
+}
+
+/// A partition has no queue of its own.
+fn whole(device: &BlockDevice) -> &str {
+    match (device.kind, device.below.first()) {
+        (DeviceKind::Partition, Some(disk)) => disk,
+        _ => &device.name,
+    }
+}
+
+/// What [`LIMIT`] says: windows in a row at the limit, on what is slow to begin.
+pub fn limit(sums: &Sums, stack: &Stack) -> Option<Finding> {
+    let bytes = sums
+        .at_limit_bytes()
+        .filter(|bytes| (*bytes as f64) < SMALL)?;
+    let why = slow_way(stack)?;
+    let size = show_size(bytes);
+    Some(Finding {
+        rule: LIMIT.into(),
+        severity: Severity::Warning,
+        claim: format!(
+            "Read-ahead works and is too small: its windows stay at {size}, the limit that is set."
+        ),
+        evidence: vec![
+            format!(
+                "{} of {} decisions continue a stream (subsequent, marker); {} of {} windows are \
+                 as large as the limit lets them be.",
+                sums.continued.count, sums.all.count, sums.at_limit, sums.windows
+            ),
+            why,
+        ],
+        confidence: Confidence::Likely,
+        refuted_by: "The same rate with windows of 1 MiB.".into(),
+        remedy: format!("{}, and measure again.", set_window(stack, 1024)),
+        stages: Vec::new(),
+    })
+}
+
+/// What [`UNUSED`] says: pages that were read ahead, and that nobody asked for.
+pub fn unused(sums: &Sums, stack: &Stack) -> Option<Finding> {
+    let wasted = sums.unused.saturating_sub(sums.under_way);
+    let share = wasted as f64 / sums.added.max(1) as f64;
+    if share < UNUSED_SHARE || wasted.saturating_mul(sums.page_bytes) < UNUSED_BYTES {
+        return None;
+    }
+    let mut evidence = vec![format!(
+        "{} entered the page cache by decisions of read-ahead; {} of it was asked for by nobody: \
+         {} was dropped again before, {} still lay there at the end.",
+        sums.size(sums.added),
+        sums.size(sums.unused),
+        sums.size(sums.dropped),
+        sums.size(sums.unused - sums.dropped)
+    )];
+    if sums.under_way > 0 {
+        evidence.push(format!(
+            "{} of that may be windows on their way to a reader, and is not counted.",
+            sums.size(sums.under_way)
+        ));
+    }
+    if sums.mapped_only > 0 {
+        evidence.push(format!(
+            "It may be more: {} was mapped along with a page that was touched, and counts as used.",
+            sums.size(sums.mapped_only)
+        ));
+    }
+    if sums.lost > 0 {
+        evidence.push(format!(
+            "It may be less: the kernel dropped {}, so that uses are missing.",
+            count(sums.lost, "event")
+        ));
+    }
+    let mapped = sums.mapped * 2 > sums.all.count;
+    let advice = if mapped {
+        "a mapped file that is read here and there wants `madvise(MADV_RANDOM)`"
+    } else {
+        "a file that is read in short runs here and there wants \
+         `posix_fadvise(POSIX_FADV_RANDOM)`"
+    };
+    evidence.push(format!(
+        "{} of {} decisions were made for a page that somebody waited for, {} of them anywhere \
+         in the file.",
+        sums.all.sync_count, sums.all.count, sums.random
+    ));
+    Some(Finding {
+        rule: UNUSED.into(),
+        severity: Severity::Warning,
+        claim: format!(
+            "{} of what read-ahead brought was not used: the device read {} for nobody.",
+            percent(share),
+            sums.size(wasted)
+        ),
+        evidence,
+        confidence: if sums.lost > 0 {
+            Confidence::Possible
+        } else {
+            Confidence::Likely
+        },
+        refuted_by: "As many bytes read from the device with a window of 16 KiB; or a reader that \
+                     comes for these pages later."
+            .into(),
+        remedy: format!(
+            "In the program, {advice}; for all programs, {}, and compare what the device reads.",
+            crate::words::lower_first(&set_window(stack, 16))
+        ),
+        stages: Vec::new(),
+    })
+}
+
+/// What [`PATTERN`] says: reading in order that lost its window, to another stream
+/// through the same descriptor or by going on through another one.
+pub fn pattern(sums: &Sums) -> Option<Finding> {
+    let lost = sums.broken + sums.scattered;
+    if lost < LOST_MIN || (lost as f64) < LOST_SHARE * sums.all.count as f64 {
+        return None;
+    }
+    let of_all = |n: u64| format!("{n} of {} decisions", sums.all.count);
+    let mut evidence = Vec::new();
+    let mut causes = Vec::new();
+    if sums.broken > 0 {
+        causes.push("several streams read through one descriptor");
+        evidence.push(format!(
+            "{} went on in order and found that another stream had read through the same \
+             descriptor: the kernel keeps one window for each.",
+            of_all(sums.broken)
+        ));
+    }
+    if sums.scattered > 0 {
+        causes.push("one stream goes on through several descriptors");
+        evidence.push(format!(
+            "{} went on in order through another descriptor than the read before: that one knows \
+             nothing of the window.",
+            of_all(sums.scattered)
+        ));
+    }
+    evidence.push(format!(
+        "Somebody waited for the pages of {}.",
+        of_all(sums.all.sync_count)
+    ));
+    Some(Finding {
+        rule: PATTERN.into(),
+        severity: Severity::Warning,
+        claim: format!("Read-ahead loses the pattern: {}.", list(&causes)),
+        evidence,
+        confidence: Confidence::Likely,
+        refuted_by: "The same rate, and as many decisions that somebody waits for, with one \
+                     descriptor for each stream."
+            .into(),
+        remedy:
+            "Open the file once for each stream that reads in order, and read a stream through \
+                 one descriptor: threads that take its blocks in turn may share it."
+                .into(),
+        stages: Vec::new(),
+    })
+}
+
+/// Everything that follows from one table; `streams` read at the same time.
+pub fn told(table: &ReadAhead, streams: u64, stack: &Stack) -> Vec<Finding> {
+    let Some(sums) = Sums::of([table], streams) else {
+        return Vec::new();
+    };
+    let found = [pattern(&sums), limit(&sums, stack), unused(&sums, stack)];
+    found.into_iter().flatten().collect()
+}
