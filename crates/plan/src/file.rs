@@ -277,7 +277,7 @@ fn pool(table: &mut Fields<'_>) -> Result<Option<Pool>, FileError> {
 /// A value that is written as a text, in the words of its type.
 fn in_words<T: FromStr<Err = String>>(
     table: &mut Fields<'_>,
-    key: &str,
+    key: &'static str,
 ) -> Result<Option<T>, FileError> {
     let Some(text) = table.text(key)? else {
         return Ok(None);

@@ -80,7 +80,7 @@ fn table(recorded: Recorded<Sorter>) -> diskfacts_record::evidence::ReadAhead {
         mut consumer,
         losses,
         events,
-        beside_cpu_ns,
+        beside,
         ..
     } = recorded;
     consumer.name_threads();
@@ -88,7 +88,7 @@ fn table(recorded: Recorded<Sorter>) -> diskfacts_record::evidence::ReadAhead {
     table.cost = Some(ReadAheadCost {
         events,
         lost: losses.total(),
-        cpu_ns: Some(beside_cpu_ns),
+        cpu_ns: Some(beside.total_ns),
     });
     table
 }
