@@ -2,7 +2,7 @@ use super::*;
 use crate::files::Files;
 use crate::observe::OBSERVERS;
 use crate::precondition::Precondition;
-use crate::{IoContext, IoPriority, SyncMode};
+use crate::{IoContext, IoPriority, Observe, SyncMode};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
