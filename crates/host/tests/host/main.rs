@@ -17,4 +17,6 @@ mod made_by_tools;
 mod observers;
 mod page_cache;
 mod parsers;
+#[cfg(target_os = "linux")]
+mod trace_events;
 mod tree;
