@@ -36,6 +36,7 @@ pub mod process_io;
 pub mod process_status;
 mod refusal;
 pub mod run_json;
+pub mod settings_journal;
 pub mod signatures;
 pub mod smaps;
 pub mod stat_cpu;
@@ -158,6 +159,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "run_json",
         run: run_json::run,
+    },
+    Target {
+        name: "settings_journal",
+        run: settings_journal::run,
     },
     Target {
         name: "signatures",
