@@ -2,8 +2,10 @@
 //! mistyped word is a path.
 
 mod iostat;
+mod restore;
 
 pub(crate) use iostat::{IostatArgs, IostatStyle};
+pub(crate) use restore::RestoreArgs;
 
 use clap::builder::RangedU64ValueParser;
 use clap::error::ErrorKind;
@@ -74,6 +76,8 @@ pub(crate) enum Command {
     Advise(AdviseArgs),
     /// List the simulated disks, print one, or reproduce the seeds
     Sim(SimArgs),
+    /// Put back settings of the kernel that a killed run had changed
+    Restore(RestoreArgs),
 }
 
 /// What every command takes.

@@ -59,6 +59,14 @@ impl Failure {
         }
     }
 
+    /// This error, and how the command ends for it.
+    pub(crate) fn of(exit: Exit, error: impl Into<anyhow::Error>) -> Self {
+        Self {
+            exit,
+            error: error.into(),
+        }
+    }
+
     /// Stopped by a signal before anything was measured.
     pub(crate) fn interrupted(exit: Exit) -> Self {
         Self {

@@ -12,16 +12,35 @@ mod progress;
 mod session;
 mod sides;
 mod signals;
+mod state;
 mod storing;
 mod target;
 
 use args::{Cli, Command, Misread};
 use clap::error::{ContextKind, ErrorKind};
+use diskfacts_host::settings::{WATCHDOG, watch};
 use exit::{Exit, Failure, say};
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match Cli::read(std::env::args_os().collect()).map(run) {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    // A process that a run starts beside itself; nobody types it, and nobody reads
+    // what it says.
+    if let Some((_, words)) = words.split_first()
+        && let Some((WATCHDOG, arguments)) = words
+            .split_first()
+            .and_then(|(first, rest)| Some((first.to_str()?, rest)))
+    {
+        return match watch(arguments) {
+            Ok(()) => Exit::Done.into(),
+            Err(error) => {
+                say(&format!("diskfacts: {error}"));
+                Exit::WrongCall.into()
+            }
+        };
+    }
+    match Cli::read(words).map(run) {
         Ok(Ok(exit)) => exit.into(),
         Ok(Err(failure)) => {
             failure.print();
@@ -77,6 +96,7 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
         Some(Command::Advise(args)) => commands::advise::run(&args, &common),
         Some(Command::Import(args)) => commands::import::run(&args, &common),
         Some(Command::Sim(args)) => commands::sim::run(&args, &common),
+        Some(Command::Restore(args)) => commands::restore::run(&args),
         None => commands::measure::run(&cli.measure, &common),
     }
 }

@@ -3,8 +3,8 @@
 //! and whether a device may be written.
 //!
 //! This crate only looks, but for [`loop_device`], which makes block devices over
-//! files of our own, and [`MemoryLimit`], which is put back: nothing in it writes
-//! to a device. Roots of `/proc`,
+//! files of our own, and [`MemoryLimit`] and [`settings`], which are put back: nothing
+//! in it writes to a device. Roots of `/proc`,
 //! `/sys` and `/dev` are a parameter ([`Roots`]), parsers take bytes
 //! ([`parse`]), so that captured trees of other machines are test data.
 //!
@@ -28,6 +28,8 @@ pub mod parse;
 pub mod read_ahead;
 pub mod residency;
 mod roots;
+#[cfg(target_os = "linux")]
+pub mod settings;
 pub mod signature;
 mod space;
 pub mod stack;

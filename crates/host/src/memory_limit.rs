@@ -74,6 +74,11 @@ impl MemoryLimit {
     pub fn group(&self) -> &Path {
         &self.group
     }
+
+    /// Where this process was before, and will be again.
+    pub fn before(&self) -> &Path {
+        &self.before
+    }
 }
 
 impl Drop for MemoryLimit {

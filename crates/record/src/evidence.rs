@@ -5,6 +5,7 @@
 
 mod block_layer;
 mod read_ahead;
+mod setting;
 mod system;
 
 pub use block_layer::{
@@ -14,6 +15,7 @@ pub use read_ahead::{
     ReadAhead, ReadAheadCost, ReadAheadCounts, ReadAheadPages, ReadAheadPattern, ReadAheadRow,
     ReadAheadShare, WindowSize,
 };
+pub use setting::SettingInForce;
 pub use system::{IoLimit, Journal, LimitOf, Processors, WriteBack};
 
 use diskfacts_plan::IoPriority;
@@ -86,6 +88,10 @@ pub struct Evidence {
     /// `devices`, and in none of the other figures.
     #[serde(default)]
     pub beside: Option<Beside>,
+    /// Settings of the kernel that the stage asked for, as they were in force in the
+    /// trial.
+    #[serde(default)]
+    pub settings: Vec<SettingInForce>,
     /// What could not be observed, and why.
     pub unseen: Vec<Unseen>,
     /// What a copy did at its two ends; of `diskfacts dd` only.

@@ -156,6 +156,8 @@ impl Program {
             .env("XDG_DATA_HOME", self.home.path().join("data"))
             .env("XDG_CONFIG_HOME", self.home.path().join("config"))
             .env("XDG_STATE_HOME", self.home.path().join("state"))
+            // Without it root's would be that of the machine, whatever its home is.
+            .env("DISKFACTS_STATE", self.home.path().join("state/diskfacts"))
             .env("XDG_CACHE_HOME", self.home.path().join("cache"))
             .env("NO_COLOR", "1")
             .env("RUST_BACKTRACE", "0")

@@ -37,6 +37,7 @@ pub mod process_stat;
 pub mod process_status;
 mod refusal;
 pub mod run_json;
+pub mod settings_journal;
 pub mod signatures;
 pub mod smaps;
 pub mod stat_cpu;
@@ -168,6 +169,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "run_json",
         run: run_json::run,
+    },
+    Target {
+        name: "settings_journal",
+        run: settings_journal::run,
     },
     Target {
         name: "signatures",

@@ -8,6 +8,7 @@ pub(crate) mod import;
 pub(crate) mod iostat;
 pub(crate) mod measure;
 pub(crate) mod plans;
+pub(crate) mod restore;
 pub(crate) mod runs;
 pub(crate) mod show;
 pub(crate) mod sim;

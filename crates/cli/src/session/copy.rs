@@ -3,7 +3,7 @@
 use super::around::Around;
 use super::observing::Chosen;
 use super::schedule::Next;
-use super::{Ended, begun, conclude, drawn, trial};
+use super::{Ended, begun, conclude, drawn, settings, trial};
 use crate::args::Common;
 use crate::exit::{Exit, Failure, OrFail};
 use crate::progress::Display;
@@ -34,7 +34,9 @@ pub(crate) struct CopyRequest<'a> {
 pub(crate) fn copy(request: &CopyRequest<'_>, signals: &Signals) -> Result<Ended, Failure> {
     let started = Timestamp::now();
     let dd = request.dd;
+    let left_behind = crate::state::before_measuring();
     let mut ends = Ends::look(dd, request.destroy_data_on)?;
+    let _shared = settings::share(&ends.stack)?;
     let opened = ends.open()?;
     // What cannot be stored is not begun.
     let mut store = crate::storing::open(request.common).inspect_err(|_| ends.unmake())?;
@@ -62,6 +64,7 @@ pub(crate) fn copy(request: &CopyRequest<'_>, signals: &Signals) -> Result<Ended
         ends.stack.clone(),
         plan,
     );
+    run.run.notes.extend(left_behind);
     run.run.notes.append(&mut ends.notes);
     store
         .begin(&run, crate::storing::writer_of("self").as_ref())

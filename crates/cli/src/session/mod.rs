@@ -13,6 +13,7 @@ mod observing;
 mod planted;
 mod precondition;
 mod schedule;
+mod settings;
 mod trial;
 mod values;
 
@@ -30,6 +31,7 @@ use diskfacts_plan::{EngineChoice, On, Plan};
 use diskfacts_record::{Run, RunInfo, SCHEMA, Stack, Status, Target, TargetKind, Trial};
 use jiff::Timestamp;
 use schedule::Schedule;
+use settings::Settings;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -86,16 +88,31 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
             drawn(started)
         }
     });
-    kernel::check(&request.plan)?;
+    kernel::check(&request.plan, request.target)?;
     if !simulated {
         io_priority::check(&request.plan)?;
     }
+    let left_behind = if simulated {
+        Vec::new()
+    } else {
+        crate::state::before_measuring()
+    };
     let asked = cache_proof::applied(&request.plan, request.cache_proof)?;
     let wanted = wanted(request, seed)?;
     let (mut measured, mut stack) = target::open(&wanted)?;
     // Before the file is filled: what fills it counts for the limit too.
-    let _limit = cache_proof::begin(request.cache_proof, &request.plan, &mut measured)?;
+    let limit = cache_proof::begin(request.cache_proof, &request.plan, &mut measured)?;
     let (plan, notes) = fit::fit(&asked, &measured, request.built_in)?;
+    measured.notes.splice(0..0, left_behind);
+    let left: Vec<PathBuf> = limit
+        .iter()
+        .map(|limit| limit.before().to_owned())
+        .collect();
+    // What is refused is refused before a file is filled; a loop device is there only
+    // afterwards.
+    let settings = (measured.target.kind != TargetKind::Loop)
+        .then(|| Settings::begin(&plan, &measured, &stack, left.clone()))
+        .transpose()?;
     // After all that may be wrong with the call, which must leave no store
     // behind; before anything is measured, which must be kept.
     let mut store = crate::storing::open(request.common)?;
@@ -138,6 +155,10 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     if matches!(measured.medium, Medium::File(_)) {
         measured.notes.extend(observing::note(&plan, &stack));
     }
+    let mut settings = match settings {
+        Some(settings) => settings,
+        None => Settings::begin(&plan, &measured, &stack, left)?,
+    };
     let mut plan = plan;
     values::resolve(&mut plan, seed);
     if let Medium::File(file) = &measured.medium
@@ -161,6 +182,7 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     let stopped = trials(
         &mut run,
         &mut measured,
+        &mut settings,
         &mut |run, trial| match trial {
             Some(trial) => store.add_trial(&run.run.id, trial).or_failed(),
             None => store.finish(run).or_failed(),
@@ -272,6 +294,7 @@ type Keep<'a> = dyn FnMut(&Run, Option<&Trial>) -> Result<(), Failure> + 'a;
 fn trials(
     run: &mut Run,
     measured: &mut Measured,
+    settings: &mut Settings,
     keep: &mut Keep<'_>,
     signals: &Signals,
     display: &mut Display,
@@ -309,8 +332,18 @@ fn trials(
             display.set_trials(rounds);
         }
         let stage = &run.plan.stages[next.stage];
-        match trial::run(&next, stage, measured, &stack, signals, display).or_failed() {
-            Ok(trial) if signals.came().is_none() => {
+        let mut in_force = match settings.before(stage) {
+            Ok(in_force) => in_force,
+            Err(error) => {
+                broken = Some(error);
+                break;
+            }
+        };
+        let trial = trial::run(&next, stage, measured, &stack, signals, display).or_failed();
+        settings.after(stage, &mut in_force);
+        match trial {
+            Ok(mut trial) if signals.came().is_none() => {
+                trial.evidence.settings = in_force;
                 failed |= trial.errors > 0;
                 // Seconds of a trial are far below what a float holds exactly.
                 schedule.took((trial.seconds * 1e9) as u64, trial.iops);
@@ -326,6 +359,9 @@ fn trials(
             break;
         }
     }
+    let (of_settings, not_put_back) = settings.end();
+    run.run.notes.extend(of_settings);
+    broken = broken.or(not_put_back);
     // What came of it says more than what was foreseen.
     run.run.notes.extend(schedule.left_out().or(foreseen));
     if signals.came().is_none() && broken.is_none() {

@@ -22,3 +22,11 @@ pub fn parse_process_start(bytes: &[u8]) -> Result<u64, ParseError> {
         .and_then(|start| start.parse().ok())
         .ok_or_else(|| ParseError::at(FORMAT, 0, "PID (NAME) and 20 columns", &text))
 }
+
+/// Whether it has ended, and only its number is left until somebody waits for it:
+/// `Z` (zombie) or `X` (dead) behind the name.
+pub fn parse_process_ended(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    let state = text.rsplit_once(')').map(|(_, behind)| behind.trim_start());
+    state.is_some_and(|state| state.starts_with(['Z', 'X']))
+}

@@ -1,6 +1,6 @@
 //! Names of our instances, which say whose they are.
 
-use crate::parse::process_stat::parse_process_start;
+use crate::parse::process_stat::{parse_process_ended, parse_process_start};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -79,6 +79,9 @@ impl Owner {
     pub(super) fn standing(self, proc: &Path) -> Standing {
         let own = namespace(&proc.join("self"));
         if own.as_ref().is_ok_and(|own| *own == self.namespace) {
+            if has_ended(proc, self.pid) {
+                return Standing::Dead;
+            }
             return match start_of(proc, self.pid) {
                 Ok(start) if start == self.start => Standing::Alive,
                 Ok(_) => Standing::Dead,
@@ -98,6 +101,12 @@ impl Owner {
 fn start_of(proc: &Path, pid: u32) -> io::Result<u64> {
     let bytes = fs::read(proc.join(pid.to_string()).join("stat"))?;
     parse_process_start(&bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+/// Whether nobody has waited yet for a process that has ended.
+fn has_ended(proc: &Path, pid: u32) -> bool {
+    let stat = fs::read(proc.join(pid.to_string()).join("stat"));
+    stat.is_ok_and(|stat| parse_process_ended(&stat))
 }
 
 /// Inode of the pid namespace of a process: `pid:[4026531836]`.

@@ -1,6 +1,7 @@
 //! A simulated measurement, ready to be changed and run.
 
 use crate::progress::Display;
+use crate::session::settings::Settings;
 use crate::session::{begun, conclude, fit, trials};
 use crate::signals::Signals;
 use crate::target::{Medium, simulated};
@@ -146,6 +147,7 @@ impl Setup {
         trials(
             &mut run,
             &mut measured,
+            &mut Settings::default(),
             &mut |_, _| Ok(()),
             &Signals::default(),
             &mut Display::nothing(),

@@ -1,0 +1,174 @@
+//! Settings of the kernel that are changed: where their journals are, and what is
+//! done about those that were left behind.
+
+use crate::exit::{Exit, Failure, OrFail, say};
+use diskfacts_host::Roots;
+use diskfacts_host::settings::{
+    Journal, Restored, SettingsError, StateFolder, Steps, Written, remove_stale_groups,
+    restore_stale,
+};
+use diskfacts_host::trace::remove_stale_instances;
+use rustix::process::{Pid, Signal, kill_process};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// This program, for the watchdog: it stays the same when the file is replaced.
+pub(crate) const EXECUTABLE: &str = "/proc/self/exe";
+
+/// A hidden variable of the tests: `kill:7` ends the process by SIGKILL at its seventh
+/// step of changing or putting back settings, `kill-both:7` its watchdog before it,
+/// and `panic:7` panics there.
+const END_AT: &str = "DISKFACTS_TEST_END_AT";
+
+pub(crate) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// The folders of journals: the own one first, and that of root, which everybody can
+/// see.
+pub(crate) fn folders() -> Result<Vec<StateFolder>, Failure> {
+    let get = |name: &str| std::env::var_os(name);
+    let own = StateFolder::of_environment(get, is_root()).or_failed()?;
+    let named = get("DISKFACTS_STATE").is_some_and(|path| own.path() == Path::new(&path));
+    let of_root = StateFolder::of_root();
+    let also = !named && own != of_root;
+    Ok([Some(own), also.then_some(of_root)]
+        .into_iter()
+        .flatten()
+        .collect())
+}
+
+/// Who is told of the steps: nobody, but in a test.
+pub(crate) fn steps() -> Steps {
+    let wanted = std::env::var(END_AT).ok();
+    let wanted = wanted
+        .as_deref()
+        .and_then(|wanted| wanted.split_once(':'))
+        .and_then(|(how, number)| Some((how.to_owned(), number.parse::<u64>().ok()?)));
+    let Some((how, number)) = wanted else {
+        return Steps::default();
+    };
+    let mut reached = 0;
+    Steps::told_to(move |step, watchdog| {
+        reached += 1;
+        if reached != number {
+            return;
+        }
+        assert!(how != "panic", "the test wanted a panic at: {step}");
+        if how == "kill-both" {
+            kill(watchdog);
+        }
+        kill(Some(std::process::id()));
+    })
+}
+
+fn kill(process: Option<u32>) {
+    let process = process.and_then(|process| i32::try_from(process).ok());
+    if let Some(process) = process.and_then(Pid::from_raw) {
+        // One that is dead already is as it should be.
+        let _ = kill_process(process, Signal::KILL);
+    }
+}
+
+/// How a command ends that could not change or put back settings.
+pub(crate) fn failure(error: SettingsError) -> Failure {
+    let exit = match error {
+        SettingsError::NoPlace { .. }
+        | SettingsError::NotAccepted { .. }
+        | SettingsError::NotThere { .. }
+        | SettingsError::NotAllowed { .. }
+        | SettingsError::Unknown { .. }
+        | SettingsError::Failed { .. }
+        | SettingsError::Busy { .. } => Exit::WrongCall,
+        _ => Exit::Failed,
+    };
+    Failure::of(exit, error)
+}
+
+/// What a command that measures does first: puts back what dead runs left changed.
+/// Each is a sentence for the notes of the run; they are said too.
+///
+/// What cannot be looked at or put back is no reason not to measure: it is said.
+pub(crate) fn before_measuring() -> Vec<String> {
+    let notes = match folders() {
+        Ok(folders) => folders.iter().flat_map(restored).collect(),
+        // Without a folder nothing was ever written there.
+        Err(_) => Vec::new(),
+    };
+    for note in &notes {
+        say(&format!("diskfacts: note: {note}"));
+    }
+    notes
+}
+
+fn restored(folder: &StateFolder) -> Vec<String> {
+    let roots = Roots::default();
+    let restored = match restore_stale(&roots, folder, &mut Steps::default()) {
+        Ok(restored) => restored,
+        Err(error) => {
+            return vec![format!(
+                "Whether a killed diskfacts left settings changed is not known: {error}."
+            )];
+        }
+    };
+    let notes: Vec<String> = restored.iter().filter_map(note).collect();
+    if !notes.is_empty() {
+        let _ = remove_stale_groups(&roots);
+        let _ = remove_stale_instances(&roots);
+    }
+    notes
+}
+
+/// `process 4711 (diskfacts measure /dev/sdb)`.
+pub(crate) fn whose(journal: &Journal) -> String {
+    format!("process {} ({})", journal.process, journal.command)
+}
+
+fn note(restored: &Restored) -> Option<String> {
+    match restored {
+        // Whether it matters to what is measured is seen by its locks.
+        Restored::Live { .. } => None,
+        Restored::PutBack {
+            path,
+            journal,
+            back,
+        } => {
+            let whose = whose(journal);
+            let written: Vec<String> = back.written.iter().map(change).collect();
+            let mut said = if written.is_empty() {
+                format!("{whose} was killed, and all settings were as before it.")
+            } else {
+                let written = written.join(", ");
+                format!("{whose} was killed and had left settings changed; put back: {written}.")
+            };
+            for gone in &back.gone {
+                said.push(' ');
+                said.push_str(gone);
+            }
+            // Writing to a string does not fail.
+            for failed in &back.failed {
+                let _ = write!(said, " Not put back: {failed}.");
+            }
+            if !back.is_complete() {
+                let _ = write!(said, " The journal stays: {}.", path.display());
+            }
+            Some(said)
+        }
+        Restored::Needless { path, why } => {
+            Some(format!("The journal {} is dropped: {why}.", path.display()))
+        }
+        Restored::Kept { path, why } => Some(format!(
+            "Settings may be changed that {} holds: {why}.",
+            path.display()
+        )),
+    }
+}
+
+/// `scheduler of sdb (bfq to none)`.
+fn change(written: &Written) -> String {
+    let on = written.device.as_deref().unwrap_or("the machine");
+    format!(
+        "{} of {on} ({} to {})",
+        written.setting, written.from, written.to
+    )
+}

@@ -1,0 +1,332 @@
+//! SIGKILL at every step of a matrix, panics, and what is found afterwards.
+
+use crate::settings_support::{Bench, Settings, settings_of};
+use crate::support::{run_tool, trials};
+use diskfacts_testkit::{Finished, LoopOptions, or_skip, require_tool};
+use std::fs;
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Two cells, with all that takes something else along: a scheduler with its
+/// tunables, request sizes, read-ahead.
+const MATRIX: &str = "\
+name = \"matrix\"
+trials = 1
+
+[[stage]]
+name = \"cell\"
+operation = \"read\"
+operations = 1
+
+[stage.vary.cell]
+";
+
+fn matrix() -> String {
+    let cells = "cell = [\n\
+        { name = \"one\", scheduler = \"mq-deadline\", nr_requests = 16, \"iosched/fifo_batch\" = 4 },\n\
+        { name = \"two\", nomerges = 2, max_sectors_kb = 64, read_ahead_kb = 16 },\n]\n";
+    MATRIX.replace("[stage.vary.cell]\n", &format!("[stage.vary]\n{cells}"))
+}
+
+/// A run that is ended at its step of this number.
+fn ended_at(bench: &Bench, how: &str, step: u64) -> Finished {
+    let program = bench.measure(&matrix());
+    program
+        .env("DISKFACTS_TEST_END_AT", format!("{how}:{step}"))
+        .run()
+}
+
+/// Whether the only thing left is a journal that was never finished.
+fn only_unfinished(journals: &[String]) -> bool {
+    journals.iter().all(|name| name.ends_with(".new"))
+}
+
+/// What a kill at every step showed.
+#[derive(Default)]
+struct Seen {
+    /// Steps at which a run was ended.
+    steps: AtomicU64,
+    /// Ends that left settings changed, and ends that left a journal.
+    changed: AtomicU64,
+    journals: AtomicU64,
+}
+
+/// Ends a run at every step, `first`, `first + stride`, ... until one has no such step.
+fn end_at_every(how: &str, (first, stride): (u64, u64), bench: &Bench, seen: &Seen) {
+    let before = bench.settings();
+    let mut step = first;
+    loop {
+        let finished = ended_at(bench, how, step);
+        if finished.code() == Some(0) {
+            break;
+        }
+        assert_eq!(finished.code(), None, "{how} at step {step}: {finished}");
+        seen.steps.fetch_add(1, Ordering::Relaxed);
+        bench.wait_for_watchdog();
+        let journals = bench.journals();
+        if how == "kill" {
+            assert_eq!(bench.settings(), before, "by the watchdog, step {step}");
+            // There is nobody yet who could remove it when it is just being made.
+            assert!(only_unfinished(&journals), "step {step}: {journals:?}");
+        } else {
+            let changed = u64::from(bench.settings() != before);
+            seen.changed.fetch_add(changed, Ordering::Relaxed);
+            let left = u64::from(!journals.is_empty());
+            seen.journals.fetch_add(left, Ordering::Relaxed);
+        }
+        // The next start finds the rest: a command for it, or any measurement.
+        if step % 2 == 0 {
+            bench.diskfacts(&["restore"]).run().expect_code(0);
+        } else {
+            let plain = "name = \"plain\"\ntrials = 1\n[[stage]]\nname = \"s\"\n\
+                         operation = \"read\"\noperations = 1\n";
+            bench.measure(plain).run().expect_code(0);
+        }
+        assert_eq!(bench.settings(), before, "at the next start, step {step}");
+        assert_eq!(bench.journals(), [""; 0], "step {step}");
+        step += stride;
+    }
+    assert_eq!(bench.settings(), before);
+    assert_eq!(bench.journals(), [""; 0]);
+}
+
+#[test]
+fn after_sigkill_at_any_step_of_a_matrix_the_settings_are_as_before() {
+    /// Most of a run is waiting for the kernel to switch schedulers.
+    const SIDE_BY_SIDE: u64 = 5;
+    let mut benches: Vec<(&str, u64, Bench)> = Vec::new();
+    for how in ["kill", "kill-both"] {
+        for first in 1..=SIDE_BY_SIDE {
+            benches.push((how, first, or_skip!(Bench::new())));
+        }
+    }
+    let (by_watchdog, by_next_start) = (Seen::default(), Seen::default());
+    std::thread::scope(|scope| {
+        for (how, first, bench) in &benches {
+            let seen = if *how == "kill" {
+                &by_watchdog
+            } else {
+                &by_next_start
+            };
+            scope.spawn(move || end_at_every(how, (*first, SIDE_BY_SIDE), bench, seen));
+        }
+    });
+    let count = |number: &AtomicU64| number.load(Ordering::Relaxed);
+    let steps = count(&by_watchdog.steps);
+    // Locks, folder, journal and watchdog are nine; each cell is set twice and put back.
+    assert!(steps >= 30, "{steps} steps");
+    assert_eq!(steps, count(&by_next_start.steps));
+    // Else the next start would have had nothing to do.
+    let (changed, journals) = (
+        count(&by_next_start.changed),
+        count(&by_next_start.journals),
+    );
+    assert!(
+        changed >= 15 && journals > changed,
+        "{changed} of {journals}"
+    );
+    let left: Vec<String> = fs::read_dir("/proc")
+        .expect("processes")
+        .flatten()
+        .filter_map(|process| fs::read_to_string(process.path().join("cmdline")).ok())
+        .filter(|line| line.contains("settings-watchdog"))
+        .filter(|line| {
+            benches
+                .iter()
+                .any(|(_, _, b)| line.contains(&*b.state().to_string_lossy()))
+        })
+        .collect();
+    assert_eq!(left, [""; 0]);
+}
+
+#[test]
+fn a_panic_between_two_settings_puts_them_back_and_says_where_it_was() {
+    let bench = or_skip!(Bench::new());
+    let before = bench.settings();
+    // Behind the nine steps before the first write.
+    for step in [12, 18] {
+        let finished = ended_at(&bench, "panic", step);
+        finished
+            .expect_code(101)
+            .expect_stderr("the test wanted a panic at: changing a setting");
+        assert_eq!(bench.settings(), before);
+        assert_eq!(bench.journals(), [""; 0]);
+    }
+}
+
+/// Leaves a journal and changed settings behind.
+fn leave_changed(bench: &Bench, before: &Settings) {
+    for step in 12.. {
+        assert_eq!(
+            ended_at(bench, "kill-both", step).code(),
+            None,
+            "step {step}"
+        );
+        bench.wait_for_watchdog();
+        if bench.settings()["scheduler"] != before["scheduler"] {
+            return;
+        }
+        bench.diskfacts(&["restore"]).run().expect_code(0);
+    }
+}
+
+#[test]
+fn what_was_left_changed_is_shown_and_put_back_once() {
+    let bench = or_skip!(Bench::new());
+    let before = bench.settings();
+    let nothing = bench.diskfacts(&["restore"]).run();
+    nothing
+        .expect_code(0)
+        .expect_stdout("Nothing to put back: no journal");
+    leave_changed(&bench, &before);
+    let left = bench.settings();
+    let shown = bench.diskfacts(&["restore", "--show"]).run();
+    shown
+        .expect_code(0)
+        .expect_stdout("and was killed")
+        .expect_stdout(&format!(
+            "{} scheduler none mq-deadline",
+            bench.device.name()
+        ))
+        .expect_stdout(&format!("{} nomerges 0 the same", bench.device.name()))
+        .expect_stdout("`diskfacts restore` puts it back.");
+    assert_eq!(bench.settings(), left);
+    let restored = bench.diskfacts(&["restore"]).run();
+    restored
+        .expect_code(0)
+        .expect_stdout("mq-deadline -> none")
+        .expect_stdout("Put back; the journal is removed.");
+    assert_eq!(bench.settings(), before);
+    let again = bench.diskfacts(&["restore"]).run();
+    again.expect_code(0).expect_stdout("Nothing to put back");
+}
+
+#[test]
+fn a_measurement_puts_back_what_it_finds_and_keeps_a_note_of_it() {
+    let bench = or_skip!(Bench::new());
+    let before = bench.settings();
+    leave_changed(&bench, &before);
+    let finished = bench.measure(&matrix()).run();
+    finished
+        .expect_code(0)
+        .expect_stderr("was killed and had left settings changed; put back: scheduler of");
+    assert_eq!(bench.settings(), before);
+    let document = bench.case.last();
+    let notes = document["run"]["notes"].to_string();
+    assert!(notes.contains("(mq-deadline to none)"), "{notes}");
+    // It began with what was put back.
+    assert_eq!(document["stack"]["devices"][0]["scheduler"], "none");
+}
+
+#[test]
+fn another_device_with_the_number_of_one_that_is_gone_is_not_written() {
+    let bench = or_skip!(Bench::new());
+    let before = bench.settings();
+    leave_changed(&bench, &before);
+    let left = bench.settings();
+    let path = bench.device.path().to_string_lossy().into_owned();
+    let other = bench.case.path("other");
+    fs::File::create(&other)
+        .and_then(|file| file.set_len(1 << 20))
+        .expect("a file");
+    or_skip!(run_tool("losetup", "mount", &["--detach", &path]));
+    or_skip!(run_tool(
+        "losetup",
+        "mount",
+        &[&path, &other.to_string_lossy()]
+    ));
+    let shown = bench.diskfacts(&["restore", "--show"]).run();
+    shown
+        .expect_code(0)
+        .expect_stdout("unknown: the device is another device now");
+    let restored = bench.diskfacts(&["restore"]).run();
+    restored
+        .expect_code(0)
+        .expect_stdout("is another device now (its diskseq is")
+        .expect_stdout("so nothing was written there.");
+    assert_eq!(bench.settings(), left);
+    assert_eq!(bench.journals(), [""; 0]);
+    fs::write(bench.file("scheduler"), "none").expect("as it was");
+}
+
+#[test]
+fn a_loop_device_that_has_lost_its_file_is_put_back_all_the_same() {
+    let bench = or_skip!(Bench::new());
+    let before = bench.settings();
+    leave_changed(&bench, &before);
+    let path = bench.device.path().to_string_lossy().into_owned();
+    or_skip!(run_tool("losetup", "mount", &["--detach", &path]));
+    bench
+        .diskfacts(&["restore"])
+        .run()
+        .expect_code(0)
+        .expect_stdout("mq-deadline -> none");
+    assert_eq!(settings_of(bench.device.name()), before);
+}
+
+#[test]
+fn a_device_that_goes_in_the_middle_ends_the_run_with_what_it_has() {
+    let read_only = LoopOptions {
+        read_only: true,
+        ..LoopOptions::default()
+    };
+    let bench = or_skip!(Bench::with(read_only));
+    let perl = or_skip!(require_tool("perl", "perl-base"));
+    let plan = "name = \"gone\"\ntrials = 60\n[[stage]]\nname = \"s\"\noperation = \"read\"\n\
+                time = \"500ms\"\n[stage.kernel]\nnomerges = 2\n";
+    let running = bench.measure(plan).args(["--time", "60s"]).start();
+    running.wait_for_stderr("trial 1: s");
+    // LOOP_CHANGE_FD: another file under the same device, which to the kernel is
+    // another disk.
+    let other = bench.case.path("other");
+    let made = fs::File::create(&other).and_then(|file| file.set_len(1 << 20));
+    made.expect("a file");
+    let change = "open(D,'<',$ARGV[0])||die $!;open(F,'<',$ARGV[1])||die $!;\
+                  ioctl(D,0x4C06,fileno(F))||die $!";
+    let changed = Command::new(perl)
+        .args(["-e", change])
+        .args([bench.device.path(), &other])
+        .output()
+        .expect("perl");
+    assert!(changed.status.success(), "{changed:?}");
+    let finished = running.finish();
+    finished
+        .expect_code(1)
+        .expect_stderr("The run ended early:")
+        .expect_stderr("is another device now (its diskseq is");
+    assert!(!trials(&bench.case.last()).is_empty());
+    let notes = bench.case.last()["run"]["notes"].to_string();
+    assert!(notes.contains("so nothing was written there."), "{notes}");
+    assert_eq!(bench.read("nomerges"), "2");
+    assert_eq!(bench.journals(), [""; 0]);
+    fs::write(bench.file("nomerges"), "0").expect("as it was");
+}
+
+#[test]
+fn torn_damaged_and_old_journals_are_told_apart() {
+    let bench = or_skip!(Bench::new());
+    let before = bench.settings();
+    leave_changed(&bench, &before);
+    let [name] = &bench.journals()[..] else {
+        panic!("one journal");
+    };
+    let path = bench.state().join(name);
+    let whole = fs::read_to_string(&path).expect("the journal");
+    let restore = |text: &str, said: &str| {
+        fs::write(&path, text).expect("a journal");
+        let finished = bench.diskfacts(&["restore"]).run();
+        finished.expect_code(0).expect_stdout(said);
+    };
+    // Damaged: kept, and nothing is believed of it.
+    restore(
+        &whole.replace("old 0 nomerges 0", "old 0 nomerges 1"),
+        "is left as it is",
+    );
+    assert_eq!(bench.journals(), [name.clone()]);
+    assert_eq!(bench.read("nomerges"), before["nomerges"]);
+    // Torn: nothing had been changed when it was written.
+    restore(&whole[..whole.len() - 9], "nothing had been changed yet");
+    assert_eq!(bench.journals(), [""; 0]);
+    restore(&whole, "Put back");
+    assert_eq!(bench.settings(), before);
+}

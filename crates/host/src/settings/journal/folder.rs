@@ -1,0 +1,430 @@
+//! Where journals are kept, and whose they are.
+//!
+//! Who changes settings holds a lock (`flock`) on its journal, and its watchdog
+//! inherits it: the kernel lets go of it when both are dead. So a journal that is
+//! locked is somebody's, and one that is not was left behind.
+
+use super::{Journal, Unreadable};
+use crate::parse::process_stat::parse_process_start;
+use crate::roots::Roots;
+use crate::settings::error::SettingsError;
+use crate::settings::process::lives;
+use crate::settings::steps::Steps;
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How long the journal of a dead process is waited for.
+const PATIENCE: Duration = Duration::from_secs(3);
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// How journals are called: `settings-PROCESS-TICKS.journal`.
+const PREFIX: &str = "settings-";
+const SUFFIX: &str = ".journal";
+/// What is behind that while one is being written.
+const NEW: &str = ".new";
+/// Where root keeps them, so that every user of the machine can see whose settings
+/// are being changed.
+const OF_ROOT: &str = "/var/lib/diskfacts";
+
+/// The folder of the journals.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StateFolder {
+    path: PathBuf,
+}
+
+/// The process that changes settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    /// Of this boot.
+    pub boot_id: String,
+    /// Number of the process.
+    pub process: u32,
+    /// When it was started, clock ticks since boot.
+    pub start_ticks: u64,
+}
+
+impl Owner {
+    /// This process.
+    ///
+    /// # Errors
+    /// When /proc does not show it.
+    pub fn this(roots: &Roots) -> Result<Self, SettingsError> {
+        let failed = |path: &Path, source| {
+            SettingsError::from(crate::Error::on_path("reading", path, source))
+        };
+        let path = roots.proc.join("self/stat");
+        let stat = fs::read(&path).map_err(|source| failed(&path, source))?;
+        let start_ticks = parse_process_start(&stat)
+            .map_err(|source| SettingsError::from(crate::Error::Form { path, source }))?;
+        Ok(Self {
+            boot_id: boot_id(roots)?,
+            process: std::process::id(),
+            start_ticks,
+        })
+    }
+}
+
+/// The name of this boot (`random(4)`).
+fn boot_id(roots: &Roots) -> Result<String, SettingsError> {
+    let path = roots.proc.join("sys/kernel/random/boot_id");
+    let text = fs::read_to_string(&path)
+        .map_err(|source| SettingsError::from(crate::Error::on_path("reading", &path, source)))?;
+    Ok(text.trim().to_owned())
+}
+
+/// A journal that was found.
+#[derive(Debug)]
+pub enum Found {
+    /// Its process, or its watchdog, is alive.
+    Live {
+        /// Where it is.
+        path: PathBuf,
+        /// What it says; `None` while it is being written.
+        journal: Option<Journal>,
+    },
+    /// Its process is dead, and so is its watchdog.
+    Stale {
+        /// What it says.
+        journal: Journal,
+        /// Taken, so that nobody else restores it.
+        taken: OpenJournal,
+    },
+    /// The machine was started anew since: the settings went with the boot.
+    OfEarlierBoot {
+        /// Taken.
+        taken: OpenJournal,
+    },
+    /// It was not written to its end: nothing had been changed.
+    Torn {
+        /// Taken.
+        taken: OpenJournal,
+    },
+    /// It is not understood, or is not this user's: it stays as it is.
+    Kept {
+        /// Where it is.
+        path: PathBuf,
+        /// Why it is not used.
+        why: String,
+    },
+}
+
+/// A journal whose lock is held here.
+#[derive(Debug)]
+pub struct OpenJournal {
+    file: File,
+    path: PathBuf,
+    folder: PathBuf,
+}
+
+impl StateFolder {
+    /// This folder.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    /// The folder that the environment names: `DISKFACTS_STATE`; else
+    /// `/var/lib/diskfacts` for root; else `diskfacts` in `XDG_STATE_HOME` or in
+    /// `HOME/.local/state`.
+    ///
+    /// # Errors
+    /// When none of these is an absolute path.
+    pub fn of_environment(
+        variable: impl Fn(&str) -> Option<OsString>,
+        root: bool,
+    ) -> Result<Self, SettingsError> {
+        let absolute = |name: &str| {
+            let path = variable(name).map(PathBuf::from);
+            path.filter(|path| path.is_absolute())
+        };
+        if let Some(path) = absolute("DISKFACTS_STATE") {
+            return Ok(Self { path });
+        }
+        if root {
+            return Ok(Self::of_root());
+        }
+        let state = absolute("XDG_STATE_HOME")
+            .or_else(|| Some(absolute("HOME")?.join(".local/state")))
+            .ok_or(SettingsError::NoFolder)?;
+        Ok(Self {
+            path: state.join("diskfacts"),
+        })
+    }
+
+    /// That of root.
+    pub fn of_root() -> Self {
+        Self::at(OF_ROOT)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// An empty journal, locked, under a name that says that it is not finished.
+    pub(in crate::settings) fn create(
+        &self,
+        owner: &Owner,
+        steps: &mut Steps,
+    ) -> Result<OpenJournal, SettingsError> {
+        steps.reach("making the folder of the journal");
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o755)
+            .create(&self.path)
+            .map_err(|source| refused("making the folder", &self.path, source))?;
+        let name = format!("{PREFIX}{}-{}{SUFFIX}", owner.process, owner.start_ticks);
+        let path = self.path.join(format!("{name}{NEW}"));
+        loop {
+            steps.reach("making the journal");
+            let file = File::options()
+                .read(true)
+                .write(true)
+                .create_new(true)
+                .mode(0o644)
+                .open(&path)
+                .map_err(|source| refused("making the journal", &path, source))?;
+            flock(&file, FlockOperation::LockExclusive)
+                .map_err(|errno| refused("locking the journal", &path, errno.into()))?;
+            // Who swept between the two took it for one that was left behind.
+            let links = file.metadata().map(|metadata| metadata.nlink());
+            if links.map_err(|source| refused("looking at the journal", &path, source))? > 0 {
+                return Ok(OpenJournal {
+                    file,
+                    path,
+                    folder: self.path.clone(),
+                });
+            }
+        }
+    }
+
+    /// All journals in it, in the order of their names; none where there is no
+    /// folder.
+    ///
+    /// # Errors
+    /// When it cannot be listed, or a journal not be read.
+    pub fn list(&self, roots: &Roots) -> Result<Vec<Found>, SettingsError> {
+        let entries = match fs::read_dir(&self.path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(source) => return Err(refused("listing", &self.path, source)),
+        };
+        let names = entries
+            .map(|entry| entry.map(|entry| entry.file_name().to_string_lossy().into_owned()))
+            .collect::<io::Result<Vec<_>>>();
+        let mut names = names.map_err(|source| refused("listing", &self.path, source))?;
+        names.retain(|name| {
+            let of_ours = name.strip_suffix(NEW).unwrap_or(name);
+            of_ours.starts_with(PREFIX) && of_ours.ends_with(SUFFIX)
+        });
+        names.sort();
+        let mut found = Vec::new();
+        for name in names {
+            found.extend(self.look(roots, &self.path.join(name))?);
+        }
+        Ok(found)
+    }
+
+    /// `None` when it is gone meanwhile.
+    fn look(&self, roots: &Roots, path: &Path) -> Result<Option<Found>, SettingsError> {
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(refused("opening the journal", path, source)),
+        };
+        let locked = lock(roots, &file, path)
+            .map_err(|source| refused("locking the journal", path, source))?;
+        let metadata = file.metadata();
+        let metadata = metadata.map_err(|source| refused("looking at", path, source))?;
+        if metadata.nlink() == 0 {
+            return Ok(None);
+        }
+        let bytes = fs::read(path).or_else(|error| match error.kind() {
+            io::ErrorKind::NotFound => Ok(Vec::new()),
+            _ => Err(refused("reading the journal", path, error)),
+        })?;
+        let read = Journal::parse(&bytes);
+        if !locked {
+            return Ok(Some(Found::Live {
+                path: path.to_owned(),
+                journal: read.ok(),
+            }));
+        }
+        let own = metadata.uid() == rustix::process::geteuid().as_raw();
+        let keep = |why: String| Found::Kept {
+            path: path.to_owned(),
+            why,
+        };
+        if !own {
+            return Ok(Some(keep(format!(
+                "it belongs to the user with number {}, who has to run `diskfacts restore`",
+                metadata.uid()
+            ))));
+        }
+        let taken = OpenJournal {
+            file,
+            path: path.to_owned(),
+            folder: self.path.clone(),
+        };
+        Ok(Some(match read {
+            Ok(journal) if journal.boot_id != boot_id(roots)? => Found::OfEarlierBoot { taken },
+            Ok(journal) => Found::Stale { journal, taken },
+            Err(Unreadable::Torn) => Found::Torn { taken },
+            Err(Unreadable::Damaged(error)) => keep(format!(
+                "{error}; it may be damaged, or be the work of a newer diskfacts"
+            )),
+        }))
+    }
+}
+
+/// Whether the journal is nobody's. That of a dead process is waited for: its
+/// watchdog is at work, or another process looks at it as we do.
+fn lock(roots: &Roots, file: &File, path: &Path) -> io::Result<bool> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(true),
+            Err(Errno::INTR) => {}
+            Err(Errno::WOULDBLOCK) => {
+                if Instant::now() >= until || owner_lives(roots, path) {
+                    return Ok(false);
+                }
+                sleep(PAUSE);
+            }
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+}
+
+/// Whether the process lives that a journal is named after.
+fn owner_lives(roots: &Roots, path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let numbers = name
+        .trim_end_matches(NEW)
+        .strip_prefix(PREFIX)
+        .and_then(|name| name.strip_suffix(SUFFIX))
+        .and_then(|numbers| numbers.split_once('-'));
+    let numbers =
+        numbers.and_then(|(process, ticks)| Some((process.parse().ok()?, ticks.parse().ok()?)));
+    numbers.is_some_and(|(process, ticks)| lives(roots, process, Some(ticks)))
+}
+
+impl OpenJournal {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path that it has when it is whole.
+    pub(in crate::settings) fn name(&self) -> PathBuf {
+        match self.path.extension() {
+            Some(end) if end == "new" => self.path.with_extension(""),
+            _ => self.path.clone(),
+        }
+    }
+
+    /// Its open file, whose lock a child may inherit.
+    pub(in crate::settings) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Writes it, and gives it its name when all of it is on the medium.
+    pub(in crate::settings) fn write(
+        &mut self,
+        journal: &Journal,
+        steps: &mut Steps,
+    ) -> Result<(), SettingsError> {
+        steps.reach("writing the journal");
+        let text = journal.encode();
+        // In two parts, so that a test can end the process between them.
+        let (first, second) = text.as_bytes().split_at(text.len() / 2);
+        let write = |mut file: &File, bytes| file.write_all(bytes);
+        let failed = |path: &Path, source| refused("writing the journal", path, source);
+        write(&self.file, first).map_err(|source| failed(&self.path, source))?;
+        steps.reach("writing the rest of the journal");
+        write(&self.file, second).map_err(|source| failed(&self.path, source))?;
+        steps.reach("syncing the journal");
+        self.file
+            .sync_all()
+            .map_err(|source| refused("syncing the journal", &self.path, source))?;
+        steps.reach("naming the journal");
+        let name = self.name();
+        fs::rename(&self.path, &name)
+            .map_err(|source| refused("naming the journal", &self.path, source))?;
+        self.path = name;
+        steps.reach("syncing the folder of the journal");
+        sync_folder(&self.folder)
+    }
+
+    /// Removes it: everything in it is put back.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub(in crate::settings) fn remove(self, steps: &mut Steps) -> Result<(), SettingsError> {
+        steps.reach("removing the journal");
+        match fs::remove_file(&self.path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(refused("removing the journal", &self.path, source));
+            }
+            _ => {}
+        }
+        steps.reach("syncing the folder without the journal");
+        sync_folder(&self.folder)
+    }
+}
+
+/// Makes the names in a folder durable.
+pub(in crate::settings) fn sync_folder(folder: &Path) -> Result<(), SettingsError> {
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(|source| refused("syncing the folder", folder, source))
+}
+
+fn refused(doing: &'static str, path: &Path, source: io::Error) -> SettingsError {
+    SettingsError::Journal {
+        doing,
+        path: path.to_owned(),
+        source,
+        hint: "no setting is changed without its old value on the disk: make room there, or name \
+               another folder that survives a crash by DISKFACTS_STATE",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn root_has_its_folder_where_all_can_see_it_and_others_have_their_own() {
+        let of = |set: &[(&str, &str)], root| {
+            let get = |name: &str| {
+                let found = set.iter().find(|(key, _)| *key == name);
+                found.map(|(_, value)| OsString::from(value))
+            };
+            let folder = StateFolder::of_environment(get, root).ok()?;
+            Some(folder.path().to_string_lossy().into_owned())
+        };
+        let home = ("HOME", "/home/ada");
+        let xdg = ("XDG_STATE_HOME", "/state");
+        assert_eq!(
+            of(&[home, xdg], true).as_deref(),
+            Some("/var/lib/diskfacts")
+        );
+        assert_eq!(of(&[home, xdg], false).as_deref(), Some("/state/diskfacts"));
+        assert_eq!(
+            of(&[home, ("XDG_STATE_HOME", "here")], false).as_deref(),
+            Some("/home/ada/.local/state/diskfacts")
+        );
+        for root in [true, false] {
+            let set = [home, ("DISKFACTS_STATE", "/tmp/x")];
+            assert_eq!(of(&set, root).as_deref(), Some("/tmp/x"));
+        }
+        assert_eq!(of(&[], false), None);
+    }
+}

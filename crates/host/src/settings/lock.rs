@@ -1,0 +1,198 @@
+//! Two runs that change settings of one device, or of the machine, exclude each
+//! other; and runs that only measure keep those away that would change what they
+//! measure.
+//!
+//! Who changes settings holds an exclusive lock (`flock`) on the node of each whole
+//! device that it changes, and on `/proc/sys/vm` for those of the machine; who only
+//! measures holds a shared one on what lies under its target. On device nodes this
+//! is what systemd calls [Block Device
+//! Locking](https://systemd.io/BLOCK_DEVICE_LOCKING): udev does not look at a device
+//! while it is held exclusively, so that no rule of it writes settings meanwhile. The
+//! kernel lets go of it when the process and its watchdog, which inherits it, are
+//! dead: nobody comes between a death and the restoring.
+
+use super::error::SettingsError;
+use super::journal::{Found, Journal, StateFolder};
+use crate::roots::Roots;
+use diskfacts_record::{DeviceKind, Stack};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// udev holds a shared lock while it looks at a device, which takes moments.
+const PATIENCE: Duration = Duration::from_secs(1);
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Locks that are held while this lives.
+#[derive(Debug, Default)]
+pub struct Locks {
+    files: Vec<File>,
+}
+
+/// A thing whose settings can be changed by one only.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Object {
+    Machine,
+    /// Its name in the kernel.
+    Device(String),
+}
+
+impl Object {
+    fn path(&self, roots: &Roots) -> PathBuf {
+        match self {
+            Self::Machine => roots.proc.join("sys/vm"),
+            Self::Device(name) => roots.node(name),
+        }
+    }
+
+    fn words(&self) -> String {
+        match self {
+            Self::Machine => "the machine's vm settings".to_owned(),
+            Self::Device(name) => format!("the settings of {name}"),
+        }
+    }
+
+    fn is_in(&self, journal: &Journal) -> bool {
+        match self {
+            Self::Machine => journal.old.iter().any(|old| old.device.is_none()),
+            Self::Device(name) => journal.devices.iter().any(|device| device.name == *name),
+        }
+    }
+}
+
+impl Locks {
+    /// Those of a run that changes settings.
+    pub(super) fn exclusive(
+        roots: &Roots,
+        folders: &[StateFolder],
+        objects: &[Object],
+    ) -> Result<Self, SettingsError> {
+        let mut locks = Self::default();
+        for object in objects {
+            let path = object.path(roots);
+            let file = File::open(&path).map_err(|source| {
+                SettingsError::from(crate::Error::on_path("opening", &path, source))
+            })?;
+            if !taken(&file, FlockOperation::NonBlockingLockExclusive)
+                .map_err(|source| cannot_lock(&path, source))?
+            {
+                let by = holder(roots, folders, object, &file);
+                return Err(SettingsError::Busy {
+                    what: format!("{} cannot be changed now: in use by", object.words()),
+                    by,
+                    hint: "nothing was changed. Wait until it has ended, or end it, and type the \
+                           same again"
+                        .to_owned(),
+                });
+            }
+            locks.files.push(file);
+        }
+        Ok(locks)
+    }
+
+    /// Those of a run that only measures what stands on `stack`, but for what it
+    /// changes itself. What this user may not open is left out: then only the
+    /// journals tell.
+    ///
+    /// # Errors
+    /// When the settings of a device, or of the machine, are being changed.
+    pub fn shared(
+        roots: &Roots,
+        folders: &[StateFolder],
+        stack: &Stack,
+        changed: Option<&super::Changes>,
+    ) -> Result<Self, SettingsError> {
+        let whole = stack
+            .devices
+            .iter()
+            .filter(|device| !matches!(device.kind, DeviceKind::Partition | DeviceKind::Simulated));
+        let objects = whole.map(|device| Object::Device(device.name.clone()));
+        let objects = objects.chain([Object::Machine]);
+        let mut locks = Self::default();
+        for object in objects.filter(|object| !changed.is_some_and(|own| own.changes(object))) {
+            let opened = File::open(object.path(roots)).ok();
+            let locked = match &opened {
+                Some(file) => taken(file, FlockOperation::NonBlockingLockShared)
+                    .map_err(|source| cannot_lock(&object.path(roots), source))?,
+                None => false,
+            };
+            if locked {
+                locks.files.extend(opened);
+                continue;
+            }
+            // Others lock nodes too, partitioners for example: that is no reason not
+            // to measure.
+            if let Some(by) = changer(roots, folders, &object) {
+                return Err(SettingsError::Busy {
+                    what: format!("{} are being changed by", object.words()),
+                    by,
+                    hint:
+                        "what is measured now would be of nobody knows which settings. Wait until \
+                           it has ended, or end it, and type the same again"
+                            .to_owned(),
+                });
+            }
+        }
+        Ok(locks)
+    }
+
+    pub(super) fn files(&self) -> &[File] {
+        &self.files
+    }
+}
+
+fn cannot_lock(path: &Path, source: io::Error) -> SettingsError {
+    SettingsError::from(crate::Error::on_path("locking", path, source))
+}
+
+/// Whether the lock could be had within the time that udev may need.
+fn taken(file: &File, operation: FlockOperation) -> io::Result<bool> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match flock(file, operation) {
+            Ok(()) => return Ok(true),
+            Err(Errno::WOULDBLOCK) if Instant::now() < until => sleep(PAUSE),
+            Err(Errno::WOULDBLOCK) => return Ok(false),
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+}
+
+/// The process that changes settings of it, by the journals.
+fn changer(roots: &Roots, folders: &[StateFolder], object: &Object) -> Option<String> {
+    let found = folders.iter().filter_map(|folder| folder.list(roots).ok());
+    found.flatten().find_map(|found| match found {
+        Found::Live {
+            journal: Some(journal),
+            ..
+        } if object.is_in(&journal) => {
+            Some(format!("process {} ({})", journal.process, journal.command))
+        }
+        _ => None,
+    })
+}
+
+/// Who has the lock: by the journals, else by the kernel's table.
+fn holder(roots: &Roots, folders: &[StateFolder], object: &Object, file: &File) -> String {
+    changer(roots, folders, object)
+        .or_else(|| {
+            let table = std::fs::read(roots.proc.join("locks")).ok()?;
+            let of = file.metadata().ok()?;
+            let device = (rustix::fs::major(of.dev()), rustix::fs::minor(of.dev()));
+            let lines = directio::parse::file_locks::parse(&table);
+            let line = lines
+                .iter()
+                .find(|lock| lock.is_flock_of(device, of.ino()))?;
+            let process = line.process?;
+            let name = std::fs::read_to_string(roots.proc.join(format!("{process}/comm")));
+            let name = name.map_or_else(|_| String::new(), |name| format!(" ({})", name.trim()));
+            Some(format!("process {process}{name}, which holds a lock on it"))
+        })
+        .unwrap_or_else(|| "another process, which holds a lock on it".to_owned())
+}
