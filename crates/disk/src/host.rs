@@ -11,6 +11,7 @@ pub mod parameters;
 mod rate_limit;
 pub mod read_ahead;
 mod split;
+mod tuning;
 mod waiters;
 mod write_back;
 
