@@ -12,6 +12,7 @@ mod rate_limit;
 pub mod read_ahead;
 mod split;
 mod told;
+mod tuning;
 mod waiters;
 mod write_back;
 

@@ -26,6 +26,7 @@
 mod baton;
 mod computer;
 mod engine;
+mod kernel;
 mod machine;
 mod neighbour;
 mod plant;
@@ -38,5 +39,6 @@ mod witness;
 
 pub use computer::Computer;
 pub use engine::Sim;
+pub use kernel::KernelError;
 pub use plant::{CpuCost, DirectOpen, Plant, Processor};
 pub use stack::stack;

@@ -2,14 +2,16 @@
 //! stages, and their latencies added up, once.
 
 use crate::rules::{self, Context};
-use crate::{figures, limits, verdicts};
-use diskfacts_record::{Finding, Run, StageFigures, StageLimits, Verdict};
+use crate::{effects, figures, limits, verdicts};
+use diskfacts_record::{Finding, Run, StageEffects, StageFigures, StageLimits, Verdict};
 
 /// What follows from a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
     /// As of [`figures()`].
     pub figures: Vec<StageFigures>,
+    /// As of [`effects()`].
+    pub effects: Vec<StageEffects>,
     /// As of [`findings`](crate::findings), or of
     /// [`findings_of_document`](crate::findings_of_document).
     pub findings: Vec<Finding>,
@@ -23,6 +25,7 @@ impl Explanation {
     fn new(context: &Context<'_>, findings: Vec<Finding>) -> Self {
         Self {
             figures: figures::of(context),
+            effects: effects::of(context),
             findings,
             limits: limits::of(context),
             verdicts: verdicts::of(context),
@@ -32,6 +35,7 @@ impl Explanation {
     /// Puts it into its run, in the place of an older one.
     pub fn put_into(self, run: &mut Run) {
         run.figures = self.figures;
+        run.effects = self.effects;
         run.findings = self.findings;
         run.limits = self.limits;
         run.verdicts = self.verdicts;
@@ -57,13 +61,14 @@ pub fn explain_document(runs: &[Run]) -> Vec<Explanation> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{findings, findings_of_document, testing};
+    use crate::{effects, figures, findings, findings_of_document, limits, testing, verdicts};
 
     #[test]
     fn what_is_worked_out_together_is_what_each_part_says_alone() {
         let run = testing::healthy();
         let alone = |findings| Explanation {
             figures: figures(&run),
+            effects: effects(&run),
             findings,
             limits: limits(&run),
             verdicts: verdicts(&run),

@@ -3,12 +3,13 @@
 //!
 //! * [`layers()`]: who served the bytes of a trial; called after each trial.
 //! * [`figures()`]: the figures of each stage over its trials.
+//! * [`effects()`]: what the varied settings of a matrix do, and which are best.
 //! * [`findings`]: what follows, most important first; the table of rules is
 //!   [`rules::all`].
 //! * [`limits()`]: what limited each stage, with the arithmetic; the table of
 //!   candidates is [`limits::all`].
 //! * [`verdicts()`]: how the target does for known uses; the table is [`uses()`].
-//! * [`explain()`]: figures, findings, limits and verdicts together, which costs little
+//! * [`explain()`]: all of these together, which costs little
 //!   more than one of them.
 //! * [`compare()`]: what changed between two runs, or two sets of runs.
 //! * [`advise()`]: which of the options that were measured suits a use.
@@ -23,6 +24,7 @@ pub mod advise;
 pub mod compare;
 mod course;
 pub mod device_rates;
+pub mod effects;
 pub mod explain;
 pub mod figures;
 mod journal;
@@ -49,6 +51,7 @@ mod write_matrix;
 
 pub use advise::advise;
 pub use compare::compare;
+pub use effects::effects;
 pub use explain::{Explanation, explain, explain_document};
 pub use figures::figures;
 pub use layers::layers;

@@ -5,6 +5,7 @@
 //! interval, and the range. Values that are not finite (an import may hold
 //! some) are left out everywhere.
 
+mod anova;
 mod autocorrelation;
 mod bootstrap;
 mod change_points;
@@ -12,6 +13,7 @@ mod change_points;
 mod coverage;
 mod difference;
 mod dixon;
+mod f_distribution;
 mod fairness;
 mod holm;
 mod median_interval;
@@ -24,11 +26,13 @@ mod student_t;
 mod trend;
 mod warm_up;
 
+pub use anova::{Mean, departures, interaction, one_way};
 pub use autocorrelation::{effective_number, is_autocorrelated, lag_1};
 pub use bootstrap::{RESAMPLES, bootstrap, bootstrap_pair};
 pub use change_points::{change_points, levels};
 pub use difference::{CentreDifference, centre_difference, mean_difference};
 pub use dixon::{dixon_critical_99, dixon_q};
+pub use f_distribution::f_at_least;
 pub use fairness::fairness;
 pub use holm::{Tested, holm};
 pub use median_interval::{MedianCi, MedianInterval, median_ci, median_interval};

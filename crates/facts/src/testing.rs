@@ -269,6 +269,7 @@ fn run_with(plan: Plan, stack: Stack, operations_max: f64) -> Run {
         figures: Vec::new(),
         findings: Vec::new(),
         limits: Vec::new(),
+        effects: Vec::new(),
         verdicts: Vec::new(),
     }
 }

@@ -15,6 +15,7 @@ use crate::units::{exact_size, show_size};
 use crate::workload::{
     BufferAlignment, CacheMode, EngineChoice, Operation, Pattern, Stop, SyncMode, Touch, Workload,
 };
+use std::collections::BTreeSet;
 
 /// Most operations one stream may keep in flight. `io_uring`'s own limit is
 /// 32 768 entries (`IORING_MAX_ENTRIES` in `io_uring/io_uring.h` of the
@@ -528,6 +529,18 @@ impl Plan {
             };
             if !said.is_empty() {
                 found.push((self.name.clone(), problem("trials_max", &said)));
+            }
+        }
+        let axes = || self.stages.iter().flat_map(|stage| stage.settings.keys());
+        for name in &self.choose {
+            if !axes().any(|axis| axis == name) {
+                let known: BTreeSet<&str> = axes().map(String::as_str).collect();
+                let known: Vec<&str> = known.into_iter().collect();
+                let said = match known.as_slice() {
+                    [] => format!("'{name}' does not vary; no stage varies anything"),
+                    known => format!("'{name}' does not vary; what does is {}", known.join(", ")),
+                };
+                found.push((self.name.clone(), problem("choose", &said)));
             }
         }
         if self.time_ns == Some(0) {

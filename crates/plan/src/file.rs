@@ -17,12 +17,13 @@ use crate::share::Share;
 use crate::workload::{
     Arrivals, CacheMode, Operation, Pattern, Pool, Rate, Stop, Values, Workload,
 };
-use fields::Fields;
 pub use fields::nearest;
+use fields::{Field, Fields};
 pub use print::print;
 use std::str::FromStr;
 use thiserror::Error;
-pub use vary::CELLS_MAX;
+use vary::Crossing;
+pub use vary::{CELLS_MAX, Varied};
 use words::{
     ARRIVALS, BUFFERS, CACHES, ENGINES, IO_CONTEXTS, Kind, ONS, OPERATIONS, Order, PATTERNS, SYNCS,
     TOUCHES, VALUES,
@@ -44,6 +45,32 @@ pub struct FileError {
 /// The first thing that is not TOML, not a known key, not of the right type or
 /// not a value its key takes; with its line.
 pub fn parse(text: &str) -> Result<Plan, FileError> {
+    read(text, &Crossing::default())
+}
+
+/// Reads a plan, of which these axes are crossed with the stages of these names, or with
+/// all; other stages are left out. A key that a stage sets or varies itself is replaced.
+/// The axes are what is to be chosen ([`Plan::choose`]).
+///
+/// # Errors
+/// As [`parse`]; what is wrong with an axis is told as if the stages varied it, at no
+/// line that means anything.
+pub fn parse_crossed(text: &str, axes: &[Varied], stages: &[String]) -> Result<Plan, FileError> {
+    let written = vary::written(axes);
+    let crossing = Crossing {
+        axes: vary::fields(&written)?,
+        stages,
+    };
+    let mut plan = read(text, &crossing)?;
+    for axis in axes {
+        if !plan.choose.contains(&axis.name) {
+            plan.choose.push(axis.name.clone());
+        }
+    }
+    Ok(plan)
+}
+
+fn read<'a>(text: &'a str, crossing: &Crossing<'a>) -> Result<Plan, FileError> {
     let mut top = Fields::document(text)?;
     let name = top.required_text("name")?;
     let about = top.text("about")?.unwrap_or_default();
@@ -54,13 +81,17 @@ pub fn parse(text: &str) -> Result<Plan, FileError> {
         steady: top.flag("steady")?.unwrap_or(false),
         trials_max: top.number("trials_max")?,
     };
+    let choose = top.list("choose")?;
     let mut preconditions = Vec::new();
     for table in top.tables("precondition")? {
         preconditions.extend(precondition::read(table)?);
     }
     let mut stages = Vec::new();
     for table in top.tables("stage")? {
-        for (stage, full) in cells(table, "a stage", full)? {
+        let Some(table) = crossing.of(table)? else {
+            continue;
+        };
+        for (stage, full) in cells(table, "a stage", full, &crossing.axes)? {
             stages.push(Stage { full, ..stage });
         }
     }
@@ -81,6 +112,7 @@ pub fn parse(text: &str) -> Result<Plan, FileError> {
         trials,
         time_ns,
         until,
+        choose,
         precondition: preconditions,
         stages,
     })
@@ -95,17 +127,19 @@ fn precision(top: &mut Fields<'_>) -> Result<Option<Share>, FileError> {
 }
 
 /// The stage of a table or, when something is varied in it, one for each cell of
-/// the matrix; each with what `more` reads beside the keys of a workload.
-fn cells<T>(
-    mut table: Fields<'_>,
+/// the matrix, to which `crossed` adds axes; each with what `more` reads beside the keys
+/// of a workload.
+fn cells<'a, T>(
+    mut table: Fields<'a>,
     of_what: &str,
     more: impl Fn(&mut Fields<'_>) -> Result<T, FileError>,
+    crossed: &[Field<'a>],
 ) -> Result<Vec<(Stage, T)>, FileError> {
     let name = table.required_text("name")?;
     let about = table.text("about")?.unwrap_or_default();
     let settings = table.texts("settings")?;
     let mut stages = Vec::new();
-    for cell in vary::cells(table)? {
+    for cell in vary::cells(table, crossed)? {
         let (mut table, varied) = (cell.table, cell.settings);
         let workload = workload(&mut table)?;
         let kernel = kernel::read(&mut table, cell.kernel)?;

@@ -22,6 +22,11 @@ pub struct Plan {
     /// Until when stages are repeated beyond `trials`.
     #[serde(default)]
     pub until: Until,
+    /// Which axes of its matrices are to be chosen: the best of their values is looked
+    /// for. Settings of the kernel that vary are, without being named; other axes are
+    /// conditions under which the choice is made.
+    #[serde(default)]
+    pub choose: Vec<String>,
     /// What is done on the target before the first trial, in this order.
     #[serde(default)]
     pub precondition: Vec<Precondition>,

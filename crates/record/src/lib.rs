@@ -10,6 +10,7 @@
 
 pub mod activity;
 pub mod comparison;
+pub mod effects;
 pub mod evidence;
 pub mod finding;
 pub mod histogram;
@@ -23,6 +24,7 @@ mod unsaid;
 
 pub use activity::{Activity, Change, ChangeKind, CpuActivity, DeviceActivity};
 pub use comparison::Comparison;
+pub use effects::StageEffects;
 pub use evidence::{DeviceCounters, Evidence, Unseen};
 pub use finding::{Confidence, Finding, Outcome, Severity, Verdict};
 pub use histogram::Histogram;

@@ -1,5 +1,6 @@
 //! Everything recorded of one invocation.
 
+use crate::effects::StageEffects;
 use crate::finding::{Finding, Verdict};
 use crate::limit::StageLimits;
 use crate::machine::Machine;
@@ -36,6 +37,9 @@ pub struct Run {
     /// Figures of each stage over its trials; computed from `trials`.
     #[serde(default)]
     pub figures: Vec<StageFigures>,
+    /// What the varied settings of each stage that is a matrix do; computed.
+    #[serde(default)]
+    pub effects: Vec<StageEffects>,
     /// What follows, most important first; computed.
     #[serde(default)]
     pub findings: Vec<Finding>,

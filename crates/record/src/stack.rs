@@ -25,6 +25,28 @@ impl Stack {
         self.devices.iter().find(|device| device.name == name)
     }
 
+    /// The devices that are no part of another, each before those it stands on.
+    pub fn whole_devices(&self) -> impl Iterator<Item = &BlockDevice> {
+        let devices = self.devices.iter();
+        devices.filter(|device| device.kind != DeviceKind::Partition)
+    }
+
+    /// On each way down, the first device with a queue that orders requests: the disk of
+    /// a partition, the members of an array, a loop device.
+    pub fn queue_devices(&self) -> Vec<&BlockDevice> {
+        let mut found: Vec<&BlockDevice> = Vec::new();
+        let mut open: Vec<&BlockDevice> = self.top().into_iter().collect();
+        while let Some(device) = open.pop() {
+            let orders = device.scheduler.is_some() || !device.schedulers.is_empty();
+            if device.kind == DeviceKind::Partition || !orders {
+                open.extend(device.below.iter().filter_map(|name| self.device(name)));
+            } else if !found.iter().any(|known| known.name == device.name) {
+                found.push(device);
+            }
+        }
+        found
+    }
+
     /// The device right under the filesystem, or the target itself.
     pub fn top(&self) -> Option<&BlockDevice> {
         self.devices.first()

@@ -246,6 +246,7 @@ fn document(run: &Run) -> Result<String, Error> {
         preconditioning: run.preconditioning.clone(),
         trials: Vec::new(),
         figures: run.figures.clone(),
+        effects: run.effects.clone(),
         findings: run.findings.clone(),
         limits: run.limits.clone(),
         verdicts: run.verdicts.clone(),

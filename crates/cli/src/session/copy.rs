@@ -47,6 +47,7 @@ pub(crate) fn copy(request: &CopyRequest<'_>, signals: &Signals) -> Result<Ended
         trials: 1,
         time_ns: None,
         until: diskfacts_plan::Until::default(),
+        choose: Vec::new(),
         precondition: Vec::new(),
         stages: vec![Stage {
             name: "copy".to_owned(),

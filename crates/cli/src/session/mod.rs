@@ -282,6 +282,7 @@ fn begun(started: Timestamp, seed: u64, target: &Target, stack: Stack, plan: Pla
         figures: Vec::new(),
         findings: Vec::new(),
         limits: Vec::new(),
+        effects: Vec::new(),
         verdicts: Vec::new(),
     }
 }

@@ -98,6 +98,24 @@ impl BlockQueue {
         self.limits = limits;
     }
 
+    pub(super) fn limits(&self) -> BlockLimits {
+        self.limits
+    }
+
+    pub(super) fn parameters(&self) -> BlockParameters {
+        self.parameters
+    }
+
+    /// Sets its parameters but for the scheduler, which is [`set_order`](Self::set_order).
+    pub(super) fn set_parameters(&mut self, parameters: BlockParameters) {
+        self.parameters = parameters;
+    }
+
+    /// Puts another scheduler in the place of its own.
+    pub(super) fn set_order(&mut self, order: Order) {
+        self.order = order;
+    }
+
     /// Into how many requests this one is cut.
     fn pieces(&self, request: &Request) -> u64 {
         let is_cut = self.limits.splits && matches!(request.kind, Kind::Read | Kind::Write);
@@ -223,7 +241,7 @@ impl BlockQueue {
 
     /// The queued request that `request` adjoins and may be joined to.
     fn neighbour(&self, request: &Request) -> Option<u64> {
-        if !may_join(request) {
+        if self.limits.no_merges || !may_join(request) {
             return None;
         }
         let class = class_of(request);

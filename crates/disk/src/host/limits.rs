@@ -14,6 +14,9 @@ pub struct BlockLimits {
     /// are requests, and no counter shows them (`blk_mq_get_tag`,
     /// block/blk-mq-tag.c; `nr_requests`). Absent: any number.
     pub requests: Option<usize>,
+    /// Neighbours are not joined to one request (`blk_attempt_plug_merge`,
+    /// block/blk-merge.c; `nomerges` = 2).
+    pub no_merges: bool,
     /// At which rate.
     pub rates: RateLimits,
 }

@@ -99,6 +99,11 @@ impl Host {
         }
     }
 
+    /// What was read ahead for whom says nothing of what comes next.
+    pub(super) fn forget_windows(&mut self) {
+        self.windows.clear();
+    }
+
     fn wait(&mut self, now_ns: u64, request: &Request, next: Next) -> usize {
         self.waiters.add(Waiter {
             request: *request,

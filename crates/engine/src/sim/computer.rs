@@ -3,6 +3,7 @@
 
 use super::baton::batons;
 use super::engine::{Sim, SimClock};
+use super::kernel::{self, KernelError};
 use super::machine::{Access, CONTEXTS, Machine, Outside, Role};
 use super::neighbour::Neighbour;
 use super::plant::{DirectOpen, Plant};
@@ -17,13 +18,14 @@ use crate::outcome::{Conditions, TrialOutcome, add_up};
 use crate::part::parts;
 use crate::pick::sync_each;
 use crate::trial::{BESIDE_PART, Progress};
-use diskfacts_disk::host::Host;
+use diskfacts_disk::host::{Host, HostParameters};
 use diskfacts_disk::profile::{Profile, build_below_host};
 use diskfacts_disk::{Device, Extent};
 use diskfacts_plan::rng::Rng;
 use diskfacts_plan::{CacheMode, EngineChoice, IoContext, SyncMode, Workload};
 use diskfacts_record::run::{ExtentMethod, Extents};
 use diskfacts_record::{Evidence, Unseen};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -37,7 +39,8 @@ pub struct Computer {
     name: String,
     traits: Traits,
     plant: Plant,
-    call_ns: u64,
+    /// Its settings when it was made.
+    parameters: HostParameters,
     size_bytes: u64,
     sector: u64,
 }
@@ -74,7 +77,7 @@ impl Computer {
             name: profile.name.clone(),
             traits,
             plant,
-            call_ns: parameters.call_ns,
+            parameters,
             size_bytes,
             sector,
         }
@@ -114,6 +117,27 @@ impl Computer {
             extents: Some(1),
             method: ExtentMethod::Fiemap,
         })
+    }
+
+    /// Whether its kernel can be set to this, by the names of a plan file.
+    ///
+    /// # Errors
+    /// The first setting that a simulated host does not have, or not with this value.
+    pub fn check_kernel(&self, settings: &BTreeMap<String, String>) -> Result<(), KernelError> {
+        kernel::under(self.parameters, self.plant.block, settings).map(|_| ())
+    }
+
+    /// Sets its kernel to this, and all else as it was made: what trials from now on
+    /// find.
+    ///
+    /// # Errors
+    /// As [`check_kernel`](Self::check_kernel); nothing is changed then.
+    pub fn set_kernel(&mut self, settings: &BTreeMap<String, String>) -> Result<(), KernelError> {
+        let (parameters, limits) = kernel::under(self.parameters, self.plant.block, settings)?;
+        if let Some(machine) = &mut self.machine {
+            machine.host.tune(parameters, limits);
+        }
+        Ok(())
     }
 
     /// Runs one trial, with the page cache brought into the state that the
@@ -333,7 +357,7 @@ impl Computer {
             fua: forced,
             reads_in: self.plant.reads_in.unwrap_or(1).max(1),
             hole: self.plant.hole,
-            call_ns: self.call_ns,
+            call_ns: self.parameters.call_ns,
             contexts: match workload.pool {
                 Some(pool) if pool.io_context == IoContext::Separate => pool.threads,
                 _ => 1,

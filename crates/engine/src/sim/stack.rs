@@ -1,5 +1,6 @@
 //! What lies under a simulated target.
 
+use super::kernel::{name_of, schedulers};
 use super::plant::Plant;
 use super::traits::Traits;
 use diskfacts_disk::host::Scheduler;
@@ -26,7 +27,11 @@ pub fn stack(profile: &Profile, plant: &Plant) -> Stack {
         physical_sector_bytes: bytes(profile.physical_sector()),
         rotational: Some(profile.is_rotational()),
         write_cache: Some(write_cache.to_owned()),
-        scheduler: Some(scheduler(host.block.scheduler).to_owned()),
+        scheduler: Some(name_of(host.block.scheduler).to_owned()),
+        schedulers: schedulers(host.block.scheduler)
+            .into_iter()
+            .map(str::to_owned)
+            .collect(),
         read_ahead_bytes: Some(host.read_ahead),
         max_request_bytes: Some(host.block.max_request),
         queue_depth: Some(host.block.depth as u64),
@@ -68,15 +73,6 @@ fn level(level: Level) -> &'static str {
         Level::StripedMirrors => "raid10",
         Level::Parity => "raid5",
         Level::DoubleParity => "raid6",
-    }
-}
-
-/// As the kernel calls it.
-fn scheduler(scheduler: Scheduler) -> &'static str {
-    match scheduler {
-        Scheduler::Noop => "none",
-        Scheduler::Deadline { .. } => "mq-deadline",
-        Scheduler::Fair { .. } => "cfq",
     }
 }
 

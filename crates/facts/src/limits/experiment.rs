@@ -36,6 +36,7 @@ impl Subject<'_> {
             trials: TRIALS,
             time_ns: None,
             until: Until::default(),
+            choose: Vec::new(),
             precondition: Vec::new(),
             stages: stages.collect(),
         };

@@ -60,7 +60,7 @@ pub fn t_critical(alpha: f64, df: f64) -> f64 {
 /// Mathematical Functions, evaluated by the modified method of Lentz (Thompson
 /// and Barnett, "Coulomb and Bessel Functions of Complex Arguments and Order",
 /// Journal of Computational Physics 64, 1986).
-fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
+pub(super) fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
     }

@@ -229,6 +229,7 @@ fn stages_need_names_of_their_own() {
         trials: 1,
         time_ns: None,
         until: crate::Until::default(),
+        choose: Vec::new(),
         precondition: Vec::new(),
         stages: vec![stage.clone(), stage],
     };

@@ -96,6 +96,22 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// A list of texts; empty if the key is not there.
+    pub(super) fn list(&mut self, key: &'static str) -> Result<Vec<String>, FileError> {
+        let Some(value) = self.take(key) else {
+            return Ok(Vec::new());
+        };
+        let wanted = "a list of texts in quotes";
+        let DeValue::Array(items) = value.get_ref() else {
+            return Err(self.wrong_type(key, &value, wanted));
+        };
+        let texts = items.iter().map(|item| match item.get_ref() {
+            DeValue::String(text) => Ok(text.to_string()),
+            _ => Err(self.wrong_type(key, item, wanted)),
+        });
+        texts.collect()
+    }
+
     /// A text that must be there.
     pub(super) fn required_text(&mut self, key: &'static str) -> Result<String, FileError> {
         self.text(key)?.ok_or_else(|| self.missing(key, "\"...\""))
@@ -325,6 +341,11 @@ impl<'a> Fields<'a> {
     /// Whether a key that nobody has asked for yet is there.
     pub(super) fn has(&self, key: &str) -> bool {
         self.fields.iter().any(|(name, _, _)| name == key)
+    }
+
+    /// Leaves a field out, as if it were not there.
+    pub(super) fn leave_out(&mut self, key: &str) {
+        self.fields.retain(|(name, _, _)| name != key);
     }
 
     /// The same table with these fields besides.

@@ -14,7 +14,7 @@ pub(super) fn read(table: Fields<'_>) -> Result<Vec<Precondition>, FileError> {
         let steady = table.flag("steady")?.unwrap_or(false);
         Ok((rounds, steady, table.number("rounds_max")?))
     };
-    let works = cells(table, "a precondition", rounds)?.into_iter();
+    let works = cells(table, "a precondition", rounds, &[])?.into_iter();
     let works = works.map(|(mut stage, (rounds, steady, rounds_max))| {
         // Without another end, each round is as much as its span.
         if stage.workload.stop == Stop::default() {

@@ -38,6 +38,10 @@ pub fn print(plan: &Plan) -> String {
     if let Some(most) = plan.until.trials_max {
         let _ = writeln!(out, "trials_max = {most}");
     }
+    if !plan.choose.is_empty() {
+        let names: Vec<String> = plan.choose.iter().map(|name| quoted(name)).collect();
+        let _ = writeln!(out, "choose = [{}]", names.join(", "));
+    }
     precondition::print(&mut out, &plan.precondition);
     for stage in &plan.stages {
         print_stage(&mut out, "stage", stage, |out| {

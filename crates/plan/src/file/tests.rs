@@ -388,6 +388,7 @@ proptest! {
         percent in prop::option::of(0_u32..=100),
         steady: bool,
         trials_max: Option<u32>,
+        choose in prop::collection::vec("\\PC{0,8}", 0..3),
     ) {
         let precision = percent.map(|p| Share::parse(&format!("{p}.5%")).unwrap_or(Share::ALL));
         let until = Until { precision, steady, trials_max };
@@ -425,7 +426,7 @@ proptest! {
             })
             .collect();
         let name = "round-trip-1".into();
-        let plan = Plan { name, about, trials, time_ns, until, precondition, stages };
+        let plan = Plan { name, about, trials, time_ns, until, choose, precondition, stages };
         let text = print(&plan);
         prop_assert_eq!(parse(&text), Ok(plan), "{}", text);
     }

@@ -17,15 +17,80 @@
 
 use super::FileError;
 use super::fields::{Field, Fields, ordered};
+use super::print::{key, quoted};
 use crate::kernel;
 use std::ops::Range;
-use toml::de::DeValue;
+use toml::de::{DeTable, DeValue};
 
 /// Most stages that one may become.
 pub const CELLS_MAX: usize = 4096;
 
 /// What tells the cells apart, or describes all of them.
 const FIXED: [&str; 4] = ["name", "about", "settings", "vary"];
+
+/// An axis that comes from elsewhere than the text of a plan: its name, and its values
+/// as they are typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Varied {
+    /// A key of a stage, or a setting of the kernel.
+    pub name: String,
+    /// At least one.
+    pub values: Vec<String>,
+}
+
+/// What the stages of a plan are crossed with, and which of them; by default nothing,
+/// and all.
+#[derive(Default)]
+pub(super) struct Crossing<'a> {
+    pub(super) axes: Vec<Field<'a>>,
+    /// Names; none are all.
+    pub(super) stages: &'a [String],
+}
+
+impl<'a> Crossing<'a> {
+    /// The table of a stage, if it takes part.
+    pub(super) fn of(&self, table: Fields<'a>) -> Result<Option<Fields<'a>>, FileError> {
+        let name = table.clone().required_text("name")?;
+        let takes_part = self.stages.is_empty() || self.stages.contains(&name);
+        Ok(takes_part.then_some(table))
+    }
+}
+
+/// The axes as the lines of a table `vary`. What TOML takes for a number or for true and
+/// false is one, everything else a text.
+pub(super) fn written(axes: &[Varied]) -> String {
+    let value = |value: &String| {
+        let line = format!("v = {value}");
+        let is_plain = DeTable::parse(&line).is_ok_and(|table| {
+            let mut values = table.get_ref().values();
+            let first = values.next().map(|value| value.get_ref());
+            let plain = matches!(
+                first,
+                Some(DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_))
+            );
+            plain && values.next().is_none()
+        });
+        if is_plain {
+            value.clone()
+        } else {
+            quoted(value)
+        }
+    };
+    let line = |axis: &Varied| {
+        let values: Vec<String> = axis.values.iter().map(value).collect();
+        format!("{} = [{}]\n", key(&axis.name), values.join(", "))
+    };
+    axes.iter().map(line).collect()
+}
+
+/// The fields of these lines.
+pub(super) fn fields(written: &str) -> Result<Vec<Field<'_>>, FileError> {
+    let table = DeTable::parse(written).map_err(|error| FileError {
+        line: 1,
+        message: error.message().to_owned(),
+    })?;
+    Ok(ordered(table.get_ref()))
+}
 
 /// One cell of the matrix.
 pub(super) struct Cell<'a> {
@@ -50,9 +115,19 @@ struct Value<'a> {
 }
 
 /// The cells of a stage, whose own keys were taken out: one if nothing varies.
-pub(super) fn cells(mut table: Fields<'_>) -> Result<Vec<Cell<'_>>, FileError> {
-    let axes: Vec<Axis<'_>> = table
-        .table("vary")?
+/// Axes that are crossed with it take the place of its own of the same name, and of a
+/// value that the stage has.
+pub(super) fn cells<'a>(
+    mut table: Fields<'a>,
+    crossed: &[Field<'a>],
+) -> Result<Vec<Cell<'a>>, FileError> {
+    let mut varied = table.table("vary")?;
+    for (name, _, _) in crossed {
+        varied.retain(|(own, _, _)| own != name);
+        table.leave_out(name);
+    }
+    varied.extend_from_slice(crossed);
+    let axes: Vec<Axis<'a>> = varied
         .into_iter()
         .map(|field| axis(&table, field))
         .collect::<Result<_, _>>()?;
@@ -195,4 +270,100 @@ fn check_set_once(table: &Fields<'_>, axes: &[Axis<'_>]) -> Result<(), FileError
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Varied;
+    use crate::file::{parse, parse_crossed};
+    use crate::{Plan, Stage};
+
+    const PLAN: &str = "name = \"x\"\n\
+        [[stage]]\nname = \"a\"\noperation = \"read\"\nblock_size = \"4KiB\"\n\
+        [stage.vary]\nstreams = [1, 2]\n\
+        [[stage]]\nname = \"b\"\noperation = \"read\"\n";
+
+    fn axis(name: &str, values: &[&str]) -> Varied {
+        Varied {
+            name: name.to_owned(),
+            values: values.iter().map(|value| (*value).to_owned()).collect(),
+        }
+    }
+
+    fn labels(plan: &Plan) -> Vec<String> {
+        plan.stages.iter().map(Stage::label).collect()
+    }
+
+    #[test]
+    fn axes_are_crossed_with_every_stage_and_take_the_place_of_what_it_has() {
+        let axes = [
+            axis("read_ahead_kb", &["128", "512"]),
+            axis("block_size", &["64k", "4096"]),
+        ];
+        let plan = parse_crossed(PLAN, &axes, &[]).unwrap();
+        assert_eq!(plan.stages.len(), 2 * 2 * 2 + 2 * 2);
+        assert_eq!(
+            labels(&plan)[1],
+            "a (block_size=4096, read_ahead_kb=128, streams=1)"
+        );
+        assert_eq!(plan.stages[0].workload.block_size, 64 << 10);
+        assert_eq!(plan.stages[11].kernel["read_ahead_kb"], "512");
+        assert_eq!(plan.choose, ["read_ahead_kb", "block_size"]);
+        assert_eq!(plan.problems(), []);
+        let own = parse_crossed(PLAN, &[axis("streams", &["4"])], &[]).unwrap();
+        assert_eq!(labels(&own), ["a (streams=4)", "b (streams=4)"]);
+    }
+
+    #[test]
+    fn only_the_named_stages_are_left_and_nothing_to_cross_changes_nothing() {
+        let axes = [axis("queue_depth", &["1", "8"])];
+        let plan = parse_crossed(PLAN, &axes, &["b".to_owned()]).unwrap();
+        assert_eq!(labels(&plan), ["b (queue_depth=1)", "b (queue_depth=8)"]);
+        assert_eq!(parse_crossed(PLAN, &[], &[]), parse(PLAN));
+    }
+
+    #[test]
+    fn a_wrong_axis_is_told_in_the_words_of_plan_files() {
+        for (axis, said) in [
+            (axis("blok_size", &["4k"]), "did you mean 'block_size'?"),
+            (
+                axis("read_ahed_kb", &["1"]),
+                "did you mean 'read_ahead_kb', a setting",
+            ),
+            (axis("block_size", &["4k", "4 apples"]), "block_size: "),
+            (
+                axis("queue_depth", &["many"]),
+                "a whole number without quotes",
+            ),
+            (
+                axis("queue_depth", &["8", "8"]),
+                "has the value \"8\" twice",
+            ),
+            (axis("read_ahead_kb", &["128k"]), "a whole number of KiB"),
+            (axis("name", &["c"]), "cannot vary"),
+            (
+                axis("cache", &["cold\nstreams = 4"]),
+                "cache: unknown value",
+            ),
+            (axis("a\"b", &["\"]\nx = [\""]), "unknown key"),
+        ] {
+            let error = parse_crossed(PLAN, std::slice::from_ref(&axis), &[]);
+            let error = error.expect_err(&axis.name).message;
+            assert!(error.contains(said), "{axis:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_is_to_be_chosen_has_to_vary() {
+        let plan = |choose: &str| parse(&format!("choose = {choose}\n{PLAN}"));
+        assert_eq!(plan("[\"streams\"]").unwrap().problems(), []);
+        let [(_, problem)] = &plan("[\"stream\"]").unwrap().problems()[..] else {
+            panic!("one problem");
+        };
+        assert!(
+            problem.message.contains("what does is streams"),
+            "{problem}"
+        );
+        assert!(plan("[1]").is_err() && plan("\"streams\"").is_err());
+    }
 }

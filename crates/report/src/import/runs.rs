@@ -211,6 +211,7 @@ fn run(format: Format, rows: &[&Row], origin: &Origin) -> Run {
             trials: trials.iter().map(|trial| trial.number).max().unwrap_or(1),
             time_ns: None,
             until: Until::default(),
+            choose: Vec::new(),
             precondition: Vec::new(),
             stages,
         },
@@ -219,6 +220,7 @@ fn run(format: Format, rows: &[&Row], origin: &Origin) -> Run {
         figures: Vec::new(),
         findings: Vec::new(),
         limits: Vec::new(),
+        effects: Vec::new(),
         verdicts: Vec::new(),
     }
 }

@@ -11,6 +11,7 @@ fn plan(stops: &[Stop], trials: u32) -> Plan {
         trials,
         time_ns: None,
         until: diskfacts_plan::Until::default(),
+        choose: Vec::new(),
         precondition: Vec::new(),
         stages: stops
             .iter()
