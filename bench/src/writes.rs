@@ -157,6 +157,7 @@ impl Case<'_> {
             time_ns: None,
             until: diskfacts_plan::Until::default(),
             precondition: Vec::new(),
+            choose: Vec::new(),
             stages: vec![diskfacts_plan::Stage {
                 name: "s".to_owned(),
                 about: String::new(),
