@@ -3,8 +3,10 @@
 //! Counters are differences over exactly the trial's window. A field that could
 //! not be observed is `None`, and [`Unseen`] says which and why.
 
+mod setting;
 mod system;
 
+pub use setting::SettingInForce;
 pub use system::{IoLimit, Journal, LimitOf, Processors, WriteBack};
 
 use diskfacts_plan::IoPriority;
@@ -70,6 +72,10 @@ pub struct Evidence {
     /// `devices`, and in none of the other figures.
     #[serde(default)]
     pub beside: Option<Beside>,
+    /// Settings of the kernel that the stage asked for, as they were in force in the
+    /// trial.
+    #[serde(default)]
+    pub settings: Vec<SettingInForce>,
     /// What could not be observed, and why.
     pub unseen: Vec<Unseen>,
     /// What a copy did at its two ends; of `diskfacts dd` only.

@@ -6,6 +6,7 @@ mod cache_proof;
 mod copy;
 mod fit;
 mod io_priority;
+mod io_weight;
 mod kernel;
 mod leftovers;
 #[cfg(test)]
@@ -85,7 +86,7 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
             drawn(started)
         }
     });
-    kernel::check(&request.plan)?;
+    kernel::check(&request.plan, simulated, request.cache_proof)?;
     if !simulated {
         io_priority::check(&request.plan)?;
     }
@@ -134,6 +135,7 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     measured.notes.extend(notes);
     measured.notes.extend(leftovers::remove(&plan, &measured)?);
     measured.notes.extend(io_priority::notes(&plan, &stack));
+    measured.notes.extend(io_weight::notes(&plan, &stack));
     let mut plan = plan;
     values::resolve(&mut plan, seed);
     if let Medium::File(file) = &measured.medium
