@@ -111,15 +111,15 @@ mod tests {
 
     #[test]
     fn a_weight_that_nothing_goes_by_is_said_with_the_schedulers_that_there_are() {
-        let plan = |scheduler: &str| {
+        let asking = |scheduler: &str| {
             let text = format!(
                 "name = \"x\"\n[[stage]]\nname = \"a\"\noperation = \"read\"\n\
                  kernel = {{ io_weight = 500{scheduler} }}\n"
             );
             parse(&text).expect("a plan")
         };
-        let plain = &plan("").stages[0];
-        let chosen = &plan(", scheduler = \"bfq\"").stages[0];
+        let plain = &asking("").stages[0];
+        let chosen = &asking(", scheduler = \"bfq\"").stages[0];
         let off = |_| false;
         let said = unheeded(plain, &stack(Some("none")), &off).expect("none passes it over");
         assert!(said.contains("sda has 'none'"), "{said}");
