@@ -31,7 +31,6 @@ pub mod layers;
 pub mod limits;
 mod outliers;
 mod places;
-pub mod requests;
 pub mod rules;
 mod share;
 mod simulated;
