@@ -43,10 +43,24 @@ impl Kind {
         }
     }
 
-    /// Milliseconds that each took in the mean, from when it was queued; 0
+    /// Milliseconds that each took in the mean, from when it was queued; `None`
     /// without any.
+    pub fn wait_ms(self) -> Option<f64> {
+        self.each(self.ms as f64)
+    }
+
+    /// The same as a column of `iostat`: 0 without any.
     pub fn await_ms(self) -> f64 {
-        mean(self.ms as f64, self.count)
+        self.wait_ms().unwrap_or(0.0)
+    }
+
+    /// Bytes that each had in the mean; `None` without any.
+    pub fn bytes_each(self) -> Option<f64> {
+        self.each(self.bytes as f64)
+    }
+
+    fn each(self, sum: f64) -> Option<f64> {
+        (self.count > 0).then(|| sum / self.count as f64)
     }
 
     /// Sectors of 512 bytes that each had in the mean; 0 without any.
@@ -101,6 +115,12 @@ impl<'c> DeviceRates<'c> {
         counted
             .filter_map(|counted| Self::new(counted, trial.seconds * 100.0))
             .collect()
+    }
+
+    /// Of the topmost device of the stack; `None` where none was counted, or the
+    /// trial took no time.
+    pub fn topmost(trial: &'c Trial) -> Option<Self> {
+        Self::new(trial.evidence.devices.first()?, trial.seconds * 100.0)
     }
 
     /// What was counted.
@@ -178,6 +198,11 @@ impl<'c> DeviceRates<'c> {
         self.per_s(self.counted.busy_ms) / 10.0
     }
 
+    /// The share of the time during which anything was on its way, at most 1.
+    pub fn busy(&self) -> f64 {
+        (self.util_percent() / 100.0).min(1.0)
+    }
+
     /// The "service time" of sysstat before 12.1: busy milliseconds for each read
     /// or write, which says nothing of a device that does several at once.
     pub fn svctm_ms(&self) -> f64 {
@@ -250,6 +275,9 @@ mod tests {
         is(writes.sectors_each(), 1006.4);
         is(rates.depth(), 140.86);
         is(writes.await_ms(), 1325.4);
+        is(writes.wait_ms().unwrap(), 1325.4);
+        is(writes.bytes_each().unwrap() / 512.0, 1006.4);
+        is(rates.busy(), 1.0);
         is(rates.svctm_ms(), 8.70);
         is(rates.util_percent(), 100.0);
         is(writes.merged_percent(), 99.19);
@@ -291,9 +319,26 @@ mod tests {
     }
 
     #[test]
+    fn the_topmost_device_of_a_trial_is_the_first_of_its_stack_that_was_counted() {
+        let mut trial = crate::testing::healthy().trials[0].clone();
+        trial.seconds = 10.0;
+        trial.evidence.devices = vec![seed(), DeviceCounters::default()];
+        let rates = DeviceRates::topmost(&trial).unwrap();
+        assert_eq!(rates.counted().name, "sda");
+        is(rates.per_s(rates.writes().merges), 14_098.0);
+        trial.seconds = 0.0;
+        assert_eq!(DeviceRates::topmost(&trial), None);
+        trial.evidence.devices.clear();
+        trial.seconds = 10.0;
+        assert_eq!(DeviceRates::topmost(&trial), None);
+    }
+
+    #[test]
     fn a_device_that_did_nothing_has_zeros_and_not_divisions_by_them() {
         let counted = DeviceCounters::default();
         let rates = DeviceRates::new(&counted, 100.0).unwrap();
+        let none = rates.reads_and_writes();
+        assert_eq!((none.bytes_each(), none.wait_ms()), (None, None));
         for value in [
             rates.reads().await_ms(),
             rates.reads().merged_percent(),

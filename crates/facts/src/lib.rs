@@ -34,7 +34,6 @@ pub mod limits;
 mod outliers;
 mod places;
 pub mod read_ahead;
-pub mod requests;
 pub mod rules;
 mod share;
 mod simulated;

@@ -66,6 +66,12 @@ impl<'a> Stage<'a> {
         packed.map(PackedHistograms::unpack)
     }
 
+    /// Bytes per second of each trial, in their order.
+    pub(crate) fn rates(&self) -> Vec<f64> {
+        let trials = self.trials.iter();
+        trials.map(|trial| trial.throughput_bytes_per_s).collect()
+    }
+
     /// Sum over the trials.
     pub(crate) fn sum(&self, of: impl Fn(&Trial) -> u64) -> u64 {
         self.trials

@@ -3,8 +3,8 @@
 //! and whether a device may be written.
 //!
 //! This crate only looks, but for [`loop_device`], which makes block devices over
-//! files of our own, and [`MemoryLimit`] and [`settings`], which are put back: nothing
-//! in it writes to a device. Roots of `/proc`,
+//! files of our own, [`MemoryLimit`], [`IoWeight`] and [`settings`], which are put back,
+//! and [`Caches`], which are dropped: nothing in it writes to a device. Roots of `/proc`,
 //! `/sys` and `/dev` are a parameter ([`Roots`]), parsers take bytes
 //! ([`parse`]), so that captured trees of other machines are test data.
 //!
@@ -16,9 +16,12 @@
 //! is an [`Error`].
 
 pub mod activity;
+mod control_group;
 pub mod cpu;
+mod drop_caches;
 mod error;
 pub mod extents;
+pub mod io_weight;
 #[cfg(target_os = "linux")]
 pub mod loop_device;
 mod machine;
@@ -38,8 +41,10 @@ pub mod trace;
 pub mod usage;
 
 pub use cpu::{CpuScope, CpuTimes};
+pub use drop_caches::{Caches, may_drop_caches};
 pub use error::Error;
 pub use extents::{Extents, ExtentsMethod, extents};
+pub use io_weight::IoWeight;
 #[cfg(target_os = "linux")]
 pub use loop_device::LoopDevice;
 pub use machine::machine;

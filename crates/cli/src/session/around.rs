@@ -3,7 +3,9 @@
 
 use super::observing::Chosen;
 use diskfacts_engine::Prepare;
-use diskfacts_host::{BesideObserver, CpuTimes, DirtyPages, Observers, Roots, drop_cache};
+use diskfacts_host::{
+    BesideObserver, Caches, CpuTimes, DirtyPages, Observers, Roots, drop_cache,
+};
 use diskfacts_plan::{CacheMode, Workload};
 use diskfacts_record::{Evidence, Target, Unseen};
 use std::error::Error;
@@ -24,6 +26,8 @@ pub(super) struct Around<'a> {
     span: u64,
     /// Span of what runs beside: offset, length, and what its cache is to be.
     beside: Option<(u64, u64, CacheMode)>,
+    /// Caches of the whole machine that are dropped.
+    dropped: Option<Caches>,
     observers: Observers,
     stop: &'a AtomicBool,
     unseen: Vec<Unseen>,
@@ -78,10 +82,17 @@ impl<'a> Around<'a> {
                 let (offset, span) = span_of(beside, target);
                 (offset, span, beside.cache)
             }),
+            dropped: None,
             observers,
             stop,
             unseen: Vec::new(),
         }
+    }
+
+    /// With these caches of the whole machine dropped beforehand.
+    pub(super) fn dropping(mut self, caches: Option<Caches>) -> Self {
+        self.dropped = caches;
+        self
     }
 
     /// What was observed, added to the evidence.
@@ -156,6 +167,10 @@ impl Prepare for Around<'_> {
         // disk must not be written back at the expense of this one.
         if self.written && self.cache != CacheMode::Warm {
             self.settle();
+        }
+        // Before the part of them that is to be warm is read again.
+        if let Some(caches) = self.dropped {
+            caches.drop_all(&Roots::default())?;
         }
         self.bring((self.offset, self.span, self.cache))?;
         if let Some(beside) = self.beside {

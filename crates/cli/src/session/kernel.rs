@@ -1,30 +1,115 @@
-//! What a plan asks of the kernel that is not done here.
+//! What a plan asks of the kernel: what can be had here, and may be.
 
-use crate::exit::Failure;
-use crate::target::simulated;
-use diskfacts_host::settings::Setting;
-use diskfacts_plan::Plan;
-use std::path::Path;
+use super::io_weight;
+use crate::args::CacheProof;
+use crate::exit::{Failure, OrFail};
+use crate::target::{Measured, Medium};
+use diskfacts_host::{Caches, Roots, may_drop_caches};
+use diskfacts_plan::kernel::{DROP_CACHES, IO_WEIGHT};
+use diskfacts_plan::{Plan, Stage};
+use diskfacts_record::Stack;
+use diskfacts_record::evidence::SettingInForce;
 
-/// Refuses a plan that asks for a setting that is not set here: figures of a setting
-/// that was not in force would be figures of something else.
-pub(super) fn check(plan: &Plan, target: &Path) -> Result<(), Failure> {
-    let simulated = simulated::name(target).is_some();
-    for stage in &plan.stages {
-        let mut asked = stage.kernel.iter();
-        let refused = asked.find(|(name, _)| simulated || Setting::parse(name).is_none());
-        if let Some((name, value)) = refused {
-            let why = if simulated {
-                "a simulated disk takes no settings of the kernel in this version of diskfacts"
-            } else {
-                "this version of diskfacts does not set that"
-            };
-            return Err(Failure::wrong_call(format!(
-                "the stage {} asks the kernel for {name} = {value}, and {why}; drop it from the \
-                 plan file",
-                stage.label()
-            )));
-        }
+/// Refuses what a plan asks for and this process has no right to, before anything is
+/// measured. A simulated computer has settings of its own, which are set in virtual
+/// time.
+pub(super) fn check(
+    plan: &Plan,
+    simulated: bool,
+    proof: Option<CacheProof>,
+) -> Result<(), Failure> {
+    if simulated {
+        return Ok(());
+    }
+    let asks = |name| plan.stages.iter().any(|s| s.kernel.contains_key(name));
+    if asks(IO_WEIGHT) && proof == Some(CacheProof::MemoryLimit) {
+        return Err(Failure::wrong_call(
+            "io_weight and --cache-proof memory-limit each need a control group of their own, and a \
+             process is in one; use --cache-proof drop",
+        ));
+    }
+    io_weight::check(plan)?;
+    if asks(DROP_CACHES) {
+        may_drop_caches(&Roots::default()).or_failed()?;
     }
     Ok(())
+}
+
+/// The caches of the machine that are dropped before each trial of a stage.
+pub(super) fn dropped_before(stage: &Stage) -> Option<Caches> {
+    Caches::named(stage.kernel.get(DROP_CACHES)?)
+}
+
+/// That they were dropped, for the record of the trial.
+pub(super) fn dropped(stage: &Stage) -> Option<SettingInForce> {
+    let asked = stage.kernel.get(DROP_CACHES)?;
+    Some(SettingInForce {
+        device: None,
+        name: DROP_CACHES.to_owned(),
+        asked: asked.clone(),
+        before: None,
+        in_force: Some(asked.clone()),
+        note: None,
+    })
+}
+
+/// Holds what the stages ask of the kernel against what this target has, as far as that
+/// can be told before it is set. Stages of a built-in plan that ask for what is not there
+/// are left out, with a note; of what somebody wrote, in a plan file or behind `--vary`,
+/// nothing is.
+pub(super) fn fit(
+    plan: &mut Plan,
+    measured: &Measured,
+    stack: &Stack,
+    built_in: bool,
+    notes: &mut Vec<String>,
+) -> Result<(), Failure> {
+    let mut told: Vec<String> = Vec::new();
+    let mut refused: Vec<String> = Vec::new();
+    let chosen = plan.choose.clone();
+    let name = plan.name.clone();
+    plan.stages.retain(|stage| {
+        let Some((setting, why)) = fault(stage, measured, stack) else {
+            return true;
+        };
+        let list = if built_in && !chosen.contains(&setting) {
+            &mut told
+        } else {
+            &mut refused
+        };
+        if !list.contains(&why) {
+            list.push(why);
+        }
+        false
+    });
+    if !refused.is_empty() || (plan.stages.is_empty() && !told.is_empty()) {
+        refused.extend(told);
+        return Err(Failure::wrong_call(format!(
+            "{} cannot be set as {name} asks:\n  {}",
+            measured.target.path,
+            refused.join("\n  ")
+        )));
+    }
+    notes.extend(told.iter().map(|why| format!("Left out {why}.")));
+    Ok(())
+}
+
+/// The first setting that this target does not take, and why.
+fn fault(stage: &Stage, measured: &Measured, stack: &Stack) -> Option<(String, String)> {
+    if let Medium::Simulated(computer) = &measured.medium {
+        let error = computer.check_kernel(&stage.kernel).err()?;
+        return Some((error.name.clone(), error.to_string()));
+    }
+    let asked = stage.kernel.get("scheduler")?;
+    let lacks = |device: &&diskfacts_record::BlockDevice| {
+        !device.schedulers.is_empty() && !device.schedulers.contains(asked)
+    };
+    let device = stack.queue_devices().into_iter().find(lacks)?;
+    let why = format!(
+        "scheduler = {asked}: {} has {}; a scheduler that is a module is there after `modprobe \
+         {asked}`, if the kernel was built with it",
+        device.name,
+        device.schedulers.join(", ")
+    );
+    Some(("scheduler".to_owned(), why))
 }

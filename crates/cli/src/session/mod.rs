@@ -6,6 +6,7 @@ mod cache_proof;
 mod copy;
 mod fit;
 mod io_priority;
+mod io_weight;
 mod kernel;
 mod leftovers;
 mod observing;
@@ -88,7 +89,7 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
             drawn(started)
         }
     });
-    kernel::check(&request.plan, request.target)?;
+    kernel::check(&request.plan, simulated, request.cache_proof)?;
     if !simulated {
         io_priority::check(&request.plan)?;
     }
@@ -152,6 +153,7 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     measured.notes.extend(notes);
     measured.notes.extend(leftovers::remove(&plan, &measured)?);
     measured.notes.extend(io_priority::notes(&plan, &stack));
+    measured.notes.extend(io_weight::notes(&plan, &stack));
     if matches!(measured.medium, Medium::File(_)) {
         measured.notes.extend(observing::note(&plan, &stack));
     }
@@ -344,7 +346,7 @@ fn trials(
         settings.after(stage, &mut in_force);
         match trial {
             Ok(mut trial) if signals.came().is_none() => {
-                trial.evidence.settings = in_force;
+                trial.evidence.settings.splice(0..0, in_force);
                 failed |= trial.errors > 0;
                 // Seconds of a trial are far below what a float holds exactly.
                 schedule.took((trial.seconds * 1e9) as u64, trial.iops);

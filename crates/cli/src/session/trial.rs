@@ -3,6 +3,7 @@
 use super::around::Around;
 use super::observing::Chosen;
 use super::schedule::Next;
+use super::{io_weight, kernel};
 use crate::progress::{Display, Watched};
 use crate::signals::Signals;
 use crate::target::{Measured, Medium, OpenFile};
@@ -52,7 +53,8 @@ pub(super) fn run(
             ..measured.target.clone()
         };
         let on = (&beside.file, &target, &beside.stack);
-        let (outcome, evidence) = on_file(on, &workload, next, signals, display, watched)?;
+        let doing = (stage, &workload, next);
+        let (outcome, evidence) = on_file(on, doing, signals, display, watched)?;
         return Ok(record(
             stage,
             next,
@@ -68,7 +70,8 @@ pub(super) fn run(
         })?,
         Medium::File(file) => {
             let on = (&*file, &measured.target, stack);
-            on_file(on, &workload, next, signals, display, watched)?
+            let doing = (stage, &workload, next);
+            on_file(on, doing, signals, display, watched)?
         }
     };
     Ok(record(stage, next, workload, outcome, evidence, stack))
@@ -77,8 +80,7 @@ pub(super) fn run(
 /// One trial on a file or device of this machine, and what was observed.
 fn on_file(
     (file, target, stack): (&OpenFile, &Target, &Stack),
-    workload: &Workload,
-    next: &Next,
+    (stage, workload, next): (&Stage, &Workload, &Next),
     signals: &Signals,
     display: &Display,
     watched: Watched,
@@ -88,8 +90,10 @@ fn on_file(
         ..Progress::default()
     };
     let stop = signals.stop();
+    let weight = io_weight::enter(stage).map_err(|error| TrialError::Prepare(error.into()))?;
     let observers = Chosen::new(workload, next.number, stack);
-    let mut around = Around::new(&file.file, workload, target, observers, &stop);
+    let mut around = Around::new(&file.file, workload, target, observers, &stop)
+        .dropping(kernel::dropped_before(stage));
     let doing = Doing {
         file: file.stream_file(target.size_bytes),
         workload,
@@ -113,6 +117,8 @@ fn on_file(
     outcome.system_ns = outcome
         .system_ns
         .map(|ns| ns.saturating_sub(observers.system_ns));
+    let weight = weight.map(|weight| io_weight::in_force(&weight, stage, stack));
+    evidence.settings = kernel::dropped(stage).into_iter().chain(weight).collect();
     Ok((outcome, evidence))
 }
 

@@ -8,6 +8,7 @@
 #![cfg(target_os = "linux")]
 
 mod advise;
+mod around_trials;
 mod bonnie;
 mod compare_command;
 mod dd;

@@ -6,7 +6,7 @@ use super::spindle::Spindle;
 use super::{Candidate, Standing, Subject};
 use crate::words::percent;
 use diskfacts_plan::units::{show_size, show_throughput};
-use diskfacts_record::Confidence;
+use diskfacts_record::{Confidence, Experiment};
 
 pub(super) const NAME: &str = "media-rate";
 
@@ -18,6 +18,8 @@ const OF_BEST_ZONE: f64 = 0.35;
 /// The slowest stream that is one of a medium at all: the inner zone of a disk of 1998
 /// (IBM Deskstar 14GXP, data sheet: 13 to 22 MB/s at the rim).
 const RATE_MIN: f64 = 10e6;
+
+const REFUTED_BY: &str = "More bytes a second with larger blocks or with more in flight.";
 
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     if subject.imported() {
@@ -78,7 +80,6 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     } else {
         "its medium"
     };
-    let block = subject.workload().block_size.max(1);
     Some(Candidate {
         standing: Standing::Nature,
         claim: format!("{} is the rate of {what}.", show_throughput(rate)),
@@ -89,21 +90,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         } else {
             Confidence::Possible
         },
-        refuted_by: "More bytes a second with larger blocks or with more in flight.".into(),
-        experiment: subject.experiment(
-            "If it is the medium, neither a deeper queue nor larger blocks move more bytes.",
-            &[
-                ("as-it-was", subject.with(|_| {})),
-                (
-                    "deeper",
-                    subject.with(|w| w.queue_depth = (w.queue_depth * 4).min(128)),
-                ),
-                (
-                    "larger-blocks",
-                    subject.with(|w| w.block_size = (block * 4).clamp(block, (8 << 20).max(block))),
-                ),
-            ],
-        ),
+        refuted_by: REFUTED_BY.into(),
+        experiment: experiment(subject),
         remedy: if turning == Some(true) {
             "The outer part of the disk is the fastest: put there what is streamed. Beyond that \
              only more disks side by side move more."
@@ -112,4 +100,23 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
             "Only more drives side by side, or a faster one, move more.".into()
         },
     })
+}
+
+/// Gives the device more to do at a time, in either way.
+fn experiment(subject: &Subject<'_>) -> Experiment {
+    let block = subject.workload().block_size.max(1);
+    subject.experiment(
+        "If it is the medium, neither a deeper queue nor larger blocks move more bytes.",
+        &[
+            ("as-it-was", subject.with(|_| {})),
+            (
+                "deeper",
+                subject.with(|w| w.queue_depth = (w.queue_depth * 4).min(128)),
+            ),
+            (
+                "larger-blocks",
+                subject.with(|w| w.block_size = (block * 4).clamp(block, (8 << 20).max(block))),
+            ),
+        ],
+    )
 }

@@ -99,6 +99,34 @@ fn trials_of_zeros_and_of_no_numbers_make_no_limiter_panic() {
     assert!(limits(&run).is_empty());
 }
 
+#[test]
+fn what_would_settle_it_is_done_with_the_settings_of_the_kernel_that_the_stage_had() {
+    let mut run = testing::healthy();
+    for (i, stage) in run.plan.stages.iter_mut().enumerate() {
+        let depth = (i + 4).to_string();
+        stage.kernel = [("nr_requests".to_owned(), depth)].into();
+    }
+    let mut experiments = 0;
+    for found in limits(&run) {
+        let stage = run.plan.stage(&found.stage).expect("a stage of the plan");
+        let plans = found
+            .limits
+            .iter()
+            .filter_map(|limit| limit.experiment.plan.as_ref());
+        for text in plans {
+            let plan = diskfacts_plan::file::parse(text).expect("a plan file");
+            assert!(
+                plan.stages
+                    .iter()
+                    .all(|settling| settling.kernel == stage.kernel),
+                "{text}"
+            );
+            experiments += 1;
+        }
+    }
+    assert!(experiments > 3, "{experiments}");
+}
+
 fn check_shares(found: &[StageLimits]) {
     for limit in found.iter().flat_map(|stage| &stage.limits) {
         let share = limit.share.unwrap_or(0.0);

@@ -262,16 +262,7 @@ fn series<'c, 'a>(context: &'c Context<'a>) -> Vec<Series<'c, 'a>> {
     }
     let found = groups.into_iter().map(|((dimension, ..), mut members)| {
         members.sort_by_key(|(.., bytes)| *bytes);
-        let rates: Vec<Vec<f64>> = members
-            .iter()
-            .map(|(stage, ..)| {
-                stage
-                    .trials
-                    .iter()
-                    .map(|t| t.throughput_bytes_per_s)
-                    .collect()
-            })
-            .collect();
+        let rates: Vec<Vec<f64>> = members.iter().map(|(stage, ..)| stage.rates()).collect();
         let measured = intervals(&rates);
         let sizes = members
             .into_iter()

@@ -7,7 +7,7 @@
 mod rows;
 
 use super::{Context, names};
-use crate::requests::Requests;
+use crate::device_rates::DeviceRates;
 use crate::stages::Stage;
 use crate::stats;
 use crate::words::{edit_plan, ratio, ratio_of};
@@ -36,23 +36,22 @@ struct Seen {
 
 impl Seen {
     fn of(stage: &Stage<'_>) -> Option<Self> {
-        let requests: Option<Vec<Requests>> = stage
-            .trials
-            .iter()
-            .map(|trial| Requests::of(trial))
-            .collect();
-        let requests = requests?;
-        let median = |of: &dyn Fn(&Requests) -> Option<f64>| {
-            let values: Option<Vec<f64>> = requests.iter().map(of).collect();
+        let trials = stage.trials.iter();
+        let rates: Option<Vec<DeviceRates<'_>>> =
+            trials.map(|trial| DeviceRates::topmost(trial)).collect();
+        let rates = rates?;
+        let median = |of: &dyn Fn(&DeviceRates<'_>) -> Option<f64>| {
+            let values: Option<Vec<f64>> = rates.iter().map(of).collect();
             stats::median(&stats::finite_sorted(&values?))
         };
         Some(Self {
-            bytes: median(&Requests::mean_bytes)?,
-            merges_per_request: median(&|r| {
-                Some(r.counted.write_merges as f64 / r.counted.writes as f64)
+            bytes: median(&|rates| rates.reads_and_writes().bytes_each())?,
+            merges_per_request: median(&|rates| {
+                let writes = rates.writes();
+                Some(writes.merges as f64 / writes.count as f64)
             })?,
-            depth: median(&|r| Some(r.mean_depth()))?,
-            wait_ms: median(&Requests::mean_wait_ms)?,
+            depth: median(&|rates| Some(rates.depth()))?,
+            wait_ms: median(&|rates| rates.reads_and_writes().wait_ms())?,
         })
     }
 }

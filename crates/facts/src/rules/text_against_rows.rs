@@ -142,17 +142,7 @@ impl Claimed {
     /// that round to the rates; of several pairs that with the most values of its
     /// settings in the text.
     fn rows(&self, context: &Context<'_>) -> Option<String> {
-        let rates: Vec<Vec<f64>> = context
-            .stages
-            .iter()
-            .map(|stage| {
-                stage
-                    .trials
-                    .iter()
-                    .map(|t| t.throughput_bytes_per_s)
-                    .collect()
-            })
-            .collect();
+        let rates: Vec<Vec<f64>> = context.stages.iter().map(Stage::rates).collect();
         let measured = intervals(&rates);
         let near = |rate: f64| {
             let all = context.stages.iter().zip(&measured);
@@ -210,12 +200,7 @@ fn differ(one: &Stage<'_>, other: &Stage<'_>) -> usize {
 /// Least and most per cent between a trial of the one and a trial of the other.
 fn apart(more: &Stage<'_>, less: &Stage<'_>) -> Option<(f64, f64)> {
     let range = |stage: &Stage<'_>| {
-        let rates: Vec<f64> = stage
-            .trials
-            .iter()
-            .map(|t| t.throughput_bytes_per_s)
-            .collect();
-        let sorted = crate::stats::finite_sorted(&rates);
+        let sorted = crate::stats::finite_sorted(&stage.rates());
         Some((*sorted.first()?, *sorted.last()?))
     };
     let ((low, high), (least, most)) = (range(more)?, range(less)?);

@@ -465,6 +465,32 @@ fn axes_multiply_and_the_last_changes_fastest() {
 }
 
 #[test]
+fn who_serves_a_stream_and_at_which_priority_varies_by_name_as_any_key() {
+    let plan = parse(&format!(
+        "{GOOD}[stage.vary]\nthreads = [1, 5]\nio_context = [\"separate\", \"shared\"]\n\
+         io_priority = [\"idle\", \"realtime:0\"]\n"
+    ))
+    .unwrap();
+    assert_eq!(plan.problems(), []);
+    let of = |stage: &Stage| {
+        let workload = &stage.workload;
+        (workload.pool, workload.io_priority)
+    };
+    let mut expected = Vec::new();
+    for threads in [1, 5] {
+        for io_context in [IoContext::Separate, IoContext::Shared] {
+            let pool = Some(Pool {
+                threads,
+                io_context,
+            });
+            expected.push((pool, Some(IoPriority::Idle)));
+            expected.push((pool, Some(IoPriority::Realtime(0))));
+        }
+    }
+    assert_eq!(plan.stages.iter().map(of).collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn what_cannot_vary_is_named_with_its_line() {
     let stage = |vary: &str| format!("{GOOD}[stage.vary]\n{vary}\n");
     for (vary, wanted) in [

@@ -13,7 +13,6 @@ use super::median_trial;
 use crate::formats::iostat_linux::Columns;
 use crate::iostat::row;
 use diskfacts_facts::device_rates::DeviceRates;
-use diskfacts_facts::requests::Requests;
 use diskfacts_plan::Plan;
 use diskfacts_record::Run;
 use std::fmt::Write as _;
@@ -23,16 +22,16 @@ pub(super) fn has(plan: &Plan) -> bool {
     plan.name == "raw-vs-block"
 }
 
-/// The requests of the median trial of each stage that has any.
-pub(crate) fn rows(run: &Run) -> Vec<(&str, Requests)> {
+/// What the topmost device did in the median trial of each stage, where it counted.
+pub(crate) fn rows(run: &Run) -> Vec<(&str, DeviceRates<'_>)> {
     if !has(&run.plan) {
         return Vec::new();
     }
     let stages = run.figures.iter();
     stages
         .filter_map(|figures| {
-            let requests = Requests::of(median_trial(run, figures)?)?;
-            Some((figures.stage.as_str(), requests))
+            let rates = DeviceRates::topmost(median_trial(run, figures)?)?;
+            Some((figures.stage.as_str(), rates))
         })
         .collect()
 }
@@ -41,10 +40,7 @@ pub(crate) fn rows(run: &Run) -> Vec<(&str, Requests)> {
 pub(super) fn lines(run: &Run) -> String {
     let columns = Columns::old();
     let mut out = String::new();
-    for (stage, requests) in rows(run) {
-        let Some(rates) = DeviceRates::new(&requests.counted, requests.seconds * 100.0) else {
-            continue;
-        };
+    for (stage, rates) in rows(run) {
         let planned = run.plan.stage(stage);
         let bs = planned.map_or(0, |stage| stage.workload.block_size);
         // Writing to a String cannot fail.

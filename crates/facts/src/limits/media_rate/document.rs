@@ -2,7 +2,7 @@
 //! to show it. They do where blocks of another size move as many bytes a second, and
 //! nothing that was done at the same place moves more.
 
-use super::{Candidate, RATE_MIN, Standing, Subject};
+use super::{Candidate, RATE_MIN, REFUTED_BY, Standing, Subject, experiment};
 use crate::places::Place;
 use crate::words::percent;
 use diskfacts_plan::units::{show_size, show_throughput};
@@ -62,21 +62,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         evidence,
         share: Some(rate / best),
         confidence: Confidence::Possible,
-        refuted_by: "More bytes a second with larger blocks or with more in flight.".into(),
-        experiment: subject.experiment(
-            "If it is the medium, neither a deeper queue nor larger blocks move more bytes.",
-            &[
-                ("as-it-was", subject.with(|_| {})),
-                (
-                    "deeper",
-                    subject.with(|w| w.queue_depth = (w.queue_depth * 4).min(128)),
-                ),
-                (
-                    "larger-blocks",
-                    subject.with(|w| w.block_size = (block * 4).clamp(block, (8 << 20).max(block))),
-                ),
-            ],
-        ),
+        refuted_by: REFUTED_BY.into(),
+        experiment: experiment(subject),
         remedy: "Only more drives side by side, or a faster one, move more.".into(),
     })
 }

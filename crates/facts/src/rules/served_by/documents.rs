@@ -114,13 +114,7 @@ fn pairs<'c, 'a>(context: &'c Context<'a>) -> Vec<Pair<'c, 'a>> {
         let Some(many) = others.find(|many| same(one, many)) else {
             continue;
         };
-        let rates = [one, many].map(|stage| {
-            stage
-                .trials
-                .iter()
-                .map(|t| t.throughput_bytes_per_s)
-                .collect::<Vec<f64>>()
-        });
+        let rates = [one, many].map(Stage::rates);
         if let [Some(a), Some(b)] = &intervals(&rates)[..]
             && !a.assumed
         {
