@@ -6,6 +6,7 @@
 //! * [`import`]: documents with results of other programs to rows, and these to runs.
 //! * [`iostat`]: the reports of `iostat`, in the styles of sysstat and Solaris.
 //! * [`json`]: the documents of `--json`, described in `docs/reference/json.md`.
+//! * [`permanent`]: what puts settings of the kernel into force.
 //! * [`text`]: what `measure`, `show`, `runs`, `compare`, `plans`, `devices` and `sim` print.
 
 #![forbid(unsafe_code)]
@@ -16,4 +17,5 @@ pub mod import;
 pub mod iostat;
 pub mod json;
 mod notes;
+pub mod permanent;
 pub mod text;

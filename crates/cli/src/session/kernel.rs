@@ -1,11 +1,17 @@
-//! What a plan asks of the kernel.
+//! What a plan asks of the kernel, on the target that it is for.
 
 use crate::exit::Failure;
-use diskfacts_plan::Plan;
+use crate::target::{Measured, Medium};
+use diskfacts_plan::{Plan, Stage};
+use diskfacts_record::Stack;
 
 /// Refuses a plan that asks for a setting that is not set here: figures of a setting
-/// that was not in force would be figures of something else.
-pub(super) fn check(plan: &Plan) -> Result<(), Failure> {
+/// that was not in force would be figures of something else. A simulated computer has
+/// settings of its own, which are set in virtual time.
+pub(super) fn check(plan: &Plan, simulated: bool) -> Result<(), Failure> {
+    if simulated {
+        return Ok(());
+    }
     for stage in &plan.stages {
         if let Some((name, value)) = stage.kernel.first_key_value() {
             return Err(Failure::wrong_call(format!(
@@ -16,4 +22,65 @@ pub(super) fn check(plan: &Plan) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Holds what the stages ask of the kernel against what this target has, as far as that
+/// can be told before it is set. Stages of a built-in plan that ask for what is not there
+/// are left out, with a note; of what somebody wrote, in a plan file or behind `--vary`,
+/// nothing is.
+pub(super) fn fit(
+    plan: &mut Plan,
+    measured: &Measured,
+    stack: &Stack,
+    built_in: bool,
+    notes: &mut Vec<String>,
+) -> Result<(), Failure> {
+    let mut told: Vec<String> = Vec::new();
+    let mut refused: Vec<String> = Vec::new();
+    let chosen = plan.choose.clone();
+    let name = plan.name.clone();
+    plan.stages.retain(|stage| {
+        let Some((setting, why)) = fault(stage, measured, stack) else {
+            return true;
+        };
+        let list = if built_in && !chosen.contains(&setting) {
+            &mut told
+        } else {
+            &mut refused
+        };
+        if !list.contains(&why) {
+            list.push(why);
+        }
+        false
+    });
+    if !refused.is_empty() || (plan.stages.is_empty() && !told.is_empty()) {
+        refused.extend(told);
+        return Err(Failure::wrong_call(format!(
+            "{} cannot be set as {name} asks:\n  {}",
+            measured.target.path,
+            refused.join("\n  ")
+        )));
+    }
+    notes.extend(told.iter().map(|why| format!("Left out {why}.")));
+    Ok(())
+}
+
+/// The first setting that this target does not take, and why.
+fn fault(stage: &Stage, measured: &Measured, stack: &Stack) -> Option<(String, String)> {
+    if let Medium::Simulated(computer) = &measured.medium {
+        let error = computer.check_kernel(&stage.kernel).err()?;
+        return Some((error.name.clone(), error.to_string()));
+    }
+    let asked = stage.kernel.get("scheduler")?;
+    let lacks = |device: &&diskfacts_record::BlockDevice| {
+        !device.schedulers.is_empty() && !device.schedulers.contains(asked)
+    };
+    let device = stack.queue_devices().into_iter().find(lacks)?;
+    let why = format!(
+        "scheduler = {asked}: {} has {}; a scheduler that is a module is there after `modprobe \
+         {asked}`, if the kernel was built with it",
+        device.name,
+        device.schedulers.join(", ")
+    );
+    Some(("scheduler".to_owned(), why))
 }

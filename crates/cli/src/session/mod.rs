@@ -84,13 +84,13 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
             drawn(started)
         }
     });
-    kernel::check(&request.plan)?;
+    kernel::check(&request.plan, simulated)?;
     let asked = cache_proof::applied(&request.plan, request.cache_proof)?;
     let wanted = wanted(request, seed)?;
     let (mut measured, mut stack) = target::open(&wanted)?;
     // Before the file is filled: what fills it counts for the limit too.
     let _limit = cache_proof::begin(request.cache_proof, &request.plan, &mut measured)?;
-    let (plan, notes) = fit::fit(&asked, &measured, request.built_in)?;
+    let (plan, notes) = fit::fit(&asked, (&measured, &stack), request.built_in)?;
     // After all that may be wrong with the call, which must leave no store
     // behind; before anything is measured, which must be kept.
     let mut store = crate::storing::open(request.common)?;
@@ -119,7 +119,7 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
             stack = attach(request, &wanted, &mut measured, stack, signals, &display)?;
         }
         // A file that had to be shortened may no longer hold every stage.
-        fit::fit(&asked, &measured, request.built_in)?
+        fit::fit(&asked, (&measured, &stack), request.built_in)?
     } else if measured.target.kind == TargetKind::Loop {
         stack = target::looped::attach(&mut measured, None, stack)?;
         (plan, notes)

@@ -125,7 +125,7 @@ impl Setup {
         let given = format!("sim:{}", self.profile.name);
         let (mut measured, stack) =
             simulated::build(Path::new(&given), &self.profile, self.seed, &self.plant);
-        let Ok((plan, notes)) = fit::fit(&self.plan, &measured, false) else {
+        let Ok((plan, notes)) = fit::fit(&self.plan, (&measured, &stack), false) else {
             panic!("the plan fits {given}");
         };
         assert_eq!(notes, [""; 0]);
