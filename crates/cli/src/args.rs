@@ -3,9 +3,11 @@
 
 mod iostat;
 mod restore;
+mod tune;
 
 pub(crate) use iostat::{IostatArgs, IostatStyle};
 pub(crate) use restore::RestoreArgs;
+pub(crate) use tune::TuneArgs;
 
 use clap::builder::RangedU64ValueParser;
 use clap::error::ErrorKind;
@@ -56,6 +58,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Measure a folder, a file or a block device and state the facts
     Measure(MeasureArgs),
+    /// Measure under each combination of settings, and say which is best
+    Tune(TuneArgs),
     /// List the built-in plans, or print one as TOML, ready to edit
     Plans(PlansArgs),
     /// Show what lies under a target: filesystem, devices, their settings

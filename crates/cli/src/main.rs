@@ -86,6 +86,7 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
     let common = cli.common;
     match cli.command {
         Some(Command::Measure(args)) => commands::measure::run(&args, &common),
+        Some(Command::Tune(args)) => commands::tune::run(&args, &common),
         Some(Command::Plans(args)) => commands::plans::run(&args, &common),
         Some(Command::Dd(args)) => commands::dd::run(&args, &common),
         Some(Command::Iostat(args)) => commands::iostat::run(&args, &common),

@@ -12,8 +12,13 @@ const TEXTS: &[(&str, &str)] = &[
     ("write-matrix", include_str!("../plans/write-matrix.toml")),
     ("bonnie", include_str!("../plans/bonnie.toml")),
     ("stride", include_str!("../plans/stride.toml")),
+    ("tune", include_str!("../plans/tune.toml")),
     ("zones", include_str!("../plans/zones.toml")),
     ("streams", include_str!("../plans/streams.toml")),
+    (
+        "readahead-matrix",
+        include_str!("../plans/readahead-matrix.toml"),
+    ),
     ("dd", include_str!("../plans/dd.toml")),
     ("hdparm", include_str!("../plans/hdparm.toml")),
     ("raw-vs-block", include_str!("../plans/raw-vs-block.toml")),

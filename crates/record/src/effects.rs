@@ -137,6 +137,10 @@ pub struct Answer {
     pub best: Option<Settings>,
     /// What they are compared with.
     pub against: Option<Against>,
+    /// Conditions that it was averaged over; 1 under a single one.
+    pub over: u64,
+    /// Conditions that were left out, because a cell of theirs is missing.
+    pub left_out: u64,
     /// Settings that cannot be told from the best; those that differ least from what is
     /// in force come first.
     pub as_good: Vec<Settings>,

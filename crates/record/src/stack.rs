@@ -2,6 +2,7 @@
 
 use crate::evidence::Unseen;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 /// The layers under a target, as they were when the run began.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -35,8 +36,8 @@ impl Stack {
     /// a partition, the members of an array, a loop device.
     pub fn queue_devices(&self) -> Vec<&BlockDevice> {
         let mut found: Vec<&BlockDevice> = Vec::new();
-        let mut open: Vec<&BlockDevice> = self.top().into_iter().collect();
-        while let Some(device) = open.pop() {
+        let mut open: VecDeque<&BlockDevice> = self.top().into_iter().collect();
+        while let Some(device) = open.pop_front() {
             let orders = device.scheduler.is_some() || !device.schedulers.is_empty();
             if device.kind == DeviceKind::Partition || !orders {
                 open.extend(device.below.iter().filter_map(|name| self.device(name)));

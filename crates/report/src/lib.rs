@@ -6,6 +6,7 @@
 //! * [`import`]: documents with results of other programs to rows, and these to runs.
 //! * [`iostat`]: the reports of `iostat`, in the styles of sysstat and Solaris.
 //! * [`json`]: the documents of `--json`, described in `docs/reference/json.md`.
+//! * [`permanent`]: what puts settings of the kernel into force.
 //! * [`read_ahead`]: the table of read-ahead, in the lines of 2009.
 //! * [`text`]: what `measure`, `show`, `runs`, `compare`, `plans`, `devices` and `sim` print.
 
@@ -17,5 +18,6 @@ pub mod import;
 pub mod iostat;
 pub mod json;
 mod notes;
+pub mod permanent;
 pub mod read_ahead;
 pub mod text;

@@ -24,8 +24,40 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
         ));
     };
     check_uses(&args.uses)?;
-    let built_in = builtin::plan(&args.plan).is_some();
-    let mut plan = select(plan(&args.plan)?, &args.stages)?;
+    let mut planned = plan(&args.plan)?;
+    check_stages(&planned.plan, &args.stages)?;
+    if !args.stages.is_empty() {
+        let stages = &mut planned.plan.stages;
+        stages.retain(|stage| args.stages.contains(&stage.name));
+    }
+    measured(args, target, planned, common)
+}
+
+/// A plan that was asked for by its name or its file.
+pub(super) struct Planned {
+    /// The plan.
+    pub(super) plan: Plan,
+    /// What it was read from.
+    pub(super) text: String,
+    /// Whether it is one of ours, which adapts to its target.
+    pub(super) built_in: bool,
+    /// Whether it is as `diskfacts plans` prints it.
+    pub(super) as_printed: bool,
+}
+
+/// Measures a target by a plan, and prints the run.
+pub(super) fn measured(
+    args: &MeasureArgs,
+    target: &Path,
+    planned: Planned,
+    common: &Common,
+) -> Result<Exit, Failure> {
+    let Planned {
+        mut plan,
+        built_in,
+        as_printed,
+        ..
+    } = planned;
     if let Some(trials) = args.trials {
         plan.trials = trials;
     }
@@ -62,7 +94,7 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
         lines
     } else {
         let look = look::of_stdout(common.color);
-        text::run(&ended.run, &closing(&ended, built_in, common), &look)
+        text::run(&ended.run, &closing(&ended, as_printed, common), &look)
     };
     print(&text)?;
     Ok(conclude(ended, &args.uses, args.style, common))
@@ -245,9 +277,14 @@ pub(super) fn closing(ended: &Ended, built_in: bool, common: &Common) -> Closing
 }
 
 /// A built-in plan by its name, else a file.
-fn plan(name: &str) -> Result<Plan, Failure> {
-    if let Some(plan) = builtin::plan(name) {
-        return Ok(plan);
+pub(super) fn plan(name: &str) -> Result<Planned, Failure> {
+    if let Some((plan, text)) = builtin::plan(name).zip(builtin::text(name)) {
+        return Ok(Planned {
+            plan,
+            text: text.to_owned(),
+            built_in: true,
+            as_printed: true,
+        });
     }
     let path = Path::new(name);
     let looks_like_a_file = name.contains(['/', '.']) || path.exists();
@@ -264,23 +301,34 @@ fn plan(name: &str) -> Result<Plan, Failure> {
     let plan = file::parse(&text)
         .with_context(|| format!("the plan file {name} cannot be understood"))
         .or_wrong_call()?;
+    check_problems(&plan, &format!("the plan file {name}"))?;
+    Ok(Planned {
+        plan,
+        text,
+        built_in: false,
+        as_printed: false,
+    })
+}
+
+/// Refuses what cannot be on any target; `what` asks for it.
+pub(super) fn check_problems(plan: &Plan, what: &str) -> Result<(), Failure> {
     let problems: Vec<String> = plan
         .problems()
         .into_iter()
         .map(|(stage, problem)| format!("\n  {stage}: {problem}"))
         .collect();
     if problems.is_empty() {
-        Ok(plan)
+        Ok(())
     } else {
         Err(Failure::wrong_call(format!(
-            "the plan file {name} asks for what cannot be:{}",
+            "{what} asks for what cannot be:{}",
             problems.concat()
         )))
     }
 }
 
-/// Only the stages that were named.
-fn select(mut plan: Plan, names: &[String]) -> Result<Plan, Failure> {
+/// Stages are named as the plan names them.
+pub(super) fn check_stages(plan: &Plan, names: &[String]) -> Result<(), Failure> {
     let mut known: Vec<&str> = plan.stages.iter().map(|s| s.name.as_str()).collect();
     // The cells of a matrix stand together and share their name.
     known.dedup();
@@ -297,10 +345,7 @@ fn select(mut plan: Plan, names: &[String]) -> Result<Plan, Failure> {
             )));
         }
     }
-    if !names.is_empty() {
-        plan.stages.retain(|stage| names.contains(&stage.name));
-    }
-    Ok(plan)
+    Ok(())
 }
 
 fn check_uses(asked: &[String]) -> Result<(), Failure> {

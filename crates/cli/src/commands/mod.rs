@@ -12,6 +12,7 @@ pub(crate) mod restore;
 pub(crate) mod runs;
 pub(crate) mod show;
 pub(crate) mod sim;
+pub(crate) mod tune;
 
 use crate::args::Style;
 use crate::exit::{Failure, say};

@@ -1,22 +1,24 @@
 //! A plan on a target: stages that cannot be done here are left out, with a
 //! sentence that says so; spans are made definite.
 
+use super::kernel;
 use crate::exit::Failure;
 use crate::target::{Measured, Medium};
 use diskfacts_plan::units::show_size;
 use diskfacts_plan::{Constraints, EngineChoice, On, Pattern, Plan, Problem, Stage, Workload};
-use diskfacts_record::TargetKind;
+use diskfacts_record::{Stack, TargetKind};
 
 /// The plan as it fits the target, and notes on what was left out. A built-in
 /// plan adapts to the target; a plan that somebody wrote is refused when it asks
 /// for what cannot be.
 pub(super) fn fit(
     plan: &Plan,
-    measured: &Measured,
+    (measured, stack): (&Measured, &Stack),
     built_in: bool,
 ) -> Result<(Plan, Vec<String>), Failure> {
     let mut plan = plan.clone();
     let mut notes = Vec::new();
+    kernel::fit(&mut plan, measured, stack, built_in, &mut notes)?;
     leave_out_files(&mut plan, measured, &mut notes)?;
     if !measured.target.writable {
         leave_out_writes(&mut plan, measured, &mut notes)?;

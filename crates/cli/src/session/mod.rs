@@ -103,7 +103,7 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     let (mut measured, mut stack) = target::open(&wanted)?;
     // Before the file is filled: what fills it counts for the limit too.
     let limit = cache_proof::begin(request.cache_proof, &request.plan, &mut measured)?;
-    let (plan, notes) = fit::fit(&asked, &measured, request.built_in)?;
+    let (plan, notes) = fit::fit(&asked, (&measured, &stack), request.built_in)?;
     measured.notes.splice(0..0, left_behind);
     let left: Vec<PathBuf> = limit
         .iter()
@@ -142,7 +142,7 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
             stack = attach(request, &wanted, &mut measured, stack, signals, &display)?;
         }
         // A file that had to be shortened may no longer hold every stage.
-        fit::fit(&asked, &measured, request.built_in)?
+        fit::fit(&asked, (&measured, &stack), request.built_in)?
     } else if measured.target.kind == TargetKind::Loop {
         stack = target::looped::attach(&mut measured, None, stack)?;
         (plan, notes)

@@ -65,9 +65,13 @@ pub(super) fn run(
         ));
     }
     let (outcome, evidence) = match &mut measured.medium {
-        Medium::Simulated(computer) => display.watch(watched, &progress, || {
-            computer.run_trial(&workload, next.seed, &progress)
-        })?,
+        Medium::Simulated(computer) => {
+            let set = computer.set_kernel(&stage.kernel);
+            set.map_err(|error| TrialError::Engine(error.to_string()))?;
+            display.watch(watched, &progress, || {
+                computer.run_trial(&workload, next.seed, &progress)
+            })?
+        }
         Medium::File(file) => {
             let on = (&*file, &measured.target, stack);
             let doing = (stage, &workload, next);

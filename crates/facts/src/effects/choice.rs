@@ -17,6 +17,9 @@ use std::collections::BTreeMap;
 /// A choice to be made: the candidates that were measured under its conditions.
 struct Choice {
     under: Settings,
+    /// Conditions that it is averaged over, and those that are left out.
+    over: usize,
+    left_out: usize,
     candidates: Vec<Candidate>,
     /// Which candidate is in force, if one is.
     in_force: Option<usize>,
@@ -137,6 +140,12 @@ fn choices(matrix: &Matrix<'_>) -> Vec<Choice> {
         };
         Choice {
             under: under.clone(),
+            over: over.len(),
+            left_out: if under.is_empty() {
+                grid.conditions.len() - over.len()
+            } else {
+                0
+            },
             in_force: each.iter().position(|(at, _)| Some(*at) == found),
             candidates: each.iter().map(candidate).collect(),
             df: matrix.df,
@@ -159,6 +168,8 @@ fn answer(choice: &Choice, alpha: f64) -> Answer {
         outcome: Chosen::Unknown,
         best: None,
         against: None,
+        over: choice.over as u64,
+        left_out: choice.left_out as u64,
         as_good: Vec::new(),
     };
     let by_rate = |a: &&Candidate, b: &&Candidate| a.mean.value.total_cmp(&b.mean.value);

@@ -4,6 +4,7 @@
 
 use super::look::Style;
 use super::page::Page;
+use super::pivot;
 use super::stages::failures;
 use super::words::{add_once, count, rate};
 use super::wrap::columns;
@@ -20,7 +21,7 @@ const GAP: usize = 2;
 const RATES: usize = 13;
 const REFUSED: &str = "refused";
 /// Below this share the layer that served most is not the whole story.
-const NEARLY_ALL: f64 = 0.95;
+pub(super) const NEARLY_ALL: f64 = 0.95;
 /// Most cells whose failures are told one by one.
 const FAILURES_MAX: usize = 6;
 
@@ -62,6 +63,7 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     let cells: Vec<Measured<'_>> = run
         .figures
         .iter()
+        .filter(|figures| pivot::effects_of(run, figures).is_none())
         .filter_map(|figures| Some((tabled(run, figures)?, figures)))
         .collect();
     let mut names: Vec<&str> = Vec::new();
@@ -209,7 +211,7 @@ fn by(layers: &Layers) -> String {
 }
 
 /// The layers, each with its word here and what it means.
-const WORDS: [(&str, &str); 5] = [
+pub(super) const WORDS: [(&str, &str); 5] = [
     ("mem", "mem is the page cache, memory of this machine"),
     ("drv", "drv the drive's cache"),
     ("med", "med the medium"),
@@ -220,7 +222,7 @@ const WORDS: [(&str, &str); 5] = [
     ("?", "? not known"),
 ];
 
-fn most(layers: &Layers) -> (f64, &'static str) {
+pub(super) fn most(layers: &Layers) -> (f64, &'static str) {
     let to_device = layers.device.unwrap_or(0.0) - layers.drive_cache - layers.media;
     let device = to_device.clamp(0.0, layers.unknown.max(0.0));
     let shares = [

@@ -4,7 +4,7 @@ use super::look::{Look, Style};
 use super::page::Page;
 use super::wrap::columns;
 use super::{
-    copy, findings, heading, imports, limits, requests, stages, streams, unseen, verdicts,
+    copy, effects, findings, heading, imports, limits, requests, stages, streams, unseen, verdicts,
 };
 use diskfacts_record::Run;
 
@@ -28,6 +28,7 @@ pub fn run(run: &Run, closing: &Closing, look: &Look) -> String {
     let mut page = Page::new(look);
     heading::write(&mut page, run);
     stages::write(&mut page, run);
+    effects::write(&mut page, run);
     streams::write(&mut page, run);
     copy::write(&mut page, run);
     requests::write(&mut page, run);

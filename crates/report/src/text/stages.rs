@@ -9,6 +9,7 @@ use super::look::Style;
 use super::matrix;
 use super::page::Page;
 use super::parts;
+use super::pivot;
 use super::words::{count, grouped, percent, rate, workload};
 use super::wrap::columns;
 use diskfacts_record::evidence::ErrorCount;
@@ -41,7 +42,9 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     }
     page.heading(&title(page, run));
     let wide = page.look.columns() >= WIDE;
-    let listed = |figures: &&StageFigures| matrix::tabled(run, figures).is_none();
+    let listed = |figures: &&StageFigures| {
+        matrix::tabled(run, figures).is_none() && pivot::effects_of(run, figures).is_none()
+    };
     let listed: Vec<&StageFigures> = run.figures.iter().filter(listed).collect();
     for (i, figures) in listed.iter().enumerate() {
         if wide {
@@ -61,6 +64,11 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     }
     if listed.len() < run.figures.len() {
         if !listed.is_empty() {
+            page.blank();
+        }
+        let pivoted = |figures: &&StageFigures| pivot::effects_of(run, figures).is_some();
+        let pivoted = run.figures.iter().filter(pivoted).count();
+        if pivot::write(page, run) && listed.len() + pivoted < run.figures.len() {
             page.blank();
         }
         matrix::write(page, run);

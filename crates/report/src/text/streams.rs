@@ -2,6 +2,7 @@
 
 use super::look::Style;
 use super::page::Page;
+use super::pivot;
 use super::words::rate;
 use diskfacts_facts::stats::{fairness, median};
 use diskfacts_facts::streams::stream_rates;
@@ -13,6 +14,8 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     let said: Vec<(String, Vec<String>)> = run
         .figures
         .iter()
+        // Where settings are chosen between there are many cells, and this is of each.
+        .filter(|figures| pivot::effects_of(run, figures).is_none())
         .map(|figures| {
             let label = stage_label(&figures.stage, &figures.settings);
             (label, sentences(run, figures))

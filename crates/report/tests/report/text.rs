@@ -89,6 +89,18 @@ fn a_matrix_is_a_table() {
 }
 
 #[test]
+fn a_choice_of_settings_is_a_table_and_what_follows_from_it() {
+    let run = fixtures::tuned();
+    insta::assert_snapshot!("tuned_80", shown(&run, &PLAIN));
+    insta::assert_snapshot!("tuned_120", shown(&run, &WIDE));
+    // On a simulated disk there is nothing to make permanent.
+    let mut run = run;
+    run.target.kind = diskfacts_record::TargetKind::Simulated;
+    let simulated = shown(&run, &PLAIN);
+    assert!(simulated.contains("no files to make that permanent") && !simulated.contains("udev"));
+}
+
+#[test]
 fn cells_that_were_refused_direct_io_show_no_figures() {
     let mut run = fixtures::write_matrix();
     let rows = |run: &_, what: &str| {
@@ -240,7 +252,7 @@ fn the_stack_as_a_tree() {
 }
 
 /// A line may be longer than the width only for what nothing may break: a long
-/// word, a command, and, below 80 columns, a row of figures.
+/// word, a command or a rule that is copied whole, and, below 80 columns, a row of figures.
 #[test]
 fn lines_keep_to_the_width() {
     for (name, of) in fixtures::all() {
@@ -250,11 +262,12 @@ fn lines_keep_to_the_width() {
                 // Of a command that is broken before its options, one option.
                 let option = line.trim_start().starts_with("--");
                 let command = line.contains('`') || line.starts_with("Command") || option;
+                let rule = line.contains("ACTION==");
                 let word = line.split(' ').any(|word| word.len() > width / 2);
                 let row = width < 80 && (line.contains(" IOPS ") || line.contains(" p99 "));
                 assert!(line.trim_end() == line, "{name} at {width}: '{line}'");
                 assert!(
-                    line.len() <= width || command || word || row,
+                    line.len() <= width || command || rule || word || row,
                     "{name} at {width}: {line}"
                 );
             }

@@ -134,7 +134,7 @@ impl Setup {
         {
             computer.observe_read_ahead();
         }
-        let Ok((plan, notes)) = fit::fit(&self.plan, &measured, false) else {
+        let Ok((plan, notes)) = fit::fit(&self.plan, (&measured, &stack), false) else {
             panic!("the plan fits {given}");
         };
         assert_eq!(notes, [""; 0]);

@@ -1,0 +1,129 @@
+//! The arguments of `diskfacts tune`.
+
+use super::{Precision, Style, duration, precision, size};
+use clap::Args;
+use diskfacts_plan::file::Varied;
+use std::path::PathBuf;
+
+/// Measure under each combination of settings, and say which is best and by how much,
+/// or that nothing differs beyond noise.
+///
+/// Each stage of the plan is done under each combination, in rounds of random order. Then
+/// stands what each setting does, what pairs of them do together, and what would make
+/// the best permanent.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+KEY is a setting of the kernel (scheduler, read_ahead_kb, max_sectors_kb, nr_requests,
+vm/dirty_bytes, ...) or a key of a stage of a plan file (block_size, queue_depth,
+streams, cache, ...).
+
+Examples:
+  diskfacts tune /dev/sdb --vary scheduler=none,mq-deadline,bfq
+  diskfacts tune /dev/sdb --vary read_ahead_kb=128,1024,4096 --plan streams
+  diskfacts tune . --plan survey --stage random-read-qd32 --vary queue_depth=8,32,128
+  diskfacts tune sim:hdd-7200-1tb --vary scheduler=mq-deadline,bfq \\
+      --vary read_ahead_kb=128,512,4096")]
+pub(crate) struct TuneArgs {
+    /// The folder, file or block device to measure, or a simulated disk:
+    /// sim:PROFILE, sim:FILE.toml
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: PathBuf,
+    /// What to vary, and its values; may be given several times, and all are
+    /// crossed
+    #[arg(long, value_name = "KEY=V1,V2,...", value_parser = varied, required = true)]
+    pub(crate) vary: Vec<Varied>,
+    /// A built-in plan (see `diskfacts plans`) or a TOML file, whose stages are
+    /// done under each combination
+    #[arg(long, value_name = "NAME|FILE", default_value = "tune")]
+    pub(crate) plan: String,
+    /// Do only this stage of the plan; may be given several times
+    #[arg(long = "stage", value_name = "NAME")]
+    pub(crate) stages: Vec<String>,
+    /// How long all of it may take: 30s, 5m, 1h [default: 2 s for each trial, at
+    /// most 15 min]
+    #[arg(long, value_name = "DURATION", value_parser = duration, allow_hyphen_values = true)]
+    pub(crate) time: Option<u64>,
+    /// How often each combination is measured [default: 5, or more if the plan
+    /// says so]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) trials: Option<u32>,
+    /// Repeat combinations, within the time, until the 95 % interval of the median
+    /// is so near to it on either side
+    #[arg(long, value_name = "SHARE", value_parser = precision, allow_hyphen_values = true)]
+    pub(crate) precision: Option<Precision>,
+    /// Size of the file that is made in a folder: 512MiB, 4G (binary), 4GB
+    /// (decimal) [default: 1GiB, or what fits]
+    #[arg(long, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
+    pub(crate) size: Option<u64>,
+    /// Measure a loop device of this size, over a file that is made in the folder
+    /// and gone afterwards; as root only
+    #[arg(long = "loop", value_name = "SIZE", value_parser = size, allow_hyphen_values = true, conflicts_with = "size")]
+    pub(crate) loop_size: Option<u64>,
+    /// How the figures are printed
+    #[arg(long, value_name = "STYLE", default_value = "facts")]
+    pub(crate) style: Style,
+    /// Seed of all random choices, to repeat a run [default: drawn; 1 on a
+    /// simulated disk]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Print the run as one JSON document
+    #[arg(long, conflicts_with = "style")]
+    pub(crate) json: bool,
+    /// Write to an existing file or a device, destroying what it holds; must
+    /// name exactly the target
+    #[arg(long, value_name = "PATH")]
+    pub(crate) destroy_data_on: Option<PathBuf>,
+}
+
+/// `read_ahead_kb=128,512`.
+fn varied(text: &str) -> Result<Varied, String> {
+    const AS_IN: &str = "as in --vary read_ahead_kb=128,1024";
+    let (name, values) = text
+        .split_once('=')
+        .ok_or_else(|| format!("it takes a key, = and its values, {AS_IN}"))?;
+    let name = name.trim();
+    if name.is_empty() {
+        return Err(format!("the key before = is missing, {AS_IN}"));
+    }
+    let values: Vec<String> = values
+        .split(',')
+        .map(|value| value.trim().to_owned())
+        .collect();
+    if values.iter().any(String::is_empty) {
+        return Err(format!(
+            "a value of {name} is empty; write its values, {AS_IN}"
+        ));
+    }
+    Ok(Varied {
+        name: name.to_owned(),
+        values,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_axis_is_a_key_and_its_values() {
+        let axis = varied("read_ahead_kb = 128, 512").unwrap();
+        assert_eq!(
+            (axis.name.as_str(), axis.values.len()),
+            ("read_ahead_kb", 2)
+        );
+        assert_eq!(axis.values, ["128", "512"]);
+        assert_eq!(varied("cache=cold").unwrap().values, ["cold"]);
+        for (wrong, said) in [
+            ("scheduler", "its values"),
+            ("=bfq", "key before ="),
+            ("scheduler=", "scheduler is empty"),
+            ("scheduler=bfq,,none", "scheduler is empty"),
+        ] {
+            let error = varied(wrong).expect_err(wrong);
+            assert!(
+                error.contains(said) && error.contains("as in --vary"),
+                "{error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! What varied settings do, which are best, and what makes them permanent.
+
+use super::look::Style;
+use super::page::Page;
+use super::pivot::said;
+use super::words::{count, list};
+use crate::permanent;
+use diskfacts_plan::units::rate_digits;
+use diskfacts_record::effects::{Answer, Chosen, Interaction, MainEffect, StageEffects};
+use diskfacts_record::{Run, TargetKind};
+
+/// Where the texts of a block begin.
+const COLUMN: usize = 4;
+/// Settings that are as good, conditions and interactions that are told.
+const AS_GOOD: usize = 3;
+const UNDER: usize = 12;
+const TOGETHER: usize = 5;
+
+/// Nothing for a run without a matrix that was measured often enough.
+pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
+    let tested = |effects: &&StageEffects| !effects.main_effects.is_empty();
+    if run
+        .effects
+        .iter()
+        .any(|effects| !effects.answers.is_empty())
+    {
+        page.heading("Which settings are best");
+        for effects in run.effects.iter().filter(|e| !e.answers.is_empty()) {
+            answers(page, run, effects);
+        }
+    }
+    if run.effects.iter().any(|effects| tested(&effects)) {
+        page.heading(
+            "What each setting does: times the mean of its values, averaged over the others",
+        );
+        for effects in run.effects.iter().filter(tested) {
+            what_each_does(page, effects);
+        }
+    }
+}
+
+fn answers(page: &mut Page<'_>, run: &Run, effects: &StageEffects) {
+    let Some((overall, each)) = effects.answers.split_first() else {
+        return;
+    };
+    let over = match each.len() {
+        0 => String::new(),
+        many if overall.left_out == 0 => {
+            format!("over {}: ", count(many as u64, "condition"))
+        }
+        many => format!(
+            "over {} of {many} conditions, because of the others cells are missing: ",
+            overall.over
+        ),
+    };
+    let title = format!("{}:", effects.stage);
+    let text = format!("{over}{}", sentence(overall));
+    page.titled(0, (Style::Heading, &title), COLUMN, Style::Plain, &text);
+    for answer in each.iter().take(UNDER) {
+        let text = format!("{}: {}", said(&answer.under), sentence(answer));
+        page.labelled(2, (Style::Plain, "-"), COLUMN - 2, Style::Plain, &text);
+    }
+    if each.len() > UNDER {
+        let more = count((each.len() - UNDER) as u64, "more condition");
+        page.paragraph(
+            COLUMN,
+            Style::Plain,
+            &format!("{more}: --json has them all."),
+        );
+    }
+    make_permanent(page, run, effects, overall);
+}
+
+/// `scheduler=bfq: 1.8 (1.7 to 1.9) times what is in force (scheduler=none).`
+fn sentence(answer: &Answer) -> String {
+    match (answer.outcome, &answer.best, &answer.against) {
+        (Chosen::NoDifference, ..) => "no difference beyond noise.".to_owned(),
+        (Chosen::Better, Some(best), Some(against)) => {
+            let what = if against.in_force {
+                "what is in force"
+            } else {
+                "the slowest"
+            };
+            format!(
+                "{}: {} times {what} ({}).{}",
+                said(best),
+                between(against.ratio, against.interval),
+                said(&against.settings),
+                as_good(answer)
+            )
+        }
+        (Chosen::InForceIsBest, Some(best), Some(against)) => format!(
+            "nothing beats what is in force ({}), which does {} times the slowest ({}).{}",
+            said(best),
+            between(against.ratio, against.interval),
+            said(&against.settings),
+            as_good(answer)
+        ),
+        _ => "it cannot be told: cells are missing.".to_owned(),
+    }
+}
+
+/// `1.80 (1.72 to 1.89)`.
+fn between(ratio: f64, [low, high]: [f64; 2]) -> String {
+    format!("{} ({} to {})", digits(ratio), digits(low), digits(high))
+}
+
+fn digits(ratio: f64) -> String {
+    if ratio < 9.995 {
+        format!("{ratio:.2}")
+    } else {
+        rate_digits(ratio)
+    }
+}
+
+fn as_good(answer: &Answer) -> String {
+    let mut named: Vec<String> = answer.as_good.iter().take(AS_GOOD).map(said).collect();
+    let more = answer.as_good.len().saturating_sub(AS_GOOD) as u64;
+    if more > 0 {
+        named.push(format!("{more} more"));
+    }
+    if named.is_empty() {
+        return String::new();
+    }
+    format!(" Not told apart from it: {}.", named.join("; "))
+}
+
+fn make_permanent(page: &mut Page<'_>, run: &Run, effects: &StageEffects, answer: &Answer) {
+    let Some(best) = answer
+        .best
+        .as_ref()
+        .filter(|_| answer.outcome == Chosen::Better)
+    else {
+        return;
+    };
+    let holds = |stage: &&diskfacts_plan::Stage| {
+        stage.name == effects.stage
+            && best
+                .iter()
+                .all(|(name, value)| stage.settings.get(name) == Some(value))
+    };
+    let Some(stage) = run.plan.stages.iter().find(holds) else {
+        return;
+    };
+    if stage.kernel.is_empty() {
+        return;
+    }
+    if run.target.kind == TargetKind::Simulated {
+        let text = "A simulated host has no files to make that permanent in.";
+        page.paragraph(COLUMN, Style::Minor, text);
+        return;
+    }
+    let ways = permanent::ways(&stage.kernel, &run.stack);
+    for (what, lines) in [
+        ("At once, as root:", &ways.now),
+        (
+            "And for good, in /etc/udev/rules.d/60-diskfacts.rules:",
+            &ways.udev,
+        ),
+        (
+            "And for good, in /etc/sysctl.d/60-diskfacts.conf:",
+            &ways.sysctl,
+        ),
+    ] {
+        if lines.is_empty() {
+            continue;
+        }
+        page.paragraph(COLUMN, Style::Plain, what);
+        for line in lines {
+            page.verbatim((Style::Plain, ""), COLUMN + 2, line);
+        }
+    }
+    for note in &ways.notes {
+        page.paragraph(COLUMN, Style::Plain, note);
+    }
+}
+
+fn what_each_does(page: &mut Page<'_>, effects: &StageEffects) {
+    page.paragraph(0, Style::Heading, &format!("{}:", effects.stage));
+    let (some, none): (Vec<&MainEffect>, Vec<&MainEffect>) = effects
+        .main_effects
+        .iter()
+        .partition(|effect| effect.beyond_noise);
+    for effect in some {
+        let levels: Vec<String> = effect
+            .levels
+            .iter()
+            .map(|level| format!("{} with {}", between(level.ratio, level.ci95), level.value))
+            .collect();
+        let text = format!("{}.", levels.join("; "));
+        let name = format!("{}:", effect.axis);
+        page.titled(COLUMN, (Style::Plain, &name), COLUMN, Style::Plain, &text);
+    }
+    if !none.is_empty() {
+        let names: Vec<&str> = none.iter().map(|effect| effect.axis.as_str()).collect();
+        let text = format!("No effect beyond noise: {}.", list(&names));
+        page.paragraph(COLUMN, Style::Plain, &text);
+    }
+    let mut together: Vec<&Interaction> = effects
+        .interactions
+        .iter()
+        .filter(|pair| pair.beyond_noise)
+        .collect();
+    let size = |pair: &&Interaction| pair.largest.ratio.ln().abs();
+    together.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    for pair in together.iter().take(TOGETHER) {
+        let [first, second] = &pair.axes;
+        let [a, b] = &pair.largest.values;
+        let text = format!(
+            "{first} and {second} depend on each other: {a} with {b} does {} times what the two \
+             come to by themselves.",
+            between(pair.largest.ratio, pair.largest.ci95),
+        );
+        page.paragraph(COLUMN, Style::Plain, &text);
+    }
+    if together.is_empty() && !effects.interactions.is_empty() {
+        let text = "No two of them do more or less together than by themselves, beyond noise.";
+        page.paragraph(COLUMN, Style::Plain, text);
+    } else if together.len() > TOGETHER {
+        let more = count((together.len() - TOGETHER) as u64, "more pair");
+        page.paragraph(
+            COLUMN,
+            Style::Plain,
+            &format!("{more}: --json has them all."),
+        );
+    }
+    let left_out = effects
+        .main_effects
+        .iter()
+        .any(|effect| effect.left_out > 0);
+    if left_out || effects.interactions.iter().any(|pair| pair.left_out > 0) {
+        let text = "Cells are missing, and combinations that lack one are left out of the averages \
+                    in which it would stand.";
+        page.paragraph(COLUMN, Style::Doubtful, text);
+    }
+    for why in &effects.unknown {
+        page.paragraph(COLUMN, Style::Doubtful, why);
+    }
+}
