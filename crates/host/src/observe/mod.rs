@@ -7,25 +7,29 @@
 //! says what was not seen, and why.
 
 mod beside;
+mod control_group;
 mod devices;
+mod file;
+mod groups;
 mod io_limits;
 mod journal;
 mod pressure;
 mod process_io;
+mod processors;
 mod residency;
-mod steal;
 mod window;
 mod write_back;
 
 pub use beside::BesideObserver;
+pub use control_group::ControlGroupObserver;
 pub use devices::DevicesObserver;
 pub use io_limits::IoLimitsObserver;
 pub use journal::JournalObserver;
 pub use pressure::PressureObserver;
-pub use process_io::ProcessIoObserver;
+pub use process_io::process_io;
+pub use processors::processors;
 pub use residency::ResidencyObserver;
-pub use steal::StealObserver;
-pub use write_back::WriteBackObserver;
+pub use write_back::write_back;
 
 use crate::roots::Roots;
 use diskfacts_record::{Evidence, Stack};
@@ -60,17 +64,18 @@ pub struct Observers {
 }
 
 impl Observers {
-    /// All that need nothing but the stack: limits of control groups, dirty pages,
-    /// processors, the journal, pressure, process I/O and, closest to the
+    /// All that need nothing but the stack: limits of control groups, the own
+    /// group, dirty pages, processors, the journal, pressure, process I/O and, closest to the
     /// measurement, the counters of the devices.
     pub fn for_run(roots: &Roots, stack: &Stack) -> Self {
         let mut observers = Self::default();
         observers.add(IoLimitsObserver::new(roots, stack));
-        observers.add(WriteBackObserver::new(roots));
-        observers.add(StealObserver::new(roots));
+        observers.add(ControlGroupObserver::new(roots));
+        observers.add(write_back(roots));
+        observers.add(processors(roots));
         observers.add(JournalObserver::new(roots, stack));
         observers.add(PressureObserver::new(roots));
-        observers.add(ProcessIoObserver::new(roots));
+        observers.add(process_io(roots));
         observers.add(DevicesObserver::new(roots, stack));
         observers
     }

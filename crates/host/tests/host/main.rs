@@ -7,6 +7,7 @@ mod alone;
 mod captured_machines;
 mod captured_stacks;
 mod captured_usage;
+mod control_group;
 mod counters;
 mod file_layout;
 mod images;

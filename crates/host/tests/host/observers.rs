@@ -3,7 +3,7 @@
 use crate::alone::alone;
 use crate::tree::{Tree, device};
 use diskfacts_host::observe::{
-    DevicesObserver, Observer, PressureObserver, ProcessIoObserver, StealObserver,
+    DevicesObserver, Observer, PressureObserver, process_io, processors,
 };
 use diskfacts_host::{CpuScope, CpuTimes, Observers, Roots, stack_of, stack_of_subject};
 use diskfacts_record::{Evidence, Stack};
@@ -81,7 +81,7 @@ fn an_observer_can_be_started_again() {
 
 #[test]
 fn what_this_process_did_is_counted() {
-    let mut observer = ProcessIoObserver::new(&Roots::default());
+    let mut observer = process_io(&Roots::default());
     let mut file = tempfile::tempfile().expect("a file");
     let mut evidence = Evidence::default();
     observer.start();
@@ -111,6 +111,7 @@ fn all_observers_of_a_run_together_leave_nothing_unsaid() {
         [
             "residency",
             "io_limits",
+            "control_group",
             "write_back",
             "cpu_steal",
             "journal",
@@ -144,8 +145,8 @@ fn a_machine_that_shows_nothing_gives_reasons_and_no_figures() {
     let mut evidence = Evidence::default();
     let mut list: Vec<Box<dyn Observer>> = vec![
         Box::new(PressureObserver::new(&roots)),
-        Box::new(ProcessIoObserver::new(&roots)),
-        Box::new(StealObserver::new(&roots)),
+        Box::new(process_io(&roots)),
+        Box::new(processors(&roots)),
     ];
     for observer in &mut list {
         observer.start();
@@ -212,12 +213,18 @@ fn pressure_and_stolen_time_are_differences_in_nanoseconds() {
         tree.put("proc/pressure/io", &pressure(io.0, io.1));
         tree.put("proc/pressure/memory", &pressure(memory, 0));
         tree.put("proc/pressure/cpu", &pressure(cpu, 0));
-        tree.put("proc/stat", &format!("cpu  1 2 3 4 5 6 7 {steal} 0 0\n"));
+        tree.put(
+            "proc/stat",
+            &format!(
+                "cpu  1 2 3 4 5 {0} {0} {steal} 0 0\nsoftirq 9 0 2 4 1 {0}00 0 402 9 0 7\n",
+                steal - 6
+            ),
+        );
     };
     put((100, 50), 10, 20, 7);
     let mut observers = Observers::default();
     observers.add(PressureObserver::new(&roots));
-    observers.add(StealObserver::new(&roots));
+    observers.add(processors(&roots));
     observers.start();
     put((350, 60), 11, 22, 9);
     let mut evidence = Evidence::default();
@@ -228,6 +235,10 @@ fn pressure_and_stolen_time_are_differences_in_nanoseconds() {
     assert_eq!(pressure.memory_some_ns, 1_000);
     assert_eq!(pressure.cpu_some_ns, 2_000);
     assert_eq!(evidence.cpu_steal_ns, Some(20_000_000));
+    let processors = evidence.processors.expect("processors");
+    assert_eq!(processors.interrupt_ns, 40_000_000);
+    assert_eq!(processors.soft_interrupt_ns, Some(20_000_000));
+    assert_eq!(processors.block_soft_interrupts, Some(200));
 }
 
 #[test]

@@ -1,0 +1,86 @@
+//! What the processors of the machine did, and processor time that the hypervisor
+//! gave to others.
+
+use super::Observer;
+use super::file::FileObserver;
+use super::window::Window;
+use crate::parse::ParseError;
+use crate::parse::stat::{SystemCpu, parse_stat_block_softirqs, parse_stat_cpu};
+use crate::roots::Roots;
+use diskfacts_record::Evidence;
+use diskfacts_record::evidence::Processors;
+
+/// Bytes of `/proc/stat` that are read: its lines of processors and interrupts come
+/// before that of soft interrupts, and are some 70 KiB on a server with 256
+/// processors. What lies beyond is not seen.
+const CAPACITY: usize = 256 << 10;
+
+/// Observes the times of all processors together in `/proc/stat`, good to a tick (a
+/// hundredth of a second per processor), and its count of soft interrupts. The file
+/// is opened here; whether that worked is said by [`Observer::stop`].
+pub fn processors(roots: &Roots) -> impl Observer + use<> {
+    FileObserver {
+        name: "cpu_steal",
+        window: Window::open_long(&roots.proc.join("stat"), CAPACITY),
+        parse: Reading::parse,
+        put: |before, after, evidence: &mut Evidence| {
+            evidence.processors = Some(difference(before, after));
+            evidence.cpu_steal_ns = Some(steal(&before.cpu, &after.cpu)?);
+            Ok(())
+        },
+        hint: "",
+    }
+}
+
+/// What of the file is used.
+struct Reading {
+    cpu: SystemCpu,
+    block_softirqs: Option<u64>,
+}
+
+impl Reading {
+    fn parse(bytes: &[u8]) -> Result<Self, ParseError> {
+        Ok(Self {
+            cpu: parse_stat_cpu(bytes)?,
+            block_softirqs: parse_stat_block_softirqs(bytes)?,
+        })
+    }
+}
+
+fn nanoseconds(before: u64, after: u64) -> u64 {
+    after
+        .saturating_sub(before)
+        .saturating_mul(1_000_000_000 / ticks_per_second())
+}
+
+fn difference(before: &Reading, after: &Reading) -> Processors {
+    let since = |of: fn(&SystemCpu) -> u64| nanoseconds(of(&before.cpu), of(&after.cpu));
+    let softirqs = before.block_softirqs.zip(after.block_softirqs);
+    Processors {
+        user_ns: since(|cpu| cpu.user_ticks),
+        system_ns: since(|cpu| cpu.system_ticks),
+        interrupt_ns: since(|cpu| cpu.interrupt_ticks),
+        idle_ns: since(|cpu| cpu.idle_ticks.saturating_add(cpu.iowait_ticks)),
+        soft_interrupt_ns: Some(since(|cpu| cpu.soft_interrupt_ticks)),
+        // Each processor counts in 32 bits, and their sum is printed (kernel,
+        // kstat_softirqs_cpu in fs/proc/stat.c): it may fall.
+        block_soft_interrupts: softirqs.and_then(|(before, after)| after.checked_sub(before)),
+    }
+}
+
+fn steal(before: &SystemCpu, after: &SystemCpu) -> Result<u64, String> {
+    match (before.steal_ticks, after.steal_ticks) {
+        (Some(before), Some(after)) => Ok(nanoseconds(before, after)),
+        _ => Err("this kernel's /proc/stat has no column for it".to_owned()),
+    }
+}
+
+#[cfg(unix)]
+fn ticks_per_second() -> u64 {
+    rustix::param::clock_ticks_per_second().clamp(1, 1_000_000_000)
+}
+
+#[cfg(not(unix))]
+fn ticks_per_second() -> u64 {
+    100
+}
