@@ -20,6 +20,7 @@ mod folders;
 mod import_command;
 mod iostat_captured;
 mod iostat_command;
+mod iostat_live;
 mod json;
 mod layers;
 mod limits;
