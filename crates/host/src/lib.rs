@@ -31,6 +31,7 @@ pub mod signature;
 mod space;
 pub mod stack;
 mod sysfs;
+pub mod trace;
 pub mod usage;
 
 pub use cpu::{CpuScope, CpuTimes};

@@ -11,6 +11,7 @@
 //! * [`check`]: whether a workload makes sense at all, and on a given target.
 //! * [`mod@file`]: the TOML form of a plan, read and printed.
 //! * [`files`]: operations on the files of a folder.
+//! * [`kernel`]: settings of the kernel that a stage may ask for.
 //! * [`write_mode`]: the ways to write a file, by their usual names.
 //! * [`dd`]: what `diskfacts dd` is asked to do, in the words of GNU dd.
 //! * [`builtin`]: the plans that come with diskfacts.
@@ -21,6 +22,7 @@ pub mod check;
 pub mod dd;
 pub mod file;
 pub mod files;
+pub mod kernel;
 pub mod pattern;
 pub mod plan;
 pub mod precondition;

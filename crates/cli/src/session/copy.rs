@@ -50,6 +50,7 @@ pub(crate) fn copy(request: &CopyRequest<'_>, signals: &Signals) -> Result<Ended
             about: String::new(),
             workload: workload.clone(),
             settings: BTreeMap::new(),
+            kernel: BTreeMap::new(),
             full: None,
         }],
     };

@@ -5,6 +5,7 @@ mod around;
 mod cache_proof;
 mod copy;
 mod fit;
+mod kernel;
 mod leftovers;
 #[cfg(test)]
 mod planted;
@@ -83,6 +84,7 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
             drawn(started)
         }
     });
+    kernel::check(&request.plan)?;
     let asked = cache_proof::applied(&request.plan, request.cache_proof)?;
     let wanted = wanted(request, seed)?;
     let (mut measured, mut stack) = target::open(&wanted)?;

@@ -15,10 +15,12 @@ pub mod mountinfo;
 pub mod os_release;
 pub mod pressure;
 pub mod process_io;
+pub mod process_stat;
 pub mod process_status;
 pub mod stat;
 pub mod swaps;
 pub mod sysfs_value;
+pub mod trace;
 pub mod uptime;
 pub mod vmstat;
 

@@ -18,4 +18,6 @@ mod made_by_tools;
 mod observers;
 mod page_cache;
 mod parsers;
+mod trace_events;
+mod trace_pages;
 mod tree;

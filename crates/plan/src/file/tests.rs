@@ -3,6 +3,7 @@ use crate::files::Files;
 use crate::precondition::Precondition;
 use crate::{IoContext, SyncMode};
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 fn error_of(text: &str) -> String {
     parse(text).expect_err(text).to_string()
@@ -232,6 +233,29 @@ fn any_plain_workload() -> impl Strategy<Value = Workload> {
         )
 }
 
+/// Some settings of the kernel, each with a value that it takes.
+fn any_kernel() -> impl Strategy<Value = BTreeMap<String, String>> {
+    let names = prop_oneof![
+        prop::sample::select(crate::kernel::names().collect::<Vec<_>>()).prop_map(str::to_owned),
+        "iosched/[a-z_]{1,9}",
+    ];
+    let values = prop_oneof![
+        (-1_i64..=i64::from(u32::MAX) + 1).prop_map(|number| number.to_string()),
+        (0_i64..=110).prop_map(|number| number.to_string()),
+        "[a-z0-9-]{1,5}",
+        prop::sample::select(vec!["write through", "slab", "true", "0x7", "007", "64MiB"])
+            .prop_map(str::to_owned),
+    ];
+    prop::collection::vec((names, values), 0..9).prop_map(|asked| {
+        let written = asked.into_iter();
+        let written = written.filter_map(|(name, asked)| {
+            let value = crate::kernel::value(&name, &asked).ok()?;
+            Some((name, value))
+        });
+        written.collect()
+    })
+}
+
 #[test]
 fn a_pool_and_what_runs_beside_are_read_and_their_mistakes_have_a_line() {
     let text = format!(
@@ -310,6 +334,7 @@ proptest! {
             0..3,
         ),
         settings in prop::collection::btree_map("(?s).{0,8}", "\\PC*", 0..3),
+        kernel in any_kernel(),
         bytes in prop::option::of(0_u64..1 << 60),
         operations in prop::option::of(0_u64..1 << 60),
         percent in prop::option::of(0_u32..=100),
@@ -330,6 +355,7 @@ proptest! {
                 about: about.clone(),
                 workload,
                 settings: settings.clone(),
+                kernel: kernel.clone(),
                 full,
             })
             .collect();
@@ -344,6 +370,7 @@ proptest! {
                     about: about.clone(),
                     workload,
                     settings: settings.clone(),
+                    kernel: kernel.clone(),
                     full: None,
                 };
                 Precondition { stage, rounds, steady, rounds_max }
