@@ -3,8 +3,12 @@
 //! Counters are differences over exactly the trial's window. A field that could
 //! not be observed is `None`, and [`Unseen`] says which and why.
 
+mod block_layer;
 mod system;
 
+pub use block_layer::{
+    BlockLayer, Bucket, DeviceRequests, OperationRequests, QueuedFrom, RequestKind, Seeks,
+};
 pub use system::{ControlGroup, GroupMemory, IoLimit, Journal, LimitOf, Processors, WriteBack};
 
 use serde::{Deserialize, Serialize};
@@ -60,6 +64,9 @@ pub struct Evidence {
     /// What the journal of the filesystem did.
     #[serde(default)]
     pub journal: Option<Journal>,
+    /// What the block layer did with requests, where its trace events were followed.
+    #[serde(default)]
+    pub block_layer: Option<BlockLayer>,
     /// How far the clock can be trusted.
     pub clock: ClockEvidence,
     /// Errors by kind.

@@ -7,6 +7,7 @@
 //! says what was not seen, and why.
 
 mod beside;
+pub mod block_layer;
 mod control_group;
 mod devices;
 mod file;
@@ -21,6 +22,8 @@ mod window;
 mod write_back;
 
 pub use beside::BesideObserver;
+#[cfg(target_os = "linux")]
+pub use block_layer::BlockLayerObserver;
 pub use control_group::ControlGroupObserver;
 pub use devices::DevicesObserver;
 pub use io_limits::IoLimitsObserver;
@@ -34,6 +37,9 @@ pub use write_back::write_back;
 use crate::roots::Roots;
 use diskfacts_record::{Evidence, Stack};
 use std::fs::File;
+
+/// Name of the observer of the block layer's trace events.
+pub const BLOCK_LAYER: &str = "block_layer";
 
 /// Something that looks at the system while a trial runs.
 pub trait Observer: Send {

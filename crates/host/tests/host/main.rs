@@ -3,7 +3,9 @@
 #![cfg(target_os = "linux")]
 
 mod activity;
+mod aligned;
 mod alone;
+mod block_layer;
 mod captured_machines;
 mod captured_stacks;
 mod captured_usage;

@@ -49,7 +49,7 @@ fn the_description_of_an_event_says_where_its_fields_lie() {
     event[3..7].copy_from_slice(b"ab\0c");
     let command = issue.required("cmd").expect("a field");
     assert_eq!(command.text(&event), Some(&b"ab"[..]));
-    event[60..].copy_from_slice(&(40_u32 << 16 | 30).to_ne_bytes());
+    event[60..].copy_from_slice(&((40_u32 << 16) + 30).to_ne_bytes());
     assert_eq!(command.text(&event), None, "beyond the end");
     assert_eq!(
         sector.unsigned(&event[..20]),
@@ -294,7 +294,7 @@ fn a_gap_is_told_before_the_event_behind_it_and_pages_that_are_damaged_are_count
     second[8..16].copy_from_slice(&(length | 3 << 30).to_ne_bytes());
     second.extend(17_u64.to_ne_bytes());
     let (mut third, _) = write(3000, &one);
-    third[8..16].copy_from_slice(&(4000_u64 | 1 << 31).to_ne_bytes());
+    third[8..16].copy_from_slice(&(4000_u64 + (1 << 31)).to_ne_bytes());
     let (mut fourth, _) = write(4000, &one);
     let length = (fourth.len() - 16) as u64;
     fourth[8..16].copy_from_slice(&(length | 1 << 31).to_ne_bytes());
