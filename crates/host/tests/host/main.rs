@@ -13,6 +13,7 @@ mod control_group;
 mod counters;
 mod file_layout;
 mod images;
+mod known_latency;
 mod limits;
 mod live_stacks;
 mod live_usage;
