@@ -10,14 +10,13 @@ mod beside;
 pub mod block_layer;
 mod control_group;
 mod devices;
-mod file;
 mod groups;
 mod io_limits;
 mod journal;
 mod pressure;
 mod process_io;
-mod processors;
 mod residency;
+mod steal;
 mod window;
 mod write_back;
 
@@ -29,10 +28,10 @@ pub use devices::DevicesObserver;
 pub use io_limits::IoLimitsObserver;
 pub use journal::JournalObserver;
 pub use pressure::PressureObserver;
-pub use process_io::process_io;
-pub use processors::processors;
+pub use process_io::ProcessIoObserver;
 pub use residency::ResidencyObserver;
-pub use write_back::write_back;
+pub use steal::StealObserver;
+pub use write_back::WriteBackObserver;
 
 use crate::roots::Roots;
 use diskfacts_record::{Evidence, Stack};
@@ -77,11 +76,11 @@ impl Observers {
         let mut observers = Self::default();
         observers.add(IoLimitsObserver::new(roots, stack));
         observers.add(ControlGroupObserver::new(roots));
-        observers.add(write_back(roots));
-        observers.add(processors(roots));
+        observers.add(WriteBackObserver::new(roots));
+        observers.add(StealObserver::new(roots));
         observers.add(JournalObserver::new(roots, stack));
         observers.add(PressureObserver::new(roots));
-        observers.add(process_io(roots));
+        observers.add(ProcessIoObserver::new(roots));
         observers.add(DevicesObserver::new(roots, stack));
         observers
     }

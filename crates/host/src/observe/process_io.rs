@@ -1,25 +1,48 @@
 //! What the kernel charged to this process.
 
 use super::Observer;
-use super::file::FileObserver;
 use super::window::Window;
 use crate::parse::process_io::parse_process_io;
 use crate::roots::Roots;
-use diskfacts_record::Evidence;
 use diskfacts_record::evidence::ProcessIo;
+use diskfacts_record::{Evidence, Unseen};
 
-/// Observes `/proc/self/io`. It is opened here; whether that worked is said by
-/// [`Observer::stop`].
-pub fn process_io(roots: &Roots) -> impl Observer + use<> {
-    FileObserver {
-        name: "process_io",
-        window: Window::open(&roots.proc.join("self/io")),
-        parse: parse_process_io,
-        put: |before, after, evidence: &mut Evidence| {
-            evidence.process_io = Some(difference(before, after));
-            Ok(())
-        },
-        hint: "",
+/// Observes `/proc/self/io`.
+pub struct ProcessIoObserver {
+    window: Window,
+}
+
+impl ProcessIoObserver {
+    /// Opens the file; whether that worked is said by [`Observer::stop`].
+    pub fn new(roots: &Roots) -> Self {
+        Self {
+            window: Window::open(&roots.proc.join("self/io")),
+        }
+    }
+}
+
+impl Observer for ProcessIoObserver {
+    fn name(&self) -> &'static str {
+        "process_io"
+    }
+
+    fn start(&mut self) {
+        self.window.start();
+    }
+
+    fn halt(&mut self) {
+        self.window.halt();
+    }
+
+    fn stop(&mut self, evidence: &mut Evidence) {
+        self.halt();
+        match self.window.parse(parse_process_io) {
+            Ok((before, after)) => evidence.process_io = Some(difference(&before, &after)),
+            Err(why) => evidence.unseen.push(Unseen {
+                what: self.name().to_owned(),
+                why,
+            }),
+        }
     }
 }
 

@@ -1,26 +1,49 @@
 //! Dirty pages of the whole machine.
 
 use super::Observer;
-use super::file::FileObserver;
 use super::window::Window;
 use crate::parse::vmstat::{DirtyPageCounts, parse_vmstat};
 use crate::roots::Roots;
-use diskfacts_record::Evidence;
 use diskfacts_record::evidence::WriteBack;
+use diskfacts_record::{Evidence, Unseen};
 
 /// Observes `/proc/vmstat`. Its counters are kept for each processor and added up
-/// when they pass a threshold, so they are some hundred pages off. The file is
-/// opened here; whether that worked is said by [`Observer::stop`].
-pub fn write_back(roots: &Roots) -> impl Observer + use<> {
-    FileObserver {
-        name: "write_back",
-        window: Window::open(&roots.proc.join("vmstat")),
-        parse: parse_vmstat,
-        put: |before, after, evidence: &mut Evidence| {
-            evidence.write_back = Some(difference(before, after));
-            Ok(())
-        },
-        hint: " (the thresholds are in it since Linux 2.6.37)",
+/// when they pass a threshold, so they are some hundred pages off.
+pub struct WriteBackObserver {
+    window: Window,
+}
+
+impl WriteBackObserver {
+    /// Opens the file; whether that worked is said by [`Observer::stop`].
+    pub fn new(roots: &Roots) -> Self {
+        Self {
+            window: Window::open(&roots.proc.join("vmstat")),
+        }
+    }
+}
+
+impl Observer for WriteBackObserver {
+    fn name(&self) -> &'static str {
+        "write_back"
+    }
+
+    fn start(&mut self) {
+        self.window.start();
+    }
+
+    fn halt(&mut self) {
+        self.window.halt();
+    }
+
+    fn stop(&mut self, evidence: &mut Evidence) {
+        self.halt();
+        match self.window.parse(parse_vmstat) {
+            Ok((before, after)) => evidence.write_back = Some(difference(&before, &after)),
+            Err(why) => evidence.unseen.push(Unseen {
+                what: self.name().to_owned(),
+                why: format!("{why} (the thresholds are in it since Linux 2.6.37)"),
+            }),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::alone::alone;
 use crate::tree::Tree;
-use diskfacts_host::observe::{IoLimitsObserver, JournalObserver, Observer, write_back};
+use diskfacts_host::observe::{IoLimitsObserver, JournalObserver, Observer, WriteBackObserver};
 use diskfacts_host::{Roots, stack_of};
 use diskfacts_record::evidence::{IoLimit, Journal, LimitOf};
 use diskfacts_record::{BlockDevice, DeviceKind, Evidence, Filesystem, Stack};
@@ -81,7 +81,7 @@ fn without_control_groups_it_says_that_limits_could_not_be_read() {
 fn dirty_pages_are_counted_over_the_window_and_limits_are_bytes() {
     let tree = Tree::unpack("limits-v2");
     let path = tree.roots().proc.join("vmstat");
-    let mut observer = write_back(&tree.roots());
+    let mut observer = WriteBackObserver::new(&tree.roots());
     observer.start();
     let text = fs::read_to_string(&path).expect("the file");
     let text = text

@@ -3,7 +3,7 @@
 use crate::alone::alone;
 use crate::tree::{Tree, device};
 use diskfacts_host::observe::{
-    DevicesObserver, Observer, PressureObserver, process_io, processors,
+    DevicesObserver, Observer, PressureObserver, ProcessIoObserver, StealObserver,
 };
 use diskfacts_host::{CpuScope, CpuTimes, Observers, Roots, stack_of, stack_of_subject};
 use diskfacts_record::{Evidence, Stack};
@@ -81,7 +81,7 @@ fn an_observer_can_be_started_again() {
 
 #[test]
 fn what_this_process_did_is_counted() {
-    let mut observer = process_io(&Roots::default());
+    let mut observer = ProcessIoObserver::new(&Roots::default());
     let mut file = tempfile::tempfile().expect("a file");
     let mut evidence = Evidence::default();
     observer.start();
@@ -145,8 +145,8 @@ fn a_machine_that_shows_nothing_gives_reasons_and_no_figures() {
     let mut evidence = Evidence::default();
     let mut list: Vec<Box<dyn Observer>> = vec![
         Box::new(PressureObserver::new(&roots)),
-        Box::new(process_io(&roots)),
-        Box::new(processors(&roots)),
+        Box::new(ProcessIoObserver::new(&roots)),
+        Box::new(StealObserver::new(&roots)),
     ];
     for observer in &mut list {
         observer.start();
@@ -224,7 +224,7 @@ fn pressure_and_stolen_time_are_differences_in_nanoseconds() {
     put((100, 50), 10, 20, 7);
     let mut observers = Observers::default();
     observers.add(PressureObserver::new(&roots));
-    observers.add(processors(&roots));
+    observers.add(StealObserver::new(&roots));
     observers.start();
     put((350, 60), 11, 22, 9);
     let mut evidence = Evidence::default();

@@ -2,13 +2,12 @@
 //! gave to others.
 
 use super::Observer;
-use super::file::FileObserver;
 use super::window::Window;
 use crate::parse::ParseError;
 use crate::parse::stat::{SystemCpu, parse_stat_block_softirqs, parse_stat_cpu};
 use crate::roots::Roots;
-use diskfacts_record::Evidence;
 use diskfacts_record::evidence::Processors;
+use diskfacts_record::{Evidence, Unseen};
 
 /// Bytes of `/proc/stat` that are read: its lines of processors and interrupts come
 /// before that of soft interrupts, and are some 70 KiB on a server with 256
@@ -16,20 +15,24 @@ use diskfacts_record::evidence::Processors;
 const CAPACITY: usize = 256 << 10;
 
 /// Observes the times of all processors together in `/proc/stat`, good to a tick (a
-/// hundredth of a second per processor), and its count of soft interrupts. The file
-/// is opened here; whether that worked is said by [`Observer::stop`].
-pub fn processors(roots: &Roots) -> impl Observer + use<> {
-    FileObserver {
-        name: "cpu_steal",
-        window: Window::open_long(&roots.proc.join("stat"), CAPACITY),
-        parse: Reading::parse,
-        put: |before, after, evidence: &mut Evidence| {
-            evidence.processors = Some(difference(before, after));
-            evidence.cpu_steal_ns = Some(steal(&before.cpu, &after.cpu)?);
-            Ok(())
-        },
-        hint: "",
+/// hundredth of a second per processor), and its count of soft interrupts.
+pub struct StealObserver {
+    window: Window,
+}
+
+impl StealObserver {
+    /// Opens the file; whether that worked is said by [`Observer::stop`].
+    pub fn new(roots: &Roots) -> Self {
+        Self {
+            window: Window::open_long(&roots.proc.join("stat"), CAPACITY),
+        }
     }
+}
+
+fn nanoseconds(before: u64, after: u64) -> u64 {
+    after
+        .saturating_sub(before)
+        .saturating_mul(1_000_000_000 / ticks_per_second())
 }
 
 /// What of the file is used.
@@ -47,13 +50,7 @@ impl Reading {
     }
 }
 
-fn nanoseconds(before: u64, after: u64) -> u64 {
-    after
-        .saturating_sub(before)
-        .saturating_mul(1_000_000_000 / ticks_per_second())
-}
-
-fn difference(before: &Reading, after: &Reading) -> Processors {
+fn processors(before: &Reading, after: &Reading) -> Processors {
     let since = |of: fn(&SystemCpu) -> u64| nanoseconds(of(&before.cpu), of(&after.cpu));
     let softirqs = before.block_softirqs.zip(after.block_softirqs);
     Processors {
@@ -72,6 +69,35 @@ fn steal(before: &SystemCpu, after: &SystemCpu) -> Result<u64, String> {
     match (before.steal_ticks, after.steal_ticks) {
         (Some(before), Some(after)) => Ok(nanoseconds(before, after)),
         _ => Err("this kernel's /proc/stat has no column for it".to_owned()),
+    }
+}
+
+impl Observer for StealObserver {
+    fn name(&self) -> &'static str {
+        "cpu_steal"
+    }
+
+    fn start(&mut self) {
+        self.window.start();
+    }
+
+    fn halt(&mut self) {
+        self.window.halt();
+    }
+
+    fn stop(&mut self, evidence: &mut Evidence) {
+        self.halt();
+        let seen = self.window.parse(Reading::parse);
+        if let Ok((before, after)) = &seen {
+            evidence.processors = Some(processors(before, after));
+        }
+        match seen.and_then(|(before, after)| steal(&before.cpu, &after.cpu)) {
+            Ok(ns) => evidence.cpu_steal_ns = Some(ns),
+            Err(why) => evidence.unseen.push(Unseen {
+                what: self.name().to_owned(),
+                why,
+            }),
+        }
     }
 }
 
