@@ -11,6 +11,7 @@ pub(crate) mod plans;
 pub(crate) mod runs;
 pub(crate) mod show;
 pub(crate) mod sim;
+pub(crate) mod watch;
 
 use crate::args::Style;
 use crate::exit::{Failure, say};

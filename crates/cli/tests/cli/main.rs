@@ -39,5 +39,6 @@ mod terminal;
 mod text;
 mod throttled;
 mod uses;
+mod watch;
 mod write_matrix;
 mod wrong_calls;
