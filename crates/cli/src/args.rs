@@ -4,10 +4,12 @@
 mod iostat;
 mod restore;
 mod tune;
+mod watch;
 
 pub(crate) use iostat::{IostatArgs, IostatStyle};
 pub(crate) use restore::RestoreArgs;
 pub(crate) use tune::TuneArgs;
+pub(crate) use watch::WatchArgs;
 
 use clap::builder::RangedU64ValueParser;
 use clap::error::ErrorKind;
@@ -68,6 +70,8 @@ pub(crate) enum Command {
     Dd(DdArgs),
     /// Show what the machine's devices do now, in iostat's columns
     Iostat(IostatArgs),
+    /// Show what becomes of each I/O request, as it happens
+    Watch(WatchArgs),
     /// List the stored runs, latest first
     Runs(RunsArgs),
     /// Show a stored run again

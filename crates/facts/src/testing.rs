@@ -111,6 +111,9 @@ pub(crate) fn evidence(workload: &Workload, operations: u64, stack: &Stack) -> E
             span_bytes: span,
             cached_bytes,
             dirty_bytes: Some(0),
+            writing_bytes: None,
+            evicted_bytes: None,
+            recently_evicted_bytes: None,
             method: ResidencyMethod::Cachestat,
         })
     };

@@ -24,9 +24,10 @@ const fn counter(name: &'static str) -> Observer {
 }
 
 /// All observers, in the order in which their windows open.
-pub const OBSERVERS: [Observer; 9] = [
+pub const OBSERVERS: [Observer; 10] = [
     counter("residency"),
     counter("io_limits"),
+    counter("control_group"),
     counter("write_back"),
     counter("cpu_steal"),
     counter("journal"),

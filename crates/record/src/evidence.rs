@@ -16,7 +16,7 @@ pub use read_ahead::{
     ReadAheadShare, WindowSize,
 };
 pub use setting::SettingInForce;
-pub use system::{IoLimit, Journal, LimitOf, Processors, WriteBack};
+pub use system::{ControlGroup, GroupMemory, IoLimit, Journal, LimitOf, Processors, WriteBack};
 
 use diskfacts_plan::IoPriority;
 use serde::{Deserialize, Serialize};
@@ -65,6 +65,10 @@ pub struct Evidence {
     /// stack, as they were when the window opened; empty when there are none.
     #[serde(default)]
     pub io_limits: Option<Vec<IoLimit>>,
+    /// The control group of this process, where it is in one that counts or limits
+    /// something; absent in the root of the groups, which is the machine itself.
+    #[serde(default)]
+    pub control_group: Option<ControlGroup>,
     /// What the journal of the filesystem did.
     #[serde(default)]
     pub journal: Option<Journal>,
@@ -405,6 +409,20 @@ pub struct Residency {
     pub cached_bytes: u64,
     /// Of the cached, bytes not yet written back; only `cachestat` tells.
     pub dirty_bytes: Option<u64>,
+    /// Of these dirty ones, bytes on their way to the device at that moment; only
+    /// `cachestat` tells.
+    #[serde(default)]
+    pub writing_bytes: Option<u64>,
+    /// Bytes of the span that were in the page cache before, were taken out of it
+    /// because memory was short, and have not been read in again; only `cachestat`
+    /// tells. What was dropped on demand (`posix_fadvise`, `drop_caches`) is not
+    /// counted, and the kernel forgets old ones.
+    #[serde(default)]
+    pub evicted_bytes: Option<u64>,
+    /// Of the evicted, bytes that were taken out so recently that they would still
+    /// be there if the memory in use were of that size; only `cachestat` tells.
+    #[serde(default)]
+    pub recently_evicted_bytes: Option<u64>,
     /// How it was found out.
     pub method: ResidencyMethod,
 }

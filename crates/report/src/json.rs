@@ -8,6 +8,7 @@ mod imported;
 mod read;
 mod reproduction;
 mod runs;
+mod watch;
 
 pub use advise::advice;
 pub use compare::comparison;
@@ -15,6 +16,7 @@ pub use imported::imports;
 pub use read::{RunError, read_run};
 pub use reproduction::reproduction;
 pub use runs::runs;
+pub use watch::{watch_part, watch_total};
 
 use diskfacts_disk::profile::{Drive, Filled, Profile};
 use diskfacts_disk::reproduce::seed_of;

@@ -40,6 +40,7 @@ mod streams;
 
 mod unseen;
 mod verdicts;
+mod watch;
 mod words;
 mod wrap;
 
@@ -56,5 +57,6 @@ pub use reproduction::{missed, reproduction};
 pub use run::{Closing, run};
 pub use runs::{RunRow, runs};
 pub use sim::{filled, profiles};
+pub use watch::{watch_opening, watch_part, watch_total};
 pub(crate) use words::list;
 pub use words::workload;

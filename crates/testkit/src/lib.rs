@@ -8,7 +8,7 @@
 //! * [`Program`]: runs the `diskfacts` binary apart from the user's own store
 //!   and settings, and shows everything it said when it did not do as expected.
 //! * [`Scratch`], [`LoopDevice`], [`MountedFilesystem`], [`Tmpfs`],
-//!   [`ThrottleGroup`]: real storage to measure, over files that the test made
+//!   [`ThrottleGroup`], [`DelayedDisk`]: real storage to measure, over files that the test made
 //!   itself. Each is taken down when it is dropped, in a panic too; what a
 //!   killed test process left behind is taken down by the next one.
 //! * [`unpack_tree`]: what the kernel of another machine showed, as a folder.
@@ -22,6 +22,8 @@
 //! }
 //! ```
 
+#[cfg(target_os = "linux")]
+mod delayed_disk;
 #[cfg(target_os = "linux")]
 mod filesystem;
 #[cfg(target_os = "linux")]
@@ -40,6 +42,8 @@ mod tool;
 #[cfg(target_os = "linux")]
 mod tree;
 
+#[cfg(target_os = "linux")]
+pub use delayed_disk::{DelayedDisk, Served, ServedKind};
 #[cfg(target_os = "linux")]
 pub use filesystem::{FilesystemKind, MountedFilesystem, Tmpfs};
 #[cfg(target_os = "linux")]

@@ -3,6 +3,7 @@
 use crate::{Missing, Scratch, require_root, tool};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// How a loop device is set up. The default is what `losetup FILE` gives.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,7 +25,8 @@ pub struct LoopOptions {
 pub struct LoopDevice {
     path: PathBuf,
     backing_file: PathBuf,
-    scratch: Scratch,
+    /// Shared with what its file may lie in.
+    scratch: Arc<Scratch>,
 }
 
 impl LoopDevice {
@@ -61,6 +63,15 @@ impl LoopDevice {
                     "free some space, or set TMPDIR to a folder that has it",
                 )
             })?;
+        Self::over(Arc::new(scratch), backing_file, options)
+    }
+
+    /// A device over a file that is there already.
+    pub(crate) fn over(
+        scratch: Arc<Scratch>,
+        backing_file: PathBuf,
+        options: LoopOptions,
+    ) -> Result<Self, Missing> {
         let mut arguments = vec!["--find".to_owned(), "--show".to_owned()];
         if let Some(bytes) = options.sector_size {
             arguments.push(format!("--sector-size={bytes}"));

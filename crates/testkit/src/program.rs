@@ -302,6 +302,11 @@ impl Running {
         );
     }
 
+    /// What it has said on standard output until now.
+    pub fn stdout_so_far(&self) -> String {
+        self.stdout.text()
+    }
+
     /// What Ctrl-C does.
     #[cfg(unix)]
     pub fn interrupt(&self) {

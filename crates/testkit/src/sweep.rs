@@ -52,6 +52,9 @@ fn take_down(folder: &Path) -> Vec<String> {
     {
         note(throttle::remove(Path::new(group)).map_err(|e| format!("{group}: {e}")));
     }
+    // Looked for before a filesystem that such a device's file lies in is
+    // unmounted: then the kernel shows the file without where it was.
+    let devices = loop_devices_over(folder);
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     // Later mounts may lie on earlier ones.
     for mount in mount_points(&mounts)
@@ -62,7 +65,7 @@ fn take_down(folder: &Path) -> Vec<String> {
         let unmounted = tool::run("umount", "mount", [Path::new("--lazy"), &mount]);
         note(unmounted.map(drop).map_err(|e| e.to_string()));
     }
-    for device in loop_devices_over(folder) {
+    for device in devices {
         let detached = tool::run("losetup", "mount", [Path::new("--detach"), &device]);
         note(detached.map(drop).map_err(|e| e.to_string()));
     }
@@ -96,7 +99,10 @@ fn loop_devices_over(folder: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{FilesystemKind, LoopOptions, MountedFilesystem, Scratch, Throttle, ThrottleGroup};
+    use crate::{
+        DelayedDisk, FilesystemKind, LoopOptions, MountedFilesystem, Scratch, Throttle,
+        ThrottleGroup,
+    };
     use crate::{LoopDevice, or_skip};
     use std::mem::forget;
 
@@ -138,18 +144,45 @@ mod tests {
         let mounted = or_skip!(MountedFilesystem::on(device, FilesystemKind::Ext4, ""));
         assert!(group_folder.is_dir() && mounted.path().join("lost+found").exists());
 
-        // As after SIGKILL: nothing is dropped, and nobody holds the lock.
-        fs::remove_file(folder.join(LOCK)).expect("the lock");
-        File::create(folder.join(LOCK)).expect("a lock that nobody holds");
+        nobody_holds(&folder);
         forget(group);
         forget(mounted);
 
         sweep(parent.path());
-        assert!(!folder.exists());
         assert!(!group_folder.exists());
+        nothing_is_left_of(&folder, &name);
+    }
+
+    #[test]
+    fn a_disk_of_known_delay_is_taken_down_too() {
+        let parent = tempfile::tempdir().expect("a temporary folder");
+        let scratch = Scratch::inside(parent.path()).expect("a scratch folder");
+        let folder = scratch.path().to_owned();
+        let delay = std::time::Duration::from_millis(1);
+        let disk = or_skip!(DelayedDisk::in_scratch(scratch, 1 << 20, delay));
+        let name = disk.device().name().to_owned();
+        nobody_holds(&folder);
+        forget(disk);
+
+        sweep(parent.path());
+        nothing_is_left_of(&folder, &name);
+    }
+
+    /// As after SIGKILL, when besides nothing is dropped.
+    fn nobody_holds(folder: &Path) {
+        fs::remove_file(folder.join(LOCK)).expect("the lock");
+        File::create(folder.join(LOCK)).expect("a lock that nobody holds");
+    }
+
+    fn nothing_is_left_of(folder: &Path, device: &str) {
+        assert!(!folder.exists());
         let mounts = fs::read_to_string("/proc/self/mountinfo").expect("the mounts");
         assert!(!mounts.contains(&*folder.to_string_lossy()));
-        let backing = fs::read_to_string(format!("/sys/block/{name}/loop/backing_file"));
-        assert!(!backing.is_ok_and(|backing| Path::new(&backing).starts_with(&folder)));
+        // Its device may be another's already. Of a file whose filesystem was
+        // unmounted, the kernel shows the path from that filesystem's root.
+        let backing = fs::read_to_string(format!("/sys/block/{device}/loop/backing_file"));
+        let backing = PathBuf::from(backing.unwrap_or_default());
+        assert!(!backing.starts_with(folder), "{}", backing.display());
+        assert_ne!(backing, Path::new("/disk\n"));
     }
 }

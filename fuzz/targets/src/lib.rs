@@ -15,6 +15,7 @@ pub mod dd_operands;
 pub mod disk_profile;
 pub mod diskstats;
 pub mod file_locks;
+pub mod group_memory;
 pub mod histogram;
 pub mod import_document;
 pub mod io_limits;
@@ -89,6 +90,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "file_locks",
         run: file_locks::run,
+    },
+    Target {
+        name: "group_memory",
+        run: group_memory::run,
     },
     Target {
         name: "histogram",

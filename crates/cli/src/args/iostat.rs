@@ -71,7 +71,7 @@ pub(crate) enum IostatStyle {
     Json,
 }
 
-fn interval(text: &str) -> Result<u64, String> {
+pub(super) fn interval(text: &str) -> Result<u64, String> {
     match units::parse_duration(text) {
         Ok(0) => Err("0 leaves no time between two reports; 1s is usual".to_owned()),
         Ok(ns) => Ok(ns),

@@ -13,6 +13,7 @@ pub(crate) mod runs;
 pub(crate) mod show;
 pub(crate) mod sim;
 pub(crate) mod tune;
+pub(crate) mod watch;
 
 use crate::args::Style;
 use crate::exit::{Failure, say};

@@ -3,9 +3,7 @@
 
 use super::observing::Chosen;
 use diskfacts_engine::Prepare;
-use diskfacts_host::{
-    BesideObserver, Caches, CpuTimes, DirtyPages, Observers, Roots, drop_cache,
-};
+use diskfacts_host::{BesideObserver, Caches, CpuTimes, DirtyPages, Observers, Roots, drop_cache};
 use diskfacts_plan::{CacheMode, Workload};
 use diskfacts_record::{Evidence, Target, Unseen};
 use std::error::Error;

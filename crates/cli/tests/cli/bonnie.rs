@@ -248,6 +248,21 @@ fn a_memory_limit_keeps_most_of_the_file_out_of_memory_and_is_put_back() {
         .to_owned();
     assert!(group.contains("diskfacts-memory-"), "{group}");
     assert!(!Path::new(&group).exists(), "{group}");
+    // Its limit is evidence of the trial, and so is what it drove out.
+    let observed = &evidence["control_group"];
+    assert_eq!(observed["folder"], *group);
+    assert_eq!(observed["memory"]["limited_by"], *group);
+    assert_eq!(observed["memory"]["limit_bytes"], 64 * MIB);
+    let used = observed["memory"]["used_after_bytes"].as_u64();
+    assert!(used.is_some_and(|bytes| bytes <= 64 * MIB), "{used:?}");
+    let after = &evidence["residency_after"];
+    if after["method"] == "cachestat" {
+        let evicted = after["evicted_bytes"].as_u64().expect("a number");
+        assert!(
+            evicted > 0 && evicted + cached.unwrap_or(0) <= 256 * MIB,
+            "{after}"
+        );
+    }
 }
 
 /// 'And why are the rewrites tipped the other way?' asks the author of this table.

@@ -125,7 +125,7 @@ fn seeing(root: &Path, program: &Path) -> Result<Program, Missing> {
 }
 
 /// Until a process waits for a signal, by what the kernel says of it.
-fn until_it_waits(id: u32) -> Result<(), Missing> {
+pub(crate) fn until_it_waits(id: u32) -> Result<(), Missing> {
     for _ in 0..1_000_000 {
         let place = fs::read_to_string(format!("/proc/{id}/wchan")).unwrap_or_default();
         // pause(2) is ppoll(2) in the C library of some architectures.

@@ -73,6 +73,9 @@ pub(super) fn evidence(
             span_bytes: span.len(),
             cached_bytes: reading.resident.0,
             dirty_bytes: Some(reading.resident.1),
+            writing_bytes: None,
+            evicted_bytes: None,
+            recently_evicted_bytes: None,
             method: ResidencyMethod::Cachestat,
         })
     };
@@ -103,6 +106,7 @@ pub(super) fn evidence(
             system_ns: spent.system_ns,
             interrupt_ns: 0,
             idle_ns: all_ns.saturating_sub(spent.user_ns + spent.system_ns),
+            ..Processors::default()
         });
     }
     if let Some(processor) = plant.processor {

@@ -513,6 +513,9 @@ fn any_evidence() -> impl Strategy<Value = (Workload, Evidence, Stack)> {
                         span_bytes,
                         cached_bytes,
                         dirty_bytes: Some(dirty),
+                        writing_bytes: None,
+                        evicted_bytes: None,
+                        recently_evicted_bytes: None,
                         method: ResidencyMethod::Mincore,
                     });
                 seen.residency_before = seen.residency_after;

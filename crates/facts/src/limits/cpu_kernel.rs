@@ -67,13 +67,18 @@ fn of_thread(subject: &Subject<'_>, processor: &Processor) -> Candidate {
 
 /// All processors of the machine, when they were busy and mostly in the kernel.
 fn of_machine(subject: &Subject<'_>) -> Option<Candidate> {
-    let mut sum = Processors::default();
+    let mut sum = Processors {
+        soft_interrupt_ns: Some(0),
+        ..Processors::default()
+    };
     for trial in subject.trials() {
         let processors = trial.evidence.processors?;
         sum.user_ns += processors.user_ns;
         sum.system_ns += processors.system_ns;
         sum.interrupt_ns += processors.interrupt_ns;
         sum.idle_ns += processors.idle_ns;
+        let soft = sum.soft_interrupt_ns.zip(processors.soft_interrupt_ns);
+        sum.soft_interrupt_ns = soft.map(|(sum, more)| sum + more);
     }
     let kernel = (sum.system_ns + sum.interrupt_ns) as f64;
     let all = kernel + (sum.user_ns + sum.idle_ns) as f64;
@@ -87,13 +92,22 @@ fn of_machine(subject: &Subject<'_>) -> Option<Candidate> {
          interrupts ({}) among it, and {} to programs.",
         percent(idle),
         percent(kernel),
-        percent(sum.interrupt_ns as f64 / all),
+        interrupts(&sum, all),
         percent(sum.user_ns as f64 / all)
     )];
     let claim = "The limit is the kernel's work on the processors of this machine, most of it in \
                  threads of its own, not the device.";
     let standing = Standing::cause(kernel);
     Some(candidate(subject, standing, claim.into(), evidence, kernel))
+}
+
+/// Share of the interrupts, and of the soft ones where that is known.
+fn interrupts(sum: &Processors, all: f64) -> String {
+    let share = percent(sum.interrupt_ns as f64 / all);
+    let soft = sum.soft_interrupt_ns.filter(|ns| *ns > 0);
+    soft.map_or(share.clone(), |ns| {
+        format!("{share}, soft ones {}", percent(ns as f64 / all))
+    })
 }
 
 fn candidate(

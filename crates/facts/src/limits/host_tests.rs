@@ -120,6 +120,7 @@ fn threads_of_the_kernel_are_found_by_the_processors_of_the_machine() {
             system_ns: 1_500_000_000,
             interrupt_ns: 200_000_000,
             idle_ns: 0,
+            ..Processors::default()
         });
     });
     let found = first(&run, "random-read-qd32");

@@ -5,7 +5,7 @@ use super::{Context, names};
 use crate::words::{edit_plan, percent, stage_list};
 use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::{exact_size, show_size};
-use diskfacts_record::{Confidence, Finding, Severity};
+use diskfacts_record::{Confidence, Finding, Run, Severity};
 
 pub(super) const NAME: &str = "warm-not-cached";
 
@@ -48,7 +48,21 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
                 percent(fewest)
             ));
         }
+        let evicted = stage
+            .trials
+            .iter()
+            .filter_map(|t| t.evidence.residency_after?.evicted_bytes)
+            .max();
+        if let Some(evicted) = evicted.filter(|bytes| *bytes > 0) {
+            evidence.push(format!(
+                "{}: up to {} of its span had been taken out of the page cache because memory \
+                 was short, and were not read in again.",
+                stage.label(),
+                show_size(evicted)
+            ));
+        }
     }
+    evidence.extend(limited(context.run));
     if stages.is_empty() {
         return Vec::new();
     }
@@ -78,10 +92,31 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     }]
 }
 
+/// The limit on the memory of this process's control group, where it has one.
+fn limited(run: &Run) -> Option<String> {
+    let memories = run.trials.iter().filter_map(|trial| {
+        let memory = trial.evidence.control_group.as_ref()?.memory.as_ref()?;
+        let lowest = memory
+            .limit_bytes
+            .into_iter()
+            .chain(memory.high_bytes)
+            .min();
+        Some((lowest?, memory))
+    });
+    let (bytes, memory) = memories.min_by_key(|(bytes, _)| *bytes)?;
+    Some(format!(
+        "A control group of this process limits its memory, its part of the page cache among it, \
+         to {}: {}.",
+        show_size(bytes),
+        memory.limited_by
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::{self, each, only};
+    use diskfacts_record::evidence::{ControlGroup, GroupMemory};
 
     fn fetched(run: &mut diskfacts_record::Run, percent: u64) {
         each(run, "cached-random-read", |trial| {
@@ -110,6 +145,31 @@ mod tests {
             "{finding:?}"
         );
         assert!(finding.remedy.contains("span = \"64MiB\""), "{finding:?}");
+    }
+
+    #[test]
+    fn what_took_it_away_is_evidence() {
+        let mut run = testing::healthy();
+        fetched(&mut run, 30);
+        each(&mut run, "cached-random-read", |trial| {
+            let after = trial.evidence.residency_after.as_mut().unwrap();
+            after.evicted_bytes = Some(50 << 20);
+            trial.evidence.control_group = Some(ControlGroup {
+                memory: Some(GroupMemory {
+                    limit_bytes: Some(1 << 30),
+                    high_bytes: Some(256 << 20),
+                    limited_by: "/sys/fs/cgroup/a.slice".into(),
+                    ..GroupMemory::default()
+                }),
+                ..ControlGroup::default()
+            });
+        });
+        let evidence = only(&run, NAME).evidence;
+        assert!(evidence[2].contains("up to 50 MiB"), "{evidence:?}");
+        assert!(
+            evidence[3].contains("to 256 MiB: /sys/fs/cgroup/a.slice"),
+            "{evidence:?}"
+        );
     }
 
     #[test]

@@ -8,7 +8,9 @@
 
 mod beside;
 pub mod block_layer;
+mod control_group;
 mod devices;
+mod groups;
 mod io_limits;
 mod journal;
 mod pressure;
@@ -23,6 +25,7 @@ mod write_back;
 pub use beside::BesideObserver;
 #[cfg(target_os = "linux")]
 pub use block_layer::BlockLayerObserver;
+pub use control_group::ControlGroupObserver;
 pub use devices::DevicesObserver;
 pub use io_limits::IoLimitsObserver;
 pub use journal::JournalObserver;
@@ -82,8 +85,8 @@ pub struct Observers {
 }
 
 impl Observers {
-    /// All that need nothing but the stack: limits of control groups, dirty pages,
-    /// processors, the journal, pressure, process I/O and, closest to the
+    /// All that need nothing but the stack: limits of control groups, the own
+    /// group, dirty pages, processors, the journal, pressure, process I/O and, closest to the
     /// measurement, the counters of the devices.
     pub fn for_run(roots: &Roots, stack: &Stack) -> Self {
         Self::chosen(roots, stack, &|name| name != BLOCK_LAYER)
@@ -102,6 +105,9 @@ impl Observers {
         let own_threads: Vec<u32> = own_threads.collect();
         if wanted("io_limits") {
             observers.add(IoLimitsObserver::new(roots, stack));
+        }
+        if wanted("control_group") {
+            observers.add(ControlGroupObserver::new(roots));
         }
         if wanted("write_back") {
             observers.add(WriteBackObserver::new(roots));

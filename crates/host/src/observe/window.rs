@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Longest content of a file that is read at the edges of a window; the longest
-/// of them, `/proc/self/io`, has some 200 bytes.
+/// Bytes that are read of a file at the edges of a window, unless it is said
+/// otherwise; most have some hundred.
 const CAPACITY: usize = 4096;
 
 /// A file that stays open, and what it said when the window was opened and when
@@ -22,14 +22,14 @@ pub(super) struct Window {
 
 /// One reading, in memory that is never allocated anew.
 struct Reading {
-    bytes: Box<[u8; CAPACITY]>,
+    bytes: Box<[u8]>,
     result: io::Result<usize>,
 }
 
 impl Reading {
-    fn none() -> Self {
+    fn none(capacity: usize) -> Self {
         Self {
-            bytes: Box::new([0; CAPACITY]),
+            bytes: vec![0; capacity].into_boxed_slice(),
             result: Ok(0),
         }
     }
@@ -50,11 +50,16 @@ impl Reading {
 
 impl Window {
     pub(super) fn open(path: &Path) -> Self {
+        Self::open_long(path, CAPACITY)
+    }
+
+    /// For a file of which so many bytes are wanted.
+    pub(super) fn open_long(path: &Path, capacity: usize) -> Self {
         Self {
             file: File::open(path),
             path: path.to_owned(),
-            before: Reading::none(),
-            after: Reading::none(),
+            before: Reading::none(capacity),
+            after: Reading::none(capacity),
             closed: false,
             anew: false,
         }

@@ -7,6 +7,7 @@
 pub mod cgroup;
 pub mod cpuinfo;
 pub mod diskstats;
+pub mod group_memory;
 pub mod io_limits;
 pub mod journal;
 pub mod meminfo;

@@ -71,10 +71,23 @@ pub(super) fn residency(file: &File, offset: u64, len: u64) -> Result<Option<Res
         .saturating_add(counts.writeback)
         .saturating_mul(page)
         .min(cached_bytes);
+    // Pages that are not cached; those at the ends reach beyond the span.
+    let evicted_bytes = counts
+        .evicted
+        .saturating_mul(page)
+        .min(len.saturating_sub(cached_bytes));
     Ok(Some(Residency {
         span_bytes: len,
         cached_bytes,
         dirty_bytes: Some(dirty_bytes),
+        writing_bytes: Some(counts.writeback.saturating_mul(page).min(dirty_bytes)),
+        evicted_bytes: Some(evicted_bytes),
+        recently_evicted_bytes: Some(
+            counts
+                .recently_evicted
+                .saturating_mul(page)
+                .min(evicted_bytes),
+        ),
         method: ResidencyMethod::Cachestat,
     }))
 }

@@ -42,6 +42,9 @@ pub(super) fn residency(file: &File, offset: u64, len: u64) -> Result<Residency,
         span_bytes: len,
         cached_bytes: cached_pages.saturating_mul(page).min(len),
         dirty_bytes: None,
+        writing_bytes: None,
+        evicted_bytes: None,
+        recently_evicted_bytes: None,
         method: ResidencyMethod::Mincore,
     })
 }

@@ -111,6 +111,7 @@ fn all_observers_of_a_run_together_leave_nothing_unsaid() {
         [
             "residency",
             "io_limits",
+            "control_group",
             "write_back",
             "cpu_steal",
             "journal",
@@ -212,7 +213,13 @@ fn pressure_and_stolen_time_are_differences_in_nanoseconds() {
         tree.put("proc/pressure/io", &pressure(io.0, io.1));
         tree.put("proc/pressure/memory", &pressure(memory, 0));
         tree.put("proc/pressure/cpu", &pressure(cpu, 0));
-        tree.put("proc/stat", &format!("cpu  1 2 3 4 5 6 7 {steal} 0 0\n"));
+        tree.put(
+            "proc/stat",
+            &format!(
+                "cpu  1 2 3 4 5 {0} {0} {steal} 0 0\nsoftirq 9 0 2 4 1 {0}00 0 402 9 0 7\n",
+                steal - 6
+            ),
+        );
     };
     put((100, 50), 10, 20, 7);
     let mut observers = Observers::default();
@@ -228,6 +235,10 @@ fn pressure_and_stolen_time_are_differences_in_nanoseconds() {
     assert_eq!(pressure.memory_some_ns, 1_000);
     assert_eq!(pressure.cpu_some_ns, 2_000);
     assert_eq!(evidence.cpu_steal_ns, Some(20_000_000));
+    let processors = evidence.processors.expect("processors");
+    assert_eq!(processors.interrupt_ns, 40_000_000);
+    assert_eq!(processors.soft_interrupt_ns, Some(20_000_000));
+    assert_eq!(processors.block_soft_interrupts, Some(200));
 }
 
 #[test]

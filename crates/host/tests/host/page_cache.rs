@@ -81,9 +81,17 @@ fn dirty_pages_are_seen_and_written_before_they_are_dropped() {
         return;
     }
     assert_eq!(dirty.dirty_bytes, Some(MIB));
+    // Nobody has asked for it to be written, and it is young.
+    assert_eq!(dirty.writing_bytes, Some(0));
     let gone = drop_cache(&file, 0, 4 * MIB, DirtyPages::WriteFirst).expect("dropping");
     assert_eq!(gone.is_cold(), Some(true), "{gone:?}");
-    assert_eq!(gone.stayed.expect("an answer").dirty_bytes, Some(0));
+    let left = gone.stayed.expect("an answer");
+    assert_eq!((left.dirty_bytes, left.writing_bytes), (Some(0), Some(0)));
+    // What was dropped on demand was not evicted.
+    assert_eq!(
+        (left.evicted_bytes, left.recently_evicted_bytes),
+        (Some(0), Some(0))
+    );
     let mut block = [0; 4096];
     file.read_exact_at(&mut block, 0).expect("reading");
     assert_eq!(block, [9; 4096]);

@@ -2,6 +2,7 @@
 
 use diskfacts_host::parse::cpuinfo::parse_cpuinfo;
 use diskfacts_host::parse::diskstats::{parse_any_stat, parse_diskstats, parse_stat};
+use diskfacts_host::parse::group_memory::{parse_memory_limit, parse_memory_usage};
 use diskfacts_host::parse::io_limits::{DeviceLimit, parse_blkio_throttle, parse_io_max};
 use diskfacts_host::parse::journal::{parse_jbd2_info, parse_xfs_stats};
 use diskfacts_host::parse::meminfo::parse_meminfo;
@@ -10,7 +11,7 @@ use diskfacts_host::parse::os_release::parse_os_release;
 use diskfacts_host::parse::pressure::parse_pressure;
 use diskfacts_host::parse::process_io::parse_process_io;
 use diskfacts_host::parse::process_status::parse_process_status;
-use diskfacts_host::parse::stat::parse_stat_cpu;
+use diskfacts_host::parse::stat::{parse_stat_block_softirqs, parse_stat_cpu};
 use diskfacts_host::parse::swaps::parse_swaps;
 use diskfacts_host::parse::sysfs_value::{
     parse_device_number, parse_dm_uuid, parse_scheduler, parse_vpd_serial,
@@ -451,4 +452,33 @@ proptest! {
         prop_assert_eq!(lines[0].stat.discard.is_some(), values.len() >= 15);
         prop_assert_eq!(lines[0].stat.flush.is_some(), values.len() >= 17);
     }
+}
+
+#[test]
+fn a_memory_limit_is_bytes_or_none_in_both_versions() {
+    assert_eq!(parse_memory_limit(b"max\n"), Ok(None));
+    assert_eq!(parse_memory_limit(b"536870912\n"), Ok(Some(512 << 20)));
+    // PAGE_COUNTER_MAX in pages of 4 and of 64 KiB.
+    for none in [&b"9223372036854771712\n"[..], b"9223372036854710272\n"] {
+        assert_eq!(parse_memory_limit(none), Ok(None));
+    }
+    assert_eq!(parse_memory_usage(b"300000000\n"), Ok(300_000_000));
+    for wrong in [&b""[..], b"-1\n", b"1 2\n", b"1\n2\n"] {
+        assert!(parse_memory_limit(wrong).is_err());
+        assert!(parse_memory_usage(wrong).is_err());
+    }
+    assert!(parse_memory_usage(b"max\n").is_err());
+}
+
+#[test]
+fn soft_interrupts_of_block_devices_are_the_sixth_number_if_it_is_whole() {
+    let whole = b"cpu  1 2 3 4 5 6 7\nsoftirq 61044617 0 2399646 4 41662 49124501 0 402\n";
+    assert_eq!(parse_stat_block_softirqs(whole), Ok(Some(49_124_501)));
+    let cut = b"softirq 61044617 0 2399646 4 41662 4912";
+    assert_eq!(parse_stat_block_softirqs(cut), Ok(None));
+    assert_eq!(parse_stat_block_softirqs(b"cpu  1 2 3 4 5 6 7\n"), Ok(None));
+    let wrong = parse_stat_block_softirqs(b"softirq 1 2 3 4 5 x 7\n").expect_err("a letter");
+    assert!(wrong.to_string().contains('x'), "{wrong}");
+    let cpu = parse_stat_cpu(whole).expect("the times");
+    assert_eq!((cpu.interrupt_ticks, cpu.soft_interrupt_ticks), (13, 7));
 }

@@ -1,6 +1,7 @@
 //! What the machine around a trial did and allowed: its dirty pages, its
 //! processors, the limits of its control groups, the journal of its filesystem.
 
+use super::Pressure;
 use serde::{Deserialize, Serialize};
 
 /// Dirty pages of the whole machine (`/proc/vmstat`; kernel:
@@ -64,6 +65,47 @@ pub struct Processors {
     pub interrupt_ns: u64,
     /// Doing nothing, waiting for I/O or not.
     pub idle_ns: u64,
+    /// Of `interrupt_ns`, in soft interrupts: completions of block devices among
+    /// them, and timers and the network.
+    #[serde(default)]
+    pub soft_interrupt_ns: Option<u64>,
+    /// How often the soft interrupt for block devices ran, on any processor: a
+    /// completion that the interrupt itself did not finish. Not each device needs
+    /// it.
+    #[serde(default)]
+    pub block_soft_interrupts: Option<u64>,
+}
+
+/// The control group of this process: the lowest of those that it is in that has
+/// accounts of memory (kernel: `Documentation/admin-guide/cgroup-v2.rst`,
+/// `cgroup-v1/memory.rst`).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ControlGroup {
+    /// Its folder.
+    pub folder: String,
+    /// Memory of the group, its part of the page cache among it; absent where it
+    /// could not be read.
+    pub memory: Option<GroupMemory>,
+    /// Stalls of the group's own tasks; only version 2 of the control groups tells.
+    pub pressure: Option<Pressure>,
+}
+
+/// Memory of a control group.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct GroupMemory {
+    /// The most that it may have, bytes: the lowest limit of the group and of those
+    /// above it (`memory.max`, `memory.limit_in_bytes`); absent when there is none.
+    pub limit_bytes: Option<u64>,
+    /// Where its memory is taken back and its tasks are slowed down, bytes: the
+    /// lowest of `memory.high`; absent when there is none.
+    pub high_bytes: Option<u64>,
+    /// Folder of the group that has the lower one of these; the group itself when
+    /// there is none. What is used is counted there.
+    pub limited_by: String,
+    /// Bytes in use when the window opened.
+    pub used_before_bytes: u64,
+    /// Bytes in use when it was closed.
+    pub used_after_bytes: u64,
 }
 
 /// What the journal of the filesystem did, for whomever.

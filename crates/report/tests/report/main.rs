@@ -9,3 +9,4 @@ mod import;
 mod schema;
 mod strided_lines;
 mod text;
+mod watch;

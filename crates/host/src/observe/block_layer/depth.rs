@@ -41,6 +41,20 @@ impl Depth {
         self.change(time_ns, -1);
     }
 
+    /// The part of the window until then. What is in the device goes on into the next
+    /// part, in which it is known.
+    pub(super) fn part(&mut self, until_ns: u64) -> Self {
+        self.change(until_ns, 0);
+        let now = self.before + self.now;
+        let next = Self {
+            last_ns: self.last_ns,
+            now,
+            most: now,
+            ..Self::default()
+        };
+        std::mem::replace(self, next)
+    }
+
     /// Mean over the window, and the most at one time.
     pub(super) fn finish(mut self, from_ns: u64, until_ns: u64) -> (f64, u64) {
         self.change(until_ns, 0);
@@ -69,6 +83,23 @@ mod tests {
         depth.leave(1700);
         // 100 of one, 100 of two, 400 of one, of 1000.
         assert_eq!(depth.finish(1000, 2000), (0.7, 2));
+    }
+
+    #[test]
+    fn parts_of_a_window_have_what_went_on_from_the_one_before() {
+        let mut depth = Depth::default();
+        depth.leave_from_before(50);
+        depth.enter(60);
+        // One for 50, one for 40.
+        assert_eq!(depth.part(100).finish(0, 100), (0.9, 1));
+        depth.enter(110);
+        depth.leave(150);
+        // One for 10, two for 40, one for 50.
+        assert_eq!(depth.part(200).finish(100, 200), (1.4, 2));
+        // One more was there all the time, as its end tells.
+        depth.leave_from_before(250);
+        assert_eq!(depth.part(300).finish(200, 300), (1.5, 2));
+        assert_eq!(depth.finish(300, 400), (1.0, 1));
     }
 
     #[test]

@@ -8,13 +8,21 @@
 mod buckets;
 mod depth;
 #[cfg(target_os = "linux")]
+mod live;
+#[cfg(target_os = "linux")]
 mod observer;
+#[cfg(test)]
+mod parts;
 mod pending;
 mod request_event;
 mod requests;
+#[cfg(target_os = "linux")]
+mod set_up;
 #[cfg(test)]
 mod tests;
 
+#[cfg(target_os = "linux")]
+pub use live::{LiveBlockLayer, LiveError};
 #[cfg(target_os = "linux")]
 pub use observer::BlockLayerObserver;
 pub use request_event::{Decoder, RequestEvent, Step};

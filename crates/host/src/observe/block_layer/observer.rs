@@ -1,28 +1,14 @@
 //! The trace events of exactly one trial.
 
-use super::request_event::{Decoder, Step};
+use super::request_event::Decoder;
 use super::requests::{Followed, Requests};
+use super::set_up::{SetUp, followed, not_seen};
 use crate::cpu::CpuTimes;
 use crate::observe::Observer;
 use crate::roots::Roots;
-use crate::sysfs::DeviceDir;
-use crate::trace::{
-    Clock, Consumer, Event, Gap, Instance, Options, Reader, Recorder, TraceError, Tracefs, any_of,
-    device_number,
-};
+use crate::trace::{Clock, Consumer, Event, Gap, Reader, Recorder, TraceError};
 use diskfacts_record::evidence::{BlockLayer, QueuedFrom};
-use diskfacts_record::{BlockDevice, DeviceKind, Evidence, Stack, Unseen};
-use std::fs;
-
-/// Events without which nothing can be said.
-const NEEDED: [Step; 2] = [Step::Issue, Step::Complete];
-/// Events that tell of less.
-const MORE: [Step; 4] = [
-    Step::Merge,
-    Step::Requeue,
-    Step::BackMerge,
-    Step::FrontMerge,
-];
+use diskfacts_record::{Evidence, Stack, Unseen};
 
 /// Follows the requests of the devices of a stack.
 ///
@@ -78,24 +64,7 @@ impl BlockLayerObserver {
     /// Makes what is needed to follow the requests of the devices of this stack;
     /// whether that worked is said by [`Observer::stop`].
     pub fn new(roots: &Roots, stack: &Stack) -> Self {
-        let mut unfollowed = Vec::new();
-        let mut followed = Vec::new();
-        let whole = |device: &&BlockDevice| device.kind != DeviceKind::Partition;
-        for device in stack.devices.iter().filter(whole) {
-            if has_requests(device) {
-                followed.push(Followed {
-                    name: device.name.clone(),
-                    numbers: numbers(roots, device),
-                });
-            } else {
-                unfollowed.push(Unseen {
-                    what: format!("{} block_layer", device.name),
-                    why: "it has no queue of requests: it hands each I/O on, to the devices that \
-                          it stands on or to memory; their requests tell what became of it"
-                        .to_owned(),
-                });
-            }
-        }
+        let (followed, unfollowed) = followed(roots, stack);
         let mut observer = Self {
             roots: roots.clone(),
             followed,
@@ -119,63 +88,13 @@ impl BlockLayerObserver {
     }
 }
 
-/// Whether a device has a queue of requests, as opposed to what takes I/Os and hands
-/// them on. Old queues have a scheduler, today's at least one hardware queue.
-fn has_requests(device: &BlockDevice) -> bool {
-    let scheduler = device.scheduler.as_deref();
-    device.hardware_queues.is_some() || scheduler.is_some_and(|name| name != "none")
-}
-
-/// Its own number, and those of its partitions.
-fn numbers(roots: &Roots, device: &BlockDevice) -> Vec<u64> {
-    let mut numbers = vec![device_number(device.major, device.minor)];
-    let Ok(Some(disk)) = DeviceDir::of_number(roots, device.major, device.minor) else {
-        return numbers;
-    };
-    // The numbers of partitions are of use for merges alone.
-    let entries = fs::read_dir(&disk.path).into_iter().flatten().flatten();
-    for entry in entries.filter(|entry| entry.path().join("partition").exists()) {
-        if let Ok(Some(partition)) = DeviceDir::open(&entry.path()) {
-            numbers.push(device_number(partition.major, partition.minor));
-        }
-    }
-    numbers
-}
-
 fn follow(roots: &Roots, followed: &[Followed]) -> Result<Following, TraceError> {
-    let tracefs = Tracefs::open(roots)?;
-    tracefs.need_events(&NEEDED.map(Step::event))?;
-    let mut instance = Instance::create(&tracefs, Options::default())?;
-    let mut decoder = Decoder::default();
-    let mut missing = Vec::new();
-    let queued = [
-        (Step::Start, QueuedFrom::Start),
-        (Step::Insert, QueuedFrom::Insert),
-    ];
-    let queued = queued
-        .into_iter()
-        .find(|(step, _)| tracefs.has_event(step.event()));
-    let steps = queued
-        .map(|(step, _)| step)
-        .into_iter()
-        .chain(NEEDED)
-        .chain(MORE);
-    for step in steps {
-        if !tracefs.has_event(step.event()) {
-            missing.push(step.event());
-            continue;
-        }
-        let numbers = followed.iter().flat_map(|device| {
-            let count = if step.is_of_bio() {
-                device.numbers.len()
-            } else {
-                1
-            };
-            device.numbers.iter().take(count).copied()
-        });
-        let format = instance.enable(step.event(), Some(&any_of("dev", numbers)))?;
-        decoder.add(step, &format)?;
-    }
+    let SetUp {
+        instance,
+        decoder,
+        queued_from,
+        missing,
+    } = SetUp::new(roots, followed)?;
     let clock = instance.clock();
     let taking = Taking {
         decoder,
@@ -184,7 +103,7 @@ fn follow(roots: &Roots, followed: &[Followed]) -> Result<Following, TraceError>
     Ok(Following {
         recorder: Recorder::start(Reader::new(instance)?, taking)?,
         clock,
-        queued_from: queued.map(|(_, from)| from),
+        queued_from,
         missing,
     })
 }
@@ -294,17 +213,8 @@ impl Following {
                 losses.damaged_pages
             ));
         }
-        if !self.missing.is_empty() {
-            unseen(format!("this kernel lacks {}", self.missing.join(", ")));
-        }
-        match self.queued_from {
-            Some(QueuedFrom::Start) => {}
-            Some(QueuedFrom::Insert) => unseen(
-                "time in the queue of requests that are sent to the device at once: before Linux \
-                 6.5 no event tells when these were made"
-                    .to_owned(),
-            ),
-            None => unseen("time in the queue: this kernel has no event for its start".to_owned()),
+        for why in not_seen(self.queued_from, &self.missing) {
+            unseen(why);
         }
         evidence.block_layer = Some(BlockLayer {
             devices: recorded.consumer.requests.finish(from_ns, until_ns),

@@ -56,8 +56,15 @@ pub(super) struct Pending {
 impl Pending {
     /// Forgets all; tells how many there were of each kind.
     pub(super) fn forget(&mut self) -> BTreeMap<RequestKind, u64> {
+        let kinds = self.numbers();
+        self.slots.clear();
+        kinds
+    }
+
+    /// How many there are of each kind.
+    pub(super) fn numbers(&self) -> BTreeMap<RequestKind, u64> {
         let mut kinds = BTreeMap::new();
-        for (key, slot) in self.slots.drain() {
+        for (key, slot) in &self.slots {
             *kinds.entry(key.kind()).or_default() += 1 + slot.more.len() as u64;
         }
         kinds

@@ -114,6 +114,17 @@ impl Requests {
         }
     }
 
+    /// What became of the requests of a part of the window, which ends now. What is
+    /// under way goes on into the next part; `unfinished` and `waiting` are what is in
+    /// the device, and in front of it, at this end.
+    pub fn part(&mut self, from_ns: u64, until_ns: u64) -> Vec<DeviceRequests> {
+        let known = !std::mem::take(&mut self.lost);
+        let devices = self.devices.iter_mut();
+        devices
+            .map(|device| device.part(until_ns).finish(from_ns, until_ns, known))
+            .collect()
+    }
+
     /// What became of the requests of a window.
     pub fn finish(self, from_ns: u64, until_ns: u64) -> Vec<DeviceRequests> {
         let known = !self.lost;
@@ -138,6 +149,25 @@ impl Device {
             kinds: BTreeMap::new(),
             told_again: HashSet::new(),
         }
+    }
+
+    /// What was counted until now, taken out of this.
+    fn part(&mut self, until_ns: u64) -> Self {
+        let mut part = Self {
+            depth: self.depth.part(until_ns),
+            in_order: std::mem::take(&mut self.in_order),
+            forward: std::mem::take(&mut self.forward),
+            backward: std::mem::take(&mut self.backward),
+            kinds: std::mem::take(&mut self.kinds),
+            ..Self::new(&self.name)
+        };
+        for (kind, number) in self.waiting.numbers() {
+            part.counts(kind).waiting += number;
+        }
+        for (kind, number) in self.in_flight.numbers() {
+            part.counts(kind).unfinished += number;
+        }
+        part
     }
 
     /// What is under way will not be understood any more.

@@ -1,0 +1,223 @@
+//! `diskfacts watch` on loop devices: its figures, its end, and where it cannot.
+
+use crate::support::Case;
+use diskfacts_host::Roots;
+use diskfacts_host::trace::Tracefs;
+use diskfacts_testkit::{
+    LoopDevice, Missing, Program, Running, or_skip, require_root, require_tool,
+};
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+const MIB: u64 = 1 << 20;
+const READS: u64 = 501;
+const WRITES: u64 = 77;
+
+/// Whether this machine shows the events of the block layer.
+fn events() -> Result<Tracefs, Missing> {
+    require_root()?;
+    let missing = |error| Missing::new("events of the block layer", error);
+    let tracefs = Tracefs::open(&Roots::default()).map_err(missing)?;
+    let needed = ["block/block_io_start", "block/block_rq_issue"];
+    tracefs.need_events(&needed).map_err(missing)?;
+    Ok(tracefs)
+}
+
+/// Reads and writes past the page cache, one at a time.
+fn load(device: &Path) {
+    let file = fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(rustix::fs::OFlags::DIRECT.bits().cast_signed())
+        .open(device)
+        .expect("the device");
+    // A page more, to find an aligned part in it.
+    let mut buffer = vec![7_u8; (16 << 10) + 4096];
+    let shift = buffer.as_ptr().align_offset(4096);
+    for block in 0..READS {
+        let part = &mut buffer[shift..shift + 4096];
+        let at = block * 7919 % 2048 * 4096;
+        file.read_exact_at(part, at).expect("a direct read");
+    }
+    for block in 0..WRITES {
+        let part = &buffer[shift..shift + (16 << 10)];
+        file.write_all_at(part, block << 14)
+            .expect("a direct write");
+    }
+}
+
+/// A watch that has begun.
+fn watching(case: &Case, device: &LoopDevice, options: &[&str], begun: &str) -> Running {
+    let running = case
+        .diskfacts(["watch"])
+        .arg(device.path())
+        .args(options)
+        .start();
+    running.wait_for_stdout(begun);
+    running
+}
+
+/// What a line says of one kind of request of a device.
+fn requests<'a>(line: &'a Value, device: &str, operation: &str) -> Option<&'a Value> {
+    let devices = line["devices"].as_array().expect("devices");
+    let device = devices.iter().find(|found| found["name"] == device)?;
+    let mut operations = device["operations"].as_array().expect("operations").iter();
+    operations.find(|found| found["operation"] == operation)
+}
+
+#[test]
+fn every_request_is_counted_once_and_the_parts_make_the_whole() {
+    or_skip!(events());
+    let case = Case::new();
+    let device = or_skip!(LoopDevice::new(16 * MIB));
+    let options = ["--json", "--interval", "100ms"];
+    let running = watching(&case, &device, &options, "\"part\":1,");
+    load(device.path());
+    // All that happened before it is in the parts, when another one has ended.
+    let during = running.stdout_so_far().lines().count();
+    running.wait_for_stdout(&format!("\"part\":{},", during + 2));
+    running.interrupt();
+    let finished = running.finish();
+    finished.expect_code(0);
+    let lines: Vec<Value> = finished
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line of JSON"))
+        .collect();
+    let (total, parts) = lines.split_last().expect("lines");
+    assert_eq!(total["watch"], "total");
+    assert_eq!(total["lost_events"], 0);
+    for (operation, number, bytes) in [("read", READS, 4096), ("write", WRITES, 16 << 10)] {
+        let of = requests(total, device.name(), operation).expect(operation);
+        for (key, expected) in [
+            ("issued", number),
+            ("completed", number),
+            ("bytes", number * bytes),
+            ("errors", 0),
+            ("unfinished", 0),
+        ] {
+            assert_eq!(of[key], expected, "{operation} {key}");
+        }
+        assert_eq!(of["device_ns"]["samples"], number);
+        assert_eq!(of["sizes"][0]["from"], bytes);
+        let mut sum = 0;
+        for (number, part) in (1_u64..).zip(parts) {
+            assert_eq!(
+                (&part["watch"], &part["part"]),
+                (&"part".into(), &number.into())
+            );
+            let issued = requests(part, device.name(), operation);
+            sum += issued.map_or(0, |of| of["issued"].as_u64().expect("a number"));
+        }
+        assert_eq!(sum, number, "{operation} of the parts");
+    }
+}
+
+#[test]
+fn the_reports_are_for_people_in_80_columns_and_end_with_distributions() {
+    or_skip!(events());
+    let case = Case::new();
+    let device = or_skip!(LoopDevice::new(16 * MIB));
+    let running = watching(&case, &device, &["--interval", "200ms"], ", in ");
+    load(device.path());
+    running.interrupt();
+    let finished = running.finish();
+    finished.expect_code(0);
+    let text = &finished.stdout;
+    let name = device.name();
+    for expected in [
+        &*format!("Requests of {name}"),
+        "All of it, in",
+        &format!("Time at the device, reads of {name}"),
+        &format!("Sizes of writes of {name}: 16 KiB 100 %."),
+    ] {
+        assert!(text.contains(expected), "no '{expected}' in\n{text}");
+    }
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+        assert!(line.is_ascii() && !line.ends_with(' '), "{line}");
+    }
+}
+
+#[test]
+fn a_device_that_goes_away_ends_it_and_what_was_seen_is_told() {
+    or_skip!(events());
+    let case = Case::new();
+    let device = or_skip!(LoopDevice::new(16 * MIB));
+    let name = device.name().to_owned();
+    let running = watching(&case, &device, &["--interval", "10m"], "Ctrl-C ends it");
+    load(device.path());
+    drop(device);
+    let finished = running.finish();
+    finished
+        .expect_code(1)
+        .expect_stderr(&format!("{name} went away"))
+        .expect_stdout("All of it, in")
+        .expect_stdout(&format!("reads of {name}"));
+}
+
+/// The instances of a process, by their names.
+fn instances(tracefs: &Tracefs, process: u32) -> Vec<String> {
+    let folder = tracefs.root().join("instances");
+    let entries = fs::read_dir(folder).expect("instances");
+    entries
+        .map(|entry| {
+            entry
+                .expect("one")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .filter(|name| name.contains(&format!("-{process}-")))
+        .collect()
+}
+
+#[test]
+fn of_a_watch_that_was_killed_nothing_is_left_after_the_next_start() {
+    let tracefs = or_skip!(events());
+    let case = Case::new();
+    let device = or_skip!(LoopDevice::new(MIB));
+    let running = watching(&case, &device, &[], "Ctrl-C ends it");
+    let process = running.id();
+    assert_eq!(instances(&tracefs, process).len(), 1);
+    running.kill();
+    drop(running.finish());
+    let next = watching(&case, &device, &[], "Ctrl-C ends it");
+    assert_eq!(instances(&tracefs, process), Vec::<String>::new());
+    let process = next.id();
+    assert_eq!(instances(&tracefs, process).len(), 1);
+    next.interrupt();
+    next.finish().expect_code(0);
+    assert_eq!(instances(&tracefs, process), Vec::<String>::new());
+}
+
+#[test]
+fn without_root_it_says_what_works_instead() {
+    let case = Case::new();
+    let device = or_skip!(LoopDevice::new(MIB));
+    let setpriv = or_skip!(require_tool("setpriv", "util-linux"));
+    // A copy, because the folder that programs are built in may be closed to others.
+    let copy = device.scratch().join("diskfacts");
+    fs::copy(env!("CARGO_BIN_EXE_diskfacts"), &copy).expect("a copy");
+    let open = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(device.scratch().path(), open).expect("a folder for all");
+    let finished = Program::new(setpriv)
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(&copy)
+        .arg("watch")
+        .arg(device.path())
+        .run();
+    finished
+        .expect_code(1)
+        .expect_stderr("trace events need root: run it with `sudo`")
+        .expect_stderr(&format!("`diskfacts iostat {}", device.name()));
+    assert_eq!(finished.stdout, "");
+    let program = case.diskfacts(["watch", "sim:ssd-sata"]);
+    case.refuses(&program, &["a simulated disk has none"]);
+    let program = case.diskfacts(["watch", "no-such-folder"]);
+    case.refuses(&program, &["no-such-folder"]);
+    let program = case.diskfacts(["watch", "/proc"]);
+    case.refuses(&program, &["no block device of this machine"]);
+}

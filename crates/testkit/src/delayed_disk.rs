@@ -1,0 +1,421 @@
+//! A block device of known latency: each request is answered a fixed time after
+//! it arrived, and it is written down when that was.
+//!
+//! It is a filesystem of our own (FUSE) with one file, which lies in memory, and
+//! a loop device over that file that goes past the page cache. So a request of
+//! the block layer becomes a request to a thread of this process:
+//!
+//! ```text
+//! block layer -> loop device -> FUSE -> arrival .. delay .. reply
+//! ```
+//!
+//! [`Served`] is the truth to hold a measured latency against: what the disk
+//! itself took from arrival to reply, a stall of the machine included. What lies
+//! between the block layer and the arrival (two threads that wake up) is not in
+//! it: some 0.1 ms on a machine at rest.
+
+use crate::{LoopDevice, LoopOptions, Missing, Scratch, require_root, tool};
+use fuser::{
+    BackgroundSession, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, Generation,
+    INodeNo, InitFlags, KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyEmpty,
+    ReplyEntry, ReplyWrite, Request, Session, WriteFlags,
+};
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant, UNIX_EPOCH};
+
+/// What a request asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServedKind {
+    /// Data.
+    Read,
+    /// To keep data.
+    Write,
+}
+
+/// A request that was answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Served {
+    /// What it asked for.
+    pub kind: ServedKind,
+    /// Where on the device, bytes.
+    pub offset: u64,
+    /// How much, bytes.
+    pub bytes: u64,
+    /// When it was handed to this process.
+    pub arrived: Instant,
+    /// When the answer was given to the kernel.
+    pub replied: Instant,
+}
+
+impl Served {
+    /// What the disk took: never less than its delay.
+    pub fn service(&self) -> Duration {
+        self.replied - self.arrived
+    }
+}
+
+/// A loop device that answers each read and write a fixed time after its arrival;
+/// a flush at once. It holds zeros. Everything is taken down when it is dropped.
+///
+/// Only **other processes** may read and write it. A thread that waits for a disk
+/// cannot be killed, and keeps the files of its process open: if this process is
+/// killed while one of its own threads waits for the disk that it serves, nobody
+/// is left to answer, and it never ends.
+#[derive(Debug)]
+pub struct DelayedDisk {
+    // Fields are dropped in order: detached before its file goes.
+    device: LoopDevice,
+    server: Server,
+    /// Held: the folder that it is mounted in.
+    _scratch: Arc<Scratch>,
+}
+
+impl DelayedDisk {
+    /// A device of `size` bytes, all of them in memory from the beginning, that
+    /// answers after `delay`.
+    ///
+    /// # Errors
+    /// What is missing: root, FUSE, or loop devices.
+    pub fn new(size: u64, delay: Duration) -> Result<Self, Missing> {
+        require_root()?;
+        Self::in_scratch(Scratch::new()?, size, delay)
+    }
+
+    pub(crate) fn in_scratch(
+        scratch: Scratch,
+        size: u64,
+        delay: Duration,
+    ) -> Result<Self, Missing> {
+        let scratch = Arc::new(scratch);
+        let server = Server::start(scratch.join("served"), size, delay)?;
+        let options = LoopOptions {
+            direct_io: true,
+            ..LoopOptions::default()
+        };
+        let device = LoopDevice::over(Arc::clone(&scratch), server.at.join(FILE), options)?;
+        Ok(Self {
+            device,
+            server,
+            _scratch: scratch,
+        })
+    }
+
+    /// The device, with its path and names.
+    pub fn device(&self) -> &LoopDevice {
+        &self.device
+    }
+
+    /// The requests that were answered since the last call, in the order of their
+    /// arrival.
+    pub fn served(&self) -> Vec<Served> {
+        let mut log = self
+            .server
+            .log
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut log)
+    }
+}
+
+/// Name of the only file.
+const FILE: &str = "disk";
+const FILE_INODE: INodeNo = INodeNo(2);
+/// Nothing about the file ever changes.
+const FOREVER: Duration = Duration::from_secs(1 << 30);
+/// Requests that the kernel hands over at once; fuser's own 16 would be a queue
+/// in front of the disk.
+const IN_FLIGHT: u16 = 256;
+/// How long before the time of an answer the thread wakes up and waits actively:
+/// more than the kernel's timer slack of 50 us, and a wake-up.
+const SPIN: Duration = Duration::from_micros(150);
+
+/// The mounted filesystem and its threads.
+#[derive(Debug)]
+struct Server {
+    at: PathBuf,
+    log: Arc<Mutex<Vec<Served>>>,
+    session: Option<BackgroundSession>,
+    answering: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    fn start(at: PathBuf, size: u64, delay: Duration) -> Result<Self, Missing> {
+        let missing = |error: &io::Error| {
+            let remedy = match error.kind() {
+                io::ErrorKind::NotFound => "modprobe fuse, or a kernel with CONFIG_FUSE_FS",
+                _ => "run the tests where filesystems may be mounted",
+            };
+            Missing::new(
+                format_args!("a FUSE filesystem in {}: {error}", at.display()),
+                remedy,
+            )
+        };
+        fs::create_dir(&at).map_err(|error| missing(&error))?;
+        let memory = Arc::new(Mutex::new(touched(size)));
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let (sender, receiver) = channel();
+        let disk = Disk {
+            memory: Arc::clone(&memory),
+            size,
+            delay,
+            waiting: sender,
+        };
+        let (folder, kept) = (at.clone(), Arc::clone(&log));
+        // Threads inherit the priority of the one that starts them: a thread of
+        // its own lends them one.
+        let starting = thread::spawn(move || -> io::Result<_> {
+            go_first()?;
+            let session = Session::new(disk, folder, &Config::default())?.spawn()?;
+            let answering = thread::Builder::new()
+                .name("delayed-disk".to_owned())
+                .spawn(move || answer(&receiver, &memory, &kept))?;
+            Ok((session, answering))
+        });
+        let started = starting
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let (session, answering) = started.map_err(|error| missing(&error))?;
+        Ok(Self {
+            at,
+            log,
+            session: Some(session),
+            answering: Some(answering),
+        })
+    }
+
+    fn stop(&mut self) -> Result<(), String> {
+        let (Some(session), Some(answering)) = (self.session.take(), self.answering.take()) else {
+            return Ok(());
+        };
+        let mut unmounted = Ok(());
+        for _ in 0..UNMOUNT_TRIES {
+            unmounted = tool::run("umount", "mount", [&self.at]).map(drop);
+            if unmounted.is_ok() {
+                break;
+            }
+            // A loop device lets go of its file a little after it was detached.
+            thread::sleep(UNMOUNT_PAUSE);
+        }
+        // Its threads would be waited for in vain.
+        unmounted.map_err(|busy| busy.to_string())?;
+        session.join().map_err(|error| error.to_string())?;
+        answering
+            .join()
+            .map_err(|_| "the thread that answers panicked".to_owned())
+    }
+}
+
+const UNMOUNT_TRIES: u32 = 400;
+const UNMOUNT_PAUSE: Duration = Duration::from_millis(5);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Err(why) = self.stop() {
+            tool::not_taken_down(&self.at.to_string_lossy(), &why);
+        }
+    }
+}
+
+/// The highest usual priority for this thread: a disk does not wait until the
+/// programs that read it have had their turn.
+fn go_first() -> io::Result<()> {
+    Ok(rustix::process::setpriority_process(None, -20)?)
+}
+
+/// So many zeros, in memory that is really there: a first write to a page would
+/// take longer than others.
+fn touched(size: u64) -> Vec<u8> {
+    let len = usize::try_from(size).expect("a disk in memory fits into memory");
+    let mut memory = Vec::new();
+    memory.resize_with(len, || std::hint::black_box(0));
+    memory
+}
+
+/// A request that arrived.
+struct Waiting {
+    kind: ServedKind,
+    offset: u64,
+    bytes: u64,
+    arrived: Instant,
+    due: Instant,
+    reply: Reply,
+}
+
+enum Reply {
+    Data(ReplyData),
+    Written(ReplyWrite),
+}
+
+/// Answers each request when it is due. They are due in the order of their
+/// arrival, as the delay is the same for all.
+fn answer(requests: &Receiver<Waiting>, memory: &Mutex<Vec<u8>>, log: &Mutex<Vec<Served>>) {
+    for request in requests {
+        let rest = request.due.saturating_duration_since(Instant::now());
+        thread::sleep(rest.saturating_sub(SPIN));
+        let mut replied = Instant::now();
+        while replied < request.due {
+            std::hint::spin_loop();
+            replied = Instant::now();
+        }
+        // Written down first: who has the answer finds it in the log.
+        log.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(Served {
+                kind: request.kind,
+                offset: request.offset,
+                bytes: request.bytes,
+                arrived: request.arrived,
+                replied,
+            });
+        let count = u32::try_from(request.bytes).expect("the kernel counts a request in 32 bits");
+        match request.reply {
+            Reply::Written(reply) => reply.written(count),
+            Reply::Data(reply) => {
+                let memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
+                let start = request.offset as usize;
+                reply.data(&memory[start..start + request.bytes as usize]);
+            }
+        }
+    }
+}
+
+/// The filesystem: a folder with one file.
+struct Disk {
+    memory: Arc<Mutex<Vec<u8>>>,
+    size: u64,
+    delay: Duration,
+    waiting: Sender<Waiting>,
+}
+
+impl Disk {
+    fn attributes(&self, inode: INodeNo) -> Option<FileAttr> {
+        let (kind, size, perm) = match inode {
+            INodeNo::ROOT => (FileType::Directory, 0, 0o700),
+            FILE_INODE => (FileType::RegularFile, self.size, 0o600),
+            _ => return None,
+        };
+        Some(FileAttr {
+            ino: inode,
+            size,
+            blocks: size / 512,
+            atime: UNIX_EPOCH,
+            mtime: UNIX_EPOCH,
+            ctime: UNIX_EPOCH,
+            crtime: UNIX_EPOCH,
+            kind,
+            perm,
+            nlink: 1,
+            uid: 0,
+            gid: 0,
+            rdev: 0,
+            blksize: 4096,
+            flags: 0,
+        })
+    }
+
+    /// Bytes of a request that lie on the disk.
+    fn within(&self, offset: u64, bytes: u64) -> u64 {
+        bytes.min(self.size.saturating_sub(offset))
+    }
+
+    fn wait(&self, arrived: Instant, kind: ServedKind, offset: u64, bytes: u64, reply: Reply) {
+        let request = Waiting {
+            kind,
+            offset,
+            bytes,
+            arrived,
+            due: arrived + self.delay,
+            reply,
+        };
+        // Without the thread that answers, the request is dropped, which answers
+        // it with an error.
+        let _ = self.waiting.send(request);
+    }
+}
+
+impl Filesystem for Disk {
+    fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
+        // Both are offered by every kernel that has loop devices with direct I/O.
+        let refused = |_| io::Error::other("this kernel's FUSE has no asynchronous direct I/O");
+        config
+            .add_capabilities(InitFlags::FUSE_ASYNC_DIO)
+            .map_err(refused)?;
+        config
+            .set_max_background(IN_FLIGHT)
+            .map(drop)
+            .map_err(|nearest| io::Error::other(format!("at most {nearest} requests in flight")))
+    }
+
+    fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        let found = (parent == INodeNo::ROOT && name == Path::new(FILE))
+            .then(|| self.attributes(FILE_INODE))
+            .flatten();
+        match found {
+            Some(attributes) => reply.entry(&FOREVER, &attributes, Generation(0)),
+            None => reply.error(Errno::ENOENT),
+        }
+    }
+
+    fn getattr(&self, _: &Request, inode: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
+        match self.attributes(inode) {
+            Some(attributes) => reply.attr(&FOREVER, &attributes),
+            None => reply.error(Errno::ENOENT),
+        }
+    }
+
+    fn read(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        size: u32,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyData,
+    ) {
+        let arrived = Instant::now();
+        let bytes = self.within(offset, u64::from(size));
+        self.wait(arrived, ServedKind::Read, offset, bytes, Reply::Data(reply));
+    }
+
+    fn write(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        data: &[u8],
+        _: WriteFlags,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyWrite,
+    ) {
+        let arrived = Instant::now();
+        let bytes = self.within(offset, data.len() as u64);
+        let (start, len) = (offset as usize, bytes as usize);
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)[start..start + len]
+            .copy_from_slice(&data[..len]);
+        self.wait(
+            arrived,
+            ServedKind::Write,
+            offset,
+            bytes,
+            Reply::Written(reply),
+        );
+    }
+
+    fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
+        reply.ok();
+    }
+
+    fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
+        reply.ok();
+    }
+}
