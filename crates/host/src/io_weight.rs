@@ -1,6 +1,6 @@
 //! The share of a device that this process gets beside others: a control group of
-//! its own with a weight, entered and left again as [`crate::control_group`]
-//! promises.
+//! its own with a weight, entered and left again as
+//! `control_group` promises.
 //!
 //! # What is promised
 //! Groups whose processes want the device at the same time get it in proportion to

@@ -1,6 +1,6 @@
 //! A limit on the memory of this process, the pages of the page cache that it
 //! fills among it: a control group of its own, entered and left again as
-//! [`crate::control_group`] promises.
+//! `control_group` promises.
 //!
 //! Version 2 takes it in `memory.max` (kernel:
 //! `Documentation/admin-guide/cgroup-v2.rst`), version 1 in
