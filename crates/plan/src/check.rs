@@ -8,6 +8,7 @@ mod content;
 mod precondition;
 mod together;
 
+use crate::kernel;
 use crate::plan::{Amount, Plan, Stage};
 use crate::share::Share;
 use crate::units::{exact_size, show_size};
@@ -563,13 +564,9 @@ impl Plan {
                     .into_iter()
                     .map(|problem| (stage.label(), problem)),
             );
-            found.extend(
-                stage
-                    .workload
-                    .problems()
-                    .into_iter()
-                    .map(|problem| (stage.label(), problem)),
-            );
+            let of_stage = stage.workload.problems().into_iter();
+            let of_stage = of_stage.chain(kernel::problems(&stage.kernel));
+            found.extend(of_stage.map(|problem| (stage.label(), problem)));
         }
         found
     }

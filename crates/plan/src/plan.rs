@@ -75,6 +75,10 @@ pub struct Stage {
     /// stage that is no matrix.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
+    /// What the kernel is to be set to around its trials, by the names and with the
+    /// values of [`kernel`](crate::kernel).
+    #[serde(default)]
+    pub kernel: BTreeMap<String, String>,
     /// How much the stage does when it may take as long as it needs. A stage
     /// that has it also ends at its share of the time otherwise.
     #[serde(default)]

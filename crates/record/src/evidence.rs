@@ -3,9 +3,13 @@
 //! Counters are differences over exactly the trial's window. A field that could
 //! not be observed is `None`, and [`Unseen`] says which and why.
 
+mod block_layer;
 mod read_ahead;
 mod system;
 
+pub use block_layer::{
+    BlockLayer, Bucket, DeviceRequests, OperationRequests, QueuedFrom, RequestKind, Seeks,
+};
 pub use read_ahead::{
     ReadAhead, ReadAheadCost, ReadAheadCounts, ReadAheadPages, ReadAheadPattern, ReadAheadRow,
     ReadAheadShare, WindowSize,
@@ -61,6 +65,9 @@ pub struct Evidence {
     /// What the journal of the filesystem did.
     #[serde(default)]
     pub journal: Option<Journal>,
+    /// What the block layer did with requests, where its trace events were followed.
+    #[serde(default)]
+    pub block_layer: Option<BlockLayer>,
     /// What the kernel's read-ahead decided, for whomever reads the target; absent
     /// unless it was asked for, and then where the kernel does not tell.
     #[serde(default)]

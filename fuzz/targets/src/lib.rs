@@ -33,6 +33,7 @@ pub mod os_release;
 pub mod plan_file;
 pub mod pressure;
 pub mod process_io;
+pub mod process_stat;
 pub mod process_status;
 mod refusal;
 pub mod run_json;
@@ -42,6 +43,10 @@ pub mod stat_cpu;
 pub mod storage_descriptor;
 pub mod swaps;
 pub mod sysfs_value;
+pub mod trace_format;
+pub mod trace_header_page;
+pub mod trace_page;
+pub mod trace_stats;
 pub mod trace_text;
 pub mod unit_serial;
 pub mod units;
@@ -153,6 +158,10 @@ pub const TARGETS: &[Target] = &[
         run: process_io::run,
     },
     Target {
+        name: "process_stat",
+        run: process_stat::run,
+    },
+    Target {
         name: "process_status",
         run: process_status::run,
     },
@@ -183,6 +192,22 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "sysfs_value",
         run: sysfs_value::run,
+    },
+    Target {
+        name: "trace_format",
+        run: trace_format::run,
+    },
+    Target {
+        name: "trace_header_page",
+        run: trace_header_page::run,
+    },
+    Target {
+        name: "trace_page",
+        run: trace_page::run,
+    },
+    Target {
+        name: "trace_stats",
+        run: trace_stats::run,
     },
     Target {
         name: "trace_text",

@@ -5,7 +5,9 @@ mod around;
 mod cache_proof;
 mod copy;
 mod fit;
+mod kernel;
 mod leftovers;
+mod observing;
 #[cfg(test)]
 mod planted;
 mod precondition;
@@ -83,6 +85,7 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
             drawn(started)
         }
     });
+    kernel::check(&request.plan)?;
     let asked = cache_proof::applied(&request.plan, request.cache_proof)?;
     let wanted = wanted(request, seed)?;
     let (mut measured, mut stack) = target::open(&wanted)?;
@@ -127,6 +130,9 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     signals.check()?;
     measured.notes.extend(notes);
     measured.notes.extend(leftovers::remove(&plan, &measured)?);
+    if matches!(measured.medium, Medium::File(_)) {
+        measured.notes.extend(observing::note(&plan, &stack));
+    }
     let mut plan = plan;
     values::resolve(&mut plan, seed);
     if let Medium::File(file) = &measured.medium

@@ -1,6 +1,7 @@
 //! One trial, from the schedule to the record.
 
 use super::around::Around;
+use super::observing::Chosen;
 use super::schedule::Next;
 use crate::progress::{Display, Watched};
 use crate::signals::Signals;
@@ -8,6 +9,7 @@ use crate::target::{Measured, Medium, OpenFile};
 use diskfacts_engine::files::run_file_trial;
 use diskfacts_engine::{Progress, Trial as Doing, TrialError, TrialOutcome, run_trial};
 use diskfacts_facts::layers;
+use diskfacts_plan::observe::observer;
 use diskfacts_plan::{CacheMode, On, Pattern, Stage, Workload};
 use diskfacts_record::evidence::Beside;
 use diskfacts_record::{Cpu, Evidence, Latency, Stack, Target, Trial};
@@ -62,9 +64,15 @@ pub(super) fn run(
         ));
     }
     let (outcome, evidence) = match &mut measured.medium {
-        Medium::Simulated(computer) => display.watch(watched, &progress, || {
-            computer.run_trial(&workload, next.seed, &progress)
-        })?,
+        Medium::Simulated(computer) => {
+            let read_ahead = observer("read_ahead");
+            if read_ahead.is_some_and(|it| workload.observe.wants(it, next.number)) {
+                computer.observe_read_ahead();
+            }
+            display.watch(watched, &progress, || {
+                computer.run_trial(&workload, next.seed, &progress)
+            })?
+        }
         Medium::File(file) => {
             let on = (&*file, &measured.target, stack);
             on_file(on, &workload, next, signals, display, watched)?
@@ -87,14 +95,15 @@ fn on_file(
         ..Progress::default()
     };
     let stop = signals.stop();
-    let mut around = Around::new(&file.file, workload, target, stack, &stop);
+    let observers = Chosen::new(workload, next.number, &file.file, stack);
+    let mut around = Around::new(&file.file, workload, target, observers, &stop);
     let doing = Doing {
         file: file.stream_file(target.size_bytes),
         workload,
         seed: next.seed,
     };
     let folder = Path::new(&target.path);
-    let outcome = display.watch(watched, &progress, || {
+    let mut outcome = display.watch(watched, &progress, || {
         if workload.operation.on_files() {
             run_file_trial(folder, workload, next.seed, &progress, &mut around)
         } else {
@@ -103,6 +112,14 @@ fn on_file(
     })?;
     let mut evidence = Evidence::default();
     around.evidence(&mut evidence);
+    // What observers took on threads of their own is no cost of the operations.
+    let observers = around.observers_cpu();
+    outcome.user_ns = outcome
+        .user_ns
+        .map(|ns| ns.saturating_sub(observers.user_ns));
+    outcome.system_ns = outcome
+        .system_ns
+        .map(|ns| ns.saturating_sub(observers.system_ns));
     Ok((outcome, evidence))
 }
 

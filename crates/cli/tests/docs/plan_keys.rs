@@ -3,7 +3,7 @@
 
 use super::{PLAN_FILE, only_span, pages, read, rows, section, spans, split};
 use diskfacts_plan::units::parse_size;
-use diskfacts_plan::{Plan, file};
+use diskfacts_plan::{Plan, file, kernel};
 use std::collections::BTreeSet;
 
 fn key_of(setting: &str) -> &str {
@@ -172,6 +172,29 @@ fn next(value: &str, up: bool) -> String {
         let number: u64 = value.parse().expect("a whole number");
         format!("{}", if up { number + 1 } else { number - 1 })
     }
+}
+
+#[test]
+fn every_setting_of_the_kernel_is_documented_with_what_it_takes() {
+    let (prose, _) = split(&read(PLAN_FILE));
+    let expected: Vec<Vec<String>> = kernel::SETTINGS
+        .iter()
+        .map(|setting| {
+            let name = match setting.name {
+                kernel::OF_SCHEDULER => "iosched/NAME",
+                name => name,
+            };
+            let of = match setting.scope {
+                kernel::Scope::Device => "device",
+                kernel::Scope::Machine => "machine",
+                kernel::Scope::Process => "process",
+            };
+            let takes = setting.kind.wanted();
+            vec![format!("`{name}`"), of.into(), takes, setting.about.into()]
+        })
+        .collect();
+    let of_stage = section(&prose, 3, "What the kernel is set to");
+    assert_eq!(rows(&of_stage, "setting"), expected);
 }
 
 #[test]

@@ -17,11 +17,17 @@ impl Subject<'_> {
     /// workload, of which the operation, the blocks, their order and place, depth,
     /// streams, cache and sync are written down.
     pub fn experiment(&self, question: &str, stages: &[(&str, Workload)]) -> Experiment {
+        let mut planned = self.run().plan.stages.iter();
+        let own = planned.find(|planned| {
+            planned.name == self.stage.name && planned.settings == *self.stage.settings
+        });
         let stages = stages.iter().map(|(name, workload)| Stage {
             name: (*name).to_owned(),
             about: String::new(),
             workload: settling(workload),
             settings: BTreeMap::new(),
+            // The kernel is as it was.
+            kernel: own.map(|own| own.kernel.clone()).unwrap_or_default(),
             full: None,
         });
         let plan = Plan {

@@ -3,7 +3,9 @@
 #![cfg(target_os = "linux")]
 
 mod activity;
+mod aligned;
 mod alone;
+mod block_layer;
 mod captured_machines;
 mod captured_stacks;
 mod captured_usage;
@@ -19,6 +21,6 @@ mod page_cache;
 mod parsers;
 mod read_ahead;
 mod read_ahead_live;
-#[cfg(target_os = "linux")]
 mod trace_events;
+mod trace_pages;
 mod tree;

@@ -1,5 +1,6 @@
 //! Trace events of this machine's kernel, in a buffer of our own.
 
+use crate::aligned::{Aligned, direct};
 use crate::alone::alone;
 use diskfacts_host::Roots;
 use diskfacts_host::trace::{
@@ -8,37 +9,13 @@ use diskfacts_host::trace::{
 };
 use diskfacts_testkit::{LoopDevice, or_skip, require_root, skip};
 use std::fs::{self, File};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 const MIB: u64 = 1 << 20;
 const ISSUE: &str = "block/block_rq_issue";
 const COMPLETE: &str = "block/block_rq_complete";
-
-/// Memory that begins at a multiple of 4096, for direct I/O.
-struct Aligned(Vec<u8>, usize);
-
-impl Aligned {
-    fn new(len: usize) -> Self {
-        let memory = vec![0; len + 4096];
-        let start = memory.as_ptr().align_offset(4096);
-        Self(memory, start)
-    }
-
-    fn bytes(&mut self, len: usize) -> &mut [u8] {
-        &mut self.0[self.1..self.1 + len]
-    }
-}
-
-fn direct(path: &Path) -> File {
-    File::options()
-        .read(true)
-        .write(true)
-        .custom_flags(libc::O_DIRECT)
-        .open(path)
-        .expect("the device")
-}
 
 /// tracefs with these events, or the reason why a test cannot run.
 fn tracefs(events: &[&str]) -> Option<Tracefs> {
@@ -207,7 +184,7 @@ fn a_recorder_brings_what_a_reader_brings_and_says_what_it_cost() {
     let brought = recorder.finish().expect("what was recorded");
     assert_eq!((brought.events, brought.consumer.events), (500, 500));
     assert!(brought.losses.is_none());
-    assert!(brought.after_cpu_ns > 0);
+    assert!(brought.after.total_ns > 0);
     assert!(!folder.exists());
 }
 

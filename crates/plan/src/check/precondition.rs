@@ -44,5 +44,10 @@ pub(super) fn problems(work: &Precondition) -> Vec<Problem> {
         let said = "what is done before the trials is done alone";
         found.push(problem("beside", said));
     }
+    if !work.stage.kernel.is_empty() {
+        let said = "settings of the kernel hold during trials, and what is done before them is \
+                    done with the settings as they are; drop the table";
+        found.push(problem("kernel", said));
+    }
     found
 }

@@ -220,6 +220,7 @@ fn stages_need_names_of_their_own() {
         about: String::new(),
         workload: Workload::default(),
         settings: BTreeMap::new(),
+        kernel: BTreeMap::new(),
         full: None,
     };
     let mut plan = Plan {

@@ -343,8 +343,7 @@ impl<'a> Fields<'a> {
         let Some((name, span, _)) = self.fields.first() else {
             return Ok(());
         };
-        let hint = nearest(name, &self.known)
-            .map_or(String::new(), |known| format!("; did you mean '{known}'?"));
+        let hint = super::kernel::hint(name, &self.known);
         let mut known = self.known.clone();
         known.sort_unstable();
         Err(self.error(

@@ -1,7 +1,8 @@
 //! The tables `[[precondition]]` of a plan file.
 
 use super::fields::Fields;
-use super::{FileError, cells, print_stage};
+use super::print::print_stage;
+use super::{FileError, cells};
 use crate::precondition::Precondition;
 use crate::workload::Stop;
 use std::fmt::Write as _;

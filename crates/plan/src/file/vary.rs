@@ -12,9 +12,12 @@
 //! Each key is an axis. A plain value is set under the name of the axis; a table
 //! sets the keys in it, and its `name` is what the value is called. The axes
 //! multiply: here four stages come of it, the last axis changing fastest.
+//!
+//! A key is one of a stage, or a setting of the kernel: `read_ahead_kb = [128, 512]`.
 
 use super::FileError;
 use super::fields::{Field, Fields, ordered};
+use crate::kernel;
 use std::ops::Range;
 use toml::de::DeValue;
 
@@ -28,6 +31,8 @@ const FIXED: [&str; 4] = ["name", "about", "settings", "vary"];
 pub(super) struct Cell<'a> {
     /// The stage with the values of this cell.
     pub(super) table: Fields<'a>,
+    /// The settings of the kernel in this cell.
+    pub(super) kernel: Vec<Field<'a>>,
     /// The name of each axis, and of its value here.
     pub(super) settings: Vec<(String, String)>,
 }
@@ -69,8 +74,12 @@ pub(super) fn cells(mut table: Fields<'_>) -> Result<Vec<Cell<'_>>, FileError> {
     let mut cells = Vec::with_capacity(count);
     for cell in 0..count {
         let chosen = values_of(&axes, cell);
+        let sets = chosen.iter().flat_map(|(_, value)| &value.sets);
+        let (kernel, own): (Vec<_>, Vec<_>) =
+            sets.partition(|(key, _, _)| kernel::setting(key).is_some());
         cells.push(Cell {
-            table: table.with(chosen.iter().flat_map(|(_, value)| &value.sets)),
+            table: table.with(own.into_iter()),
+            kernel: kernel.into_iter().cloned().collect(),
             settings: chosen
                 .iter()
                 .map(|(axis, value)| (axis.name.clone(), value.name.clone()))

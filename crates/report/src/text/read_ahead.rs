@@ -101,18 +101,20 @@ fn write_table(page: &mut Page<'_>, table: &ReadAhead) {
     let pattern = names.next().unwrap_or_default();
     let names: Vec<&str> = names.collect();
     let wide = |name: &str| NUMBER.max(name.len());
-    let mut line = format!("{pattern:<PATTERN$}");
-    for name in &names {
-        line.push_str(&format!(" {name:>width$}", width = wide(name)));
-    }
-    page.line(&line);
+    let cells = |cells: Vec<String>| -> String {
+        let cells = names.iter().zip(cells);
+        cells
+            .map(|(name, cell)| format!(" {cell:>width$}", width = wide(name)))
+            .collect::<Vec<_>>()
+            .concat()
+    };
+    let heads = cells(names.iter().map(ToString::to_string).collect());
+    page.line(&format!("{pattern:<PATTERN$}{heads}"));
     for row in rows(table) {
-        let mut line = format!("{:<PATTERN$}", row.pattern);
-        for (name, number) in names.iter().zip(row.numbers()) {
-            let number = number.map_or_else(|| "-".to_owned(), |number| number.to_string());
-            line.push_str(&format!(" {number:>width$}", width = wide(name)));
-        }
-        page.line(&line);
+        let numbers = row.numbers().into_iter();
+        let numbers = numbers.map(|n| n.map_or_else(|| "-".to_owned(), |n| n.to_string()));
+        let numbers = cells(numbers.collect());
+        page.line(&format!("{:<PATTERN$}{numbers}", row.pattern));
     }
 }
 

@@ -23,6 +23,7 @@ fn plan(stops: &[Stop], trials: u32) -> Plan {
                     ..Workload::default()
                 },
                 settings: BTreeMap::new(),
+                kernel: BTreeMap::new(),
                 full: None,
             })
             .collect(),

@@ -81,6 +81,7 @@ impl Made {
             } else {
                 BTreeMap::new()
             },
+            kernel: BTreeMap::new(),
             full: None,
         }
     }

@@ -147,6 +147,7 @@ pub(super) fn stage(name: &str, ms: u64, workload: Workload) -> Stage {
         about: String::new(),
         workload,
         settings: std::collections::BTreeMap::new(),
+        kernel: std::collections::BTreeMap::new(),
         full: None,
     }
 }

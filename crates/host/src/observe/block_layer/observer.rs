@@ -1,0 +1,320 @@
+//! The trace events of exactly one trial.
+
+use super::request_event::{Decoder, Step};
+use super::requests::{Followed, Requests};
+use crate::cpu::CpuTimes;
+use crate::observe::Observer;
+use crate::roots::Roots;
+use crate::sysfs::DeviceDir;
+use crate::trace::{
+    Clock, Consumer, Event, Gap, Instance, Options, Reader, Recorder, TraceError, Tracefs, any_of,
+    device_number,
+};
+use diskfacts_record::evidence::{BlockLayer, QueuedFrom};
+use diskfacts_record::{BlockDevice, DeviceKind, Evidence, Stack, Unseen};
+use std::fs;
+
+/// Events without which nothing can be said.
+const NEEDED: [Step; 2] = [Step::Issue, Step::Complete];
+/// Events that tell of less.
+const MORE: [Step; 4] = [
+    Step::Merge,
+    Step::Requeue,
+    Step::BackMerge,
+    Step::FrontMerge,
+];
+
+/// Follows the requests of the devices of a stack.
+///
+/// Buffers and events are there before the window opens, and a thread copies what
+/// they hold while it is open; what the events say is worked out after it.
+pub struct BlockLayerObserver {
+    roots: Roots,
+    followed: Vec<Followed>,
+    state: State,
+    /// What is said of the devices that are not followed.
+    unfollowed: Vec<Unseen>,
+    /// What reading events took beside the last trial.
+    own_cpu: CpuTimes,
+}
+
+enum State {
+    /// Why not.
+    Off(String),
+    Ready(Following),
+    Open(Following, u64),
+    Closed(Following, u64, u64),
+    /// It has been told what was seen; to be made anew.
+    Over,
+}
+
+struct Following {
+    recorder: Recorder<Taking>,
+    clock: Clock,
+    queued_from: Option<QueuedFrom>,
+    /// Events that this kernel lacks.
+    missing: Vec<&'static str>,
+}
+
+/// Takes the events as they come.
+struct Taking {
+    decoder: Decoder,
+    requests: Requests,
+}
+
+impl Consumer for Taking {
+    fn event(&mut self, event: &Event<'_>) {
+        if let Some(said) = self.decoder.decode(event) {
+            self.requests.event(event.time_ns, &said);
+        }
+    }
+
+    fn lost(&mut self, gap: Gap) {
+        self.requests.lost(gap.before_ns);
+    }
+}
+
+impl BlockLayerObserver {
+    /// Makes what is needed to follow the requests of the devices of this stack;
+    /// whether that worked is said by [`Observer::stop`].
+    pub fn new(roots: &Roots, stack: &Stack) -> Self {
+        let mut unfollowed = Vec::new();
+        let mut followed = Vec::new();
+        let whole = |device: &&BlockDevice| device.kind != DeviceKind::Partition;
+        for device in stack.devices.iter().filter(whole) {
+            if has_requests(device) {
+                followed.push(Followed {
+                    name: device.name.clone(),
+                    numbers: numbers(roots, device),
+                });
+            } else {
+                unfollowed.push(Unseen {
+                    what: format!("{} block_layer", device.name),
+                    why: "it has no queue of requests: it hands each I/O on, to the devices that \
+                          it stands on or to memory; their requests tell what became of it"
+                        .to_owned(),
+                });
+            }
+        }
+        let mut observer = Self {
+            roots: roots.clone(),
+            followed,
+            state: State::Over,
+            unfollowed,
+            own_cpu: CpuTimes::default(),
+        };
+        observer.prepare();
+        observer
+    }
+
+    fn prepare(&mut self) {
+        self.state = if self.followed.is_empty() {
+            State::Off("no device under the target has a queue of requests".to_owned())
+        } else {
+            match follow(&self.roots, &self.followed) {
+                Ok(following) => State::Ready(following),
+                Err(error) => State::Off(error.to_string()),
+            }
+        };
+    }
+}
+
+/// Whether a device has a queue of requests, as opposed to what takes I/Os and hands
+/// them on. Old queues have a scheduler, today's at least one hardware queue.
+fn has_requests(device: &BlockDevice) -> bool {
+    let scheduler = device.scheduler.as_deref();
+    device.hardware_queues.is_some() || scheduler.is_some_and(|name| name != "none")
+}
+
+/// Its own number, and those of its partitions.
+fn numbers(roots: &Roots, device: &BlockDevice) -> Vec<u64> {
+    let mut numbers = vec![device_number(device.major, device.minor)];
+    let Ok(Some(disk)) = DeviceDir::of_number(roots, device.major, device.minor) else {
+        return numbers;
+    };
+    // The numbers of partitions are of use for merges alone.
+    let entries = fs::read_dir(&disk.path).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.path().join("partition").exists()) {
+        if let Ok(Some(partition)) = DeviceDir::open(&entry.path()) {
+            numbers.push(device_number(partition.major, partition.minor));
+        }
+    }
+    numbers
+}
+
+fn follow(roots: &Roots, followed: &[Followed]) -> Result<Following, TraceError> {
+    let tracefs = Tracefs::open(roots)?;
+    tracefs.need_events(&NEEDED.map(Step::event))?;
+    let mut instance = Instance::create(&tracefs, Options::default())?;
+    let mut decoder = Decoder::default();
+    let mut missing = Vec::new();
+    let queued = [
+        (Step::Start, QueuedFrom::Start),
+        (Step::Insert, QueuedFrom::Insert),
+    ];
+    let queued = queued
+        .into_iter()
+        .find(|(step, _)| tracefs.has_event(step.event()));
+    let steps = queued
+        .map(|(step, _)| step)
+        .into_iter()
+        .chain(NEEDED)
+        .chain(MORE);
+    for step in steps {
+        if !tracefs.has_event(step.event()) {
+            missing.push(step.event());
+            continue;
+        }
+        let numbers = followed.iter().flat_map(|device| {
+            let count = if step.is_of_bio() {
+                device.numbers.len()
+            } else {
+                1
+            };
+            device.numbers.iter().take(count).copied()
+        });
+        let format = instance.enable(step.event(), Some(&any_of("dev", numbers)))?;
+        decoder.add(step, &format)?;
+    }
+    let clock = instance.clock();
+    let taking = Taking {
+        decoder,
+        requests: Requests::new(followed),
+    };
+    Ok(Following {
+        recorder: Recorder::start(Reader::new(instance)?, taking)?,
+        clock,
+        queued_from: queued.map(|(_, from)| from),
+        missing,
+    })
+}
+
+impl Observer for BlockLayerObserver {
+    fn name(&self) -> &'static str {
+        super::super::BLOCK_LAYER
+    }
+
+    fn start(&mut self) {
+        if matches!(self.state, State::Over) {
+            self.prepare();
+        }
+        self.state = match std::mem::replace(&mut self.state, State::Over) {
+            State::Ready(following) => match following.recorder.on() {
+                Ok(()) => {
+                    let from_ns = following.clock.now_ns();
+                    State::Open(following, from_ns)
+                }
+                Err(error) => State::Off(error.to_string()),
+            },
+            other => other,
+        };
+    }
+
+    fn halt(&mut self) {
+        self.state = match std::mem::replace(&mut self.state, State::Over) {
+            State::Open(following, from_ns) => {
+                let until_ns = following.clock.now_ns();
+                match following.recorder.off() {
+                    Ok(()) => State::Closed(following, from_ns, until_ns),
+                    Err(error) => State::Off(error.to_string()),
+                }
+            }
+            other => other,
+        };
+    }
+
+    fn stop(&mut self, evidence: &mut Evidence) {
+        self.halt();
+        evidence.unseen.extend(self.unfollowed.iter().cloned());
+        let why = match std::mem::replace(&mut self.state, State::Over) {
+            State::Closed(following, from_ns, until_ns) => {
+                match following.finish(from_ns, until_ns, evidence) {
+                    Ok(own_cpu) => {
+                        self.own_cpu = own_cpu;
+                        return;
+                    }
+                    Err(error) => error.to_string(),
+                }
+            }
+            State::Off(why) => why,
+            State::Ready(_) | State::Open(..) | State::Over => {
+                "its window was not opened".to_owned()
+            }
+        };
+        evidence.unseen.push(Unseen {
+            what: self.name().to_owned(),
+            why,
+        });
+    }
+
+    fn own_cpu(&self) -> CpuTimes {
+        self.own_cpu
+    }
+
+    fn own_threads(&self) -> Vec<u32> {
+        match &self.state {
+            State::Ready(following) | State::Open(following, _) | State::Closed(following, ..) => {
+                vec![following.recorder.thread()]
+            }
+            State::Off(_) | State::Over => Vec::new(),
+        }
+    }
+}
+
+impl Following {
+    fn finish(
+        self,
+        from_ns: u64,
+        until_ns: u64,
+        evidence: &mut Evidence,
+    ) -> Result<CpuTimes, TraceError> {
+        let mut recorded = self.recorder.finish()?;
+        let losses = recorded.losses;
+        if losses.damaged_pages > 0 {
+            // Events of damaged pages are lost as well, and nobody knows how many.
+            recorded.consumer.requests.lost(until_ns);
+        }
+        let mut unseen = |why: String| {
+            evidence.unseen.push(Unseen {
+                what: super::super::BLOCK_LAYER.to_owned(),
+                why,
+            });
+        };
+        if losses.total() > 0 {
+            unseen(format!(
+                "{} of the events were lost, because they came faster than they were read: counts \
+                 are too small, and the number in flight is not known",
+                losses.total()
+            ));
+        }
+        if let Some(damage) = &losses.damage {
+            unseen(format!(
+                "{} pages of events could not be understood ({damage}), so that counts are too \
+                 small",
+                losses.damaged_pages
+            ));
+        }
+        if !self.missing.is_empty() {
+            unseen(format!("this kernel lacks {}", self.missing.join(", ")));
+        }
+        match self.queued_from {
+            Some(QueuedFrom::Start) => {}
+            Some(QueuedFrom::Insert) => unseen(
+                "time in the queue of requests that are sent to the device at once: before Linux \
+                 6.5 no event tells when these were made"
+                    .to_owned(),
+            ),
+            None => unseen("time in the queue: this kernel has no event for its start".to_owned()),
+        }
+        evidence.block_layer = Some(BlockLayer {
+            devices: recorded.consumer.requests.finish(from_ns, until_ns),
+            window_ns: until_ns.saturating_sub(from_ns),
+            queued_from: self.queued_from,
+            events: recorded.events,
+            lost_events: losses.total(),
+            reader_cpu_ns: recorded.beside.total_ns,
+            analysis_cpu_ns: recorded.after.total_ns,
+        });
+        Ok(recorded.beside)
+    }
+}

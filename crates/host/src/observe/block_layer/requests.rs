@@ -1,0 +1,349 @@
+//! From trace events to what became of each device's requests. Pure: it knows no
+//! kernel, only events in order of time.
+
+use super::buckets;
+use super::depth::Depth;
+use super::pending::{Key, Pending, Request};
+use super::request_event::{RequestEvent, Step};
+use diskfacts_record::evidence::{DeviceRequests, OperationRequests, RequestKind, Seeks};
+use diskfacts_record::{Histogram, Latency};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+const SECTOR_BYTES: u64 = 512;
+
+/// A device whose requests are followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Followed {
+    /// Name in the kernel.
+    pub name: String,
+    /// Its number, as of [`device_number`](crate::trace::device_number), and those of
+    /// its partitions, which I/Os name before they are requests.
+    pub numbers: Vec<u64>,
+}
+
+/// Follows requests through the block layer.
+#[derive(Debug)]
+pub struct Requests {
+    devices: Vec<Device>,
+    /// Which device a number is of.
+    by_number: Vec<(u64, usize)>,
+    /// Until then events are missing: what began before may have ended unseen.
+    blind_until_ns: Option<u64>,
+    lost: bool,
+}
+
+#[derive(Debug)]
+struct Device {
+    name: String,
+    waiting: Pending,
+    in_flight: Pending,
+    depth: Depth,
+    /// Where the last issued request ended.
+    end: Option<u64>,
+    in_order: u64,
+    forward: Histogram,
+    backward: Histogram,
+    kinds: BTreeMap<RequestKind, Counts>,
+    /// Writes with a flush that the device has done: their completion is told twice
+    /// (`blk_flush_complete_seq` in `block/blk-flush.c`).
+    told_again: HashSet<Key>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    issued: u64,
+    completed: u64,
+    sectors: u64,
+    readahead: u64,
+    metadata: u64,
+    errors: u64,
+    back_merges: u64,
+    front_merges: u64,
+    request_merges: u64,
+    requeues: u64,
+    unfinished: u64,
+    waiting: u64,
+    issue_unseen: u64,
+    queued: Histogram,
+    device: Histogram,
+    sizes: HashMap<u64, u64>,
+}
+
+impl Requests {
+    /// Of these devices.
+    pub fn new(devices: &[Followed]) -> Self {
+        let numbers = devices.iter().enumerate();
+        let by_number = numbers.flat_map(|(index, device)| {
+            let numbers = device.numbers.iter();
+            numbers.map(move |number| (*number, index))
+        });
+        Self {
+            by_number: by_number.collect(),
+            devices: devices.iter().map(|d| Device::new(&d.name)).collect(),
+            blind_until_ns: None,
+            lost: false,
+        }
+    }
+
+    /// Events before `before_ns` are missing.
+    pub fn lost(&mut self, before_ns: u64) {
+        self.lost = true;
+        let until_ns = self
+            .blind_until_ns
+            .map_or(before_ns, |until| until.max(before_ns));
+        self.blind_until_ns = Some(until_ns);
+    }
+
+    /// Takes the next event.
+    pub fn event(&mut self, time_ns: u64, event: &RequestEvent) {
+        let blind = self.blind_until_ns.is_some_and(|until_ns| {
+            let sees_again = time_ns >= until_ns;
+            if sees_again {
+                // What began before may have ended unseen, and would be taken for
+                // something that begins at the same place later.
+                for device in &mut self.devices {
+                    device.forget();
+                }
+                self.blind_until_ns = None;
+            }
+            !sees_again
+        });
+        let mut numbers = self.by_number.iter();
+        if let Some((_, index)) = numbers.find(|(number, _)| *number == event.device) {
+            self.devices[*index].event(time_ns, event, blind);
+        }
+    }
+
+    /// What became of the requests of a window.
+    pub fn finish(self, from_ns: u64, until_ns: u64) -> Vec<DeviceRequests> {
+        let known = !self.lost;
+        let devices = self.devices.into_iter();
+        devices
+            .map(|device| device.finish(from_ns, until_ns, known))
+            .collect()
+    }
+}
+
+impl Device {
+    fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            waiting: Pending::default(),
+            in_flight: Pending::default(),
+            depth: Depth::default(),
+            end: None,
+            in_order: 0,
+            forward: Histogram::new(),
+            backward: Histogram::new(),
+            kinds: BTreeMap::new(),
+            told_again: HashSet::new(),
+        }
+    }
+
+    /// What is under way will not be understood any more.
+    fn forget(&mut self) {
+        for (kind, number) in self.waiting.forget() {
+            self.counts(kind).waiting += number;
+        }
+        for (kind, number) in self.in_flight.forget() {
+            self.counts(kind).unfinished += number;
+        }
+        self.told_again.clear();
+    }
+
+    fn counts(&mut self, kind: RequestKind) -> &mut Counts {
+        self.kinds.entry(kind).or_default()
+    }
+
+    fn event(&mut self, time_ns: u64, event: &RequestEvent, blind: bool) {
+        let key = Key::new(event.sector, event.kind);
+        match event.step {
+            Step::Start => self.wait(key, time_ns, event),
+            Step::Insert => {
+                // One that came back from the device is inserted again.
+                if !self.waiting.first(key).is_some_and(|first| first.came_back) {
+                    self.wait(key, time_ns, event);
+                }
+            }
+            Step::Issue => self.issue(key, time_ns, event),
+            Step::Complete => self.complete(key, time_ns, event, blind),
+            Step::Merge => {
+                self.waiting.take(key);
+                self.counts(event.kind).request_merges += 1;
+            }
+            Step::Requeue => {
+                self.counts(event.kind).requeues += 1;
+                let request = self.in_flight.take_of_length(key, event.sectors);
+                if request.is_some() {
+                    self.depth.leave(time_ns);
+                } else {
+                    self.depth.leave_from_before(time_ns);
+                }
+                let request = Request {
+                    came_back: true,
+                    ..request.unwrap_or(Request::made(None, event))
+                };
+                self.waiting.put(key, request);
+            }
+            Step::BackMerge => self.counts(event.kind).back_merges += 1,
+            Step::FrontMerge => {
+                self.counts(event.kind).front_merges += 1;
+                // The waiting request begins where the I/O does now.
+                let before = Key::new(event.sector.saturating_add(event.sectors), event.kind);
+                if let Some(request) = self.waiting.take(before) {
+                    self.waiting.put(key, request);
+                }
+            }
+        }
+    }
+
+    fn wait(&mut self, key: Key, time_ns: u64, event: &RequestEvent) {
+        self.waiting.put(key, Request::made(Some(time_ns), event));
+    }
+
+    fn issue(&mut self, key: Key, time_ns: u64, event: &RequestEvent) {
+        let waiting = self.waiting.take(key);
+        let request = waiting.unwrap_or(Request::made(None, event));
+        if !request.came_back {
+            let counts = self.counts(event.kind);
+            counts.issued += 1;
+            counts.sectors += event.sectors;
+            counts.readahead += u64::from(event.readahead);
+            counts.metadata += u64::from(event.metadata);
+            *counts.sizes.entry(event.sectors).or_default() += 1;
+            self.seek(event);
+        }
+        self.depth.enter(time_ns);
+        let request = Request {
+            issued_ns: time_ns,
+            sectors: event.sectors,
+            ..request
+        };
+        self.in_flight.put(key, request);
+    }
+
+    fn seek(&mut self, event: &RequestEvent) {
+        if event.sectors == 0 {
+            return;
+        }
+        let end = event.sector.saturating_add(event.sectors);
+        let Some(before) = self.end.replace(end) else {
+            return;
+        };
+        match event.sector.cmp(&before) {
+            std::cmp::Ordering::Equal => self.in_order += 1,
+            std::cmp::Ordering::Greater => self.forward.record(event.sector - before),
+            std::cmp::Ordering::Less => self.backward.record(before - event.sector),
+        }
+    }
+
+    fn complete(&mut self, key: Key, time_ns: u64, event: &RequestEvent, blind: bool) {
+        self.counts(event.kind).errors += u64::from(event.failed);
+        let Some(request) = self.in_flight.take_of_length(key, event.sectors) else {
+            return self.complete_unseen(key, time_ns, event);
+        };
+        if event.sectors < request.sectors {
+            // A part; the rest begins behind it.
+            let rest = Request {
+                sectors: request.sectors - event.sectors,
+                ..request
+            };
+            let behind = Key::new(event.sector.saturating_add(event.sectors), event.kind);
+            self.in_flight.put(behind, rest);
+            return;
+        }
+        self.depth.leave(time_ns);
+        if request.flushes {
+            self.told_again.insert(key);
+        }
+        let counts = self.counts(event.kind);
+        counts.completed += 1;
+        if blind {
+            return;
+        }
+        counts
+            .device
+            .record(time_ns.saturating_sub(request.issued_ns));
+        if let Some(since_ns) = request.since_ns {
+            counts
+                .queued
+                .record(request.issued_ns.saturating_sub(since_ns));
+        }
+    }
+
+    /// One that is not known to be in the device is done.
+    fn complete_unseen(&mut self, key: Key, time_ns: u64, event: &RequestEvent) {
+        if self.told_again.remove(&key) {
+            return;
+        }
+        self.counts(event.kind).issue_unseen += 1;
+        // A flush, for the one who asked for it, is over without having been issued.
+        let never_issued = self.waiting.take(key).is_some();
+        if !never_issued && event.kind != RequestKind::Flush {
+            self.depth.leave_from_before(time_ns);
+        }
+    }
+
+    fn finish(mut self, from_ns: u64, until_ns: u64, known: bool) -> DeviceRequests {
+        self.forget();
+        let (mean, most) = self.depth.finish(from_ns, until_ns);
+        let operations = self.kinds.into_iter();
+        DeviceRequests {
+            name: self.name,
+            operations: operations
+                .map(|(kind, counts)| counts.finish(kind))
+                .collect(),
+            seeks: Seeks {
+                in_order: self.in_order,
+                forward: self.forward.count(),
+                backward: self.backward.count(),
+                forward_p50_sectors: self.forward.quantile(0.5),
+                backward_p50_sectors: self.backward.quantile(0.5),
+                forward_sectors: buckets::powers_of_two(&self.forward),
+                backward_sectors: buckets::powers_of_two(&self.backward),
+            },
+            in_flight_mean: known.then_some(mean),
+            in_flight_max: known.then_some(most),
+        }
+    }
+}
+
+impl Request {
+    fn made(since_ns: Option<u64>, event: &RequestEvent) -> Self {
+        Self {
+            since_ns,
+            issued_ns: 0,
+            sectors: event.sectors,
+            came_back: false,
+            flushes: event.flushes,
+        }
+    }
+}
+
+impl Counts {
+    fn finish(self, operation: RequestKind) -> OperationRequests {
+        let mut sizes: Vec<(u64, u64)> = self.sizes.into_iter().collect();
+        sizes.sort_unstable();
+        OperationRequests {
+            operation,
+            issued: self.issued,
+            completed: self.completed,
+            bytes: self.sectors.saturating_mul(SECTOR_BYTES),
+            readahead: self.readahead,
+            metadata: self.metadata,
+            errors: self.errors,
+            back_merges: self.back_merges,
+            front_merges: self.front_merges,
+            request_merges: self.request_merges,
+            requeues: self.requeues,
+            unfinished: self.unfinished,
+            waiting: self.waiting,
+            issue_unseen: self.issue_unseen,
+            queued_ns: Latency::from(&self.queued),
+            device_ns: Latency::from(&self.device),
+            queued_histogram: buckets::latencies(&self.queued),
+            device_histogram: buckets::latencies(&self.device),
+            sizes: buckets::sizes(&sizes),
+        }
+    }
+}
