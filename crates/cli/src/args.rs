@@ -2,8 +2,10 @@
 //! mistyped word is a path.
 
 mod iostat;
+mod readahead;
 
 pub(crate) use iostat::{IostatArgs, IostatStyle};
+pub(crate) use readahead::ReadaheadArgs;
 
 use clap::builder::RangedU64ValueParser;
 use clap::error::ErrorKind;
@@ -62,6 +64,8 @@ pub(crate) enum Command {
     Dd(DdArgs),
     /// Show what the machine's devices do now, in iostat's columns
     Iostat(IostatArgs),
+    /// Watch what the kernel's read-ahead decides while somebody reads
+    Readahead(ReadaheadArgs),
     /// List the stored runs, latest first
     Runs(RunsArgs),
     /// Show a stored run again
@@ -113,6 +117,8 @@ pub(crate) enum Style {
     ClassicCsv,
     /// What each device did in each trial, in the columns of `iostat -x`
     Iostat,
+    /// What the kernel's read-ahead decided in each trial, where it was observed
+    Readahead,
 }
 
 /// How near the median of a stage is to be known.

@@ -6,6 +6,7 @@ mod advise;
 mod compare;
 mod imported;
 mod read;
+mod read_ahead;
 mod reproduction;
 mod runs;
 
@@ -13,6 +14,7 @@ pub use advise::advice;
 pub use compare::comparison;
 pub use imported::imports;
 pub use read::{RunError, read_run};
+pub use read_ahead::{WatchedReadAhead, read_ahead};
 pub use reproduction::reproduction;
 pub use runs::runs;
 

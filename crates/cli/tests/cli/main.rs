@@ -27,6 +27,7 @@ mod looped;
 mod memory;
 mod plan_files;
 mod plans_command;
+mod readahead_command;
 mod settle;
 mod sim_command;
 mod simulated;

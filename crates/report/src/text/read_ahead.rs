@@ -158,9 +158,14 @@ fn left_out(table: &ReadAhead) -> Vec<String> {
 fn facts(table: &ReadAhead) -> Vec<String> {
     let size = |pages: u64| show_size(pages.saturating_mul(table.page_bytes));
     let pages = table.pages;
-    let share = |part: u64, of: u64| percent(part as f64 / of.max(1) as f64);
+    // What is not nothing is not shown as nothing.
+    let share = |part: u64, of: u64| match part as f64 / of.max(1) as f64 {
+        share if share > 0.0 && share < 0.0005 => "less than 0.1 %".to_owned(),
+        share => percent(share),
+    };
     let mut lines = vec![format!(
-        "Of {} that came, {} was asked for, {} was dropped unused and {} waits for a reader{}.",
+        "Of {} that came, {} was asked for, {} was dropped unused, and for {} nobody had come at the \
+         end{}.",
         size(pages.added),
         size(pages.used),
         size(pages.dropped_unused),
