@@ -2,11 +2,13 @@
 //! mistyped word is a path.
 
 mod iostat;
+mod readahead;
 mod restore;
 mod tune;
 mod watch;
 
 pub(crate) use iostat::{IostatArgs, IostatStyle};
+pub(crate) use readahead::ReadaheadArgs;
 pub(crate) use restore::RestoreArgs;
 pub(crate) use tune::TuneArgs;
 pub(crate) use watch::WatchArgs;
@@ -72,6 +74,8 @@ pub(crate) enum Command {
     Iostat(IostatArgs),
     /// Show what becomes of each I/O request, as it happens
     Watch(WatchArgs),
+    /// Watch what the kernel's read-ahead decides while somebody reads
+    Readahead(ReadaheadArgs),
     /// List the stored runs, latest first
     Runs(RunsArgs),
     /// Show a stored run again
@@ -125,6 +129,8 @@ pub(crate) enum Style {
     ClassicCsv,
     /// What each device did in each trial, in the columns of `iostat -x`
     Iostat,
+    /// What the kernel's read-ahead decided in each trial, where it was observed
+    Readahead,
 }
 
 /// How near the median of a stage is to be known.

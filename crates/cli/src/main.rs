@@ -91,6 +91,7 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
         Some(Command::Dd(args)) => commands::dd::run(&args, &common),
         Some(Command::Iostat(args)) => commands::iostat::run(&args, &common),
         Some(Command::Watch(args)) => commands::watch::run(&args, &common),
+        Some(Command::Readahead(args)) => commands::readahead::run(&args, &common),
         Some(Command::Devices(args)) => commands::devices::run(&args, &common),
         Some(Command::Runs(args)) => commands::runs::run(&args, &common),
         Some(Command::Show(args)) => commands::show::run(&args, &common),

@@ -322,3 +322,19 @@ pub fn told(table: &ReadAhead, streams: u64, stack: &Stack) -> Vec<Finding> {
     let found = [pattern(&sums), limit(&sums, stack), unused(&sums, stack)];
     found.into_iter().flatten().collect()
 }
+
+/// What to try where windows stay at a limit of which nothing else is known: on flash
+/// a small window may do, or not.
+pub fn next(table: &ReadAhead, stack: &Stack) -> Option<String> {
+    let sums = Sums::of([table], 1)?;
+    let bytes = sums.at_limit_bytes()?;
+    if slow_way(stack).is_some() || (bytes as f64) >= SMALL {
+        return None;
+    }
+    Some(format!(
+        "The windows stay at the limit, {}. Whether larger ones are faster here, only a \
+         measurement tells. {}, and time the same reads again, uncached.",
+        show_size(bytes),
+        set_window(stack, 1024)
+    ))
+}

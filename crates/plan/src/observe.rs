@@ -14,17 +14,21 @@ pub struct Observer {
     /// Whether it follows the kernel's trace events, which needs root; else it reads
     /// counters at the two ends of the trial.
     pub events: bool,
+    /// Whether `auto` takes it. Events of pages are as many as reads through the page
+    /// cache, so who wants them has to ask.
+    pub auto: bool,
 }
 
 const fn counter(name: &'static str) -> Observer {
     Observer {
         name,
         events: false,
+        auto: true,
     }
 }
 
 /// All observers, in the order in which their windows open.
-pub const OBSERVERS: [Observer; 10] = [
+pub const OBSERVERS: [Observer; 11] = [
     counter("residency"),
     counter("io_limits"),
     counter("control_group"),
@@ -34,8 +38,14 @@ pub const OBSERVERS: [Observer; 10] = [
     counter("pressure"),
     counter("process_io"),
     Observer {
+        name: "read_ahead",
+        events: true,
+        auto: false,
+    },
+    Observer {
         name: "block_layer",
         events: true,
+        auto: true,
     },
     counter("devices"),
 ];
@@ -51,7 +61,7 @@ pub fn observer(name: &str) -> Option<&'static Observer> {
 #[serde(try_from = "String", into = "String")]
 pub enum Observe {
     /// Those of counters always; those of events in the first trial of a stage, where
-    /// this user may.
+    /// this user may, but for those that have to be asked for.
     #[default]
     Auto,
     /// None: what is known only from observers is unknown, as the layers are.
@@ -73,7 +83,7 @@ impl Observe {
     /// can is another question.
     pub fn wants(&self, observer: &Observer, number: u32) -> bool {
         match self {
-            Self::Auto => !observer.events || number == 1,
+            Self::Auto => observer.auto && (!observer.events || number == 1),
             Self::None => false,
             Self::All => true,
             Self::Only(names) => names.contains(observer.name),
@@ -184,5 +194,7 @@ mod tests {
         assert_eq!(wants("none"), [false; 4]);
         assert_eq!(wants("all"), [true; 4]);
         assert_eq!(wants("block_layer"), [true, true, false, false]);
+        let asked = observer("read_ahead").expect("one of them");
+        assert!(!Observe::Auto.wants(asked, 1) && Observe::All.wants(asked, 2));
     }
 }

@@ -8,6 +8,7 @@ pub(crate) mod import;
 pub(crate) mod iostat;
 pub(crate) mod measure;
 pub(crate) mod plans;
+pub(crate) mod readahead;
 pub(crate) mod restore;
 pub(crate) mod runs;
 pub(crate) mod show;
@@ -19,7 +20,7 @@ use crate::args::Style;
 use crate::exit::{Failure, say};
 use diskfacts_plan::{Plan, builtin};
 use diskfacts_record::Run;
-use diskfacts_report::{classic, iostat as iostat_report};
+use diskfacts_report::{classic, iostat as iostat_report, read_ahead as read_ahead_report};
 use std::io::Write;
 
 /// Prints to standard output. A reader that went away, as `head` does, has seen
@@ -56,6 +57,16 @@ pub(crate) fn lines(style: Style, run: &Run) -> Option<String> {
             }
             Some(iostat_report::trials(run))
         }
+        Style::Readahead => {
+            if !read_ahead_report::has_trials(run) {
+                say(
+                    "diskfacts: note: read-ahead was not observed in this run, so there is no \
+                     table; `diskfacts measure --observe all`, or `read_ahead` among others, does \
+                     it: as root, on Linux 6.18 or later",
+                );
+            }
+            Some(read_ahead_report::trials(run))
+        }
     }
 }
 
@@ -72,7 +83,7 @@ pub(crate) fn say_classic_notes(run: &Run, said: Option<&str>) {
 /// Not every plan was taken from a program with a format of its own.
 pub(crate) fn check_classic(style: Style, plan: &Plan) -> Result<(), Failure> {
     let (has, what): (fn(&Plan) -> bool, &str) = match style {
-        Style::Facts | Style::Iostat => return Ok(()),
+        Style::Facts | Style::Iostat | Style::Readahead => return Ok(()),
         Style::Classic => (
             classic::has,
             "--style classic prints the lines of the program that a plan was taken from",

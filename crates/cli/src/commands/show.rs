@@ -54,7 +54,10 @@ fn lines(style: Style, run: &Run) -> Result<Option<String>, Failure> {
         super::check_classic(style, &run.plan)?;
     }
     let lines = super::lines(style, run);
-    if imported && style != Style::Iostat && lines.as_ref().is_some_and(String::is_empty) {
+    if imported
+        && !matches!(style, Style::Iostat | Style::Readahead)
+        && lines.as_ref().is_some_and(String::is_empty)
+    {
         return Err(no_lines(run));
     }
     Ok(lines)

@@ -6,6 +6,7 @@ use diskfacts_host::trace::{TraceError, Tracefs};
 use diskfacts_plan::observe::{OBSERVERS, Observe, observer};
 use diskfacts_plan::{EngineChoice, Plan, Workload};
 use diskfacts_record::Stack;
+use std::fs::File;
 
 /// Events without which the block layer cannot be followed.
 const NEEDED: [&str; 2] = ["block/block_rq_issue", "block/block_rq_complete"];
@@ -21,7 +22,7 @@ pub(super) struct Chosen {
 impl Chosen {
     /// Those that a workload wants in the trial of this number, from 1. Events that
     /// nobody asked for by name are left out where they cannot be had.
-    pub(super) fn new(workload: &Workload, number: u32, stack: &Stack) -> Self {
+    pub(super) fn new(workload: &Workload, number: u32, file: &File, stack: &Stack) -> Self {
         let possible = workload.observe != Observe::Auto || events(stack).is_ok_and(|can| can);
         let wanted = |name: &str| {
             let observer = observer(name);
@@ -31,7 +32,7 @@ impl Chosen {
         };
         Self {
             residency: wanted("residency"),
-            others: Observers::chosen(&Roots::default(), stack, &wanted),
+            others: Observers::chosen(&Roots::default(), stack, Some(file), &wanted),
         }
     }
 
@@ -63,7 +64,7 @@ pub(super) fn note(plan: &Plan, stack: &Stack) -> Option<String> {
     }
     let names: Vec<&str> = OBSERVERS
         .iter()
-        .filter(|o| o.events)
+        .filter(|o| o.events && o.auto)
         .map(|o| o.name)
         .collect();
     let names = names.join(", ");
@@ -82,14 +83,17 @@ pub(super) fn note(plan: &Plan, stack: &Stack) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::File;
+
+    fn this_program() -> File {
+        let program = std::env::current_exe().expect("this program");
+        File::open(program).expect("a file")
+    }
 
     #[test]
     fn the_observers_that_a_plan_can_name_are_those_that_there_are() {
         let stack = Stack::default();
-        let all = Observers::chosen(&Roots::default(), &stack, &|_| true);
-        let program = std::env::current_exe().expect("this program");
-        let file = File::open(program).expect("a file");
+        let file = this_program();
+        let all = Observers::chosen(&Roots::default(), &stack, Some(&file), &|_| true);
         let all = all.with_residency(&file, 0, 1);
         let names: Vec<&str> = all.names().collect();
         let known: Vec<&str> = OBSERVERS.iter().map(|observer| observer.name).collect();
@@ -103,7 +107,12 @@ mod tests {
             ..Workload::default()
         };
         let names = |observe: &str, number| {
-            let chosen = Chosen::new(&workload(observe), number, &Stack::default());
+            let chosen = Chosen::new(
+                &workload(observe),
+                number,
+                &this_program(),
+                &Stack::default(),
+            );
             let mut names: Vec<String> = chosen.others.names().map(str::to_owned).collect();
             names.extend(chosen.residency.then(|| "residency".to_owned()));
             names

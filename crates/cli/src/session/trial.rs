@@ -10,6 +10,7 @@ use crate::target::{Measured, Medium, OpenFile};
 use diskfacts_engine::files::run_file_trial;
 use diskfacts_engine::{Progress, Trial as Doing, TrialError, TrialOutcome, run_trial};
 use diskfacts_facts::layers;
+use diskfacts_plan::observe::observer;
 use diskfacts_plan::{CacheMode, On, Pattern, Stage, Workload};
 use diskfacts_record::evidence::Beside;
 use diskfacts_record::{Cpu, Evidence, Latency, Stack, Target, Trial};
@@ -68,6 +69,10 @@ pub(super) fn run(
         Medium::Simulated(computer) => {
             let set = computer.set_kernel(&stage.kernel);
             set.map_err(|error| TrialError::Engine(error.to_string()))?;
+            let read_ahead = observer("read_ahead");
+            if read_ahead.is_some_and(|it| workload.observe.wants(it, next.number)) {
+                computer.observe_read_ahead();
+            }
             display.watch(watched, &progress, || {
                 computer.run_trial(&workload, next.seed, &progress)
             })?
@@ -95,7 +100,7 @@ fn on_file(
     };
     let stop = signals.stop();
     let weight = io_weight::enter(stage).map_err(|error| TrialError::Prepare(error.into()))?;
-    let observers = Chosen::new(workload, next.number, stack);
+    let observers = Chosen::new(workload, next.number, &file.file, stack);
     let mut around = Around::new(&file.file, workload, target, observers, &stop)
         .dropping(kernel::dropped_before(stage));
     let doing = Doing {

@@ -29,6 +29,7 @@ mod looped;
 mod memory;
 mod plan_files;
 mod plans_command;
+mod readahead_command;
 mod settings;
 mod settings_killed;
 mod settings_support;

@@ -150,6 +150,16 @@ mod tests {
     }
 
     #[test]
+    fn of_flash_a_larger_window_is_something_to_try() {
+        let table = in_order(32, 100);
+        let stack = |rotational| run(rotational, &table).stack;
+        let next = read_ahead::next(&table, &stack(Some(false))).expect("something to try");
+        assert!(next.contains("at the limit, 128 KiB"), "{next}");
+        assert_eq!(read_ahead::next(&table, &stack(Some(true))), None);
+        assert_eq!(read_ahead::next(&in_order(256, 100), &stack(None)), None);
+    }
+
+    #[test]
     fn windows_below_their_limit_are_not_at_it() {
         let mut growing = in_order(32, 100);
         growing.limit_pages = Some(64);

@@ -44,6 +44,8 @@ use std::fs::File;
 
 /// Name of the observer of the block layer's trace events.
 pub const BLOCK_LAYER: &str = "block_layer";
+/// Name of the observer of read-ahead's trace events.
+pub const READ_AHEAD: &str = "read_ahead";
 
 /// Something that looks at the system while a trial runs.
 pub trait Observer: Send {
@@ -89,14 +91,27 @@ impl Observers {
     /// group, dirty pages, processors, the journal, pressure, process I/O and, closest to the
     /// measurement, the counters of the devices.
     pub fn for_run(roots: &Roots, stack: &Stack) -> Self {
-        Self::chosen(roots, stack, &|name| name != BLOCK_LAYER)
+        let wanted = |name: &str| name != BLOCK_LAYER && name != READ_AHEAD;
+        Self::chosen(roots, stack, None, &wanted)
     }
 
-    /// Those that are wanted, by name. Those of trace events make their buffers here,
-    /// which takes some ten milliseconds.
-    pub fn chosen(roots: &Roots, stack: &Stack, wanted: &dyn Fn(&str) -> bool) -> Self {
+    /// Those that are wanted, by name; that of read-ahead where there is a `file` that
+    /// is read. Those of trace events make their buffers here, which takes some ten
+    /// milliseconds.
+    pub fn chosen(
+        roots: &Roots,
+        stack: &Stack,
+        file: Option<&File>,
+        wanted: &dyn Fn(&str) -> bool,
+    ) -> Self {
         let mut observers = Self::default();
         let mut events: Vec<Box<dyn Observer>> = Vec::new();
+        #[cfg(target_os = "linux")]
+        if let Some(file) = file.filter(|_| wanted(READ_AHEAD)) {
+            events.push(Box::new(ReadAheadObserver::new(roots, file)));
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = file;
         #[cfg(target_os = "linux")]
         if wanted(BLOCK_LAYER) {
             events.push(Box::new(BlockLayerObserver::new(roots, stack)));

@@ -1,12 +1,14 @@
 //! What the kernel's read-ahead decides for the target, from its trace events.
 
 use super::Observer;
-use crate::read_ahead::{Sorter, Watch, length_of, name_of, page_bytes, prepare};
+use crate::cpu::CpuTimes;
+use crate::read_ahead::{Named, Sorter, Watch, length_of, page_bytes, prepare};
 use crate::roots::Roots;
-use crate::trace::{Recorded, Recorder};
-use diskfacts_record::evidence::ReadAheadCost;
+use crate::trace::{Recorded, Recorder, TraceError};
+use diskfacts_record::evidence::{ReadAhead, ReadAheadCost};
 use diskfacts_record::{Evidence, Unseen};
 use std::fs::File;
+use std::io;
 
 /// Observes the events `readahead` and `filemap` of one file or block device, for
 /// whomever reads it.
@@ -14,28 +16,54 @@ use std::fs::File;
 /// It costs what the kernel writes for each event, and a thread that copies them
 /// twenty times per second; they are sorted after the window.
 pub struct ReadAheadObserver {
-    recorder: Result<Recorder<Sorter>, String>,
+    roots: Roots,
+    file: io::Result<File>,
+    recorder: State,
+    /// What reading events took beside the last window.
+    own_cpu: CpuTimes,
+}
+
+enum State {
+    Ready(Recorder<Sorter>),
+    /// Why not.
+    Off(String),
+    /// Its window is over; to be made anew.
+    Over,
 }
 
 impl ReadAheadObserver {
-    /// Makes a buffer for the events of this file, off until the window opens.
+    /// Makes a buffer for the events of this file, off until the window opens. The
+    /// file is opened a second time by the operating system (`dup`).
     pub fn new(roots: &Roots, file: &File) -> Self {
-        Self {
-            recorder: recorder(roots, file),
-        }
+        let mut observer = Self {
+            roots: roots.clone(),
+            file: file.try_clone(),
+            recorder: State::Over,
+            own_cpu: CpuTimes::default(),
+        };
+        observer.prepare();
+        observer
     }
 
-    fn switched(&mut self, what: &str, switch: impl Fn(&Recorder<Sorter>) -> Result<(), String>) {
-        if let Ok(recorder) = &self.recorder
-            && let Err(why) = switch(recorder)
+    fn prepare(&mut self) {
+        let made = match &self.file {
+            Ok(file) => recorder(&self.roots, file),
+            Err(error) => Err(format!("opening the target a second time: {error}")),
+        };
+        self.recorder = made.map_or_else(State::Off, State::Ready);
+    }
+
+    fn switched(&mut self, switch: impl Fn(&Recorder<Sorter>) -> Result<(), TraceError>) {
+        if let State::Ready(recorder) = &self.recorder
+            && let Err(error) = switch(recorder)
         {
-            self.recorder = Err(format!("switching the trace events {what}: {why}"));
+            self.recorder = State::Off(error.to_string());
         }
     }
 }
 
 fn recorder(roots: &Roots, file: &File) -> Result<Recorder<Sorter>, String> {
-    let named = name_of(file).map_err(|error| format!("asking what the target is: {error}"))?;
+    let named = Named::of(file).map_err(|error| format!("asking what the target is: {error}"))?;
     let scope = named.scope();
     let watch = Watch::new(page_bytes()).expecting(scope.clone(), "", length_of(file, roots));
     let (reader, sorter) = prepare(roots, &scope, watch).map_err(|error| error.to_string())?;
@@ -44,28 +72,34 @@ fn recorder(roots: &Roots, file: &File) -> Result<Recorder<Sorter>, String> {
 
 impl Observer for ReadAheadObserver {
     fn name(&self) -> &'static str {
-        "read_ahead"
+        super::READ_AHEAD
     }
 
     fn start(&mut self) {
-        self.switched("on", |recorder| recorder.on().map_err(|e| e.to_string()));
+        if matches!(self.recorder, State::Over) {
+            self.prepare();
+        }
+        self.switched(Recorder::on);
     }
 
     fn halt(&mut self) {
-        self.switched("off", |recorder| recorder.off().map_err(|e| e.to_string()));
+        self.switched(Recorder::off);
     }
 
     fn stop(&mut self, evidence: &mut Evidence) {
         self.halt();
-        let used = Err("the buffer was used for the window before".to_owned());
-        let recorded = std::mem::replace(&mut self.recorder, used)
-            .and_then(|recorder| recorder.finish().map_err(|error| error.to_string()));
+        let recorded = match std::mem::replace(&mut self.recorder, State::Over) {
+            State::Ready(recorder) => recorder.finish().map_err(|error| error.to_string()),
+            State::Off(why) => Err(why),
+            State::Over => Err("its window was not opened".to_owned()),
+        };
         let unseen = |why: String| Unseen {
-            what: "read_ahead".to_owned(),
+            what: super::READ_AHEAD.to_owned(),
             why,
         };
         match recorded {
             Ok(recorded) => {
+                self.own_cpu = recorded.beside;
                 let lacks = lacks(&recorded);
                 evidence.unseen.extend(lacks.into_iter().map(unseen));
                 evidence.read_ahead = Some(table(recorded));
@@ -73,9 +107,20 @@ impl Observer for ReadAheadObserver {
             Err(why) => evidence.unseen.push(unseen(why)),
         }
     }
+
+    fn own_cpu(&self) -> CpuTimes {
+        self.own_cpu
+    }
+
+    fn own_threads(&self) -> Vec<u32> {
+        match &self.recorder {
+            State::Ready(recorder) => vec![recorder.thread()],
+            State::Off(_) | State::Over => Vec::new(),
+        }
+    }
 }
 
-fn table(recorded: Recorded<Sorter>) -> diskfacts_record::evidence::ReadAhead {
+fn table(recorded: Recorded<Sorter>) -> ReadAhead {
     let Recorded {
         mut consumer,
         losses,

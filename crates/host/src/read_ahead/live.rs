@@ -12,40 +12,45 @@ use rustix::fs::{AtFlags, StatxFlags, major, minor, statx};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::Path;
-
-/// How the kernel's events name an open file; a block device is [`Named::Device`].
-///
-/// # Errors
-/// When the system does not tell what it is.
-pub fn name_of(file: &File) -> io::Result<Named> {
-    let metadata = file.metadata()?;
-    if metadata.file_type().is_block_device() {
-        let number = metadata.rdev();
-        return Ok(Named::Device(kernel_device(major(number), minor(number))));
-    }
-    let device = filesystem_of(file)
-        .unwrap_or_else(|| kernel_device(major(metadata.dev()), minor(metadata.dev())));
-    Ok(Named::File(FileId {
-        device,
-        inode: metadata.ino(),
-    }))
-}
 
 /// What a target is in the kernel's events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Named {
     /// A file; the filesystem's device is in it.
     File(FileId),
+    /// A folder stands for everything on the filesystem of this device.
+    Filesystem(u32),
     /// A block device.
     Device(u32),
 }
 
 impl Named {
+    /// What an open file is.
+    ///
+    /// # Errors
+    /// When the system does not tell.
+    pub fn of(file: &File) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        if metadata.file_type().is_block_device() {
+            let number = metadata.rdev();
+            return Ok(Self::Device(kernel_device(major(number), minor(number))));
+        }
+        let device = filesystem_of(file)
+            .unwrap_or_else(|| kernel_device(major(metadata.dev()), minor(metadata.dev())));
+        if metadata.is_dir() {
+            return Ok(Self::Filesystem(device));
+        }
+        Ok(Self::File(FileId {
+            device,
+            inode: metadata.ino(),
+        }))
+    }
+
     /// The scope of it alone.
     pub fn scope(self) -> Scope {
         match self {
             Self::File(file) => Scope::default().with_file(file),
+            Self::Filesystem(device) => Scope::default().with_filesystem(device),
             Self::Device(device) => Scope::default().with_device(device),
         }
     }
@@ -246,17 +251,4 @@ pub fn length_of(file: &File, roots: &Roots) -> Option<u64> {
     let size = roots.sys.join(format!("dev/block/{major}:{minor}/size"));
     let sectors: u64 = fs::read_to_string(size).ok()?.trim().parse().ok()?;
     sectors.checked_mul(512)
-}
-
-/// The scope of everything on the filesystem of a folder or file, its device
-/// included: the data that the filesystem looks up for itself.
-///
-/// # Errors
-/// When it cannot be opened.
-pub fn filesystem_scope(path: &Path) -> io::Result<(Scope, u32)> {
-    let file = File::open(path)?;
-    let metadata = file.metadata()?;
-    let device = filesystem_of(&file)
-        .unwrap_or_else(|| kernel_device(major(metadata.dev()), minor(metadata.dev())));
-    Ok((Scope::default().with_filesystem(device), device))
 }

@@ -19,6 +19,6 @@ mod watch;
 pub use decision::{Decision, Trouble};
 pub use event::{Call, Event, FileId, NEEDED, OF_PAGES, What, kernel_device};
 #[cfg(target_os = "linux")]
-pub use live::{Named, Sorter, filesystem_scope, length_of, name_of, page_bytes, prepare};
+pub use live::{Named, Sorter, length_of, page_bytes, prepare};
 pub use scope::Scope;
 pub use watch::Watch;

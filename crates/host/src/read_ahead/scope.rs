@@ -50,14 +50,6 @@ impl Scope {
             || (file.device < UNNAMED_END && self.devices.iter().any(is_device))
     }
 
-    /// The one block device or file that is watched, when it is only one.
-    pub fn only_device(&self) -> Option<u32> {
-        let alone = self.files.is_empty() && self.filesystems.is_empty();
-        let mut devices = self.devices.iter();
-        let only = devices.next().copied()?;
-        (alone && devices.next().is_none()).then_some(only)
-    }
-
     /// The same as a filter of the kernel's, over the fields that all the events
     /// have; nothing passes it when nothing is watched.
     pub fn filter(&self) -> String {

@@ -101,18 +101,20 @@ fn write_table(page: &mut Page<'_>, table: &ReadAhead) {
     let pattern = names.next().unwrap_or_default();
     let names: Vec<&str> = names.collect();
     let wide = |name: &str| NUMBER.max(name.len());
-    let mut line = format!("{pattern:<PATTERN$}");
-    for name in &names {
-        line.push_str(&format!(" {name:>width$}", width = wide(name)));
-    }
-    page.line(&line);
+    let cells = |cells: Vec<String>| -> String {
+        let cells = names.iter().zip(cells);
+        cells
+            .map(|(name, cell)| format!(" {cell:>width$}", width = wide(name)))
+            .collect::<Vec<_>>()
+            .concat()
+    };
+    let heads = cells(names.iter().map(ToString::to_string).collect());
+    page.line(&format!("{pattern:<PATTERN$}{heads}"));
     for row in rows(table) {
-        let mut line = format!("{:<PATTERN$}", row.pattern);
-        for (name, number) in names.iter().zip(row.numbers()) {
-            let number = number.map_or_else(|| "-".to_owned(), |number| number.to_string());
-            line.push_str(&format!(" {number:>width$}", width = wide(name)));
-        }
-        page.line(&line);
+        let numbers = row.numbers().into_iter();
+        let numbers = numbers.map(|n| n.map_or_else(|| "-".to_owned(), |n| n.to_string()));
+        let numbers = cells(numbers.collect());
+        page.line(&format!("{:<PATTERN$}{numbers}", row.pattern));
     }
 }
 
@@ -156,9 +158,14 @@ fn left_out(table: &ReadAhead) -> Vec<String> {
 fn facts(table: &ReadAhead) -> Vec<String> {
     let size = |pages: u64| show_size(pages.saturating_mul(table.page_bytes));
     let pages = table.pages;
-    let share = |part: u64, of: u64| percent(part as f64 / of.max(1) as f64);
+    // What is not nothing is not shown as nothing.
+    let share = |part: u64, of: u64| match part as f64 / of.max(1) as f64 {
+        share if share > 0.0 && share < 0.0005 => "less than 0.1 %".to_owned(),
+        share => percent(share),
+    };
     let mut lines = vec![format!(
-        "Of {} that came, {} was asked for, {} was dropped unused and {} waits for a reader{}.",
+        "Of {} that came, {} was asked for, {} was dropped unused, and for {} nobody had come at the \
+         end{}.",
         size(pages.added),
         size(pages.used),
         size(pages.dropped_unused),
