@@ -88,15 +88,17 @@ fn what_a_stage_asks_for_is_in_force_in_its_trials_and_is_put_back() {
 #[test]
 fn a_stage_does_not_inherit_what_another_one_set_under_the_same_scheduler() {
     let bench = or_skip!(Bench::new());
-    let narrow = "scheduler = \"mq-deadline\"\nnr_requests = 16\nwbt_lat_usec = 0";
-    let plain = "scheduler = \"mq-deadline\"";
-    let plan = [
+    let before = bench.settings();
+    let narrow = "scheduler = \"mq-deadline\"\nnr_requests = 16\nwbt_lat_usec = 0\n\
+                  read_ahead_kb = 8";
+    let plain = "scheduler = \"mq-deadline\"\nmax_sectors_kb = 64\nrotational = 0";
+    let stages = [
         HEAD,
         &stage("narrow", ONE, narrow),
         &stage("plain", ONE, plain),
         &stage("long", LONG, plain),
     ];
-    let running = bench.measure(&plan.concat()).start();
+    let running = bench.measure(&stages.concat()).start();
     running.wait_for_stderr("trial 1: narrow");
     running.wait_for_stderr("trial 2: plain");
     let within = bench.settings();
@@ -109,6 +111,12 @@ fn a_stage_does_not_inherit_what_another_one_set_under_the_same_scheduler() {
         ("256", "256")
     );
     assert_eq!(within["wbt_lat_usec"], "2000");
+    // A smaller request would have brought a shorter read-ahead with it.
+    assert_eq!(
+        (&*within["max_sectors_kb"], &*within["rotational"]),
+        ("64", "0")
+    );
+    assert_eq!(within["read_ahead_kb"], before["read_ahead_kb"]);
 }
 
 #[test]

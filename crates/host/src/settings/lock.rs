@@ -78,7 +78,8 @@ impl Locks {
             let file = File::open(&path).map_err(|source| {
                 SettingsError::from(crate::Error::on_path("opening", &path, source))
             })?;
-            if !taken(&file, FlockOperation::NonBlockingLockExclusive)
+            let known = || changer(roots, folders, object).is_some();
+            if !taken(&file, FlockOperation::NonBlockingLockExclusive, known)
                 .map_err(|source| cannot_lock(&path, source))?
             {
                 let by = holder(roots, folders, object, &file);
@@ -116,8 +117,9 @@ impl Locks {
         let mut locks = Self::default();
         for object in objects.filter(|object| !changed.is_some_and(|own| own.changes(object))) {
             let opened = File::open(object.path(roots)).ok();
+            let known = || changer(roots, folders, &object).is_some();
             let locked = match &opened {
-                Some(file) => taken(file, FlockOperation::NonBlockingLockShared)
+                Some(file) => taken(file, FlockOperation::NonBlockingLockShared, known)
                     .map_err(|source| cannot_lock(&object.path(roots), source))?,
                 None => false,
             };
@@ -141,6 +143,22 @@ impl Locks {
         Ok(locks)
     }
 
+    /// Those of who puts back what is in a journal; what cannot be opened is gone, and
+    /// is not written either.
+    pub(super) fn for_restoring(
+        roots: &Roots,
+        folder: &StateFolder,
+        journal: &Journal,
+    ) -> Result<Self, SettingsError> {
+        let devices = journal.devices.iter();
+        let devices = devices.map(|device| Object::Device(device.name.clone()));
+        let objects = devices.chain([Object::Machine]);
+        let there: Vec<Object> = objects
+            .filter(|object| object.is_in(journal) && File::open(object.path(roots)).is_ok())
+            .collect();
+        Self::exclusive(roots, std::slice::from_ref(folder), &there)
+    }
+
     pub(super) fn files(&self) -> &[File] {
         &self.files
     }
@@ -150,14 +168,15 @@ fn cannot_lock(path: &Path, source: io::Error) -> SettingsError {
     SettingsError::from(crate::Error::on_path("locking", path, source))
 }
 
-/// Whether the lock could be had within the time that udev may need.
-fn taken(file: &File, operation: FlockOperation) -> io::Result<bool> {
+/// Whether the lock could be had within the time that udev may need; not waited for
+/// when it is `known` who has it.
+fn taken(file: &File, operation: FlockOperation, known: impl Fn() -> bool) -> io::Result<bool> {
     let until = Instant::now() + PATIENCE;
     loop {
         match flock(file, operation) {
             Ok(()) => return Ok(true),
-            Err(Errno::WOULDBLOCK) if Instant::now() < until => sleep(PAUSE),
-            Err(Errno::WOULDBLOCK) => return Ok(false),
+            Err(Errno::WOULDBLOCK) if Instant::now() >= until || known() => return Ok(false),
+            Err(Errno::WOULDBLOCK) => sleep(PAUSE),
             Err(Errno::INTR) => {}
             Err(errno) => return Err(errno.into()),
         }

@@ -17,6 +17,7 @@ mod made_by_tools;
 mod observers;
 mod page_cache;
 mod parsers;
+mod settings_live;
 #[cfg(target_os = "linux")]
 mod trace_events;
 mod tree;
