@@ -258,16 +258,18 @@ fn without_a_journal_on_the_disk_nothing_is_changed() {
 fn ctrl_c_and_sigterm_in_a_trial_put_back_what_it_ran_under() {
     let bench = or_skip!(Bench::new());
     let before = bench.settings();
-    let kernel = "scheduler = \"kyber\"\nread_ahead_kb = 0\nnomerges = 2";
+    // Smaller requests would bring another read-ahead with them.
+    let kernel = "scheduler = \"kyber\"\nmax_sectors_kb = 64\nnomerges = 2";
     let plan = long(kernel);
     for (terminate, code) in [(false, 130), (true, 143)] {
         let running = bench.measure(&plan).start();
         running.wait_for_stderr("trial 1: short");
         assert_eq!(bench.read("scheduler"), "none mq-deadline [kyber] bfq");
         assert_eq!(
-            (&*bench.read("read_ahead_kb"), &*bench.read("nomerges")),
-            ("0", "2")
+            (&*bench.read("max_sectors_kb"), &*bench.read("nomerges")),
+            ("64", "2")
         );
+        assert_eq!(bench.read("read_ahead_kb"), before["read_ahead_kb"]);
         if terminate {
             running.terminate();
         } else {
