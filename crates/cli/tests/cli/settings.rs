@@ -251,6 +251,13 @@ fn without_a_journal_on_the_disk_nothing_is_changed() {
             .expect_stderr("no setting is changed without its old value on the disk");
         assert_eq!(bench.settings(), before);
         assert!(!bench.case.store().exists());
+        let left = fs::read_dir(&folder).into_iter().flatten().flatten();
+        let ours = |name: &str| name.starts_with("settings-");
+        assert!(
+            !left
+                .map(|e| e.file_name())
+                .any(|name| ours(&name.to_string_lossy()))
+        );
     }
 }
 

@@ -215,6 +215,10 @@ impl StateFolder {
             why,
         };
         if !own {
+            // Of an earlier boot, or torn: nothing is left to be put back.
+            if !read.is_ok_and(|journal| boot_id(roots).is_ok_and(|boot| boot == journal.boot_id)) {
+                return Ok(None);
+            }
             return Ok(Some(keep(format!(
                 "it belongs to the user with number {}, who has to run `diskfacts restore`",
                 metadata.uid()
