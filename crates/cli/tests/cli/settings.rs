@@ -299,8 +299,8 @@ fn the_watchdog_holds_nothing_of_its_parent_and_hears_no_signal() {
     assert_eq!(link("cwd"), Path::new("/"));
     assert_eq!(link("fd/1"), Path::new("/dev/null"));
     assert_eq!(link("fd/2"), Path::new("/dev/null"));
-    // The socket twice, two empty streams, the journal, and the device.
-    assert_eq!(fs::read_dir(proc.join("fd")).expect("its files").count(), 6);
+    // The socket twice, two empty streams, the journal, the device and its queue.
+    assert_eq!(fs::read_dir(proc.join("fd")).expect("its files").count(), 7);
     let stat = read(&proc.join("stat"));
     let (_, fields) = stat.rsplit_once(") ").expect("a name");
     let session = fields.split_whitespace().nth(3).expect("a session");
