@@ -1,6 +1,6 @@
 //! What lies under a target: mount, filesystem, block devices down to the leaves.
 
-use crate::evidence::Unseen;
+use crate::evidence::{SettingInForce, Unseen};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -46,6 +46,28 @@ impl Stack {
             }
         }
         found
+    }
+
+    /// The stack as it was in a trial for which these settings of the kernel were
+    /// changed: schedulers, read-ahead, requests. What a drive is (`write_cache`,
+    /// `rotational`) is not changed by what the kernel is told of it.
+    #[must_use]
+    pub fn under(&self, settings: &[SettingInForce]) -> Self {
+        let mut stack = self.clone();
+        for setting in settings {
+            let (Some(name), Some(value)) = (&setting.device, &setting.in_force) else {
+                continue;
+            };
+            let below = |device: &BlockDevice| device.below.contains(name);
+            let of_disk = |device: &BlockDevice| {
+                // A partition shows the settings of its disk.
+                device.name == *name || (device.kind == DeviceKind::Partition && below(device))
+            };
+            for device in stack.devices.iter_mut().filter(|device| of_disk(device)) {
+                device.set(&setting.name, value);
+            }
+        }
+        stack
     }
 
     /// The device right under the filesystem, or the target itself.
@@ -217,8 +239,88 @@ impl BlockDevice {
         }
     }
 
+    /// A setting of its queue, as the kernel writes it; one that is none of those that
+    /// stand here, or no number, is left.
+    fn set(&mut self, setting: &str, value: &str) {
+        let number = value.parse::<u64>().ok();
+        let bytes = number.and_then(|kib| kib.checked_mul(1024));
+        match setting {
+            "scheduler" if self.scheduler.as_deref() != Some(value) => {
+                self.scheduler = Some(value.to_owned());
+                // Of the new one it is not known, unless it is asked for, too.
+                self.scheduler_idle_ns = None;
+            }
+            "read_ahead_kb" => self.read_ahead_bytes = bytes.or(self.read_ahead_bytes),
+            "max_sectors_kb" => self.max_request_bytes = bytes.or(self.max_request_bytes),
+            "nr_requests" => self.nr_requests = number.or(self.nr_requests),
+            "iosched/slice_idle" => {
+                let ns = number.and_then(|ms| ms.checked_mul(1_000_000));
+                self.scheduler_idle_ns = ns.or(self.scheduler_idle_ns);
+            }
+            "iosched/slice_idle_us" => {
+                let ns = number.and_then(|us| us.checked_mul(1_000));
+                self.scheduler_idle_ns = ns.or(self.scheduler_idle_ns);
+            }
+            _ => {}
+        }
+    }
+
     /// Whether it stands on no other device that is known.
     pub fn is_leaf(&self) -> bool {
         self.below.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn setting(device: &str, name: &str, value: &str) -> SettingInForce {
+        SettingInForce {
+            device: Some(device.to_owned()),
+            name: name.to_owned(),
+            asked: value.to_owned(),
+            before: None,
+            in_force: Some(value.to_owned()),
+            note: None,
+        }
+    }
+
+    #[test]
+    fn a_trial_sees_the_settings_that_were_in_force_in_it() {
+        let mut part = BlockDevice::unknown("sda1", 8, 1, DeviceKind::Partition);
+        part.below = vec!["sda".to_owned()];
+        let mut disk = BlockDevice::unknown("sda", 8, 0, DeviceKind::Disk);
+        disk.scheduler = Some("none".to_owned());
+        disk.read_ahead_bytes = Some(131_072);
+        disk.write_cache = Some("write back".to_owned());
+        let stack = Stack {
+            devices: vec![part, disk],
+            ..Stack::default()
+        };
+        let mut machine = setting("", "vm/dirty_ratio", "5");
+        machine.device = None;
+        // In the order of the evidence: a scheduler before its own settings.
+        let under = stack.under(&[
+            machine,
+            setting("sda", "scheduler", "bfq"),
+            setting("sda", "nr_requests", "16"),
+            setting("sda", "iosched/slice_idle", "8"),
+            setting("sda", "read_ahead_kb", "16"),
+            setting("sda", "write_cache", "write through"),
+            setting("sdb", "max_sectors_kb", "4"),
+        ]);
+        for device in &under.devices {
+            assert_eq!(device.scheduler.as_deref(), Some("bfq"));
+            assert_eq!(device.scheduler_idle_ns, Some(8_000_000));
+            assert_eq!(device.read_ahead_bytes, Some(16_384));
+            assert_eq!(
+                (device.nr_requests, device.max_request_bytes),
+                (Some(16), None)
+            );
+        }
+        // The drive has its cache all the same.
+        assert_eq!(under.devices[1].write_cache, stack.devices[1].write_cache);
+        assert_eq!(stack.under(&[]), stack);
     }
 }

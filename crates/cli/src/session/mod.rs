@@ -89,15 +89,7 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
             drawn(started)
         }
     });
-    kernel::check(&request.plan, simulated, request.cache_proof)?;
-    if !simulated {
-        io_priority::check(&request.plan)?;
-    }
-    let left_behind = if simulated {
-        Vec::new()
-    } else {
-        crate::state::before_measuring()
-    };
+    let left_behind = settings::look_first(&request.plan, simulated, request.cache_proof)?;
     let asked = cache_proof::applied(&request.plan, request.cache_proof)?;
     let wanted = wanted(request, seed)?;
     let (mut measured, mut stack) = target::open(&wanted)?;
@@ -105,15 +97,7 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     let limit = cache_proof::begin(request.cache_proof, &request.plan, &mut measured)?;
     let (plan, notes) = fit::fit(&asked, (&measured, &stack), request.built_in)?;
     measured.notes.splice(0..0, left_behind);
-    let left: Vec<PathBuf> = limit
-        .iter()
-        .map(|limit| limit.before().to_owned())
-        .collect();
-    // What is refused is refused before a file is filled; a loop device is there only
-    // afterwards.
-    let settings = (measured.target.kind != TargetKind::Loop)
-        .then(|| Settings::begin(&plan, &measured, &stack, left.clone()))
-        .transpose()?;
+    let mut settings = Settings::early(&plan, &measured, &stack, limit.as_ref())?;
     // After all that may be wrong with the call, which must leave no store
     // behind; before anything is measured, which must be kept.
     let mut store = crate::storing::open(request.common)?;
@@ -157,10 +141,7 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     if matches!(measured.medium, Medium::File(_)) {
         measured.notes.extend(observing::note(&plan, &stack));
     }
-    let mut settings = match settings {
-        Some(settings) => settings,
-        None => Settings::begin(&plan, &measured, &stack, left)?,
-    };
+    settings.late(&plan, &measured, &stack, limit.as_ref())?;
     let mut plan = plan;
     values::resolve(&mut plan, seed);
     if let Medium::File(file) = &measured.medium

@@ -4,17 +4,19 @@
 //! What a stage does not ask for is as it was before the run, also between two
 //! stages that do.
 
+use super::{io_priority, kernel};
+use crate::args::CacheProof;
 use crate::exit::{Failure, OrFail};
 use crate::state;
 use crate::target::{Measured, Medium};
-use diskfacts_host::Roots;
 use diskfacts_host::settings::{Changes, Locks, Making, Setting, Wanted};
+use diskfacts_host::{MemoryLimit, Roots};
 use diskfacts_plan::{On, Plan, Stage};
-use diskfacts_record::Stack;
 use diskfacts_record::evidence::SettingInForce;
+use diskfacts_record::{Stack, TargetKind};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What a stage asks for, and whether of what lies under the file beside the target.
 type Asked = (bool, BTreeMap<String, String>);
@@ -29,6 +31,21 @@ pub(super) struct Settings {
     asked: Vec<Asked>,
     /// What was not applied as asked; sentences.
     notes: BTreeSet<String>,
+}
+
+/// What is done before the target is opened: refuses what this process may not, and puts
+/// back what dead runs left changed, before anything is looked at. Notes of the latter.
+pub(super) fn look_first(
+    plan: &Plan,
+    simulated: bool,
+    proof: Option<CacheProof>,
+) -> Result<Vec<String>, Failure> {
+    kernel::check(plan, simulated, proof)?;
+    if simulated {
+        return Ok(Vec::new());
+    }
+    io_priority::check(plan)?;
+    Ok(state::before_measuring())
 }
 
 /// For who only measures what stands on `stack`: refused while settings of it are
@@ -48,16 +65,44 @@ fn asked(stage: &Stage) -> Asked {
 }
 
 impl Settings {
-    /// Checks and tries what the stages of `plan` ask for; nothing is changed when
-    /// this returns, but all old values are in the journal. `groups` are those that
-    /// this process was in before it entered some of its own.
-    ///
-    /// On a simulated disk nothing of the real kernel is touched.
-    pub(super) fn begin(
+    /// [`begin`](Self::begin), but for a loop device of ours, which is not there yet:
+    /// what is refused is refused before a file is filled.
+    pub(super) fn early(
         plan: &Plan,
         measured: &Measured,
         stack: &Stack,
-        groups: Vec<PathBuf>,
+        limit: Option<&MemoryLimit>,
+    ) -> Result<Self, Failure> {
+        if measured.target.kind == TargetKind::Loop {
+            return Ok(Self::default());
+        }
+        Self::begin(plan, measured, stack, limit)
+    }
+
+    /// [`begin`](Self::begin) on a loop device of ours.
+    pub(super) fn late(
+        &mut self,
+        plan: &Plan,
+        measured: &Measured,
+        stack: &Stack,
+        limit: Option<&MemoryLimit>,
+    ) -> Result<(), Failure> {
+        if measured.target.kind == TargetKind::Loop {
+            *self = Self::begin(plan, measured, stack, limit)?;
+        }
+        Ok(())
+    }
+
+    /// Checks and tries what the stages of `plan` ask for; nothing is changed when
+    /// this returns, but all old values are in the journal. The watchdog leaves the
+    /// group of `limit`, which has to be removed when this process is dead.
+    ///
+    /// On a simulated disk nothing of the real kernel is touched.
+    fn begin(
+        plan: &Plan,
+        measured: &Measured,
+        stack: &Stack,
+        limit: Option<&MemoryLimit>,
     ) -> Result<Self, Failure> {
         if let Medium::Simulated(_) = measured.medium {
             return Ok(Self::default());
@@ -89,7 +134,10 @@ impl Settings {
             roots: &roots,
             folders: &folders,
             executable: Path::new(state::EXECUTABLE),
-            groups,
+            groups: limit
+                .iter()
+                .map(|limit| limit.before().to_owned())
+                .collect(),
             command: command(),
             now: Timestamp::now().to_string(),
             steps: state::steps(),

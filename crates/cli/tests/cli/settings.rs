@@ -88,15 +88,17 @@ fn what_a_stage_asks_for_is_in_force_in_its_trials_and_is_put_back() {
 #[test]
 fn a_stage_does_not_inherit_what_another_one_set_under_the_same_scheduler() {
     let bench = or_skip!(Bench::new());
-    let narrow = "scheduler = \"mq-deadline\"\nnr_requests = 16\nwbt_lat_usec = 0";
-    let plain = "scheduler = \"mq-deadline\"";
-    let plan = [
+    let before = bench.settings();
+    let narrow = "scheduler = \"mq-deadline\"\nnr_requests = 16\nwbt_lat_usec = 0\n\
+                  read_ahead_kb = 8";
+    let plain = "scheduler = \"mq-deadline\"\nmax_sectors_kb = 64\nrotational = 0";
+    let stages = [
         HEAD,
         &stage("narrow", ONE, narrow),
         &stage("plain", ONE, plain),
         &stage("long", LONG, plain),
     ];
-    let running = bench.measure(&plan.concat()).start();
+    let running = bench.measure(&stages.concat()).start();
     running.wait_for_stderr("trial 1: narrow");
     running.wait_for_stderr("trial 2: plain");
     let within = bench.settings();
@@ -109,6 +111,12 @@ fn a_stage_does_not_inherit_what_another_one_set_under_the_same_scheduler() {
         ("256", "256")
     );
     assert_eq!(within["wbt_lat_usec"], "2000");
+    // A smaller request would have brought a shorter read-ahead with it.
+    assert_eq!(
+        (&*within["max_sectors_kb"], &*within["rotational"]),
+        ("64", "0")
+    );
+    assert_eq!(within["read_ahead_kb"], before["read_ahead_kb"]);
 }
 
 #[test]
@@ -243,6 +251,13 @@ fn without_a_journal_on_the_disk_nothing_is_changed() {
             .expect_stderr("no setting is changed without its old value on the disk");
         assert_eq!(bench.settings(), before);
         assert!(!bench.case.store().exists());
+        let left = fs::read_dir(&folder).into_iter().flatten().flatten();
+        let ours = |name: &str| name.starts_with("settings-");
+        assert!(
+            !left
+                .map(|e| e.file_name())
+                .any(|name| ours(&name.to_string_lossy()))
+        );
     }
 }
 
@@ -250,16 +265,18 @@ fn without_a_journal_on_the_disk_nothing_is_changed() {
 fn ctrl_c_and_sigterm_in_a_trial_put_back_what_it_ran_under() {
     let bench = or_skip!(Bench::new());
     let before = bench.settings();
-    let kernel = "scheduler = \"kyber\"\nread_ahead_kb = 0\nnomerges = 2";
+    // Smaller requests would bring another read-ahead with them.
+    let kernel = "scheduler = \"kyber\"\nmax_sectors_kb = 64\nnomerges = 2";
     let plan = long(kernel);
     for (terminate, code) in [(false, 130), (true, 143)] {
         let running = bench.measure(&plan).start();
         running.wait_for_stderr("trial 1: short");
         assert_eq!(bench.read("scheduler"), "none mq-deadline [kyber] bfq");
         assert_eq!(
-            (&*bench.read("read_ahead_kb"), &*bench.read("nomerges")),
-            ("0", "2")
+            (&*bench.read("max_sectors_kb"), &*bench.read("nomerges")),
+            ("64", "2")
         );
+        assert_eq!(bench.read("read_ahead_kb"), before["read_ahead_kb"]);
         if terminate {
             running.terminate();
         } else {
@@ -282,8 +299,8 @@ fn the_watchdog_holds_nothing_of_its_parent_and_hears_no_signal() {
     assert_eq!(link("cwd"), Path::new("/"));
     assert_eq!(link("fd/1"), Path::new("/dev/null"));
     assert_eq!(link("fd/2"), Path::new("/dev/null"));
-    // The socket twice, two empty streams, the journal, and the device.
-    assert_eq!(fs::read_dir(proc.join("fd")).expect("its files").count(), 6);
+    // The socket twice, two empty streams, the journal, the device and its queue.
+    assert_eq!(fs::read_dir(proc.join("fd")).expect("its files").count(), 7);
     let stat = read(&proc.join("stat"));
     let (_, fields) = stat.rsplit_once(") ").expect("a name");
     let session = fields.split_whitespace().nth(3).expect("a session");

@@ -1,9 +1,10 @@
 //! SIGKILL at every step of a matrix, panics, and what is found afterwards.
 
 use crate::settings_support::{Bench, Settings, settings_of};
-use crate::support::{run_tool, trials};
+use crate::support::{MIB, run_tool, trials};
 use diskfacts_testkit::{Finished, LoopOptions, or_skip, require_tool};
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -38,7 +39,8 @@ fn ended_at(bench: &Bench, how: &str, step: u64) -> Finished {
 
 /// Whether the only thing left is a journal that was never finished.
 fn only_unfinished(journals: &[String]) -> bool {
-    journals.iter().all(|name| name.ends_with(".new"))
+    let end = |name| Path::new(name).extension().is_some_and(|end| end == "new");
+    journals.iter().all(end)
 }
 
 /// What a kill at every step showed.
@@ -270,7 +272,7 @@ fn a_device_that_goes_in_the_middle_ends_the_run_with_what_it_has() {
         read_only: true,
         ..LoopOptions::default()
     };
-    let bench = or_skip!(Bench::with(read_only));
+    let bench = or_skip!(Bench::with(MIB, read_only));
     let perl = or_skip!(require_tool("perl", "perl-base"));
     let plan = "name = \"gone\"\ntrials = 60\n[[stage]]\nname = \"s\"\noperation = \"read\"\n\
                 time = \"500ms\"\n[stage.kernel]\nnomerges = 2\n";
@@ -302,6 +304,53 @@ fn a_device_that_goes_in_the_middle_ends_the_run_with_what_it_has() {
     fs::write(bench.file("nomerges"), "0").expect("as it was");
 }
 
+/// Control groups of this process, wherever they are.
+fn groups_of(process: u32, folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let mut found = Vec::new();
+    for path in folders.map(|entry| entry.path()) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name == format!("diskfacts-memory-{process}") {
+            found.push(path);
+        } else {
+            found.extend(groups_of(process, &path));
+        }
+    }
+    found
+}
+
+#[test]
+fn the_watchdog_removes_the_control_group_of_the_dead_run_too() {
+    // The least that a memory limit makes sense on.
+    let bench = or_skip!(Bench::with(128 * MIB, LoopOptions::default()));
+    let before = bench.settings();
+    let of = |name: &str, stop: &str| {
+        format!(
+            "[[stage]]\nname = \"{name}\"\noperation = \"read\"\ncache = \"cold\"\n{stop}\n\
+             [stage.kernel]\nread_ahead_kb = 8\n"
+        )
+    };
+    let plan = [
+        "name = \"limited\"\ntrials = 1\n".to_owned(),
+        of("short", "operations = 1"),
+        of("long", "time = \"10min\""),
+    ];
+    let program = bench
+        .measure(&plan.concat())
+        .args(["--cache-proof", "memory-limit"]);
+    let running = program.start();
+    let process = running.id();
+    running.wait_for_stderr("trial 1: short");
+    let root = Path::new("/sys/fs/cgroup");
+    assert_eq!(groups_of(process, root).len(), 1);
+    running.kill();
+    running.finish();
+    bench.wait_for_watchdog();
+    assert_eq!(groups_of(process, root), [""; 0].map(PathBuf::from));
+    assert_eq!(bench.settings(), before);
+}
+
 #[test]
 fn torn_damaged_and_old_journals_are_told_apart() {
     let bench = or_skip!(Bench::new());
@@ -322,7 +371,7 @@ fn torn_damaged_and_old_journals_are_told_apart() {
         &whole.replace("old 0 nomerges 0", "old 0 nomerges 1"),
         "is left as it is",
     );
-    assert_eq!(bench.journals(), [name.clone()]);
+    assert_eq!(bench.journals(), std::slice::from_ref(name));
     assert_eq!(bench.read("nomerges"), before["nomerges"]);
     // Torn: nothing had been changed when it was written.
     restore(&whole[..whole.len() - 9], "nothing had been changed yet");

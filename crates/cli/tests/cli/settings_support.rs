@@ -1,6 +1,6 @@
 //! A loop device of a test's own, and the settings of its queue.
 
-use crate::support::{Case, KIB};
+use crate::support::{Case, MIB};
 use diskfacts_testkit::{LoopDevice, LoopOptions, Missing, Program, Running};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -17,11 +17,11 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new() -> Result<Self, Missing> {
-        Self::with(LoopOptions::default())
+        Self::with(MIB, LoopOptions::default())
     }
 
-    pub(crate) fn with(options: LoopOptions) -> Result<Self, Missing> {
-        let device = LoopDevice::with(1024 * KIB, options)?;
+    pub(crate) fn with(bytes: u64, options: LoopOptions) -> Result<Self, Missing> {
+        let device = LoopDevice::with(bytes, options)?;
         let case = Case::new();
         let bench = Self { case, device };
         bench.as_new();

@@ -62,7 +62,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
 /// The device whose queue lets least through, of those that all the work goes by.
 /// Mappings and software RAID have no requests of their own, whatever their
 /// `nr_requests` says; a partition goes by the queue of its disk.
-fn narrowest<'a>(subject: &Subject<'a>) -> Option<(&'a BlockDevice, Cap)> {
+fn narrowest<'a>(subject: &'a Subject<'_>) -> Option<(&'a BlockDevice, Cap)> {
     // Of several leaves the work divides.
     if subject.leaves().count() != 1 {
         return None;
@@ -73,7 +73,7 @@ fn narrowest<'a>(subject: &Subject<'a>) -> Option<(&'a BlockDevice, Cap)> {
             DeviceKind::Disk | DeviceKind::Loop | DeviceKind::Simulated
         )
     };
-    let devices = &subject.run().stack.devices;
+    let devices = &subject.stack().devices;
     devices
         .iter()
         .filter(has_queue)

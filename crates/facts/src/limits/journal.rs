@@ -118,7 +118,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
 /// Adds a trial; `None` where what is needed was not counted.
 fn add(subject: &Subject<'_>, trial: &Trial, added: &mut Added) -> Option<()> {
     let evidence = &trial.evidence;
-    let stack = &subject.run().stack;
+    let stack = subject.stack();
     let top = stack.top()?;
     let counted = evidence
         .devices

@@ -114,7 +114,7 @@ fn device(subject: &Subject<'_>) -> Option<Candidate> {
 /// stage's, where each of its operations is one request; `None` where that is not
 /// known.
 fn requests(subject: &Subject<'_>) -> Option<f64> {
-    let stack = &subject.run().stack;
+    let stack = subject.stack();
     let tops: Vec<&BlockDevice> = roots(stack).collect();
     let largest = tops
         .iter()

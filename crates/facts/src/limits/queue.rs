@@ -5,9 +5,9 @@ use crate::simulated::edit_profile;
 use diskfacts_record::{BlockDevice, DeviceKind};
 
 /// The device whose settings hold for the target: the one right under the
-/// filesystem, or the target itself.
-pub(super) fn top<'a>(subject: &Subject<'a>) -> Option<&'a BlockDevice> {
-    subject.run().stack.top()
+/// filesystem, or the target itself; as it was in the trials.
+pub(super) fn top<'a>(subject: &'a Subject<'_>) -> Option<&'a BlockDevice> {
+    subject.stack().top()
 }
 
 /// How to set an attribute of a device (`queue/read_ahead_kb`): a command, or, of a

@@ -6,7 +6,7 @@ use crate::stages::Stage;
 use crate::stats;
 use diskfacts_plan::{CacheMode, Operation, Pattern, Workload};
 use diskfacts_record::evidence::DeviceCounters;
-use diskfacts_record::{BlockDevice, Histogram, Run, StageFigures, TargetKind, Trial};
+use diskfacts_record::{BlockDevice, Histogram, Run, Stack, StageFigures, TargetKind, Trial};
 use std::cell::OnceCell;
 
 /// One stage of a run, with the others beside it.
@@ -19,6 +19,8 @@ pub struct Subject<'a> {
     /// Its figures.
     pub figures: &'a StageFigures,
     histogram: OnceCell<Option<Histogram>>,
+    /// The stack as it was in the trials, where settings were changed for them.
+    stack: OnceCell<Option<Stack>>,
     /// What is the same for all stages of the run.
     pub(super) shared: &'a Shared,
 }
@@ -73,6 +75,7 @@ impl<'a> Subject<'a> {
             stage,
             figures,
             histogram: OnceCell::new(),
+            stack: OnceCell::new(),
             shared,
         }
     }
@@ -251,6 +254,18 @@ impl<'a> Subject<'a> {
     /// Share of the bytes that memory of the host served.
     pub fn from_memory(&self) -> f64 {
         self.figures.layers.page_cache
+    }
+
+    /// What lies under the target, with the settings that were in force in the trials of
+    /// this stage; those of the run are the ones from before it.
+    pub fn stack(&self) -> &Stack {
+        let stack = &self.run().stack;
+        let changed = self.stack.get_or_init(|| {
+            // All trials of a stage were asked for the same.
+            let settings = &self.trials().first()?.evidence.settings;
+            (!settings.is_empty()).then(|| stack.under(settings))
+        });
+        changed.as_ref().unwrap_or(stack)
     }
 
     /// The devices that stand on no other.

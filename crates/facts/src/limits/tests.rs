@@ -174,3 +174,34 @@ fn the_synced_writes_of_the_benchmark_wait_for_one_revolution_and_its_stream_doe
     }
     assert_eq!(first("O_DIRECT", "1MiB"), Some("media-rate"));
 }
+
+#[test]
+fn a_limit_looks_at_the_settings_that_were_in_force_in_the_trials() {
+    use diskfacts_record::evidence::SettingInForce;
+    let mut run = testing::healthy();
+    for device in &mut run.stack.devices {
+        device.nr_requests = Some(128);
+    }
+    let changed = run.trials[0].stage.clone();
+    testing::each(&mut run, &changed, |trial| {
+        trial.evidence.settings = vec![SettingInForce {
+            device: Some("vda".to_owned()),
+            name: "nr_requests".to_owned(),
+            asked: "16".to_owned(),
+            before: Some("128".to_owned()),
+            in_force: Some("16".to_owned()),
+            note: None,
+        }];
+    });
+    let context = Context::new(&run);
+    let shared = Shared::default();
+    for (stage, figures) in context.each() {
+        let subject = Subject::new(&context, &shared, stage, figures);
+        let seen = subject
+            .stack()
+            .device("vda")
+            .and_then(|disk| disk.nr_requests);
+        let expected = if stage.name == changed { 16 } else { 128 };
+        assert_eq!(seen, Some(expected), "{}", stage.name);
+    }
+}

@@ -15,7 +15,10 @@ use super::{Context, names};
 use crate::words::{edit_plan, lower_first, ratio, stage_list};
 use diskfacts_plan::units::show_throughput;
 use diskfacts_plan::{IoContext, Pool, Stop, Workload};
-use diskfacts_record::{Confidence, Finding, Severity, StageFigures, TargetKind};
+use diskfacts_record::{
+    BlockDevice, Confidence, Finding, Severity, Stack, StageFigures, TargetKind,
+};
+use std::collections::BTreeSet;
 
 pub(super) const NAME: &str = "io-context";
 
@@ -33,12 +36,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     if context.run.target.kind == TargetKind::Imported {
         return documents::check(context);
     }
-    // Under another one a difference comes from how operations are handed over.
-    let leaves = || context.run.stack.leaves();
-    if !leaves().any(|disk| disk.scheduler.as_deref().is_some_and(|s| FAIR.contains(&s))) {
-        return Vec::new();
-    }
-    let mut groups: Vec<(Workload, Vec<Served<'_>>)> = Vec::new();
+    let mut groups: Vec<(Workload, Stack, Vec<Served<'_>>)> = Vec::new();
     for (stage, figures) in context.doing_io() {
         let workload = stage.workload();
         let Some(pool) = workload.pool.filter(|pool| pool.threads > 1) else {
@@ -49,15 +47,23 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             stop: Stop::default(),
             ..workload.clone()
         };
-        match groups.iter_mut().find(|(known, _)| *known == bare) {
-            Some((_, members)) => members.push((pool, stage.name, figures)),
-            None => groups.push((bare, vec![(pool, stage.name, figures)])),
+        // Settings may have been changed for its trials.
+        let stack = context.run.stack.under(&stage.trials[0].evidence.settings);
+        if !is_fair(&stack) {
+            continue;
+        }
+        let same =
+            |(known, under, _): &&mut (Workload, Stack, _)| *known == bare && *under == stack;
+        match groups.iter_mut().find(same) {
+            Some((_, _, members)) => members.push((pool, stage.name, figures)),
+            None => groups.push((bare, stack, vec![(pool, stage.name, figures)])),
         }
     }
     let mut evidence = Vec::new();
     let mut stages = Vec::new();
     let mut most = 1.0_f64;
-    for (bare, members) in &groups {
+    let mut schedulers = BTreeSet::new();
+    for (bare, stack, members) in &groups {
         let of = |context| {
             members
                 .iter()
@@ -77,6 +83,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             continue;
         }
         most = most.max(gain);
+        schedulers.extend(of_disks(stack));
         stages.push(*name);
         evidence.push(format!(
             "{name}{}: {} threads do {} in one I/O context, {} in contexts of their own.",
@@ -94,7 +101,10 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let stages = names(stages);
-    evidence.extend(scheduler(context));
+    if !schedulers.is_empty() {
+        let named: Vec<String> = schedulers.into_iter().collect();
+        evidence.push(format!("{}.", named.join(", ")));
+    }
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Note,
@@ -118,14 +128,78 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     }]
 }
 
-/// Which scheduler the disks of this target have.
-fn scheduler(context: &Context<'_>) -> Option<String> {
-    let leaves = context.run.stack.leaves();
-    let named: Vec<String> = leaves
-        .filter_map(|disk| {
-            let scheduler = disk.scheduler.as_ref()?;
-            Some(format!("{} has the scheduler {scheduler}", disk.name))
-        })
-        .collect();
-    (!named.is_empty()).then(|| format!("{}.", named.join(", ")))
+/// Whether a scheduler looks at I/O contexts; under another one a difference comes from
+/// how operations are handed over.
+fn is_fair(stack: &Stack) -> bool {
+    let fair = |disk: &BlockDevice| disk.scheduler.as_deref().is_some_and(|s| FAIR.contains(&s));
+    stack.leaves().any(fair)
+}
+
+/// Which schedulers the disks of a stack have.
+fn of_disks(stack: &Stack) -> impl Iterator<Item = String> {
+    stack.leaves().filter_map(|disk| {
+        let scheduler = disk.scheduler.as_ref()?;
+        Some(format!("{} has the scheduler {scheduler}", disk.name))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+    use diskfacts_record::Run;
+    use diskfacts_record::evidence::SettingInForce;
+
+    /// Five threads in one I/O context, twice as fast as in five; the scheduler before
+    /// the run, and the one of the trials where it was changed.
+    fn run(before: &str, in_force: Option<&str>) -> Run {
+        let mut plan = testing::healthy().plan;
+        let mut stage = plan.stages.swap_remove(0);
+        stage.kernel.clear();
+        let contexts = [("one", IoContext::Shared), ("five", IoContext::Separate)];
+        plan.stages = contexts
+            .into_iter()
+            .map(|(name, io_context)| {
+                let mut stage = stage.clone();
+                stage.name = name.to_owned();
+                stage.workload.pool = Some(Pool {
+                    threads: 5,
+                    io_context,
+                });
+                stage
+            })
+            .collect();
+        let mut stack = testing::stack();
+        for device in &mut stack.devices {
+            device.scheduler = Some(before.to_owned());
+        }
+        let mut run = testing::run_of(plan, stack);
+        testing::each(&mut run, "one", |trial| testing::set_rate(trial, 2.0));
+        let setting = in_force.map(|scheduler| SettingInForce {
+            device: Some("vda".to_owned()),
+            name: "scheduler".to_owned(),
+            asked: scheduler.to_owned(),
+            before: Some(before.to_owned()),
+            in_force: Some(scheduler.to_owned()),
+            note: None,
+        });
+        for trial in &mut run.trials {
+            trial.evidence.settings.extend(setting.clone());
+        }
+        run
+    }
+
+    #[test]
+    fn the_scheduler_of_the_trials_counts_and_not_the_one_before_the_run() {
+        let said = |before: &str, in_force: Option<&str>| {
+            let run = run(before, in_force);
+            let found = check(&Context::new(&run));
+            found.first().map(|finding| finding.evidence.join(" "))
+        };
+        assert!(said("bfq", None).is_some());
+        assert_eq!(said("none", None), None);
+        assert_eq!(said("bfq", Some("none")), None);
+        let evidence = said("none", Some("bfq")).expect("bfq was in force");
+        assert!(evidence.contains("vda has the scheduler bfq"), "{evidence}");
+    }
 }

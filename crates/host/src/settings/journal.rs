@@ -20,9 +20,13 @@
 //! was changed.
 
 mod folder;
+mod open;
+mod owner;
 
-pub use folder::{Found, Owner, StateFolder};
-pub(super) use folder::{OpenJournal, sync_folder};
+pub use folder::{Found, StateFolder};
+pub use open::OpenJournal;
+pub(super) use open::sync_folder;
+pub use owner::Owner;
 
 use super::identity::Identity;
 use super::setting::Setting;

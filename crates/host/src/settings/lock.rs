@@ -2,14 +2,19 @@
 //! other; and runs that only measure keep those away that would change what they
 //! measure.
 //!
-//! Who changes settings holds an exclusive lock (`flock`) on the node of each whole
-//! device that it changes, and on `/proc/sys/vm` for those of the machine; who only
-//! measures holds a shared one on what lies under its target. On device nodes this
+//! Who changes settings holds an exclusive lock (`flock`) on the folder of the queue
+//! of each device that it changes (`/sys/.../queue`), and on `/proc/sys/vm` for those
+//! of the machine; who only measures holds a shared one on what lies under its target.
+//! These folders can be opened by every user, also where a container forbids the
+//! device itself.
+//!
+//! Besides, who changes settings locks the device node, where it may be opened. This
 //! is what systemd calls [Block Device
 //! Locking](https://systemd.io/BLOCK_DEVICE_LOCKING): udev does not look at a device
-//! while it is held exclusively, so that no rule of it writes settings meanwhile. The
-//! kernel lets go of it when the process and its watchdog, which inherits it, are
-//! dead: nobody comes between a death and the restoring.
+//! meanwhile, so that no rule of it writes settings, and partitioners wait.
+//!
+//! The kernel lets go of all this when the process and its watchdog, which inherits
+//! it, are dead: nobody comes between a death and the restoring.
 
 use super::error::SettingsError;
 use super::journal::{Found, Journal, StateFolder};
@@ -35,32 +40,43 @@ pub struct Locks {
 }
 
 /// A thing whose settings can be changed by one only.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Object {
     Machine,
-    /// Its name in the kernel.
-    Device(String),
+    /// Its number and its name in the kernel.
+    Device((u32, u32), String),
 }
 
 impl Object {
-    fn path(&self, roots: &Roots) -> PathBuf {
+    pub(super) fn device(name: &str, major: u32, minor: u32) -> Self {
+        Self::Device((major, minor), name.to_owned())
+    }
+
+    /// The folder that its settings are in.
+    fn folder(&self, roots: &Roots) -> PathBuf {
         match self {
             Self::Machine => roots.proc.join("sys/vm"),
-            Self::Device(name) => roots.node(name),
+            Self::Device((major, minor), _) => {
+                let numbers = roots.sys.join("dev/block");
+                numbers.join(format!("{major}:{minor}/queue"))
+            }
         }
     }
 
     fn words(&self) -> String {
         match self {
             Self::Machine => "the machine's vm settings".to_owned(),
-            Self::Device(name) => format!("the settings of {name}"),
+            Self::Device(_, name) => format!("the settings of {name}"),
         }
     }
 
     fn is_in(&self, journal: &Journal) -> bool {
         match self {
             Self::Machine => journal.old.iter().any(|old| old.device.is_none()),
-            Self::Device(name) => journal.devices.iter().any(|device| device.name == *name),
+            Self::Device(number, _) => {
+                let mut devices = journal.devices.iter();
+                devices.any(|device| (device.major, device.minor) == *number)
+            }
         }
     }
 }
@@ -74,30 +90,37 @@ impl Locks {
     ) -> Result<Self, SettingsError> {
         let mut locks = Self::default();
         for object in objects {
-            let path = object.path(roots);
-            let file = File::open(&path).map_err(|source| {
+            let path = object.folder(roots);
+            let folder = File::open(&path).map_err(|source| {
                 SettingsError::from(crate::Error::on_path("opening", &path, source))
             })?;
-            if !taken(&file, FlockOperation::NonBlockingLockExclusive)
-                .map_err(|source| cannot_lock(&path, source))?
-            {
-                let by = holder(roots, folders, object, &file);
-                return Err(SettingsError::Busy {
-                    what: format!("{} cannot be changed now: in use by", object.words()),
-                    by,
-                    hint: "nothing was changed. Wait until it has ended, or end it, and type the \
-                           same again"
-                        .to_owned(),
-                });
+            let mut wanted = vec![(folder, path)];
+            if let Object::Device(_, name) = object {
+                let node = roots.node(name);
+                // Where it may not be opened, udev and partitioners are elsewhere, too.
+                wanted.extend(File::open(&node).ok().map(|file| (file, node)));
             }
-            locks.files.push(file);
+            for (file, path) in wanted {
+                let known = || changer(roots, folders, object).is_some();
+                if !taken(&file, FlockOperation::NonBlockingLockExclusive, known)
+                    .map_err(|source| cannot_lock(&path, source))?
+                {
+                    return Err(SettingsError::Busy {
+                        what: format!("{} cannot be changed now: in use by", object.words()),
+                        by: holder(roots, folders, object, &file),
+                        hint: "nothing was changed. Wait until it has ended, or end it, and type \
+                               the same again"
+                            .to_owned(),
+                    });
+                }
+                locks.files.push(file);
+            }
         }
         Ok(locks)
     }
 
     /// Those of a run that only measures what stands on `stack`, but for what it
-    /// changes itself. What this user may not open is left out: then only the
-    /// journals tell.
+    /// changes itself. What this user may not open is left out.
     ///
     /// # Errors
     /// When the settings of a device, or of the machine, are being changed.
@@ -111,34 +134,46 @@ impl Locks {
             .devices
             .iter()
             .filter(|device| !matches!(device.kind, DeviceKind::Partition | DeviceKind::Simulated));
-        let objects = whole.map(|device| Object::Device(device.name.clone()));
+        let objects = whole.map(|device| Object::device(&device.name, device.major, device.minor));
         let objects = objects.chain([Object::Machine]);
         let mut locks = Self::default();
         for object in objects.filter(|object| !changed.is_some_and(|own| own.changes(object))) {
-            let opened = File::open(object.path(roots)).ok();
-            let locked = match &opened {
-                Some(file) => taken(file, FlockOperation::NonBlockingLockShared)
-                    .map_err(|source| cannot_lock(&object.path(roots), source))?,
-                None => false,
-            };
-            if locked {
-                locks.files.extend(opened);
+            let path = object.folder(roots);
+            let Ok(folder) = File::open(&path) else {
                 continue;
-            }
-            // Others lock nodes too, partitioners for example: that is no reason not
-            // to measure.
-            if let Some(by) = changer(roots, folders, &object) {
+            };
+            let known = || changer(roots, folders, &object).is_some();
+            if !taken(&folder, FlockOperation::NonBlockingLockShared, known)
+                .map_err(|source| cannot_lock(&path, source))?
+            {
                 return Err(SettingsError::Busy {
                     what: format!("{} are being changed by", object.words()),
-                    by,
-                    hint:
-                        "what is measured now would be of nobody knows which settings. Wait until \
-                           it has ended, or end it, and type the same again"
-                            .to_owned(),
+                    by: holder(roots, folders, &object, &folder),
+                    hint: "what is measured now would be of nobody knows which settings. Wait \
+                           until it has ended, or end it, and type the same again"
+                        .to_owned(),
                 });
             }
+            locks.files.push(folder);
         }
         Ok(locks)
+    }
+
+    /// Those of who puts back what is in a journal; what cannot be opened is gone, and
+    /// is not written either.
+    pub(super) fn for_restoring(
+        roots: &Roots,
+        folder: &StateFolder,
+        journal: &Journal,
+    ) -> Result<Self, SettingsError> {
+        let devices = journal.devices.iter();
+        let devices =
+            devices.map(|device| Object::device(&device.name, device.major, device.minor));
+        let objects = devices.chain([Object::Machine]);
+        let there: Vec<Object> = objects
+            .filter(|object| object.is_in(journal) && object.folder(roots).exists())
+            .collect();
+        Self::exclusive(roots, std::slice::from_ref(folder), &there)
     }
 
     pub(super) fn files(&self) -> &[File] {
@@ -150,14 +185,15 @@ fn cannot_lock(path: &Path, source: io::Error) -> SettingsError {
     SettingsError::from(crate::Error::on_path("locking", path, source))
 }
 
-/// Whether the lock could be had within the time that udev may need.
-fn taken(file: &File, operation: FlockOperation) -> io::Result<bool> {
+/// Whether the lock could be had within the time that udev may need; not waited for
+/// when it is `known` who has it.
+fn taken(file: &File, operation: FlockOperation, known: impl Fn() -> bool) -> io::Result<bool> {
     let until = Instant::now() + PATIENCE;
     loop {
         match flock(file, operation) {
             Ok(()) => return Ok(true),
-            Err(Errno::WOULDBLOCK) if Instant::now() < until => sleep(PAUSE),
-            Err(Errno::WOULDBLOCK) => return Ok(false),
+            Err(Errno::WOULDBLOCK) if Instant::now() >= until || known() => return Ok(false),
+            Err(Errno::WOULDBLOCK) => sleep(PAUSE),
             Err(Errno::INTR) => {}
             Err(errno) => return Err(errno.into()),
         }

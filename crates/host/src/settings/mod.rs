@@ -42,7 +42,7 @@ mod wish;
 pub use change::{Changes, Making};
 pub use error::SettingsError;
 pub use identity::Identity;
-pub use journal::{Found, Journal, Old, Owner, StateFolder, Unreadable};
+pub use journal::{Found, Journal, Old, OpenJournal, Owner, StateFolder, Unreadable};
 pub use leftovers::{remove_stale_groups, stale_groups};
 pub use lock::Locks;
 pub use restore::{Present, PutBack, Written, present, put_back};

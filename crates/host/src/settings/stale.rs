@@ -2,6 +2,7 @@
 
 use super::error::SettingsError;
 use super::journal::{Found, Journal, OpenJournal, StateFolder};
+use super::lock::Locks;
 use super::restore::{PutBack, put_back};
 use super::steps::Steps;
 use crate::roots::Roots;
@@ -61,7 +62,20 @@ pub fn restore_stale(
             },
             Found::Stale { journal, taken } => {
                 let path = taken.path().to_owned();
+                // Who measures there by now does so under what is in force.
+                let locks = match Locks::for_restoring(roots, folder, &journal) {
+                    Ok(locks) => locks,
+                    Err(error @ SettingsError::Busy { .. }) => {
+                        restored.push(Restored::Kept {
+                            path,
+                            why: error.to_string(),
+                        });
+                        continue;
+                    }
+                    Err(error) => return Err(error),
+                };
                 let back = put_back(roots, &journal, steps);
+                drop(locks);
                 if back.is_complete() {
                     taken.remove(steps)?;
                 }

@@ -138,7 +138,7 @@ impl Drop for Watchdog {
 /// behind [`WATCHDOG`].
 ///
 /// # Errors
-/// When its arguments are not those that [`Watchdog::start`] gives, or it cannot
+/// When its arguments are not those that its parent gives, or it cannot
 /// say that it is ready. Nobody reads them, but its parent sees it end.
 pub fn watch(arguments: &[OsString]) -> io::Result<()> {
     let [journal, process, kept, groups @ ..] = arguments else {

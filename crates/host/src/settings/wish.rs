@@ -89,13 +89,11 @@ impl Wishes {
         let of_machine = asked.clone().any(|key| key.device.is_none());
         let machine = of_machine.then_some(Object::Machine);
         let devices = self.devices.iter();
-        let mut names: Vec<String> = devices.map(|(name, _)| name.clone()).collect();
+        let devices = devices.map(|(name, (major, minor))| Object::device(name, *major, *minor));
+        let mut objects: Vec<Object> = machine.into_iter().chain(devices).collect();
         // Everybody takes them in the same order.
-        names.sort();
-        machine
-            .into_iter()
-            .chain(names.into_iter().map(Object::Device))
-            .collect()
+        objects.sort();
+        objects
     }
 
     /// The folders of the devices, in their order.

@@ -23,6 +23,7 @@ mod page_cache;
 mod parsers;
 mod read_ahead;
 mod read_ahead_live;
+mod settings_live;
 mod trace_events;
 mod trace_pages;
 mod tree;

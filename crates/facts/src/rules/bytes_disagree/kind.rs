@@ -54,9 +54,15 @@ pub(super) fn of<'a>(
     }
     let tops: Vec<&BlockDevice> = roots(stack).collect();
     let counted = |direction| sum(stage, |t| count(&tops, direction, &t.evidence));
+    // All trials of a stage were asked for the same.
+    let in_force = stack.under(&stage.trials[0].evidence.settings);
     let found = [
         fewer(stage, figures),
-        read_ahead(stage, counted(Direction::Read), windows(&tops)),
+        read_ahead(
+            stage,
+            counted(Direction::Read),
+            windows(&roots(&in_force).collect::<Vec<_>>()),
+        ),
         journal(context, stage),
         copies(context, stage),
     ];

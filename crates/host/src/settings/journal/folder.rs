@@ -4,8 +4,9 @@
 //! inherits it: the kernel lets go of it when both are dead. So a journal that is
 //! locked is somebody's, and one that is not was left behind.
 
+use super::open::{OpenJournal, refused};
+use super::owner::{Owner, boot_id};
 use super::{Journal, Unreadable};
-use crate::parse::process_stat::parse_process_start;
 use crate::roots::Roots;
 use crate::settings::error::SettingsError;
 use crate::settings::process::lives;
@@ -14,7 +15,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -37,46 +38,6 @@ const OF_ROOT: &str = "/var/lib/diskfacts";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateFolder {
     path: PathBuf,
-}
-
-/// The process that changes settings.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Owner {
-    /// Of this boot.
-    pub boot_id: String,
-    /// Number of the process.
-    pub process: u32,
-    /// When it was started, clock ticks since boot.
-    pub start_ticks: u64,
-}
-
-impl Owner {
-    /// This process.
-    ///
-    /// # Errors
-    /// When /proc does not show it.
-    pub fn this(roots: &Roots) -> Result<Self, SettingsError> {
-        let failed = |path: &Path, source| {
-            SettingsError::from(crate::Error::on_path("reading", path, source))
-        };
-        let path = roots.proc.join("self/stat");
-        let stat = fs::read(&path).map_err(|source| failed(&path, source))?;
-        let start_ticks = parse_process_start(&stat)
-            .map_err(|source| SettingsError::from(crate::Error::Form { path, source }))?;
-        Ok(Self {
-            boot_id: boot_id(roots)?,
-            process: std::process::id(),
-            start_ticks,
-        })
-    }
-}
-
-/// The name of this boot (`random(4)`).
-fn boot_id(roots: &Roots) -> Result<String, SettingsError> {
-    let path = roots.proc.join("sys/kernel/random/boot_id");
-    let text = fs::read_to_string(&path)
-        .map_err(|source| SettingsError::from(crate::Error::on_path("reading", &path, source)))?;
-    Ok(text.trim().to_owned())
 }
 
 /// A journal that was found.
@@ -113,14 +74,6 @@ pub enum Found {
         /// Why it is not used.
         why: String,
     },
-}
-
-/// A journal whose lock is held here.
-#[derive(Debug)]
-pub struct OpenJournal {
-    file: File,
-    path: PathBuf,
-    folder: PathBuf,
 }
 
 impl StateFolder {
@@ -262,6 +215,10 @@ impl StateFolder {
             why,
         };
         if !own {
+            // Of an earlier boot, or torn: nothing is left to be put back.
+            if !read.is_ok_and(|journal| boot_id(roots).is_ok_and(|boot| boot == journal.boot_id)) {
+                return Ok(None);
+            }
             return Ok(Some(keep(format!(
                 "it belongs to the user with number {}, who has to run `diskfacts restore`",
                 metadata.uid()
@@ -313,87 +270,6 @@ fn owner_lives(roots: &Roots, path: &Path) -> bool {
     let numbers =
         numbers.and_then(|(process, ticks)| Some((process.parse().ok()?, ticks.parse().ok()?)));
     numbers.is_some_and(|(process, ticks)| lives(roots, process, Some(ticks)))
-}
-
-impl OpenJournal {
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The path that it has when it is whole.
-    pub(in crate::settings) fn name(&self) -> PathBuf {
-        match self.path.extension() {
-            Some(end) if end == "new" => self.path.with_extension(""),
-            _ => self.path.clone(),
-        }
-    }
-
-    /// Its open file, whose lock a child may inherit.
-    pub(in crate::settings) fn file(&self) -> &File {
-        &self.file
-    }
-
-    /// Writes it, and gives it its name when all of it is on the medium.
-    pub(in crate::settings) fn write(
-        &mut self,
-        journal: &Journal,
-        steps: &mut Steps,
-    ) -> Result<(), SettingsError> {
-        steps.reach("writing the journal");
-        let text = journal.encode();
-        // In two parts, so that a test can end the process between them.
-        let (first, second) = text.as_bytes().split_at(text.len() / 2);
-        let write = |mut file: &File, bytes| file.write_all(bytes);
-        let failed = |path: &Path, source| refused("writing the journal", path, source);
-        write(&self.file, first).map_err(|source| failed(&self.path, source))?;
-        steps.reach("writing the rest of the journal");
-        write(&self.file, second).map_err(|source| failed(&self.path, source))?;
-        steps.reach("syncing the journal");
-        self.file
-            .sync_all()
-            .map_err(|source| refused("syncing the journal", &self.path, source))?;
-        steps.reach("naming the journal");
-        let name = self.name();
-        fs::rename(&self.path, &name)
-            .map_err(|source| refused("naming the journal", &self.path, source))?;
-        self.path = name;
-        steps.reach("syncing the folder of the journal");
-        sync_folder(&self.folder)
-    }
-
-    /// Removes it: everything in it is put back.
-    ///
-    /// # Errors
-    /// When the folder cannot be written.
-    pub(in crate::settings) fn remove(self, steps: &mut Steps) -> Result<(), SettingsError> {
-        steps.reach("removing the journal");
-        match fs::remove_file(&self.path) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                return Err(refused("removing the journal", &self.path, source));
-            }
-            _ => {}
-        }
-        steps.reach("syncing the folder without the journal");
-        sync_folder(&self.folder)
-    }
-}
-
-/// Makes the names in a folder durable.
-pub(in crate::settings) fn sync_folder(folder: &Path) -> Result<(), SettingsError> {
-    File::open(folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(|source| refused("syncing the folder", folder, source))
-}
-
-fn refused(doing: &'static str, path: &Path, source: io::Error) -> SettingsError {
-    SettingsError::Journal {
-        doing,
-        path: path.to_owned(),
-        source,
-        hint: "no setting is changed without its old value on the disk: make room there, or name \
-               another folder that survives a crash by DISKFACTS_STATE",
-    }
 }
 
 #[cfg(test)]
