@@ -37,6 +37,7 @@ mod support;
 mod terminal;
 mod text;
 mod throttled;
+mod tune;
 mod uses;
 mod write_matrix;
 mod wrong_calls;
