@@ -175,3 +175,40 @@ fn every_request_over_a_network_waits_for_the_round_trip() {
         assert_eq!(far_ns, latency("", &request) + 500_000, "{request:?}");
     }
 }
+
+#[test]
+fn what_a_host_in_use_is_set_to_holds_from_then_on() {
+    let mut host = host("hdd-7200-1tb", BlockLimits::default());
+    let parameters = *host.parameters();
+    let mut now_ns = 0;
+    // Neighbours, more than the disk takes at a time: merges, and bytes of a request.
+    let mut batch = |host: &mut Host| {
+        let before = iostat(host, now_ns).read;
+        let mut done = Vec::new();
+        for request in sequential(Kind::Read, 0, 4096, 200) {
+            host.submit(now_ns, &request);
+        }
+        now_ns = device::settle(host, now_ns, &mut done);
+        let after = iostat(host, now_ns).read;
+        let requests = after.ios - before.ios;
+        (after.merges - before.merges, 200 * 4096 / requests)
+    };
+    let (merges, _) = batch(&mut host);
+    assert!(merges > 100, "{merges}");
+    let apart = BlockLimits {
+        no_merges: true,
+        ..BlockLimits::default()
+    };
+    host.tune(parameters, apart);
+    assert_eq!(batch(&mut host), (0, 4096));
+    let mut small = parameters;
+    small.block.max_request = 8192;
+    host.tune(small, BlockLimits::default());
+    let (merges, bytes) = batch(&mut host);
+    assert!(
+        merges > 0 && (4096..=8192).contains(&bytes),
+        "{merges} {bytes}"
+    );
+    host.tune(parameters, BlockLimits::default());
+    assert!(batch(&mut host).0 > 100);
+}

@@ -486,3 +486,43 @@ fn a_modification_is_a_read_and_then_a_write_in_one_operation() {
     assert_eq!(outcome.issued.write_bytes, written * 4096);
     assert_eq!(evidence.devices[0].writes, written);
 }
+
+#[test]
+fn settings_of_the_kernel_hold_until_others_are_set() {
+    let mut computer = computer("hdd-7200-1tb", &Plant::default());
+    let workload = Workload {
+        operation: Operation::Read,
+        pattern: Pattern::Sequential,
+        block_size: 64 << 10,
+        cache: CacheMode::Cold,
+        span: Some(32 << 20),
+        stop: Stop {
+            bytes: Some(32 << 20),
+            ..Stop::default()
+        },
+        ..Workload::default()
+    };
+    let mut request_bytes = |settings: &[(&str, &str)]| {
+        let settings = settings
+            .iter()
+            .map(|(a, b)| ((*a).to_owned(), (*b).to_owned()));
+        let set = computer.set_kernel(&settings.collect());
+        let device = run(&mut computer, &workload).1.devices.remove(0);
+        (set.is_ok(), device.read_bytes / device.reads)
+    };
+    let plain = request_bytes(&[]);
+    assert_eq!(plain, (true, 128 << 10));
+    // The first windows are smaller.
+    let (_, larger) = request_bytes(&[("read_ahead_kb", "512")]);
+    assert!((480 << 10..=512 << 10).contains(&larger), "{larger}");
+    let cut = [
+        ("read_ahead_kb", "512"),
+        ("max_sectors_kb", "64"),
+        ("nomerges", "2"),
+    ];
+    assert_eq!(request_bytes(&cut), (true, 64 << 10));
+    // What is refused changes nothing, and what is not asked for is as it was made.
+    let refused = [("read_ahead_kb", "16"), ("scheduler", "kyber")];
+    assert_eq!(request_bytes(&refused), (false, 64 << 10));
+    assert_eq!(request_bytes(&[]), plain);
+}

@@ -88,7 +88,7 @@ fn devices<'s>(name: &str, stack: &'s Stack) -> Vec<&'s BlockDevice> {
         "max_sectors_kb" => {
             let above = |device: &&BlockDevice| {
                 let has = |known: &&BlockDevice| known.name == device.name;
-                queues.iter().any(|queue| has(&queue))
+                queues.iter().any(has)
                     || device.below.iter().any(|below| {
                         queues.iter().any(|queue| queue.name == *below)
                             || stack

@@ -113,3 +113,49 @@ fn fault(stage: &Stage, measured: &Measured, stack: &Stack) -> Option<(String, S
     );
     Some(("scheduler".to_owned(), why))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::simulated;
+    use diskfacts_disk::profile::profile;
+    use diskfacts_engine::sim::Plant;
+    use diskfacts_plan::file;
+    use std::path::Path;
+
+    const PLAN: &str = "name = \"x\"\n[[stage]]\nname = \"a\"\noperation = \"read\"\n\
+        [stage.vary]\nscheduler = [\"bfq\", \"kyber\"]\nstreams = [1, 2]\n";
+
+    fn fitted(text: &str, built_in: bool) -> Result<(usize, Vec<String>), String> {
+        let disk = profile("hdd-7200-1tb").expect("a built-in profile");
+        let given = Path::new("sim:hdd-7200-1tb");
+        let (measured, stack) = simulated::build(given, &disk, 1, &Plant::default());
+        let mut plan = file::parse(text).expect("a plan");
+        let mut notes = Vec::new();
+        fit(&mut plan, &measured, &stack, built_in, &mut notes)
+            .map(|()| (plan.stages.len(), notes))
+            .map_err(|failure| failure.sentence())
+    }
+
+    #[test]
+    fn a_built_in_plan_leaves_out_what_is_not_there_and_says_so_once() {
+        let (left, notes) = fitted(PLAN, true).expect("it fits");
+        assert_eq!(left, 2);
+        let [note] = notes.as_slice() else {
+            panic!("{notes:?}");
+        };
+        assert!(note.starts_with("Left out scheduler = kyber: "), "{note}");
+        assert!(note.contains("none, mq-deadline, bfq"), "{note}");
+    }
+
+    #[test]
+    fn what_somebody_asked_for_is_refused_where_it_is_not_there() {
+        let of_file = fitted(PLAN, false).expect_err("kyber is not there");
+        assert!(of_file.contains("scheduler = kyber"), "{of_file}");
+        // As `tune` says of what stands behind --vary.
+        let chosen = format!("choose = [\"scheduler\"]\n{PLAN}");
+        assert!(fitted(&chosen, true).is_err());
+        let only = PLAN.replace("\"bfq\", ", "");
+        assert!(fitted(&only, true).is_err(), "nothing would be left");
+    }
+}

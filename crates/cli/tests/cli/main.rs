@@ -43,6 +43,7 @@ mod support;
 mod terminal;
 mod text;
 mod throttled;
+mod tune;
 mod uses;
 mod watch;
 mod write_matrix;

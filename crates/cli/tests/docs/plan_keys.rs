@@ -34,7 +34,7 @@ fn with(settings: &[String], needed: &[&str]) -> String {
 fn a_plan(settings: &[String]) -> Result<Plan, String> {
     let top = with(settings, &["name = \"x\""]);
     judged(&format!(
-        "{top}\n[[stage]]\nname = \"s\"\noperation = \"read\"\n"
+        "{top}\n[[stage]]\nname = \"s\"\noperation = \"read\"\nvary = {{ streams = [1, 2] }}\n"
     ))
 }
 

@@ -82,7 +82,7 @@ impl<'a> Matrix<'a> {
             .try_fold(1_usize, |all, axis| all.checked_mul(axis.values.len()))?;
         let distinct: BTreeSet<&Settings> = known.iter().copied().collect();
         // Cells that are scattered over many names do not show what one of them does.
-        if count < 2 || count > CELLS_MAX || distinct.len() * 2 < count {
+        if !(2..=CELLS_MAX).contains(&count) || distinct.len() * 2 < count {
             return None;
         }
         let stages = stages.iter().filter(|stage| stage.name == name);

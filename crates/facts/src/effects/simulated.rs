@@ -139,7 +139,6 @@ fn of_noise_at_most_one_matrix_in_twenty_is_said_to_show_something() {
             all.push((axes.len(), trials, name, named, any));
         }
     }
-    println!("seed {SEED}: {all:?}");
     let wrong = all.iter().filter(|(.., any)| *any > 0.05);
     assert_eq!(wrong.count(), 0, "seed {SEED}: {all:?}");
 }
@@ -217,7 +216,6 @@ fn a_tenth_more_is_found_with_three_trials_where_noise_is_two_percent() {
         },
     );
     let all = (best, main, together);
-    println!("seed {SEED}: {all:?}");
     let least = best.min(main).min(together);
     assert!(least >= 0.9, "seed {SEED}: {all:?}");
 }

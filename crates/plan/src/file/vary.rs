@@ -20,6 +20,7 @@ use super::fields::{Field, Fields, ordered};
 use super::print::{key, quoted};
 use crate::kernel;
 use std::ops::Range;
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Most stages that one may become.
@@ -61,15 +62,18 @@ impl<'a> Crossing<'a> {
 pub(super) fn written(axes: &[Varied]) -> String {
     let value = |value: &String| {
         let line = format!("v = {value}");
-        let is_plain = DeTable::parse(&line).is_ok_and(|table| {
-            let mut values = table.get_ref().values();
-            let first = values.next().map(|value| value.get_ref());
-            let plain = matches!(
-                first,
-                Some(DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_))
-            );
-            plain && values.next().is_none()
-        });
+        // Neither a comment nor a second line.
+        let is_word = |c: char| c.is_ascii_alphanumeric() || "+-._".contains(c);
+        let is_plain = value.chars().all(is_word)
+            && DeTable::parse(&line).is_ok_and(|table| {
+                let mut values = table.get_ref().values();
+                let first = values.next().map(Spanned::get_ref);
+                let plain = matches!(
+                    first,
+                    Some(DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_))
+                );
+                plain && values.next().is_none()
+            });
         if is_plain {
             value.clone()
         } else {
@@ -344,6 +348,10 @@ mod tests {
             (
                 axis("cache", &["cold\nstreams = 4"]),
                 "cache: unknown value",
+            ),
+            (
+                axis("queue_depth", &["8 # deep"]),
+                "a whole number without quotes",
             ),
             (axis("a\"b", &["\"]\nx = [\""]), "unknown key"),
         ] {

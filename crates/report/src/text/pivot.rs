@@ -85,11 +85,11 @@ impl Layout {
 fn combinations(axes: &[Axis], of: &[usize]) -> Vec<Settings> {
     let mut all = vec![Settings::new()];
     for place in of {
-        let axis = &axes[*place];
+        let varied = &axes[*place];
         let with = |settings: &Settings| -> Vec<Settings> {
-            let values = axis.values.iter().map(|value| {
+            let values = varied.values.iter().map(|value| {
                 let mut settings = settings.clone();
-                settings.insert(axis.name.clone(), value.clone());
+                settings.insert(varied.name.clone(), value.clone());
                 settings
             });
             values.collect()

@@ -77,6 +77,7 @@ fn a_plan_that_was_taken_from_no_program_has_no_such_lines() {
             "write-matrix",
             "stride",
             "streams",
+            "readahead-matrix",
             "dd",
             "hdparm",
             "raw-vs-block",
