@@ -12,8 +12,8 @@ pub use block_layer::{
     BlockLayer, Bucket, DeviceRequests, OperationRequests, QueuedFrom, RequestKind, Seeks,
 };
 pub use read_ahead::{
-    ReadAhead, ReadAheadCost, ReadAheadCounts, ReadAheadPages, ReadAheadPattern, ReadAheadRow,
-    ReadAheadShare, WindowSize,
+    ReadAhead, ReadAheadCost, ReadAheadCounts, ReadAheadFile, ReadAheadPages, ReadAheadPattern,
+    ReadAheadRow, ReadAheadThread, WindowSize,
 };
 pub use setting::SettingInForce;
 pub use system::{ControlGroup, GroupMemory, IoLimit, Journal, LimitOf, Processors, WriteBack};

@@ -4,7 +4,7 @@ use super::decision::{Decision, Trouble};
 use super::event::FileId;
 use diskfacts_record::Unseen;
 use diskfacts_record::evidence::{
-    ReadAheadCounts, ReadAheadPattern as Pattern, ReadAheadRow, ReadAheadShare,
+    ReadAheadCounts, ReadAheadFile, ReadAheadPattern as Pattern, ReadAheadRow, ReadAheadThread,
 };
 use std::collections::BTreeMap;
 
@@ -103,24 +103,21 @@ impl Tally {
     }
 
     /// The part of a file.
-    pub(super) fn of_file(&self, file: FileId, name: &str) -> ReadAheadShare {
-        ReadAheadShare {
-            device: Some(format!("{}:{}", file.major(), file.minor())),
-            inode: Some(file.inode),
-            ..self.share(name, None)
+    pub(super) fn of_file(&self, file: FileId, name: &str) -> ReadAheadFile {
+        ReadAheadFile {
+            name: name.to_owned(),
+            device: format!("{}:{}", file.major(), file.minor()),
+            inode: file.inode,
+            rows: self.rows(),
+            all: self.all,
+            broken: self.broken,
         }
     }
 
     /// The part of a thread.
-    pub(super) fn of_thread(&self, thread: u32, name: &str) -> ReadAheadShare {
-        self.share(name, Some(thread))
-    }
-
-    fn share(&self, name: &str, thread: Option<u32>) -> ReadAheadShare {
-        ReadAheadShare {
+    pub(super) fn of_thread(&self, thread: u32, name: &str) -> ReadAheadThread {
+        ReadAheadThread {
             name: name.to_owned(),
-            device: None,
-            inode: None,
             thread,
             rows: self.rows(),
             all: self.all,

@@ -11,8 +11,10 @@ use super::scope::Scope;
 use super::streams::Readers;
 use super::tally::{self, Tally};
 use diskfacts_record::evidence::{
-    ReadAhead, ReadAheadPages, ReadAheadPattern as Pattern, ReadAheadShare, WindowSize,
+    ReadAhead, ReadAheadFile, ReadAheadPages, ReadAheadPattern as Pattern, ReadAheadThread,
+    WindowSize,
 };
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 /// Files and threads that are listed, those with most pages first.
@@ -495,17 +497,21 @@ impl Watch {
         self.events
     }
 
-    fn listed_files(&self) -> Vec<ReadAheadShare> {
+    fn listed_files(&self) -> Vec<ReadAheadFile> {
         let read = self.files.iter().filter(|(_, of)| of.tally.all.count > 0);
-        let shares = read.map(|(&id, of)| of.tally.of_file(id, &of.name));
-        listed(shares.collect())
+        let files = read.map(|(&id, of)| of.tally.of_file(id, &of.name));
+        listed(files.collect(), |of| {
+            (Reverse(of.all.actual_pages), of.device.clone(), of.inode)
+        })
     }
 
-    fn listed_threads(&self) -> Vec<ReadAheadShare> {
+    fn listed_threads(&self) -> Vec<ReadAheadThread> {
         let read = self.by_thread.iter();
         let read = read.filter(|(_, (_, tally))| tally.all.count > 0);
-        let shares = read.map(|(&thread, (name, tally))| tally.of_thread(thread, name));
-        listed(shares.collect())
+        let threads = read.map(|(&thread, (name, tally))| tally.of_thread(thread, name));
+        listed(threads.collect(), |of| {
+            (Reverse(of.all.actual_pages), of.thread)
+        })
     }
 }
 
@@ -518,16 +524,13 @@ fn of_touched(pending: &Pending) -> Option<(FileId, u64)> {
 }
 
 /// Those with most pages; nothing when there is only one, which is all.
-fn listed(mut shares: Vec<ReadAheadShare>) -> Vec<ReadAheadShare> {
-    if shares.len() < 2 {
+fn listed<T, K: Ord>(mut parts: Vec<T>, order: impl Fn(&T) -> K) -> Vec<T> {
+    if parts.len() < 2 {
         return Vec::new();
     }
-    shares.sort_by_key(|share| {
-        let pages = std::cmp::Reverse(share.all.actual_pages);
-        (pages, share.device.clone(), share.inode, share.thread)
-    });
-    shares.truncate(LISTED);
-    shares
+    parts.sort_by_key(order);
+    parts.truncate(LISTED);
+    parts
 }
 
 impl Thread {

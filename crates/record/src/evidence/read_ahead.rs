@@ -178,20 +178,33 @@ impl ReadAheadPages {
     }
 }
 
-/// The part of a file, a device or a thread in the table.
+/// The part of a file in the table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReadAheadShare {
-    /// Name of the file, or of the thread; empty when it could not be told.
+pub struct ReadAheadFile {
+    /// Its name; empty when it could not be told.
     pub name: String,
-    /// Device that the file lies on, `major:minor`; of a thread absent.
-    pub device: Option<String>,
-    /// Number of the file on its device; of a thread absent.
-    pub inode: Option<u64>,
-    /// Number of the thread; of a file absent.
-    pub thread: Option<u32>,
+    /// Device that it lies on, `major:minor`.
+    pub device: String,
+    /// Its number there.
+    pub inode: u64,
     /// Rows that have decisions, in the order of the table.
     pub rows: Vec<ReadAheadRow>,
-    /// All of them together.
+    /// All of them together, with the undecided.
+    pub all: ReadAheadCounts,
+    /// Decisions that found the file's window taken by another stream.
+    pub broken: u64,
+}
+
+/// The part of a thread in the table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadAheadThread {
+    /// Its name; empty when it could not be told.
+    pub name: String,
+    /// Its number.
+    pub thread: u32,
+    /// Rows that have decisions, in the order of the table.
+    pub rows: Vec<ReadAheadRow>,
+    /// All of them together, with the undecided.
     pub all: ReadAheadCounts,
     /// Decisions that found the file's window taken by another stream.
     pub broken: u64,
@@ -239,10 +252,10 @@ pub struct ReadAhead {
     pub sync_wait_ns: Option<u64>,
     /// By file, most pages first; empty when a single file was watched.
     #[serde(default)]
-    pub files: Vec<ReadAheadShare>,
+    pub files: Vec<ReadAheadFile>,
     /// By thread, most pages first; empty when there was a single one.
     #[serde(default)]
-    pub threads: Vec<ReadAheadShare>,
+    pub threads: Vec<ReadAheadThread>,
     /// What the watching itself did; absent of simulated hosts.
     #[serde(default)]
     pub cost: Option<ReadAheadCost>,

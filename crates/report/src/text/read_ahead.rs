@@ -9,7 +9,7 @@ use crate::formats::readahead::STATISTICS;
 use crate::read_ahead::rows;
 use diskfacts_plan::units::{show_duration, show_size};
 use diskfacts_record::Finding;
-use diskfacts_record::evidence::{ReadAhead, ReadAheadShare};
+use diskfacts_record::evidence::{ReadAhead, ReadAheadCounts, ReadAheadRow};
 
 /// Columns of a number, at least; that of the pattern.
 const NUMBER: usize = 10;
@@ -229,13 +229,30 @@ fn facts(table: &ReadAhead) -> Vec<String> {
 
 /// By file and by thread, where there are several.
 fn shares(page: &mut Page<'_>, table: &ReadAhead) {
-    for (title, list) in [("By file", &table.files), ("By thread", &table.threads)] {
+    let files = table.files.iter().map(|of| {
+        let name = if of.name.is_empty() {
+            format!("inode {} on {}", of.inode, of.device)
+        } else {
+            of.name.clone()
+        };
+        told(&name, &of.rows, &of.all)
+    });
+    let threads = table.threads.iter().map(|of| {
+        let name = if of.name.is_empty() {
+            format!("thread {}", of.thread)
+        } else {
+            format!("{} ({})", of.name, of.thread)
+        };
+        told(&name, &of.rows, &of.all)
+    });
+    let (files, threads): (Vec<_>, Vec<_>) = (files.collect(), threads.collect());
+    for (title, list) in [("By file", files), ("By thread", threads)] {
         if list.is_empty() {
             continue;
         }
         page.heading(title);
-        for share in list.iter().take(TOLD) {
-            page.paragraph(0, Style::Plain, &told(share));
+        for line in list.iter().take(TOLD) {
+            page.paragraph(0, Style::Plain, line);
         }
         let more = list.len().saturating_sub(TOLD);
         if more > 0 {
@@ -244,24 +261,15 @@ fn shares(page: &mut Page<'_>, table: &ReadAhead) {
     }
 }
 
-fn told(share: &ReadAheadShare) -> String {
-    let name = match (&share.device, share.inode, share.thread) {
-        (Some(device), Some(inode), _) if share.name.is_empty() => {
-            format!("inode {inode} on {device}")
-        }
-        (_, _, Some(thread)) if share.name.is_empty() => format!("thread {thread}"),
-        (_, _, Some(thread)) => format!("{} ({thread})", share.name),
-        _ => share.name.clone(),
-    };
-    let rows: Vec<String> = share
-        .rows
+fn told(name: &str, rows: &[ReadAheadRow], all: &ReadAheadCounts) -> String {
+    let rows: Vec<String> = rows
         .iter()
         .map(|row| format!("{} {}", row.counts.count, row.pattern.word()))
         .collect();
     format!(
         "{name}: {}, somebody waited for {}; {}.",
-        count(share.all.count, "decision"),
-        share.all.sync_count,
+        count(all.count, "decision"),
+        all.sync_count,
         rows.join(", ")
     )
 }
