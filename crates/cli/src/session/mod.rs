@@ -139,6 +139,7 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     measured.notes.extend(io_priority::notes(&plan, &stack));
     measured.notes.extend(io_weight::notes(&plan, &stack));
     if matches!(measured.medium, Medium::File(_)) {
+        measured.notes.extend(observing::leftovers());
         measured.notes.extend(observing::note(&plan, &stack));
     }
     settings.late(&plan, &measured, &stack, limit.as_ref())?;
