@@ -14,9 +14,9 @@ use crate::settings::steps::Steps;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -127,10 +127,19 @@ impl StateFolder {
         steps: &mut Steps,
     ) -> Result<OpenJournal, SettingsError> {
         steps.reach("making the folder of the journal");
+        let new = !self.path.exists();
         DirBuilder::new()
             .recursive(true)
             .mode(0o755)
             .create(&self.path)
+            .and_then(|()| {
+                // Everybody may see whose settings are changed, whatever the umask is.
+                if new {
+                    fs::set_permissions(&self.path, Permissions::from_mode(0o755))
+                } else {
+                    Ok(())
+                }
+            })
             .map_err(|source| refused("making the folder", &self.path, source))?;
         let name = format!("{PREFIX}{}-{}{SUFFIX}", owner.process, owner.start_ticks);
         let path = self.path.join(format!("{name}{NEW}"));
@@ -143,6 +152,8 @@ impl StateFolder {
                 .mode(0o644)
                 .open(&path)
                 .map_err(|source| refused("making the journal", &path, source))?;
+            file.set_permissions(Permissions::from_mode(0o644))
+                .map_err(|source| refused("opening to all the journal", &path, source))?;
             flock(&file, FlockOperation::LockExclusive)
                 .map_err(|errno| refused("locking the journal", &path, errno.into()))?;
             // Who swept between the two took it for one that was left behind.
@@ -165,7 +176,15 @@ impl StateFolder {
     pub fn list(&self, roots: &Roots) -> Result<Vec<Found>, SettingsError> {
         let entries = match fs::read_dir(&self.path) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            // Who may not look there has left nothing there.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied
+                ) =>
+            {
+                return Ok(Vec::new());
+            }
             Err(source) => return Err(refused("listing", &self.path, source)),
         };
         let names = entries
