@@ -25,6 +25,7 @@ mod layers;
 mod limits;
 mod looped;
 mod memory;
+mod observing;
 mod plan_files;
 mod plans_command;
 mod readahead_command;
