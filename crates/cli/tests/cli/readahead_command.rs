@@ -207,9 +207,7 @@ fn a_run_that_observed_read_ahead_shows_its_tables_again() {
     );
     let row = text.lines().find(|line| line.starts_with("subsequent "));
     let row = row.unwrap_or_else(|| panic!("{text}"));
-    assert!(
-        row.ends_with(" 32 32 32") || row.ends_with(" 31 31 31"),
-        "{row}"
-    );
+    // The last window is cut off by the end of the device.
+    assert!(row.contains(" 0 1 32 32 3"), "{row}");
     assert!(text.contains("\nreverse - - - - - -\n"), "{text}");
 }

@@ -248,3 +248,26 @@ fn names_of_threads_may_hold_blanks_and_brackets_and_trace_cmd_writes_no_flags()
         (DEVICE, what)
     );
 }
+
+#[test]
+fn a_page_that_comes_twice_was_dropped_in_between_though_no_event_said_so() {
+    let event = |at_ns, what| Event {
+        at_ns,
+        thread: 1,
+        file: DEVICE,
+        what,
+    };
+    let asked = |at_ns| {
+        [
+            event(at_ns, What::Unbounded { index: 8, pages: 4 }),
+            event(at_ns + 1, What::Added { index: 8, pages: 4 }),
+        ]
+    };
+    let events: Vec<Event> = asked(10).into_iter().chain(asked(20)).collect();
+    let (table, _) = watched(&events, None);
+    assert_eq!((table.pages.added, table.pages.used), (8, 0));
+    assert_eq!(
+        (table.pages.dropped_unused, table.pages.left_unused),
+        (4, 4)
+    );
+}
