@@ -13,7 +13,7 @@ use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use diskfacts_facts::compare::Demanded;
 use diskfacts_facts::uses;
-use diskfacts_plan::{Share, file, units};
+use diskfacts_plan::{Observe, Share, file, units};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -182,6 +182,10 @@ pub(crate) struct MeasureArgs {
     /// for survey]
     #[arg(long, value_name = "SHARE", value_parser = precision, allow_hyphen_values = true)]
     pub(crate) precision: Option<Precision>,
+    /// Who observes the trials: auto, none, all, or names with commas between
+    /// them, as block_layer,devices [default: what the plan says: auto]
+    #[arg(long, value_name = "WHO")]
+    pub(crate) observe: Option<Observe>,
     #[arg(long = "for", value_name = "USE", help = help_on_uses())]
     pub(crate) uses: Vec<String>,
     /// How the figures are printed

@@ -12,6 +12,7 @@ mod print;
 mod vary;
 mod words;
 
+use crate::observe::Observe;
 use crate::plan::{Amount, Plan, Stage, Until};
 use crate::share::Share;
 use crate::workload::{
@@ -250,6 +251,7 @@ fn workload(table: &mut Fields<'_>) -> Result<Workload, FileError> {
         pool,
         beside,
         on: table.choice("on", &ONS)?.unwrap_or(default.on),
+        observe: observe(table)?,
         copy: None,
     })
 }
@@ -268,6 +270,15 @@ fn pool(table: &mut Fields<'_>) -> Result<Option<Pool>, FileError> {
         )),
         (None, None) => Ok(None),
     }
+}
+
+/// Which observers look at the trials.
+fn observe(table: &mut Fields<'_>) -> Result<Observe, FileError> {
+    let Some(text) = table.text("observe")? else {
+        return Ok(Observe::default());
+    };
+    text.parse()
+        .map_err(|error: String| table.error_at("observe", &error))
 }
 
 fn values(table: &mut Fields<'_>) -> Result<Option<Values>, FileError> {

@@ -12,6 +12,7 @@
 //! * [`mod@file`]: the TOML form of a plan, read and printed.
 //! * [`files`]: operations on the files of a folder.
 //! * [`kernel`]: settings of the kernel that a stage may ask for.
+//! * [`observe`]: which observers look at a trial.
 //! * [`write_mode`]: the ways to write a file, by their usual names.
 //! * [`dd`]: what `diskfacts dd` is asked to do, in the words of GNU dd.
 //! * [`builtin`]: the plans that come with diskfacts.
@@ -23,6 +24,7 @@ pub mod dd;
 pub mod file;
 pub mod files;
 pub mod kernel;
+pub mod observe;
 pub mod pattern;
 pub mod plan;
 pub mod precondition;
@@ -36,6 +38,7 @@ pub mod write_mode;
 pub use check::{Constraints, Problem};
 pub use dd::{Copying, Dd};
 pub use files::Files;
+pub use observe::Observe;
 pub use plan::{Amount, Plan, Stage, Until};
 pub use precondition::Precondition;
 pub use share::Share;

@@ -6,6 +6,7 @@
 
 use crate::dd::Copying;
 use crate::files::Files;
+use crate::observe::Observe;
 use crate::share::Share;
 use crate::unsaid;
 use serde::{Deserialize, Serialize};
@@ -371,6 +372,9 @@ pub struct Workload {
     /// On what it is done.
     #[serde(default)]
     pub on: On,
+    /// Which observers look at the trials.
+    #[serde(default)]
+    pub observe: Observe,
     /// A copy between two files, of which one is measured; only `diskfacts dd`
     /// makes such a workload.
     #[serde(default)]
@@ -404,6 +408,7 @@ impl Default for Workload {
             pool: None,
             beside: None,
             on: On::Target,
+            observe: Observe::Auto,
             copy: None,
         }
     }

@@ -8,7 +8,7 @@ use crate::signals::Signals;
 use crate::{look, storing};
 use anyhow::Context;
 use diskfacts_facts::uses;
-use diskfacts_plan::{Plan, Until, builtin, file};
+use diskfacts_plan::{Observe, Plan, Until, builtin, file};
 use diskfacts_record::{Outcome, Run, Status, TargetKind};
 use diskfacts_report::text::Closing;
 use diskfacts_report::{json, text};
@@ -30,6 +30,9 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
         plan.trials = trials;
     }
     plan.until = until(plan.until, args.trials, args.precision);
+    if let Some(observe) = &args.observe {
+        observe_all(&mut plan, observe)?;
+    }
     if args.full && !plan.in_full() {
         return Err(Failure::wrong_call(format!(
             "--full is for plans whose stages have full_bytes, full_operations or full_fraction, and {} has none; `diskfacts plans write-matrix` has",
@@ -63,6 +66,20 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
     };
     print(&text)?;
     Ok(conclude(ended, &args.uses, args.style, common))
+}
+
+/// The observers of all stages.
+fn observe_all(plan: &mut Plan, observe: &Observe) -> Result<(), Failure> {
+    for stage in &mut plan.stages {
+        if stage.settings.contains_key("observe") {
+            return Err(Failure::wrong_call(format!(
+                "the stage {} varies observe, so --observe cannot set it; drop one of them",
+                stage.name
+            )));
+        }
+        stage.workload.observe = observe.clone();
+    }
+    Ok(())
 }
 
 /// Until when stages are repeated. A number of trials alone is the number of trials that

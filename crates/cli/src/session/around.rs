@@ -1,10 +1,11 @@
 //! What is done around a trial: the cache brought into the state that the
 //! workload asks for, and the observers.
 
+use super::observing::Chosen;
 use diskfacts_engine::Prepare;
-use diskfacts_host::{BesideObserver, DirtyPages, Observers, Roots, drop_cache};
+use diskfacts_host::{BesideObserver, CpuTimes, DirtyPages, Observers, Roots, drop_cache};
 use diskfacts_plan::{CacheMode, Workload};
-use diskfacts_record::{Evidence, Stack, Target, Unseen};
+use diskfacts_record::{Evidence, Target, Unseen};
 use std::error::Error;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -40,7 +41,7 @@ impl<'a> Around<'a> {
         file: &'a File,
         workload: &Workload,
         target: &Target,
-        stack: &Stack,
+        observers: Chosen,
         stop: &'a AtomicBool,
     ) -> Self {
         let (_, span) = span_of(workload, target);
@@ -48,7 +49,7 @@ impl<'a> Around<'a> {
             span: Some(span),
             ..workload.clone()
         };
-        Self::growing(file, &workload, target, stack, stop)
+        Self::growing(file, &workload, target, observers, stop)
     }
 
     /// For a file that may become longer than it is.
@@ -56,17 +57,16 @@ impl<'a> Around<'a> {
         file: &'a File,
         workload: &Workload,
         target: &Target,
-        stack: &Stack,
+        chosen: Chosen,
         stop: &'a AtomicBool,
     ) -> Self {
         let offset = workload.offset;
         let span = workload.span.unwrap_or(u64::MAX - offset);
-        let observers = Observers::for_run(&Roots::default(), stack);
         // The files of a folder are made and gone within the trial.
-        let observers = if workload.operation.on_files() {
-            observers
+        let observers = if workload.operation.on_files() || !chosen.residency {
+            chosen.others
         } else {
-            observers.with_residency(file, offset, span)
+            chosen.others.with_residency(file, offset, span)
         };
         Self {
             file,
@@ -88,6 +88,12 @@ impl<'a> Around<'a> {
     pub(super) fn evidence(&mut self, evidence: &mut Evidence) {
         self.observers.stop(evidence);
         evidence.unseen.append(&mut self.unseen);
+    }
+
+    /// Processor time that observers took during the trial; known after
+    /// [`evidence`](Self::evidence).
+    pub(super) fn observers_cpu(&self) -> CpuTimes {
+        self.observers.own_cpu()
     }
 
     /// Makes durable what was written before. An error here is one of the trial

@@ -1,6 +1,7 @@
 //! A copy as `diskfacts dd` makes it: a run with one stage and one trial.
 
 use super::around::Around;
+use super::observing::Chosen;
 use super::schedule::Next;
 use super::{Ended, begun, conclude, drawn, trial};
 use crate::args::Common;
@@ -76,9 +77,10 @@ pub(crate) fn copy(request: &CopyRequest<'_>, signals: &Signals) -> Result<Ended
         End::Input => &input,
         End::Output => &output,
     };
-    let mut around = measured
-        .stored
-        .then(|| Around::growing(measured.file, &workload, &ends.target, &run.stack, &stop));
+    let mut around = measured.stored.then(|| {
+        let observers = Chosen::counters(&run.stack);
+        Around::growing(measured.file, &workload, &ends.target, observers, &stop)
+    });
     let copied = {
         let copy = Copy {
             dd,

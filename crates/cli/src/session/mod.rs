@@ -7,6 +7,7 @@ mod copy;
 mod fit;
 mod kernel;
 mod leftovers;
+mod observing;
 #[cfg(test)]
 mod planted;
 mod precondition;
@@ -129,6 +130,9 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     signals.check()?;
     measured.notes.extend(notes);
     measured.notes.extend(leftovers::remove(&plan, &measured)?);
+    if matches!(measured.medium, Medium::File(_)) {
+        measured.notes.extend(observing::note(&plan, &stack));
+    }
     let mut plan = plan;
     values::resolve(&mut plan, seed);
     if let Medium::File(file) = &measured.medium

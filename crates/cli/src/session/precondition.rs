@@ -9,7 +9,7 @@ use crate::target::Measured;
 use diskfacts_facts::{stats, stopping};
 use diskfacts_plan::rng::Rng;
 use diskfacts_plan::units::{show_duration, show_size};
-use diskfacts_plan::{Precondition, Stage};
+use diskfacts_plan::{Observe, Precondition, Stage};
 use diskfacts_record::{Preconditioning, Run, Stack, Trial};
 
 /// The seeds of its rounds begin here, far behind those of the trials.
@@ -27,6 +27,11 @@ pub(super) fn run(
     let mut failed = false;
     let mut order = 0;
     for (place, work) in run.plan.precondition.clone().iter().enumerate() {
+        let mut stage = work.stage.clone();
+        if stage.workload.observe == Observe::Auto {
+            // Nobody looks for latencies of requests in what is in no figure.
+            stage.workload.observe = Observe::counters();
+        }
         let mut rounds: Vec<Trial> = Vec::new();
         let mut rates = Vec::new();
         while !stopping::is_preconditioned(work, &rates) && signals.came().is_none() {
@@ -39,7 +44,7 @@ pub(super) fn run(
                 seed: Rng::for_part(run.run.seed, FIRST_SEED + u64::from(order)).next_u64(),
                 left_ns: 0,
             };
-            let round = trial::run(&next, &work.stage, measured, stack, signals, display);
+            let round = trial::run(&next, &stage, measured, stack, signals, display);
             let round = round.or_failed()?;
             if signals.came().is_some() {
                 break;

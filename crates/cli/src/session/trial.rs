@@ -1,6 +1,7 @@
 //! One trial, from the schedule to the record.
 
 use super::around::Around;
+use super::observing::Chosen;
 use super::schedule::Next;
 use crate::progress::{Display, Watched};
 use crate::signals::Signals;
@@ -87,14 +88,15 @@ fn on_file(
         ..Progress::default()
     };
     let stop = signals.stop();
-    let mut around = Around::new(&file.file, workload, target, stack, &stop);
+    let observers = Chosen::new(workload, next.number, stack);
+    let mut around = Around::new(&file.file, workload, target, observers, &stop);
     let doing = Doing {
         file: file.stream_file(target.size_bytes),
         workload,
         seed: next.seed,
     };
     let folder = Path::new(&target.path);
-    let outcome = display.watch(watched, &progress, || {
+    let mut outcome = display.watch(watched, &progress, || {
         if workload.operation.on_files() {
             run_file_trial(folder, workload, next.seed, &progress, &mut around)
         } else {
@@ -103,6 +105,14 @@ fn on_file(
     })?;
     let mut evidence = Evidence::default();
     around.evidence(&mut evidence);
+    // What observers took on threads of their own is no cost of the operations.
+    let observers = around.observers_cpu();
+    outcome.user_ns = outcome
+        .user_ns
+        .map(|ns| ns.saturating_sub(observers.user_ns));
+    outcome.system_ns = outcome
+        .system_ns
+        .map(|ns| ns.saturating_sub(observers.system_ns));
     Ok((outcome, evidence))
 }
 

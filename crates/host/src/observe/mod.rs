@@ -33,6 +33,7 @@ pub use residency::ResidencyObserver;
 pub use steal::StealObserver;
 pub use write_back::WriteBackObserver;
 
+use crate::cpu::CpuTimes;
 use crate::roots::Roots;
 use diskfacts_record::{Evidence, Stack};
 use std::fs::File;
@@ -57,6 +58,17 @@ pub trait Observer: Send {
     /// Puts what was observed into the evidence, or why it could not be. May
     /// be followed by another `start`.
     fn stop(&mut self, evidence: &mut Evidence);
+
+    /// Processor time that it took while the window was open, on threads of its own;
+    /// known after [`Observer::stop`].
+    fn own_cpu(&self) -> CpuTimes {
+        CpuTimes::default()
+    }
+
+    /// The kernel's numbers of its own threads, which run until [`Observer::stop`].
+    fn own_threads(&self) -> Vec<u32> {
+        Vec::new()
+    }
 }
 
 /// The observers of a run, as one.
@@ -73,15 +85,45 @@ impl Observers {
     /// group, dirty pages, processors, the journal, pressure, process I/O and, closest to the
     /// measurement, the counters of the devices.
     pub fn for_run(roots: &Roots, stack: &Stack) -> Self {
+        Self::chosen(roots, stack, &|name| name != BLOCK_LAYER)
+    }
+
+    /// Those that are wanted, by name. Those of trace events make their buffers here,
+    /// which takes some ten milliseconds.
+    pub fn chosen(roots: &Roots, stack: &Stack, wanted: &dyn Fn(&str) -> bool) -> Self {
         let mut observers = Self::default();
-        observers.add(IoLimitsObserver::new(roots, stack));
-        observers.add(ControlGroupObserver::new(roots));
-        observers.add(WriteBackObserver::new(roots));
-        observers.add(StealObserver::new(roots));
-        observers.add(JournalObserver::new(roots, stack));
-        observers.add(PressureObserver::new(roots));
-        observers.add(ProcessIoObserver::new(roots));
-        observers.add(DevicesObserver::new(roots, stack));
+        let mut events: Vec<Box<dyn Observer>> = Vec::new();
+        #[cfg(target_os = "linux")]
+        if wanted(BLOCK_LAYER) {
+            events.push(Box::new(BlockLayerObserver::new(roots, stack)));
+        }
+        let own_threads = events.iter().flat_map(|observer| observer.own_threads());
+        let own_threads: Vec<u32> = own_threads.collect();
+        if wanted("io_limits") {
+            observers.add(IoLimitsObserver::new(roots, stack));
+        }
+        if wanted("control_group") {
+            observers.add(ControlGroupObserver::new(roots));
+        }
+        if wanted("write_back") {
+            observers.add(WriteBackObserver::new(roots));
+        }
+        if wanted("cpu_steal") {
+            observers.add(StealObserver::new(roots));
+        }
+        if wanted("journal") {
+            observers.add(JournalObserver::new(roots, stack));
+        }
+        if wanted("pressure") {
+            observers.add(PressureObserver::new(roots));
+        }
+        if wanted("process_io") {
+            observers.add(ProcessIoObserver::without(roots, &own_threads));
+        }
+        observers.list.append(&mut events);
+        if wanted("devices") {
+            observers.add(DevicesObserver::new(roots, stack));
+        }
         observers
     }
 
@@ -105,6 +147,17 @@ impl Observers {
     /// Names of the observers, in the order in which their windows open.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.list.iter().map(|observer| observer.name())
+    }
+
+    /// Processor time that they took while their windows were open, on threads of
+    /// their own; known after [`stop`](Self::stop).
+    pub fn own_cpu(&self) -> CpuTimes {
+        let each = self.list.iter().map(|observer| observer.own_cpu());
+        each.fold(CpuTimes::default(), |sum, one| CpuTimes {
+            user_ns: sum.user_ns + one.user_ns,
+            system_ns: sum.system_ns + one.system_ns,
+            total_ns: sum.total_ns + one.total_ns,
+        })
     }
 
     /// Opens all windows.

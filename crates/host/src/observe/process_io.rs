@@ -10,14 +10,34 @@ use diskfacts_record::{Evidence, Unseen};
 /// Observes `/proc/self/io`.
 pub struct ProcessIoObserver {
     window: Window,
+    /// Of threads that are not part of what is measured.
+    others: Vec<Window>,
 }
 
 impl ProcessIoObserver {
     /// Opens the file; whether that worked is said by [`Observer::stop`].
     pub fn new(roots: &Roots) -> Self {
+        Self::without(roots, &[])
+    }
+
+    /// The same without what is charged to some threads of this process, which must run
+    /// until the window is closed.
+    pub fn without(roots: &Roots, threads: &[u32]) -> Self {
+        let path = |thread: &u32| roots.proc.join(format!("self/task/{thread}/io"));
         Self {
             window: Window::open(&roots.proc.join("self/io")),
+            others: threads.iter().map(|t| Window::open(&path(t))).collect(),
         }
+    }
+
+    fn difference(&self) -> Result<ProcessIo, String> {
+        let (before, after) = self.window.parse(parse_process_io)?;
+        let mut own = difference(&before, &after);
+        for other in &self.others {
+            let (before, after) = other.parse(parse_process_io)?;
+            own = difference(&difference(&before, &after), &own);
+        }
+        Ok(own)
     }
 }
 
@@ -27,17 +47,23 @@ impl Observer for ProcessIoObserver {
     }
 
     fn start(&mut self) {
+        for other in &mut self.others {
+            other.start();
+        }
         self.window.start();
     }
 
     fn halt(&mut self) {
         self.window.halt();
+        for other in &mut self.others {
+            other.halt();
+        }
     }
 
     fn stop(&mut self, evidence: &mut Evidence) {
         self.halt();
-        match self.window.parse(parse_process_io) {
-            Ok((before, after)) => evidence.process_io = Some(difference(&before, &after)),
+        match self.difference() {
+            Ok(own) => evidence.process_io = Some(own),
             Err(why) => evidence.unseen.push(Unseen {
                 what: self.name().to_owned(),
                 why,

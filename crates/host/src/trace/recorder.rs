@@ -4,7 +4,7 @@ use super::error::TraceError;
 use super::event::{Consumer, Losses};
 use super::instance::{Clock, Switch};
 use super::reader::{HELD_BACK_NS, Reader};
-use rustix::time::{ClockId, clock_gettime};
+use crate::cpu::{CpuScope, CpuTimes};
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -33,6 +33,7 @@ pub struct Recorder<C> {
     /// removed.
     switch: Option<Switch>,
     clock: Clock,
+    thread_number: u32,
 }
 
 /// What a recorder brought.
@@ -44,10 +45,10 @@ pub struct Recorded<C> {
     pub losses: Losses,
     /// Events that it was given.
     pub events: u64,
-    /// Processor time of the thread until it was told to stop, nanoseconds.
-    pub beside_cpu_ns: u64,
-    /// Processor time of the thread after that, nanoseconds.
-    pub after_cpu_ns: u64,
+    /// Processor time of the thread until it was told to stop.
+    pub beside: CpuTimes,
+    /// Processor time of the thread after that.
+    pub after: CpuTimes,
 }
 
 impl<C: Consumer + Send + 'static> Recorder<C> {
@@ -59,15 +60,23 @@ impl<C: Consumer + Send + 'static> Recorder<C> {
         let switch = reader.instance().switch()?;
         let clock = reader.clock();
         let (stop, stopped) = channel();
+        let (number, numbered) = channel();
         let thread = std::thread::Builder::new()
             .name("trace".to_owned())
-            .spawn(move || record(reader, consumer, &stopped))
+            .spawn(move || {
+                // Who asked for the thread waits for its number.
+                let _ = number.send(rustix::thread::gettid());
+                record(reader, consumer, &stopped)
+            })
             .map_err(|error| TraceError::Thread(format!("could not be started: {error}")))?;
+        let number = numbered.recv();
+        let number = number.map_err(|_| TraceError::Thread("ended before it began".to_owned()))?;
         Ok(Self {
             stop: Some(stop),
             thread: Some(thread),
             switch: Some(switch),
             clock,
+            thread_number: number.as_raw_pid().cast_unsigned(),
         })
     }
 
@@ -85,6 +94,11 @@ impl<C: Consumer + Send + 'static> Recorder<C> {
     /// When the system refuses it.
     pub fn off(&self) -> Result<(), TraceError> {
         self.switch.as_ref().map_or(Ok(()), Switch::off)
+    }
+
+    /// The kernel's number of the thread that reads.
+    pub fn thread(&self) -> u32 {
+        self.thread_number
     }
 
     /// The clock of the events.
@@ -135,7 +149,7 @@ fn record<C: Consumer>(
             events += reader.give(until_ns, &mut consumer);
         }
     }
-    let beside_cpu_ns = own_cpu_ns();
+    let beside = own_cpu();
     let mut counting = Counting {
         consumer: &mut consumer,
         events,
@@ -146,8 +160,8 @@ fn record<C: Consumer>(
         consumer,
         losses,
         events,
-        beside_cpu_ns,
-        after_cpu_ns: own_cpu_ns().saturating_sub(beside_cpu_ns),
+        beside,
+        after: own_cpu().since(&beside),
     })
 }
 
@@ -167,8 +181,8 @@ impl<C: Consumer> Consumer for Counting<'_, C> {
     }
 }
 
-/// Processor time of this thread, nanoseconds.
-fn own_cpu_ns() -> u64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
+/// Processor time of this thread, from its start.
+fn own_cpu() -> CpuTimes {
+    // Linux tells every thread its own.
+    CpuTimes::now(CpuScope::Thread).unwrap_or_default()
 }

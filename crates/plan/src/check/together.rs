@@ -1,6 +1,7 @@
 //! Threads that serve a stream together, and what runs beside a stage.
 
 use super::{POOL_THREADS_MAX, Problem, STREAMS_MAX, problem};
+use crate::observe::Observe;
 use crate::workload::{EngineChoice, Pool, Stop, Workload};
 
 impl Workload {
@@ -50,6 +51,12 @@ impl Workload {
             found.push(problem(
                 "beside",
                 "it runs as long as the stage; drop its time, bytes, operations and fraction",
+            ));
+        }
+        if beside.observe != Observe::default() {
+            found.push(problem(
+                "beside",
+                "the stage itself says who observes it; drop observe here",
             ));
         }
         if beside.sync.at_end() {

@@ -212,6 +212,9 @@ fn print_course(out: &mut String, workload: &Workload) {
     if workload.engine != default.engine {
         line("engine", text(word(&ENGINES, workload.engine)));
     }
+    if workload.observe != default.observe {
+        line("observe", text(&workload.observe.to_string()));
+    }
     if workload.on != default.on {
         line("on", text(word(&ONS, workload.on)));
     }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::files::Files;
+use crate::observe::OBSERVERS;
 use crate::precondition::Precondition;
 use crate::{IoContext, SyncMode};
 use proptest::prelude::*;
@@ -196,41 +197,56 @@ fn any_plain_workload() -> impl Strategy<Value = Workload> {
             prop::option::of((prop::bool::ANY, prop::option::of(0_u64..1 << 53))),
         ),
         any_files(),
+        any_observe(),
     )
         .prop_map(
-            |((operation, pattern, block_size, offset, span), b, c, shares, files)| Workload {
-                operation,
-                pattern,
-                block_size,
-                // A position is one or the other.
-                offset: if shares.0.is_some() { 0 } else { offset },
-                span: if shares.1.is_some() { None } else { span },
-                offset_share: shares.0,
-                span_share: shares.1,
-                queue_depth: b.0,
-                streams: b.1,
-                cache: CACHES[b.2].1,
-                sync: SYNCS[b.3].1,
-                buffer: BUFFERS[c.3].1,
-                files: operation.on_files().then_some(files),
-                touch: TOUCHES[c.4].1,
-                values: shares.2.map(|(fill, seed)| Values { fill, seed }),
-                rate: b.4,
-                stop: Stop {
-                    time_ns: b.5.0,
-                    bytes: b.5.1,
-                    operations: b.5.2,
-                    fraction: b.5.3,
-                },
-                engine: ENGINES[c.0].1,
-                iopoll: c.1,
-                sqpoll: c.2,
-                pool: None,
-                beside: None,
-                on: ONS[usize::from(c.2)].1,
-                copy: None,
+            |((operation, pattern, block_size, offset, span), b, c, shares, files, observe)| {
+                Workload {
+                    operation,
+                    pattern,
+                    block_size,
+                    // A position is one or the other.
+                    offset: if shares.0.is_some() { 0 } else { offset },
+                    span: if shares.1.is_some() { None } else { span },
+                    offset_share: shares.0,
+                    span_share: shares.1,
+                    queue_depth: b.0,
+                    streams: b.1,
+                    cache: CACHES[b.2].1,
+                    sync: SYNCS[b.3].1,
+                    buffer: BUFFERS[c.3].1,
+                    files: operation.on_files().then_some(files),
+                    touch: TOUCHES[c.4].1,
+                    values: shares.2.map(|(fill, seed)| Values { fill, seed }),
+                    rate: b.4,
+                    stop: Stop {
+                        time_ns: b.5.0,
+                        bytes: b.5.1,
+                        operations: b.5.2,
+                        fraction: b.5.3,
+                    },
+                    engine: ENGINES[c.0].1,
+                    iopoll: c.1,
+                    sqpoll: c.2,
+                    pool: None,
+                    beside: None,
+                    on: ONS[usize::from(c.2)].1,
+                    observe,
+                    copy: None,
+                }
             },
         )
+}
+
+fn any_observe() -> impl Strategy<Value = Observe> {
+    let names: Vec<&str> = OBSERVERS.iter().map(|observer| observer.name).collect();
+    prop_oneof![
+        Just(Observe::Auto),
+        Just(Observe::None),
+        Just(Observe::All),
+        prop::collection::btree_set(prop::sample::select(names).prop_map(str::to_owned), 1..4)
+            .prop_map(Observe::Only),
+    ]
 }
 
 /// Some settings of the kernel, each with a value that it takes.
@@ -284,6 +300,27 @@ fn a_pool_and_what_runs_beside_are_read_and_their_mistakes_have_a_line() {
 }
 
 #[test]
+fn observers_are_chosen_by_name_and_a_misspelt_one_has_its_line() {
+    let plan = parse(&format!("{GOOD}observe = \"devices, block_layer\"\n")).unwrap();
+    assert_eq!(
+        plan.stages[0].workload.observe.to_string(),
+        "block_layer,devices"
+    );
+    let error = error_of(&format!("{GOOD}observe = \"device\"\n"));
+    assert!(
+        error.starts_with(
+            "line 5: observe: no observer is called 'device'; did you mean 'devices'?"
+        ),
+        "{error}"
+    );
+    let varied = format!("{GOOD}[stage.vary]\nobserve = [\"none\", \"all\"]\n");
+    let plan = parse(&varied).unwrap();
+    let observed: Vec<&Observe> = plan.stages.iter().map(|s| &s.workload.observe).collect();
+    assert_eq!(observed, [&Observe::None, &Observe::All]);
+    assert_eq!(plan.stages[1].settings["observe"], "all");
+}
+
+#[test]
 fn what_cannot_run_beside_and_impossible_pools_are_refused() {
     let cases = [
         ("threads = 0", "threads: it is 0"),
@@ -293,6 +330,10 @@ fn what_cannot_run_beside_and_impossible_pools_are_refused() {
         (
             "[stage.beside]\noperation = \"read\"\ntime = \"1s\"",
             "beside: it runs as long as the stage",
+        ),
+        (
+            "[stage.beside]\noperation = \"read\"\nobserve = \"none\"",
+            "beside: the stage itself says who observes it",
         ),
         (
             "[stage.beside]\noperation = \"write\"\nsync = \"at-end\"",

@@ -3,6 +3,7 @@
 use super::request_event::Decoder;
 use super::requests::{Followed, Requests};
 use super::set_up::{SetUp, followed, not_seen};
+use crate::cpu::CpuTimes;
 use crate::observe::Observer;
 use crate::roots::Roots;
 use crate::trace::{Clock, Consumer, Event, Gap, Reader, Recorder, TraceError};
@@ -19,6 +20,8 @@ pub struct BlockLayerObserver {
     state: State,
     /// What is said of the devices that are not followed.
     unfollowed: Vec<Unseen>,
+    /// What reading events took beside the last trial.
+    own_cpu: CpuTimes,
 }
 
 enum State {
@@ -67,6 +70,7 @@ impl BlockLayerObserver {
             followed,
             state: State::Over,
             unfollowed,
+            own_cpu: CpuTimes::default(),
         };
         observer.prepare();
         observer
@@ -144,7 +148,10 @@ impl Observer for BlockLayerObserver {
         let why = match std::mem::replace(&mut self.state, State::Over) {
             State::Closed(following, from_ns, until_ns) => {
                 match following.finish(from_ns, until_ns, evidence) {
-                    Ok(()) => return,
+                    Ok(own_cpu) => {
+                        self.own_cpu = own_cpu;
+                        return;
+                    }
                     Err(error) => error.to_string(),
                 }
             }
@@ -158,6 +165,19 @@ impl Observer for BlockLayerObserver {
             why,
         });
     }
+
+    fn own_cpu(&self) -> CpuTimes {
+        self.own_cpu
+    }
+
+    fn own_threads(&self) -> Vec<u32> {
+        match &self.state {
+            State::Ready(following) | State::Open(following, _) | State::Closed(following, ..) => {
+                vec![following.recorder.thread()]
+            }
+            State::Off(_) | State::Over => Vec::new(),
+        }
+    }
 }
 
 impl Following {
@@ -166,7 +186,7 @@ impl Following {
         from_ns: u64,
         until_ns: u64,
         evidence: &mut Evidence,
-    ) -> Result<(), TraceError> {
+    ) -> Result<CpuTimes, TraceError> {
         let mut recorded = self.recorder.finish()?;
         let losses = recorded.losses;
         if losses.damaged_pages > 0 {
@@ -202,9 +222,9 @@ impl Following {
             queued_from: self.queued_from,
             events: recorded.events,
             lost_events: losses.total(),
-            reader_cpu_ns: recorded.beside_cpu_ns,
-            analysis_cpu_ns: recorded.after_cpu_ns,
+            reader_cpu_ns: recorded.beside.total_ns,
+            analysis_cpu_ns: recorded.after.total_ns,
         });
-        Ok(())
+        Ok(recorded.beside)
     }
 }
