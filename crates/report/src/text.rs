@@ -12,6 +12,7 @@
 
 mod advise;
 mod apart;
+mod block_layer;
 mod compare;
 mod copy;
 mod devices;

@@ -131,6 +131,7 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     measured.notes.extend(notes);
     measured.notes.extend(leftovers::remove(&plan, &measured)?);
     if matches!(measured.medium, Medium::File(_)) {
+        measured.notes.extend(observing::leftovers());
         measured.notes.extend(observing::note(&plan, &stack));
     }
     let mut plan = plan;

@@ -2,7 +2,7 @@
 
 use diskfacts_host::Roots;
 use diskfacts_host::observe::Observers;
-use diskfacts_host::trace::{TraceError, Tracefs};
+use diskfacts_host::trace::{TraceError, Tracefs, remove_stale_instances};
 use diskfacts_plan::observe::{OBSERVERS, Observe, observer};
 use diskfacts_plan::{EngineChoice, Plan, Workload};
 use diskfacts_record::Stack;
@@ -51,6 +51,24 @@ fn events(stack: &Stack) -> Result<bool, TraceError> {
     }
     Tracefs::open(&Roots::default())?.need_events(&NEEDED)?;
     Ok(true)
+}
+
+/// What diskfacts that were killed left in the kernel's tracing is removed; a line for
+/// each. Without root there is nothing to look into, and nothing is said.
+pub(super) fn leftovers() -> Vec<String> {
+    let Ok(found) = remove_stale_instances(&Roots::default()) else {
+        return Vec::new();
+    };
+    let removed = found.removed.iter().map(|name| {
+        format!("Removed the trace instance {name}, which a killed diskfacts had left.")
+    });
+    let kept = found.kept.iter().map(|(name, why)| {
+        format!(
+            "The trace instance {name}, which a killed diskfacts had left, could not be removed: \
+             {why}."
+        )
+    });
+    removed.chain(kept).collect()
 }
 
 /// A line on events that are left out because they cannot be had.

@@ -26,6 +26,7 @@ mod layers;
 mod limits;
 mod looped;
 mod memory;
+mod observing;
 mod plan_files;
 mod plans_command;
 mod settle;

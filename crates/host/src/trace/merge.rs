@@ -8,15 +8,17 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::io;
 use std::ops::Range;
 
-/// Pages that are allocated at once.
-const CHUNK_PAGES: usize = 128;
+/// Bytes that are allocated at once, or a page if that is longer.
+const CHUNK_BYTES: usize = 512 << 10;
 
 /// Pages of one processor, in the order in which they were read.
 #[derive(Debug)]
 pub struct CpuPages {
     cpu: u32,
     layout: PageLayout,
-    /// Each holds `CHUNK_PAGES` pages; the last one only as many as were read.
+    /// Pages of a chunk.
+    chunk_pages: usize,
+    /// All but the last one are full.
     chunks: VecDeque<Box<[u8]>>,
     /// For the next chunk, so that memory is not asked for again.
     spare: Option<Box<[u8]>>,
@@ -31,13 +33,15 @@ pub struct CpuPages {
 impl CpuPages {
     /// None yet.
     pub fn new(cpu: u32, layout: PageLayout) -> Self {
+        let chunk_pages = (CHUNK_BYTES / layout.page_bytes.max(1)).max(1);
         Self {
             cpu,
             layout,
+            chunk_pages,
             chunks: VecDeque::new(),
             spare: None,
             front: 0,
-            back: CHUNK_PAGES,
+            back: chunk_pages,
             cursor: None,
             next: None,
         }
@@ -47,13 +51,13 @@ impl CpuPages {
     pub fn pages(&self) -> usize {
         match self.chunks.len() {
             0 => 0,
-            full => (full - 1) * CHUNK_PAGES + self.back - self.front,
+            full => (full - 1) * self.chunk_pages + self.back - self.front,
         }
     }
 
     /// Bytes of the chunks in use.
     pub fn held_bytes(&self) -> usize {
-        self.chunks.len() * CHUNK_PAGES * self.layout.page_bytes
+        self.chunks.len() * self.chunk_pages * self.layout.page_bytes
     }
 
     /// Adds a page that `read` puts into the memory given to it. A page that is
@@ -66,9 +70,9 @@ impl CpuPages {
     /// Never: there is a chunk with room.
     pub fn push(&mut self, read: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<bool> {
         let page_bytes = self.layout.page_bytes;
-        if self.back == CHUNK_PAGES {
+        if self.back == self.chunk_pages {
             let spare = self.spare.take();
-            let bytes = CHUNK_PAGES * page_bytes;
+            let bytes = self.chunk_pages * page_bytes;
             let chunk = spare.unwrap_or_else(|| vec![0; bytes].into_boxed_slice());
             self.chunks.push_back(chunk);
             self.back = 0;
@@ -84,7 +88,7 @@ impl CpuPages {
             self.back += 1;
         } else if self.back == 0 {
             self.spare = self.chunks.pop_back();
-            self.back = CHUNK_PAGES;
+            self.back = self.chunk_pages;
         }
         length.map(|_| whole)
     }
@@ -105,14 +109,14 @@ impl CpuPages {
         self.cursor = None;
         self.front += 1;
         let is_last = self.chunks.len() == 1;
-        if self.front == CHUNK_PAGES {
+        if self.front == self.chunk_pages {
             self.spare = self.chunks.pop_front();
             self.front = 0;
         } else if is_last && self.front == self.back {
             // All that is there was taken: begin at the start again.
             self.spare = self.chunks.pop_front();
             self.front = 0;
-            self.back = CHUNK_PAGES;
+            self.back = self.chunk_pages;
         }
     }
 

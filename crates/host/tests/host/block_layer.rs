@@ -166,6 +166,45 @@ fn large_operations_are_as_many_requests_as_the_device_takes_at_a_time() {
 }
 
 #[test]
+fn every_sync_is_a_flush_of_the_device() {
+    let _alone = alone();
+    let device = or_skip!(LoopDevice::new(32 * MIB));
+    let cache = Path::new("/sys/block")
+        .join(device.name())
+        .join("queue/write_cache");
+    let cache = fs::read_to_string(cache).expect("the cache of the loop device");
+    assert_eq!(
+        cache.trim(),
+        "write back",
+        "a loop device has one to be flushed"
+    );
+    let seen = seen(&device, || {
+        let file = direct(device.path());
+        let mut memory = Aligned::new(4096);
+        for i in 0..50 {
+            file.write_all_at(memory.bytes(4096), i * 4096)
+                .expect("a write");
+            file.sync_data().expect("a sync");
+        }
+    });
+    let Some(seen) = seen else { return };
+    let [writes, flushes] = &of(&seen, &device).operations[..] else {
+        panic!("{seen:?}");
+    };
+    for (operations, kind) in [(writes, RequestKind::Write), (flushes, RequestKind::Flush)] {
+        assert_eq!(operations.operation, kind);
+        assert_eq!((operations.issued, operations.completed), (50, 50));
+        assert_eq!(
+            (operations.queued_ns.samples, operations.device_ns.samples),
+            (50, 50)
+        );
+        let odd = operations.unfinished + operations.waiting + operations.issue_unseen;
+        assert_eq!(odd, 0, "{operations:?}");
+    }
+    assert_eq!(of(&seen, &device).in_flight_max, Some(1));
+}
+
+#[test]
 fn another_observer_at_the_same_time_sees_its_own_device_only() {
     let _alone = alone();
     let devices = [

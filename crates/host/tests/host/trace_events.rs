@@ -136,6 +136,7 @@ fn events_that_a_buffer_is_too_small_for_are_counted_where_they_are_missing() {
     let device = or_skip!(LoopDevice::new(16 * MIB));
     let smallest = Options {
         buffer_bytes_per_cpu: 1,
+        sub_buffer_bytes: 1,
     };
     let mut instance = Instance::create(&tracefs, smallest).expect("an instance");
     instance

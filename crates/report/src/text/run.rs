@@ -4,7 +4,8 @@ use super::look::{Look, Style};
 use super::page::Page;
 use super::wrap::columns;
 use super::{
-    copy, findings, heading, imports, limits, requests, stages, streams, unseen, verdicts,
+    block_layer, copy, findings, heading, imports, limits, requests, stages, streams, unseen,
+    verdicts,
 };
 use diskfacts_record::Run;
 
@@ -31,6 +32,7 @@ pub fn run(run: &Run, closing: &Closing, look: &Look) -> String {
     streams::write(&mut page, run);
     copy::write(&mut page, run);
     requests::write(&mut page, run);
+    block_layer::write(&mut page, run);
     if let Some(source) = &run.run.source {
         imports::readings(&mut page, source);
     }

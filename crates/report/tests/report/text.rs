@@ -51,6 +51,17 @@ fn a_healthy_run() {
 }
 
 #[test]
+fn what_the_block_layer_did_is_shown_of_stages_that_were_followed() {
+    let text = shown(&fixtures::followed(), &PLAIN);
+    let begin = text.find("What the block layer did").expect("the section");
+    let section = &text[begin..];
+    let end = section.find("\n\n").expect("its end");
+    insta::assert_snapshot!("block_layer_80", &section[..end]);
+    let healthy = shown(&fixtures::healthy(), &PLAIN);
+    assert!(!healthy.contains("block layer"), "{healthy}");
+}
+
+#[test]
 fn a_failing_run_says_so_at_the_top() {
     insta::assert_snapshot!("failing_80", shown(&fixtures::failing(), &PLAIN));
     insta::assert_snapshot!("failing_120", shown(&fixtures::failing(), &WIDE));

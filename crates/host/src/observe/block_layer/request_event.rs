@@ -131,11 +131,18 @@ impl Decoder {
         let error = fields
             .error
             .map_or(Some(0), |field| field.integer(event.data))?;
+        let kind = kind(flags, sectors);
+        let sector = fields.sector.unsigned(event.data)?;
         Some(RequestEvent {
             step: fields.step,
             device: fields.device.unsigned(event.data)?,
-            kind: kind(flags, sectors),
-            sector: fields.sector.unsigned(event.data)?,
+            kind,
+            // A flush lies nowhere: 0 when it is issued, the largest number when done.
+            sector: if kind == RequestKind::Flush {
+                0
+            } else {
+                sector
+            },
             sectors,
             readahead: flags.contains(&b'A') && !flags.contains(&b'Z'),
             metadata: flags.contains(&b'M'),
@@ -149,8 +156,9 @@ impl Decoder {
 /// it forces the data through the cache.
 fn kind(flags: &[u8], sectors: u64) -> RequestKind {
     match flags {
-        // A write of nothing is all that a flush is to the one who asks for it.
-        [b'F', ..] if sectors == 0 => RequestKind::Flush,
+        // A write of nothing is all that a flush is to the one who asks for it. When it is
+        // done, it has lost its `F` (`blk_insert_flush` in block/blk-flush.c).
+        [b'F' | b'W', ..] if sectors == 0 => RequestKind::Flush,
         [b'F', rest @ ..] => kind(rest, sectors),
         [b'R', ..] => RequestKind::Read,
         // Zeros are written without data.
@@ -175,6 +183,7 @@ mod tests {
             ("WFS", 8, RequestKind::Write),
             ("FWFS", 8, RequestKind::Write),
             ("FWS", 0, RequestKind::Flush),
+            ("WS", 0, RequestKind::Flush),
             ("FF", 0, RequestKind::Flush),
             ("D", 8, RequestKind::Discard),
             ("DE", 8, RequestKind::Discard),

@@ -1,0 +1,115 @@
+//! Who observes the trials, and what they leave behind.
+
+use crate::support::{Case, MIB, one_stage, trials};
+use diskfacts_testkit::{LoopDevice, or_skip, require_root, skip};
+use serde_json::Value;
+
+/// The keys of the evidence that hold something.
+fn seen(trial: &Value) -> Vec<&str> {
+    let keys = [
+        "process_io",
+        "pressure",
+        "processors",
+        "residency_before",
+        "block_layer",
+    ];
+    let evidence = &trial["evidence"];
+    let mut seen: Vec<&str> = keys
+        .into_iter()
+        .filter(|key| !evidence[key].is_null())
+        .collect();
+    if evidence["devices"]
+        .as_array()
+        .is_some_and(|all| !all.is_empty())
+    {
+        seen.push("devices");
+    }
+    seen
+}
+
+#[test]
+fn a_misspelt_observer_is_answered_with_the_nearest() {
+    let case = Case::new();
+    let folder = case.folder("data");
+    let program = case
+        .diskfacts(["measure", "--observe", "device"])
+        .arg(&folder);
+    case.refuses(
+        &program,
+        &["no observer is called 'device'; did you mean 'devices'?"],
+    );
+    let varied = one_stage("operation = \"read\"\n[stage.vary]\nobserve = [\"none\", \"all\"]");
+    let plan = case.text_file("plan.toml", &varied);
+    let program = case
+        .diskfacts(["measure", "--observe", "all", "--plan"])
+        .arg(plan)
+        .arg(&folder);
+    case.refuses(
+        &program,
+        &["the stage stage varies observe, so --observe cannot set it"],
+    );
+}
+
+#[test]
+fn nobody_but_the_observers_that_were_asked_for_looks() {
+    let case = Case::new();
+    let folder = case.folder("data");
+    let stage = "operation = \"read\"\noperations = 50";
+    let measure = |who: &str| {
+        let program = case
+            .measure_stage(&folder, stage)
+            .args(["--size", "8MiB", "--json"]);
+        let finished = program.args(["--observe", who]).run();
+        finished.expect_code(0);
+        serde_json::from_str::<Value>(&finished.stdout).expect("a document")
+    };
+    let document = measure("none");
+    let trial = &trials(&document)[0];
+    assert_eq!(seen(trial), Vec::<&str>::new());
+    assert_eq!(trial["workload"]["observe"], "none");
+    assert_eq!(trial["layers"]["unknown"], 1.0);
+    let document = measure("pressure,process_io");
+    assert_eq!(seen(&trials(&document)[0]), ["process_io", "pressure"]);
+}
+
+#[test]
+fn events_are_followed_in_the_first_trial_and_are_the_operations_exactly() {
+    let case = Case::new();
+    or_skip!(require_root());
+    let device = or_skip!(LoopDevice::new(8 * MIB));
+    // One at a time: neighbours in flight together would be joined to one request.
+    let plan = one_stage("operation = \"read\"\noperations = 700");
+    let plan = case.text_file("plan.toml", &plan.replace("trials = 1", "trials = 2"));
+    let program = case
+        .diskfacts(["measure", "--json", "--time", "10s", "--plan"])
+        .arg(plan);
+    let finished = program.arg(device.path()).run();
+    finished.expect_code(0);
+    let document: Value = serde_json::from_str(&finished.stdout).expect("a document");
+    let notes = document["run"]["notes"].to_string();
+    if notes.contains("trace events of the kernel were not followed") {
+        return skip(&notes);
+    }
+    let [first, second] = trials(&document) else {
+        panic!("two trials");
+    };
+    assert!(second["evidence"]["block_layer"].is_null());
+    let followed = &first["evidence"]["block_layer"];
+    let devices = followed["devices"].as_array().expect("devices");
+    let found = devices.iter().find(|found| found["name"] == device.name());
+    let reads = &found.expect("the device")["operations"][0];
+    assert_eq!(
+        (&reads["operation"], &reads["issued"]),
+        (&"read".into(), &700.into())
+    );
+    assert_eq!(reads["sizes"][0]["from"], 4096);
+    // What read the events is not this process's I/O.
+    let process = &first["evidence"]["process_io"];
+    assert_eq!(process["read_bytes"], 700 * 4096);
+    assert!(
+        process["rchar"].as_u64().expect("bytes") < 4096,
+        "{process}"
+    );
+    let shown = case.run(["show"]);
+    shown.expect_stdout("700 reads of 4 KiB, queued ");
+}
