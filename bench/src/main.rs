@@ -13,6 +13,9 @@
 //! `cargo run --release -p diskfacts-bench -- bonnie [--folder DIR] [--rounds N]`:
 //! whether the plan `bonnie` gives the figures of bonnie++.
 //!
+//! `cargo run --release -p diskfacts-bench -- observers [--folder DIR] [--rounds N]`:
+//! what each observer costs, and all of them; as root.
+//!
 //! Machines are noisy: each round runs ours and theirs right after each other,
 //! the ratio is taken within the round, and what is printed is the median of the
 //! rounds with the smallest and the largest. A goal is met when the median is.
@@ -22,6 +25,7 @@ mod alternate;
 mod bonnie;
 mod classics;
 mod fio;
+mod observers;
 mod ours;
 mod writes;
 
@@ -93,8 +97,9 @@ fn run() -> Result<bool> {
         Some("writes") => writes::cases(&options),
         Some("classics") => classics::cases(&options),
         Some("bonnie") => bonnie::cases(&options),
+        Some("observers") => observers::cases(&options),
         other => bail!(
-            "{}name what to compare: fio, writes, classics, or bonnie",
+            "{}name what to compare: fio, writes, classics, bonnie, or observers",
             other.map_or_else(String::new, |name| format!("nothing is called {name}; "))
         ),
     }

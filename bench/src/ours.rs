@@ -101,6 +101,33 @@ impl Diskfacts {
         Ok(run["trials"][0].take())
     }
 
+    /// All trials of a plan on a loop device over a file in `folder`.
+    pub(crate) fn looped(&self, folder: &Path, bytes: u64, plan: &str) -> Result<Vec<Value>> {
+        let store = tempfile::tempdir()?;
+        let file = store.path().join("plan.toml");
+        std::fs::write(&file, plan)?;
+        let output = Command::new(&self.program)
+            .arg("measure")
+            .arg(folder)
+            .args(["--loop", &bytes.to_string(), "--time", "24h", "--json"])
+            .arg("--plan")
+            .arg(&file)
+            .arg("--store")
+            .arg(store.path().join("runs.db"))
+            .output()?;
+        if !output.status.success() {
+            bail!(
+                "diskfacts failed: {}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+        }
+        let mut run: Value = serde_json::from_slice(&output.stdout)?;
+        match run["trials"].take() {
+            Value::Array(trials) => Ok(trials),
+            _ => bail!("the document has no trials"),
+        }
+    }
+
     /// Does a plan of one trial that writes, to a file that may be overwritten.
     /// Nanoseconds per write in system calls: the mean latency of the writes, which
     /// has that of a sync after each, and the share of a write in a sync at the end.

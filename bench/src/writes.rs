@@ -162,6 +162,7 @@ impl Case<'_> {
                 about: String::new(),
                 workload,
                 settings: std::collections::BTreeMap::new(),
+                kernel: std::collections::BTreeMap::new(),
                 full: None,
             }],
         };

@@ -1,5 +1,6 @@
 //! The comparison in its small mode: that it runs, not what it finds.
 
+use diskfacts_testkit::{or_skip, require_root};
 use std::process::Command;
 
 /// The output of the bench in its small mode; `None` when it cannot run here.
@@ -67,6 +68,27 @@ fn the_comparison_with_bonnie_runs() {
         assert!(text.contains("of 12 tests agree"), "{text}");
         assert!(text.contains("read, blocks"), "{text}");
     }
+}
+
+#[test]
+fn the_comparison_of_observers_runs() {
+    or_skip!(require_root());
+    let output = Command::new(env!("CARGO_BIN_EXE_diskfacts-bench"))
+        .args(["observers", "--small", "--folder"])
+        .arg(env!("CARGO_TARGET_TMPDIR"))
+        .output()
+        .expect("starting the bench");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("there is no diskfacts beside this program") {
+        diskfacts_testkit::skip("the diskfacts program beside the bench: cargo build -p diskfacts");
+        return;
+    }
+    assert!(output.status.success(), "{text}\n{said}");
+    for choice in ["none", "block_layer", "all"] {
+        assert!(text.contains(&format!("\n  {choice} ")), "{text}");
+    }
+    assert!(text.contains("all observers together take"), "{text}");
 }
 
 #[test]

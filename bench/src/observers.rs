@@ -1,0 +1,199 @@
+//! What observing costs: one plan whose stage varies `observe`, so that diskfacts itself
+//! alternates the observers on one target, in rounds of random order.
+//!
+//! The target is a loop device over a file in memory (`/dev/shm`, unless a folder is
+//! given): it serves as many small reads as the processors of a small machine can ask
+//! for, so that whatever an observer takes from them is missing in the rate. Within
+//! each round the rate of a trial with observers is divided by that of the trial
+//! without; the median of these ratios is the cost. The processor time is that of
+//! diskfacts per operation; that of the threads which read events is not in it and
+//! stands beside it.
+
+use crate::Options;
+use crate::alternate::median;
+use crate::ours::Diskfacts;
+use anyhow::{Context, Result};
+use diskfacts_plan::observe::OBSERVERS;
+use serde_json::Value;
+use std::path::Path;
+
+/// All observers together may take this share of the operations per second.
+const COST_MAX: f64 = 0.03;
+
+/// Where memory is mounted as a filesystem.
+const IN_MEMORY: &str = "/dev/shm";
+
+/// Trials are short and many: what else a machine does changes within seconds, and
+/// those of a round should meet the same.
+const SECONDS: f64 = 0.3;
+
+/// Direct random reads of 4 KiB, 32 in flight, under each choice of observers.
+fn plan(choices: &[&str], rounds: usize, seconds: f64) -> String {
+    let choices: Vec<String> = choices.iter().map(|c| format!("\"{c}\"")).collect();
+    format!(
+        "name = \"observers\"\ntrials = {rounds}\n[[stage]]\nname = \"reads\"\n\
+         operation = \"read\"\nqueue_depth = 32\ncache = \"direct\"\ntime = \"{}ms\"\n\
+         [stage.vary]\nobserve = [{}]\n",
+        (seconds * 1e3).round(),
+        choices.join(", ")
+    )
+}
+
+/// What one trial under a choice gave.
+struct Observed {
+    choice: String,
+    round: u64,
+    iops: f64,
+    cpu_ns: f64,
+    /// Processor time of reading events, share of the trial's time.
+    reader: f64,
+    /// Events per second, and those lost.
+    events_per_s: f64,
+    lost: u64,
+}
+
+impl Observed {
+    fn of(trial: &Value) -> Result<Self> {
+        let number = |value: &Value| value.as_f64().context("a figure is missing");
+        let seconds = number(&trial["seconds"])?;
+        let followed = &trial["evidence"]["block_layer"];
+        let of_events = |key: &str| followed[key].as_f64().unwrap_or(0.0);
+        Ok(Self {
+            choice: trial["settings"]["observe"]
+                .as_str()
+                .context("a trial without its choice")?
+                .to_owned(),
+            round: trial["number"]
+                .as_u64()
+                .context("a trial without its number")?,
+            iops: number(&trial["iops"])?,
+            cpu_ns: number(&trial["cpu"]["user_ns_per_io"])?
+                + number(&trial["cpu"]["system_ns_per_io"])?,
+            reader: of_events("reader_cpu_ns") / (seconds * 1e9),
+            events_per_s: of_events("events") / seconds,
+            lost: followed["lost_events"].as_u64().unwrap_or(0),
+        })
+    }
+}
+
+/// Each observer alone, and all of them, beside none.
+pub(crate) fn cases(options: &Options) -> Result<bool> {
+    if !rustix::process::geteuid().is_root() {
+        println!("loop devices and trace events need root, so nothing was compared: use sudo");
+        return Ok(options.small);
+    }
+    let in_memory = Path::new(IN_MEMORY);
+    let folder = if options.small || !in_memory.is_dir() {
+        &*options.folder
+    } else {
+        in_memory
+    };
+    let names = OBSERVERS.iter().map(|observer| observer.name);
+    let choices: Vec<&str> = if options.small {
+        vec!["none", "block_layer", "all"]
+    } else {
+        ["none"].into_iter().chain(names).chain(["all"]).collect()
+    };
+    let bytes = options.file_bytes.min(256 << 20);
+    println!(
+        "4 KiB direct random reads, 32 in flight, of a loop device over a file in {}, {} rounds\n\
+         IOPS: median, and ratio to none within each round (smallest to largest)\n",
+        folder.display(),
+        options.rounds
+    );
+    let plan = plan(&choices, options.rounds, options.seconds.min(SECONDS));
+    let trials = Diskfacts::find()?.looped(folder, bytes, &plan)?;
+    let observed: Vec<Observed> = trials.iter().map(Observed::of).collect::<Result<_>>()?;
+    let mut cost = f64::NAN;
+    for choice in &choices {
+        let here: Vec<&Observed> = observed.iter().filter(|o| o.choice == *choice).collect();
+        let ratios: Vec<f64> = here
+            .iter()
+            .filter_map(|one| ratio(one, &observed))
+            .collect();
+        let middle = median(ratios.iter().copied());
+        if *choice == "all" {
+            cost = 1.0 - middle;
+        }
+        println!("{}", line(choice, &here, &ratios));
+    }
+    let met = cost < COST_MAX;
+    println!(
+        "\n  {} all observers together take {:.1} % of the IOPS, less than {:.0} %",
+        if met { "met:   " } else { "MISSED:" },
+        cost * 100.0,
+        COST_MAX * 100.0
+    );
+    // In the small mode the figures mean nothing.
+    Ok(met || options.small)
+}
+
+/// The rate of a trial over that without observers in the same round.
+fn ratio(one: &Observed, all: &[Observed]) -> Option<f64> {
+    let mut without = all.iter().filter(|other| other.choice == "none");
+    let without = without.find(|other| other.round == one.round)?;
+    Some(one.iops / without.iops)
+}
+
+fn line(choice: &str, here: &[&Observed], ratios: &[f64]) -> String {
+    let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = ratios.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let of = |figure: fn(&Observed) -> f64| median(here.iter().map(|one| figure(one)));
+    let events = of(|one| one.events_per_s);
+    let reading = if events > 0.0 {
+        let lost: u64 = here.iter().map(|one| one.lost).sum();
+        format!(
+            "  {events:.0} events/s, read in {:.1} % of a processor, {lost} lost",
+            of(|one| one.reader) * 100.0
+        )
+    } else {
+        String::new()
+    };
+    format!(
+        "  {choice:<12} {:>8.0} IOPS  {:.3} ({least:.3} to {most:.3})  CPU {:>6.0} ns per I/O{reading}",
+        of(|one| one.iops),
+        median(ratios.iter().copied()),
+        of(|one| one.cpu_ns),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn observed(choice: &str, round: u64, iops: f64) -> Observed {
+        Observed {
+            choice: choice.to_owned(),
+            round,
+            iops,
+            cpu_ns: 1.0,
+            reader: 0.0,
+            events_per_s: 0.0,
+            lost: 0,
+        }
+    }
+
+    #[test]
+    fn a_trial_is_compared_with_the_one_without_observers_in_its_round() {
+        let all = [
+            observed("none", 1, 100.0),
+            observed("all", 1, 99.0),
+            observed("none", 2, 200.0),
+            observed("all", 2, 190.0),
+        ];
+        let ratios: Vec<_> = all.iter().map(|one| ratio(one, &all)).collect();
+        assert_eq!(ratios, [Some(1.0), Some(0.99), Some(1.0), Some(0.95)]);
+        assert_eq!(ratio(&observed("all", 3, 1.0), &all), None);
+    }
+
+    #[test]
+    fn the_plan_varies_nothing_but_the_observers() {
+        let text = plan(&["none", "all"], 5, 0.3);
+        let plan = diskfacts_plan::file::parse(&text).expect("a plan");
+        assert_eq!((plan.stages.len(), plan.trials), (2, 5));
+        let mut second = plan.stages[1].workload.clone();
+        second.observe = plan.stages[0].workload.observe.clone();
+        assert_eq!(second, plan.stages[0].workload);
+        assert_eq!(plan.problems(), []);
+    }
+}
