@@ -2,12 +2,13 @@
 //! alternates the observers on one target, in rounds of random order.
 //!
 //! The target is a loop device over a file in memory (`/dev/shm`, unless a folder is
-//! given): it serves as many small reads as the processors of a small machine can ask
-//! for, so that whatever an observer takes from them is missing in the rate. Within
-//! each round the rate of a trial with observers is divided by that of the trial
-//! without; the median of these ratios is the cost. The processor time is that of
-//! diskfacts per operation; that of the threads which read events is not in it and
-//! stands beside it.
+//! given). It is asked for 75 000 operations per second, which a small machine can
+//! just do: what is missing of them is the cost. Then as many as the processors can ask
+//! for: there whatever an observer takes from them is missing in the rate, which is the
+//! worst that it can do, and no goal. Within each round the rate of a trial with
+//! observers is divided by that of the trial without; the median of these ratios is
+//! what is printed. The processor time is that of diskfacts per operation; that of the
+//! threads which read events is not in it and stands beside it.
 
 use crate::Options;
 use crate::alternate::median;
@@ -19,6 +20,8 @@ use std::path::Path;
 
 /// All observers together may take this share of the operations per second.
 const COST_MAX: f64 = 0.03;
+/// When so many are asked for.
+const OPERATIONS_PER_S: u64 = 75_000;
 
 /// Where memory is mounted as a filesystem.
 const IN_MEMORY: &str = "/dev/shm";
@@ -27,12 +30,13 @@ const IN_MEMORY: &str = "/dev/shm";
 /// those of a round should meet the same.
 const SECONDS: f64 = 0.3;
 
-/// Direct random reads of 4 KiB, 32 in flight, under each choice of observers.
-fn plan(choices: &[&str], rounds: usize, seconds: f64) -> String {
+/// Direct random reads of 4 KiB, at most 32 in flight, under each choice of observers.
+fn plan(choices: &[&str], rate: Option<u64>, rounds: usize, seconds: f64) -> String {
     let choices: Vec<String> = choices.iter().map(|c| format!("\"{c}\"")).collect();
+    let rate = rate.map_or_else(String::new, |rate| format!("rate = {rate}\n"));
     format!(
         "name = \"observers\"\ntrials = {rounds}\n[[stage]]\nname = \"reads\"\n\
-         operation = \"read\"\nqueue_depth = 32\ncache = \"direct\"\ntime = \"{}ms\"\n\
+         operation = \"read\"\nqueue_depth = 32\ncache = \"direct\"\ntime = \"{}ms\"\n{rate}\
          [stage.vary]\nobserve = [{}]\n",
         (seconds * 1e3).round(),
         choices.join(", ")
@@ -97,35 +101,48 @@ pub(crate) fn cases(options: &Options) -> Result<bool> {
     let bytes = options.file_bytes.min(256 << 20);
     println!(
         "4 KiB direct random reads, 32 in flight, of a loop device over a file in {}, {} rounds\n\
-         IOPS: median, and ratio to none within each round (smallest to largest)\n",
+         IOPS: median, and ratio to none within each round (smallest to largest)",
         folder.display(),
         options.rounds
     );
-    let plan = plan(&choices, options.rounds, options.seconds.min(SECONDS));
-    let trials = Diskfacts::find()?.looped(folder, bytes, &plan)?;
-    let observed: Vec<Observed> = trials.iter().map(Observed::of).collect::<Result<_>>()?;
-    let mut cost = f64::NAN;
-    for choice in &choices {
-        let here: Vec<&Observed> = observed.iter().filter(|o| o.choice == *choice).collect();
-        let ratios: Vec<f64> = here
-            .iter()
-            .filter_map(|one| ratio(one, &observed))
-            .collect();
-        let middle = median(ratios.iter().copied());
-        if *choice == "all" {
-            cost = 1.0 - middle;
-        }
-        println!("{}", line(choice, &here, &ratios));
-    }
-    let met = cost < COST_MAX;
+    let diskfacts = Diskfacts::find()?;
+    let cost = |rate| -> Result<f64> {
+        let plan = plan(&choices, rate, options.rounds, options.seconds.min(SECONDS));
+        let trials = diskfacts.looped(folder, bytes, &plan)?;
+        let observed = trials.iter().map(Observed::of);
+        Ok(table(&choices, &observed.collect::<Result<Vec<_>>>()?))
+    };
+    println!("\nasked for {OPERATIONS_PER_S} IOPS");
+    let asked = cost(Some(OPERATIONS_PER_S))?;
+    let met = asked < COST_MAX;
     println!(
-        "\n  {} all observers together take {:.1} % of the IOPS, less than {:.0} %",
+        "  {} all observers together take {:.1} % of the IOPS, less than {:.0} %",
         if met { "met:   " } else { "MISSED:" },
-        cost * 100.0,
+        asked * 100.0,
         COST_MAX * 100.0
+    );
+    println!("\nas many as the processors can ask for");
+    println!(
+        "  all observers together take {:.1} % of the IOPS",
+        cost(None)? * 100.0
     );
     // In the small mode the figures mean nothing.
     Ok(met || options.small)
+}
+
+/// Prints a line for each choice; returns what all observers cost, a share.
+fn table(choices: &[&str], observed: &[Observed]) -> f64 {
+    let mut cost = f64::NAN;
+    for choice in choices {
+        let here: Vec<&Observed> = observed.iter().filter(|o| o.choice == *choice).collect();
+        let ratios = here.iter().filter_map(|one| ratio(one, observed));
+        let ratios: Vec<f64> = ratios.collect();
+        if *choice == "all" {
+            cost = 1.0 - median(ratios.iter().copied());
+        }
+        println!("{}", line(choice, &here, &ratios));
+    }
+    cost
 }
 
 /// The rate of a trial over that without observers in the same round.
@@ -188,9 +205,11 @@ mod tests {
 
     #[test]
     fn the_plan_varies_nothing_but_the_observers() {
-        let text = plan(&["none", "all"], 5, 0.3);
+        let text = plan(&["none", "all"], Some(75_000), 5, 0.3);
         let plan = diskfacts_plan::file::parse(&text).expect("a plan");
         assert_eq!((plan.stages.len(), plan.trials), (2, 5));
+        let rate = plan.stages[0].workload.rate.expect("a rate");
+        assert_eq!(rate.operations_per_s, 75_000);
         let mut second = plan.stages[1].workload.clone();
         second.observe = plan.stages[0].workload.observe.clone();
         assert_eq!(second, plan.stages[0].workload);

@@ -4,6 +4,22 @@ use crate::parse::ParseError;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// Why root may not either.
+pub(super) const FORBIDDEN_TO_ROOT: &str = "root may not do that here: a container without \
+     CAP_SYS_ADMIN, or a kernel that is locked down (`cat /sys/kernel/security/lockdown`); run it \
+     on the host";
+
+/// Whether it is no question of who runs it.
+#[cfg(unix)]
+pub(super) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+#[cfg(not(unix))]
+pub(super) fn is_root() -> bool {
+    false
+}
+
 /// Why the kernel's trace events cannot be seen.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -102,7 +118,8 @@ pub enum TraceError {
 impl TraceError {
     /// A refused call on a path.
     pub(super) fn on(doing: &'static str, path: &Path, source: io::Error) -> Self {
-        if source.kind() == io::ErrorKind::PermissionDenied {
+        let forbidden = source.kind() == io::ErrorKind::PermissionDenied;
+        if forbidden && !is_root() {
             return Self::NotRoot {
                 doing,
                 on: path.display().to_string(),
@@ -112,7 +129,11 @@ impl TraceError {
         Self::System {
             doing,
             path: path.to_owned(),
-            hint: crate::error::hint(&source),
+            hint: if forbidden {
+                FORBIDDEN_TO_ROOT
+            } else {
+                crate::error::hint(&source)
+            },
             source,
         }
     }

@@ -9,7 +9,7 @@ use std::io;
 use std::ops::Range;
 
 /// Bytes that are allocated at once, or a page if that is longer.
-const CHUNK_BYTES: usize = 512 << 10;
+const CHUNK_BYTES: usize = 128 << 10;
 
 /// Pages of one processor, in the order in which they were read.
 #[derive(Debug)]
@@ -20,8 +20,8 @@ pub struct CpuPages {
     chunk_pages: usize,
     /// All but the last one are full.
     chunks: VecDeque<Box<[u8]>>,
-    /// For the next chunk, so that memory is not asked for again.
-    spare: Option<Box<[u8]>>,
+    /// For the next chunks, so that memory is not asked for again.
+    spare: Vec<Box<[u8]>>,
     /// Page of the first chunk that is being taken apart.
     front: usize,
     /// Pages of the last chunk that are there.
@@ -39,11 +39,21 @@ impl CpuPages {
             layout,
             chunk_pages,
             chunks: VecDeque::new(),
-            spare: None,
+            spare: Vec::new(),
             front: 0,
             back: chunk_pages,
             cursor: None,
             next: None,
+        }
+    }
+
+    /// Makes memory for so many bytes of pages ready, so that pages are not mapped
+    /// while something is measured.
+    pub fn reserve(&mut self, bytes: usize) {
+        let chunk_bytes = self.chunk_pages * self.layout.page_bytes;
+        while self.spare.len() * chunk_bytes < bytes {
+            // Other than zeros, or the system would map them when they are used.
+            self.spare.push(vec![0xFF; chunk_bytes].into_boxed_slice());
         }
     }
 
@@ -71,7 +81,7 @@ impl CpuPages {
     pub fn push(&mut self, read: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<bool> {
         let page_bytes = self.layout.page_bytes;
         if self.back == self.chunk_pages {
-            let spare = self.spare.take();
+            let spare = self.spare.pop();
             let bytes = self.chunk_pages * page_bytes;
             let chunk = spare.unwrap_or_else(|| vec![0; bytes].into_boxed_slice());
             self.chunks.push_back(chunk);
@@ -87,7 +97,7 @@ impl CpuPages {
         if whole {
             self.back += 1;
         } else if self.back == 0 {
-            self.spare = self.chunks.pop_back();
+            self.spare.extend(self.chunks.pop_back());
             self.back = self.chunk_pages;
         }
         length.map(|_| whole)
@@ -110,11 +120,11 @@ impl CpuPages {
         self.front += 1;
         let is_last = self.chunks.len() == 1;
         if self.front == self.chunk_pages {
-            self.spare = self.chunks.pop_front();
+            self.spare.extend(self.chunks.pop_front());
             self.front = 0;
         } else if is_last && self.front == self.back {
             // All that is there was taken: begin at the start again.
-            self.spare = self.chunks.pop_front();
+            self.spare.extend(self.chunks.pop_front());
             self.front = 0;
             self.back = self.chunk_pages;
         }

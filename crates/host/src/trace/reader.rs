@@ -92,6 +92,14 @@ impl Reader {
         self.merge.held_bytes()
     }
 
+    /// Makes memory for so many bytes of events ready, the same for each processor.
+    pub fn reserve(&mut self, bytes: usize) {
+        let each = bytes / self.files.len().max(1);
+        for pages in self.merge.cpus_mut() {
+            pages.reserve(each);
+        }
+    }
+
     /// Takes what is in the buffers, without looking at it. Returns the number of
     /// pages.
     ///

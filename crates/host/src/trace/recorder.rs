@@ -18,6 +18,10 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// taken apart while it runs.
 const HELD_BYTES: usize = 128 << 20;
 
+/// Memory that is there before the measurement begins, bytes: that of two seconds at
+/// 75 000 requests per second with three events each.
+const RESERVED_BYTES: usize = 32 << 20;
+
 /// Reads events on a thread of its own, from [`start`](Self::start) to
 /// [`finish`](Self::finish).
 ///
@@ -56,7 +60,8 @@ impl<C: Consumer + Send + 'static> Recorder<C> {
     ///
     /// # Errors
     /// When the system refuses a file or a thread.
-    pub fn start(reader: Reader, consumer: C) -> Result<Self, TraceError> {
+    pub fn start(mut reader: Reader, consumer: C) -> Result<Self, TraceError> {
+        reader.reserve(RESERVED_BYTES);
         let switch = reader.instance().switch()?;
         let clock = reader.clock();
         let (stop, stopped) = channel();

@@ -1,6 +1,6 @@
 //! Where the kernel shows its trace events.
 
-use super::error::TraceError;
+use super::error::{FORBIDDEN_TO_ROOT, TraceError, is_root};
 use crate::parse::trace::format::{EventFormat, parse_event_format};
 use crate::parse::trace::header_page::{PageLayout, parse_header_page};
 use crate::roots::Roots;
@@ -88,7 +88,7 @@ impl Tracefs {
                 root: PathBuf::from(format!("/proc/self/fd/{}", mount.as_raw_fd())),
                 _mount: Some(Arc::new(mount)),
             }),
-            Err(errno) => Err(refused(errno, looked_for)),
+            Err(errno) => Err(refused(errno, is_root(), looked_for)),
         }
     }
 
@@ -154,8 +154,9 @@ pub(super) fn read_at_once(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Why mounting failed.
-fn refused(errno: Errno, tried: PathBuf) -> TraceError {
-    if matches!(errno, Errno::PERM | Errno::ACCESS) {
+fn refused(errno: Errno, is_root: bool, tried: PathBuf) -> TraceError {
+    let forbidden = matches!(errno, Errno::PERM | Errno::ACCESS);
+    if forbidden && !is_root {
         return TraceError::NotRoot {
             doing: "mounting tracefs, which is not mounted in",
             on: tried.display().to_string(),
@@ -166,6 +167,7 @@ fn refused(errno: Errno, tried: PathBuf) -> TraceError {
         tried,
         source: errno.into(),
         hint: match errno {
+            _ if forbidden => FORBIDDEN_TO_ROOT,
             Errno::NODEV => {
                 "this kernel was built without it (CONFIG_TRACING): there are no trace events"
             }
@@ -182,20 +184,26 @@ fn refused(errno: Errno, tried: PathBuf) -> TraceError {
 mod tests {
     use super::*;
 
-    fn said(errno: Errno) -> String {
-        refused(errno, PathBuf::from("/sys/kernel/tracing")).to_string()
+    fn said(errno: Errno, is_root: bool) -> String {
+        refused(errno, is_root, PathBuf::from("/sys/kernel/tracing")).to_string()
     }
 
     #[test]
     fn what_a_refused_mount_means_is_said_with_what_to_do() {
-        let not_root = said(Errno::PERM);
+        let not_root = said(Errno::PERM, false);
         assert!(
             not_root.contains("not mounted in /sys/kernel/tracing"),
             "{not_root}"
         );
         assert!(not_root.contains("need root"), "{not_root}");
-        assert!(said(Errno::NODEV).contains("CONFIG_TRACING"));
-        assert!(said(Errno::NOSYS).contains("mount -t tracefs"));
+        let container = said(Errno::PERM, true);
+        assert!(
+            container.contains("container without CAP_SYS_ADMIN"),
+            "{container}"
+        );
+        assert!(!container.contains("sudo"), "{container}");
+        assert!(said(Errno::NODEV, true).contains("CONFIG_TRACING"));
+        assert!(said(Errno::NOSYS, true).contains("mount -t tracefs"));
     }
 
     #[test]

@@ -346,8 +346,8 @@ fn memory_of_pages_that_were_taken_is_used_again() {
         if round % 7 == 0 {
             merge.give(round - 3, &mut |_: &Event<'_>| events += 1);
         }
-        // Ten pages at most wait, over three times eight.
-        assert!(merge.held_bytes() <= 3 * (512 << 10));
+        // Ten pages at most wait, over six times two.
+        assert!(merge.held_bytes() <= 6 * (128 << 10));
     }
     merge.finish(&mut |_: &Event<'_>| events += 1);
     assert_eq!(events, 1000);
