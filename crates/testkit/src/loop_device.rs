@@ -166,5 +166,6 @@ impl Drop for LoopDevice {
     }
 }
 
-const DETACH_TRIES: u32 = 400;
-const DETACH_PAUSE: std::time::Duration = std::time::Duration::from_millis(5);
+/// How often it is looked whether a device is detached, and how long in between.
+pub(crate) const DETACH_TRIES: u32 = 400;
+pub(crate) const DETACH_PAUSE: std::time::Duration = std::time::Duration::from_millis(5);

@@ -4,6 +4,7 @@
 //! makes hangs on a [`Scratch`](crate::Scratch) folder whose lock dies with its
 //! process, so the next process can find it and take it down.
 
+use crate::loop_device::{DETACH_PAUSE, DETACH_TRIES};
 use crate::scratch::{GROUPS, LOCK, PREFIX};
 use crate::{throttle, tool};
 use std::fs::{self, File};
@@ -66,11 +67,28 @@ fn take_down(folder: &Path) -> Vec<String> {
         note(unmounted.map(drop).map_err(|e| e.to_string()));
     }
     for device in devices {
-        let detached = tool::run("losetup", "mount", [Path::new("--detach"), &device]);
-        note(detached.map(drop).map_err(|e| e.to_string()));
+        note(detach(&device).map_err(|e| format!("{}: {e}", device.display())));
     }
     note(fs::remove_dir_all(folder).map_err(|e| e.to_string()));
     failures
+}
+
+/// Detaches a loop device, and waits until the kernel has: while somebody else has it
+/// open, it does so later.
+fn detach(device: &Path) -> Result<(), String> {
+    let name = device.file_name().unwrap_or_default();
+    let file = Path::new("/sys/block").join(name).join("loop/backing_file");
+    let backing = || fs::read_to_string(&file).ok();
+    let before = backing();
+    let arguments = [Path::new("--detach"), device];
+    tool::run("losetup", "mount", arguments).map_err(|e| e.to_string())?;
+    for _ in 0..DETACH_TRIES {
+        if backing() != before {
+            return Ok(());
+        }
+        std::thread::sleep(DETACH_PAUSE);
+    }
+    Err("something still has it open".to_owned())
 }
 
 /// Where things are mounted, in the order of mounting: the fifth field of

@@ -13,8 +13,8 @@ use diskfacts_record::{Latency, Unseen};
 /// Columns of the table: they make 80.
 const NAME: usize = 8;
 const PER_S: usize = 8;
-const RATE: usize = 8;
-const SIZE: usize = 8;
+const RATE: usize = 7;
+const SIZE: usize = 9;
 const TIME: usize = 8;
 /// Rows of a histogram at most; more are gathered into powers of two.
 const ROWS: usize = 20;
@@ -178,22 +178,15 @@ fn row(page: &mut Page<'_>, operation: &OperationRequests, seconds: f64) {
     page.line(&line);
 }
 
-/// A mean size that fits into its column: `4 KiB`, and `1 MiB` for `1023.5 KiB`.
+/// A mean size that fits into its column: `64.5 KiB`, and `456 KiB` for `456.3 KiB`.
 fn short_size(bytes: u64) -> String {
     let text = show_size(bytes);
     if text.len() < SIZE {
         return text;
     }
-    // The next unit, which is at most 1024 times as large.
-    let (units, value) = (["KiB", "MiB", "GiB", "TiB"], bytes as f64 / 1024.0);
-    let next = units.iter().position(|unit| text.ends_with(unit));
-    let next = next.map_or(0, |this| this + 1).min(units.len() - 1);
-    let power = i32::try_from(next).unwrap_or(0);
-    format!(
-        "{} {}",
-        three_digits(value / 1024_f64.powi(power)),
-        units[next]
-    )
+    let parts = text.split_once(' ');
+    let parts = parts.and_then(|(value, unit)| Some((value.parse::<f64>().ok()?, unit)));
+    parts.map_or(text.clone(), |(value, unit)| format!("{value:.0} {unit}"))
 }
 
 /// A time that fits into its column: `8.33 ms`, and `750 s` for `12.5 min`.

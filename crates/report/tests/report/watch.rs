@@ -116,10 +116,10 @@ const PART: &str = "
 5 events were lost, because they came faster than they were read: counts are too
 small, and the number in flight is not known.
                                                   queued           at the device
-           per s    MB/s    size     p50     p99     max     p50     p99     max
+           per s   MB/s     size     p50     p99     max     p50     p99     max
 nvme0n1, 3.91 at the device, 32 at most, 75 % in order:
-reads     12,000    1573 128 KiB  2.1 us 48.3 us 1.21 ms 61.4 us  812 us 12.3 ms
-writes      3.00    3.14   1 MiB  900 ns       -    1 us   125 s       -   130 s
+reads     12,000   1573  128 KiB  2.1 us 48.3 us 1.21 ms 61.4 us  812 us 12.3 ms
+writes      3.00   3.14 1024 KiB  900 ns       -    1 us   125 s       -   130 s
   reads: 1 piece of I/O joined to them, 2 failed, 9000 ahead of the reader.
   writes: 1 came back from the device.
 sdb:
