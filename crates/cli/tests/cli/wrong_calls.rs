@@ -210,7 +210,7 @@ fn a_plan_that_is_not_built_in_is_answered_with_the_nearest() {
         &case.diskfacts(["measure", ".", "--plan", "qqq"]),
         &[
             "no plan is called 'qqq'",
-            "survey, write-matrix, bonnie, stride, zones, streams, dd, hdparm",
+            "survey, write-matrix, bonnie, stride, tune, zones, streams, readahead-matrix, dd, hdparm",
         ],
     );
 }

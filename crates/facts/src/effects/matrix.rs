@@ -95,15 +95,20 @@ impl<'a> Matrix<'a> {
             RateOf::Iops
         };
         choose(run, name, &mut axes);
+        let planned = run.plan.stages.iter().filter(|stage| stage.name == name);
+        let planned: BTreeMap<&Settings, &diskfacts_plan::Stage> =
+            planned.map(|stage| (&stage.settings, stage)).collect();
         let mut cells: Vec<Option<Cell>> = std::iter::repeat_with(|| None).take(count).collect();
         for settings in distinct {
             let place = place(&axes, settings)?;
-            cells[place] = Some(Cell::new(
-                (run, name),
-                settings,
-                stages.get(settings).copied(),
-                rate,
-            ));
+            let in_force = planned
+                .get(settings)
+                .and_then(|stage| is_in_force(&run.stack, stage));
+            let stage = stages.get(settings).copied();
+            cells[place] = Some(Cell {
+                in_force,
+                ..Cell::new(settings, stage, rate)
+            });
         }
         let mut matrix = Self {
             name,
@@ -218,12 +223,8 @@ impl<'a> Matrix<'a> {
 }
 
 impl Cell {
-    fn new(
-        (run, name): (&Run, &str),
-        settings: &Settings,
-        stage: Option<&Stage<'_>>,
-        rate: RateOf,
-    ) -> Self {
+    /// A cell with these settings and the trials of this stage, if it has any.
+    fn new(settings: &Settings, stage: Option<&Stage<'_>>, rate: RateOf) -> Self {
         let mut faults: Vec<&'static str> = Vec::new();
         let mut rates = Vec::new();
         for trial in stage.iter().flat_map(|stage| &stage.trials) {
@@ -236,14 +237,11 @@ impl Cell {
         if stage.is_none() {
             faults.push("it was not measured");
         }
-        let planned = run.plan.stages.iter();
-        let mut planned = planned.filter(|stage| stage.name == name);
-        let planned = planned.find(|stage| stage.settings == *settings);
         Self {
             settings: settings.clone(),
             rate: (!rates.is_empty()).then(|| figure(rates.iter().copied())),
             logs: rates.iter().map(|rate| rate.ln()).collect(),
-            in_force: planned.and_then(|stage| is_in_force(&run.stack, stage)),
+            in_force: None,
             missing: (!faults.is_empty()).then(|| faults.join("; ")),
             mean: None,
         }
