@@ -184,8 +184,8 @@ pub(crate) struct MeasureArgs {
     /// for survey]
     #[arg(long, value_name = "SHARE", value_parser = precision, allow_hyphen_values = true)]
     pub(crate) precision: Option<Precision>,
-    /// Who observes the trials: auto, none, all, or names with commas between
-    /// them, as block_layer,devices [default: what the plan says: auto]
+    /// Who observes the trials: auto, none, all, or names of observers with
+    /// commas between them [default: what the plan says; mostly auto]
     #[arg(long, value_name = "WHO")]
     pub(crate) observe: Option<Observe>,
     #[arg(long = "for", value_name = "USE", help = help_on_uses())]
