@@ -89,8 +89,7 @@ pub(super) fn note(plan: &Plan, stack: &Stack) -> Option<String> {
     match events(stack) {
         Ok(_) => None,
         Err(TraceError::NotRoot { .. }) => Some(format!(
-            "With root (`sudo`) the trace events of the kernel would be followed too ({names}): how \
-             long requests waited and how long the device had them, their sizes, how far apart."
+            "Root would add the kernel's trace events: {names}."
         )),
         Err(error) => Some(format!(
             "The trace events of the kernel were not followed ({names}): {error}."

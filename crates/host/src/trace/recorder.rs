@@ -6,6 +6,8 @@ use super::instance::{Clock, Switch};
 use super::reader::{HELD_BACK_NS, Reader};
 use crate::cpu::{CpuScope, CpuTimes};
 use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -38,6 +40,8 @@ pub struct Recorder<C> {
     switch: Option<Switch>,
     clock: Clock,
     thread_number: u32,
+    /// Whether events are recorded.
+    is_on: Arc<AtomicBool>,
 }
 
 /// What a recorder brought.
@@ -49,10 +53,10 @@ pub struct Recorded<C> {
     pub losses: Losses,
     /// Events that it was given.
     pub events: u64,
-    /// Processor time of the thread until it was told to stop.
-    pub beside: CpuTimes,
-    /// Processor time of the thread after that.
-    pub after: CpuTimes,
+    /// Processor time that reading took while events were recorded, nanoseconds.
+    pub beside_ns: u64,
+    /// Processor time of the thread after it was told to stop, nanoseconds.
+    pub after_ns: u64,
 }
 
 impl<C: Consumer + Send + 'static> Recorder<C> {
@@ -64,6 +68,8 @@ impl<C: Consumer + Send + 'static> Recorder<C> {
         reader.reserve(RESERVED_BYTES);
         let switch = reader.instance().switch()?;
         let clock = reader.clock();
+        let is_on = Arc::new(AtomicBool::new(false));
+        let seen_on = Arc::clone(&is_on);
         let (stop, stopped) = channel();
         let (number, numbered) = channel();
         let thread = std::thread::Builder::new()
@@ -71,7 +77,7 @@ impl<C: Consumer + Send + 'static> Recorder<C> {
             .spawn(move || {
                 // Who asked for the thread waits for its number.
                 let _ = number.send(rustix::thread::gettid());
-                record(reader, consumer, &stopped)
+                record(reader, consumer, &stopped, &seen_on)
             })
             .map_err(|error| TraceError::Thread(format!("could not be started: {error}")))?;
         let number = numbered.recv();
@@ -82,6 +88,7 @@ impl<C: Consumer + Send + 'static> Recorder<C> {
             switch: Some(switch),
             clock,
             thread_number: number.as_raw_pid().cast_unsigned(),
+            is_on,
         })
     }
 
@@ -90,7 +97,9 @@ impl<C: Consumer + Send + 'static> Recorder<C> {
     /// # Errors
     /// When the system refuses it.
     pub fn on(&self) -> Result<(), TraceError> {
-        self.switch.as_ref().map_or(Ok(()), Switch::on)
+        self.switch.as_ref().map_or(Ok(()), Switch::on)?;
+        self.is_on.store(true, Ordering::Relaxed);
+        Ok(())
     }
 
     /// No event is recorded from here on.
@@ -98,6 +107,7 @@ impl<C: Consumer + Send + 'static> Recorder<C> {
     /// # Errors
     /// When the system refuses it.
     pub fn off(&self) -> Result<(), TraceError> {
+        self.is_on.store(false, Ordering::Relaxed);
         self.switch.as_ref().map_or(Ok(()), Switch::off)
     }
 
@@ -145,16 +155,22 @@ fn record<C: Consumer>(
     mut reader: Reader,
     mut consumer: C,
     stopped: &Receiver<()>,
+    is_on: &AtomicBool,
 ) -> Result<Recorded<C>, TraceError> {
     let mut events = 0;
+    let mut beside_ns = 0;
     while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
+        let before = own_cpu();
         let until_ns = reader.clock().now_ns().saturating_sub(HELD_BACK_NS);
         reader.collect()?;
         if reader.held_bytes() > HELD_BYTES {
             events += reader.give(until_ns, &mut consumer);
         }
+        if is_on.load(Ordering::Relaxed) {
+            beside_ns += own_cpu().since(&before).total_ns;
+        }
     }
-    let beside = own_cpu();
+    let before = own_cpu();
     let mut counting = Counting {
         consumer: &mut consumer,
         events,
@@ -165,8 +181,8 @@ fn record<C: Consumer>(
         consumer,
         losses,
         events,
-        beside,
-        after: own_cpu().since(&beside),
+        beside_ns,
+        after_ns: own_cpu().since(&before).total_ns,
     })
 }
 

@@ -222,9 +222,15 @@ impl Following {
             queued_from: self.queued_from,
             events: recorded.events,
             lost_events: losses.total(),
-            reader_cpu_ns: recorded.beside.total_ns,
-            analysis_cpu_ns: recorded.after.total_ns,
+            reader_cpu_ns: recorded.beside_ns,
+            analysis_cpu_ns: recorded.after_ns,
         });
-        Ok(recorded.beside)
+        Ok(CpuTimes {
+            // It copies, which the kernel does. What the system tells of the two kinds
+            // is good only over many ticks of its timer.
+            system_ns: recorded.beside_ns,
+            total_ns: recorded.beside_ns,
+            ..CpuTimes::default()
+        })
     }
 }
