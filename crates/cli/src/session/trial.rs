@@ -68,14 +68,19 @@ pub(super) fn run(
     let (outcome, evidence) = match &mut measured.medium {
         Medium::Simulated(computer) => {
             let set = computer.set_kernel(&stage.kernel);
-            set.map_err(|error| TrialError::Engine(error.to_string()))?;
+            let settings = set.map_err(|error| TrialError::Engine(error.to_string()))?;
             let read_ahead = observer("read_ahead");
             if read_ahead.is_some_and(|it| workload.observe.wants(it, next.number)) {
                 computer.observe_read_ahead();
             }
-            display.watch(watched, &progress, || {
+            let (outcome, evidence) = display.watch(watched, &progress, || {
                 computer.run_trial(&workload, next.seed, &progress)
-            })?
+            })?;
+            let evidence = Evidence {
+                settings,
+                ..evidence
+            };
+            (outcome, evidence)
         }
         Medium::File(file) => {
             let on = (&*file, &measured.target, stack);

@@ -23,6 +23,7 @@ use diskfacts_disk::profile::{Profile, build_below_host};
 use diskfacts_disk::{Device, Extent};
 use diskfacts_plan::rng::Rng;
 use diskfacts_plan::{CacheMode, EngineChoice, IoContext, SyncMode, Workload};
+use diskfacts_record::evidence::SettingInForce;
 use diskfacts_record::run::{ExtentMethod, Extents};
 use diskfacts_record::{Evidence, Unseen};
 use std::collections::BTreeMap;
@@ -128,16 +129,20 @@ impl Computer {
     }
 
     /// Sets its kernel to this, and all else as it was made: what trials from now on
-    /// find.
+    /// find. Says what is in force of what was asked for.
     ///
     /// # Errors
     /// As [`check_kernel`](Self::check_kernel); nothing is changed then.
-    pub fn set_kernel(&mut self, settings: &BTreeMap<String, String>) -> Result<(), KernelError> {
-        let (parameters, limits) = kernel::under(self.parameters, self.plant.block, settings)?;
+    pub fn set_kernel(
+        &mut self,
+        settings: &BTreeMap<String, String>,
+    ) -> Result<Vec<SettingInForce>, KernelError> {
+        let before = (self.parameters, self.plant.block);
+        let now = kernel::under(before.0, before.1, settings)?;
         if let Some(machine) = &mut self.machine {
-            machine.host.tune(parameters, limits);
+            machine.host.tune(now.0, now.1);
         }
-        Ok(())
+        Ok(kernel::in_force(&self.name, &before, &now, settings))
     }
 
     /// Runs one trial, with the page cache brought into the state that the

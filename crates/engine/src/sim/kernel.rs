@@ -2,6 +2,7 @@
 //! plan file.
 
 use diskfacts_disk::host::{BlockLimits, HostParameters, Scheduler};
+use diskfacts_record::evidence::SettingInForce;
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -133,9 +134,75 @@ pub(super) fn under(
     Ok((host, limits))
 }
 
+/// What is in force of the settings that were asked for, on the host whose disk is
+/// called `device`.
+pub(super) fn in_force(
+    device: &str,
+    before: &(HostParameters, BlockLimits),
+    now: &(HostParameters, BlockLimits),
+    asked: &BTreeMap<String, String>,
+) -> Vec<SettingInForce> {
+    let of_machine = |name: &str| name.starts_with("vm/");
+    asked
+        .iter()
+        .map(|(name, asked)| {
+            let in_force = value(name, now);
+            let changed = in_force.as_ref().is_some_and(|value| value != asked);
+            SettingInForce {
+                device: (!of_machine(name)).then(|| device.to_owned()),
+                name: name.clone(),
+                asked: asked.clone(),
+                before: value(name, before),
+                note: changed.then(|| "a simulated host counts in pages of 4 KiB".to_owned()),
+                in_force,
+            }
+        })
+        .collect()
+}
+
+/// What a setting is on a host, as its file would say; `None` of a limit that there is
+/// not.
+fn value(name: &str, (host, limits): &(HostParameters, BlockLimits)) -> Option<String> {
+    Some(match name {
+        "scheduler" => name_of(host.block.scheduler).to_owned(),
+        "read_ahead_kb" => (host.read_ahead / 1024).to_string(),
+        "max_sectors_kb" => (host.block.max_request / 1024).to_string(),
+        "nr_requests" => limits.requests?.to_string(),
+        "nomerges" => if limits.no_merges { "2" } else { "0" }.to_owned(),
+        "vm/dirty_bytes" => host.dirty_limit.to_string(),
+        "vm/dirty_background_bytes" => host.dirty_background.to_string(),
+        "vm/dirty_expire_centisecs" => (host.dirty_expire_ns / 10_000_000).to_string(),
+        _ => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_in_force_is_read_back_from_the_host() {
+        let before = (HostParameters::linux(), BlockLimits::default());
+        let asked = [
+            ("read_ahead_kb", "130"),
+            ("scheduler", "none"),
+            ("nr_requests", "7"),
+            ("vm/dirty_expire_centisecs", "100"),
+        ];
+        let asked = asked.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let asked = BTreeMap::from(asked);
+        let now = under(before.0, before.1, &asked).unwrap();
+        let seen = in_force("d", &before, &now, &asked);
+        let of = |name: &str| seen.iter().find(|one| one.name == name).unwrap();
+        let read_ahead = of("read_ahead_kb");
+        assert_eq!(read_ahead.before.as_deref(), Some("128"));
+        assert_eq!(read_ahead.in_force.as_deref(), Some("128"));
+        assert!(read_ahead.note.is_some() && of("scheduler").note.is_none());
+        assert_eq!(of("scheduler").device.as_deref(), Some("d"));
+        assert_eq!(of("nr_requests").before, None);
+        assert_eq!(of("nr_requests").in_force.as_deref(), Some("7"));
+        assert_eq!(of("vm/dirty_expire_centisecs").device, None);
+    }
 
     fn with(settings: &[(&str, &str)]) -> Result<(HostParameters, BlockLimits), KernelError> {
         let settings = settings

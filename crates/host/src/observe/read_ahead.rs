@@ -99,7 +99,7 @@ impl Observer for ReadAheadObserver {
         };
         match recorded {
             Ok(recorded) => {
-                self.own_cpu = recorded.beside;
+                self.own_cpu = recorded.beside();
                 let lacks = lacks(&recorded);
                 evidence.unseen.extend(lacks.into_iter().map(unseen));
                 evidence.read_ahead = Some(table(recorded));
@@ -125,7 +125,7 @@ fn table(recorded: Recorded<Sorter>) -> ReadAhead {
         mut consumer,
         losses,
         events,
-        beside,
+        beside_ns,
         ..
     } = recorded;
     consumer.name_threads();
@@ -133,7 +133,7 @@ fn table(recorded: Recorded<Sorter>) -> ReadAhead {
     table.cost = Some(ReadAheadCost {
         events,
         lost: losses.total(),
-        cpu_ns: Some(beside.total_ns),
+        cpu_ns: Some(beside_ns),
     });
     table
 }

@@ -59,6 +59,19 @@ pub struct Recorded<C> {
     pub after_ns: u64,
 }
 
+impl<C> Recorded<C> {
+    /// What reading took while events were recorded, as processor time. It copies, which
+    /// the kernel does; what the system tells of the two kinds is good only over many
+    /// ticks of its timer.
+    pub fn beside(&self) -> CpuTimes {
+        CpuTimes {
+            system_ns: self.beside_ns,
+            total_ns: self.beside_ns,
+            ..CpuTimes::default()
+        }
+    }
+}
+
 impl<C: Consumer + Send + 'static> Recorder<C> {
     /// Begins to read; the instance is still off.
     ///

@@ -188,6 +188,7 @@ impl Following {
         evidence: &mut Evidence,
     ) -> Result<CpuTimes, TraceError> {
         let mut recorded = self.recorder.finish()?;
+        let own_cpu = recorded.beside();
         let losses = recorded.losses;
         if losses.damaged_pages > 0 {
             // Events of damaged pages are lost as well, and nobody knows how many.
@@ -225,12 +226,6 @@ impl Following {
             reader_cpu_ns: recorded.beside_ns,
             analysis_cpu_ns: recorded.after_ns,
         });
-        Ok(CpuTimes {
-            // It copies, which the kernel does. What the system tells of the two kinds
-            // is good only over many ticks of its timer.
-            system_ns: recorded.beside_ns,
-            total_ns: recorded.beside_ns,
-            ..CpuTimes::default()
-        })
+        Ok(own_cpu)
     }
 }
