@@ -85,7 +85,7 @@ pub(super) fn fit(
     if !refused.is_empty() || (plan.stages.is_empty() && !told.is_empty()) {
         refused.extend(told);
         return Err(Failure::wrong_call(format!(
-            "{} cannot be set as {name} asks:\n  {}",
+            "{} cannot be set as {name} asks; drop it from the plan, or choose what there is:\n  {}",
             measured.target.path,
             refused.join("\n  ")
         )));

@@ -89,13 +89,6 @@ fn names_cannot_move_the_cursor_of_a_terminal() {
 }
 
 #[test]
-fn a_setting_of_the_kernel_that_is_not_set_is_refused_and_not_passed_over() {
-    let case = Case::new();
-    let plan = one_stage("operation = \"read\"\n[stage.vary]\nio_weight = [50, 100]");
-    case.refuses(&with_plan(&case, &plan), &["io_weight = 50", "drop it"]);
-}
-
-#[test]
 fn what_is_not_toml_is_named_by_its_line() {
     let case = Case::new();
     case.refuses(
