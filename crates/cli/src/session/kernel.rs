@@ -74,6 +74,9 @@ pub(super) fn fit(
         };
         let list = if built_in && !chosen.contains(&setting) {
             &mut told
+        } else if let Medium::File(_) = measured.medium {
+            // Trying it before anything is measured says more.
+            return true;
         } else {
             &mut refused
         };
