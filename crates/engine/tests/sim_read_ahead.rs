@@ -12,7 +12,7 @@ const MIB: u64 = 1 << 20;
 fn told(plant: &Plant, workload: &Workload) -> Option<ReadAhead> {
     let disk = profile("hdd-7200-1tb").expect("a built-in profile");
     let mut computer = Computer::new(&disk, 1, *plant);
-    computer.observe_read_ahead();
+    computer.observe_read_ahead(true);
     let trial = computer.run_trial(workload, 7, &Progress::default());
     trial.expect("a trial").1.read_ahead
 }

@@ -70,9 +70,8 @@ pub(super) fn run(
             let set = computer.set_kernel(&stage.kernel);
             let settings = set.map_err(|error| TrialError::Engine(error.to_string()))?;
             let read_ahead = observer("read_ahead");
-            if read_ahead.is_some_and(|it| workload.observe.wants(it, next.number)) {
-                computer.observe_read_ahead();
-            }
+            let wanted = read_ahead.is_some_and(|it| workload.observe.wants(it, next.number));
+            computer.observe_read_ahead(wanted);
             let (outcome, evidence) = display.watch(watched, &progress, || {
                 computer.run_trial(&workload, next.seed, &progress)
             })?;

@@ -62,9 +62,9 @@ impl Decisions {
 }
 
 impl Host {
-    /// Tells what its read-ahead decides from now on.
-    pub fn tell_read_ahead(&mut self) {
-        self.decisions = Some(Decisions::default());
+    /// Tells what its read-ahead decides from now on, or no more.
+    pub fn tell_read_ahead(&mut self, whether: bool) {
+        self.decisions = whether.then(Decisions::default);
     }
 
     /// The same host, whose programs read through one descriptor: they share its

@@ -84,11 +84,11 @@ impl Computer {
         }
     }
 
-    /// From now on the evidence of a trial has what read-ahead decided, as that of a
-    /// real host has when it is asked for.
-    pub fn observe_read_ahead(&mut self) {
+    /// Whether from now on the evidence of a trial has what read-ahead decided, as that
+    /// of a real host has when it is asked for.
+    pub fn observe_read_ahead(&mut self, whether: bool) {
         if let Some(machine) = &mut self.machine {
-            machine.host.tell_read_ahead();
+            machine.host.tell_read_ahead(whether);
         }
     }
 

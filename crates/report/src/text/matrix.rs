@@ -219,8 +219,11 @@ pub(super) const WORDS: [(&str, &str); 5] = [
         "dev",
         "dev the device, whose cache and medium cannot be told apart",
     ),
-    ("?", "? not known"),
+    ("?", UNKNOWN),
 ];
+
+/// What is said where nobody can tell.
+pub(super) const UNKNOWN: &str = "? not known";
 
 pub(super) fn most(layers: &Layers) -> (f64, &'static str) {
     let to_device = layers.device.unwrap_or(0.0) - layers.drive_cache - layers.media;

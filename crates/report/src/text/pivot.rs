@@ -3,7 +3,7 @@
 //! them is marked, and what is in force.
 
 use super::look::Style;
-use super::matrix::{NEARLY_ALL, WORDS, most};
+use super::matrix::{NEARLY_ALL, UNKNOWN, WORDS, most};
 use super::page::Page;
 use super::words::{add_once, count, list, percent, rate};
 use super::wrap::columns;
@@ -279,7 +279,11 @@ fn legend(page: &mut Page<'_>, run: &Run, effects: &StageEffects) {
     {
         let meaning = only.split_once(' ').map_or(*only, |(_, meaning)| meaning);
         let meaning = meaning.strip_prefix("is ").unwrap_or(meaning);
-        sentences.push(format!("Nearly all bytes were served by {meaning}."));
+        sentences.push(if *only == UNKNOWN {
+            "By whom the bytes were served is not known.".to_owned()
+        } else {
+            format!("Nearly all bytes were served by {meaning}.")
+        });
     } else {
         sentences.push(
             "Not all cells were served by the same layer: --json says each one's.".to_owned(),

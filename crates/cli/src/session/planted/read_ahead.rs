@@ -2,7 +2,7 @@
 
 use super::setup::Setup;
 use super::{claims, rules_of};
-use diskfacts_plan::{CacheMode, Pattern, Stop, Workload};
+use diskfacts_plan::{CacheMode, Observe, Pattern, Stop, Workload};
 use diskfacts_record::Run;
 
 /// Rules that are planted here. `read-ahead-limit` speaks of documents too, and is
@@ -19,6 +19,7 @@ fn reads(disk: &str, change: impl FnOnce(&mut Setup, &mut Workload)) -> Run {
         pattern: Pattern::Sequential,
         block_size: 64 * KIB,
         cache: CacheMode::Cold,
+        observe: Observe::All,
         span: Some(512 * MIB),
         stop: Stop {
             bytes: Some(256 * MIB),
@@ -26,7 +27,6 @@ fn reads(disk: &str, change: impl FnOnce(&mut Setup, &mut Workload)) -> Run {
         },
         ..Workload::default()
     };
-    setup.observes_read_ahead = true;
     change(&mut setup, &mut workload);
     setup.only("sequential-read").workload = workload;
     setup.run()

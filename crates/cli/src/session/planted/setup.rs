@@ -4,7 +4,7 @@ use crate::progress::Display;
 use crate::session::settings::Settings;
 use crate::session::{begun, conclude, fit, trials};
 use crate::signals::Signals;
-use crate::target::{Medium, simulated};
+use crate::target::simulated;
 use diskfacts_disk::profile::{Profile, profile};
 use diskfacts_engine::sim::Plant;
 use diskfacts_plan::{Plan, Stage, file};
@@ -84,8 +84,6 @@ pub(super) struct Setup {
     pub(super) seed: u64,
     /// The time of the run, virtual nanoseconds, for stages without one of theirs.
     pub(super) time_ns: u64,
-    /// Whether read-ahead is observed, which has to be asked for.
-    pub(super) observes_read_ahead: bool,
 }
 
 impl Setup {
@@ -107,7 +105,6 @@ impl Setup {
             plan,
             seed: 1,
             time_ns: u64::MAX,
-            observes_read_ahead: false,
         }
     }
 
@@ -129,11 +126,6 @@ impl Setup {
         let given = format!("sim:{}", self.profile.name);
         let (mut measured, stack) =
             simulated::build(Path::new(&given), &self.profile, self.seed, &self.plant);
-        if let Medium::Simulated(computer) = &mut measured.medium
-            && self.observes_read_ahead
-        {
-            computer.observe_read_ahead();
-        }
         let Ok((plan, notes)) = fit::fit(&self.plan, (&measured, &stack), false) else {
             panic!("the plan fits {given}");
         };
