@@ -76,8 +76,8 @@ impl Diskfacts {
         Command::new(&self.program)
     }
 
-    /// The only trial of a plan, as it stands in the document.
-    fn trial(&self, target: &Path, plan: &str, more: &[&OsStr]) -> Result<Value> {
+    /// The trials of a plan, as they stand in the document.
+    fn trials(&self, target: &Path, plan: &str, more: &[&OsStr]) -> Result<Vec<Value>> {
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("plan.toml");
         std::fs::write(&file, plan)?;
@@ -98,34 +98,23 @@ impl Diskfacts {
             );
         }
         let mut run: Value = serde_json::from_slice(&output.stdout)?;
-        Ok(run["trials"][0].take())
-    }
-
-    /// All trials of a plan on a loop device over a file in `folder`.
-    pub(crate) fn looped(&self, folder: &Path, bytes: u64, plan: &str) -> Result<Vec<Value>> {
-        let store = tempfile::tempdir()?;
-        let file = store.path().join("plan.toml");
-        std::fs::write(&file, plan)?;
-        let output = Command::new(&self.program)
-            .arg("measure")
-            .arg(folder)
-            .args(["--loop", &bytes.to_string(), "--time", "24h", "--json"])
-            .arg("--plan")
-            .arg(&file)
-            .arg("--store")
-            .arg(store.path().join("runs.db"))
-            .output()?;
-        if !output.status.success() {
-            bail!(
-                "diskfacts failed: {}",
-                String::from_utf8_lossy(&output.stderr)
-            );
-        }
-        let mut run: Value = serde_json::from_slice(&output.stdout)?;
         match run["trials"].take() {
             Value::Array(trials) => Ok(trials),
             _ => bail!("the document has no trials"),
         }
+    }
+
+    /// The only trial of a plan.
+    fn trial(&self, target: &Path, plan: &str, more: &[&OsStr]) -> Result<Value> {
+        let trials = self.trials(target, plan, more)?;
+        trials.into_iter().next().context("no trial was made")
+    }
+
+    /// All trials of a plan on a loop device over a file in `folder`.
+    pub(crate) fn looped(&self, folder: &Path, bytes: u64, plan: &str) -> Result<Vec<Value>> {
+        let bytes = bytes.to_string();
+        let more = ["--loop", &bytes, "--time", "24h"].map(OsStr::new);
+        self.trials(folder, plan, &more)
     }
 
     /// Does a plan of one trial that writes, to a file that may be overwritten.

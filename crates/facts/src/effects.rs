@@ -14,10 +14,10 @@
 //! American Statistician 34, 1980), so that no effect is a difference of what was
 //! averaged.
 //!
-//! * [`matrix`]: the cells and their axes; [`noise`]: how much they vary by chance.
-//! * [`contrast`]: means over cells, and their differences.
-//! * [`factors`]: main effects and interactions.
-//! * [`choice`]: which settings are best.
+//! * `matrix`: the cells and their axes; `noise`: how much they vary by chance.
+//! * `contrast`: means over cells, and their differences.
+//! * `factors`: main effects and interactions.
+//! * `choice`: which settings are best.
 
 mod choice;
 mod contrast;

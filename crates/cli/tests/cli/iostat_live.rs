@@ -8,6 +8,7 @@
 //! second. So there is a length for which these differences give each program's
 //! report, to the digit.
 
+use crate::direct_file::DirectFile;
 use crate::iostat_captured::until_it_waits;
 use crate::support::Case;
 use diskfacts_host::Roots;
@@ -16,8 +17,6 @@ use diskfacts_record::Activity;
 use diskfacts_report::iostat::{self, Dialect, Parts};
 use diskfacts_testkit::{LoopDevice, Missing, Program, Running, or_skip, require_tool};
 use rustix::process::{Pid, Signal, kill_process};
-use std::fs;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 const PARTS: Parts = Parts {
@@ -31,26 +30,14 @@ const LONGEST: u64 = 60_000;
 
 /// Reads, writes and flushes past the page cache, an odd number of each.
 fn load(device: &Path) {
-    let file = fs::OpenOptions::new()
-        .read(true)
-        .write(true)
-        .custom_flags(rustix::fs::OFlags::DIRECT.bits().cast_signed())
-        .open(device)
-        .expect("the device");
-    // A page more, to find an aligned part in it.
-    let mut buffer = vec![7_u8; (64 << 10) + 4096];
-    let shift = buffer.as_ptr().align_offset(4096);
-    for block in 0..501_u64 {
-        let part = &mut buffer[shift..shift + 4096];
-        let at = block * 7919 % 4096 * 4096;
-        file.read_exact_at(part, at).expect("a direct read");
+    let mut file = DirectFile::open(device);
+    for block in 0..501 {
+        file.read(block * 7919 % 4096 * 4096, 4096);
     }
-    for block in 0..77_u64 {
-        let part = &buffer[shift..shift + (64 << 10)];
-        file.write_all_at(part, block << 16)
-            .expect("a direct write");
+    for block in 0..77 {
+        file.write(block << 16, 64 << 10);
         if block % 7 == 0 {
-            file.sync_data().expect("a sync");
+            file.sync();
         }
     }
 }

@@ -14,6 +14,7 @@ mod compare_command;
 mod dd;
 mod destroy;
 mod devices_command;
+mod direct_file;
 mod existing;
 mod failing;
 mod files;

@@ -1,5 +1,6 @@
 //! `diskfacts watch` on loop devices: its figures, its end, and where it cannot.
 
+use crate::direct_file::DirectFile;
 use crate::support::Case;
 use diskfacts_host::Roots;
 use diskfacts_host::trace::Tracefs;
@@ -8,7 +9,7 @@ use diskfacts_testkit::{
 };
 use serde_json::Value;
 use std::fs;
-use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 const MIB: u64 = 1 << 20;
@@ -27,24 +28,12 @@ fn events() -> Result<Tracefs, Missing> {
 
 /// Reads and writes past the page cache, one at a time.
 fn load(device: &Path) {
-    let file = fs::OpenOptions::new()
-        .read(true)
-        .write(true)
-        .custom_flags(rustix::fs::OFlags::DIRECT.bits().cast_signed())
-        .open(device)
-        .expect("the device");
-    // A page more, to find an aligned part in it.
-    let mut buffer = vec![7_u8; (16 << 10) + 4096];
-    let shift = buffer.as_ptr().align_offset(4096);
+    let mut file = DirectFile::open(device);
     for block in 0..READS {
-        let part = &mut buffer[shift..shift + 4096];
-        let at = block * 7919 % 2048 * 4096;
-        file.read_exact_at(part, at).expect("a direct read");
+        file.read(block * 7919 % 2048 * 4096, 4096);
     }
     for block in 0..WRITES {
-        let part = &buffer[shift..shift + (16 << 10)];
-        file.write_all_at(part, block << 14)
-            .expect("a direct write");
+        file.write(block << 14, 16 << 10);
     }
 }
 

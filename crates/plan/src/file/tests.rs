@@ -137,8 +137,8 @@ fn any_pattern() -> impl Strategy<Value = Pattern> {
     ]
 }
 
-fn any_plain_workload() -> impl Strategy<Value = Workload> {
-    let operation = prop_oneof![
+fn any_operation() -> impl Strategy<Value = Operation> {
+    prop_oneof![
         Just(Operation::Read),
         Just(Operation::Write),
         (0_u8..=255).prop_map(|read_percent| Operation::Mixed { read_percent }),
@@ -146,7 +146,10 @@ fn any_plain_workload() -> impl Strategy<Value = Workload> {
         Just(Operation::Stat),
         Just(Operation::Delete),
         (0_u8..=255).prop_map(|percent| Operation::Modify { percent })
-    ];
+    ]
+}
+
+fn any_plain_workload() -> impl Strategy<Value = Workload> {
     let share = prop::option::of(
         (0_u32..=100).prop_map(|percent| Share::parse(&format!("{percent}%")).unwrap()),
     );
@@ -172,7 +175,7 @@ fn any_plain_workload() -> impl Strategy<Value = Workload> {
     );
     (
         (
-            operation,
+            any_operation(),
             any_pattern(),
             size.clone(),
             size.clone(),
