@@ -45,6 +45,7 @@ mod support;
 mod terminal;
 mod text;
 mod throttled;
+mod trace_support;
 mod tune;
 mod uses;
 mod watch;

@@ -2,11 +2,13 @@
 
 use crate::settings_support::{Bench, Settings, settings_of};
 use crate::support::{MIB, run_tool, trials};
+use crate::trace_support::{events, instances};
 use diskfacts_testkit::{Finished, LoopOptions, or_skip, require_tool};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// Two cells, with all that takes something else along: a scheduler with its
 /// tunables, request sizes, read-ahead.
@@ -304,6 +306,9 @@ fn a_device_that_goes_in_the_middle_ends_the_run_with_what_it_has() {
     fs::write(bench.file("nomerges"), "0").expect("as it was");
 }
 
+/// How long a program may take to begin something.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// Control groups of this process, wherever they are.
 fn groups_of(process: u32, folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -321,7 +326,8 @@ fn groups_of(process: u32, folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_watchdog_removes_the_control_group_of_the_dead_run_too() {
+fn the_watchdog_removes_the_control_group_and_the_trace_buffer_of_the_dead_run_too() {
+    let tracefs = or_skip!(events());
     // The least that a memory limit makes sense on.
     let bench = or_skip!(Bench::with(128 * MIB, LoopOptions::default()));
     let before = bench.settings();
@@ -344,10 +350,17 @@ fn the_watchdog_removes_the_control_group_of_the_dead_run_too() {
     running.wait_for_stderr("trial 1: short");
     let root = Path::new("/sys/fs/cgroup");
     assert_eq!(groups_of(process, root).len(), 1);
+    // The first trial of the long stage is followed by events, and takes until then.
+    let until = Instant::now() + PATIENCE;
+    while instances(&tracefs, process).is_empty() {
+        assert!(Instant::now() < until, "no trace buffer was made");
+        std::thread::sleep(Duration::from_millis(5));
+    }
     running.kill();
     running.finish();
     bench.wait_for_watchdog();
     assert_eq!(groups_of(process, root), [""; 0].map(PathBuf::from));
+    assert_eq!(instances(&tracefs, process), [""; 0]);
     assert_eq!(bench.settings(), before);
 }
 

@@ -2,11 +2,8 @@
 
 use crate::direct_file::DirectFile;
 use crate::support::Case;
-use diskfacts_host::Roots;
-use diskfacts_host::trace::Tracefs;
-use diskfacts_testkit::{
-    LoopDevice, Missing, Program, Running, or_skip, require_root, require_tool,
-};
+use crate::trace_support::{events, instances};
+use diskfacts_testkit::{LoopDevice, Program, Running, or_skip, require_tool};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -15,16 +12,6 @@ use std::path::Path;
 const MIB: u64 = 1 << 20;
 const READS: u64 = 501;
 const WRITES: u64 = 77;
-
-/// Whether this machine shows the events of the block layer.
-fn events() -> Result<Tracefs, Missing> {
-    require_root()?;
-    let missing = |error| Missing::new("events of the block layer", error);
-    let tracefs = Tracefs::open(&Roots::default()).map_err(missing)?;
-    let needed = ["block/block_io_start", "block/block_rq_issue"];
-    tracefs.need_events(&needed).map_err(missing)?;
-    Ok(tracefs)
-}
 
 /// Reads and writes past the page cache, one at a time.
 fn load(device: &Path) {
@@ -145,22 +132,6 @@ fn a_device_that_goes_away_ends_it_and_what_was_seen_is_told() {
         .expect_stderr(&format!("{name} went away"))
         .expect_stdout("All of it, in")
         .expect_stdout(&format!("reads of {name}"));
-}
-
-/// The instances of a process, by their names.
-fn instances(tracefs: &Tracefs, process: u32) -> Vec<String> {
-    let folder = tracefs.root().join("instances");
-    let entries = fs::read_dir(folder).expect("instances");
-    entries
-        .map(|entry| {
-            entry
-                .expect("one")
-                .file_name()
-                .to_string_lossy()
-                .into_owned()
-        })
-        .filter(|name| name.contains(&format!("-{process}-")))
-        .collect()
 }
 
 #[test]
