@@ -167,7 +167,7 @@ fn line(choice: &str, here: &[&Observed], ratios: &[f64]) -> String {
         String::new()
     };
     format!(
-        "  {choice:<12} {:>8.0} IOPS  {:.3} ({least:.3} to {most:.3})  CPU {:>6.0} ns per I/O{reading}",
+        "  {choice:<14} {:>7.0} IOPS  {:.3} ({least:.3} to {most:.3})  CPU {:>6.0} ns per I/O{reading}",
         of(|one| one.iops),
         median(ratios.iter().copied()),
         of(|one| one.cpu_ns),
