@@ -196,7 +196,7 @@ pub(crate) struct MeasureArgs {
     /// for survey]
     #[arg(long, value_name = "SHARE", value_parser = precision, allow_hyphen_values = true)]
     pub(crate) precision: Option<Precision>,
-    /// Who observes the trials: auto, none, all, or names of observers with
+    /// Who observes the trials: auto, counters, none, all, or names with
     /// commas between them [default: what the plan says; mostly auto]
     #[arg(long, value_name = "WHO")]
     pub(crate) observe: Option<Observe>,

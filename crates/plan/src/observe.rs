@@ -55,8 +55,11 @@ pub fn observer(name: &str) -> Option<&'static Observer> {
     OBSERVERS.iter().find(|observer| observer.name == name)
 }
 
-/// Which observers look at the trials of a stage. Its text is `auto`, `none`, `all`, or
-/// names with commas between them.
+/// All that read counters, and none that follows events.
+const COUNTERS: &str = "counters";
+
+/// Which observers look at the trials of a stage. Its text is `auto`, `counters`, `none`,
+/// `all`, or names with commas between them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Observe {
@@ -97,6 +100,7 @@ impl fmt::Display for Observe {
             Self::Auto => f.write_str("auto"),
             Self::None => f.write_str("none"),
             Self::All => f.write_str("all"),
+            _ if *self == Self::counters() => f.write_str(COUNTERS),
             Self::Only(names) => {
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 f.write_str(&names.join(","))
@@ -113,6 +117,7 @@ impl FromStr for Observe {
             "auto" => return Ok(Self::Auto),
             "none" => return Ok(Self::None),
             "all" => return Ok(Self::All),
+            COUNTERS => return Ok(Self::counters()),
             _ => {}
         }
         let names = text.split(',').map(str::trim);
@@ -125,14 +130,14 @@ impl FromStr for Observe {
 }
 
 fn unknown(name: &str) -> String {
-    let words = ["auto", "none", "all"].into_iter();
+    let words = ["auto", COUNTERS, "none", "all"].into_iter();
     let known: Vec<&str> = words.chain(OBSERVERS.iter().map(|o| o.name)).collect();
     let hint = nearest(name, &known);
     let hint = hint.map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
     format!(
-        "no observer is called '{name}'{hint} It takes auto, none, all, or names with commas \
-         between them: {}",
-        known[3..].join(", ")
+        "no observer is called '{name}'{hint} It takes auto, counters, none, all, or names with \
+         commas between them: {}",
+        known[4..].join(", ")
     )
 }
 
@@ -156,7 +161,14 @@ mod tests {
 
     #[test]
     fn what_is_printed_reads_back_as_the_same() {
-        for text in ["auto", "none", "all", "devices", "block_layer,devices"] {
+        for text in [
+            "auto",
+            "counters",
+            "none",
+            "all",
+            "devices",
+            "block_layer,devices",
+        ] {
             let observe: Observe = text.parse().expect("a choice");
             assert_eq!(observe.to_string(), text);
         }
@@ -172,7 +184,7 @@ mod tests {
         assert!(
             error.starts_with(
                 "no observer is called 'block_layers'; did you mean 'block_layer'? It takes auto, \
-                 none, all, or names with commas between them: residency, io_limits,"
+                 counters, none, all, or names with commas between them: residency, io_limits,"
             ),
             "{error}"
         );
@@ -191,6 +203,7 @@ mod tests {
                 .map(|(observer, number)| observe.wants(observer, number))
         };
         assert_eq!(wants("auto"), [true, false, true, true]);
+        assert_eq!(wants("counters"), [false, false, true, true]);
         assert_eq!(wants("none"), [false; 4]);
         assert_eq!(wants("all"), [true; 4]);
         assert_eq!(wants("block_layer"), [true, true, false, false]);
