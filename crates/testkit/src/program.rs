@@ -11,7 +11,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 use tempfile::TempDir;
+
+/// How long is waited between two looks at what nobody tells of.
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// A program with its arguments, ready to run, as often as wanted.
 ///
@@ -246,6 +250,11 @@ impl Collected {
         came(&stream)
     }
 
+    fn has_ended(&self) -> bool {
+        let stream = self.shared.0.lock().unwrap_or_else(PoisonError::into_inner);
+        stream.ended
+    }
+
     fn text(&self) -> String {
         let stream = self.shared.0.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&stream.bytes).into_owned()
@@ -300,6 +309,22 @@ impl Running {
             self.command,
             self.stdout.text()
         );
+    }
+
+    /// Waits until this holds of the system that it runs on, which nobody tells of.
+    ///
+    /// # Panics
+    /// When it ends without that.
+    pub fn wait_until(&self, what: &str, holds: impl Fn() -> bool) {
+        while !holds() {
+            assert!(
+                !self.stderr.has_ended(),
+                "{}: it ended before {what}:\n{}",
+                self.command,
+                self.stderr.text()
+            );
+            std::thread::sleep(LOOK_AGAIN);
+        }
     }
 
     /// What it has said on standard output until now.

@@ -8,7 +8,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 /// Two cells, with all that takes something else along: a scheduler with its
 /// tunables, request sizes, read-ahead.
@@ -306,9 +305,6 @@ fn a_device_that_goes_in_the_middle_ends_the_run_with_what_it_has() {
     fs::write(bench.file("nomerges"), "0").expect("as it was");
 }
 
-/// How long a program may take to begin something.
-const PATIENCE: Duration = Duration::from_secs(60);
-
 /// Control groups of this process, wherever they are.
 fn groups_of(process: u32, folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -351,11 +347,9 @@ fn the_watchdog_removes_the_control_group_and_the_trace_buffer_of_the_dead_run_t
     let root = Path::new("/sys/fs/cgroup");
     assert_eq!(groups_of(process, root).len(), 1);
     // The first trial of the long stage is followed by events, and takes until then.
-    let until = Instant::now() + PATIENCE;
-    while instances(&tracefs, process).is_empty() {
-        assert!(Instant::now() < until, "no trace buffer was made");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    running.wait_until("its trace buffer was there", || {
+        !instances(&tracefs, process).is_empty()
+    });
     running.kill();
     running.finish();
     bench.wait_for_watchdog();
