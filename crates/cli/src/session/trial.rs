@@ -124,12 +124,10 @@ fn on_file(
     around.evidence(&mut evidence);
     // What observers took on threads of their own is no cost of the operations.
     let observers = around.observers_cpu();
-    outcome.user_ns = outcome
-        .user_ns
-        .map(|ns| ns.saturating_sub(observers.user_ns));
-    outcome.system_ns = outcome
-        .system_ns
-        .map(|ns| ns.saturating_sub(observers.system_ns));
+    // Of a trial that was shorter than one look of theirs they took nothing.
+    let without = |all: Option<u64>, own: u64| all.map(|ns| if own < ns { ns - own } else { ns });
+    outcome.user_ns = without(outcome.user_ns, observers.user_ns);
+    outcome.system_ns = without(outcome.system_ns, observers.system_ns);
     let weight = weight.map(|weight| io_weight::in_force(&weight, stage, stack));
     evidence.settings = kernel::dropped(stage).into_iter().chain(weight).collect();
     Ok((outcome, evidence))
