@@ -117,6 +117,11 @@ impl Diskfacts {
         self.trials(folder, plan, &more)
     }
 
+    /// All trials of a plan that reads a file.
+    pub(crate) fn of_file(&self, file: &Path, plan: &str) -> Result<Vec<Value>> {
+        self.trials(file, plan, &["--time", "24h"].map(OsStr::new))
+    }
+
     /// Does a plan of one trial that writes, to a file that may be overwritten.
     /// Nanoseconds per write in system calls: the mean latency of the writes, which
     /// has that of a sync after each, and the share of a write in a sync at the end.

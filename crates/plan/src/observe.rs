@@ -82,6 +82,12 @@ impl Observe {
         Self::Only(counters.map(|observer| observer.name.to_owned()).collect())
     }
 
+    /// Whether observers may look at a part of what happens where all of it would cost
+    /// more than they are allowed; not those that were asked for by name.
+    pub fn sparing(&self) -> bool {
+        !matches!(self, Self::Only(_))
+    }
+
     /// Whether an observer looks at a trial: `number` of its stage from 1. Whether it
     /// can is another question.
     pub fn wants(&self, observer: &Observer, number: u32) -> bool {
@@ -133,7 +139,10 @@ fn unknown(name: &str) -> String {
     let words = ["auto", COUNTERS, "none", "all"].into_iter();
     let known: Vec<&str> = words.chain(OBSERVERS.iter().map(|o| o.name)).collect();
     let hint = nearest(name, &known);
-    let hint = hint.map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
+    let hint = hint.map_or_else(
+        || ".".to_owned(),
+        |near| format!("; did you mean '{near}'?"),
+    );
     format!(
         "no observer is called '{name}'{hint} It takes auto, counters, none, all, or names with \
          commas between them: {}",
@@ -186,6 +195,11 @@ mod tests {
                 "no observer is called 'block_layers'; did you mean 'block_layer'? It takes auto, \
                  counters, none, all, or names with commas between them: residency, io_limits,"
             ),
+            "{error}"
+        );
+        let error = "everything".parse::<Observe>().expect_err("unknown");
+        assert!(
+            error.starts_with("no observer is called 'everything'. It takes auto, "),
             "{error}"
         );
         assert!("".parse::<Observe>().is_err());

@@ -2,7 +2,7 @@
 
 use diskfacts_host::Roots;
 use diskfacts_host::observe::Observers;
-use diskfacts_host::trace::{TraceError, Tracefs, remove_stale_instances};
+use diskfacts_host::trace::{Pace, TraceError, Tracefs, remove_stale_instances};
 use diskfacts_plan::observe::{OBSERVERS, Observe, observer};
 use diskfacts_plan::{EngineChoice, Plan, Workload};
 use diskfacts_record::Stack;
@@ -30,9 +30,14 @@ impl Chosen {
                 workload.observe.wants(observer, number) && (possible || !observer.events)
             })
         };
+        let pace = if workload.observe.sparing() {
+            Pace::Sparing
+        } else {
+            Pace::Whole
+        };
         Self {
             residency: wanted("residency"),
-            others: Observers::chosen(&Roots::default(), stack, Some(file), &wanted),
+            others: Observers::chosen(&Roots::default(), stack, Some(file), pace, &wanted),
         }
     }
 
@@ -110,7 +115,13 @@ mod tests {
     fn the_observers_that_a_plan_can_name_are_those_that_there_are() {
         let stack = Stack::default();
         let file = this_program();
-        let all = Observers::chosen(&Roots::default(), &stack, Some(&file), &|_| true);
+        let all = Observers::chosen(
+            &Roots::default(),
+            &stack,
+            Some(&file),
+            Pace::default(),
+            &|_| true,
+        );
         let all = all.with_residency(&file, 0, 1);
         let names: Vec<&str> = all.names().collect();
         let known: Vec<&str> = OBSERVERS.iter().map(|observer| observer.name).collect();

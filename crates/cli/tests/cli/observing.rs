@@ -77,8 +77,9 @@ fn events_are_followed_in_the_first_trial_and_are_the_operations_exactly() {
     let case = Case::new();
     or_skip!(require_root());
     let device = or_skip!(LoopDevice::new(8 * MIB));
-    // One at a time: neighbours in flight together would be joined to one request.
-    let plan = one_stage("operation = \"read\"\noperations = 700");
+    // One at a time: neighbours in flight together would be joined to one request. So
+    // few that they are over before it is decided whether they are too many to follow.
+    let plan = one_stage("operation = \"read\"\noperations = 300");
     let plan = case.text_file("plan.toml", &plan.replace("trials = 1", "trials = 2"));
     let program = case
         .diskfacts(["measure", "--json", "--time", "10s", "--plan"])
@@ -100,16 +101,76 @@ fn events_are_followed_in_the_first_trial_and_are_the_operations_exactly() {
     let reads = &found.expect("the device")["operations"][0];
     assert_eq!(
         (&reads["operation"], &reads["issued"]),
-        (&"read".into(), &700.into())
+        (&"read".into(), &300.into())
     );
     assert_eq!(reads["sizes"][0]["from"], 4096);
     // What read the events is not this process's I/O.
     let process = &first["evidence"]["process_io"];
-    assert_eq!(process["read_bytes"], 700 * 4096);
+    assert_eq!(process["read_bytes"], 300 * 4096);
     assert!(
         process["rchar"].as_u64().expect("bytes") < 4096,
         "{process}"
     );
     let shown = case.run(["show"]);
-    shown.expect_stdout("700 reads of 4 KiB, queued ");
+    shown.expect_stdout("300 reads of 4 KiB, queued ");
+}
+
+/// Requests per second that are followed all the time; beyond them, bursts are enough
+/// unless `block_layer` was named. Twice that is far beyond.
+const MANY: f64 = 2.0 * 11_100.0;
+
+#[test]
+fn of_many_requests_bursts_are_followed_unless_all_are_asked_for_by_name() {
+    let case = Case::new();
+    or_skip!(require_root());
+    let device = or_skip!(LoopDevice::new(8 * MIB));
+    let plan = one_stage(
+        "operation = \"read\"\nqueue_depth = 16\ncache = \"direct\"\ntime = \"1s\"\n\
+         [stage.vary]\nobserve = [\"block_layer\", \"all\", \"auto\"]",
+    );
+    let plan = case.text_file("plan.toml", &plan);
+    let program = case
+        .diskfacts(["measure", "--json", "--time", "30s", "--plan"])
+        .arg(plan);
+    let finished = program.arg(device.path()).run();
+    finished.expect_code(0);
+    let document: Value = serde_json::from_str(&finished.stdout).expect("a document");
+    let notes = document["run"]["notes"].to_string();
+    if notes.contains("trace events of the kernel were not followed") {
+        return skip(&notes);
+    }
+    let mut slow = false;
+    for trial in trials(&document) {
+        let followed = &trial["evidence"]["block_layer"];
+        let of = |key: &str| followed[key].as_f64().expect("a number");
+        let devices = followed["devices"].as_array().expect("devices");
+        let found = devices.iter().find(|found| found["name"] == device.name());
+        let reads = &found.expect("the device")["operations"][0];
+        let issued = reads["issued"].as_f64().expect("requests");
+        let share = of("followed_ns") / of("window_ns");
+        assert_eq!(followed["lost_events"], 0);
+        assert!(issued > 0.0 && share <= 1.0, "{followed}");
+        // In each burst no more than its depth was under way at the ends.
+        let unseen = reads["issue_unseen"].as_f64().expect("requests");
+        let unfinished = reads["unfinished"].as_f64().expect("requests");
+        assert!(unseen.max(unfinished) <= 16.0 * of("bursts"), "{followed}");
+        let most = found.expect("it")["in_flight_max"].as_u64();
+        assert!(
+            most.is_some_and(|most| (1..=16).contains(&most)),
+            "{followed}"
+        );
+        if trial["settings"]["observe"] == "block_layer" {
+            assert_eq!(followed["bursts"], 1);
+            assert!((share - 1.0).abs() < 1e-9, "{share}");
+        } else if issued / of("followed_ns") * 1e9 > MANY {
+            assert!(of("bursts") >= 2.0 && share < 0.8, "{followed}");
+        } else {
+            slow = true;
+        }
+    }
+    if slow {
+        return skip("this machine reads too slowly now to be followed in bursts");
+    }
+    let shown = case.run(["show"]);
+    shown.expect_stdout(" % of the trial, in ");
 }

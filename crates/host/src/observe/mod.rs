@@ -39,6 +39,7 @@ pub use write_back::WriteBackObserver;
 
 use crate::cpu::CpuTimes;
 use crate::roots::Roots;
+use crate::trace::Pace;
 use diskfacts_record::{Evidence, Stack};
 use std::fs::File;
 
@@ -92,16 +93,18 @@ impl Observers {
     /// measurement, the counters of the devices.
     pub fn for_run(roots: &Roots, stack: &Stack) -> Self {
         let wanted = |name: &str| name != BLOCK_LAYER && name != READ_AHEAD;
-        Self::chosen(roots, stack, None, &wanted)
+        Self::chosen(roots, stack, None, Pace::default(), &wanted)
     }
 
     /// Those that are wanted, by name; that of read-ahead where there is a `file` that
-    /// is read. Those of trace events make their buffers here, which takes some ten
+    /// is read. `pace` is how much of the time requests are followed; read-ahead always
+    /// is. Those of trace events make their buffers here, which takes some ten
     /// milliseconds.
     pub fn chosen(
         roots: &Roots,
         stack: &Stack,
         file: Option<&File>,
+        pace: Pace,
         wanted: &dyn Fn(&str) -> bool,
     ) -> Self {
         let mut observers = Self::default();
@@ -111,10 +114,10 @@ impl Observers {
             events.push(Box::new(ReadAheadObserver::new(roots, file)));
         }
         #[cfg(not(target_os = "linux"))]
-        let _ = file;
+        let _ = (file, pace);
         #[cfg(target_os = "linux")]
         if wanted(BLOCK_LAYER) {
-            events.push(Box::new(BlockLayerObserver::new(roots, stack)));
+            events.push(Box::new(BlockLayerObserver::new(roots, stack, pace)));
         }
         let own_threads = events.iter().flat_map(|observer| observer.own_threads());
         let own_threads: Vec<u32> = own_threads.collect();

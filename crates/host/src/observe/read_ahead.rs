@@ -4,7 +4,7 @@ use super::Observer;
 use crate::cpu::CpuTimes;
 use crate::read_ahead::{Named, Sorter, Watch, length_of, page_bytes, prepare};
 use crate::roots::Roots;
-use crate::trace::{Recorded, Recorder, TraceError};
+use crate::trace::{Pace, Recorded, Recorder, TraceError};
 use diskfacts_record::evidence::{ReadAhead, ReadAheadCost};
 use diskfacts_record::{Evidence, Unseen};
 use std::fs::File;
@@ -53,7 +53,7 @@ impl ReadAheadObserver {
         self.recorder = made.map_or_else(State::Off, State::Ready);
     }
 
-    fn switched(&mut self, switch: impl Fn(&Recorder<Sorter>) -> Result<(), TraceError>) {
+    fn switched(&mut self, switch: impl Fn(&Recorder<Sorter>) -> Result<u64, TraceError>) {
         if let State::Ready(recorder) = &self.recorder
             && let Err(error) = switch(recorder)
         {
@@ -67,7 +67,8 @@ fn recorder(roots: &Roots, file: &File) -> Result<Recorder<Sorter>, String> {
     let scope = named.scope();
     let watch = Watch::new(page_bytes()).expecting(scope.clone(), "", length_of(file, roots));
     let (reader, sorter) = prepare(roots, &scope, watch).map_err(|error| error.to_string())?;
-    Recorder::start(reader, sorter).map_err(|error| error.to_string())
+    // What a window held is known only of one that was followed from its start.
+    Recorder::start(reader, sorter, Pace::Whole).map_err(|error| error.to_string())
 }
 
 impl Observer for ReadAheadObserver {

@@ -1,5 +1,6 @@
 //! An event, who takes it, and what was lost.
 
+use super::bursts::Burst;
 use super::error::TraceError;
 use crate::parse::trace::format::{EventFormat, Field};
 
@@ -46,6 +47,12 @@ pub trait Consumer {
     /// Events of one processor were lost before the one that comes next from it.
     fn lost(&mut self, gap: Gap) {
         let _ = gap;
+    }
+
+    /// A time of recording is over, and all of its events were given. What happens
+    /// until the next event, nobody sees.
+    fn burst(&mut self, burst: Burst) {
+        let _ = burst;
     }
 }
 

@@ -28,6 +28,8 @@ pub struct CpuPages {
     back: usize,
     cursor: Option<PageCursor>,
     next: Option<(u64, Range<usize>)>,
+    /// Bytes of events in all pages that were ever added.
+    recorded_bytes: u64,
 }
 
 impl CpuPages {
@@ -44,6 +46,7 @@ impl CpuPages {
             back: chunk_pages,
             cursor: None,
             next: None,
+            recorded_bytes: 0,
         }
     }
 
@@ -92,10 +95,14 @@ impl CpuPages {
             .chunks
             .back_mut()
             .expect("one was just added, or has room");
-        let length = read(&mut chunk[start..start + page_bytes]);
+        let page = &mut chunk[start..start + page_bytes];
+        let length = read(page);
         let whole = length.as_ref().is_ok_and(|length| *length == page_bytes);
         if whole {
             self.back += 1;
+            // Whether it can be understood is said when it is taken apart.
+            let recorded = PageCursor::new(&self.layout, page).map_or(0, |page| page.bytes_left());
+            self.recorded_bytes += recorded as u64;
         } else if self.back == 0 {
             self.spare.extend(self.chunks.pop_back());
             self.back = self.chunk_pages;
@@ -216,6 +223,11 @@ impl Merge {
     /// The processors, to add pages to.
     pub fn cpus_mut(&mut self) -> &mut [CpuPages] {
         &mut self.cpus
+    }
+
+    /// Bytes of events in all pages that were ever added.
+    pub fn recorded_bytes(&self) -> u64 {
+        self.cpus.iter().map(|cpu| cpu.recorded_bytes).sum()
     }
 
     /// Bytes of pages that are held.

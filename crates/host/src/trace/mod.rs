@@ -36,6 +36,7 @@
 //! # }
 //! ```
 
+mod bursts;
 mod error;
 mod event;
 #[cfg(target_os = "linux")]
@@ -48,10 +49,13 @@ mod reader;
 #[cfg(target_os = "linux")]
 mod recorder;
 #[cfg(target_os = "linux")]
+mod schedule;
+#[cfg(target_os = "linux")]
 mod stale;
 #[cfg(target_os = "linux")]
 mod tracefs;
 
+pub use bursts::{Burst, Pace};
 pub use error::TraceError;
 pub use event::{Consumer, Event, Gap, Losses, any_of, device_number};
 #[cfg(target_os = "linux")]

@@ -92,6 +92,11 @@ impl Reader {
         self.merge.held_bytes()
     }
 
+    /// Bytes of events that were read so far.
+    pub fn recorded_bytes(&self) -> u64 {
+        self.merge.recorded_bytes()
+    }
+
     /// Makes memory for so many bytes of events ready, the same for each processor.
     pub fn reserve(&mut self, bytes: usize) {
         let each = bytes / self.files.len().max(1);

@@ -1,20 +1,18 @@
 //! A thread that reads events beside a measurement.
 
+use super::bursts::{Burst, Pace};
 use super::error::TraceError;
-use super::event::{Consumer, Losses};
+use super::event::{Consumer, Event, Gap, Losses};
 use super::instance::{Clock, Switch};
 use super::reader::{HELD_BACK_NS, Reader};
+use super::schedule::{Schedule, Step};
 use crate::cpu::{CpuScope, CpuTimes};
+use std::collections::VecDeque;
 use std::panic::resume_unwind;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-
-/// How long it sleeps between two looks. What it finds then is read page by page
-/// without waiting, so that a look costs what lies there.
-const PAUSE: Duration = Duration::from_millis(50);
 
 /// Pages that are kept until the measurement is over, bytes. More than these are
 /// taken apart while it runs.
@@ -27,9 +25,13 @@ const RESERVED_BYTES: usize = 32 << 20;
 /// Reads events on a thread of its own, from [`start`](Self::start) to
 /// [`finish`](Self::finish).
 ///
-/// It sleeps 50 ms, then copies what is in the buffers. Events are taken apart when
-/// the measurement is over, or as soon as more than 128 MiB of them wait. The
-/// measured thread meets it only as another user of the processors.
+/// It sleeps 50 ms, then copies what is in the buffers, page by page without waiting,
+/// so that a look costs what lies there. Events are taken apart when the measurement is
+/// over, or as soon as more than 128 MiB of them wait. The measured thread meets it
+/// only as another user of the processors.
+///
+/// With [`Pace::Sparing`] the thread switches recording off and on while the window is
+/// open; the consumer is told of each [`Burst`].
 #[derive(Debug)]
 pub struct Recorder<C> {
     /// Dropped, it tells the thread to stop.
@@ -40,8 +42,8 @@ pub struct Recorder<C> {
     switch: Option<Switch>,
     clock: Clock,
     thread_number: u32,
-    /// Whether events are recorded.
-    is_on: Arc<AtomicBool>,
+    /// When events are recorded. Who switches holds it.
+    schedule: Arc<Mutex<Schedule>>,
 }
 
 /// What a recorder brought.
@@ -53,6 +55,8 @@ pub struct Recorded<C> {
     pub losses: Losses,
     /// Events that it was given.
     pub events: u64,
+    /// When they were recorded, the oldest first: once, unless at a sparing pace.
+    pub bursts: Vec<Burst>,
     /// Processor time that reading took while events were recorded, nanoseconds.
     pub beside_ns: u64,
     /// Processor time of the thread after it was told to stop, nanoseconds.
@@ -73,16 +77,17 @@ impl<C> Recorded<C> {
 }
 
 impl<C: Consumer + Send + 'static> Recorder<C> {
-    /// Begins to read; the instance is still off.
+    /// Begins to read; the instance is still off. `pace` is how much of the time events
+    /// will be recorded.
     ///
     /// # Errors
     /// When the system refuses a file or a thread.
-    pub fn start(mut reader: Reader, consumer: C) -> Result<Self, TraceError> {
+    pub fn start(mut reader: Reader, consumer: C, pace: Pace) -> Result<Self, TraceError> {
         reader.reserve(RESERVED_BYTES);
         let switch = reader.instance().switch()?;
         let clock = reader.clock();
-        let is_on = Arc::new(AtomicBool::new(false));
-        let seen_on = Arc::clone(&is_on);
+        let schedule = Arc::new(Mutex::new(Schedule::new(pace)));
+        let shared = Arc::clone(&schedule);
         let (stop, stopped) = channel();
         let (number, numbered) = channel();
         let thread = std::thread::Builder::new()
@@ -90,7 +95,7 @@ impl<C: Consumer + Send + 'static> Recorder<C> {
             .spawn(move || {
                 // Who asked for the thread waits for its number.
                 let _ = number.send(rustix::thread::gettid());
-                record(reader, consumer, &stopped, &seen_on)
+                record(reader, consumer, &stopped, &shared)
             })
             .map_err(|error| TraceError::Thread(format!("could not be started: {error}")))?;
         let number = numbered.recv();
@@ -101,27 +106,33 @@ impl<C: Consumer + Send + 'static> Recorder<C> {
             switch: Some(switch),
             clock,
             thread_number: number.as_raw_pid().cast_unsigned(),
-            is_on,
+            schedule,
         })
     }
 
-    /// Events are recorded from here on.
+    /// The window opens: events are recorded from here on. Returns when, by the clock
+    /// of the events.
     ///
     /// # Errors
     /// When the system refuses it.
-    pub fn on(&self) -> Result<(), TraceError> {
+    pub fn on(&self) -> Result<u64, TraceError> {
+        let mut schedule = lock(&self.schedule);
+        let now_ns = self.clock.now_ns();
         self.switch.as_ref().map_or(Ok(()), Switch::on)?;
-        self.is_on.store(true, Ordering::Relaxed);
-        Ok(())
+        schedule.open(now_ns);
+        Ok(now_ns)
     }
 
-    /// No event is recorded from here on.
+    /// The window closes: no event is recorded from here on. Returns when.
     ///
     /// # Errors
     /// When the system refuses it.
-    pub fn off(&self) -> Result<(), TraceError> {
-        self.is_on.store(false, Ordering::Relaxed);
-        self.switch.as_ref().map_or(Ok(()), Switch::off)
+    pub fn off(&self) -> Result<u64, TraceError> {
+        let mut schedule = lock(&self.schedule);
+        let switched = self.switch.as_ref().map_or(Ok(()), Switch::off);
+        let now_ns = self.clock.now_ns();
+        schedule.close(now_ns);
+        switched.map(|()| now_ns)
     }
 
     /// The kernel's number of the thread that reads.
@@ -164,53 +175,127 @@ impl<C> Drop for Recorder<C> {
     }
 }
 
+fn lock(schedule: &Mutex<Schedule>) -> MutexGuard<'_, Schedule> {
+    // Whoever panicked with it left times that were true.
+    schedule.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn record<C: Consumer>(
     mut reader: Reader,
-    mut consumer: C,
+    consumer: C,
     stopped: &Receiver<()>,
-    is_on: &AtomicBool,
+    schedule: &Mutex<Schedule>,
 ) -> Result<Recorded<C>, TraceError> {
-    let mut events = 0;
+    let mut telling = Telling {
+        consumer,
+        events: 0,
+        bursts: VecDeque::new(),
+        told: 0,
+    };
     let mut beside_ns = 0;
-    while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
-        let before = own_cpu();
-        let until_ns = reader.clock().now_ns().saturating_sub(HELD_BACK_NS);
-        reader.collect()?;
-        if reader.held_bytes() > HELD_BYTES {
-            events += reader.give(until_ns, &mut consumer);
+    loop {
+        let wait_ns = lock(schedule).wait_ns(reader.clock().now_ns());
+        if stopped.recv_timeout(Duration::from_nanos(wait_ns)) != Err(RecvTimeoutError::Timeout) {
+            break;
         }
-        if is_on.load(Ordering::Relaxed) {
+        let before = own_cpu();
+        let is_open = look(&mut reader, schedule)?;
+        if reader.held_bytes() > HELD_BYTES {
+            telling.hear(schedule);
+            let until_ns = reader.clock().now_ns().saturating_sub(HELD_BACK_NS);
+            reader.give(until_ns, &mut telling);
+        }
+        if is_open {
             beside_ns += own_cpu().since(&before).total_ns;
         }
     }
     let before = own_cpu();
-    let mut counting = Counting {
-        consumer: &mut consumer,
-        events,
-    };
-    let losses = reader.finish(&mut counting)?;
-    let events = counting.events;
+    // A recorder that is dropped has not closed its window.
+    lock(schedule).close(reader.clock().now_ns());
+    telling.hear(schedule);
+    let losses = reader.finish(&mut telling)?;
+    telling.tell_before(u64::MAX);
     Ok(Recorded {
-        consumer,
+        consumer: telling.consumer,
         losses,
-        events,
+        events: telling.events,
+        bursts: lock(schedule).ended().to_vec(),
         beside_ns,
         after_ns: own_cpu().since(&before).total_ns,
     })
 }
 
-struct Counting<'a, C> {
-    consumer: &'a mut C,
-    events: u64,
+/// Copies what was recorded, and switches recording off or on when it is time to.
+/// Returns whether the window is open.
+fn look(reader: &mut Reader, schedule: &Mutex<Schedule>) -> Result<bool, TraceError> {
+    if lock(schedule).is_recording() {
+        reader.collect()?;
+    }
+    let mut schedule = lock(schedule);
+    let clock = reader.clock();
+    // This thread may be stopped between any two lines. A burst is from before it is
+    // switched on until after it is switched off, so that its events lie within it.
+    match schedule.step(clock.now_ns(), reader.recorded_bytes()) {
+        Step::Stay => {}
+        Step::Pause => {
+            reader.switch().off()?;
+            let ended_ns = clock.now_ns();
+            reader.instance().rest()?;
+            schedule.pause(ended_ns, clock.now_ns());
+        }
+        Step::Resume => {
+            reader.instance().wake()?;
+            let begins_ns = clock.now_ns();
+            reader.switch().on()?;
+            schedule.resume(begins_ns);
+        }
+    }
+    Ok(schedule.is_open())
 }
 
-impl<C: Consumer> Consumer for Counting<'_, C> {
-    fn event(&mut self, event: &super::event::Event<'_>) {
+/// An event that another processor was just writing may be stamped later than the
+/// switch; the next burst is far away.
+const SEEN_NS: u64 = 2_000_000;
+
+/// Counts the events for a consumer, and tells it of a burst before the first event of
+/// the next one.
+struct Telling<C> {
+    consumer: C,
+    events: u64,
+    /// Those that it was not told of.
+    bursts: VecDeque<Burst>,
+    /// How many it was.
+    told: usize,
+}
+
+impl<C: Consumer> Telling<C> {
+    /// Learns which bursts ended. Every event of a burst that did not is given after
+    /// it has been heard of the ones before.
+    fn hear(&mut self, schedule: &Mutex<Schedule>) {
+        let schedule = lock(schedule);
+        let known = self.told + self.bursts.len();
+        self.bursts.extend(&schedule.ended()[known..]);
+    }
+
+    fn tell_before(&mut self, time_ns: u64) {
+        while let Some(burst) = self.bursts.front()
+            && time_ns > burst.until_ns.saturating_add(SEEN_NS)
+        {
+            self.consumer.burst(*burst);
+            self.bursts.pop_front();
+            self.told += 1;
+        }
+    }
+}
+
+impl<C: Consumer> Consumer for Telling<C> {
+    fn event(&mut self, event: &Event<'_>) {
+        self.tell_before(event.time_ns);
         self.events += 1;
         self.consumer.event(event);
     }
 
-    fn lost(&mut self, gap: super::event::Gap) {
+    fn lost(&mut self, gap: Gap) {
         self.consumer.lost(gap);
     }
 }

@@ -3,7 +3,7 @@
 use crate::aligned::{Aligned, direct};
 use crate::alone::alone;
 use diskfacts_host::observe::{BlockLayerObserver, Observer};
-use diskfacts_host::trace::Tracefs;
+use diskfacts_host::trace::{Pace, Tracefs};
 use diskfacts_host::{Roots, stack_of};
 use diskfacts_record::evidence::{
     BlockLayer, Bucket, DeviceRequests, OperationRequests, RequestKind,
@@ -27,7 +27,7 @@ fn observer(device: &LoopDevice) -> Option<(BlockLayerObserver, Stack)> {
         return None;
     }
     let stack = stack_of(&roots, device.path()).expect("a stack");
-    Some((BlockLayerObserver::new(&roots, &stack), stack))
+    Some((BlockLayerObserver::new(&roots, &stack, Pace::Whole), stack))
 }
 
 /// What is seen of `device` while `work` is done.
@@ -267,7 +267,7 @@ fn where_there_are_no_events_it_is_said_what_is_missing_and_the_rest_goes_on() {
     // A kernel with tracefs, and without the events of the block layer.
     let tree = tempfile::tempdir().expect("a folder");
     fs::create_dir_all(tree.path().join("sys/kernel/tracing/events")).expect("a tree");
-    let mut observer = BlockLayerObserver::new(&Roots::under(tree.path()), &stack);
+    let mut observer = BlockLayerObserver::new(&Roots::under(tree.path()), &stack, Pace::Whole);
     let mut evidence = Evidence::default();
     observer.start();
     observer.stop(&mut evidence);

@@ -8,7 +8,7 @@
 
 use crate::alone::alone;
 use diskfacts_host::observe::{BlockLayerObserver, PressureObserver};
-use diskfacts_host::trace::Tracefs;
+use diskfacts_host::trace::{Pace, Tracefs};
 use diskfacts_host::{Observers, Roots, stack_of};
 use diskfacts_record::Evidence;
 use diskfacts_record::evidence::{OperationRequests, RequestKind};
@@ -71,7 +71,7 @@ fn seen(disk: &DelayedDisk, load: &Load) -> (OperationRequests, Option<u64>) {
     let stack = stack_of(&roots, disk.device().path()).expect("a stack");
     let mut observers = Observers::default();
     observers.add(PressureObserver::new(&roots));
-    observers.add(BlockLayerObserver::new(&roots, &stack));
+    observers.add(BlockLayerObserver::new(&roots, &stack, Pace::Whole));
     observers.start();
     load.run(disk.device().path());
     let mut evidence = Evidence::default();

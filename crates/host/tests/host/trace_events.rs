@@ -4,8 +4,8 @@ use crate::aligned::{Aligned, direct};
 use crate::alone::alone;
 use diskfacts_host::Roots;
 use diskfacts_host::trace::{
-    Consumer, Event, Gap, Instance, Options, Reader, Recorder, TraceError, Tracefs, any_of,
-    device_number, remove_stale_instances,
+    Burst, Consumer, Event, Gap, Instance, Options, Pace, Reader, Recorder, TraceError, Tracefs,
+    any_of, device_number, remove_stale_instances,
 };
 use diskfacts_testkit::{LoopDevice, or_skip, require_root, skip};
 use std::fs::{self, File};
@@ -172,7 +172,7 @@ fn a_recorder_brings_what_a_reader_brings_and_says_what_it_cost() {
         .enable(ISSUE, Some(&filter_of(&device)))
         .expect("the event");
     let reader = Reader::new(instance).expect("a reader");
-    let recorder = Recorder::start(reader, Counted::default()).expect("a thread");
+    let recorder = Recorder::start(reader, Counted::default(), Pace::Whole).expect("a thread");
     let file = direct(device.path());
     let mut memory = Aligned::new(512);
     recorder.on().expect("on");
@@ -187,6 +187,92 @@ fn a_recorder_brings_what_a_reader_brings_and_says_what_it_cost() {
     assert!(brought.losses.is_none());
     assert!(brought.after_ns > 0);
     assert!(!folder.exists());
+}
+
+/// Events and bursts, as they come.
+#[derive(Default)]
+struct InBursts {
+    /// Time of each event since the last burst.
+    open: Vec<u64>,
+    bursts: Vec<(Burst, Vec<u64>)>,
+}
+
+impl Consumer for InBursts {
+    fn event(&mut self, event: &Event<'_>) {
+        self.open.push(event.time_ns);
+    }
+
+    fn burst(&mut self, burst: Burst) {
+        self.bursts.push((burst, std::mem::take(&mut self.open)));
+    }
+}
+
+#[test]
+fn a_sparing_recorder_rests_between_bursts_and_tells_each_after_its_events() {
+    const CALL: &str = "raw_syscalls/sys_enter";
+    let _alone = alone();
+    or_skip!(require_root());
+    let Some(tracefs) = tracefs(&[CALL]) else {
+        return;
+    };
+    let record = |pace| {
+        let mut instance = Instance::create(&tracefs, Options::default()).expect("an instance");
+        let own = format!("common_pid == {}", rustix::thread::gettid().as_raw_pid());
+        instance.enable(CALL, Some(&own)).expect("the event");
+        let reader = Reader::new(instance).expect("a reader");
+        let recorder = Recorder::start(reader, InBursts::default(), pace).expect("a thread");
+        let from_ns = recorder.on().expect("on");
+        let clock = recorder.clock();
+        // 200 000 per second: far more than may be written, and no more than a buffer
+        // holds until it is read.
+        let mut calls: u64 = 0;
+        while clock.now_ns() < from_ns + 2_000_000_000 {
+            for _ in 0..100 {
+                let _ = rustix::process::getppid();
+            }
+            calls += 100;
+            while clock.now_ns() < from_ns + calls * 5_000 {
+                std::hint::spin_loop();
+            }
+        }
+        let until_ns = recorder.off().expect("off");
+        let recorded = recorder.finish().expect("what was recorded");
+        assert!(recorded.losses.is_none(), "{:?}", recorded.losses);
+        assert_eq!(recorded.consumer.open, [], "each event belongs to a burst");
+        let told: Vec<Burst> = recorded.consumer.bursts.iter().map(|(b, _)| *b).collect();
+        assert_eq!(told, recorded.bursts);
+        assert_eq!(told[0].from_ns, from_ns);
+        assert!(told.iter().all(|burst| burst.until_ns <= until_ns));
+        (recorded, calls)
+    };
+
+    let (recorded, calls) = record(Pace::Sparing);
+    assert!(
+        recorded.bursts.len() >= 2,
+        "{:?} of {calls}",
+        recorded.bursts
+    );
+    let length: u64 = recorded.bursts.iter().map(Burst::length_ns).sum();
+    assert!(length < 1_600_000_000, "{:?}", recorded.bursts);
+    // One that another processor was just writing may be stamped later.
+    const SEEN_NS: u64 = 2_000_000;
+    for (burst, events) in &recorded.consumer.bursts {
+        assert!(
+            !events.is_empty(),
+            "{burst:?}: its events were switched on again"
+        );
+        let within = burst.from_ns.saturating_sub(SEEN_NS)..=burst.until_ns + SEEN_NS;
+        let outside = events.iter().filter(|time_ns| !within.contains(*time_ns));
+        assert_eq!(outside.count(), 0, "{burst:?}");
+    }
+    for two in recorded.bursts.windows(2) {
+        assert!(two[1].from_ns > two[0].until_ns + SEEN_NS, "{two:?}");
+    }
+
+    let (recorded, calls) = record(Pace::Whole);
+    assert_eq!(recorded.bursts.len(), 1);
+    // All calls, and a few of the switching itself.
+    assert!(recorded.events >= calls, "{} of {calls}", recorded.events);
 }
 
 #[test]
@@ -210,7 +296,11 @@ fn an_instance_is_gone_after_an_error_and_after_a_panic() {
     let panicked = std::panic::catch_unwind(|| {
         let instance = Instance::create(&tracefs, Options::default()).expect("an instance");
         let folder = instance.folder().to_owned();
-        let recorder = Recorder::start(Reader::new(instance).expect("it"), Counted::default());
+        let recorder = Recorder::start(
+            Reader::new(instance).expect("it"),
+            Counted::default(),
+            Pace::Whole,
+        );
         let _recorder = recorder.expect("a thread");
         std::panic::panic_any(folder);
     });
@@ -311,7 +401,7 @@ fn two_instances_at_once_see_only_what_each_asked_for() {
             .enable(ISSUE, Some(&filter_of(&devices[i])))
             .expect("the event");
         let reader = Reader::new(instance).expect("a reader");
-        let recorder = Recorder::start(reader, Counted::default()).expect("a thread");
+        let recorder = Recorder::start(reader, Counted::default(), Pace::Whole).expect("a thread");
         recorder.on().expect("on");
         recorder
     });

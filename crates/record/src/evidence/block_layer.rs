@@ -4,7 +4,8 @@ use crate::trial::Latency;
 use serde::{Deserialize, Serialize};
 
 /// What the block layer did with requests during exactly the trial's window (kernel:
-/// `include/trace/events/block.h`).
+/// `include/trace/events/block.h`), or in bursts of it: then counts, times and distances
+/// are those of the bursts, and `followed_ns` says how long these were together.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct BlockLayer {
     /// Each device of the stack that has a queue of requests, in the order of the
@@ -12,6 +13,12 @@ pub struct BlockLayer {
     pub devices: Vec<DeviceRequests>,
     /// Length of the window, nanoseconds.
     pub window_ns: u64,
+    /// Of the window, the time in which requests were followed, nanoseconds: all of it,
+    /// or less where they were many and nobody asked for all by name.
+    pub followed_ns: u64,
+    /// Into how many pieces that time fell: 1 where requests were followed all the time,
+    /// or to the first pause.
+    pub bursts: u64,
     /// Where the time in the queue is counted from; absent where no event tells.
     pub queued_from: Option<QueuedFrom>,
     /// Events that were seen.
@@ -45,8 +52,8 @@ pub struct DeviceRequests {
     pub operations: Vec<OperationRequests>,
     /// How far the device had to go from one request to the next.
     pub seeks: Seeks,
-    /// Requests in the device, averaged over the time of the window; not known when
-    /// events were lost.
+    /// Requests in the device, averaged over the time in which they were followed; not
+    /// known when events were lost.
     pub in_flight_mean: Option<f64>,
     /// Most requests in the device at one time; not known when events were lost.
     pub in_flight_max: Option<u64>,
@@ -73,10 +80,10 @@ pub enum RequestKind {
 pub struct OperationRequests {
     /// What they asked for.
     pub operation: RequestKind,
-    /// Requests that were given to the device in the window. One that it gave back
+    /// Requests that were given to the device while they were followed. One that it gave back
     /// and got again counts once.
     pub issued: u64,
-    /// Of these, requests that were done when it closed.
+    /// Of these, requests that were done by the end of the window, or of the burst.
     pub completed: u64,
     /// Bytes of the issued ones.
     pub bytes: u64,
@@ -94,12 +101,12 @@ pub struct OperationRequests {
     pub request_merges: u64,
     /// Times that a request came back from the device unserved.
     pub requeues: u64,
-    /// Issued, and not done when the window closed.
+    /// Issued, and not done when the window closed, or the burst did.
     pub unfinished: u64,
-    /// Made, and not issued when the window closed.
+    /// Made, and not issued when it did.
     pub waiting: u64,
     /// Done, though their issue was not seen: they were in the device when the window
-    /// opened, or are steps of a flush that never go there.
+    /// or the burst began, or are steps of a flush that never go there.
     pub issue_unseen: u64,
     /// From being made, or inserted, to the last issue, of the completed ones.
     pub queued_ns: Latency,

@@ -22,17 +22,25 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     }
     let followed = run.figures.iter().filter_map(|figures| {
         let label = stage_label(&figures.stage, &figures.settings);
-        let devices = &first(run, figures)?.devices;
-        let lines: Vec<(&str, String)> = devices.iter().flat_map(lines).collect();
-        (!lines.is_empty()).then_some((label, lines))
+        let layer = first(run, figures)?;
+        let lines: Vec<(&str, String)> = {
+            let devices = layer.devices.iter();
+            devices
+                .flat_map(|device| lines(device, is_whole(layer)))
+                .collect()
+        };
+        (!lines.is_empty()).then_some((label, in_part(layer), lines))
     });
-    let followed: Vec<(String, Vec<(&str, String)>)> = followed.collect();
+    let followed: Vec<_> = followed.collect();
     if followed.is_empty() {
         return;
     }
     page.heading("What the block layer did, in the first trial of each stage");
-    for (label, lines) in followed {
+    for (label, in_part, lines) in followed {
         page.paragraph(2, Style::Heading, &label);
+        if let Some(in_part) = in_part {
+            page.paragraph(4, Style::Plain, &in_part);
+        }
         for (device, line) in lines {
             let column = device.len() + 1;
             page.labelled(4, (Style::Plain, device), column, Style::Plain, &line);
@@ -55,8 +63,27 @@ fn first<'a>(run: &'a Run, figures: &StageFigures) -> Option<&'a BlockLayer> {
     trials.find_map(|trial| trial.evidence.block_layer.as_ref())
 }
 
+/// Whether requests were followed all the time.
+fn is_whole(layer: &BlockLayer) -> bool {
+    layer.followed_ns >= layer.window_ns
+}
+
+/// What figures are of, where requests were not followed all the time.
+fn in_part(layer: &BlockLayer) -> Option<String> {
+    if is_whole(layer) {
+        return None;
+    }
+    let share = layer.followed_ns as f64 / layer.window_ns.max(1) as f64;
+    Some(format!(
+        "Followed for {} of the trial, in {}, because requests were many: this is what was \
+         seen then.",
+        percent(share),
+        count(layer.bursts, "burst")
+    ))
+}
+
 /// A line for each kind of request, and one for the device, each with its name.
-fn lines(device: &DeviceRequests) -> Vec<(&str, String)> {
+fn lines(device: &DeviceRequests, is_whole: bool) -> Vec<(&str, String)> {
     let all: u64 = device.operations.iter().map(|kind| kind.issued).sum();
     let worth =
         |kind: &&OperationRequests| kind.issued > 0 && kind.issued as f64 >= SHARE_MIN * all as f64;
@@ -67,7 +94,7 @@ fn lines(device: &DeviceRequests) -> Vec<(&str, String)> {
         .map(|kind| (&*device.name, requests(kind)))
         .collect();
     if !lines.is_empty() {
-        lines.push((&*device.name, whole(device)));
+        lines.push((&*device.name, whole(device, is_whole)));
     }
     lines
 }
@@ -126,7 +153,7 @@ fn times(what: &str, latency: &Latency) -> Option<String> {
     Some(format!("{what} {}{p99}", show_duration(middle)))
 }
 
-fn whole(device: &DeviceRequests) -> String {
+fn whole(device: &DeviceRequests, is_whole: bool) -> String {
     let of = |figure: fn(&OperationRequests) -> u64| -> u64 {
         device.operations.iter().map(figure).sum()
     };
@@ -142,7 +169,8 @@ fn whole(device: &DeviceRequests) -> String {
     let unfinished = of(|kind| kind.unfinished);
     if unfinished > 0 {
         let under_way = count(unfinished, "request");
-        parts.push(format!("{under_way} not done when the trial ended"));
+        let what = if is_whole { "the trial" } else { "a burst" };
+        parts.push(format!("{under_way} not done when {what} ended"));
     }
     parts.join(", ")
 }

@@ -104,6 +104,8 @@ fn layer() -> BlockLayer {
             },
         ],
         window_ns: 1_000_000_000,
+        followed_ns: 1_000_000_000,
+        bursts: 1,
         events: 36_018,
         lost_events: 5,
         reader_cpu_ns: 12_000_000,

@@ -110,6 +110,8 @@ impl Mark {
         BlockLayer {
             devices,
             window_ns: end.ns.saturating_sub(self.ns),
+            followed_ns: end.ns.saturating_sub(self.ns),
+            bursts: 1,
             queued_from,
             events: end.events - self.events,
             lost_events: end.lost.saturating_sub(self.lost),

@@ -6,17 +6,20 @@ use super::set_up::{SetUp, followed, not_seen};
 use crate::cpu::CpuTimes;
 use crate::observe::Observer;
 use crate::roots::Roots;
-use crate::trace::{Clock, Consumer, Event, Gap, Reader, Recorder, TraceError};
+use crate::trace::{Burst, Consumer, Event, Gap, Pace, Reader, Recorder, TraceError};
 use diskfacts_record::evidence::{BlockLayer, QueuedFrom};
 use diskfacts_record::{Evidence, Stack, Unseen};
 
 /// Follows the requests of the devices of a stack.
 ///
 /// Buffers and events are there before the window opens, and a thread copies what
-/// they hold while it is open; what the events say is worked out after it.
+/// they hold while it is open; what the events say is worked out after it. At a
+/// [sparing](Pace::Sparing) pace, of many requests only those of a part of the time
+/// are followed.
 pub struct BlockLayerObserver {
     roots: Roots,
     followed: Vec<Followed>,
+    pace: Pace,
     state: State,
     /// What is said of the devices that are not followed.
     unfollowed: Vec<Unseen>,
@@ -36,7 +39,6 @@ enum State {
 
 struct Following {
     recorder: Recorder<Taking>,
-    clock: Clock,
     queued_from: Option<QueuedFrom>,
     /// Events that this kernel lacks.
     missing: Vec<&'static str>,
@@ -58,16 +60,21 @@ impl Consumer for Taking {
     fn lost(&mut self, gap: Gap) {
         self.requests.lost(gap.before_ns);
     }
+
+    fn burst(&mut self, burst: Burst) {
+        self.requests.burst(burst.from_ns, burst.until_ns);
+    }
 }
 
 impl BlockLayerObserver {
     /// Makes what is needed to follow the requests of the devices of this stack;
     /// whether that worked is said by [`Observer::stop`].
-    pub fn new(roots: &Roots, stack: &Stack) -> Self {
+    pub fn new(roots: &Roots, stack: &Stack, pace: Pace) -> Self {
         let (followed, unfollowed) = followed(roots, stack);
         let mut observer = Self {
             roots: roots.clone(),
             followed,
+            pace,
             state: State::Over,
             unfollowed,
             own_cpu: CpuTimes::default(),
@@ -80,7 +87,7 @@ impl BlockLayerObserver {
         self.state = if self.followed.is_empty() {
             State::Off("no device under the target has a queue of requests".to_owned())
         } else {
-            match follow(&self.roots, &self.followed) {
+            match follow(&self.roots, &self.followed, self.pace) {
                 Ok(following) => State::Ready(following),
                 Err(error) => State::Off(error.to_string()),
             }
@@ -88,21 +95,19 @@ impl BlockLayerObserver {
     }
 }
 
-fn follow(roots: &Roots, followed: &[Followed]) -> Result<Following, TraceError> {
+fn follow(roots: &Roots, followed: &[Followed], pace: Pace) -> Result<Following, TraceError> {
     let SetUp {
         instance,
         decoder,
         queued_from,
         missing,
     } = SetUp::new(roots, followed)?;
-    let clock = instance.clock();
     let taking = Taking {
         decoder,
         requests: Requests::new(followed),
     };
     Ok(Following {
-        recorder: Recorder::start(Reader::new(instance)?, taking)?,
-        clock,
+        recorder: Recorder::start(Reader::new(instance)?, taking, pace)?,
         queued_from,
         missing,
     })
@@ -119,10 +124,7 @@ impl Observer for BlockLayerObserver {
         }
         self.state = match std::mem::replace(&mut self.state, State::Over) {
             State::Ready(following) => match following.recorder.on() {
-                Ok(()) => {
-                    let from_ns = following.clock.now_ns();
-                    State::Open(following, from_ns)
-                }
+                Ok(from_ns) => State::Open(following, from_ns),
                 Err(error) => State::Off(error.to_string()),
             },
             other => other,
@@ -131,13 +133,10 @@ impl Observer for BlockLayerObserver {
 
     fn halt(&mut self) {
         self.state = match std::mem::replace(&mut self.state, State::Over) {
-            State::Open(following, from_ns) => {
-                let until_ns = following.clock.now_ns();
-                match following.recorder.off() {
-                    Ok(()) => State::Closed(following, from_ns, until_ns),
-                    Err(error) => State::Off(error.to_string()),
-                }
-            }
+            State::Open(following, from_ns) => match following.recorder.off() {
+                Ok(until_ns) => State::Closed(following, from_ns, until_ns),
+                Err(error) => State::Off(error.to_string()),
+            },
             other => other,
         };
     }
@@ -218,8 +217,10 @@ impl Following {
             unseen(why);
         }
         evidence.block_layer = Some(BlockLayer {
-            devices: recorded.consumer.requests.finish(from_ns, until_ns),
+            devices: recorded.consumer.requests.end(),
             window_ns: until_ns.saturating_sub(from_ns),
+            followed_ns: recorded.bursts.iter().map(Burst::length_ns).sum(),
+            bursts: recorded.bursts.len() as u64,
             queued_from: self.queued_from,
             events: recorded.events,
             lost_events: losses.total(),

@@ -118,6 +118,57 @@ proptest! {
     }
 }
 
+proptest! {
+    #[test]
+    fn of_bursts_only_what_happened_within_one_is_known(
+        made in prop::collection::vec((0..WINDOW, 0..100_u64, 1..200_u64, any::<bool>()), 0..60),
+        cuts in prop::collection::btree_set(0..WINDOW, 0..9),
+    ) {
+        // From each odd cut to the next one nobody looks.
+        let cuts: Vec<u64> = [0].into_iter().chain(cuts).chain([WINDOW, WINDOW]).collect();
+        let bursts: Vec<(u64, u64)> = cuts.chunks_exact(2).map(|two| (two[0], two[1])).collect();
+        let mut requests = requests();
+        let events = events(&made);
+        for (from, until) in &bursts {
+            for (time, event) in events.iter().filter(|(time, _)| (*from..*until).contains(time)) {
+                requests.event(*time, event);
+            }
+            requests.burst(*from, *until);
+        }
+        let device = requests.end().remove(0);
+        let length: u64 = bursts.iter().map(|(from, until)| until - from).sum();
+        let burst_of = |time: u64| bursts.iter().position(|(from, until)| (*from..*until).contains(&time));
+        let mut area = 0.0;
+        for (kind, of_kind) in [(RequestKind::Read, false), (RequestKind::Write, true)] {
+            let made = made.iter().filter(|(.., writes)| *writes == of_kind);
+            let (mut issued, mut whole, mut unseen, mut unfinished) = (0, 0, 0, 0);
+            for (at, waits, served, _) in made {
+                let begins = burst_of(at + waits);
+                let ends = burst_of(at + waits + served);
+                issued += u64::from(begins.is_some());
+                whole += u64::from(begins.is_some() && begins == ends);
+                unfinished += u64::from(begins.is_some() && begins != ends);
+                unseen += u64::from(ends.is_some() && begins != ends);
+                for (index, (from, until)) in bursts.iter().enumerate() {
+                    // What neither begins nor ends in a burst is not seen in it.
+                    if begins == Some(index) || ends == Some(index) {
+                        let first = (at + waits).max(*from);
+                        let last = (at + waits + served).min(*until);
+                        area += last.saturating_sub(first) as f64;
+                    }
+                }
+            }
+            let found = of(&device, kind);
+            let figures = found.map_or([0; 5], |of| {
+                [of.issued, of.completed, of.device_ns.samples, of.issue_unseen, of.unfinished]
+            });
+            prop_assert_eq!(figures, [issued, whole, whole, unseen, unfinished]);
+        }
+        let mean = device.in_flight_mean.expect("none is lost");
+        prop_assert!((mean * length as f64 - area).abs() < 1e-6, "{} {} {}", mean, length, area);
+    }
+}
+
 #[test]
 fn a_request_that_hangs_is_seen_in_every_part() {
     let mut requests = requests();

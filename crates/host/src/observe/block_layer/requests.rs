@@ -121,17 +121,34 @@ impl Requests {
         let known = !std::mem::take(&mut self.lost);
         let devices = self.devices.iter_mut();
         devices
-            .map(|device| device.part(until_ns).finish(from_ns, until_ns, known))
+            .map(|device| {
+                let mut part = device.part(until_ns);
+                part.burst(from_ns, until_ns);
+                part.end(known)
+            })
             .collect()
     }
 
-    /// What became of the requests of a window.
-    pub fn finish(self, from_ns: u64, until_ns: u64) -> Vec<DeviceRequests> {
+    /// All events from `from_ns` to `until_ns` were given, and none of those that happen
+    /// until the next one: `unfinished` and `waiting` are what is in the device, and in
+    /// front of it, at this end; what becomes of them nobody will know.
+    pub fn burst(&mut self, from_ns: u64, until_ns: u64) {
+        for device in &mut self.devices {
+            device.burst(from_ns, until_ns);
+        }
+    }
+
+    /// What became of the requests of all [bursts](Self::burst).
+    pub fn end(self) -> Vec<DeviceRequests> {
         let known = !self.lost;
         let devices = self.devices.into_iter();
-        devices
-            .map(|device| device.finish(from_ns, until_ns, known))
-            .collect()
+        devices.map(|device| device.end(known)).collect()
+    }
+
+    /// What became of the requests of a window, of which all events were given.
+    pub fn finish(mut self, from_ns: u64, until_ns: u64) -> Vec<DeviceRequests> {
+        self.burst(from_ns, until_ns);
+        self.end()
     }
 }
 
@@ -314,9 +331,15 @@ impl Device {
         }
     }
 
-    fn finish(mut self, from_ns: u64, until_ns: u64, known: bool) -> DeviceRequests {
+    fn burst(&mut self, from_ns: u64, until_ns: u64) {
         self.forget();
-        let (mean, most) = self.depth.finish(from_ns, until_ns);
+        self.depth.burst(from_ns, until_ns);
+        // Where the device went meanwhile is not known.
+        self.end = None;
+    }
+
+    fn end(self, known: bool) -> DeviceRequests {
+        let (mean, most) = self.depth.over();
         let operations = self.kinds.into_iter();
         DeviceRequests {
             name: self.name,

@@ -104,6 +104,11 @@ impl PageCursor {
         })
     }
 
+    /// Bytes of events that were not given yet, with their headers.
+    pub fn bytes_left(&self) -> usize {
+        self.end.saturating_sub(self.at)
+    }
+
     /// What was lost before this page.
     pub fn missed(&self) -> Missed {
         self.missed
