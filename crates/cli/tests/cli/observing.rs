@@ -117,7 +117,7 @@ fn events_are_followed_in_the_first_trial_and_are_the_operations_exactly() {
 
 /// Requests per second that are followed all the time; beyond them, bursts are enough
 /// unless `block_layer` was named. Twice that is far beyond.
-const MANY: f64 = 2.0 * 11_100.0;
+const MANY: f64 = 2.0 * 22_200.0;
 
 #[test]
 fn of_many_requests_bursts_are_followed_unless_all_are_asked_for_by_name() {

@@ -11,8 +11,8 @@ pub enum Pace {
     /// All of it, whatever that costs.
     #[default]
     Whole,
-    /// All of it while events are few; else bursts, so that writing them takes no more
-    /// than a hundredth of a processor, but never less than a twentieth of the time.
+    /// All of it while writing events takes no more than a fiftieth of a processor; else
+    /// bursts, which take a hundredth, but never less than a twentieth of the time.
     Sparing,
 }
 

@@ -9,8 +9,11 @@ use super::bursts::{Burst, Pace};
 /// requests of a device with so many are done in far less, so that few are cut off.
 const LOOK_NS: u64 = 50_000_000;
 
-/// What writing may take, share of a processor.
-const SHARE: f64 = 0.01;
+/// What writing all events may take, share of a processor.
+const SHARE_OF_ALL: f64 = 0.02;
+/// What bursts take where that is too much. It is less, because what is not seen should
+/// have been worth it.
+const SHARE_IN_BURSTS: f64 = 0.01;
 /// Writing an event took 0.3 us on two virtual processors of 2025 (three events per
 /// read of 4 KiB, on and off in turn), of some 72 bytes.
 const NS_PER_BYTE: f64 = 300.0 / 72.0;
@@ -125,7 +128,7 @@ impl Schedule {
                 };
                 (*looked_ns, *before) = (now_ns, bytes);
                 match self.pace {
-                    Pace::Sparing if seen.cost_ns() > SHARE * seen.ns as f64 => Step::Pause,
+                    Pace::Sparing if seen.cost_ns() > SHARE_OF_ALL * seen.ns as f64 => Step::Pause,
                     Pace::Sparing | Pace::Whole => Step::Stay,
                 }
             }
@@ -189,7 +192,7 @@ impl Seen {
     fn pause_ns(self, switching_ns: u64, number: usize) -> u64 {
         let seen = self.ns as f64;
         let cost = self.cost_ns() + 2.0 * switching_ns as f64;
-        let pause = (cost / SHARE - seen).clamp(0.0, PAUSE_MAX * seen);
+        let pause = (cost / SHARE_IN_BURSTS - seen).clamp(0.0, PAUSE_MAX * seen);
         (pause * (0.5 + (number as f64 * GOLDEN).fract())) as u64
     }
 }
@@ -240,7 +243,7 @@ mod tests {
 
     #[test]
     fn few_requests_are_followed_all_the_time() {
-        for requests in [0, 150, 5_000, 11_000] {
+        for requests in [0, 150, 5_000, 22_000] {
             let bursts = bursts(Pace::Sparing, requests, 10);
             assert_eq!(bursts.len(), 1, "{requests}");
             assert_eq!(bursts[0].from_ns, 7);
@@ -252,11 +255,13 @@ mod tests {
     fn writing_the_events_of_many_requests_takes_a_hundredth_of_a_processor() {
         // 0.9 us per request: 6.75 % at 75 000. Of 50 ms that is 3.375 ms, and switching
         // takes 2 ms; together they are a hundredth of 537.5 ms.
-        for (requests, expected) in [(20_000, 50.0 / 290.0), (75_000, 50.0 / 537.5)] {
+        for (requests, expected) in [(30_000, 50.0 / 335.0), (75_000, 50.0 / 537.5)] {
             let bursts = bursts(Pace::Sparing, requests, 60);
             let share = share(&bursts, 60);
             assert!((share / expected - 1.0).abs() < 0.05, "{share} {expected}");
-            assert!(bursts.iter().all(|burst| burst.length_ns() >= LOOK_NS));
+            // The window may close in the last one.
+            let (_, whole) = bursts.split_last().expect("bursts");
+            assert!(whole.iter().all(|burst| burst.length_ns() >= LOOK_NS));
         }
         // However many there are, a twentieth of the time is seen.
         let many = share(&bursts(Pace::Sparing, 10_000_000, 60), 60);

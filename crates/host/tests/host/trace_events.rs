@@ -223,7 +223,7 @@ fn a_sparing_recorder_rests_between_bursts_and_tells_each_after_its_events() {
         let recorder = Recorder::start(reader, InBursts::default(), pace).expect("a thread");
         let from_ns = recorder.on().expect("on");
         let clock = recorder.clock();
-        // 200 000 per second: far more than may be written, and no more than a buffer
+        // 400 000 per second: far more than may be written, and no more than a buffer
         // holds until it is read.
         let mut calls: u64 = 0;
         while clock.now_ns() < from_ns + 2_000_000_000 {
@@ -231,7 +231,7 @@ fn a_sparing_recorder_rests_between_bursts_and_tells_each_after_its_events() {
                 let _ = rustix::process::getppid();
             }
             calls += 100;
-            while clock.now_ns() < from_ns + calls * 5_000 {
+            while clock.now_ns() < from_ns + calls * 2_500 {
                 std::hint::spin_loop();
             }
         }
