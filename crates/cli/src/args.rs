@@ -202,6 +202,13 @@ pub(crate) struct MeasureArgs {
     pub(crate) observe: Option<Observe>,
     #[arg(long = "for", value_name = "USE", help = help_on_uses())]
     pub(crate) uses: Vec<String>,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+/// What every command takes that makes a run of a plan.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct RunArgs {
     /// How the figures are printed
     #[arg(long, value_name = "STYLE", default_value = "facts")]
     pub(crate) style: Style,

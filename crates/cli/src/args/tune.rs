@@ -1,6 +1,6 @@
 //! The arguments of `diskfacts tune`.
 
-use super::{Precision, Style, duration, precision, size};
+use super::{Precision, RunArgs, duration, precision, size};
 use clap::Args;
 use diskfacts_plan::file::Varied;
 use std::path::PathBuf;
@@ -59,20 +59,8 @@ pub(crate) struct TuneArgs {
     /// and gone afterwards; as root only
     #[arg(long = "loop", value_name = "SIZE", value_parser = size, allow_hyphen_values = true, conflicts_with = "size")]
     pub(crate) loop_size: Option<u64>,
-    /// How the figures are printed
-    #[arg(long, value_name = "STYLE", default_value = "facts")]
-    pub(crate) style: Style,
-    /// Seed of all random choices, to repeat a run [default: drawn; 1 on a
-    /// simulated disk]
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-    /// Print the run as one JSON document
-    #[arg(long, conflicts_with = "style")]
-    pub(crate) json: bool,
-    /// Write to an existing file or a device, destroying what it holds; must
-    /// name exactly the target
-    #[arg(long, value_name = "PATH")]
-    pub(crate) destroy_data_on: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
 }
 
 /// `read_ahead_kb=128,512`.

@@ -71,7 +71,7 @@ pub(super) fn measured(
             plan.name
         )));
     }
-    super::check_classic(args.style, &plan)?;
+    super::check_classic(args.run.style, &plan)?;
     let plan_time_ns = plan.time_ns;
     let signals = Signals::listen()?;
     let request = Request {
@@ -83,21 +83,21 @@ pub(super) fn measured(
         looped: args.loop_size.is_some(),
         cache_proof: args.cache_proof,
         uses: &args.uses,
-        seed: args.seed,
-        destroy_data_on: args.destroy_data_on.as_deref(),
+        seed: args.run.seed,
+        destroy_data_on: args.run.destroy_data_on.as_deref(),
         common,
     };
     let ended = session::run(&request, &signals)?;
-    let text = if args.json {
+    let text = if args.run.json {
         json::run(&ended.run)
-    } else if let Some(lines) = super::lines(args.style, &ended.run) {
+    } else if let Some(lines) = super::lines(args.run.style, &ended.run) {
         lines
     } else {
         let look = look::of_stdout(common.color);
         text::run(&ended.run, &closing(&ended, as_printed, common), &look)
     };
     print(&text)?;
-    Ok(conclude(ended, &args.uses, args.style, common))
+    Ok(conclude(ended, &args.uses, args.run.style, common))
 }
 
 /// The observers of all stages.

@@ -42,10 +42,7 @@ pub(crate) fn run(args: &TuneArgs, common: &Common) -> Result<Exit, Failure> {
         precision: args.precision,
         observe: None,
         uses: Vec::new(),
-        style: args.style,
-        seed: args.seed,
-        json: args.json,
-        destroy_data_on: args.destroy_data_on.clone(),
+        run: args.run.clone(),
     };
     measure::measured(&args, target, planned, common)
 }

@@ -90,17 +90,17 @@ fn an_interaction_is_named_where_it_is_largest() {
     );
 }
 
+fn any_beyond_noise(effects: &StageEffects) -> bool {
+    let mut main = effects.main_effects.iter();
+    main.any(|effect| effect.beyond_noise)
+}
+
 #[test]
 fn where_all_cells_are_alike_nothing_is_best() {
     let effects = only(&matrix([[1.0; 2]; 3]));
     assert_eq!(effects.answers[0].outcome, Chosen::NoDifference);
     assert!(effects.answers[0].best.is_none() && effects.answers[0].against.is_none());
-    assert!(
-        !effects
-            .main_effects
-            .iter()
-            .any(|effect| effect.beyond_noise)
-    );
+    assert!(!any_beyond_noise(&effects));
 }
 
 #[test]
@@ -144,12 +144,7 @@ fn one_percent_is_not_worth_a_word_however_sure_it_is() {
     let effects = only(&run);
     assert_eq!(effects.answers[0].outcome, Chosen::NoDifference);
     assert!(effects.main_effects.iter().any(|effect| effect.p < 1e-6));
-    assert!(
-        !effects
-            .main_effects
-            .iter()
-            .any(|effect| effect.beyond_noise)
-    );
+    assert!(!any_beyond_noise(&effects));
 }
 
 #[test]

@@ -210,6 +210,8 @@ impl Consumer for InBursts {
 #[test]
 fn a_sparing_recorder_rests_between_bursts_and_tells_each_after_its_events() {
     const CALL: &str = "raw_syscalls/sys_enter";
+    // An event that another processor was just writing may be stamped later.
+    const SEEN_NS: u64 = 2_000_000;
     let _alone = alone();
     or_skip!(require_root());
     let Some(tracefs) = tracefs(&[CALL]) else {
@@ -220,9 +222,9 @@ fn a_sparing_recorder_rests_between_bursts_and_tells_each_after_its_events() {
         let own = format!("common_pid == {}", rustix::thread::gettid().as_raw_pid());
         instance.enable(CALL, Some(&own)).expect("the event");
         let reader = Reader::new(instance).expect("a reader");
-        let recorder = Recorder::start(reader, InBursts::default(), pace).expect("a thread");
-        let from_ns = recorder.on().expect("on");
-        let clock = recorder.clock();
+        let following = Recorder::start(reader, InBursts::default(), pace).expect("a thread");
+        let from_ns = following.on().expect("on");
+        let clock = following.clock();
         // 400 000 per second: far more than may be written, and no more than a buffer
         // holds until it is read.
         let mut calls: u64 = 0;
@@ -235,8 +237,8 @@ fn a_sparing_recorder_rests_between_bursts_and_tells_each_after_its_events() {
                 std::hint::spin_loop();
             }
         }
-        let until_ns = recorder.off().expect("off");
-        let recorded = recorder.finish().expect("what was recorded");
+        let until_ns = following.off().expect("off");
+        let recorded = following.finish().expect("what was recorded");
         assert!(recorded.losses.is_none(), "{:?}", recorded.losses);
         assert_eq!(recorded.consumer.open, [], "each event belongs to a burst");
         let told: Vec<Burst> = recorded.consumer.bursts.iter().map(|(b, _)| *b).collect();
@@ -254,8 +256,6 @@ fn a_sparing_recorder_rests_between_bursts_and_tells_each_after_its_events() {
     );
     let length: u64 = recorded.bursts.iter().map(Burst::length_ns).sum();
     assert!(length < 1_600_000_000, "{:?}", recorded.bursts);
-    // One that another processor was just writing may be stamped later.
-    const SEEN_NS: u64 = 2_000_000;
     for (burst, events) in &recorded.consumer.bursts {
         assert!(
             !events.is_empty(),
