@@ -120,8 +120,8 @@ pub(crate) fn cases(options: &Options) -> Result<bool> {
     let mut met = judged(cost(Some(OPERATIONS_PER_S))?);
     println!("\nthe same, as many as the processors can ask for");
     println!(
-        "  all observers together take {:.1} % of the IOPS",
-        cost(None)? * 100.0
+        "  all observers together take {} of the IOPS",
+        percent(cost(None)?)
     );
     println!(
         "\na file in {}, as many as the disk gives",
@@ -140,12 +140,17 @@ pub(crate) fn cases(options: &Options) -> Result<bool> {
 fn judged(cost: f64) -> bool {
     let met = cost < COST_MAX;
     println!(
-        "  {} all observers together take {:.1} % of the IOPS, less than {:.0} %",
+        "  {} all observers together take {} of the IOPS, less than {:.0} %",
         if met { "met:   " } else { "MISSED:" },
-        cost * 100.0,
+        percent(cost),
         COST_MAX * 100.0
     );
     met
+}
+
+/// `2.1 %`. What is less than noise may be less than nothing, but not `-0.0 %`.
+fn percent(share: f64) -> String {
+    format!("{:.1} %", (share * 1e3).round() / 10.0 + 0.0)
 }
 
 /// Prints a line for each choice; returns what all observers cost, a share.
@@ -223,6 +228,12 @@ mod tests {
         let ratios: Vec<_> = all.iter().map(|one| ratio(one, &all)).collect();
         assert_eq!(ratios, [Some(1.0), Some(0.99), Some(1.0), Some(0.95)]);
         assert_eq!(ratio(&observed("all", 3, 1.0), &all), None);
+    }
+
+    #[test]
+    fn a_cost_below_nothing_is_told_without_a_sign_that_means_nothing() {
+        let told = [0.0208, -0.0241, -0.000_04].map(percent);
+        assert_eq!(told, ["2.1 %", "-2.4 %", "0.0 %"]);
     }
 
     #[test]
