@@ -3,7 +3,7 @@
 
 use super::observing::Chosen;
 use diskfacts_engine::Prepare;
-use diskfacts_host::{BesideObserver, Caches, CpuTimes, DirtyPages, Observers, Roots, drop_cache};
+use diskfacts_host::{Caches, CpuTimes, DirtyPages, Observers, Roots, drop_cache};
 use diskfacts_plan::{CacheMode, Workload};
 use diskfacts_record::{Evidence, Target, Unseen};
 use std::error::Error;
@@ -179,8 +179,7 @@ impl Prepare for Around<'_> {
 
     fn window_opens(&mut self, beside: &[u32]) {
         if !beside.is_empty() {
-            self.observers
-                .add(BesideObserver::new(&Roots::default(), beside));
+            self.observers.add_beside(&Roots::default(), beside);
         }
         self.observers.start();
     }

@@ -45,8 +45,8 @@ fn readers_are_measured_alone_and_beside_another_and_each_counts_for_itself() {
         let beside = &disturbed["evidence"]["beside"];
         assert!(number(&beside["ops"]) > 0.0, "{beside}");
         assert_eq!(beside["ended_early"], Value::Null);
-        // What the other read is no part of this one's account: it read its span
-        // once, and the kernel may have read some windows ahead of it.
+        // What the other read is no part of this one's account: it read its span again
+        // and again, and the kernel may have read some windows ahead of this one's.
         for trial in [alone, disturbed] {
             assert_eq!(trial["errors"], 0);
             let bytes = number(&trial["bytes"]);

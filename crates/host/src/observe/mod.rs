@@ -48,6 +48,9 @@ pub const BLOCK_LAYER: &str = "block_layer";
 /// Name of the observer of read-ahead's trace events.
 pub const READ_AHEAD: &str = "read_ahead";
 
+/// Name of the observer of what is charged to this process.
+const PROCESS_IO: &str = "process_io";
+
 /// Something that looks at the system while a trial runs.
 pub trait Observer: Send {
     /// What it observes: `devices`, `pressure`.
@@ -139,7 +142,7 @@ impl Observers {
         if wanted("pressure") {
             observers.add(PressureObserver::new(roots));
         }
-        if wanted("process_io") {
+        if wanted(PROCESS_IO) {
             observers.add(ProcessIoObserver::without(roots, &own_threads));
         }
         observers.list.append(&mut events);
@@ -164,6 +167,18 @@ impl Observers {
     /// Adds one, closer to the measurement than all before it.
     pub fn add(&mut self, observer: impl Observer + 'static) {
         self.list.push(Box::new(observer));
+    }
+
+    /// Adds the one that takes what these threads cause out of what is charged to the
+    /// process. They do not pause at the edges of a window, and what they cause
+    /// between two readings would count for the process: so its window lies right
+    /// within that of the process's account, whatever else is observed.
+    pub fn add_beside(&mut self, roots: &Roots, threads: &[u32]) {
+        let observer = Box::new(BesideObserver::new(roots, threads));
+        let mut names = self.list.iter().map(|observer| observer.name());
+        let process = names.position(|name| name == PROCESS_IO);
+        let place = process.map_or(self.list.len(), |process| process + 1);
+        self.list.insert(place, observer);
     }
 
     /// Names of the observers, in the order in which their windows open.

@@ -43,7 +43,7 @@ impl ProcessIoObserver {
 
 impl Observer for ProcessIoObserver {
     fn name(&self) -> &'static str {
-        "process_io"
+        super::PROCESS_IO
     }
 
     fn start(&mut self) {

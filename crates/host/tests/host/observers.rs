@@ -11,6 +11,8 @@ use diskfacts_testkit::{FilesystemKind, LoopDevice, MountedFilesystem, or_skip};
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 const MIB: u64 = 1 << 20;
 
@@ -93,6 +95,61 @@ fn what_this_process_did_is_counted() {
     };
     // Tests run side by side in one process: others may add to it.
     assert!(io.wchar >= 100_000, "{io:?}");
+}
+
+/// Takes its time at both edges of the window, as any observer does now and then on a
+/// machine that is busy.
+struct Slow;
+
+impl Observer for Slow {
+    fn name(&self) -> &'static str {
+        "slow"
+    }
+
+    fn start(&mut self) {
+        std::thread::sleep(Duration::from_millis(200));
+    }
+
+    fn halt(&mut self) {
+        std::thread::sleep(Duration::from_millis(200));
+    }
+
+    fn stop(&mut self, _: &mut Evidence) {}
+}
+
+#[test]
+fn what_runs_beside_is_not_charged_to_a_trial_however_slow_other_observers_are() {
+    const OWN: u64 = 1_000_000;
+    let _alone = alone();
+    let zero = File::open("/dev/zero").expect("zeros");
+    let over = AtomicBool::new(false);
+    let (told, number) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let thread = rustix::thread::gettid().as_raw_pid();
+            told.send(thread.cast_unsigned()).expect("who waits");
+            while !over.load(Ordering::Relaxed) {
+                zero.read_at(&mut [0; 4096], 0).expect("zeros");
+            }
+        });
+        let beside = number.recv().expect("its number");
+        let roots = Roots::default();
+        let mut observers = Observers::for_run(&roots, &Stack::default());
+        observers.add(Slow);
+        observers.add_beside(&roots, &[beside]);
+        let mut evidence = Evidence::default();
+        observers.start();
+        zero.read_at(&mut vec![0; OWN as usize], 0).expect("zeros");
+        observers.halt();
+        over.store(true, Ordering::Relaxed);
+        observers.stop(&mut evidence);
+        let own = evidence.process_io.expect("the process").rchar;
+        let beside = evidence.beside.expect("what ran beside").process_io;
+        let beside = beside.expect("its account").rchar;
+        // Between two neighbouring readings of counters there is no time to speak of.
+        assert!(own >= OWN, "{own}");
+        assert!(own - OWN < beside / 4, "{own} beside {beside}");
+    });
 }
 
 #[test]
