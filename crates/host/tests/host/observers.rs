@@ -11,8 +11,8 @@ use diskfacts_testkit::{FilesystemKind, LoopDevice, MountedFilesystem, or_skip};
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 const MIB: u64 = 1 << 20;
 
@@ -97,9 +97,20 @@ fn what_this_process_did_is_counted() {
     assert!(io.wchar >= 100_000, "{io:?}");
 }
 
-/// Takes its time at both edges of the window, as any observer does now and then on a
-/// machine that is busy.
-struct Slow;
+/// At both edges of the window it lets others read so often, as any observer does now
+/// and then on a machine that is busy.
+struct Slow(Arc<AtomicU64>);
+
+impl Slow {
+    const READS: u64 = 50_000;
+
+    fn wait(&self) {
+        let from = self.0.load(Ordering::Relaxed);
+        while self.0.load(Ordering::Relaxed) < from + Self::READS {
+            std::thread::yield_now();
+        }
+    }
+}
 
 impl Observer for Slow {
     fn name(&self) -> &'static str {
@@ -107,14 +118,23 @@ impl Observer for Slow {
     }
 
     fn start(&mut self) {
-        std::thread::sleep(Duration::from_millis(200));
+        self.wait();
     }
 
     fn halt(&mut self) {
-        std::thread::sleep(Duration::from_millis(200));
+        self.wait();
     }
 
     fn stop(&mut self, _: &mut Evidence) {}
+}
+
+/// Ends a thread when it goes.
+struct EndOf<'a>(&'a AtomicBool);
+
+impl Drop for EndOf<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 #[test]
@@ -123,6 +143,7 @@ fn what_runs_beside_is_not_charged_to_a_trial_however_slow_other_observers_are()
     let _alone = alone();
     let zero = File::open("/dev/zero").expect("zeros");
     let over = AtomicBool::new(false);
+    let reads = Arc::new(AtomicU64::new(0));
     let (told, number) = std::sync::mpsc::channel();
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -130,18 +151,19 @@ fn what_runs_beside_is_not_charged_to_a_trial_however_slow_other_observers_are()
             told.send(thread.cast_unsigned()).expect("who waits");
             while !over.load(Ordering::Relaxed) {
                 zero.read_at(&mut [0; 4096], 0).expect("zeros");
+                reads.fetch_add(1, Ordering::Relaxed);
             }
         });
+        // Its thread would be waited for, also after a panic.
+        let _end = EndOf(&over);
         let beside = number.recv().expect("its number");
         let roots = Roots::default();
         let mut observers = Observers::for_run(&roots, &Stack::default());
-        observers.add(Slow);
+        observers.add(Slow(Arc::clone(&reads)));
         observers.add_beside(&roots, &[beside]);
         let mut evidence = Evidence::default();
         observers.start();
         zero.read_at(&mut vec![0; OWN as usize], 0).expect("zeros");
-        observers.halt();
-        over.store(true, Ordering::Relaxed);
         observers.stop(&mut evidence);
         let own = evidence.process_io.expect("the process").rchar;
         let beside = evidence.beside.expect("what ran beside").process_io;
