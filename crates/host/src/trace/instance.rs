@@ -2,6 +2,7 @@
 
 use super::error::TraceError;
 use super::name::Owner;
+use super::remove::remove_instance;
 use super::stale::remove_stale_in;
 use super::tracefs::Tracefs;
 use crate::parse::trace::format::EventFormat;
@@ -11,7 +12,6 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// What all buffers of an instance may take, if not said otherwise.
 const ALL_BUFFERS_BYTES: u64 = 64 << 20;
@@ -23,10 +23,8 @@ const BUFFER_BYTES: std::ops::RangeInclusive<u64> = (256 << 10)..=(8 << 20);
 /// (`PAGE_ALLOC_COSTLY_ORDER` is 3).
 const SUB_BUFFER_BYTES: u64 = 32 << 10;
 
-/// A process that another thread starts holds a copy of every open file until its
-/// program begins, and an instance with open files cannot be removed.
+/// Half a second: starting a process may take so long on a busy machine.
 const REMOVE_TRIES: u32 = 100;
-const REMOVE_PAUSE: Duration = Duration::from_millis(5);
 
 /// How an instance is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -306,17 +304,8 @@ impl Instance {
             return Ok(());
         }
         self.free_buffer = None;
-        let mut tries = REMOVE_TRIES;
-        loop {
-            tries -= 1;
-            match fs::remove_dir(&self.folder) {
-                Ok(()) => break,
-                Err(error) if error.kind() == io::ErrorKind::ResourceBusy && tries > 0 => {
-                    std::thread::sleep(REMOVE_PAUSE);
-                }
-                Err(source) => return Err(TraceError::on("removing", &self.folder, source)),
-            }
-        }
+        let removed = remove_instance(&self.folder, REMOVE_TRIES);
+        removed.map_err(|source| TraceError::on("removing", &self.folder, source))?;
         self.removed = true;
         Ok(())
     }

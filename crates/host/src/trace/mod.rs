@@ -49,6 +49,8 @@ mod reader;
 #[cfg(target_os = "linux")]
 mod recorder;
 #[cfg(target_os = "linux")]
+mod remove;
+#[cfg(target_os = "linux")]
 mod schedule;
 #[cfg(target_os = "linux")]
 mod stale;

@@ -2,11 +2,15 @@
 
 use super::error::TraceError;
 use super::name::{Owner, Standing};
+use super::remove::remove_instance;
 use super::tracefs::Tracefs;
 use crate::roots::Roots;
 use std::fs;
 use std::io;
 use std::path::Path;
+
+/// Few: somebody may be looking into one, and every trial that is followed begins here.
+const REMOVE_TRIES: u32 = 20;
 
 /// Instances of ours that nobody uses.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -50,10 +54,9 @@ pub(super) fn remove_stale_in(
         if owner.standing(proc) != Standing::Dead {
             continue;
         }
-        match fs::remove_dir(entry.path()) {
-            Ok(()) => found.removed.push(name),
-            // Somebody else has removed it.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        match remove_instance(&entry.path(), REMOVE_TRIES) {
+            Ok(true) => found.removed.push(name),
+            Ok(false) => {}
             Err(error) => found.kept.push((name, error.to_string())),
         }
     }
@@ -65,16 +68,15 @@ pub(super) fn remove_stale_in(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use diskfacts_testkit::{or_skip, require_root, skip};
+    use std::sync::Barrier;
 
     #[test]
     fn only_what_a_dead_process_of_ours_left_is_removed() {
         let tree = tempfile::tempdir().expect("a folder");
         let proc = Path::new("/proc");
         let own = Owner::this(proc).expect("this process");
-        // This process began later or earlier than that one.
-        let dead = own
-            .next_name()
-            .replacen(&format!("-{}-", own.pid), "-4194305-", 1);
+        let dead = dead(&own);
         let alive = own.next_name();
         for name in [&*dead, &*alive, "somebody", "diskfacts-x"] {
             fs::create_dir_all(tree.path().join("instances").join(name)).expect("a folder");
@@ -84,5 +86,66 @@ mod tests {
         assert_eq!((found.removed, found.kept), (vec![dead], vec![]));
         let left = fs::read_dir(tree.path().join("instances")).expect("the folder");
         assert_eq!(left.count(), 3);
+    }
+
+    /// tracefs, or the reason why a test cannot run.
+    fn tracefs() -> Option<Tracefs> {
+        let found = Tracefs::open(&Roots::default());
+        found.map_err(|error| skip(&error.to_string())).ok()
+    }
+
+    /// The name of an instance that nobody uses.
+    fn dead(own: &Owner) -> String {
+        let name = own.next_name();
+        // No process has such a number.
+        name.replacen(&format!("-{}-", own.pid), "-4194305-", 1)
+    }
+
+    #[test]
+    fn what_several_remove_at_once_is_removed_and_nobody_complains() {
+        or_skip!(require_root());
+        let Some(tracefs) = tracefs() else { return };
+        let proc = Path::new("/proc");
+        let own = Owner::this(proc).expect("this process");
+        let instances = tracefs.root().join("instances");
+        // Beside this test others may remove them, which is all the same here.
+        for _ in 0..10 {
+            let dead: Vec<String> = (0..8).map(|_| dead(&own)).collect();
+            for name in &dead {
+                fs::create_dir(instances.join(name)).expect("an instance");
+            }
+            let begin = Barrier::new(4);
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        begin.wait();
+                        let found = remove_stale_in(&tracefs, proc).expect("a tree");
+                        assert_eq!(found.kept, []);
+                    });
+                }
+            });
+            let left = dead.iter().filter(|name| instances.join(name).exists());
+            assert_eq!(left.count(), 0);
+        }
+    }
+
+    #[test]
+    fn one_that_somebody_looks_into_is_kept_until_he_is_gone() {
+        or_skip!(require_root());
+        let Some(tracefs) = tracefs() else { return };
+        let proc = Path::new("/proc");
+        let own = Owner::this(proc).expect("this process");
+        let dead = dead(&own);
+        let folder = tracefs.root().join("instances").join(&dead);
+        fs::create_dir(&folder).expect("an instance");
+        let looking = fs::File::open(folder.join("trace_pipe")).expect("its events");
+        let found = remove_stale_in(&tracefs, proc).expect("a tree");
+        let why = found.kept.iter().find(|(name, _)| *name == dead);
+        let (_, why) = why.expect("it is kept");
+        assert!(why.contains("busy"), "{why}");
+        assert!(folder.exists());
+        drop(looking);
+        remove_stale_in(&tracefs, proc).expect("a tree");
+        assert!(!folder.exists());
     }
 }
