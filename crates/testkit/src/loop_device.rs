@@ -149,6 +149,10 @@ impl LoopDevice {
 
 impl Drop for LoopDevice {
     fn drop(&mut self) {
+        // A test that took the file away gave the device back: another test may have it.
+        if !self.is_attached() {
+            return;
+        }
         let detached = tool::run("losetup", "mount", [Path::new("--detach"), &self.path]);
         // With another opener, such as udev's scan of a new device, the kernel
         // detaches when the last one closes.
