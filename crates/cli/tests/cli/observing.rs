@@ -72,6 +72,32 @@ fn nobody_but_the_observers_that_were_asked_for_looks() {
     assert_eq!(seen(&trials(&document)[0]), ["process_io", "pressure"]);
 }
 
+/// What a plan gives on a device; `None` where this kernel's events cannot be followed.
+fn followed_on(case: &Case, device: &LoopDevice, plan: &str) -> Option<Value> {
+    let plan = case.text_file("plan.toml", plan);
+    let program = case
+        .diskfacts(["measure", "--json", "--time", "30s", "--plan"])
+        .arg(plan);
+    let finished = program.arg(device.path()).run();
+    finished.expect_code(0);
+    let document: Value = serde_json::from_str(&finished.stdout).expect("a document");
+    let notes = document["run"]["notes"].to_string();
+    if notes.contains("trace events of the kernel were not followed") {
+        skip(&notes);
+        return None;
+    }
+    Some(document)
+}
+
+/// What was followed of a device, and its requests of the first kind.
+fn requests_of<'d>(followed: &'d Value, device: &LoopDevice) -> (&'d Value, &'d Value) {
+    let devices = followed["devices"].as_array().expect("devices");
+    let mut devices = devices.iter();
+    let found = devices.find(|found| found["name"] == device.name());
+    let found = found.expect("the device");
+    (found, &found["operations"][0])
+}
+
 #[test]
 fn events_are_followed_in_the_first_trial_and_are_the_operations_exactly() {
     let case = Case::new();
@@ -80,25 +106,16 @@ fn events_are_followed_in_the_first_trial_and_are_the_operations_exactly() {
     // One at a time: neighbours in flight together would be joined to one request. So
     // few that they are over before it is decided whether they are too many to follow.
     let plan = one_stage("operation = \"read\"\noperations = 300");
-    let plan = case.text_file("plan.toml", &plan.replace("trials = 1", "trials = 2"));
-    let program = case
-        .diskfacts(["measure", "--json", "--time", "10s", "--plan"])
-        .arg(plan);
-    let finished = program.arg(device.path()).run();
-    finished.expect_code(0);
-    let document: Value = serde_json::from_str(&finished.stdout).expect("a document");
-    let notes = document["run"]["notes"].to_string();
-    if notes.contains("trace events of the kernel were not followed") {
-        return skip(&notes);
-    }
+    let plan = plan.replace("trials = 1", "trials = 2");
+    let Some(document) = followed_on(&case, &device, &plan) else {
+        return;
+    };
     let [first, second] = trials(&document) else {
         panic!("two trials");
     };
     assert!(second["evidence"]["block_layer"].is_null());
     let followed = &first["evidence"]["block_layer"];
-    let devices = followed["devices"].as_array().expect("devices");
-    let found = devices.iter().find(|found| found["name"] == device.name());
-    let reads = &found.expect("the device")["operations"][0];
+    let (_, reads) = requests_of(followed, &device);
     assert_eq!(
         (&reads["operation"], &reads["issued"]),
         (&"read".into(), &300.into())
@@ -128,24 +145,14 @@ fn of_many_requests_bursts_are_followed_unless_all_are_asked_for_by_name() {
         "operation = \"read\"\nqueue_depth = 16\ncache = \"direct\"\ntime = \"1s\"\n\
          [stage.vary]\nobserve = [\"block_layer\", \"all\", \"auto\"]",
     );
-    let plan = case.text_file("plan.toml", &plan);
-    let program = case
-        .diskfacts(["measure", "--json", "--time", "30s", "--plan"])
-        .arg(plan);
-    let finished = program.arg(device.path()).run();
-    finished.expect_code(0);
-    let document: Value = serde_json::from_str(&finished.stdout).expect("a document");
-    let notes = document["run"]["notes"].to_string();
-    if notes.contains("trace events of the kernel were not followed") {
-        return skip(&notes);
-    }
+    let Some(document) = followed_on(&case, &device, &plan) else {
+        return;
+    };
     let mut slow = false;
     for trial in trials(&document) {
         let followed = &trial["evidence"]["block_layer"];
         let of = |key: &str| followed[key].as_f64().expect("a number");
-        let devices = followed["devices"].as_array().expect("devices");
-        let found = devices.iter().find(|found| found["name"] == device.name());
-        let reads = &found.expect("the device")["operations"][0];
+        let (found, reads) = requests_of(followed, &device);
         let issued = reads["issued"].as_f64().expect("requests");
         let share = of("followed_ns") / of("window_ns");
         assert_eq!(followed["lost_events"], 0);
@@ -154,7 +161,7 @@ fn of_many_requests_bursts_are_followed_unless_all_are_asked_for_by_name() {
         let unseen = reads["issue_unseen"].as_f64().expect("requests");
         let unfinished = reads["unfinished"].as_f64().expect("requests");
         assert!(unseen.max(unfinished) <= 16.0 * of("bursts"), "{followed}");
-        let most = found.expect("it")["in_flight_max"].as_u64();
+        let most = found["in_flight_max"].as_u64();
         assert!(
             most.is_some_and(|most| (1..=16).contains(&most)),
             "{followed}"
