@@ -14,6 +14,7 @@
 //! between the block layer and the arrival (two threads that wake up) is not in
 //! it: some 0.1 ms on a machine at rest.
 
+use crate::unmount::unmount;
 use crate::{LoopDevice, LoopOptions, Missing, Scratch, require_root, tool};
 use fuser::{
     BackgroundSession, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, Generation,
@@ -193,26 +194,14 @@ impl Server {
         let (Some(session), Some(answering)) = (self.session.take(), self.answering.take()) else {
             return Ok(());
         };
-        let mut unmounted = Ok(());
-        for _ in 0..UNMOUNT_TRIES {
-            unmounted = tool::run("umount", "mount", [&self.at]).map(drop);
-            if unmounted.is_ok() {
-                break;
-            }
-            // A loop device lets go of its file a little after it was detached.
-            thread::sleep(UNMOUNT_PAUSE);
-        }
         // Its threads would be waited for in vain.
-        unmounted.map_err(|busy| busy.to_string())?;
+        unmount(&self.at).map_err(|busy| busy.to_string())?;
         session.join().map_err(|error| error.to_string())?;
         answering
             .join()
             .map_err(|_| "the thread that answers panicked".to_owned())
     }
 }
-
-const UNMOUNT_TRIES: u32 = 400;
-const UNMOUNT_PAUSE: Duration = Duration::from_millis(5);
 
 impl Drop for Server {
     fn drop(&mut self) {

@@ -1,5 +1,6 @@
 //! Small mounted filesystems.
 
+use crate::unmount::unmount;
 use crate::{LoopDevice, Missing, Scratch, require_root, tool};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -97,7 +98,7 @@ impl Mount {
 
 impl Drop for Mount {
     fn drop(&mut self) {
-        if let Err(busy) = tool::run("umount", "mount", [&self.at]) {
+        if let Err(busy) = unmount(&self.at) {
             // Out of everyone's sight at least; the kernel lets go of it when
             // the last open file is closed.
             let lazy = tool::run("umount", "mount", [Path::new("--lazy"), &self.at]);

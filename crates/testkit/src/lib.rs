@@ -41,6 +41,8 @@ mod throttle;
 mod tool;
 #[cfg(target_os = "linux")]
 mod tree;
+#[cfg(target_os = "linux")]
+mod unmount;
 
 #[cfg(target_os = "linux")]
 pub use delayed_disk::{DelayedDisk, Served, ServedKind};

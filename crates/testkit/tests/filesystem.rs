@@ -6,6 +6,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Type of the filesystem mounted at exactly this place.
 fn mounted_at(place: &Path) -> Option<String> {
@@ -113,4 +114,18 @@ fn a_file_still_open_at_the_end_is_reported_and_out_of_sight() {
     assert!(message.contains("could not be taken down"), "{message}");
     assert_eq!(mounted_at(&place), None);
     drop(open);
+}
+
+#[test]
+fn what_a_process_keeps_busy_for_a_moment_is_waited_for() {
+    let tmpfs = or_skip!(Tmpfs::new(1 << 20));
+    let place = tmpfs.path().to_owned();
+    let mut process = Command::new("sleep")
+        .arg("0.05")
+        .current_dir(&place)
+        .spawn()
+        .expect("a process");
+    drop(tmpfs);
+    assert_eq!(mounted_at(&place), None);
+    process.wait().expect("its end");
 }

@@ -107,16 +107,6 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// One after another: a process that a test starts keeps the mounts of all
-    /// others busy for a moment.
-    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
-
-    fn alone() -> std::sync::MutexGuard<'static, ()> {
-        ALONE
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-
     /// A file on a filesystem of its own, of which every third page is cached.
     fn every_third(mounted: &MountedFilesystem, size: u64) -> File {
         let file = File::options()
@@ -140,7 +130,6 @@ mod tests {
 
     #[test]
     fn it_counts_what_cachestat_counts() {
-        let _alone = alone();
         let mounted = or_skip!(MountedFilesystem::new(FilesystemKind::Ext4, 64 * MIB));
         let size = 4 * MIB + 100;
         let file = every_third(&mounted, size);
@@ -162,7 +151,6 @@ mod tests {
 
     #[test]
     fn a_span_of_several_chunks_is_counted_to_the_end() {
-        let _alone = alone();
         let device = or_skip!(LoopDevice::new(3 * CHUNK_PAGES * page_bytes() / 2));
         let file = File::open(device.path()).expect("the device");
         rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random).expect("advice");
