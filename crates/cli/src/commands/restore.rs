@@ -9,7 +9,7 @@ use diskfacts_host::settings::{
     Found, Journal, Restored, StateFolder, Steps, present, remove_stale_groups, restore_stale,
     stale_groups,
 };
-use diskfacts_host::trace::{TraceError, remove_stale_instances};
+use diskfacts_host::trace::{TraceError, remove_stale_instances, stale_instances};
 use std::fmt::Write as _;
 
 pub(crate) fn run(args: &RestoreArgs) -> Result<Exit, Failure> {
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &RestoreArgs) -> Result<Exit, Failure> {
             paths.join(" or ")
         );
     } else if args.show && said.stale {
-        let _ = writeln!(said.text, "`diskfacts restore` puts it back.");
+        let _ = writeln!(said.text, "`diskfacts restore` puts this right.");
     }
     if !state::is_root() {
         let _ = writeln!(
@@ -181,30 +181,47 @@ impl Said {
     fn leftovers(&mut self, show: bool) {
         let roots = Roots::default();
         if show {
-            for group in stale_groups(&roots) {
-                self.stale = true;
-                self.line(&format!(
-                    "{} is the control group of a dead run.",
-                    group.display()
-                ));
-            }
-            return;
+            self.leftovers_shown(&roots);
+        } else {
+            self.leftovers_removed(&roots);
         }
-        for group in remove_stale_groups(&roots) {
+    }
+
+    fn leftovers_shown(&mut self, roots: &Roots) {
+        for group in stale_groups(roots) {
+            self.stale = true;
+            self.line(&format!(
+                "{} is the control group of a dead run.",
+                group.display()
+            ));
+        }
+        for name in self.seen(stale_instances(roots)).unwrap_or_default() {
+            self.stale = true;
+            self.line(&format!("{name} is the trace buffer of a dead run."));
+        }
+    }
+
+    fn leftovers_removed(&mut self, roots: &Roots) {
+        for group in remove_stale_groups(roots) {
             self.line(&format!("Removed the control group {}.", group.display()));
         }
-        match remove_stale_instances(&roots) {
-            Ok(found) => {
-                for name in found.removed {
-                    self.line(&format!("Removed the trace buffer {name}."));
-                }
-                for (name, why) in found.kept {
-                    self.failed.push(format!("the trace buffer {name}: {why}"));
-                }
-            }
+        let found = self.seen(remove_stale_instances(roots)).unwrap_or_default();
+        for name in found.removed {
+            self.line(&format!("Removed the trace buffer {name}."));
+        }
+        for (name, why) in found.kept {
+            self.failed.push(format!("the trace buffer {name}: {why}"));
+        }
+    }
+
+    /// What was found of trace buffers, where they can be looked at.
+    fn seen<T>(&mut self, found: Result<T, TraceError>) -> Option<T> {
+        match found {
+            Ok(found) => return Some(found),
             // Who may not look made none, and a kernel without them has none.
             Err(TraceError::NotRoot { .. } | TraceError::NoTracefs { .. }) => {}
             Err(error) => self.failed.push(format!("trace buffers: {error}")),
         }
+        None
     }
 }

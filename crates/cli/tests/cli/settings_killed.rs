@@ -192,7 +192,7 @@ fn what_was_left_changed_is_shown_and_put_back_once() {
             bench.device.name()
         ))
         .expect_stdout(&format!("{} nomerges 0 the same", bench.device.name()))
-        .expect_stdout("`diskfacts restore` puts it back.");
+        .expect_stdout("`diskfacts restore` puts this right.");
     assert_eq!(bench.settings(), left);
     let restored = bench.diskfacts(&["restore"]).run();
     restored

@@ -12,6 +12,8 @@ use std::path::Path;
 const MIB: u64 = 1 << 20;
 const READS: u64 = 501;
 const WRITES: u64 = 77;
+/// How often something is tried that others may come before.
+const TRIES: u32 = 50;
 
 /// Reads and writes past the page cache, one at a time.
 fn load(device: &Path) {
@@ -151,6 +153,40 @@ fn of_a_watch_that_was_killed_nothing_is_left_after_the_next_start() {
     next.interrupt();
     next.finish().expect_code(0);
     assert_eq!(instances(&tracefs, process), Vec::<String>::new());
+}
+
+#[test]
+fn restore_shows_and_removes_what_a_killed_watch_left() {
+    let tracefs = or_skip!(events());
+    let case = Case::new();
+    let device = or_skip!(LoopDevice::new(MIB));
+    let state = case.folder("state");
+    let restore = |options: &[&str]| {
+        let program = case.diskfacts(["restore"]).args(options);
+        program.env("DISKFACTS_STATE", &state).run()
+    };
+    // Whatever begins beside this test removes it too, so that it is often gone before.
+    for _ in 0..TRIES {
+        let running = watching(&case, &device, &[], "Ctrl-C ends it");
+        let process = running.id();
+        let of_process = instances(&tracefs, process);
+        let name = of_process.first().expect("its instance").clone();
+        running.kill();
+        drop(running.finish());
+        let shown = restore(&["--show"]);
+        shown.expect_code(0);
+        let was_there = instances(&tracefs, process).contains(&name);
+        let removed = restore(&[]);
+        removed.expect_code(0);
+        assert_eq!(instances(&tracefs, process), Vec::<String>::new());
+        if was_there {
+            shown
+                .expect_stdout(&format!("{name} is the trace buffer of a dead run.\n"))
+                .expect_stdout("`diskfacts restore` puts this right.");
+            return;
+        }
+    }
+    panic!("others removed each of {TRIES} before it could be shown");
 }
 
 #[test]

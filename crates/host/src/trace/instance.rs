@@ -142,7 +142,7 @@ impl Instance {
         drop(remove_stale_in(tracefs, Path::new("/proc")));
         let owner = Owner::this(Path::new("/proc"))
             .map_err(|source| TraceError::on("reading", Path::new("/proc/self/stat"), source))?;
-        let folder = tracefs.root().join("instances").join(owner.next_name());
+        let folder = tracefs.instances().join(owner.next_name());
         fs::create_dir(&folder).map_err(|source| refused(tracefs, &folder, source))?;
         let mut instance = Self {
             tracefs: tracefs.clone(),

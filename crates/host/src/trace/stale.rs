@@ -21,8 +21,37 @@ pub struct StaleInstances {
     pub kept: Vec<(String, String)>,
 }
 
-/// Removes the instances whose process is gone. Those of a process that runs are left
-/// alone, and so are those that a container made whose processes are not seen from here.
+/// Names of the instances whose process is gone. Those of a process that runs are not
+/// among them, and neither are those that a container made whose processes are not seen
+/// from here.
+///
+/// # Errors
+/// When there is no tracefs to look into, as without root.
+pub fn stale_instances(roots: &Roots) -> Result<Vec<String>, TraceError> {
+    stale_in(&Tracefs::open(roots)?, &roots.proc)
+}
+
+fn stale_in(tracefs: &Tracefs, proc: &Path) -> Result<Vec<String>, TraceError> {
+    let folder = tracefs.instances();
+    let entries = match fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        // Kernels before Linux 3.10 have no instances.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(TraceError::on("reading", &folder, source)),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|source| TraceError::on("reading", &folder, source))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if Owner::of(&name).is_some_and(|owner| owner.standing(proc) == Standing::Dead) {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Removes the [`stale_instances`].
 ///
 /// # Errors
 /// When there is no tracefs to look into, as without root.
@@ -35,33 +64,14 @@ pub(super) fn remove_stale_in(
     tracefs: &Tracefs,
     proc: &Path,
 ) -> Result<StaleInstances, TraceError> {
-    let folder = tracefs.root().join("instances");
-    let entries = match fs::read_dir(&folder) {
-        Ok(entries) => entries,
-        // Kernels before Linux 3.10 have no instances.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Ok(StaleInstances::default());
-        }
-        Err(source) => return Err(TraceError::on("reading", &folder, source)),
-    };
     let mut found = StaleInstances::default();
-    for entry in entries {
-        let entry = entry.map_err(|source| TraceError::on("reading", &folder, source))?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let Some(owner) = Owner::of(&name) else {
-            continue;
-        };
-        if owner.standing(proc) != Standing::Dead {
-            continue;
-        }
-        match remove_instance(&entry.path(), REMOVE_TRIES) {
+    for name in stale_in(tracefs, proc)? {
+        match remove_instance(&tracefs.instances().join(&name), REMOVE_TRIES) {
             Ok(true) => found.removed.push(name),
             Ok(false) => {}
             Err(error) => found.kept.push((name, error.to_string())),
         }
     }
-    found.removed.sort();
-    found.kept.sort();
     Ok(found)
 }
 
@@ -82,6 +92,8 @@ mod tests {
             fs::create_dir_all(tree.path().join("instances").join(name)).expect("a folder");
         }
         let tracefs = Tracefs::at(tree.path());
+        let shown = stale_in(&tracefs, proc).expect("a tree");
+        assert_eq!(shown, std::slice::from_ref(&dead));
         let found = remove_stale_in(&tracefs, proc).expect("a tree");
         assert_eq!((found.removed, found.kept), (vec![dead], vec![]));
         let left = fs::read_dir(tree.path().join("instances")).expect("the folder");
@@ -107,7 +119,7 @@ mod tests {
         let Some(tracefs) = tracefs() else { return };
         let proc = Path::new("/proc");
         let own = Owner::this(proc).expect("this process");
-        let instances = tracefs.root().join("instances");
+        let instances = tracefs.instances();
         // Beside this test others may remove them, which is all the same here.
         for _ in 0..10 {
             let dead: Vec<String> = (0..8).map(|_| dead(&own)).collect();
@@ -136,7 +148,7 @@ mod tests {
         let proc = Path::new("/proc");
         let own = Owner::this(proc).expect("this process");
         let dead = dead(&own);
-        let folder = tracefs.root().join("instances").join(&dead);
+        let folder = tracefs.instances().join(&dead);
         fs::create_dir(&folder).expect("an instance");
         let looking = fs::File::open(folder.join("trace_pipe")).expect("its events");
         let found = remove_stale_in(&tracefs, proc).expect("a tree");

@@ -97,6 +97,11 @@ impl Tracefs {
         &self.root
     }
 
+    /// The folder of its instances; kernels before Linux 3.10 have none.
+    pub fn instances(&self) -> PathBuf {
+        self.root.join("instances")
+    }
+
     /// The form of an event, `block/block_rq_issue`.
     ///
     /// # Errors
