@@ -8,7 +8,7 @@ use super::{io_priority, kernel};
 use crate::args::CacheProof;
 use crate::exit::{Failure, OrFail};
 use crate::state;
-use crate::target::{Measured, Medium};
+use crate::target::{Measured, Medium, looped};
 use diskfacts_host::settings::{Changes, Locks, Making, Setting, Wanted};
 use diskfacts_host::{MemoryLimit, Roots};
 use diskfacts_plan::{On, Plan, Stage};
@@ -65,18 +65,31 @@ fn asked(stage: &Stage) -> Asked {
 }
 
 impl Settings {
-    /// [`begin`](Self::begin), but for a loop device of ours, which is not there yet:
-    /// what is refused is refused before a file is filled.
+    /// [`begin`](Self::begin) before a file is filled, or a store made: what is refused
+    /// is refused here. A loop device of ours is made anew over its file when that is
+    /// filled ([`late`](Self::late)), so here it is only tried.
+    ///
+    /// On a simulated disk nothing of the real kernel is touched.
     pub(super) fn early(
         plan: &Plan,
         measured: &Measured,
         stack: &Stack,
         limit: Option<&MemoryLimit>,
     ) -> Result<Self, Failure> {
-        if measured.target.kind == TargetKind::Loop {
+        let Medium::File(file) = &measured.medium else {
+            return Ok(Self::default());
+        };
+        if measured.target.kind != TargetKind::Loop {
+            return Self::begin(plan, measured, stack, limit);
+        }
+        if plan.stages.iter().all(|stage| asked(stage).1.is_empty()) {
             return Ok(Self::default());
         }
-        Self::begin(plan, measured, stack, limit)
+        let (device, on_device) = looped::over(&file.file, stack)?;
+        let tried = Self::begin_on(plan, (&on_device, stack), limit)?.end().1;
+        // Until here: who tries a setting needs the device.
+        drop(device);
+        tried.map_or_else(|| Ok(Self::default()), Err)
     }
 
     /// [`begin`](Self::begin) on a loop device of ours.
@@ -93,30 +106,33 @@ impl Settings {
         Ok(())
     }
 
-    /// Checks and tries what the stages of `plan` ask for; nothing is changed when
-    /// this returns, but all old values are in the journal. The watchdog leaves the
-    /// group of `limit`, which has to be removed when this process is dead.
-    ///
-    /// On a simulated disk nothing of the real kernel is touched.
+    /// [`begin_on`](Self::begin_on) what lies under the target.
     fn begin(
         plan: &Plan,
         measured: &Measured,
         stack: &Stack,
         limit: Option<&MemoryLimit>,
     ) -> Result<Self, Failure> {
-        if let Medium::Simulated(_) = measured.medium {
-            return Ok(Self::default());
-        }
+        let beside = measured.beside.as_ref();
+        let beside = beside.map_or(stack, |beside| &beside.stack);
+        Self::begin_on(plan, (stack, beside), limit)
+    }
+
+    /// Checks and tries what the stages of `plan` ask for; nothing is changed when
+    /// this returns, but all old values are in the journal. The watchdog leaves the
+    /// group of `limit`, which has to be removed when this process is dead. The stacks
+    /// are those of the target and of the file beside it.
+    fn begin_on(
+        plan: &Plan,
+        (stack, beside): (&Stack, &Stack),
+        limit: Option<&MemoryLimit>,
+    ) -> Result<Self, Failure> {
         let mut all: Vec<Asked> = Vec::new();
         for of_stage in plan.stages.iter().map(asked) {
             if !of_stage.1.is_empty() && !all.contains(&of_stage) {
                 all.push(of_stage);
             }
         }
-        let beside = measured
-            .beside
-            .as_ref()
-            .map_or(stack, |beside| &beside.stack);
         let wanted: Vec<Wanted<'_>> = all
             .iter()
             .map(|(on_file, settings)| Wanted {

@@ -7,6 +7,7 @@ use crate::exit::{Failure, OrFail};
 use anyhow::Context;
 use diskfacts_host::{LoopDevice, Roots, Subject, stack_of};
 use diskfacts_record::{Stack, TargetKind};
+use std::fs::File;
 
 /// Makes the file under the device; [`attach`] makes the device, when the file
 /// has been filled.
@@ -58,11 +59,7 @@ pub(crate) fn attach(
     let Medium::File(file) = &measured.medium else {
         return Ok(folder);
     };
-    let device = LoopDevice::over(&file.file)
-        .context("--loop could not be done; nothing is left behind")
-        .or_failed()?;
-    let mut stack = stack_of(&Roots::default(), &device.path).or_failed()?;
-    stand_on(&mut stack, &folder);
+    let (device, stack) = over(&file.file, &folder)?;
     measured.notes.push(match device.direct_refused {
         None => format!(
             "{} stands on a file without a name in {}, with direct I/O to it; both are gone when \
@@ -91,6 +88,17 @@ pub(crate) fn attach(
         size_bytes,
     });
     Ok(stack)
+}
+
+/// A device over `file`, which lies in `folder`, and what lies under it. It is gone
+/// when its open file is dropped.
+pub(crate) fn over(file: &File, folder: &Stack) -> Result<(LoopDevice, Stack), Failure> {
+    let device = LoopDevice::over(file)
+        .context("--loop could not be done; nothing is left behind")
+        .or_failed()?;
+    let mut stack = stack_of(&Roots::default(), &device.path).or_failed()?;
+    stand_on(&mut stack, folder);
+    Ok((device, stack))
 }
 
 /// The kernel shows the file without a name as one that was deleted, so that its

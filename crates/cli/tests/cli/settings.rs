@@ -413,3 +413,23 @@ fn a_device_of_ours_is_gone_only_after_its_settings_are_put_back() {
     );
     assert_eq!(fs::read_dir(&state).expect("the folder").count(), 0);
 }
+
+#[test]
+fn on_a_device_of_ours_the_refusal_comes_before_its_file_is_filled() {
+    or_skip!(Bench::new());
+    let case = Case::new();
+    let folder = case.folder("data");
+    let state = case.folder("state");
+    let plan = [
+        HEAD,
+        &stage("cell", LONG, "scheduler = \"bfq\""),
+        &stage("other", LONG, "scheduler = \"cfq\""),
+    ];
+    let plan = case.text_file("plan.toml", &plan.concat());
+    let program = case
+        .diskfacts(["measure", "--loop", "8MiB", "--plan"])
+        .args([&plan, &folder])
+        .env("DISKFACTS_STATE", &state);
+    // No store either, which is made before a file is filled.
+    case.refuses(&program, &["`scheduler = cfq` cannot be set on loop"]);
+}
