@@ -6,6 +6,7 @@
 
 mod cargo;
 mod exit;
+mod left;
 mod node;
 mod outcome;
 mod skips;
@@ -64,7 +65,9 @@ pub(crate) fn run(project: &Project, wanted: &[&str]) -> Result<bool, String> {
     for step in crate::choose(&STEPS, |step| step.name, wanted)? {
         println!("test {}: {}", step.name, step.about);
         let start = Instant::now();
-        let outcome = (step.run)(project).unwrap_or_else(|why| Outcome::failed(&why));
+        let before = left::behind();
+        let mut outcome = (step.run)(project).unwrap_or_else(|why| Outcome::failed(&why));
+        outcome.failed.extend(left::since(&before));
         reports.push(Report {
             name: step.name,
             outcome,

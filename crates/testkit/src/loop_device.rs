@@ -1,6 +1,7 @@
 //! Block devices over files that the test made itself.
 
 use crate::{Missing, Scratch, require_root, tool};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -108,6 +109,31 @@ impl LoopDevice {
             .file_name()
             .and_then(|name| name.to_str())
             .expect("losetup prints /dev/loopN")
+    }
+
+    /// Puts another file of zeros behind it, which to the kernel is another disk under
+    /// the same number (`LOOP_CHANGE_FD`, drivers/block/loop.c). Only a read-only
+    /// device can be changed so.
+    ///
+    /// # Errors
+    /// What is missing: perl, by which the kernel is asked without unsafe code; or why
+    /// it refused.
+    pub fn change_file(&mut self) -> Result<(), Missing> {
+        const CHANGE: &str = "open(D, '<', $ARGV[0]) or die $!; open(F, '<', $ARGV[1]) or die $!; \
+                              ioctl(D, 0x4C06, fileno(F)) or die $!";
+        let other = self.scratch.join("another");
+        let made =
+            fs::metadata(&self.backing_file).and_then(|of| File::create(&other)?.set_len(of.len()));
+        made.map_err(|error| Missing::new(format_args!("{}", other.display()), error))?;
+        let arguments = [
+            OsStr::new("-e"),
+            OsStr::new(CHANGE),
+            self.path.as_os_str(),
+            other.as_os_str(),
+        ];
+        tool::run("perl", "perl-base", arguments)?;
+        self.backing_file = other;
+        Ok(())
     }
 
     /// The file under it. A test may cut it short, so that reads fail.

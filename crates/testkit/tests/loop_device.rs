@@ -75,6 +75,25 @@ fn the_backing_file_can_be_read_past_the_page_cache() {
 }
 
 #[test]
+fn of_a_device_whose_file_was_changed_nothing_stays_either() {
+    let options = LoopOptions {
+        read_only: true,
+        ..LoopOptions::default()
+    };
+    let mut device = or_skip!(LoopDevice::with(1 << 20, options));
+    let number = format!("/sys/block/{}/diskseq", device.name());
+    let number = || fs::read_to_string(&number).expect("since Linux 5.15");
+    let before = number();
+    or_skip!(device.change_file());
+    assert_ne!(number(), before, "another disk");
+    let folder = device.scratch().path().to_owned();
+    assert!(device_over(&folder).is_some());
+    drop(device);
+    assert_eq!(device_over(&folder), None);
+    assert!(!folder.exists());
+}
+
+#[test]
 fn a_test_that_panics_leaves_neither_device_nor_file() {
     let mut folder = PathBuf::new();
     let mut missing = None;

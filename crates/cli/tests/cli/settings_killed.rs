@@ -3,10 +3,9 @@
 use crate::settings_support::{Bench, Settings};
 use crate::support::{MIB, run_tool, trials};
 use crate::trace_support::{events, instances};
-use diskfacts_testkit::{Finished, LoopOptions, or_skip, require_tool};
+use diskfacts_testkit::{Finished, LoopOptions, or_skip};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Two cells, with all that takes something else along: a scheduler with its
@@ -223,12 +222,11 @@ fn a_measurement_puts_back_what_it_finds_and_keeps_a_note_of_it() {
 
 #[test]
 fn another_device_with_the_number_of_one_that_is_gone_is_not_written() {
-    let bench = or_skip!(Bench::with(MIB, READ_ONLY));
-    let perl = or_skip!(require_tool("perl", "perl-base"));
+    let mut bench = or_skip!(Bench::with(MIB, READ_ONLY));
     let before = bench.settings();
     leave_changed(&bench, &before);
     let left = bench.settings();
-    change_file(&bench, &perl);
+    or_skip!(bench.device.change_file());
     let shown = bench.diskfacts(&["restore", "--show"]).run();
     shown
         .expect_code(0)
@@ -284,31 +282,14 @@ const READ_ONLY: LoopOptions = LoopOptions {
     partitions: false,
 };
 
-/// Puts another file behind the device of a bench (`LOOP_CHANGE_FD`), which to the
-/// kernel is another disk; nobody else can take the device meanwhile.
-fn change_file(bench: &Bench, perl: &Path) {
-    let other = bench.case.path("other");
-    let made = fs::File::create(&other).and_then(|file| file.set_len(MIB));
-    made.expect("a file");
-    let change = "open(D,'<',$ARGV[0])||die $!;open(F,'<',$ARGV[1])||die $!;\
-                  ioctl(D,0x4C06,fileno(F))||die $!";
-    let changed = Command::new(perl)
-        .args(["-e", change])
-        .args([bench.device.path(), &other])
-        .output()
-        .expect("perl");
-    assert!(changed.status.success(), "{changed:?}");
-}
-
 #[test]
 fn a_device_that_goes_in_the_middle_ends_the_run_with_what_it_has() {
-    let bench = or_skip!(Bench::with(MIB, READ_ONLY));
-    let perl = or_skip!(require_tool("perl", "perl-base"));
+    let mut bench = or_skip!(Bench::with(MIB, READ_ONLY));
     let plan = "name = \"gone\"\ntrials = 60\n[[stage]]\nname = \"s\"\noperation = \"read\"\n\
                 time = \"500ms\"\n[stage.kernel]\nnomerges = 2\n";
     let running = bench.measure(plan).args(["--time", "60s"]).start();
     running.wait_for_stderr("trial 1: s");
-    change_file(&bench, &perl);
+    or_skip!(bench.device.change_file());
     let finished = running.finish();
     finished
         .expect_code(1)
