@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::Write;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// What a test needs and this machine lacks, and how to have it: `"root: run
 /// the tests with sudo"`, `"fio: apt-get install fio"`.
@@ -62,6 +63,9 @@ pub fn skip(reason: &str) {
     }
 }
 
+/// Whose turn it is to write to the log.
+static TURN: Mutex<()> = Mutex::new(());
+
 fn append(path: &Path, line: &str) {
     let mut log = std::fs::OpenOptions::new()
         .create(true)
@@ -69,7 +73,9 @@ fn append(path: &Path, line: &str) {
         .open(path)
         .unwrap_or_else(|error| panic!("opening the skip log {}: {error}", path.display()));
     // One write call per line, so that test binaries running side by side do
-    // not tear each other's lines.
+    // not tear each other's lines. Wine looks for the end of the file first and
+    // writes then, so that threads of one take turns.
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     log.write_all(line.as_bytes())
         .unwrap_or_else(|error| panic!("writing the skip log {}: {error}", path.display()));
 }
