@@ -1,20 +1,16 @@
 //! What tests left on the machine though they ended.
 //!
 //! Each test makes what it needs in a folder of its own, `diskfacts-test-…`, and takes it
-//! down. A loop device that is over a file in such a folder when the folder is gone
-//! belongs to nobody: it would stay until the machine is started again.
+//! down. A loop device over a removed file of such a folder that is gone, too, belongs to
+//! nobody, and would stay until the machine is started again; unless the kernel detaches
+//! it by itself when its last process closes it (`autoclear`).
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::thread;
-use std::time::Duration;
 
 /// How the folders of tests begin (`diskfacts-testkit`).
 const PREFIX: &str = "diskfacts-test-";
-/// The kernel detaches a device some time after the last process closed it.
-const LOOKS: u32 = 40;
-const PAUSE: Duration = Duration::from_millis(50);
 
 /// Loop devices over files of tests that are gone: `loop3 over /tmp/diskfacts-test-a/file`.
 pub(super) fn behind() -> BTreeSet<String> {
@@ -23,15 +19,8 @@ pub(super) fn behind() -> BTreeSet<String> {
 
 /// What was left since `before`, as failures; empty when nothing was.
 pub(super) fn since(before: &BTreeSet<String>) -> Vec<String> {
-    let mut left = Vec::new();
-    for _ in 0..LOOKS {
-        left = behind().difference(before).cloned().collect();
-        if left.is_empty() {
-            break;
-        }
-        thread::sleep(PAUSE);
-    }
-    let left = left.into_iter();
+    let now = behind();
+    let left = now.difference(before);
     left.map(|what| format!("a test left {what} (`losetup --detach` removes it)"))
         .collect()
 }
@@ -40,11 +29,13 @@ fn loop_devices(sys_block: &Path) -> BTreeSet<String> {
     let entries = fs::read_dir(sys_block).into_iter().flatten().flatten();
     entries
         .filter_map(|entry| {
-            let backing = fs::read_to_string(entry.path().join("loop/backing_file")).ok()?;
-            let backing = backing.trim_end().trim_end_matches(" (deleted)");
-            is_of_nobody(Path::new(backing)).then(|| {
+            let read = |name: &str| fs::read_to_string(entry.path().join("loop").join(name)).ok();
+            let backing = read("backing_file")?;
+            let removed = backing.trim_end().strip_suffix(" (deleted)")?;
+            let stays = read("autoclear")?.trim() == "0";
+            (stays && is_of_nobody(Path::new(removed))).then(|| {
                 let device = entry.file_name();
-                format!("{} over {backing}", device.to_string_lossy())
+                format!("{} over {removed}", device.to_string_lossy())
             })
         })
         .collect()
@@ -82,19 +73,24 @@ mod tests {
         fs::create_dir_all(&alive).expect("a folder");
         let gone = tree.0.join("diskfacts-test-gone");
         let elsewhere = tree.0.join("gone");
-        for (device, backing) in [
-            ("loop0", alive.join("file")),
-            ("loop1", gone.join("data/#12")),
-            ("loop2", elsewhere.join("file")),
+        let removed = |path: &Path| format!("{} (deleted)\n", path.display());
+        for (device, backing, autoclear) in [
+            ("loop0", removed(&alive.join("file")), "0\n"),
+            ("loop1", removed(&gone.join("data/file")), "0\n"),
+            ("loop2", removed(&elsewhere.join("file")), "0\n"),
+            // Gone with its process.
+            ("loop3", removed(&gone.join("#12")), "1\n"),
+            // Of another container, where its file is.
+            ("loop4", format!("{}\n", gone.join("file").display()), "0\n"),
         ] {
             let folder = tree.0.join("sys").join(device).join("loop");
             fs::create_dir_all(&folder).expect("a folder");
-            let shown = format!("{} (deleted)\n", backing.display());
-            fs::write(folder.join("backing_file"), shown).expect("a file");
+            fs::write(folder.join("backing_file"), backing).expect("a file");
+            fs::write(folder.join("autoclear"), autoclear).expect("a file");
         }
         fs::create_dir_all(tree.0.join("sys/vda")).expect("a folder");
         let told = loop_devices(&tree.0.join("sys"));
-        let shown = format!("loop1 over {}", gone.join("data/#12").display());
+        let shown = format!("loop1 over {}", gone.join("data/file").display());
         assert_eq!(told, BTreeSet::from([shown]));
     }
 }

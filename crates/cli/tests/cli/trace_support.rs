@@ -17,8 +17,7 @@ pub(crate) fn events() -> Result<Tracefs, Missing> {
 
 /// The instances of a process, by their names.
 pub(crate) fn instances(tracefs: &Tracefs, process: u32) -> Vec<String> {
-    let folder = tracefs.root().join("instances");
-    let entries = fs::read_dir(folder).expect("instances");
+    let entries = fs::read_dir(tracefs.instances()).expect("instances");
     entries
         .map(|entry| {
             entry

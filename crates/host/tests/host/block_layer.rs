@@ -249,7 +249,7 @@ fn an_observer_can_be_started_again_and_leaves_nothing_behind() {
         assert_eq!(only(of(&seen, &device)).issued, count);
     }
     let tracefs = Tracefs::open(&Roots::default()).expect("tracefs");
-    let left = fs::read_dir(tracefs.root().join("instances")).expect("instances");
+    let left = fs::read_dir(tracefs.instances()).expect("instances");
     let own = format!("diskfacts-{}-", std::process::id());
     let names = left.map(|entry| entry.expect("an entry").file_name());
     let own = names

@@ -33,7 +33,7 @@ fn own_instances(tracefs: &Tracefs) -> Vec<PathBuf> {
 
 fn of_process(tracefs: &Tracefs, pid: u32) -> Vec<PathBuf> {
     let prefix = format!("diskfacts-{pid}-");
-    let entries = fs::read_dir(tracefs.root().join("instances")).expect("instances");
+    let entries = fs::read_dir(tracefs.instances()).expect("instances");
     let paths = entries.map(|entry| entry.expect("an instance").path());
     paths
         .filter(|path| {
