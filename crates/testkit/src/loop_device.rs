@@ -1,6 +1,6 @@
 //! Block devices over files that the test made itself.
 
-use crate::{Missing, Scratch, require_root, tool};
+use crate::{Missing, Scratch, require_root, require_tool, tool};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -116,8 +116,10 @@ impl LoopDevice {
     /// device can be changed so.
     ///
     /// # Errors
-    /// What is missing: perl, by which the kernel is asked without unsafe code; or why
-    /// it refused.
+    /// What is missing: perl, by which the kernel is asked without unsafe code.
+    ///
+    /// # Panics
+    /// When the kernel refuses it.
     pub fn change_file(&mut self) -> Result<(), Missing> {
         const CHANGE: &str = "open(D, '<', $ARGV[0]) or die $!; open(F, '<', $ARGV[1]) or die $!; \
                               ioctl(D, 0x4C06, fileno(F)) or die $!";
@@ -131,7 +133,10 @@ impl LoopDevice {
             self.path.as_os_str(),
             other.as_os_str(),
         ];
-        tool::run("perl", "perl-base", arguments)?;
+        require_tool("perl", "perl-base")?;
+        if let Err(refused) = tool::run("perl", "perl-base", arguments) {
+            panic!("another file behind {}: {refused}", self.path.display());
+        }
         self.backing_file = other;
         Ok(())
     }
