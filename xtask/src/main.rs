@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask test`, `check` and `fuzz`.
+//! The project's own commands: `cargo xtask test`, `check`, `lab` and `fuzz`.
 //!
 //! The test command runs everything the project has and closes with one line
 //! of numbers; what could not run is counted and named. The check command
@@ -8,9 +8,11 @@
 
 mod check;
 mod fuzz;
+mod lab;
 mod metadata;
 mod project;
 mod stream;
+mod stuck;
 mod test;
 mod tidy;
 
@@ -20,7 +22,8 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 The commands of the project:
 
-  cargo xtask test [STEP...]     run all tests, or only these steps
+  cargo xtask test [STEP...]     run the tests of the crates, or these steps
+      --all                      all of them
   cargo xtask check [CHECK...]   check the sources, or only these checks
   cargo xtask fuzz [TARGET] [--seconds N]
                                  feed a parser with random input; without a
@@ -33,9 +36,15 @@ fn main() -> ExitCode {
     let result = match words.as_slice() {
         ["test", wanted @ ..] => Project::find().and_then(|project| test::run(&project, wanted)),
         ["check", wanted @ ..] => Project::find().and_then(|project| check::run(&project, wanted)),
+        ["lab", rest @ ..] => Project::find().and_then(|project| lab::run(&project, rest)),
         ["fuzz", rest @ ..] => Project::find().and_then(|project| fuzz::run(&project, rest)),
         [] | ["help" | "--help" | "-h", ..] => {
-            print!("{USAGE}\n{}\n{}", test::names(), check::names());
+            print!(
+                "{USAGE}{}\n{}\n{}",
+                lab::USAGE,
+                test::names(),
+                check::names()
+            );
             return ExitCode::SUCCESS;
         }
         [unknown, ..] => Err(format!("there is no command '{unknown}'\n\n{USAGE}")),

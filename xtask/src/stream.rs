@@ -1,5 +1,6 @@
 //! Runs a program whose output is both shown and read.
 
+use crate::stuck;
 use std::io::{self, BufRead, BufReader, PipeReader, Write};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc;
@@ -9,11 +10,25 @@ use std::time::{Duration, Instant};
 /// it left behind holds the pipe for longer.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// How long a program may say nothing. The slowest test takes some three minutes
+/// on a loaded machine.
+const SILENCE: Duration = Duration::from_mins(10);
+
 /// How a program ended.
 pub(crate) struct Ended {
-    pub(crate) status: ExitStatus,
+    /// `None`: the kernel holds it, and it was waited for in vain.
+    pub(crate) status: Option<ExitStatus>,
     /// A process that it started lives on and holds its output open.
     pub(crate) left_something_running: bool,
+    /// It said nothing for long, and what it had started was ended; perhaps it too.
+    pub(crate) was_stuck: bool,
+}
+
+/// How long is waited for what.
+#[derive(Clone, Copy)]
+struct Patience {
+    grace: Duration,
+    silence: Duration,
 }
 
 enum Event {
@@ -33,14 +48,18 @@ pub(crate) fn run(
     show: &mut dyn Write,
     read: impl FnMut(&str),
 ) -> io::Result<Ended> {
-    run_with(command, show, read, GRACE)
+    let patience = Patience {
+        grace: GRACE,
+        silence: SILENCE,
+    };
+    run_with(command, show, read, patience)
 }
 
 fn run_with(
     mut command: Command,
     show: &mut dyn Write,
     mut read: impl FnMut(&str),
-    grace: Duration,
+    patience: Patience,
 ) -> io::Result<Ended> {
     let (reader, writer) = io::pipe()?;
     let mut child = command
@@ -50,41 +69,61 @@ fn run_with(
         .spawn()?;
     // It holds our ends of the pipe for writing.
     drop(command);
+    let process = child.id();
     let (events, next) = mpsc::channel();
     let lines = events.clone();
     std::thread::spawn(move || send_lines(reader, &lines));
     std::thread::spawn(move || events.send(Event::Exit(child.wait())));
 
-    let mut status = None;
-    let mut output_ended = false;
-    let mut deadline = None;
-    while status.is_none() || !output_ended {
-        let event = match deadline {
-            None => next.recv().ok(),
-            Some(deadline) => next
-                .recv_timeout(Instant::saturating_duration_since(
-                    &deadline,
-                    Instant::now(),
-                ))
-                .ok(),
-        };
-        match event {
-            Some(Event::Line(line)) => {
+    let mut ended = Ended {
+        status: None,
+        left_something_running: true,
+        was_stuck: false,
+    };
+    let mut deadline = Instant::now() + patience.silence;
+    // How often something was ended since it said a line.
+    let mut blows = 0;
+    while ended.status.is_none() || ended.left_something_running {
+        match next.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(Event::Line(line)) => {
                 show.write_all(&line)?;
                 read(plain(&String::from_utf8_lossy(&line)).trim_end());
+                // What lives on after it has its grace, whatever it says.
+                if ended.status.is_none() && blows < 2 {
+                    deadline = Instant::now() + patience.silence;
+                    blows = 0;
+                }
             }
-            Some(Event::EndOfOutput) => output_ended = true,
-            Some(Event::Exit(ended)) => {
-                status = Some(ended?);
-                deadline = Some(Instant::now() + grace);
+            Ok(Event::EndOfOutput) => ended.left_something_running = false,
+            Ok(Event::Exit(status)) => {
+                ended.status = Some(status?);
+                deadline = Instant::now() + patience.grace;
             }
-            None => break,
+            Err(_) if ended.status.is_some() || blows == 2 => break,
+            Err(_) => {
+                ended.was_stuck = true;
+                let below = stuck::descendants(process);
+                let minutes = patience.silence.as_secs() / 60;
+                let threads = stuck::threads(&below);
+                writeln!(
+                    show,
+                    "nothing was said for {minutes} minutes; ended:\n{threads}"
+                )?;
+                stuck::end(&below);
+                // The program itself goes on with what comes next, unless it waits for
+                // nobody, or for what the kernel does not let go.
+                if below.is_empty() || blows > 0 {
+                    stuck::end(&[process]);
+                    blows = 2;
+                    deadline = Instant::now() + patience.grace;
+                } else {
+                    blows = 1;
+                    deadline = Instant::now() + patience.silence;
+                }
+            }
         }
     }
-    Ok(Ended {
-        status: status.ok_or_else(|| io::Error::other("its end was not seen"))?,
-        left_something_running: !output_ended,
-    })
+    Ok(ended)
 }
 
 fn send_lines(reader: PipeReader, lines: &mpsc::Sender<Event>) {
@@ -128,12 +167,17 @@ mod tests {
     }
 
     fn shell(script: &str, grace: Duration) -> Ran {
+        let silence = Duration::from_mins(5);
+        shell_with(script, Patience { grace, silence })
+    }
+
+    fn shell_with(script: &str, patience: Patience) -> Ran {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
         let mut shown = Vec::new();
         let mut lines = Vec::new();
         let read = |line: &str| lines.push(line.to_owned());
-        let ended = run_with(command, &mut shown, read, grace).expect("running sh");
+        let ended = run_with(command, &mut shown, read, patience).expect("running sh");
         Ran {
             ended,
             shown: String::from_utf8(shown).expect("text"),
@@ -146,7 +190,7 @@ mod tests {
         let ran = shell("echo one; echo two >&2; printf three; exit 4", GRACE);
         assert_eq!(ran.lines, ["one", "two", "three"]);
         assert_eq!(ran.shown, "one\ntwo\nthree");
-        assert_eq!(ran.ended.status.code(), Some(4));
+        assert_eq!(ran.ended.status.and_then(|status| status.code()), Some(4));
         assert!(!ran.ended.left_something_running);
     }
 
@@ -163,5 +207,49 @@ mod tests {
         assert!(ran.ended.left_something_running);
         let killed = Command::new("kill").arg(&ran.lines[0]).status();
         assert!(killed.expect("running kill").success());
+    }
+
+    #[cfg(target_os = "linux")]
+    fn impatient(script: &str) -> Ran {
+        let (grace, silence) = (Duration::from_secs(1), Duration::from_secs(1));
+        shell_with(script, Patience { grace, silence })
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_says_nothing_for_long_is_shown_and_ended_and_the_rest_goes_on() {
+        let ran = impatient("echo one; tail -f /dev/null; echo two; exit 3");
+        assert!(ran.ended.was_stuck);
+        // Some shells tell between these what was killed.
+        let ends = (ran.lines.first(), ran.lines.last());
+        assert_eq!(ends, (Some(&"one".to_owned()), Some(&"two".to_owned())));
+        assert!(ran.shown.contains("tail -f /dev/null"), "{}", ran.shown);
+        assert_eq!(ran.ended.status.and_then(|status| status.code()), Some(3));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_program_that_hangs_by_itself_or_again_and_again_is_ended() {
+        for script in [
+            "exec tail -f /dev/null",
+            "exec 2>/dev/null; while :; do tail -f /dev/null; done",
+        ] {
+            let ran = impatient(script);
+            assert!(ran.ended.was_stuck);
+            assert!(!ran.ended.status.expect("its end").success(), "{script}");
+        }
+    }
+
+    #[test]
+    fn what_goes_on_saying_something_after_the_end_is_not_waited_for() {
+        let ran = shell(
+            "(while :; do echo more; done) & echo $!",
+            Duration::from_secs(1),
+        );
+        assert!(ran.ended.left_something_running);
+        let id = ran.lines.iter().find(|line| *line != "more");
+        let killed = Command::new("kill").arg(id.expect("its number")).status();
+        // It may have found its reader gone.
+        assert!(killed.is_ok());
     }
 }

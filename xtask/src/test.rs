@@ -13,8 +13,9 @@ mod skips;
 mod summary;
 mod wine;
 
+use crate::lab;
 use crate::project::Project;
-use outcome::Outcome;
+pub(crate) use outcome::{Outcome, Skipped};
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -22,24 +23,35 @@ use std::time::{Duration, Instant};
 struct Step {
     name: &'static str,
     about: &'static str,
+    /// Run where nothing is asked for; the others when they are named, or with `--all`.
+    default: bool,
     run: fn(&Project) -> Result<Outcome, String>,
 }
 
-const STEPS: [Step; 3] = [
+const STEPS: [Step; 4] = [
     Step {
         name: "cargo",
         about: "unit, integration and documentation tests of all crates, and the fuzz corpora",
+        default: true,
         run: cargo::run,
     },
     Step {
         name: "node",
         about: "the npm package: its own tests, those of the original, and the packed archive",
+        default: false,
         run: node::run,
     },
     Step {
         name: "wine",
         about: "directio built for Windows, its tests run by Wine",
+        default: false,
         run: wine::run,
+    },
+    Step {
+        name: "lab",
+        about: "diskfacts on real kinds of devices, in guests of QEMU: the short set",
+        default: false,
+        run: lab::short,
     },
 ];
 
@@ -56,13 +68,21 @@ pub(crate) fn names() -> String {
     lines.concat()
 }
 
-/// Runs the steps, or those that are wanted; says whether nothing failed.
+/// Runs the default steps, those that are wanted, or with `--all` every one; says whether
+/// nothing failed.
 ///
 /// # Errors
 /// When a step is unknown.
 pub(crate) fn run(project: &Project, wanted: &[&str]) -> Result<bool, String> {
+    let (all, wanted) = match wanted {
+        ["--all"] => (true, &[][..]),
+        wanted => (false, wanted),
+    };
     let mut reports = Vec::new();
     for step in crate::choose(&STEPS, |step| step.name, wanted)? {
+        if !(all || step.default || !wanted.is_empty()) {
+            continue;
+        }
         println!("test {}: {}", step.name, step.about);
         let start = Instant::now();
         let before = left::behind();
@@ -73,6 +93,10 @@ pub(crate) fn run(project: &Project, wanted: &[&str]) -> Result<bool, String> {
             outcome,
             took: start.elapsed(),
         });
+    }
+    let not_run = |step: &&Step| !reports.iter().any(|report| report.name == step.name);
+    for step in STEPS.iter().filter(not_run) {
+        println!("not run: {}, {}", step.name, step.about);
     }
     print!("\n{}", summary::text(&reports));
     // The closing line must be the last, also where standard output is a file.

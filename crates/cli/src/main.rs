@@ -8,6 +8,7 @@ mod args;
 mod commands;
 mod exit;
 mod look;
+mod probe;
 mod progress;
 mod session;
 mod sides;
@@ -18,13 +19,25 @@ mod target;
 
 use args::{Cli, Command, Misread};
 use clap::error::{ContextKind, ErrorKind};
+use diskfacts_host::let_large_writes_fail;
 use diskfacts_host::settings::{WATCHDOG, watch};
 use exit::{Exit, Failure, say};
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Err(error) = let_large_writes_fail() {
+        say(&format!(
+            "diskfacts: note: a write past `ulimit -f` will end this without a word: {error}"
+        ));
+    }
     let words: Vec<OsString> = std::env::args_os().collect();
+    if let [_, first, path] = words.as_slice()
+        && *first == *probe::PROBE
+    {
+        return probe::ask(Path::new(path)).into();
+    }
     // A process that a run starts beside itself; nobody types it, and nobody reads
     // what it says.
     if let Some((_, words)) = words.split_first()
@@ -51,17 +64,35 @@ fn main() -> ExitCode {
             Exit::WrongCall.into()
         }
         Err(Misread::Clap(error)) => {
-            // Who reads neither needs no message either.
-            let _ = error.print();
             match error.kind() {
                 // Help and version are answers; the rest is a wrong call.
-                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Exit::Done.into(),
-                ErrorKind::MissingRequiredArgument => {
-                    say(hint(&error));
+                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => printed(&error),
+                kind => {
+                    // Who does not read the message needs none.
+                    let _ = error.print();
+                    if kind == ErrorKind::MissingRequiredArgument {
+                        say(hint(&error));
+                    }
                     Exit::WrongCall.into()
                 }
-                _ => Exit::WrongCall.into(),
             }
+        }
+    }
+}
+
+/// Help or the version, which somebody asked for.
+fn printed(answer: &clap::Error) -> ExitCode {
+    let printed = commands::stdout_is_there().and_then(|()| match answer.print() {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::failed(
+            format!("writing to standard output failed: {error}"),
+        )),
+        _ => Ok(()),
+    });
+    match printed {
+        Ok(()) => Exit::Done.into(),
+        Err(failure) => {
+            failure.print();
+            failure.exit.into()
         }
     }
 }

@@ -263,6 +263,16 @@ impl Display {
         )
     }
 
+    /// Says what is to come.
+    pub(crate) fn tell(&self, line: &str) {
+        match &self.lines {
+            // A terminal that is gone reads nothing.
+            Some(lines) => drop(lines.all.println(clean(line))),
+            None if self.says => say(line),
+            None => {}
+        }
+    }
+
     /// A trial of the stage at this index of the plan has ended and is stored.
     pub(crate) fn trial_ended(&self, stage: usize, trial: &Trial) {
         let blocks = !trial.workload.operation.on_files();

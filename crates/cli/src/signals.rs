@@ -1,37 +1,78 @@
 //! Ctrl-C and SIGTERM: end the measurement, keep what is complete. A second one
 //! ends the process at once.
+//!
+//! They are taken on a thread of their own, so that the first is answered, and the
+//! second obeyed, while every other thread waits for a device.
 
-use crate::exit::{Exit, Failure, OrFail};
+use crate::exit::{Exit, Failure, OrFail, say};
+use diskfacts_host::Roots;
+use diskfacts_host::signals::{SIGTERM, end_now, receive};
+use diskfacts_record::Stack;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
-use signal_hook::low_level::pipe;
+use std::io::Write;
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Whether a signal came.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Signals {
     stop: Arc<AtomicBool>,
-    which: Arc<AtomicUsize>,
+    terminated: Arc<AtomicBool>,
+    wakes: Arc<Mutex<Vec<UnixStream>>>,
+    awaited: Arc<Mutex<Option<Awaited>>>,
+}
+
+/// What is waited for when a signal has come.
+#[derive(Debug, Clone, Default)]
+struct Awaited {
+    /// The device, as the kernel names it.
+    device: Option<String>,
+    /// Whether settings of the kernel may have been changed.
+    changes: bool,
 }
 
 impl Signals {
-    /// Listens from now on.
+    /// Listens from now on; once, and before there are other threads.
     pub(crate) fn listen() -> Result<Self, Failure> {
         let signals = Self::default();
-        for signal in [SIGINT, SIGTERM] {
-            let number = usize::try_from(signal).unwrap_or_default();
-            // In this order: only when an earlier one set the flag, end now.
-            flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&signals.stop))
-                .or_failed()?;
-            flag::register_usize(signal, Arc::clone(&signals.which), number).or_failed()?;
-            flag::register(signal, Arc::clone(&signals.stop)).or_failed()?;
-        }
+        let taken = signals.clone();
+        receive(move |signal| taken.take(signal)).or_failed()?;
         Ok(signals)
+    }
+
+    fn take(&self, signal: i32) {
+        if self.stop.load(Ordering::SeqCst) {
+            end_now(128 + signal);
+        }
+        self.terminated.store(signal == SIGTERM, Ordering::SeqCst);
+        self.stop.store(true, Ordering::SeqCst);
+        for mut wakes in self.wakes() {
+            // Who waits no longer needs no waking.
+            let _ = wakes.write_all(&[0]);
+        }
+        let awaited = self.awaited.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(awaited) = awaited.clone() {
+            // On a thread of its own: nobody may read what is said, and the second
+            // signal must be taken all the same. Without that thread nothing is said.
+            let _ = std::thread::Builder::new().spawn(move || say(&awaited.sentence(signal)));
+        }
+    }
+
+    fn wakes(&self) -> Vec<UnixStream> {
+        std::mem::take(&mut *self.wakes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// From now on the first signal is answered with what is waited for: what is under
+    /// way on top of this stack. Where nothing is, ending is a matter of moments.
+    pub(crate) fn waits_for(&self, stack: &Stack, changes: bool) {
+        let awaited = Awaited {
+            device: stack.top().map(|device| device.name.clone()),
+            changes,
+        };
+        *self.awaited.lock().unwrap_or_else(PoisonError::into_inner) = Some(awaited);
     }
 
     /// The flag that ends a trial.
@@ -41,8 +82,8 @@ impl Signals {
 
     /// How to exit, if a signal came.
     pub(crate) fn came(&self) -> Option<Exit> {
-        self.stop.load(Ordering::Relaxed).then(|| {
-            if self.which.load(Ordering::Relaxed) == usize::try_from(SIGTERM).unwrap_or_default() {
+        self.stop.load(Ordering::SeqCst).then(|| {
+            if self.terminated.load(Ordering::SeqCst) {
                 Exit::Terminated
             } else {
                 Exit::Interrupted
@@ -57,6 +98,45 @@ impl Signals {
             None => Ok(()),
         }
     }
+
+    /// What wakes a wait when a signal comes, or has come.
+    pub(crate) fn waker(&self) -> Result<Waker, Failure> {
+        let (wakes, receives) = UnixStream::pair().or_failed()?;
+        self.wakes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(wakes);
+        if self.came().is_some() {
+            // It may have come before there was anybody to wake.
+            drop(self.wakes());
+        }
+        Ok(Waker { wakes: receives })
+    }
+}
+
+impl Awaited {
+    fn sentence(&self, signal: i32) -> String {
+        let (name, again) = if signal == SIGTERM {
+            ("SIGTERM", "a second one")
+        } else {
+            ("Ctrl-C", "Ctrl-C again")
+        };
+        let under_way = self.device.as_deref().and_then(|device| {
+            let count = diskfacts_host::in_flight(&Roots::default(), device)?;
+            match count {
+                0 => None,
+                1 => Some(format!("waiting for 1 operation at {device}")),
+                _ => Some(format!("waiting for {count} operations at {device}")),
+            }
+        });
+        let under_way = under_way.unwrap_or_else(|| "ending what is under way".to_owned());
+        let changes = if self.changes {
+            ", and what was changed is put back then by the watchdog"
+        } else {
+            ""
+        };
+        format!("diskfacts: {name}: {under_way}; {again} ends it now{changes}")
+    }
 }
 
 /// Wakes a wait when a signal comes, also one that came just before it.
@@ -66,17 +146,13 @@ pub(crate) struct Waker {
 }
 
 impl Waker {
-    /// Wakes from now on; beside [`Signals`], which know what came.
-    pub(crate) fn listen() -> Result<Self, Failure> {
-        let (wakes, receives) = UnixStream::pair().or_failed()?;
-        for signal in [SIGINT, SIGTERM] {
-            pipe::register(signal, wakes.try_clone().or_failed()?).or_failed()?;
-        }
-        Ok(Self { wakes: receives })
-    }
-
     /// Waits until then, or until a signal came.
     pub(crate) fn wait(&self, until: Instant) -> Result<(), Failure> {
+        self.wait_beside(&[], until)
+    }
+
+    /// The same, but also until one of these can be read.
+    pub(crate) fn wait_beside(&self, others: &[PollFd<'_>], until: Instant) -> Result<(), Failure> {
         loop {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -86,11 +162,11 @@ impl Waker {
                 tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
                 tv_nsec: left.subsec_nanos().into(),
             };
-            let mut awaited = [PollFd::new(&self.wakes, PollFlags::IN)];
+            let mut awaited = vec![PollFd::new(&self.wakes, PollFlags::IN)];
+            awaited.extend(others.iter().cloned());
             match poll(&mut awaited, Some(&left)) {
                 // Time is up; or a signal came that is not for us, as of a
-                // terminal that is resized, or one that is, and then there is
-                // something to read.
+                // terminal that is resized.
                 Ok(0) | Err(Errno::INTR) => {}
                 Ok(_) => return Ok(()),
                 Err(error) => return Err(error).or_failed(),

@@ -132,11 +132,15 @@ fn note(restored: &Restored) -> Option<String> {
             path,
             journal,
             back,
+            left,
         } => {
             let whose = whose(journal);
             let written: Vec<String> = back.written.iter().map(change).collect();
-            let mut said = if written.is_empty() {
+            let complete = back.is_complete();
+            let mut said = if written.is_empty() && complete && back.gone.is_empty() {
                 format!("{whose} was killed, and all settings were as before it.")
+            } else if written.is_empty() {
+                format!("{whose} was killed.")
             } else {
                 let written = written.join(", ");
                 format!("{whose} was killed and had left settings changed; put back: {written}.")
@@ -149,8 +153,15 @@ fn note(restored: &Restored) -> Option<String> {
             for failed in &back.failed {
                 let _ = write!(said, " Not put back: {failed}.");
             }
-            if !back.is_complete() {
-                let _ = write!(said, " The journal stays: {}.", path.display());
+            if let Some(error) = left {
+                let _ = write!(said, " Remove it by hand: {error}.");
+            }
+            if !complete {
+                let _ = write!(
+                    said,
+                    " The journal stays: {}. Type these lines, or `diskfacts restore --forget`.",
+                    path.display()
+                );
             }
             Some(said)
         }
@@ -158,7 +169,13 @@ fn note(restored: &Restored) -> Option<String> {
             Some(format!("The journal {} is dropped: {why}.", path.display()))
         }
         Restored::Kept { path, why } => Some(format!(
-            "Settings may be changed that {} holds: {why}.",
+            "{} lists settings that may still be changed: {why}.",
+            path.display()
+        )),
+        // Who measures without being root cannot help it.
+        Restored::OfAnother { path, user } => Some(format!(
+            "{} lists settings that may still be changed: it belongs to the user with number \
+             {user}, who has to run `diskfacts restore`.",
             path.display()
         )),
     }

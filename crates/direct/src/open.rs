@@ -168,7 +168,8 @@ impl OpenOptions {
         self
     }
 
-    /// Makes the file empty. Needs [`write`](Self::write).
+    /// Makes the file empty, after everything else was granted: a refusal leaves
+    /// what it holds. Needs [`write`](Self::write).
     #[must_use]
     pub fn truncate(mut self, truncate: bool) -> Self {
         self.truncate = truncate;
@@ -227,7 +228,19 @@ impl OpenOptions {
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Opened, Error> {
         let path = path.as_ref();
         self.check(path)?;
-        os::open(self, path)
+        let opened = os::open(self, path)?;
+        if self.empties_last() {
+            empty(&opened.file)?;
+        }
+        Ok(opened)
+    }
+
+    /// Whether the file is emptied once all that was asked for was granted, and
+    /// not by the system while it opens it: what may be refused after the file is
+    /// open, a lock or direct I/O, must not cost its content.
+    fn empties_last(&self) -> bool {
+        // A file that this call makes is empty.
+        self.truncate && !self.create_new && (self.exclusive || self.direct != Direct::No)
     }
 
     /// Refuses what makes no sense on any system, before the system does so
@@ -275,7 +288,7 @@ impl OpenOptions {
             .write(self.write)
             .create(self.create)
             .create_new(self.create_new)
-            .truncate(self.truncate);
+            .truncate(self.truncate && !self.empties_last());
         #[cfg(unix)]
         {
             use std::os::unix::fs::OpenOptionsExt;
@@ -285,4 +298,16 @@ impl OpenOptions {
         }
         options
     }
+}
+
+/// Empties an open file; a device or a pipe keeps what it has, as with `O_TRUNC`.
+fn empty(file: &File) -> Result<(), Error> {
+    let metadata = file
+        .metadata()
+        .map_err(|error| Error::on_file("stat", file, error))?;
+    if metadata.is_file() {
+        file.set_len(0)
+            .map_err(|error| Error::on_file("truncating", file, error))?;
+    }
+    Ok(())
 }

@@ -26,10 +26,12 @@ pub enum Transfer {
 /// after it. On Windows the file's cursor moves.
 ///
 /// # Errors
-/// What the system reported; [`transfer_error`] says how it is explained.
+/// What the system reported; [`transfer_error`] says how it is explained. An
+/// offset above `i64::MAX` is invalid input on every system.
 pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> Result<usize, Error> {
     let (address, length) = (buffer.as_ptr().addr(), buffer.len());
-    os::read_at(file, buffer, offset)
+    within_range(offset)
+        .and_then(|()| os::read_at(file, buffer, offset))
         .map_err(|error| transfer_error(file, Transfer::Read, address, length, offset, error))
 }
 
@@ -41,7 +43,19 @@ pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> Result<usize, Err
 /// # Errors
 /// As [`read_at`].
 pub fn write_at(file: &File, buffer: &[u8], offset: u64) -> Result<usize, Error> {
-    os::write_at(file, buffer, offset).map_err(|error| write_error(file, buffer, offset, error))
+    within_range(offset)
+        .and_then(|()| os::write_at(file, buffer, offset))
+        .map_err(|error| write_error(file, buffer, offset, error))
+}
+
+/// Refuses an offset that no file has, before a system takes it for something
+/// else: the offset -1 is the file's cursor to `pwritev2` of Linux, and the end
+/// of the file to `WriteFile` of Windows.
+fn within_range(offset: u64) -> io::Result<()> {
+    match i64::try_from(offset) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(io::ErrorKind::InvalidInput.into()),
+    }
 }
 
 /// Writes `buffer` at byte `offset` of the file, and returns when these bytes
@@ -67,6 +81,7 @@ pub fn write_at_durable(
     if durability == Durability::None {
         return write_at(file, buffer, offset);
     }
+    within_range(offset).map_err(|error| write_error(file, buffer, offset, error))?;
     match os::write_at_durable(file, buffer, offset, durability) {
         Some(Ok(written)) => Ok(written),
         Some(Err(error)) => Err(write_error(file, buffer, offset, error)),
@@ -97,7 +112,8 @@ pub fn transfer_error(
     offset: u64,
     source: io::Error,
 ) -> Error {
-    let hint = if os::is_invalid_argument(&source) {
+    let invalid = source.kind() == io::ErrorKind::InvalidInput;
+    let hint = if invalid || os::is_invalid_argument(&source) {
         explain_invalid(file, address, length, offset)
     } else {
         os::transfer_hint(file, transfer, &source)

@@ -330,6 +330,29 @@ fn ext4_refuses_quietly_for_a_file_whose_data_are_journalled_and_is_found_out() 
     let why = opened.granted.direct_refused.expect("a reason");
     assert!(why.contains("STATX_DIOALIGN"), "{why}");
     read_write(&path, Direct::Required).expect_err("direct I/O is required");
+
+    // What is refused keeps what it holds.
+    fs::write(&path, b"content").expect("the file");
+    let emptying = OpenOptions::new().write(true).truncate(true);
+    for exclusive in [false, true] {
+        let required = emptying.clone().direct(Direct::Required);
+        let refused = required.exclusive(exclusive).open(&path);
+        refused.expect_err("direct I/O is required");
+        assert_eq!(fs::read(&path).expect("the file"), b"content");
+    }
+    // What is not refused is emptied.
+    emptying
+        .clone()
+        .direct(Direct::IfPossible)
+        .open(&path)
+        .or_fail();
+    assert_eq!(fs::read(&path).expect("the file"), b"");
+    // What was made for this is removed again.
+    let new = ext4.path().join("new");
+    let making = OpenOptions::new().write(true).create_new(true);
+    let refused = making.direct(Direct::Required).open(&new);
+    refused.expect_err("direct I/O is required");
+    assert!(!new.exists(), "the new file is left behind");
 }
 
 /// Writes directly on a new filesystem, and finds its device from the file.

@@ -128,6 +128,24 @@ fn create_new_refuses_what_exists_and_says_so() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_device_that_has_gone_is_not_to_be_created() {
+    let error = refused(
+        OpenOptions::new()
+            .read(true)
+            .open("/dev/disk/by-id/directio-that-was-unplugged"),
+    );
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    let text = format!("{error:#}");
+    assert!(text.contains("was unplugged, or was never there"), "{text}");
+    assert!(!text.contains("created"), "{text}");
+    // What lies in memory there is a file as any other.
+    let missing = "/dev/shm/directio-that-nobody-made";
+    let text = format!("{:#}", refused(OpenOptions::new().read(true).open(missing)));
+    assert!(text.contains("ask for it to be created"), "{text}");
+}
+
+#[test]
 fn a_missing_file_is_named_with_a_remedy() {
     let folder = folder();
     let path = folder.path().join("nothing");
@@ -189,4 +207,29 @@ fn an_error_keeps_the_systems_own_one_as_its_source() {
     assert!(format!("{error:#}").contains("os error"), "{error:#}");
     let kind = std::io::Error::from(error).kind();
     assert_eq!(kind, ErrorKind::NotFound);
+}
+
+#[test]
+fn a_file_that_is_opened_to_be_emptied_is_empty_however_it_is_opened() {
+    let folder = folder();
+    let path = folder.path().join("file");
+    let plain = OpenOptions::new().write(true).truncate(true);
+    for options in [
+        plain.clone(),
+        plain.clone().direct(Direct::IfPossible),
+        plain.clone().exclusive(true),
+        plain
+            .clone()
+            .create(true)
+            .direct(Direct::IfPossible)
+            .exclusive(true),
+    ] {
+        fs::write(&path, b"old").expect("a file");
+        let opened = options.open(&path).expect("it is there");
+        assert_eq!(
+            opened.file.metadata().expect("its size").len(),
+            0,
+            "{options:?}"
+        );
+    }
 }

@@ -222,3 +222,32 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_offset_that_no_file_has_is_refused_and_writes_nowhere() {
+    let folder = folder();
+    let path = folder.path().join("file");
+    fs::write(&path, b"untouched").expect("a new file");
+    let options = OpenOptions::new().read(true).write(true);
+    let file = options.open(&path).or_fail().file;
+    for offset in [1 << 63, u64::MAX - 1, u64::MAX] {
+        let mut refusals = vec![
+            write_at(&file, b"X", offset),
+            read_at(&file, &mut [0], offset),
+        ];
+        for durability in [Durability::None, Durability::Data, Durability::Full] {
+            refusals.push(write_at_durable(&file, b"X", offset, durability));
+        }
+        for refused in refusals {
+            let error = refused.expect_err("no file has this offset");
+            assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput, "{error:#}");
+            assert!(
+                error
+                    .to_string()
+                    .contains("beyond what a file offset can hold"),
+                "{error:#}"
+            );
+        }
+    }
+    assert_eq!(fs::read(&path).expect("the file"), b"untouched");
+}

@@ -86,9 +86,10 @@ pub fn run_copy(
             .map_err(|_| TrialError::Thread("ended without a record; this is a bug".to_owned()))
     });
     let to = clock.anchor();
-    let spent = Cpu::of_others().since(cpu_before);
+    let cpu_after = Cpu::of_others();
     prepare.after();
     let (stream, mut copied) = copied?;
+    let spent = cpu_after.since(cpu_before, stream.cpu_ns.unwrap_or(0));
     copied.flush_ns = flush(&copy.output);
     let fallbacks = stream.abilities.fallbacks.clone();
     let workload = Workload {
@@ -413,6 +414,8 @@ impl<'a> Copier<'a> {
             errno: errno.raw_os_error(),
             count: 1,
             first_offset: offset,
+            lowest_offset: offset,
+            highest_offset: offset,
             wrong: None,
         });
         Broken
@@ -473,6 +476,7 @@ impl<'a> Copier<'a> {
                 depth: 1,
                 features: Vec::new(),
                 fallbacks,
+                ..Abilities::default()
             },
             direct: file.direct,
             direct_refused: file.direct_refused.clone(),

@@ -82,6 +82,9 @@ pub struct Abilities {
     /// Abilities that were asked for or expected and refused, each with the
     /// reason, a sentence.
     pub fallbacks: Vec<String>,
+    /// How often an operation was handed to the kernel again until now, because it
+    /// answered `EAGAIN`: it would have had to wait, as in a throttled group.
+    pub resubmitted: u64,
 }
 
 /// Does operations. Made on the thread that uses it, for one open file.

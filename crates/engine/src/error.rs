@@ -8,6 +8,19 @@ pub enum TrialError {
     /// The target could not be opened as the workload needs it.
     #[error(transparent)]
     Open(directio::Error),
+    /// The target was there when the run began, and is no more.
+    #[error(
+        "{} is gone, though it was there when the run began: a device was unplugged, detached or \
+         reset, or a file was removed; `dmesg --ctime | tail -n 30` tells what the kernel saw",
+        path.display()
+    )]
+    Gone {
+        /// Where it was.
+        path: std::path::PathBuf,
+        /// What the system answered.
+        #[source]
+        source: std::io::Error,
+    },
     /// There was no memory for the buffers.
     #[error("no memory for the buffers; lower queue_depth, streams or block_size")]
     Buffers(#[source] directio::Error),

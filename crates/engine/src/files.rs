@@ -18,10 +18,12 @@
 
 mod engine;
 mod folder;
+mod leftovers;
 mod names;
 
 pub use engine::FileOps;
-pub use folder::{FolderError, Leftovers, remove_leftovers};
+pub use folder::{FolderError, remove_leftovers};
+pub use leftovers::{Leftovers, Swept};
 
 use crate::clock::{Clock, Monotonic, Source, Ticks};
 use crate::crew::Start;

@@ -42,6 +42,7 @@ pub mod values;
 mod beside;
 mod cpu;
 mod crew;
+mod errno;
 mod error;
 mod intervals;
 mod outcome;

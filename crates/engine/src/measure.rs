@@ -116,6 +116,10 @@ pub struct ErrorKind {
     pub count: u64,
     /// Offset of the first one.
     pub first_offset: u64,
+    /// The lowest offset of an operation that failed so.
+    pub lowest_offset: u64,
+    /// The highest.
+    pub highest_offset: u64,
     /// What was wrong with the first one, where values were checked.
     pub wrong: Option<Wrong>,
 }
@@ -263,6 +267,8 @@ impl Tally {
             errno,
             count: 1,
             first_offset: wrong.map_or(slot.offset(), |wrong| wrong.offset),
+            lowest_offset: slot.offset(),
+            highest_offset: slot.offset(),
             wrong,
         };
         let same = |known: &&mut ErrorKind| {
@@ -270,6 +276,8 @@ impl Tally {
         };
         if let Some(known) = self.errors.iter_mut().find(same) {
             known.count += 1;
+            known.lowest_offset = known.lowest_offset.min(kind.lowest_offset);
+            known.highest_offset = known.highest_offset.max(kind.highest_offset);
         } else if self.errors.len() < ERROR_KINDS_MAX {
             self.errors.push(kind);
         } else if let Some(last) = self.errors.last_mut() {
@@ -295,6 +303,8 @@ impl Tally {
                     errno: error.raw_os_error().unwrap_or(0),
                     count: 1,
                     first_offset: 0,
+                    lowest_offset: 0,
+                    highest_offset: 0,
                     wrong: None,
                 });
             }

@@ -2,6 +2,7 @@
 
 use crate::clock::Timescale;
 use crate::engine::{Abilities, FailedIn, SyncEach};
+use crate::errno;
 use crate::intervals;
 use crate::measure::{ErrorKind, Record};
 use crate::pick::sync_each;
@@ -106,6 +107,7 @@ pub(crate) fn add_up(
         let record = stream.record;
         stream.abilities.name.clone_into(&mut engine.name);
         engine.features = stream.abilities.features;
+        engine.resubmitted += stream.abilities.resubmitted;
         for reason in stream.abilities.fallbacks {
             if !engine.fallbacks.contains(&reason) {
                 engine.fallbacks.push(reason);
@@ -199,6 +201,8 @@ fn merge(kinds: &mut Vec<ErrorKind>, more: &[ErrorKind]) {
         match kinds.iter_mut().find(same) {
             Some(known) => {
                 known.count += error.count;
+                known.lowest_offset = known.lowest_offset.min(error.lowest_offset);
+                known.highest_offset = known.highest_offset.max(error.highest_offset);
                 if error.first_offset < known.first_offset {
                     known.first_offset = error.first_offset;
                     known.wrong = error.wrong;
@@ -224,7 +228,7 @@ pub(crate) fn error_count(of: Operation, kind: &ErrorKind) -> ErrorCount {
     } else if kind.errno == 0 {
         format!("the {operation} moved fewer bytes than asked: the target ends there")
     } else {
-        std::io::Error::from_raw_os_error(kind.errno).to_string()
+        errno::said(kind.errno)
     };
     ErrorCount {
         operation: operation.to_owned(),
@@ -232,5 +236,7 @@ pub(crate) fn error_count(of: Operation, kind: &ErrorKind) -> ErrorCount {
         message,
         count: kind.count,
         first_offset: kind.first_offset,
+        lowest_offset: Some(kind.lowest_offset),
+        highest_offset: Some(kind.highest_offset),
     }
 }

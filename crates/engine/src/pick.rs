@@ -218,7 +218,7 @@ fn probe(
     file: &StreamFile<'_>,
     clock: Clock,
 ) -> Result<Result<Picked, String>, TrialError> {
-    use crate::uring::{Options, Uring};
+    use crate::uring::{NoWait, Options, Uring};
 
     let mut fallbacks = Vec::new();
     let mut wanted = Options {
@@ -226,6 +226,7 @@ fn probe(
         iopoll: workload.iopoll,
         sqpoll: workload.sqpoll,
         workers: None,
+        nowait: NoWait::Never,
     };
     if wanted.iopoll && workload.sync != SyncMode::None {
         wanted.iopoll = false;

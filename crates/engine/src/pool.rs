@@ -135,6 +135,7 @@ impl<T: Ticks> Engine for Pool<T> {
                 "io-context-separate".to_owned(),
             ],
             fallbacks: Vec::new(),
+            ..Abilities::default()
         }
     }
 

@@ -5,7 +5,7 @@ use crate::buffers::Buffers;
 use crate::clock::{Clock, Monotonic, Source, Ticks, Timescale};
 use crate::cpu::thread_cpu_ns;
 use crate::crew::Start;
-use crate::engine::Engine;
+use crate::engine::{Abilities, Engine};
 use crate::error::TrialError;
 use crate::handling::Handling;
 use crate::io_priority;
@@ -127,6 +127,7 @@ impl Share<'_> {
                     iopoll,
                     sqpoll,
                     workers: None,
+                    nowait: crate::uring::NoWait::Never,
                 };
                 self.go(uring(opened.file, options)?, granted, start)
             }
@@ -220,6 +221,10 @@ pub(crate) fn go<'j, E: Engine>(
         source,
     })?;
     let cpu_ns = thread_cpu_ns().saturating_sub(before);
+    let abilities = Abilities {
+        resubmitted: engine.abilities().resubmitted,
+        ..abilities
+    };
     Ok(StreamRecord {
         // Whoever hired the thread knows.
         thread: 0,

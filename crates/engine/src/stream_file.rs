@@ -3,6 +3,7 @@
 use crate::error::TrialError;
 use directio::{Direct, Durability, OpenOptions, Opened};
 use diskfacts_plan::{CacheMode, SyncMode, Workload};
+use rustix::io::Errno;
 use std::path::Path;
 
 /// The file that streams open, each for itself.
@@ -36,6 +37,48 @@ impl StreamFile<'_> {
                 _ => Durability::None,
             })
             .open(self.path)
-            .map_err(TrialError::Open)
+            .map_err(|error| self.cannot_be_opened(error))
+    }
+
+    /// The target was opened before the first trial, so what has no name now has lost it.
+    fn cannot_be_opened(&self, error: directio::Error) -> TrialError {
+        let gone = |errno| matches!(errno, Errno::NOENT | Errno::NXIO | Errno::NODEV);
+        match error.io_error().and_then(Errno::from_io_error) {
+            Some(errno) if gone(errno) => TrialError::Gone {
+                path: self.path.to_owned(),
+                source: errno.into(),
+            },
+            _ => TrialError::Open(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::error::Error;
+
+    #[test]
+    fn a_target_that_has_gone_is_not_to_be_created() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("disk");
+        std::fs::write(&path, b"data").expect("a file");
+        let file = StreamFile {
+            path: &path,
+            size: 4,
+            alignment: 4096,
+        };
+        let buffered = Workload {
+            cache: CacheMode::Buffered,
+            ..Workload::default()
+        };
+        assert!(file.open(&buffered).is_ok());
+        std::fs::remove_file(&path).expect("it is there");
+        let error = file.open(&buffered).expect_err("it is gone");
+        let said = error.to_string();
+        assert!(matches!(error, TrialError::Gone { .. }), "{error:?}");
+        assert!(said.contains("is gone"), "{said}");
+        assert!(!said.contains("create"), "{said}");
+        assert!(error.source().is_some());
     }
 }

@@ -105,45 +105,64 @@ impl<T: Ticks> Sync<T> {
         (length(moved), FailedIn::Transfer)
     }
 
+    /// Moves a block. What was moved in part goes on where it stopped: either the rest
+    /// comes, or the next answer is the reason, an error or the end of the target.
     fn transfer(&mut self, op: Op) -> Result<usize, Errno> {
+        let mut moved = 0;
         loop {
-            let moved = self.call(op);
-            // A signal that set a flag and returned; the operation is still due.
-            if moved != Err(Errno::INTR) {
-                return moved;
+            match self.call(op, moved) {
+                // A signal that set a flag and returned; the operation is still due.
+                Err(Errno::INTR) => {}
+                // The rest, up to the end, is no whole sector, which direct I/O refuses.
+                Err(Errno::INVAL) if moved > 0 => return Ok(moved),
+                Err(errno) => return Err(errno),
+                Ok(0) => return Ok(moved),
+                Ok(more) => {
+                    moved += more;
+                    if moved >= self.block_size {
+                        return Ok(moved);
+                    }
+                }
             }
         }
     }
 
+    /// One system call for what is left of a block after the first `from` bytes.
     #[cfg(target_os = "linux")]
-    fn call(&mut self, op: Op) -> Result<usize, Errno> {
+    fn call(&mut self, op: Op, from: usize) -> Result<usize, Errno> {
         use rustix::io::{ReadWriteFlags, pread, preadv2, pwrite, pwritev2};
-        let slot = op.slot;
+        let (slot, offset) = (op.slot, op.offset + from as u64);
         match (self.high_priority, op.write) {
-            (false, false) => pread(&self.file, self.buffers.get_mut(slot), op.offset),
-            (false, true) => pwrite(&self.file, self.buffers.get(slot), op.offset),
+            (false, false) => pread(&self.file, &mut self.buffers.get_mut(slot)[from..], offset),
+            (false, true) => pwrite(&self.file, &self.buffers.get(slot)[from..], offset),
             (true, false) => preadv2(
                 &self.file,
-                &mut [io::IoSliceMut::new(self.buffers.get_mut(slot))],
-                op.offset,
+                &mut [io::IoSliceMut::new(&mut self.buffers.get_mut(slot)[from..])],
+                offset,
                 ReadWriteFlags::HIPRI,
             ),
             (true, true) => pwritev2(
                 &self.file,
-                &[io::IoSlice::new(self.buffers.get(slot))],
-                op.offset,
+                &[io::IoSlice::new(&self.buffers.get(slot)[from..])],
+                offset,
                 ReadWriteFlags::HIPRI,
             ),
         }
     }
 
+    /// One system call for what is left of a block after the first `from` bytes.
     #[cfg(not(target_os = "linux"))]
-    fn call(&mut self, op: Op) -> Result<usize, Errno> {
+    fn call(&mut self, op: Op, from: usize) -> Result<usize, Errno> {
         use rustix::io::{pread, pwrite};
+        let offset = op.offset + from as u64;
         if op.write {
-            pwrite(&self.file, self.buffers.get(op.slot), op.offset)
+            pwrite(&self.file, &self.buffers.get(op.slot)[from..], offset)
         } else {
-            pread(&self.file, self.buffers.get_mut(op.slot), op.offset)
+            pread(
+                &self.file,
+                &mut self.buffers.get_mut(op.slot)[from..],
+                offset,
+            )
         }
     }
 
@@ -175,6 +194,7 @@ impl<T: Ticks> Engine for Sync<T> {
                 Vec::new()
             },
             fallbacks: self.fallbacks.clone(),
+            ..Abilities::default()
         }
     }
 

@@ -193,7 +193,9 @@ fn conduct(
         over.store(true, Ordering::Relaxed);
         beside::add_up(clock.scale(), operation, crew.collect())
     });
-    let spent = cpu_after.since(cpu_before);
+    let measured = measured?;
+    let streams_ns = measured.iter().filter_map(|stream| stream.cpu_ns).sum();
+    let spent = cpu_after.since(cpu_before, streams_ns);
     // What ran beside spent processor time of this process too.
     let alone = beside.is_none();
     let mut outcome = add_up(
@@ -206,7 +208,7 @@ fn conduct(
             user_ns: alone.then_some(spent.user_ns),
             system_ns: alone.then_some(spent.system_ns),
         },
-        measured?,
+        measured,
     );
     outcome.beside = beside;
     Ok(outcome)

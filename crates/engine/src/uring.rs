@@ -12,6 +12,8 @@
 //! * registered file, buffers and ring descriptor: no reference counting, no
 //!   page pinning per operation.
 
+mod unfinished;
+
 use crate::buffers::Buffers;
 use crate::clock::{Ticks, Timescale};
 use crate::engine::{Abilities, Completion, Done, Engine, FailedIn, Op, SyncEach, Wait, idle_real};
@@ -22,6 +24,8 @@ use io_uring::{IoUring, opcode, squeue};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
+pub use unfinished::NoWait;
+use unfinished::Unfinished;
 
 /// Marks the completion of the sync that follows a write.
 const SYNC: u64 = 1 << 32;
@@ -44,6 +48,8 @@ pub struct Options {
     /// are made with `CLONE_IO` (kernel `create_io_thread`, `kernel/fork.c`), so
     /// all share the I/O context of this thread.
     pub workers: Option<u32>,
+    /// Whose first attempt must not wait. For tests of what follows from such an answer.
+    pub nowait: NoWait,
 }
 
 /// An `io_uring` engine for one file.
@@ -62,6 +68,7 @@ pub struct Uring<T: Ticks> {
     in_flight: u32,
     /// Result of the write whose sync is still due, by slot.
     written: Vec<i32>,
+    unfinished: Unfinished,
     handling: Handling,
     /// Whether the operation in a slot writes; kept where reads are looked at.
     writes: Vec<bool>,
@@ -92,6 +99,7 @@ impl<T: Ticks> Uring<T> {
     ) -> io::Result<Self> {
         let mut features = Vec::new();
         let mut fallbacks = Vec::new();
+        let block_size = buffers.block_size();
         // A write with a sync takes two entries.
         let entries = (options.depth * 2).next_power_of_two();
         let ring = set_up(entries, options, &mut features, &mut fallbacks)?;
@@ -107,6 +115,7 @@ impl<T: Ticks> Uring<T> {
             fixed_buffers: FixedBuffers::No,
             in_flight: 0,
             written: vec![0; options.depth as usize],
+            unfinished: Unfinished::new(options.depth, block_size),
             handling: Handling::default(),
             writes: vec![false; options.depth as usize],
             features,
@@ -199,11 +208,13 @@ impl<T: Ticks> Uring<T> {
         }
     }
 
+    /// The entry of an operation of which `moved` bytes are done already.
     #[inline]
-    fn entry(&self, op: Op) -> squeue::Entry {
-        let pointer = self.buffers.pointer(op.slot);
+    fn entry(&self, op: Op, moved: u32, rw_flags: i32) -> squeue::Entry {
+        let pointer = self.buffers.pointer(op.slot).wrapping_add(moved as usize);
         // At most 1 GiB, see the plan's checks.
-        let length = self.buffers.block_size() as u32;
+        let length = self.buffers.block_size() as u32 - moved;
+        let offset = op.offset + u64::from(moved);
         let index = match self.fixed_buffers {
             FixedBuffers::No => None,
             FixedBuffers::Region => Some(0),
@@ -214,16 +225,20 @@ impl<T: Ticks> Uring<T> {
             ($file:expr) => {
                 match (op.write, index) {
                     (false, Some(i)) => opcode::ReadFixed::new($file, pointer, length, i)
-                        .offset(op.offset)
+                        .offset(offset)
+                        .rw_flags(rw_flags)
                         .build(),
                     (true, Some(i)) => opcode::WriteFixed::new($file, pointer, length, i)
-                        .offset(op.offset)
+                        .offset(offset)
+                        .rw_flags(rw_flags)
                         .build(),
                     (false, None) => opcode::Read::new($file, pointer, length)
-                        .offset(op.offset)
+                        .offset(offset)
+                        .rw_flags(rw_flags)
                         .build(),
                     (true, None) => opcode::Write::new($file, pointer, length)
-                        .offset(op.offset)
+                        .offset(offset)
+                        .rw_flags(rw_flags)
                         .build(),
                 }
             };
@@ -251,11 +266,71 @@ impl<T: Ticks> Uring<T> {
         entry.user_data(u64::from(slot) | SYNC)
     }
 
+    /// Puts an operation into the queue, with its sync where one follows.
+    #[inline]
+    fn push(&mut self, op: Op, moved: u32, flags: squeue::Flags) -> io::Result<()> {
+        let syncs = op.write && self.sync_each != SyncEach::None;
+        let first = moved == 0 && self.unfinished.parts[op.slot as usize].refused == 0;
+        let must_not_wait = match self.options.nowait {
+            NoWait::Never => false,
+            NoWait::Reads => !op.write,
+            NoWait::Writes => op.write,
+        };
+        let rw_flags = if must_not_wait && first {
+            libc::RWF_NOWAIT
+        } else {
+            0
+        };
+        let mut entry = self.entry(op, moved, rw_flags).flags(flags);
+        if syncs {
+            entry = entry.flags(flags | squeue::Flags::IO_LINK);
+        }
+        if self.sync_each != SyncEach::None {
+            self.written[op.slot as usize] = if syncs { AWAITS_SYNC } else { NO_SYNC };
+        }
+        // SAFETY: the entry points into the pool, at a slot that is not in
+        // flight (contract of `Op`), and to a descriptor that we own; both
+        // live until after the ring is dropped.
+        let pushed = unsafe { self.ring.submission().push(&entry) };
+        let pushed = pushed.and_then(|()| {
+            if syncs {
+                let sync = self.sync_entry(op.slot);
+                // SAFETY: a sync points to no memory.
+                unsafe { self.ring.submission().push(&sync) }
+            } else {
+                Ok(())
+            }
+        });
+        // There are two entries for each operation of the depth, and what
+        // was pushed is submitted before each wait.
+        pushed.map_err(io::Error::other)
+    }
+
+    /// Hands over again what the kernel did not do, or did a part of.
+    #[cold]
+    fn submit_again(&mut self) -> io::Result<()> {
+        while let Some(slot) = self.unfinished.due.pop() {
+            let part = self.unfinished.parts[slot as usize];
+            // A worker thread of the ring may wait where the first attempt, which
+            // must not, was answered EAGAIN; so this does not go round for nothing.
+            let flags = if part.refused > 0 || self.options.workers.is_some() {
+                squeue::Flags::ASYNC
+            } else {
+                squeue::Flags::empty()
+            };
+            self.push(part.op, part.moved, flags)?;
+        }
+        Ok(())
+    }
+
     /// Works off what has completed.
     #[inline]
-    fn collect(&mut self, done: &mut Done) {
+    fn collect(&mut self, done: &mut Done) -> io::Result<()> {
         let before = done.len();
         self.collect_untouched(done);
+        if !self.unfinished.due.is_empty() {
+            self.submit_again()?;
+        }
         if self.handling.touch != Touch::None {
             for completion in &done.as_slice()[before..] {
                 let moved = usize::try_from(completion.result).unwrap_or(0);
@@ -265,6 +340,7 @@ impl<T: Ticks> Uring<T> {
                 }
             }
         }
+        Ok(())
     }
 
     #[inline]
@@ -275,12 +351,15 @@ impl<T: Ticks> Uring<T> {
             let slot = entry.user_data() as u32;
             let result = entry.result();
             if !syncing {
-                done.push(Completion {
+                let completion = Completion {
                     slot,
                     result,
                     failed_in: FailedIn::Transfer,
-                });
-                self.in_flight -= 1;
+                };
+                if let Some(ended) = self.unfinished.ended(completion) {
+                    done.push(ended);
+                    self.in_flight -= 1;
+                }
                 continue;
             }
             let is_sync = entry.user_data() & SYNC != 0;
@@ -300,12 +379,15 @@ impl<T: Ticks> Uring<T> {
             } else {
                 (result, FailedIn::Transfer)
             };
-            done.push(Completion {
+            let completion = Completion {
                 slot,
                 result: completion.0,
                 failed_in: completion.1,
-            });
-            self.in_flight -= 1;
+            };
+            if let Some(ended) = self.unfinished.ended(completion) {
+                done.push(ended);
+                self.in_flight -= 1;
+            }
         }
     }
 }
@@ -383,6 +465,7 @@ impl<T: Ticks> Engine for Uring<T> {
             depth: self.options.depth,
             features: self.features.clone(),
             fallbacks: self.fallbacks.clone(),
+            resubmitted: self.unfinished.resubmitted,
         }
     }
 
@@ -411,33 +494,13 @@ impl<T: Ticks> Engine for Uring<T> {
                     self.handling.look_at(self.buffers.get(op.slot));
                 }
             }
-            let syncs = op.write && self.sync_each != SyncEach::None;
-            let mut entry = self.entry(*op);
-            if syncs {
-                entry = entry.flags(squeue::Flags::IO_LINK);
-            }
-            if self.options.workers.is_some() {
-                entry = entry.flags(squeue::Flags::ASYNC);
-            }
-            if self.sync_each != SyncEach::None {
-                self.written[op.slot as usize] = if syncs { AWAITS_SYNC } else { NO_SYNC };
-            }
-            // SAFETY: the entry points into the pool, at a slot that is not in
-            // flight (contract of `Op`), and to a descriptor that we own; both
-            // live until after the ring is dropped.
-            let pushed = unsafe { self.ring.submission().push(&entry) };
-            let pushed = pushed.and_then(|()| {
-                if syncs {
-                    let sync = self.sync_entry(op.slot);
-                    // SAFETY: a sync points to no memory.
-                    unsafe { self.ring.submission().push(&sync) }
-                } else {
-                    Ok(())
-                }
-            });
-            // There are two entries for each operation of the depth, and what
-            // was pushed is submitted before each wait.
-            pushed.map_err(io::Error::other)?;
+            let flags = if self.options.workers.is_some() {
+                squeue::Flags::ASYNC
+            } else {
+                squeue::Flags::empty()
+            };
+            self.unfinished.begins(*op);
+            self.push(*op, 0, flags)?;
         }
         // At most the depth, a u32.
         self.in_flight += taken as u32;
@@ -477,7 +540,7 @@ impl<T: Ticks> Engine for Uring<T> {
                     _ => return Err(error),
                 },
             }
-            self.collect(done);
+            self.collect(done)?;
             if done.len() > before || wait != Wait::One {
                 return Ok(());
             }
@@ -522,3 +585,6 @@ impl<T: Ticks> Drop for Uring<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,7 +12,7 @@ use diskfacts_engine::pool::Pool;
 use diskfacts_engine::sim::{Computer, Plant, Sim};
 use diskfacts_engine::sync::Sync;
 #[cfg(target_os = "linux")]
-use diskfacts_engine::uring::{Options, Uring};
+use diskfacts_engine::uring::{NoWait, Options, Uring};
 use diskfacts_engine::{Completion, Engine, FailedIn, Handling, Op, SyncEach, Wait};
 use diskfacts_plan::{SyncMode, Workload};
 use std::collections::BTreeSet;
@@ -438,6 +438,59 @@ fn the_io_uring_engine_says_which_abilities_it_got() {
             || !abilities.fallbacks.is_empty(),
         "{abilities:?}"
     );
+}
+
+/// A ring whose first attempts must not wait.
+#[cfg(target_os = "linux")]
+fn impatient(file: File, depth: u32, sync_each: SyncEach) -> Option<Uring<Monotonic>> {
+    let options = Options {
+        depth,
+        nowait: NoWait::Reads,
+        ..Options::default()
+    };
+    match Uring::new((Monotonic, SCALE), file, buffers(depth), sync_each, options) {
+        Ok(ring) => Some(ring),
+        Err(error) => {
+            diskfacts_testkit::skip(&format!("io_uring: {error}"));
+            None
+        }
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_ring_whose_first_attempts_must_not_wait_keeps_the_contract() {
+    suite(&Subject {
+        make: impatient,
+        does_io: true,
+        syncs: true,
+    });
+}
+
+/// What a device answers whose queue is full when a throttle lets a bio go: the ring's own
+/// first attempt must not wait, and the kernel leaves it to the program to try again.
+#[test]
+#[cfg(target_os = "linux")]
+fn reads_that_are_answered_again_are_submitted_again_and_counted() {
+    use rustix::fs::{Advice, fadvise};
+    let (keep, file) = numbered();
+    keep.as_file().sync_all().expect("on the disk");
+    fadvise(keep.as_file(), 0, None, Advice::DontNeed).expect("out of the page cache");
+    let Some(mut engine) = impatient(file, 32, SyncEach::None) else {
+        return;
+    };
+    let ops: Vec<Op> = (0..32)
+        .map(|slot| op(slot, u64::from(slot) * 2, false))
+        .collect();
+    for completion in run(&mut engine, &ops) {
+        assert_eq!(completion.result, 4096);
+        assert_eq!(completion.failed_in, FailedIn::Transfer);
+    }
+    if engine.abilities().resubmitted == 0 {
+        diskfacts_testkit::skip("a page cache that lets go of a file: TMPDIR on a disk");
+        return;
+    }
+    assert!(engine.abilities().resubmitted <= 32, "each read but once");
 }
 
 #[test]

@@ -69,16 +69,19 @@ fn threads_at(priority: IoPriority) -> BTreeMap<String, u32> {
 struct Watch {
     of: IoPriority,
     beside: Option<IoPriority>,
+    /// How many threads it waits for: one has its own name only when it runs.
+    threads: usize,
     found: Vec<String>,
     found_beside: Vec<u32>,
     numbers_beside: Vec<u32>,
 }
 
 impl Watch {
-    fn new(of: IoPriority, beside: Option<IoPriority>) -> Self {
+    fn new(of: IoPriority, beside: Option<IoPriority>, threads: usize) -> Self {
         Self {
             of,
             beside,
+            threads,
             found: Vec::new(),
             found_beside: Vec::new(),
             numbers_beside: Vec::new(),
@@ -92,7 +95,13 @@ impl Prepare for Watch {
     }
 
     fn window_opens(&mut self, beside: &[u32]) {
-        self.found = threads_at(self.of).into_keys().collect();
+        for _ in 0..1_000_000 {
+            self.found = threads_at(self.of).into_keys().collect();
+            if self.found.len() >= self.threads {
+                break;
+            }
+            std::thread::yield_now();
+        }
         if let Some(priority) = self.beside {
             self.found_beside = threads_at(priority).into_values().collect();
             self.numbers_beside = beside.to_vec();
@@ -114,7 +123,7 @@ fn streams_and_what_runs_beside_have_each_their_own_and_the_caller_keeps_its_own
         ..reader(of)
     };
     let before = of_this_thread();
-    let mut watch = Watch::new(of, Some(beside));
+    let mut watch = Watch::new(of, Some(beside), 2);
     let outcome = run(&workload, &mut watch).expect("the trial runs");
     assert_eq!(watch.found, ["stream-0", "stream-1"]);
     assert!(!watch.numbers_beside.is_empty());
@@ -141,7 +150,7 @@ fn the_threads_of_a_pool_have_that_of_the_stream_that_made_them() {
         }),
         ..reader(of)
     };
-    let mut watch = Watch::new(of, None);
+    let mut watch = Watch::new(of, None, 4);
     let outcome = run(&workload, &mut watch).expect("the trial runs");
     assert_eq!(
         watch.found,

@@ -244,7 +244,8 @@ fn stage(judged: Judged<'_>, same_within: f64) -> StageComparison {
         Some(speed) if judged.because.is_empty() => speed.outcome,
         _ => Change::NotComparable,
     };
-    let statement = sentences::stage(change, &judged.because, speed.as_ref(), same_within);
+    let mut statement = sentences::stage(change, &judged.because, speed.as_ref(), same_within);
+    statement.extend(sentences::excluded(&judged.pair));
     StageComparison {
         stage_b: (other != label).then_some(other),
         stage: label,

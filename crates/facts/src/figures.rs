@@ -5,7 +5,8 @@
 //! operations of all trials together, from merged histograms; percentiles are
 //! never averaged, so a run that was loaded without its histograms has no
 //! percentiles over several trials. A value that is not finite (an import may
-//! hold some) counts as no trial.
+//! hold some) counts as no trial. Trials in which operations failed are in no figure;
+//! where there is no other, the rates are not a number, of no trial.
 
 use crate::latency_intervals;
 use crate::outliers;
@@ -19,6 +20,17 @@ use diskfacts_record::{Figure, Histogram, Latency, LatencyIntervals, Run, StageF
 
 /// Confidence that intervals are stated with.
 const CONFIDENCE: f64 = 0.95;
+
+/// What there is to say of a rate when operations failed in every trial.
+const NO_FIGURE: Figure = Figure {
+    median: f64::NAN,
+    min: f64::NAN,
+    max: f64::NAN,
+    spread: None,
+    ci95: None,
+    ci_method: None,
+    trials: 0,
+};
 
 /// The figures of each stage of a run that has trials, in the order of the
 /// plan; one for each combination of settings.
@@ -38,7 +50,15 @@ pub(crate) fn of(context: &Context<'_>) -> Vec<StageFigures> {
 /// The figures of one stage.
 pub(crate) fn of_stage(stage: &Stage<'_>) -> StageFigures {
     let trials = &stage.trials;
-    let histograms = stage.latencies();
+    let sound = stage.is_sound();
+    let histograms = stage.latencies().filter(|_| sound);
+    let rate = |of: fn(&Trial) -> f64| {
+        if sound {
+            figure(trials.iter().map(|trial| of(trial)))
+        } else {
+            NO_FIGURE
+        }
+    };
     let mixed = trials.iter().any(|t| t.latency_read_ns.is_some())
         || stage.workload().operation.has_two_kinds();
     let of_part = |part: fn(&Histograms) -> &Histogram, stored: fn(&Trial) -> Option<Latency>| {
@@ -47,6 +67,7 @@ pub(crate) fn of_stage(stage: &Stage<'_>) -> StageFigures {
         }
         match &histograms {
             Some(all) => Some(Latency::from(part(all))),
+            None if !sound => Some(Latency::default()),
             None if stage.sum(|t| t.latency_ns.samples) == 0 => Some(Latency::default()),
             None => without_histograms(trials.iter().filter_map(|t| stored(t))),
         }
@@ -54,10 +75,13 @@ pub(crate) fn of_stage(stage: &Stage<'_>) -> StageFigures {
     StageFigures {
         stage: stage.name.to_owned(),
         settings: stage.settings.clone(),
-        throughput_bytes_per_s: figure(trials.iter().map(|t| t.throughput_bytes_per_s)),
-        iops: figure(trials.iter().map(|t| t.iops)),
+        throughput_bytes_per_s: rate(|t| t.throughput_bytes_per_s),
+        iops: rate(|t| t.iops),
         latency_ns: histograms.as_ref().map_or_else(
-            || without_histograms(trials.iter().map(|t| t.latency_ns)).unwrap_or_default(),
+            || {
+                let trials = trials.iter().filter(|_| sound);
+                without_histograms(trials.map(|t| t.latency_ns)).unwrap_or_default()
+            },
             |all| Latency::from(&all.measured(stage.workload())),
         ),
         latency_ci95_ns: histograms
@@ -71,7 +95,10 @@ pub(crate) fn of_stage(stage: &Stage<'_>) -> StageFigures {
         cpu_user_ns_per_io: per_operation(trials, |t| t.cpu.user_ns_per_io),
         cpu_system_ns_per_io: per_operation(trials, |t| t.cpu.system_ns_per_io),
         cpu_share: cpu_share(trials),
-        errors: stage.sum(|t| t.errors),
+        errors: stage
+            .all_trials()
+            .map(|t| t.errors)
+            .fold(0, u64::saturating_add),
         outliers: outliers::of(stage)
             .into_iter()
             .map(|place| trials[place].number)
@@ -189,6 +216,32 @@ mod tests {
         assert_eq!(of(&[0.0, 0.0]).spread, None);
         let odd = of(&[f64::NAN, f64::INFINITY, 2.0]);
         assert_eq!((odd.median, odd.trials), (2.0, 1));
+    }
+
+    #[test]
+    fn a_trial_with_errors_is_in_no_figure_and_its_errors_are_counted() {
+        let mut run = testing::healthy();
+        run.trials.retain(|trial| trial.number <= 2);
+        each(&mut run, "random-read-qd1", |trial| {
+            (trial.iops, trial.errors) = match trial.number {
+                1 => (2891.0, 0),
+                _ => (0.0, 1000),
+            };
+            testing::set_latencies(trial, &[(100_000 * u64::from(trial.number), 1000)]);
+        });
+        each(&mut run, "random-read-qd32", |trial| {
+            (trial.iops, trial.errors) = (2891.0, 1);
+        });
+        let figures = figures(&run);
+        let of = |name: &str| figures.iter().find(|s| s.stage == name).unwrap();
+        let some = of("random-read-qd1");
+        assert_eq!((some.iops.median, some.iops.trials), (2891.0, 1));
+        assert_eq!((some.latency_ns.samples, some.errors), (1000, 1000));
+        // Where there is no trial without, there is no figure.
+        let none = of("random-read-qd32");
+        assert!(none.iops.median.is_nan() && none.throughput_bytes_per_s.max.is_nan());
+        assert_eq!((none.iops.trials, none.errors), (0, 2));
+        assert_eq!(none.latency_ns, Latency::default());
     }
 
     #[test]

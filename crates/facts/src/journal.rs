@@ -1,6 +1,7 @@
 //! What a device wrote beyond what it was given, during writes that are synced:
 //! the journal of the filesystem, or others.
 
+use crate::layers::copies;
 use crate::layers::reach::{Direction, count, dirty_before, roots};
 use diskfacts_plan::SyncMode;
 use diskfacts_record::{BlockDevice, Stack, Trial};
@@ -23,7 +24,9 @@ pub(crate) struct BeyondOwn {
     pub(crate) others_bytes: u64,
 }
 
-/// Shares out what was written beyond; `None` where nothing is synced, there is no filesystem, or the devices did not count.
+/// Shares out what was written beyond; `None` where nothing is synced, there is no
+/// filesystem, the devices did not count, or the filesystem writes parity, of which nobody
+/// can say how much is its own.
 ///
 /// A journal grows with the syncs: each one writes at least one request and a
 /// few blocks. Who writes beside us takes no notice of our syncs.
@@ -41,7 +44,10 @@ pub(crate) fn beyond_own(trial: &Trial, stack: &Stack) -> Option<BeyondOwn> {
     let counted = count(&tops, Direction::Write, evidence)?;
     // Small writes through the page cache go down as whole pages.
     let in_pages = evidence.process_io.map_or(0, |io| io.write_bytes);
+    // The copies that the filesystem keeps are its own, those of its journal, too.
+    let copies = copies::of_filesystem(stack).most?;
     let own = evidence.issued.write_bytes.max(in_pages);
+    let own = own.saturating_mul(copies);
     // What an earlier trial left dirty goes to the device with the first sync.
     let beyond = counted
         .saturating_sub(own)
@@ -52,9 +58,9 @@ pub(crate) fn beyond_own(trial: &Trial, stack: &Stack) -> Option<BeyondOwn> {
         .filter(|device| tops.iter().any(|top| top.name == device.name))
         .map(|device| device.writes)
         .sum();
-    let requests_beyond = requests.saturating_sub(evidence.issued.writes);
+    let requests_beyond = requests.saturating_sub(evidence.issued.writes.saturating_mul(copies));
     let grows_with_syncs = requests_beyond as f64 >= syncs as f64 * REQUESTS_PER_SYNC
-        && beyond <= syncs.saturating_mul(COMMIT_BYTES);
+        && beyond <= syncs.saturating_mul(COMMIT_BYTES).saturating_mul(copies);
     Some(if grows_with_syncs {
         BeyondOwn {
             journal_bytes: beyond,

@@ -6,8 +6,10 @@
 //! right under its filesystem (or the device it was pointed at), and between
 //! each loop device and the devices under its backing file, because the
 //! backing file has a page cache of its own. Levels in between, RAID or device
-//! mapper, hold no page cache; they may multiply bytes (copies, parity), so
-//! their leaves are never compared with the bytes issued.
+//! mapper, hold no page cache. They may multiply bytes (copies, parity), so more
+//! below than above says nothing here. Fewer says that a device above the disks
+//! answered by itself: a thin volume where nothing was ever written, a mapping
+//! that keeps writes to itself (see `answered`). That share is `mapping`.
 //!
 //! # Witnesses of reads
 //! 1. `read_bytes` of `/proc/self/io`: counted in `submit_bio` for each read
@@ -25,7 +27,9 @@
 //! as page cache.
 //!
 //! A device that counted nothing at all while the process caused as many bytes
-//! as were issued does not count (`queue/iostats` is 0) and is no witness.
+//! as were issued does not count and is no witness. `queue/iostats` alone does not
+//! decide that: bio-based devices (device mapper, zram, bcache) count where it is 0,
+//! so a counter that moved is believed whatever it says.
 //!
 //! # Witnesses of writes
 //! Direct writes: `write_bytes` of `/proc/self/io` and the device, as above.
@@ -61,13 +65,17 @@
 //! moves fewer bytes than the file holds. Such bytes are `unknown`, and the
 //! device share is what was counted.
 
+pub(crate) mod answered;
+pub(crate) mod copies;
 mod durability;
 pub(crate) mod reach;
 
-use crate::share;
+use crate::share::{self, Known};
 use diskfacts_plan::Workload;
 use diskfacts_record::{Evidence, Layers, Stack};
-pub(crate) use durability::{REVOLUTION_NS_MIN, all_leaves, faster_than_revolutions, flushes};
+pub(crate) use durability::{
+    REVOLUTION_NS_MIN, all_leaves, faster_than_revolutions, flush_counters, flushes,
+};
 use reach::{Direction, Reach};
 
 /// Filesystems that are nothing but page cache.
@@ -89,7 +97,11 @@ pub fn layers(workload: &Workload, evidence: &Evidence, stack: &Stack) -> Layers
         return Layers::default();
     }
     if in_memory(stack) {
-        return share::layers(1.0, 0.0, 0.0, Some(0.0));
+        return share::layers(Known {
+            page_cache: 1.0,
+            device: Some(0.0),
+            ..Known::default()
+        });
     }
     if workload.operation.on_files() {
         // Names and attributes: no byte of it is one of the bytes that witnesses
@@ -102,7 +114,13 @@ pub fn layers(workload: &Workload, evidence: &Evidence, stack: &Stack) -> Layers
     let part = |reach: &Reach, on_medium: bool| {
         let device = reach.device_share();
         let media = device.filter(|_| on_medium).unwrap_or(0.0);
-        share::layers(reach.page_cache_share(), 0.0, media, device)
+        share::layers(Known {
+            page_cache: reach.page_cache_share(),
+            mapping: reach.mapping_share(),
+            media,
+            device,
+            ..Known::default()
+        })
     };
     let parts = [
         (part(&read, false), read.issued as f64),

@@ -23,6 +23,7 @@
 pub mod advise;
 pub mod compare;
 mod course;
+mod device_physics;
 pub mod device_rates;
 pub mod effects;
 pub mod explain;
@@ -38,6 +39,7 @@ pub mod rules;
 mod share;
 mod simulated;
 mod stages;
+mod stalls;
 pub mod stats;
 pub mod stopping;
 pub mod streams;

@@ -30,6 +30,7 @@ mod reference;
 mod request_splitting;
 // The storage's side, and what its limiters share.
 mod alignment;
+mod cap;
 mod course;
 mod credit_throttle;
 mod device_parallelism;
@@ -42,6 +43,7 @@ mod links;
 mod media_rate;
 mod network;
 mod one_at_a_time;
+mod overlay;
 mod raid_small_write;
 mod retries;
 mod rotation;
@@ -58,6 +60,7 @@ pub use standing::{Candidate, Standing};
 use subject::Shared;
 pub use subject::Subject;
 
+use crate::device_physics;
 use crate::rules::Context;
 use diskfacts_record::{Limit, Run, StageLimits};
 
@@ -106,6 +109,7 @@ pub(crate) fn of(context: &Context<'_>) -> Vec<StageLimits> {
 /// The candidates for one stage, the best explanation first.
 fn of_stage(subject: &Subject<'_>) -> Vec<Limit> {
     let mut candidates: Vec<(&str, Candidate)> = all()
+        .filter(|limiter| device_physics::may_limit(limiter.name, subject))
         .filter_map(|limiter| Some((limiter.name, (limiter.check)(subject)?)))
         .filter(|(_, candidate)| candidate.matters())
         .collect();
@@ -116,6 +120,28 @@ fn of_stage(subject: &Subject<'_>) -> Vec<Limit> {
         .map(|(name, candidate)| candidate.into_limit(name))
         .collect()
 }
+
+/// Limiters that speak of what a drive is made of: platters, arms, flash, its own links.
+/// [`device_physics`] says of which devices.
+pub(crate) const OF_HARDWARE: [&str; 9] = [
+    media_rate::NAME,
+    rotation::NAME,
+    seek::NAME,
+    interface::NAME,
+    write_cache_off::NAME,
+    garbage_collection::NAME,
+    thermal_throttle::NAME,
+    zone::NAME,
+    retries::NAME,
+];
+
+/// Those that speak of a device of any kind being busy.
+pub(crate) const OF_BUSY_DEVICES: [&str; 4] = [
+    device_parallelism::NAME,
+    flush_per_write::NAME,
+    alignment::NAME,
+    raid_small_write::NAME,
+];
 
 #[cfg(test)]
 mod host_tests;

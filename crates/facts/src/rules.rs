@@ -14,6 +14,7 @@ mod course;
 mod cpu_bound;
 mod cpu_pressure;
 mod cpu_stolen;
+mod degraded;
 mod depth_not_reached;
 mod direct_refused;
 mod direct_small_blocks;
@@ -32,6 +33,7 @@ mod memory_speed;
 mod mislabelled;
 mod no_figure;
 mod not_durable;
+mod of_documents;
 mod one_unit;
 mod other_io;
 mod place_not_filesystem;
@@ -61,11 +63,15 @@ mod write_choice;
 mod write_revolutions;
 mod zones;
 
+use of_documents::DOCUMENT_RULES;
+pub use of_documents::{DocumentRule, Shared};
+
 pub(crate) use cache_burst::of as cache_burst;
 pub(crate) use other_io::by_others;
 pub(crate) use served_from_cache::SHARE as SERVED_FROM_CACHE;
 pub(crate) use too_noisy::NOTE as NOISE;
 
+use crate::device_physics;
 use crate::figures;
 use crate::stages::{self, Stage};
 use diskfacts_record::{Finding, Run, StageFigures, TargetKind};
@@ -133,60 +139,10 @@ pub struct Rule {
     pub check: fn(&Context<'_>) -> Vec<Finding>,
 }
 
-/// One rule over all runs of a document: what one of its formats says beside
-/// what another one does.
-#[derive(Debug, Clone, Copy)]
-pub struct DocumentRule {
-    /// Its name, as in [`Finding::rule`].
-    pub name: &'static str,
-    /// What it finds, in a few words.
-    pub about: &'static str,
-    /// What it finds in the runs of a document; empty when there is nothing to
-    /// say.
-    pub check: fn(&[Context<'_>]) -> Vec<Shared>,
-}
-
-/// A finding over several runs.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Shared {
-    /// What is so.
-    pub finding: Finding,
-    /// The runs that it rests on, by their places; each once.
-    pub runs: Vec<usize>,
-}
-
 /// All rules over the runs of a document; they come behind those of [`all`].
 pub fn of_documents() -> &'static [DocumentRule] {
     DOCUMENT_RULES
 }
-
-const DOCUMENT_RULES: &[DocumentRule] = &[
-    DocumentRule {
-        name: one_unit::NAME,
-        about: "two programs agree once their figures have one unit",
-        check: one_unit::check,
-    },
-    DocumentRule {
-        name: text_against_rows::NAME,
-        about: "numbers of the text are not what the document's figures give",
-        check: text_against_rows::check,
-    },
-    DocumentRule {
-        name: read_ahead_limit::NAME,
-        about: "read-ahead has grown to its limit, and that is small",
-        check: read_ahead_limit::check,
-    },
-    DocumentRule {
-        name: flash_like_disks::NAME,
-        about: "flash is no faster than disks, so something else limits it",
-        check: flash_like_disks::check,
-    },
-    DocumentRule {
-        name: volume_choice::NAME,
-        about: "no volume is the best at everything",
-        check: volume_choice::check,
-    },
-];
 
 /// All rules; among findings of the same severity and confidence, those of
 /// earlier rules come first.
@@ -195,6 +151,11 @@ pub fn all() -> &'static [Rule] {
 }
 
 const RULES: &[Rule] = &[
+    Rule {
+        name: degraded::NAME,
+        about: "an array, a filesystem or a path is not sound",
+        check: degraded::check,
+    },
     Rule {
         name: io_errors::NAME,
         about: "operations failed",
@@ -462,6 +423,19 @@ const RULES: &[Rule] = &[
     },
 ];
 
+/// The rules that rest on what a drive is made of: platters, their revolutions and zones, a
+/// cache of its own. [`device_physics`](crate::device_physics) says of which devices.
+pub(crate) const OF_HARDWARE: [&str; 8] = [
+    flush_not_to_medium::NAME,
+    cache_burst::NAME,
+    whole_revolutions::NAME,
+    early_acknowledgement::NAME,
+    stride_curve::NAME,
+    zones::NAME,
+    drive_cache::NAME,
+    write_revolutions::NAME,
+];
+
 /// The rules that look at figures alone, or know how to speak of them alone.
 const OF_FIGURES: [&str; 19] = [
     no_figure::NAME,
@@ -529,6 +503,7 @@ fn found_in(context: &Context<'_>) -> Vec<Finding> {
     RULES
         .iter()
         .filter(|rule| !imported || OF_FIGURES.contains(&rule.name))
+        .filter(|rule| device_physics::may_find(rule.name, &context.run.stack))
         .flat_map(|rule| (rule.check)(context))
         .collect()
 }

@@ -14,8 +14,15 @@ pub struct Stage<'a> {
     pub name: &'a str,
     /// What was varied, by name: keys of a plan, kernel settings.
     pub settings: &'a BTreeMap<String, String>,
-    /// Its trials in the order of execution; at least one.
+    /// Its trials in the order of execution, at least one: those in which no operation
+    /// failed. A trial with errors did other work than the others, and a device that was
+    /// unplugged in its middle has a rate of next to nothing. Where each had some, all of
+    /// them, and there is no figure ([`Stage::is_sound`]).
     pub trials: Vec<&'a Trial>,
+    /// Trials that are left out of `trials` because operations failed in them.
+    pub failed: Vec<&'a Trial>,
+    /// Whether `trials` may have figures.
+    sound: bool,
     /// All histograms together: several rules and limits ask for them. Packed,
     /// because a matrix may have thousands of stages.
     latencies: OnceCell<Option<PackedHistograms>>,
@@ -25,6 +32,26 @@ impl<'a> Stage<'a> {
     /// What was asked for. All trials of a stage were asked for the same.
     pub fn workload(&self) -> &'a Workload {
         &self.trials[0].workload
+    }
+
+    /// Whether its trials may have figures: there is one in which no operation failed.
+    pub fn is_sound(&self) -> bool {
+        self.sound
+    }
+
+    /// All trials, those that failed too.
+    pub fn all_trials(&self) -> impl Iterator<Item = &'a Trial> {
+        self.trials.iter().chain(&self.failed).copied()
+    }
+
+    /// Leaves trials with errors out, if there are others. A copy goes on behind errors
+    /// because it was told to (`conv=noerror`), and its figure is that of what was done.
+    fn leave_failed_out(&mut self) {
+        let done = |trial: &&Trial| trial.errors == 0 || trial.workload.copy.is_some();
+        self.sound = self.trials.iter().any(&done);
+        if self.sound {
+            (self.trials, self.failed) = self.trials.iter().partition(|trial| done(trial));
+        }
     }
 
     /// The name, with the settings where there are any:
@@ -104,6 +131,8 @@ pub(crate) fn of(run: &Run) -> Vec<Stage<'_>> {
                 name: &trial.stage,
                 settings: &trial.settings,
                 trials: Vec::new(),
+                failed: Vec::new(),
+                sound: true,
                 latencies: OnceCell::new(),
             });
         }
@@ -111,6 +140,7 @@ pub(crate) fn of(run: &Run) -> Vec<Stage<'_>> {
     }
     for stage in &mut stages {
         stage.trials.sort_by_key(|t| (t.number, t.order));
+        stage.leave_failed_out();
     }
     // Kernel settings may have been varied besides those of the plan.
     let is_cell = |cell: &diskfacts_plan::Stage, stage: &Stage<'_>| {
@@ -171,6 +201,31 @@ mod tests {
             .map(|s| s.settings["mode"].as_str())
             .collect();
         assert_eq!(modes, ["FSYNC", "BUFFERED"]);
+    }
+
+    #[test]
+    fn trials_with_errors_stand_apart_and_all_of_them_together_are_not_sound() {
+        let mut run = testing::healthy();
+        testing::each(&mut run, "log-write", |trial| {
+            trial.errors = u64::from(trial.number == 2);
+        });
+        testing::each(&mut run, "mixed-70-30", |trial| trial.errors = 1);
+        let numbers = |trials: &[&Trial]| trials.iter().map(|t| t.number).collect::<Vec<_>>();
+        for stage in of(&run) {
+            let (trials, failed) = (numbers(&stage.trials), numbers(&stage.failed));
+            match stage.name {
+                "log-write" => {
+                    assert_eq!((trials, failed), (vec![1, 3, 4, 5], vec![2]));
+                    assert!(stage.is_sound());
+                }
+                "mixed-70-30" => {
+                    assert_eq!((trials.len(), failed), (5, vec![]));
+                    assert!(!stage.is_sound());
+                }
+                _ => assert!(stage.is_sound() && failed.is_empty()),
+            }
+            assert_eq!(stage.all_trials().count(), 5);
+        }
     }
 
     #[test]

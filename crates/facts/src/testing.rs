@@ -269,6 +269,7 @@ fn run_with(plan: Plan, stack: Stack, operations_max: f64) -> Run {
         plan,
         preconditioning: Vec::new(),
         trials,
+        health_after: None,
         figures: Vec::new(),
         findings: Vec::new(),
         limits: Vec::new(),

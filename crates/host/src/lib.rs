@@ -16,6 +16,7 @@
 //! is an [`Error`].
 
 pub mod activity;
+mod answering;
 mod control_group;
 pub mod cpu;
 mod drop_caches;
@@ -33,13 +34,17 @@ pub mod residency;
 mod roots;
 #[cfg(target_os = "linux")]
 pub mod settings;
+#[cfg(unix)]
+pub mod signals;
 pub mod signature;
 mod space;
 pub mod stack;
+mod standard_streams;
 mod sysfs;
 pub mod trace;
 pub mod usage;
 
+pub use answering::{ANSWERS_WITHIN, in_flight, not_answering};
 pub use cpu::{CpuScope, CpuTimes};
 pub use drop_caches::{Caches, may_drop_caches};
 pub use error::Error;
@@ -56,5 +61,8 @@ pub use residency::{DirtyPages, Dropped, drop_cache, residency};
 pub use roots::Roots;
 pub use signature::{ReadAt, Signature, SignatureKind, signatures};
 pub use space::{Space, filesystem_read_only, space};
-pub use stack::{Subject, SubjectKind, all_devices, stack_of, stack_of_subject};
+pub use stack::{Subject, SubjectKind, all_devices, health_after, stack_of, stack_of_subject};
+#[cfg(unix)]
+pub use standard_streams::let_large_writes_fail;
+pub use standard_streams::stdout_was_closed;
 pub use usage::{Obstacle, ObstacleKind, Usage, usage, usage_by_tables, usage_while_held};

@@ -1,8 +1,13 @@
-//! Block devices over files of our own (kernel: `drivers/block/loop.c`).
+//! Loop devices (kernel: `drivers/block/loop.c`): over files of our own, and what
+//! those of others stand on.
 //!
 //! A [`LoopDevice`] is gone with the last open file of it (`LO_FLAGS_AUTOCLEAR`),
 //! so that nothing stays even after SIGKILL; over a file without a name, that file
 //! is gone with it.
+
+mod backing;
+
+pub(crate) use backing::Backing;
 
 use crate::error::Error;
 use rustix::io::Errno;
@@ -12,6 +17,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// `LOOP_CTL_GET_FREE`.
 const GET_FREE: libc::Ioctl = 0x4C82;
@@ -19,12 +25,17 @@ const GET_FREE: libc::Ioctl = 0x4C82;
 const CONFIGURE: Opcode = 0x4C0A;
 /// `LOOP_SET_DIRECT_IO`.
 const SET_DIRECT_IO: Opcode = 0x4C08;
+/// `LOOP_SET_CAPACITY`.
+const SET_CAPACITY: Opcode = 0x4C07;
 /// `LO_FLAGS_AUTOCLEAR`.
 const AUTOCLEAR: u32 = 4;
 /// Where the kernel gives free devices away.
 const CONTROL: &str = "/dev/loop-control";
 /// Others look for a free device too, and may be faster.
 const TRIES: u32 = 64;
+/// Between two tries: who has claimed a device and not set it up yet may be waiting for
+/// a processor.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// `struct loop_info64` (`include/uapi/linux/loop.h`).
 #[repr(C)]
@@ -80,7 +91,10 @@ impl LoopDevice {
             .map_err(|error| Error::on_path("opening", Path::new(CONTROL), error))?;
         for _ in 0..TRIES {
             let path = PathBuf::from(format!("/dev/loop{}", free(&control)?));
-            let Some(file) = claim(&path)? else { continue };
+            let Some(file) = claim(&path)? else {
+                std::thread::sleep(PAUSE);
+                continue;
+            };
             match configure(&file, backing) {
                 Ok(()) => {}
                 // Somebody else has it now.
@@ -158,6 +172,18 @@ fn configure(device: &File, backing: &File) -> Result<(), Errno> {
     // SAFETY: LOOP_CONFIGURE reads one `struct loop_config`, of which Config has
     // the layout, and keeps a reference of its own to the file of `fd`.
     unsafe { ioctl(device, Setter::<CONFIGURE, Config>::new(config)) }
+}
+
+/// Makes a loop device, open here, as large as its file is now.
+///
+/// # Errors
+/// When it is no loop device, or has no file.
+pub fn follow_size(device: &File) -> Result<(), Error> {
+    // SAFETY: LOOP_SET_CAPACITY takes a number in place of a pointer, and looks at none.
+    unsafe { ioctl(device, IntegerSetter::<SET_CAPACITY>::new_usize(0)) }.map_err(|errno| {
+        let hint = "the device may have been detached by somebody";
+        Error::on_file("giving a loop device the size of", hint, errno)
+    })
 }
 
 /// Direct I/O from the device to its file.

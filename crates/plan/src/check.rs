@@ -38,6 +38,9 @@ pub const RATE_MAX: u64 = 100_000_000;
 pub const POOL_THREADS_MAX: u32 = 256;
 /// What is checked as one, bytes: no device writes less.
 pub const VALUES_SECTOR: u64 = 512;
+/// Most stages of a plan. Ten thousand of the shortest useful trials take hours, and
+/// a document of them hundreds of MB.
+pub const STAGES_MAX: usize = 10_000;
 /// Most trials of each stage.
 pub const TRIALS_MAX: u32 = 1000;
 
@@ -562,11 +565,9 @@ impl Plan {
         }
         let before = self.precondition.iter().map(|work| &work.stage);
         let stages: Vec<&Stage> = before.chain(&self.stages).collect();
-        for (i, stage) in stages.iter().enumerate() {
-            if stages[..i]
-                .iter()
-                .any(|other| other.name == stage.name && other.settings == stage.settings)
-            {
+        let mut names = BTreeSet::new();
+        for stage in &stages {
+            if !names.insert((&stage.name, &stage.settings)) {
                 found.push((
                     stage.label(),
                     problem("name", "another stage has the same name"),

@@ -12,6 +12,7 @@ mod print;
 mod vary;
 mod words;
 
+use crate::check::STAGES_MAX;
 use crate::plan::{Amount, Plan, Stage, Until};
 use crate::share::Share;
 use crate::workload::{
@@ -94,6 +95,10 @@ fn read<'a>(text: &'a str, crossing: &Crossing<'a>) -> Result<Plan, FileError> {
         for (stage, full) in cells(table, "a stage", full, &crossing.axes)? {
             stages.push(Stage { full, ..stage });
         }
+        // At the stage that goes beyond, so that no more of a long file is read.
+        if stages.len() > STAGES_MAX {
+            return Err(top.error_at("stage", &too_many_stages(stages.len())));
+        }
     }
     top.finish("a plan")?;
     if !name
@@ -116,6 +121,10 @@ fn read<'a>(text: &'a str, crossing: &Crossing<'a>) -> Result<Plan, FileError> {
         precondition: preconditions,
         stages,
     })
+}
+
+fn too_many_stages(count: usize) -> String {
+    format!("{count} are more than the {STAGES_MAX} that a plan may have; make several plans")
 }
 
 fn precision(top: &mut Fields<'_>) -> Result<Option<Share>, FileError> {

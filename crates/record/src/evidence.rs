@@ -318,6 +318,10 @@ pub struct EngineEvidence {
     /// where none was set, so that they had that of their nice value.
     #[serde(default)]
     pub io_priority: Option<IoPriority>,
+    /// How often an operation was handed to the kernel again because it answered `EAGAIN`.
+    /// The latency of such an operation counts from its first submission.
+    #[serde(default)]
+    pub resubmitted: u64,
 }
 
 /// Totals of what was asked of the kernel and done.
@@ -478,6 +482,12 @@ pub struct ErrorCount {
     /// Offset of the first one, bytes; of files, which of them it was, from 0 in
     /// the order of visits.
     pub first_offset: u64,
+    /// The lowest offset of an operation that failed so; absent in records of older versions.
+    #[serde(default)]
+    pub lowest_offset: Option<u64>,
+    /// The highest.
+    #[serde(default)]
+    pub highest_offset: Option<u64>,
 }
 
 impl ErrorCount {

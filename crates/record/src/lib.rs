@@ -35,5 +35,8 @@ pub use run::{
     CiMethod, DirectIo, Ended, ExtentMethod, Extents, Figure, LatencyIntervals, Preconditioning,
     Reading, Run, RunInfo, SCHEMA, Source, StageFigures, Status, Target, TargetKind,
 };
-pub use stack::{BlockDevice, DeviceKind, Filesystem, Stack};
+pub use stack::{
+    Array, BlockDevice, DeviceKind, Filesystem, HealthAfter, ImpairedAfter, Impairment,
+    ImpairmentKind, Stack, Transport, Unsound, Zoned,
+};
 pub use trial::{Cpu, Latency, Layers, Trial};

@@ -4,7 +4,7 @@ use crate::effects::StageEffects;
 use crate::finding::{Finding, Verdict};
 use crate::limit::StageLimits;
 use crate::machine::Machine;
-use crate::stack::Stack;
+use crate::stack::{HealthAfter, Stack, Unsound, over_a_run};
 use crate::trial::{Latency, Layers, Trial};
 use crate::unsaid;
 use diskfacts_plan::Plan;
@@ -34,6 +34,11 @@ pub struct Run {
     pub preconditioning: Vec<Preconditioning>,
     /// What was done, in order.
     pub trials: Vec<Trial>,
+    /// What lay under the target and was not sound when the run ended; absent where nobody
+    /// looked: of a run that was killed, of imported and simulated ones, and of those that an
+    /// older version made.
+    #[serde(default)]
+    pub health_after: Option<HealthAfter>,
     /// Figures of each stage over its trials; computed from `trials`.
     #[serde(default)]
     pub figures: Vec<StageFigures>,
@@ -49,6 +54,14 @@ pub struct Run {
     /// How it does for known uses; computed.
     #[serde(default)]
     pub verdicts: Vec<Verdict>,
+}
+
+impl Run {
+    /// What lay under the target and was not sound, when the run began or when it ended.
+    pub fn unsound(&self) -> Vec<Unsound<'_>> {
+        let before: Vec<_> = self.stack.impairments().collect();
+        over_a_run(&before, self.health_after.as_ref())
+    }
 }
 
 /// Work that was done before the first trial, to bring the target into the state in

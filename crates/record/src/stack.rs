@@ -1,5 +1,12 @@
 //! What lies under a target: mount, filesystem, block devices down to the leaves.
 
+mod impairment;
+mod make_up;
+
+pub(crate) use impairment::over_a_run;
+pub use impairment::{HealthAfter, ImpairedAfter, Impairment, ImpairmentKind, Unsound};
+pub use make_up::{Array, Transport};
+
 use crate::evidence::{SettingInForce, Unseen};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -19,6 +26,20 @@ impl Stack {
     /// The devices that stand on no other: what the data finally goes to.
     pub fn leaves(&self) -> impl Iterator<Item = &BlockDevice> {
         self.devices.iter().filter(|device| device.is_leaf())
+    }
+
+    /// What is not sound, with the name of the filesystem's mount or of the device, from
+    /// the top.
+    pub fn impairments(&self) -> impl Iterator<Item = (&str, &Impairment)> {
+        let mounted = self.filesystem.iter().flat_map(|filesystem| {
+            let name = filesystem.mount_point.as_str();
+            filesystem.impaired.iter().map(move |found| (name, found))
+        });
+        let devices = self.devices.iter().flat_map(|device| {
+            let name = device.name.as_str();
+            device.impaired.iter().map(move |found| (name, found))
+        });
+        mounted.chain(devices)
     }
 
     /// The device of this kernel name.
@@ -93,6 +114,13 @@ pub struct Filesystem {
     pub size_bytes: Option<u64>,
     /// Bytes free for this user.
     pub available_bytes: Option<u64>,
+    /// How btrfs spreads data over its devices, several while it is being converted:
+    /// `single`, `raid1`, `raid1c3`, `raid5`.
+    #[serde(default)]
+    pub data_profiles: Vec<String>,
+    /// What of it is not sound: devices that are missing, the state of its pool.
+    #[serde(default)]
+    pub impaired: Vec<Impairment>,
 }
 
 /// What kind of block device.
@@ -115,6 +143,16 @@ pub enum DeviceKind {
     Simulated,
     /// None of these.
     Other,
+}
+
+/// How a device whose medium is divided into zones takes writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Zoned {
+    /// Anywhere; it is faster where zones are written in order.
+    HostAware,
+    /// In order only, from the write pointer of each zone on.
+    HostManaged,
 }
 
 /// A block device and the settings that its speed may depend on.
@@ -167,6 +205,23 @@ pub struct BlockDevice {
     /// all, and absent are schedulers that never do.
     #[serde(default)]
     pub scheduler_idle_ns: Option<u64>,
+    /// How it takes writes, if it has zones (`queue/zoned`); absent for others.
+    #[serde(default)]
+    pub zoned: Option<Zoned>,
+    /// Size of its zones, bytes (`queue/chunk_sectors`); the last may be smaller.
+    #[serde(default)]
+    pub zone_bytes: Option<u64>,
+    /// How many zones it has (`queue/nr_zones`).
+    #[serde(default)]
+    pub zones: Option<u64>,
+    /// Zones that can be open for writing at a time (`queue/max_open_zones`); 0 is
+    /// any number.
+    #[serde(default)]
+    pub open_zones_max: Option<u64>,
+    /// Zones that can be neither empty nor full at a time
+    /// (`queue/max_active_zones`); 0 is any number.
+    #[serde(default)]
+    pub active_zones_max: Option<u64>,
     /// Read only.
     pub read_only: Option<bool>,
     /// As the device names itself.
@@ -178,7 +233,8 @@ pub struct BlockDevice {
     /// Whether a single write can be forced to the medium (`queue/fua`).
     #[serde(default)]
     pub fua: Option<bool>,
-    /// Whether the kernel counts this device's I/O (`queue/iostats`).
+    /// Whether the kernel was told to count this device's I/O (`queue/iostats`). Where it
+    /// was not, bio-based devices (device mapper, zram, bcache) may count all the same.
     #[serde(default)]
     pub counts_io: Option<bool>,
     /// What else uses it, besides the devices of this stack, a few words each:
@@ -199,6 +255,28 @@ pub struct BlockDevice {
     pub backing_file: Option<String>,
     /// Whether a loop device passes its file's page cache.
     pub backing_direct: Option<bool>,
+    /// How a disk is attached; absent for what stands on other devices.
+    #[serde(default)]
+    pub transport: Option<Transport>,
+    /// Why what presents itself as a disk is known to be none of hardware that is this
+    /// machine's own, a sentence's end: `its model is QEMU HARDDISK`. Absent where nothing
+    /// says so.
+    #[serde(default)]
+    pub virtual_by: Option<String>,
+    /// What an array is made of.
+    #[serde(default)]
+    pub array: Option<Array>,
+    /// Types of the targets of a device-mapper device, each once: `crypt`, `thin`; empty
+    /// where the kernel does not tell (not root).
+    #[serde(default)]
+    pub targets: Vec<String>,
+    /// How a cache in front of a device treats writes: `writeback`, `writethrough`
+    /// (bcache, dm-cache).
+    #[serde(default)]
+    pub cache_mode: Option<String>,
+    /// What of it is not sound.
+    #[serde(default)]
+    pub impaired: Vec<Impairment>,
 }
 
 impl BlockDevice {
@@ -224,6 +302,11 @@ impl BlockDevice {
             hardware_queues: None,
             queue_depth: None,
             scheduler_idle_ns: None,
+            zoned: None,
+            zone_bytes: None,
+            zones: None,
+            open_zones_max: None,
+            active_zones_max: None,
             read_only: None,
             model: None,
             serial: None,
@@ -236,6 +319,12 @@ impl BlockDevice {
             start_bytes: None,
             backing_file: None,
             backing_direct: None,
+            transport: None,
+            virtual_by: None,
+            array: None,
+            targets: Vec::new(),
+            cache_mode: None,
+            impaired: Vec::new(),
         }
     }
 

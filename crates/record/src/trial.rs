@@ -181,6 +181,10 @@ pub struct Layers {
     /// Share that reached the device (`drive_cache + media`, and the part of
     /// `unknown` that did); absent when that could not be observed.
     pub device: Option<f64>,
+    /// Answered by a device that lies above the disks, without one of them: blocks that
+    /// a thin volume never allocated, a mapping that keeps writes to itself.
+    #[serde(default)]
+    pub mapping: f64,
 }
 
 impl Default for Layers {
@@ -191,6 +195,7 @@ impl Default for Layers {
             media: 0.0,
             unknown: 1.0,
             device: None,
+            mapping: 0.0,
         }
     }
 }

@@ -13,6 +13,9 @@
 //! itself took from arrival to reply, a stall of the machine included. What lies
 //! between the block layer and the arrival (two threads that wake up) is not in
 //! it: some 0.1 ms on a machine at rest.
+//!
+//! It has flaws on request: bytes that cannot be read or written
+//! ([`DelayedDisk::fail`]), and a time without answers ([`DelayedDisk::stall_after`]).
 
 use crate::unmount::unmount;
 use crate::{LoopDevice, LoopOptions, Missing, Scratch, require_root, tool};
@@ -24,9 +27,10 @@ use fuser::{
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
@@ -112,6 +116,33 @@ impl DelayedDisk {
         &self.device
     }
 
+    /// From now on it answers nothing, until [`release`](Self::release) or its end.
+    pub fn hold(&self) {
+        self.server.gate.set(true);
+    }
+
+    /// Whether a request waits for its [`release`](Self::release).
+    pub fn holds(&self) -> bool {
+        self.server.gate.state().waits
+    }
+
+    /// It answers again, and first what waits for that.
+    pub fn release(&self) {
+        self.server.gate.set(false);
+    }
+
+    /// From now on requests that touch these bytes are answered with this error
+    /// number.
+    pub fn fail(&self, bytes: Range<u64>, errno: i32) {
+        let mut flaws = lock(&self.server.flaws);
+        flaws.failing.push((bytes, errno));
+    }
+
+    /// Answers so many further requests, and then none for `pause`; once.
+    pub fn stall_after(&self, requests: u64, pause: Duration) {
+        lock(&self.server.flaws).stall = Some((requests, pause));
+    }
+
     /// The requests that were answered since the last call, in the order of their
     /// arrival.
     pub fn served(&self) -> Vec<Served> {
@@ -121,6 +152,50 @@ impl DelayedDisk {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut log)
+    }
+}
+
+impl Drop for DelayedDisk {
+    /// What waits for a held disk would keep it from being taken down.
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+/// What holds answers back.
+#[derive(Debug, Default)]
+struct Gate {
+    state: Mutex<GateState>,
+    opened: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct GateState {
+    held: bool,
+    /// Whether a request waits here.
+    waits: bool,
+}
+
+impl Gate {
+    fn state(&self) -> MutexGuard<'_, GateState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, held: bool) {
+        self.state().held = held;
+        self.opened.notify_all();
+    }
+
+    fn pass(&self) {
+        let mut state = self.state();
+        while state.held {
+            state.waits = true;
+            state = self
+                .opened
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        state.waits = false;
     }
 }
 
@@ -136,11 +211,47 @@ const IN_FLIGHT: u16 = 256;
 /// more than the kernel's timer slack of 50 us, and a wake-up.
 const SPIN: Duration = Duration::from_micros(150);
 
+/// What is wrong with the disk.
+#[derive(Debug, Default)]
+struct Flaws {
+    /// Bytes that cannot be read or written, and the error number.
+    failing: Vec<(Range<u64>, i32)>,
+    /// After so many requests, no answer for so long.
+    stall: Option<(u64, Duration)>,
+}
+
+impl Flaws {
+    /// The error of a request.
+    fn of(&self, offset: u64, bytes: u64) -> Option<i32> {
+        let mut failing = self.failing.iter();
+        let met = |(at, _): &&(Range<u64>, i32)| offset < at.end && at.start < offset + bytes;
+        failing.find(met).map(|(_, errno)| *errno)
+    }
+
+    /// How long to wait before the next answer.
+    fn pause(&mut self) -> Duration {
+        match &mut self.stall {
+            Some((0, _)) => self.stall.take().map_or(Duration::ZERO, |(_, pause)| pause),
+            Some((left, _)) => {
+                *left -= 1;
+                Duration::ZERO
+            }
+            None => Duration::ZERO,
+        }
+    }
+}
+
+fn lock(flaws: &Mutex<Flaws>) -> MutexGuard<'_, Flaws> {
+    flaws.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The mounted filesystem and its threads.
 #[derive(Debug)]
 struct Server {
     at: PathBuf,
+    flaws: Arc<Mutex<Flaws>>,
     log: Arc<Mutex<Vec<Served>>>,
+    gate: Arc<Gate>,
     session: Option<BackgroundSession>,
     answering: Option<JoinHandle<()>>,
 }
@@ -160,6 +271,7 @@ impl Server {
         fs::create_dir(&at).map_err(|error| missing(&error))?;
         let memory = Arc::new(Mutex::new(touched(size)));
         let log = Arc::new(Mutex::new(Vec::new()));
+        let gate = Arc::new(Gate::default());
         let (sender, receiver) = channel();
         let disk = Disk {
             memory: Arc::clone(&memory),
@@ -167,7 +279,9 @@ impl Server {
             delay,
             waiting: sender,
         };
-        let (folder, kept) = (at.clone(), Arc::clone(&log));
+        let flaws = Arc::new(Mutex::new(Flaws::default()));
+        let (folder, kept, holds) = (at.clone(), Arc::clone(&log), Arc::clone(&gate));
+        let asked = Arc::clone(&flaws);
         // Threads inherit the priority of the one that starts them: a thread of
         // its own lends them one.
         let starting = thread::spawn(move || -> io::Result<_> {
@@ -175,7 +289,7 @@ impl Server {
             let session = Session::new(disk, folder, &Config::default())?.spawn()?;
             let answering = thread::Builder::new()
                 .name("delayed-disk".to_owned())
-                .spawn(move || answer(&receiver, &memory, &kept))?;
+                .spawn(move || answer(&receiver, &memory, &kept, &asked, &holds))?;
             Ok((session, answering))
         });
         let started = starting
@@ -184,7 +298,9 @@ impl Server {
         let (session, answering) = started.map_err(|error| missing(&error))?;
         Ok(Self {
             at,
+            flaws,
             log,
+            gate,
             session: Some(session),
             answering: Some(answering),
         })
@@ -243,8 +359,20 @@ enum Reply {
 
 /// Answers each request when it is due. They are due in the order of their
 /// arrival, as the delay is the same for all.
-fn answer(requests: &Receiver<Waiting>, memory: &Mutex<Vec<u8>>, log: &Mutex<Vec<Served>>) {
+fn answer(
+    requests: &Receiver<Waiting>,
+    memory: &Mutex<Vec<u8>>,
+    log: &Mutex<Vec<Served>>,
+    flaws: &Mutex<Flaws>,
+    gate: &Gate,
+) {
     for request in requests {
+        gate.pass();
+        let (pause, errno) = {
+            let mut flaws = lock(flaws);
+            (flaws.pause(), flaws.of(request.offset, request.bytes))
+        };
+        thread::sleep(pause);
         let rest = request.due.saturating_duration_since(Instant::now());
         thread::sleep(rest.saturating_sub(SPIN));
         let mut replied = Instant::now();
@@ -263,9 +391,11 @@ fn answer(requests: &Receiver<Waiting>, memory: &Mutex<Vec<u8>>, log: &Mutex<Vec
                 replied,
             });
         let count = u32::try_from(request.bytes).expect("the kernel counts a request in 32 bits");
-        match request.reply {
-            Reply::Written(reply) => reply.written(count),
-            Reply::Data(reply) => {
+        match (request.reply, errno.map(Errno::from_i32)) {
+            (Reply::Written(reply), Some(errno)) => reply.error(errno),
+            (Reply::Data(reply), Some(errno)) => reply.error(errno),
+            (Reply::Written(reply), None) => reply.written(count),
+            (Reply::Data(reply), None) => {
                 let memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
                 let start = request.offset as usize;
                 reply.data(&memory[start..start + request.bytes as usize]);

@@ -350,6 +350,24 @@ impl Running {
         self.signal(rustix::process::Signal::KILL);
     }
 
+    /// Changes what it looks at while it is stopped, so that it sees none of it or all:
+    /// a file that is being written over is empty for a moment, which no file of the
+    /// kernel ever is.
+    ///
+    /// # Panics
+    /// When it has ended.
+    #[cfg(target_os = "linux")]
+    pub fn while_stopped(&self, change: impl FnOnce()) {
+        self.signal(rustix::process::Signal::STOP);
+        let status = format!("/proc/{}/status", self.child.id());
+        self.wait_until("it was stopped", || {
+            let status = std::fs::read_to_string(&status).unwrap_or_default();
+            status.lines().any(|line| line.starts_with("State:\tT"))
+        });
+        change();
+        self.signal(rustix::process::Signal::CONT);
+    }
+
     #[cfg(unix)]
     fn signal(&self, signal: rustix::process::Signal) {
         let id = i32::try_from(self.child.id()).ok();

@@ -14,6 +14,7 @@ pub mod cpuinfo;
 pub mod dd_operands;
 pub mod disk_profile;
 pub mod diskstats;
+pub mod dm_status;
 pub mod file_locks;
 pub mod group_memory;
 pub mod histogram;
@@ -28,6 +29,7 @@ pub mod lines_iostat;
 pub mod lines_readahead;
 pub mod lines_stride;
 pub mod lines_write_matrix;
+pub mod md_attributes;
 pub mod meminfo;
 pub mod mountinfo;
 pub mod os_release;
@@ -88,6 +90,10 @@ pub const TARGETS: &[Target] = &[
         run: diskstats::run,
     },
     Target {
+        name: "dm_status",
+        run: dm_status::run,
+    },
+    Target {
         name: "file_locks",
         run: file_locks::run,
     },
@@ -138,6 +144,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "lines_write_matrix",
         run: lines_write_matrix::run,
+    },
+    Target {
+        name: "md_attributes",
+        run: md_attributes::run,
     },
     Target {
         name: "meminfo",

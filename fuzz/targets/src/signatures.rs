@@ -3,7 +3,7 @@
 use diskfacts_host::{ReadAt, signatures};
 use std::io;
 
-/// A device of 4 MiB of zeros with a few parts that are not. An image as it is
+/// A device of 32 MiB of zeros with a few parts that are not. An image as it is
 /// would be mostly zeros, and a fuzzer would hardly reach its far places.
 ///
 /// The input is a list of parts: the sector it begins at (two bytes,
@@ -13,7 +13,7 @@ struct Sparse<'a> {
     parts: Vec<(u64, &'a [u8])>,
 }
 
-const SIZE: u64 = 4 << 20;
+const SIZE: u64 = 32 << 20;
 const SECTOR: u64 = 512;
 
 impl<'a> Sparse<'a> {

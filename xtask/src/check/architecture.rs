@@ -6,7 +6,7 @@ use crate::project::Project;
 
 /// Every package of the workspace, and those of ours that it may depend on.
 /// Tests may use any: that is how a disk is held against an engine.
-const MAY_KNOW: [(&str, &[&str]); 15] = [
+const MAY_KNOW: [(&str, &[&str]); 16] = [
     ("directio", &[]),
     ("diskfacts-plan", &[]),
     ("diskfacts-record", &["diskfacts-plan"]),
@@ -51,6 +51,8 @@ const MAY_KNOW: [(&str, &[&str]); 15] = [
     // Nobody ships these; the tests of all crates use the first.
     ("diskfacts-testkit", &[]),
     ("diskfacts-bench", &["diskfacts-plan"]),
+    // It knows the program from outside only.
+    ("diskfacts-lab", &[]),
     ("diskfacts-fuzz-targets", FUZZED),
     ("xtask", &[]),
 ];

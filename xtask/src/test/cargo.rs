@@ -47,6 +47,8 @@ struct Reader {
     passed: u64,
     failed: Vec<String>,
     skipped: Vec<Skipped>,
+    /// The binaries that cargo says failed, in its last lines.
+    failed_binaries: Vec<String>,
     /// Names seen for the current binary.
     failed_here: Vec<String>,
     ignored_here: Vec<Skipped>,
@@ -90,6 +92,8 @@ impl Reader {
             let target = target.split(" due to ").next().unwrap_or(target);
             self.failed
                 .push(format!("{} does not compile", target.replace('`', "")));
+        } else if let Some(binary) = failed_target(line) {
+            self.failed_binaries.push(binary);
         } else if line.contains("process didn't exit successfully") && !self.closed {
             self.closed = true;
             let how = line.rsplit_once('(').map_or("", |(_, how)| how);
@@ -104,6 +108,14 @@ impl Reader {
     /// `skipped` are the tests that returned early and said so: their runner
     /// counted them as passed, unless they then failed.
     fn finish(mut self, exit: &Exit, skipped: Vec<Skipped>) -> Outcome {
+        for binary in &self.failed_binaries {
+            let of_it = |failed: &String| failed.split(' ').next() == Some(binary);
+            if !self.failed.iter().any(of_it) {
+                // A benchmark that runs as a test has no runner that counts.
+                self.failed
+                    .push(format!("{binary} (what it said stands above)"));
+            }
+        }
         for skip in skipped {
             if !self.failed.contains(&skip.test) {
                 self.passed = self.passed.saturating_sub(1);
@@ -132,6 +144,16 @@ fn header(line: &str) -> Option<String> {
     let stem = file.strip_suffix(".exe").unwrap_or(file);
     let name = stem.rsplit_once('-').map_or(stem, |(name, _)| name);
     Some(name.to_owned())
+}
+
+/// ``    `-p diskfacts-store --bench explain` ``, one of those that cargo lists at its
+/// end: the name of the binary, where it is that of the target.
+fn failed_target(line: &str) -> Option<String> {
+    let target = line.trim().strip_prefix("`-p ")?.strip_suffix('`')?;
+    let mut words = target.split(' ').skip(1);
+    let kind = words.next()?;
+    let name = words.next()?;
+    matches!(kind, "--bench" | "--test" | "--bin" | "--example").then(|| name.replace('-', "_"))
 }
 
 /// `test tests::a_name ... ok`: the name and the result.

@@ -9,14 +9,20 @@ pub(super) struct Exit {
     /// `exit status: 101`, for people.
     pub(super) text: String,
     pub(super) left_something_running: bool,
+    pub(super) was_stuck: bool,
 }
 
 impl Exit {
     pub(super) fn of(ended: &Ended) -> Self {
         Self {
-            success: ended.status.success(),
-            text: ended.status.to_string(),
+            success: ended.status.is_some_and(|status| status.success()),
+            text: ended
+                .status
+                .map_or("its end was not seen".to_owned(), |status| {
+                    status.to_string()
+                }),
             left_something_running: ended.left_something_running,
+            was_stuck: ended.was_stuck,
         }
     }
 
@@ -30,6 +36,11 @@ impl Exit {
         }
         if self.success && outcome.passed == 0 && outcome.skipped.is_empty() && failed.is_empty() {
             failed.push(format!("{program} ran no test"));
+        }
+        if self.was_stuck {
+            failed.push(format!(
+                "{program}: a test hung, and was ended; its threads are shown above"
+            ));
         }
         if self.left_something_running {
             failed.push(format!(

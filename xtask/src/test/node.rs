@@ -51,11 +51,9 @@ pub(super) fn run(project: &Project) -> Result<Outcome, String> {
         code = code.take().or_else(|| error_code(line));
     })
     .map_err(|error| format!("starting npm: {error}"))?;
-    if !ended.status.success() {
-        return Ok(Outcome::failed(&not_installed(
-            code.as_deref(),
-            &ended.status.to_string(),
-        )));
+    let exit = Exit::of(&ended);
+    if !exit.success {
+        return Ok(Outcome::failed(&not_installed(code.as_deref(), &exit.text)));
     }
     let mut reader = tap::Reader::default();
     let tests = npm(project, &["run", "--silent", "test:tap"]);

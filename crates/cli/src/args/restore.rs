@@ -11,9 +11,14 @@ use clap::Args;
 #[command(after_help = "\
 Examples:
   sudo diskfacts restore --show      what is changed, its old and present value
-  sudo diskfacts restore             put it back")]
+  sudo diskfacts restore             put it back
+  sudo diskfacts restore --forget    it was put back by hand, or is to stay: write nothing")]
 pub(crate) struct RestoreArgs {
     /// Only show what would be put back
     #[arg(long)]
     pub(crate) show: bool,
+    /// Remove the journals without writing any setting, and say what is not as it was:
+    /// for what was put back by hand, or is to stay
+    #[arg(long, conflicts_with = "show")]
+    pub(crate) forget: bool,
 }

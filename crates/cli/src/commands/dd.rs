@@ -8,6 +8,7 @@ use crate::look;
 use crate::session::{self, CopyRequest};
 use crate::signals::Signals;
 use diskfacts_plan::dd;
+use diskfacts_record::Stack;
 use diskfacts_report::{json, text};
 use std::ffi::OsString;
 use std::io::Write;
@@ -28,6 +29,7 @@ pub(crate) fn run(args: &DdArgs, common: &Common) -> Result<Exit, Failure> {
         ));
     }
     let signals = Signals::listen()?;
+    signals.waits_for(&Stack::default(), false);
     let request = CopyRequest {
         dd: &dd,
         destroy_data_on: args.destroy_data_on.as_deref(),

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &IostatArgs, common: &Common) -> Result<Exit, Failure> {
     let roots = Roots::default();
     let request = Request::of(args, &roots)?;
     let signals = Signals::listen()?;
-    let waker = Waker::listen()?;
+    let waker = signals.waker()?;
     let mut view = View::new(args, &roots, look::of_stdout(common.color))?;
     let reports = Reports {
         roots: &roots,

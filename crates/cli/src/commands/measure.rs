@@ -1,6 +1,6 @@
 //! `diskfacts measure TARGET`: the main job.
 
-use super::print;
+use super::{print, stdout_is_there};
 use crate::args::{Common, MeasureArgs, Precision, Style};
 use crate::exit::{Exit, Failure, OrFail, say};
 use crate::session::{self, Ended, Request};
@@ -9,7 +9,7 @@ use crate::{look, storing};
 use anyhow::Context;
 use diskfacts_facts::uses;
 use diskfacts_plan::{Observe, Plan, Until, builtin, file};
-use diskfacts_record::{Outcome, Run, Status, TargetKind};
+use diskfacts_record::{Outcome, Run, Stack, Status, TargetKind};
 use diskfacts_report::text::Closing;
 use diskfacts_report::{json, text};
 use std::path::Path;
@@ -23,6 +23,8 @@ pub(crate) fn run(args: &MeasureArgs, common: &Common) -> Result<Exit, Failure> 
             "a TARGET is missing: name a folder, a file or a block device, as in `diskfacts measure .`",
         ));
     };
+    // A minute of measuring would be shown to nobody.
+    stdout_is_there()?;
     check_uses(&args.uses)?;
     let mut planned = plan(&args.plan)?;
     check_stages(&planned.plan, &args.stages)?;
@@ -74,6 +76,7 @@ pub(super) fn measured(
     super::check_classic(args.run.style, &plan)?;
     let plan_time_ns = plan.time_ns;
     let signals = Signals::listen()?;
+    signals.waits_for(&Stack::default(), false);
     let request = Request {
         target,
         plan,

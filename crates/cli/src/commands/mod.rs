@@ -18,6 +18,7 @@ pub(crate) mod watch;
 
 use crate::args::Style;
 use crate::exit::{Failure, say};
+use diskfacts_host::stdout_was_closed;
 use diskfacts_plan::{Plan, builtin};
 use diskfacts_record::Run;
 use diskfacts_report::{classic, iostat as iostat_report, read_ahead as read_ahead_report};
@@ -31,6 +32,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 
 /// The same where there is more to come: `None` when the reader went away.
 pub(crate) fn print_on(text: &str) -> Result<Option<()>, Failure> {
+    stdout_is_there()?;
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(Some(())),
@@ -39,6 +41,18 @@ pub(crate) fn print_on(text: &str) -> Result<Option<()>, Failure> {
             "writing to standard output failed: {error}"
         ))),
     }
+}
+
+/// Refuses where standard output was closed by whoever started this: what is
+/// printed would go nowhere, and an exit code of 0 would say that it was seen.
+pub(crate) fn stdout_is_there() -> Result<(), Failure> {
+    if stdout_was_closed() {
+        return Err(Failure::failed(
+            "writing to standard output failed: it was closed before this began; leave it open, \
+             or end the command with >/dev/null if nothing shall be seen",
+        ));
+    }
+    Ok(())
 }
 
 /// The figures of a run in the style of another program; `None` for the style of

@@ -6,24 +6,30 @@ use crate::exit::{Exit, Failure, say};
 use crate::state::{self, whose};
 use diskfacts_host::Roots;
 use diskfacts_host::settings::{
-    Found, Journal, Restored, StateFolder, Steps, present, remove_stale_groups, restore_stale,
-    stale_groups,
+    Comparison, Forgotten, Found, Journal, Now, Restored, SettingsError, StateFolder, Steps,
+    forget_stale, present, remove_stale_groups, restore_stale, stale_groups,
 };
 use diskfacts_host::trace::{TraceError, remove_stale_instances, stale_instances};
 use std::fmt::Write as _;
+use std::path::Path;
 
 pub(crate) fn run(args: &RestoreArgs) -> Result<Exit, Failure> {
     let folders = state::folders()?;
     let mut said = Said::default();
     for folder in &folders {
-        if args.show {
-            said.shown(folder)?;
+        let done = if args.show {
+            said.shown(folder)
+        } else if args.forget {
+            said.forgotten(folder)
         } else {
-            said.restored(folder)?;
-        }
+            said.restored(folder)
+        };
+        // The other folder is looked at all the same.
+        said.failed
+            .extend(done.err().map(|error| error.to_string()));
     }
     said.leftovers(args.show);
-    if said.text.is_empty() {
+    if said.text.is_empty() && said.failed.is_empty() {
         let paths: Vec<String> = folders
             .iter()
             .map(|folder| folder.path().display().to_string())
@@ -46,6 +52,12 @@ pub(crate) fn run(args: &RestoreArgs) -> Result<Exit, Failure> {
     for failed in &said.failed {
         say(&format!("diskfacts: not put back: {failed}"));
     }
+    if said.by_hand {
+        say(
+            "diskfacts: the journal stays until all of it is as it was: type these lines and \
+             `diskfacts restore`, or `diskfacts restore --forget` to leave the settings as they are",
+        );
+    }
     Ok(if said.failed.is_empty() {
         Exit::Done
     } else {
@@ -60,6 +72,8 @@ struct Said {
     /// Whether there is anything to put back.
     stale: bool,
     failed: Vec<String>,
+    /// Whether a journal stays whose settings are named among what failed.
+    by_hand: bool,
 }
 
 impl Said {
@@ -68,7 +82,7 @@ impl Said {
     }
 
     /// What stands at the head of a journal's lines.
-    fn head(&mut self, path: &std::path::Path, journal: &Journal) {
+    fn head(&mut self, path: &Path, journal: &Journal) {
         self.line(&format!("{}", path.display()));
         self.line(&format!("  {}", whose(journal)));
         self.line(&format!("  began {} and was killed", journal.began));
@@ -89,16 +103,16 @@ impl Said {
         self.line(&line);
     }
 
-    fn restored(&mut self, folder: &StateFolder) -> Result<(), Failure> {
+    fn restored(&mut self, folder: &StateFolder) -> Result<(), SettingsError> {
         let roots = Roots::default();
-        let all = restore_stale(&roots, folder, &mut Steps::default()).map_err(state::failure)?;
-        for restored in all {
+        for restored in restore_stale(&roots, folder, &mut Steps::default())? {
             match restored {
                 Restored::Live { process, journal } => self.live(process, journal.as_ref()),
                 Restored::PutBack {
                     path,
                     journal,
                     back,
+                    left,
                 } => {
                     self.head(&path, &journal);
                     for written in &back.written {
@@ -114,27 +128,51 @@ impl Said {
                         self.line(&format!("  {gone}"));
                     }
                     let complete = back.is_complete();
-                    self.line(match (complete, back.written.is_empty()) {
-                        (true, true) => "All was as before already; the journal is removed.",
-                        (true, false) => "Put back; the journal is removed.",
-                        (false, _) => "NOT all was put back; the journal stays.",
+                    let nothing = back.written.is_empty() && back.gone.is_empty();
+                    self.line(match (complete, nothing, &left) {
+                        (true, _, Some(_)) => {
+                            "All is as before, and the journal could NOT be removed."
+                        }
+                        (true, true, None) => "All was as before already; the journal is removed.",
+                        (true, false, None) if back.written.is_empty() => {
+                            "Nothing was left to be put back; the journal is removed."
+                        }
+                        (true, false, None) => "Put back; the journal is removed.",
+                        (false, ..) => "NOT all was put back; the journal stays.",
                     });
+                    self.by_hand |= !complete;
                     self.failed.extend(back.failed);
+                    self.failed.extend(
+                        left.map(|error| format!("{error}; remove {} by hand", path.display())),
+                    );
                 }
                 Restored::Needless { path, why } => {
                     self.line(&format!("{} is dropped: {why}.", path.display()));
                 }
-                Restored::Kept { path, why } => {
-                    self.line(&format!("{} is left as it is: {why}.", path.display()));
-                }
+                Restored::Kept { path, why } => self.kept(&path, &why),
+                Restored::OfAnother { path, user } => self.of_another(&path, user),
             }
         }
         Ok(())
     }
 
-    fn shown(&mut self, folder: &StateFolder) -> Result<(), Failure> {
+    /// A journal that nothing could be done with.
+    fn kept(&mut self, path: &Path, why: &str) {
+        self.failed
+            .push(format!("{} is left as it is: {why}", path.display()));
+    }
+
+    fn of_another(&mut self, path: &Path, user: u32) {
+        self.line(&format!(
+            "{} is left as it is: it belongs to the user with number {user}, who has to run \
+             `diskfacts restore`.",
+            path.display()
+        ));
+    }
+
+    fn shown(&mut self, folder: &StateFolder) -> Result<(), SettingsError> {
         let roots = Roots::default();
-        for found in folder.list(&roots).map_err(state::failure)? {
+        for found in folder.list(&roots)? {
             match found {
                 Found::Live { journal, .. } => {
                     let process = journal.as_ref().map(|journal| journal.process);
@@ -143,23 +181,7 @@ impl Said {
                 Found::Stale { journal, taken } => {
                     self.stale = true;
                     self.head(taken.path(), &journal);
-                    self.line(&format!(
-                        "  {:<10} {:<24} {:<14} now",
-                        "device", "setting", "before"
-                    ));
-                    for value in present(&roots, &journal) {
-                        let now = match value.now {
-                            Ok(now) if now == value.old => "the same".to_owned(),
-                            Ok(now) => now,
-                            Err(why) => format!("unknown: the device {why}"),
-                        };
-                        self.line(&format!(
-                            "  {:<10} {:<24} {:<14} {now}",
-                            value.device.as_deref().unwrap_or("machine"),
-                            value.setting.name(),
-                            value.old
-                        ));
-                    }
+                    self.compared(&present(&roots, &journal));
                 }
                 Found::OfEarlierBoot { taken } => self.line(&format!(
                     "{} is of an earlier start of the machine: its settings went with it.",
@@ -169,9 +191,65 @@ impl Said {
                     "{} was not written to its end: nothing had been changed.",
                     taken.path().display()
                 )),
-                Found::Kept { path, why } => {
-                    self.line(&format!("{} is left as it is: {why}.", path.display()));
+                Found::Unseen { path, why, .. } | Found::Kept { path, why } => {
+                    self.kept(&path, &why);
                 }
+                Found::OfAnother { path, user } => self.of_another(&path, user),
+            }
+        }
+        Ok(())
+    }
+
+    /// The values of a journal beside those in force.
+    fn compared(&mut self, comparison: &Comparison) {
+        for device in &comparison.devices {
+            self.line(&format!("  {device}"));
+        }
+        self.line(&format!(
+            "  {:<10} {:<24} {:<14} now",
+            "device", "setting", "before"
+        ));
+        for value in &comparison.values {
+            let on = value.device.as_deref().unwrap_or("machine");
+            let now = match &value.now {
+                Now::Value(now) if *now == value.old => "the same".to_owned(),
+                Now::Value(now) => now.clone(),
+                Now::Gone => "none any more".to_owned(),
+                Now::Unknown(why) => {
+                    let setting = value.setting.name();
+                    self.failed
+                        .push(format!("`{setting}` of {on} is unknown: it {why}"));
+                    format!("unknown: it {why}")
+                }
+            };
+            self.line(&format!(
+                "  {on:<10} {:<24} {:<14} {now}",
+                value.setting.name(),
+                value.old
+            ));
+        }
+    }
+
+    fn forgotten(&mut self, folder: &StateFolder) -> Result<(), SettingsError> {
+        let roots = Roots::default();
+        for forgotten in forget_stale(&roots, folder)? {
+            match forgotten {
+                Forgotten::Journal {
+                    path,
+                    journal,
+                    comparison,
+                } => {
+                    self.head(&path, &journal);
+                    // That it is not known now is what is accepted here.
+                    let failed = std::mem::take(&mut self.failed);
+                    self.compared(&comparison);
+                    self.failed = failed;
+                    self.line("No setting was written; the journal is forgotten.");
+                }
+                Forgotten::Damaged { path, why } => {
+                    self.line(&format!("{} is forgotten: {why}.", path.display()));
+                }
+                Forgotten::Kept { path, why } => self.kept(&path, &why),
             }
         }
         Ok(())

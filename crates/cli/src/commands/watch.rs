@@ -32,7 +32,7 @@ pub(crate) fn run(args: &WatchArgs, common: &Common) -> Result<Exit, Failure> {
     let roots = Roots::default();
     let stack = stack_of(&roots, &args.target).or_wrong_call()?;
     let signals = Signals::listen()?;
-    let waker = Waker::listen()?;
+    let waker = signals.waker()?;
     let live = LiveBlockLayer::new(&roots, &stack).map_err(|error| instead(&error, &stack))?;
     let view = View {
         look: look::of_stdout(common.color),

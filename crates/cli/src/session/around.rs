@@ -4,12 +4,15 @@
 use super::observing::Chosen;
 use diskfacts_engine::Prepare;
 use diskfacts_host::{Caches, CpuTimes, DirtyPages, Observers, Roots, drop_cache};
+use diskfacts_plan::units::{show_duration, show_size};
 use diskfacts_plan::{CacheMode, Workload};
 use diskfacts_record::{Evidence, Target, Unseen};
 use std::error::Error;
+use std::fmt;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// Bytes read at once to warm the cache.
 const WARM_BYTES: usize = 1 << 20;
@@ -28,8 +31,33 @@ pub(super) struct Around<'a> {
     dropped: Option<Caches>,
     observers: Observers,
     stop: &'a AtomicBool,
+    /// Nanoseconds that filling the cache may take.
+    most_ns: Option<u64>,
     unseen: Vec<Unseen>,
 }
+
+/// The span of a stage did not come into memory in the time that there was.
+#[derive(Debug)]
+pub(super) struct WarmingTooSlow {
+    wanted: u64,
+    read: u64,
+    most_ns: u64,
+}
+
+impl fmt::Display for WarmingTooSlow {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "reading the {} that it uses into memory was given {}, and brought {}; give it more \
+             with --time",
+            show_size(self.wanted),
+            show_duration(self.most_ns),
+            show_size(self.read)
+        )
+    }
+}
+
+impl Error for WarmingTooSlow {}
 
 /// The part of the target that a workload uses: offset and length, bytes.
 fn span_of(workload: &Workload, target: &Target) -> (u64, u64) {
@@ -83,6 +111,7 @@ impl<'a> Around<'a> {
             dropped: None,
             observers,
             stop,
+            most_ns: None,
             unseen: Vec::new(),
         }
     }
@@ -90,6 +119,12 @@ impl<'a> Around<'a> {
     /// With these caches of the whole machine dropped beforehand.
     pub(super) fn dropping(mut self, caches: Option<Caches>) -> Self {
         self.dropped = caches;
+        self
+    }
+
+    /// With so much time to fill the cache.
+    pub(super) fn within(mut self, most_ns: Option<u64>) -> Self {
+        self.most_ns = most_ns;
         self
     }
 
@@ -125,7 +160,7 @@ impl<'a> Around<'a> {
             // A read that fails while warming will fail in the trial, where it
             // is counted.
             CacheMode::Warm => {
-                if let Err(error) = self.warm(offset, span) {
+                if let Err(error) = self.warm(offset, span)? {
                     self.unseen.push(Unseen {
                         what: "warm page cache".to_owned(),
                         why: format!("reading the span beforehand failed: {error}"),
@@ -141,21 +176,31 @@ impl<'a> Around<'a> {
         Ok(())
     }
 
-    /// Reads a span, so that all of it lies in the page cache.
-    fn warm(&self, mut offset: u64, span: u64) -> std::io::Result<()> {
+    /// Reads a span, so that all of it lies in the page cache; answers how the reading
+    /// ended.
+    fn warm(&self, mut offset: u64, span: u64) -> Result<std::io::Result<()>, WarmingTooSlow> {
+        let (began, start) = (Instant::now(), offset);
+        let is_over = |most_ns: &u64| began.elapsed() >= Duration::from_nanos(*most_ns);
         let mut buffer = vec![0; WARM_BYTES];
         let end = offset + span;
         while offset < end && !self.stop.load(Ordering::Relaxed) {
+            if let Some(most_ns) = self.most_ns.filter(is_over) {
+                return Err(WarmingTooSlow {
+                    wanted: span,
+                    read: offset - start,
+                    most_ns,
+                });
+            }
             let length =
                 usize::try_from(end - offset).map_or(WARM_BYTES, |left| left.min(WARM_BYTES));
             match self.file.read_at(&mut buffer[..length], offset) {
                 Ok(0) => break,
                 Ok(read) => offset += read as u64,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
+                Err(error) => return Ok(Err(error)),
             }
         }
-        Ok(())
+        Ok(Ok(()))
     }
 }
 

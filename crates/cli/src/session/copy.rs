@@ -1,9 +1,11 @@
 //! A copy as `diskfacts dd` makes it: a run with one stage and one trial.
 
 use super::around::Around;
+use super::begin::record as record_of;
+use super::conclude::conclude;
 use super::observing::Chosen;
 use super::schedule::Next;
-use super::{Ended, begun, conclude, drawn, settings, trial};
+use super::{Ended, drawn, health, settings, trial};
 use crate::args::Common;
 use crate::exit::{Exit, Failure, OrFail};
 use crate::progress::Display;
@@ -35,9 +37,10 @@ pub(crate) fn copy(request: &CopyRequest<'_>, signals: &Signals) -> Result<Ended
     let started = Timestamp::now();
     let dd = request.dd;
     let left_behind = crate::state::before_measuring();
-    let mut ends = Ends::look(dd, request.destroy_data_on)?;
+    let mut ends = Ends::look(dd, request.destroy_data_on, signals)?;
     let _shared = settings::share(&ends.stack)?;
-    let opened = ends.open()?;
+    signals.waits_for(&ends.stack, false);
+    let opened = ends.open(signals)?;
     // What cannot be stored is not begun.
     let mut store = crate::storing::open(request.common).inspect_err(|_| ends.unmake())?;
     let workload = dd.workload(ends.measured);
@@ -58,13 +61,8 @@ pub(crate) fn copy(request: &CopyRequest<'_>, signals: &Signals) -> Result<Ended
             full: None,
         }],
     };
-    let mut run = begun(
-        started,
-        drawn(started),
-        &ends.target,
-        ends.stack.clone(),
-        plan,
-    );
+    let of = (started, drawn(started));
+    let mut run = record_of(of, &ends.target, ends.stack.clone(), plan);
     run.run.notes.extend(left_behind);
     run.run.notes.append(&mut ends.notes);
     store
@@ -124,6 +122,7 @@ pub(crate) fn copy(request: &CopyRequest<'_>, signals: &Signals) -> Result<Ended
         run.run.notes.push(note);
         run.run.status = Status::Failed;
     }
+    health::look_again(&mut run);
     run.run.ended = Some(Timestamp::now().to_string());
     conclude(&mut run, &[]);
     let not_stored = store.finish(&run).or_failed().err();
@@ -182,6 +181,7 @@ fn record(run: &mut Run, outcome: CopyOutcome, mut observed: Evidence) {
         stop: workload.stop,
         seed: run.run.seed,
         left_ns: 0,
+        prepare_ns: None,
     };
     let trial = trial::record(
         &run.plan.stages[0],

@@ -18,6 +18,7 @@ mod survey;
 mod truth;
 mod volumes;
 
+use diskfacts_disk::faults::stall::StallParameters;
 use diskfacts_disk::profile::profiles;
 use diskfacts_facts::rules;
 use diskfacts_record::{Finding, Run};
@@ -69,6 +70,36 @@ fn each_flaw_is_found_and_nothing_else() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_stall_of_most_of_each_trial_is_the_first_thing_that_is_said_of_it() {
+    let run = |stalls: bool| {
+        let mut setup = Setup::on("nvme-consumer");
+        setup.only("random-read").workload.stop.time_ns = Some(1_500_000_000);
+        if stalls {
+            // Nine tenths of the time, so that most intervals have no completion.
+            setup.profile.faults.stall = Some(StallParameters {
+                every_ns: 1_000_000_000,
+                for_ns: 900_000_000,
+            });
+        }
+        setup.run()
+    };
+    let stalled = run(true);
+    assert!(
+        rules_of(&stalled).contains(&"stalled"),
+        "{}",
+        claims(&stalled.findings)
+    );
+    let limits = &stalled.limits[0].limits;
+    assert_eq!(limits[0].limiter, "stall", "{limits:?}");
+    let of_means = ["device-parallelism", "one-at-a-time", "device-queue"];
+    let from_means = |name: &str| of_means.contains(&name);
+    assert!(!limits.iter().any(|l| from_means(&l.limiter)), "{limits:?}");
+    let sound = run(false);
+    assert!(!rules_of(&sound).contains(&"stalled"));
+    assert!(sound.limits[0].limits.iter().all(|l| l.limiter != "stall"));
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! What a plan does on the target before its first trial.
 
 use super::schedule::Next;
-use super::trial;
+use super::{foreseen, trial};
 use crate::exit::{Failure, OrFail};
 use crate::progress::Display;
 use crate::signals::Signals;
-use crate::target::Measured;
+use crate::target::{Measured, Medium};
 use diskfacts_facts::{stats, stopping};
 use diskfacts_plan::rng::Rng;
 use diskfacts_plan::units::{show_duration, show_size};
@@ -24,6 +24,12 @@ pub(super) fn run(
     signals: &Signals,
     display: &Display,
 ) -> Result<bool, Failure> {
+    if let Medium::File(_) = measured.medium {
+        let (works, size) = (&run.plan.precondition, measured.target.size_bytes);
+        if let Some(said) = foreseen::before_the_trials(works, size, measured.filled_per_s) {
+            display.tell(&format!("diskfacts: note: {said}"));
+        }
+    }
     let mut failed = false;
     let mut order = 0;
     for (place, work) in run.plan.precondition.clone().iter().enumerate() {
@@ -43,6 +49,7 @@ pub(super) fn run(
                 stop: work.stage.workload.stop,
                 seed: Rng::for_part(run.run.seed, FIRST_SEED + u64::from(order)).next_u64(),
                 left_ns: 0,
+                prepare_ns: None,
             };
             let round = trial::run(&next, &stage, measured, stack, signals, display);
             let round = round.or_failed()?;

@@ -31,6 +31,10 @@ const LEAST_NS: u64 = 200_000_000;
 /// No trial is shorter than this, even when there is no time for it.
 const SHORTEST_NS: u64 = LEAST_NS / 2;
 
+/// By how much a run may be longer than its time, at least; else by a fifth of it. A
+/// machine that is busy needs as much for a handful of trials.
+const GRACE_NS: u64 = 2_000_000_000;
+
 /// A trial to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Next {
@@ -46,6 +50,9 @@ pub(super) struct Next {
     pub(super) seed: u64,
     /// Nanoseconds of all that is left, this one included.
     pub(super) left_ns: u64,
+    /// Nanoseconds that filling caches before it may take: half of what is left. None
+    /// where its stage says itself how long it takes.
+    pub(super) prepare_ns: Option<u64>,
 }
 
 /// A trial that was given out, and when.
@@ -212,6 +219,11 @@ impl Schedule {
                 }
                 return None;
             };
+            if self.is_too_late_for(stage, elapsed_ns) {
+                let rules = &self.rules;
+                self.pending.retain(|(stage, _)| !rules[*stage].is_cut());
+                continue;
+            }
             let round = (self.is_late(stage), number);
             if round.0 && !self.early_is_over {
                 // What the late stages leave would take the time of the others.
@@ -271,7 +283,20 @@ impl Schedule {
             stop,
             seed: Rng::for_part(self.seed, u64::from(self.order)).next_u64(),
             left_ns: left_ns.max(given_ns),
+            prepare_ns: rule.shares.then(|| (left_ns / 2).max(GRACE_NS)),
         })
+    }
+
+    /// The trial that was given out last could not be prepared in its time: nothing of
+    /// its stage is tried again.
+    pub(super) fn give_up(&mut self) {
+        let Some(given) = self.before.take() else {
+            return;
+        };
+        self.rules[given.stage].begun -= 1;
+        let others = |trial: &(usize, u32)| trial.0 != given.stage;
+        self.pending.retain(others);
+        self.further.retain(others);
     }
 
     /// A sentence at the end, when there was time for fewer rounds than it
@@ -287,11 +312,22 @@ impl Schedule {
         let of = self.asked_rounds;
         let few = |number: u32| {
             let stages = self.rules.iter().filter(|rule| rule.begun == number);
-            let mut names: Vec<&str> = stages.map(|rule| rule.name.as_str()).collect();
-            names.dedup();
-            format!("{number} of {of} trials of {}", names.join(", "))
+            let mut names: Vec<&str> = Vec::new();
+            for rule in stages.clone() {
+                // The cells of a matrix share their name.
+                if !names.contains(&&*rule.name) {
+                    names.push(&rule.name);
+                }
+            }
+            let (names, all) = (names.join(", "), rules.len());
+            if number == 0 {
+                return format!("no trial of {} of {all} stages ({names})", stages.count());
+            }
+            format!("{number} of {of} trials of {names}")
         };
-        let said = if let [all] = numbers.as_slice() {
+        let said = if let [all] = numbers.as_slice()
+            && *all > 0
+        {
             format!("{all} of {of} trials per stage")
         } else {
             let fewer = numbers.iter().filter(|number| **number < of);
@@ -307,6 +343,13 @@ impl Schedule {
 }
 
 impl Schedule {
+    /// Whether the time is so far over that a trial of this stage is left out, be it the
+    /// only one.
+    fn is_too_late_for(&self, stage: usize, elapsed_ns: u64) -> bool {
+        let grace_ns = (self.total_ns / 5).max(GRACE_NS);
+        self.rules[stage].is_cut() && elapsed_ns >= self.total_ns.saturating_add(grace_ns)
+    }
+
     fn is_late(&self, stage: usize) -> bool {
         self.rules[stage].turn.is_late()
     }

@@ -6,14 +6,14 @@
 
 use super::{io_priority, kernel};
 use crate::args::CacheProof;
-use crate::exit::{Failure, OrFail};
+use crate::exit::{Failure, OrFail, say};
 use crate::state;
-use crate::target::{Measured, Medium, looped};
+use crate::target::{Measured, Medium};
 use diskfacts_host::settings::{Changes, Locks, Making, Setting, Wanted};
 use diskfacts_host::{MemoryLimit, Roots};
 use diskfacts_plan::{On, Plan, Stage};
+use diskfacts_record::Stack;
 use diskfacts_record::evidence::SettingInForce;
-use diskfacts_record::{Stack, TargetKind};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -65,54 +65,17 @@ fn asked(stage: &Stage) -> Asked {
 }
 
 impl Settings {
-    /// [`begin`](Self::begin) before a file is filled, or a store made: what is refused
-    /// is refused here. A loop device of ours is made anew over its file when that is
-    /// filled ([`late`](Self::late)), so here it is only tried.
-    ///
-    /// On a simulated disk nothing of the real kernel is touched.
-    pub(super) fn early(
+    /// [`begin_on`](Self::begin_on) what lies under the target. On a simulated disk nothing
+    /// of the real kernel is touched.
+    pub(super) fn begin(
         plan: &Plan,
         measured: &Measured,
         stack: &Stack,
         limit: Option<&MemoryLimit>,
     ) -> Result<Self, Failure> {
-        let Medium::File(file) = &measured.medium else {
-            return Ok(Self::default());
-        };
-        if measured.target.kind != TargetKind::Loop {
-            return Self::begin(plan, measured, stack, limit);
-        }
-        if plan.stages.iter().all(|stage| asked(stage).1.is_empty()) {
+        if let Medium::Simulated(_) = measured.medium {
             return Ok(Self::default());
         }
-        let (device, on_device) = looped::over(&file.file, stack)?;
-        let tried = Self::begin_on(plan, (&on_device, stack), limit)?.end().1;
-        // Until here: who tries a setting needs the device.
-        drop(device);
-        tried.map_or_else(|| Ok(Self::default()), Err)
-    }
-
-    /// [`begin`](Self::begin) on a loop device of ours.
-    pub(super) fn late(
-        &mut self,
-        plan: &Plan,
-        measured: &Measured,
-        stack: &Stack,
-        limit: Option<&MemoryLimit>,
-    ) -> Result<(), Failure> {
-        if measured.target.kind == TargetKind::Loop {
-            *self = Self::begin(plan, measured, stack, limit)?;
-        }
-        Ok(())
-    }
-
-    /// [`begin_on`](Self::begin_on) what lies under the target.
-    fn begin(
-        plan: &Plan,
-        measured: &Measured,
-        stack: &Stack,
-        limit: Option<&MemoryLimit>,
-    ) -> Result<Self, Failure> {
         let beside = measured.beside.as_ref();
         let beside = beside.map_or(stack, |beside| &beside.stack);
         Self::begin_on(plan, (stack, beside), limit)
@@ -216,10 +179,14 @@ impl Settings {
             Err(error) => return (notes, Some(state::failure(error))),
         };
         notes.extend(back.gone);
+        // A run that a signal has ended says no failure, and these are lines to type.
+        for failed in &back.failed {
+            say(&format!("diskfacts: not put back: {failed}"));
+        }
         let failure = (!back.failed.is_empty()).then(|| {
             Failure::failed(format!(
-                "not all settings are as they were before the run: {}. `diskfacts restore` tries \
-                 again, and so does the next run",
+                "not all settings are as they were before the run: {}. The journal stays: `diskfacts \
+                 restore` tries again, and so does the next run",
                 back.failed.join("; ")
             ))
         });

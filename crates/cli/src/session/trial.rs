@@ -106,7 +106,8 @@ fn on_file(
     let weight = io_weight::enter(stage).map_err(|error| TrialError::Prepare(error.into()))?;
     let observers = Chosen::new(workload, next.number, &file.file, stack);
     let mut around = Around::new(&file.file, workload, target, observers, &stop)
-        .dropping(kernel::dropped_before(stage));
+        .dropping(kernel::dropped_before(stage))
+        .within(next.prepare_ns);
     let doing = Doing {
         file: file.stream_file(target.size_bytes),
         workload,

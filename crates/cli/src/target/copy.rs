@@ -8,6 +8,9 @@ mod input;
 mod output;
 
 use crate::exit::{Failure, OrFail};
+use crate::probe;
+use crate::signals::Signals;
+use anyhow::Context;
 use diskfacts_engine::copy::CopyFile;
 use diskfacts_host::{Roots, stack_of};
 use diskfacts_plan::dd::{Dd, End, Flags};
@@ -19,6 +22,8 @@ use std::io::IsTerminal;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// Buffers lie at pages even where direct I/O would do with less.
 const PAGE_BYTES: usize = 4096;
@@ -95,9 +100,13 @@ struct OpenEnd {
 
 impl<'a> Ends<'a> {
     /// Looks at both ends, and refuses what cannot be or must not be done.
-    pub(crate) fn look(dd: &'a Dd, destroy_data_on: Option<&Path>) -> Result<Self, Failure> {
-        let input = Input::look(dd)?;
-        let output = Output::look(dd, destroy_data_on)?;
+    pub(crate) fn look(
+        dd: &'a Dd,
+        destroy_data_on: Option<&Path>,
+        signals: &Signals,
+    ) -> Result<Self, Failure> {
+        let input = Input::look(dd, signals)?;
+        let output = Output::look(dd, destroy_data_on, signals)?;
         if let (Some(a), Some(b)) = (&input.id, &output.id)
             && a == b
         {
@@ -154,9 +163,9 @@ impl<'a> Ends<'a> {
 
     /// Opens both ends: makes a new output, cuts an old one as dd does, and goes
     /// to where the copy begins.
-    pub(crate) fn open(&mut self) -> Result<OpenEnds, Failure> {
-        let input = self.input.open(self.dd)?;
-        let (output, claim) = self.output.open(self.dd)?;
+    pub(crate) fn open(&mut self, signals: &Signals) -> Result<OpenEnds, Failure> {
+        let input = self.input.open(self.dd, signals)?;
+        let (output, claim) = self.output.open(self.dd, signals)?;
         let measured = match self.measured {
             End::Input => &input,
             End::Output => &output,
@@ -237,6 +246,51 @@ impl OpenEnd {
             direct_refused: self.direct_refused.clone(),
         }
     }
+}
+
+/// How often it is looked whether a signal came while an open waits.
+const OPEN_LOOK: Duration = Duration::from_millis(20);
+
+/// Opens a stream for reading, or for writing. With a named pipe that waits until its
+/// other side is opened, on a thread of its own: it is left behind when a signal comes
+/// first, and ends with the process.
+fn open_stream(path: &Path, write: bool, signals: &Signals) -> Result<File, Failure> {
+    let (sends, opened) = mpsc::channel();
+    let at = path.to_owned();
+    std::thread::Builder::new()
+        .name("open".to_owned())
+        .spawn(move || {
+            let file = File::options().read(!write).write(write).open(at);
+            // Nobody waits for it any more once a signal came.
+            let _ = sends.send(file);
+        })
+        .or_failed()?;
+    loop {
+        signals.check()?;
+        match opened.recv_timeout(OPEN_LOOK) {
+            Ok(file) => {
+                let end = if write { "output" } else { "input" };
+                return file
+                    .with_context(|| format!("opening the {end} {}", path.display()))
+                    .or_wrong_call();
+            }
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                return Err(Failure::failed(format!(
+                    "the thread that opens {} ended without an answer; this is a bug",
+                    path.display()
+                )));
+            }
+        }
+    }
+}
+
+/// Bytes of a device, which is asked for an answer before it is opened.
+fn device_bytes(path: &Path, signals: &Signals) -> Result<u64, Failure> {
+    let stack = stack_of(&Roots::default(), path).or_wrong_call()?;
+    probe::must_answer(path, &stack, signals)?;
+    let file = File::open(path).or_wrong_call()?;
+    Ok(directio::geometry(&file).or_failed()?.size)
 }
 
 /// What tells one file or device from another.

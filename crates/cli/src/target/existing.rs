@@ -5,13 +5,13 @@ use super::{Measured, Wanted, extents_of, measured};
 use crate::exit::{Failure, OrFail};
 use directio::{Holder, OpenOptions};
 use diskfacts_host::{
-    Obstacle, ObstacleKind, Roots, Subject, SubjectKind, Usage, all_devices, usage,
-    usage_while_held,
+    Obstacle, ObstacleKind, Roots, Subject, SubjectKind, Usage, usage, usage_while_held,
 };
 use diskfacts_record::TargetKind;
 use std::fs::File;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
 
 /// `--destroy-data-on` must name what is measured, not something near it.
 pub(super) fn same_target(named: &Path, subject: &Subject) -> Result<(), Failure> {
@@ -40,34 +40,23 @@ pub(super) fn open(wanted: &Wanted<'_>, subject: &Subject) -> Result<Measured, F
         )));
     }
     let writable = wanted.writes && wanted.destroy_data_on.is_some();
-    let (kind, size_bytes) = if let SubjectKind::BlockDevice { .. } = subject.kind {
-        (TargetKind::Device, None)
-    } else {
-        let metadata = std::fs::metadata(&subject.path).or_failed()?;
-        (TargetKind::File, Some(metadata.len()))
+    let kind = match subject.kind {
+        SubjectKind::BlockDevice { .. } => TargetKind::Device,
+        SubjectKind::File | SubjectKind::Folder => TargetKind::File,
     };
-    if writable {
-        if kind == TargetKind::Device {
-            refuse_used(&usage(&Roots::default(), &subject.path).or_wrong_call()?)?;
-        } else {
-            refuse_used_file(subject)?;
-        }
-    }
-    // The device is claimed before it is looked at for the last time, and for as
-    // long as it is measured: nobody can mount it in between.
-    let claimed = writable && kind == TargetKind::Device;
-    let opened = OpenOptions::new()
-        .read(true)
-        .write(writable)
-        .exclusive(claimed)
-        .open(&subject.path)
-        .or_wrong_call()?;
-    if claimed {
-        refuse_used(&usage_while_held(&Roots::default(), &subject.path).or_wrong_call()?)?;
-    }
-    let size_bytes = match size_bytes {
-        Some(bytes) => bytes,
-        None => directio::geometry(&opened.file).or_failed()?.size,
+    let (file, path) = if writable {
+        let Claimed { file, path } = claim(subject)?;
+        (file, path)
+    } else {
+        let opened = OpenOptions::new()
+            .read(true)
+            .open(&subject.path)
+            .or_wrong_call()?;
+        (opened.file, subject.path.clone())
+    };
+    let size_bytes = match kind {
+        TargetKind::File => file.metadata().or_failed()?.len(),
+        _ => directio::geometry(&file).or_failed()?.size,
     };
     if size_bytes == 0 {
         return Err(Failure::wrong_call(format!(
@@ -75,53 +64,79 @@ pub(super) fn open(wanted: &Wanted<'_>, subject: &Subject) -> Result<Measured, F
             wanted.given.display()
         )));
     }
-    if writable && !opened.granted.write {
-        return Err(cannot_be_written(subject, opened.granted.write_refused));
-    }
-    let file = opened.file;
     let extents = if kind == TargetKind::File {
         extents_of(&file)
     } else {
         None
     };
-    let path = subject.path.clone();
     let mut measured = measured(wanted, subject, kind, file, path, size_bytes, writable);
     measured.target.extents = extents;
     Ok(measured)
 }
 
+/// What may be written, open for reading and writing.
+pub(super) struct Claimed {
+    /// Nobody else can claim a device as long as this stays open.
+    pub(super) file: File,
+    /// By what it is opened again: whatever lies at its name by then, this leads to
+    /// what was checked.
+    pub(super) path: PathBuf,
+}
+
 /// What was named as what may be destroyed is taken for writing: refused while it
-/// is in use or carries data, and a device claimed for as long as the file that is
-/// answered stays open.
-pub(super) fn claim(subject: &Subject) -> Result<Option<File>, Failure> {
-    if !matches!(subject.kind, SubjectKind::BlockDevice { .. }) {
-        refuse_used_file(subject)?;
-        return Ok(None);
-    }
-    refuse_used(&usage(&Roots::default(), &subject.path).or_wrong_call()?)?;
-    let claimed = OpenOptions::new()
+/// is in use, and a device while it carries data. The one way to what exists already
+/// and is written.
+pub(super) fn claim(subject: &Subject) -> Result<Claimed, Failure> {
+    let roots = Roots::default();
+    refuse_used(&usage(&roots, &subject.path).or_wrong_call()?)?;
+    // A device is claimed before it is looked at for the last time, and for as long as
+    // it is written: nobody can mount it in between.
+    let opened = OpenOptions::new()
         .read(true)
         .write(true)
-        .exclusive(true)
+        .exclusive(matches!(subject.kind, SubjectKind::BlockDevice { .. }))
         .open(&subject.path)
         .or_wrong_call()?;
-    refuse_used(&usage_while_held(&Roots::default(), &subject.path).or_wrong_call()?)?;
-    if !claimed.granted.write {
-        return Err(cannot_be_written(subject, claimed.granted.write_refused));
+    still_the_same(subject, &opened.file)?;
+    refuse_used(&usage_while_held(&roots, &opened.file, &subject.path).or_wrong_call()?)?;
+    if !opened.granted.write {
+        return Err(Failure::wrong_call(format!(
+            "{} cannot be written: {}",
+            subject.path.display(),
+            opened.granted.write_refused.unwrap_or_default()
+        )));
     }
-    Ok(Some(claimed.file))
+    Ok(Claimed {
+        path: PathBuf::from(format!("/proc/self/fd/{}", opened.file.as_raw_fd())),
+        file: opened.file,
+    })
 }
 
-fn cannot_be_written(subject: &Subject, why: Option<String>) -> Failure {
-    Failure::wrong_call(format!(
-        "{} cannot be written: {}",
-        subject.path.display(),
-        why.unwrap_or_default()
-    ))
+/// What was opened must be of the kind that was looked at, and the same device: another
+/// kind is claimed in another way.
+fn still_the_same(subject: &Subject, file: &File) -> Result<(), Failure> {
+    let metadata = file.metadata().or_failed()?;
+    let same = match subject.kind {
+        SubjectKind::File => metadata.is_file(),
+        SubjectKind::Folder => false,
+        SubjectKind::BlockDevice { major, minor } => {
+            let number = metadata.rdev();
+            metadata.file_type().is_block_device()
+                && (rustix::fs::major(number), rustix::fs::minor(number)) == (major, minor)
+        }
+    };
+    if same {
+        return Ok(());
+    }
+    Err(Failure::wrong_call(format!(
+        "{} leads to something else than a moment ago; nothing was written. Name it again when \
+         its name stays",
+        subject.path.display()
+    )))
 }
 
-/// A device is refused while anybody uses it or it carries anything that looks
-/// like data.
+/// A file or device is refused while anybody uses it, and a device that carries
+/// anything that looks like data.
 fn refuse_used(usage: &Usage) -> Result<(), Failure> {
     if usage.may_be_written() {
         return Ok(());
@@ -144,48 +159,8 @@ fn refuse_used(usage: &Usage) -> Result<(), Failure> {
         );
     }
     Err(Failure::wrong_call(format!(
-        "{} is not written, in spite of --destroy-data-on:{}\nNothing was written. Without --destroy-data-on the device is only read.",
+        "{} is not written, in spite of --destroy-data-on:{}\nNothing was written. Without --destroy-data-on it is only read.",
         usage.path,
         obstacles.concat()
     )))
-}
-
-/// A file is refused while it is swapped to or seen as a loop device.
-fn refuse_used_file(subject: &Subject) -> Result<(), Failure> {
-    let same = |other: &str| {
-        let here = std::fs::metadata(&subject.path);
-        let there = std::fs::metadata(other);
-        matches!((here, there), (Ok(a), Ok(b)) if (a.dev(), a.ino()) == (b.dev(), b.ino()))
-    };
-    let roots = Roots::default();
-    let devices = all_devices(&roots).or_failed()?;
-    let looped = devices
-        .devices
-        .iter()
-        .find(|device| device.backing_file.as_deref().is_some_and(same));
-    if let Some(device) = looped {
-        return Err(Failure::wrong_call(format!(
-            "{path} is not written, in spite of --destroy-data-on: the loop device {} stands on it. Detach it first: losetup --detach {}",
-            device.path,
-            device.path,
-            path = subject.path.display()
-        )));
-    }
-    let swaps = match std::fs::read_to_string("/proc/swaps") {
-        // A kernel that cannot swap has no table of it.
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        read => read.or_failed()?,
-    };
-    let swapped = swaps
-        .lines()
-        .skip(1)
-        .filter_map(|line| line.split_whitespace().next())
-        .any(same);
-    if swapped {
-        return Err(Failure::wrong_call(format!(
-            "{path} is not written, in spite of --destroy-data-on: memory is swapped to it. Stop that first: swapoff {path}",
-            path = subject.path.display()
-        )));
-    }
-    Ok(())
 }

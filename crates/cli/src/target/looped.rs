@@ -1,4 +1,4 @@
-//! A loop device over a file without a name that diskfacts makes in a folder
+//! A loop device over a file that diskfacts makes in a folder
 //! (`--loop SIZE`): a block device that anyone who is root can try things on.
 //! Nothing of it stays, not even after SIGKILL.
 
@@ -7,98 +7,76 @@ use crate::exit::{Failure, OrFail};
 use anyhow::Context;
 use diskfacts_host::{LoopDevice, Roots, Subject, stack_of};
 use diskfacts_record::{Stack, TargetKind};
-use std::fs::File;
 
-/// Makes the file under the device; [`attach`] makes the device, when the file
-/// has been filled.
+/// Makes the file and the device over it, and a second file for the stages that are
+/// done on one; answers what lies under the device, too. The device is gone when its
+/// open file is dropped.
 pub(super) fn open(
     wanted: &Wanted<'_>,
     subject: &Subject,
-    mount_point: Option<&str>,
-) -> Result<Measured, Failure> {
-    let folder = subject.path.display();
+    folder: Stack,
+) -> Result<(Measured, Stack), Failure> {
+    let path = subject.path.display();
     if !rustix::process::geteuid().is_root() {
         return Err(Failure::wrong_call(format!(
             "--loop needs root, because only root may make a loop device: type the same with \
-             sudo; or measure the folder, which needs no rights: diskfacts measure {folder}"
+             sudo; or measure the folder, which needs no rights: diskfacts measure {path}"
         )));
     }
     if !std::path::Path::new("/dev/loop-control").exists() {
         return Err(Failure::wrong_call(format!(
             "--loop needs loop devices, and this kernel shows none (/dev/loop-control): load \
-             them with `modprobe loop`; or measure the folder: diskfacts measure {folder}"
+             them with `modprobe loop`; or measure the folder: diskfacts measure {path}"
         )));
     }
+    let mount_point = folder.filesystem.as_ref().map(|f| f.mount_point.as_str());
     let mut measured = own_file::open(wanted, subject, mount_point)?;
-    measured.target.kind = TargetKind::Loop;
-    Ok(measured)
-}
-
-/// Makes a second file, for the stages that are done on a file of the folder.
-pub(crate) fn beside(
-    wanted: &Wanted<'_>,
-    measured: &Measured,
-    stack: &Stack,
-) -> Result<Measured, Failure> {
-    let subject = super::look(wanted.given)?;
-    let wanted = Wanted {
-        size: Some(measured.target.size_bytes),
-        ..*wanted
-    };
-    let mount_point = stack.filesystem.as_ref().map(|f| f.mount_point.as_str());
-    own_file::open(&wanted, &subject, mount_point)
-}
-
-/// Puts the device over the file that was made and filled, and answers what lies
-/// under it; `beside` is a second file and its bytes. The file lives on as long as the device does.
-pub(crate) fn attach(
-    measured: &mut Measured,
-    beside: Option<(OpenFile, u64)>,
-    folder: Stack,
-) -> Result<Stack, Failure> {
-    let Medium::File(file) = &measured.medium else {
-        return Ok(folder);
-    };
-    let (device, stack) = over(&file.file, &folder)?;
-    measured.notes.push(match device.direct_refused {
-        None => format!(
-            "{} stands on a file without a name in {}, with direct I/O to it; both are gone when \
-             diskfacts ends.",
-            device.path.display(),
-            measured.target.path
-        ),
-        Some(reason) => format!(
-            "{} stands on a file without a name in {}, through the page cache: {reason}. Both are \
-             gone when diskfacts ends.",
-            device.path.display(),
-            measured.target.path
-        ),
+    let size_bytes = measured.target.size_bytes;
+    let beside = wanted.beside.then(|| {
+        let wanted = Wanted {
+            size: Some(size_bytes),
+            ..*wanted
+        };
+        own_file::open(&wanted, subject, mount_point)
     });
+    let beside = beside.transpose()?;
+    let Medium::File(under) = measured.medium else {
+        return Ok((measured, folder));
+    };
+    let device = LoopDevice::over(&under.file)
+        .context("--loop could not be done; nothing is left behind")
+        .or_failed()?;
+    let mut stack = stack_of(&Roots::default(), &device.path).or_failed()?;
+    stand_on(&mut stack, &folder);
+    let through = match device.direct_refused {
+        None => "with direct I/O to it; both".to_owned(),
+        Some(reason) => format!("through the page cache: {reason}. Both"),
+    };
+    measured.notes.push(format!(
+        "{} stands on a file of our own in {path}, {through} are gone when diskfacts ends.",
+        device.path.display()
+    ));
     let alignment = directio::direct_alignment(&device.file).ok();
+    measured.target.kind = TargetKind::Loop;
     measured.target.direct = alignment.as_ref().map(super::direct_io);
     measured.target.path = device.path.display().to_string();
     measured.medium = Medium::File(OpenFile {
         file: device.file,
         path: device.path,
         alignment,
+        // The file's name, if it has one, lives as long as the device.
+        name: under.name,
     });
-    measured.beside = beside.map(|(file, size_bytes)| Beside {
-        file,
-        stack: folder,
-        size_bytes,
+    measured.under = Some(under.file);
+    measured.beside = beside.and_then(|beside| match beside.medium {
+        Medium::File(file) => Some(Beside {
+            file,
+            stack: folder,
+            size_bytes: beside.target.size_bytes,
+        }),
+        Medium::Simulated(_) => None,
     });
-    Ok(stack)
-}
-
-/// A device over `file`, which lies in `folder`, and what lies under it. It is gone
-/// when its open file is dropped.
-pub(crate) fn over(file: &File, folder: &Stack) -> Result<(LoopDevice, Stack), Failure> {
-    let device = LoopDevice::over(file)
-        .context("--loop could not be done; nothing is left behind")
-        .or_failed()?;
-    let mut stack = stack_of(&Roots::default(), &device.path).or_failed()?;
-    stand_on(&mut stack, folder);
-    Ok((device, stack))
+    Ok((measured, stack))
 }
 
 /// The kernel shows the file without a name as one that was deleted, so that its

@@ -4,19 +4,23 @@
 
 pub(crate) mod copy;
 mod existing;
-pub(crate) mod looped;
+mod looped;
 mod own_file;
 pub(crate) mod simulated;
 
-use crate::exit::{Failure, OrFail};
+use crate::exit::{Failure, OrFail, say};
+use crate::probe;
+use crate::signals::Signals;
 use directio::DirectAlignment;
 use diskfacts_engine::StreamFile;
 use diskfacts_engine::sim::Computer;
-use diskfacts_host::{Roots, Subject, SubjectKind, stack_of};
+use diskfacts_host::{Roots, Subject, SubjectKind, loop_device, stack_of};
 use diskfacts_plan::{Constraints, units};
 use diskfacts_record::run::{DirectIo, ExtentMethod, Extents};
 use diskfacts_record::{Stack, Target, TargetKind};
+use std::ffi::CString;
 use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -33,6 +37,10 @@ pub(crate) struct Measured {
     pub(crate) medium: Medium,
     /// What is different from what was asked, each a sentence.
     pub(crate) notes: Vec<String>,
+    /// The file under a loop device of ours.
+    pub(crate) under: Option<File>,
+    /// Bytes per second at which a file of ours was filled.
+    pub(crate) filled_per_s: Option<f64>,
     /// A file on the filesystem that the target stands on, for the stages that
     /// are done on it; only beside a loop device of ours.
     pub(crate) beside: Option<Beside>,
@@ -62,6 +70,32 @@ pub(crate) struct OpenFile {
     path: PathBuf,
     /// What direct I/O needs.
     alignment: Option<DirectAlignment>,
+    /// The name that the file was given while it is measured, if it needed one.
+    name: Option<OwnName>,
+}
+
+/// The name of a file of our own; dropping it removes the name, and with it the file when it
+/// is closed.
+pub(crate) struct OwnName {
+    parent: OwnedFd,
+    name: CString,
+    path: PathBuf,
+}
+
+impl Drop for OwnName {
+    fn drop(&mut self) {
+        // Gone already, when somebody else removed it; said when it stays.
+        match rustix::fs::unlinkat(&self.parent, &self.name, rustix::fs::AtFlags::empty()) {
+            Ok(()) | Err(rustix::io::Errno::NOENT) => {}
+            Err(errno) => say(&format!(
+                "diskfacts: removing {}, the file that was measured, failed: {}; remove it \
+                 yourself: rm {}",
+                self.path.display(),
+                std::io::Error::from(errno),
+                self.path.display()
+            )),
+        }
+    }
 }
 
 impl OpenFile {
@@ -91,6 +125,36 @@ impl Measured {
         }
     }
 
+    /// So many bytes of a file of ours, and of the one beside it, have content: what lies
+    /// behind them is cut off.
+    pub(crate) fn is_filled(&mut self, bytes: u64, beside: Option<u64>) -> Result<(), Failure> {
+        if let Some((beside, bytes)) = self.beside.as_mut().zip(beside)
+            && bytes < beside.size_bytes
+        {
+            beside.file.file.set_len(bytes).or_failed()?;
+            beside.size_bytes = bytes;
+        }
+        let Medium::File(open) = &self.medium else {
+            return Ok(());
+        };
+        let file = self.under.as_ref().unwrap_or(&open.file);
+        if bytes < self.target.size_bytes {
+            file.set_len(bytes).or_failed()?;
+            if self.under.is_some() {
+                loop_device::follow_size(&open.file).or_failed()?;
+            }
+            self.notes.push(format!(
+                "The file is {} instead of {}: filling it is given a third of the time, and this \
+                 disk was not faster.",
+                size(bytes),
+                size(self.target.size_bytes)
+            ));
+            self.target.size_bytes = bytes;
+        }
+        self.target.extents = extents_of(file);
+        Ok(())
+    }
+
     /// Nanoseconds of its time, real or virtual, since the run began.
     pub(crate) fn elapsed_ns(&self, began: Instant) -> u64 {
         match &self.medium {
@@ -108,6 +172,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) size: Option<u64>,
     /// Whether a loop device is made over that file.
     pub(crate) looped: bool,
+    /// Whether a second file is made beside it.
+    pub(crate) beside: bool,
     /// Whether any stage writes.
     pub(crate) writes: bool,
     /// Whose data may be destroyed.
@@ -118,7 +184,7 @@ pub(crate) struct Wanted<'a> {
 
 /// Opens the target, and says what lies under it. A folder still has to be
 /// given its file's content: [`Filling`].
-pub(crate) fn open(wanted: &Wanted<'_>) -> Result<(Measured, Stack), Failure> {
+pub(crate) fn open(wanted: &Wanted<'_>, signals: &Signals) -> Result<(Measured, Stack), Failure> {
     if let Some(name) = simulated::name(wanted.given) {
         if wanted.looped {
             return Err(no_folder(wanted.given));
@@ -130,15 +196,15 @@ pub(crate) fn open(wanted: &Wanted<'_>) -> Result<(Measured, Stack), Failure> {
     if let Some(named) = wanted.destroy_data_on {
         existing::same_target(named, &subject)?;
     }
+    if let SubjectKind::BlockDevice { .. } = subject.kind {
+        probe::must_answer(&subject.path, &stack, signals)?;
+    }
     let measured = match subject.kind {
+        SubjectKind::Folder if wanted.looped => return looped::open(wanted, &subject, stack),
         SubjectKind::Folder => {
             let filesystem = stack.filesystem.as_ref();
             let mount_point = filesystem.map(|f| f.mount_point.as_str());
-            if wanted.looped {
-                looped::open(wanted, &subject, mount_point)
-            } else {
-                own_file::open(wanted, &subject, mount_point)
-            }
+            own_file::open(wanted, &subject, mount_point)
         }
         _ if wanted.looped => Err(no_folder(wanted.given)),
         SubjectKind::File | SubjectKind::BlockDevice { .. } => existing::open(wanted, &subject),
@@ -182,14 +248,42 @@ pub(crate) fn describe(given: &Path) -> Result<(Target, Stack), Failure> {
             (TargetKind::Device, size.unwrap_or(0))
         }
     };
-    let obstacles = match kind {
-        TargetKind::Device => diskfacts_host::usage(&Roots::default(), &subject.path)
-            .or_failed()?
-            .obstacles
-            .iter()
-            .map(|obstacle| format!("{obstacle}"))
-            .collect(),
-        _ => why_read_only(&subject),
+    let silence = match kind {
+        TargetKind::Device => probe::silence(&subject.path, &stack)?,
+        _ => None,
+    };
+    let silent = silence.is_some();
+    let mut obstacles: Vec<String> = match kind {
+        TargetKind::Device if silent => {
+            let used = diskfacts_host::usage_by_tables(&Roots::default(), &subject).or_failed()?;
+            let used = used.obstacles.iter().map(|obstacle| format!("{obstacle}"));
+            let unchecked = silence.map(|why| {
+                format!(
+                    "unchecked: {why}, so that nothing of it was looked at; the kernel log \
+                     (`dmesg`) may say what it waits for"
+                )
+            });
+            used.chain(unchecked).collect()
+        }
+        TargetKind::Device | TargetKind::File => {
+            diskfacts_host::usage(&Roots::default(), &subject.path)
+                .or_failed()?
+                .obstacles
+                .iter()
+                .map(|obstacle| format!("{obstacle}"))
+                .collect()
+        }
+        _ => Vec::new(),
+    };
+    if kind != TargetKind::Device {
+        obstacles.extend(why_read_only(&subject));
+    }
+    // Who opened a silent device would wait with it; and whether others have a file
+    // open is asked before it is opened here.
+    let opened = if silent {
+        None
+    } else {
+        File::open(&subject.path).ok()
     };
     let target = Target {
         given: given.display().to_string(),
@@ -199,8 +293,7 @@ pub(crate) fn describe(given: &Path) -> Result<(Target, Stack), Failure> {
         writable: obstacles.is_empty(),
         obstacles,
         extents: None,
-        direct: File::open(&subject.path)
-            .ok()
+        direct: opened
             .and_then(|file| directio::direct_alignment(&file).ok())
             .as_ref()
             .map(direct_io),
@@ -276,8 +369,11 @@ fn measured(
             file,
             path,
             alignment,
+            name: None,
         }),
         notes,
+        under: None,
+        filled_per_s: None,
         beside: None,
     }
 }

@@ -1,20 +1,25 @@
 //! The file that a measurement in a folder makes for itself: without a name, so
-//! that no crash leaves it behind; filled with incompressible data, so that no
+//! that no crash leaves it behind, or with one where a file without would be synced
+//! differently ([`named`]); filled with incompressible data, so that no
 //! hole and no unwritten extent is read.
 
-use super::{Measured, OpenFile, Wanted, extents_of, measured, size};
+mod named;
+
+use super::{Measured, Medium, OpenFile, OwnName, Wanted, measured, size};
 use crate::exit::{Failure, OrFail};
 use crate::progress::Display;
 use crate::signals::Signals;
 use diskfacts_engine::{Progress, Trial, run_trial};
 use diskfacts_host::{Space, Subject};
+use diskfacts_plan::rng::Rng;
 use diskfacts_plan::{CacheMode, Operation, Pattern, Stop, SyncMode, Values, Workload};
-use diskfacts_record::{Target, TargetKind};
-use rustix::fs::{AtFlags, FallocateFlags, Mode, OFlags};
+use diskfacts_record::TargetKind;
+use rustix::fs::{FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// Asked for when nothing else is said.
 const DEFAULT_BYTES: u64 = 1 << 30;
@@ -22,6 +27,8 @@ const DEFAULT_BYTES: u64 = 1 << 30;
 const LEAST_BYTES: u64 = 4 << 20;
 /// The file is whole pieces of this: the largest block of the survey.
 const PIECE_BYTES: u64 = 1 << 20;
+/// What is written before it is known how fast that goes.
+const FIRST_STRETCH_BYTES: u64 = 16 << 20;
 /// Left free for others: a twentieth of the filesystem, at least this.
 const RESERVE_BYTES: u64 = 16 << 20;
 
@@ -40,14 +47,53 @@ pub(super) fn open(
             mount_point.unwrap_or("MOUNT_POINT")
         )));
     }
+    let named = named::is_needed(folder).map_err(|error| refused(folder, error))?;
+    let swept = if named { sweep(folder)? } else { Vec::new() };
+    // What was swept took room.
+    let space = diskfacts_host::space(folder).or_failed()?;
     let option = if wanted.looped { "--loop" } else { "--size" };
     let (bytes, note) = choose_size(wanted.size, &space, folder, option)?;
-    let file = create(folder).map_err(|error| refused(folder, error))?;
+    let (file, name) = create(folder, named).map_err(|error| refused(folder, error))?;
     reserve(&file, bytes).map_err(|errno| no_space(folder, bytes, errno))?;
     let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
     let mut measured = measured(wanted, subject, TargetKind::Folder, file, path, bytes, true);
     measured.notes.extend(note);
+    measured.notes.extend(swept);
+    if let Some(name) = &name {
+        measured.notes.push(format!(
+            "The file has a name here, {}, because on this filesystem one without would not be \
+             synced as those of applications are; it is removed at the end.",
+            name.path.display()
+        ));
+    }
+    if let Medium::File(file) = &mut measured.medium {
+        file.name = name;
+    }
     Ok(measured)
+}
+
+/// Removes what killed processes left in the folder, and says so.
+fn sweep(folder: &Path) -> Result<Vec<String>, Failure> {
+    let found = named::remove_leftovers(folder).map_err(|errno| {
+        Failure::failed(format!(
+            "looking for what a killed diskfacts left in {} failed: {}; name another folder, or \
+             a file to read",
+            folder.display(),
+            std::io::Error::from(errno)
+        ))
+    })?;
+    let shown = folder.display();
+    let removed = found
+        .removed
+        .iter()
+        .map(|name| format!("Removed {shown}/{name}, which a killed diskfacts had left."));
+    let kept = found.kept.iter().map(|(name, why)| {
+        format!(
+            "Left {shown}/{name} alone, though it has a name of diskfacts: {why}. If you know it \
+             to be needless, remove it."
+        )
+    });
+    Ok(removed.chain(kept).collect())
 }
 
 /// How large the file may be, and a note when that is less than usual.
@@ -113,22 +159,20 @@ fn choose_size(
     Ok((bytes, note))
 }
 
-/// A file without a name; or with one that is taken away at once, where the
-/// filesystem has no `O_TMPFILE`.
-fn create(folder: &Path) -> Result<File, Errno> {
-    let mode = Mode::RUSR | Mode::WUSR;
-    let flags = OFlags::RDWR | OFlags::CLOEXEC;
-    match rustix::fs::open(folder, flags | OFlags::TMPFILE, mode) {
-        Ok(file) => return Ok(file.into()),
-        // EISDIR: a kernel before 3.11 takes it for opening the folder itself.
-        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => {}
-        Err(error) => return Err(error),
+/// A file without a name; or with one, where it has to have one or the filesystem
+/// has no `O_TMPFILE`.
+fn create(folder: &Path, named: bool) -> Result<(File, Option<OwnName>), Errno> {
+    if !named {
+        let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::TMPFILE;
+        match rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR) {
+            Ok(file) => return Ok((file.into(), None)),
+            // EISDIR: a kernel before 3.11 takes it for opening the folder itself.
+            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => {}
+            Err(error) => return Err(error),
+        }
     }
-    let name = format!(".diskfacts-{}", std::process::id());
-    let path = folder.join(name);
-    let file = rustix::fs::open(&path, flags | OFlags::CREATE | OFlags::EXCL, mode)?;
-    rustix::fs::unlinkat(rustix::fs::CWD, &path, AtFlags::empty())?;
-    Ok(file.into())
+    let (file, name) = named::create(folder)?;
+    Ok((file, Some(name)))
 }
 
 fn refused(folder: &Path, errno: Errno) -> Failure {
@@ -156,8 +200,15 @@ fn refused(folder: &Path, errno: Errno) -> Failure {
 }
 
 fn no_space(folder: &Path, bytes: u64, errno: Errno) -> Failure {
+    let hint = match errno {
+        Errno::FBIG => {
+            "it is more than the largest file that `ulimit -f` or the filesystem allows; raise the \
+             limit, or ask for less with --size"
+        }
+        _ => "ask for less with --size, or make room",
+    };
     Failure::failed(format!(
-        "reserving {} in {} failed: {}; ask for less with --size, or make room. Nothing is left behind",
+        "reserving {} in {} failed: {}; {hint}. Nothing is left behind",
         size(bytes),
         folder.display(),
         std::io::Error::from(errno)
@@ -179,8 +230,8 @@ fn reserve(file: &File, bytes: u64) -> Result<(), Errno> {
 /// Writing the whole file once, before anything is measured.
 pub(crate) struct Filling<'a> {
     pub(crate) file: &'a OpenFile,
-    pub(crate) target: &'a mut Target,
-    pub(crate) notes: &'a mut Vec<String>,
+    /// How long it is.
+    pub(crate) bytes: u64,
     pub(crate) seed: u64,
     /// Content that can be checked, where a stage does.
     pub(crate) values: Option<Values>,
@@ -189,13 +240,65 @@ pub(crate) struct Filling<'a> {
 }
 
 impl Filling<'_> {
-    /// Fills the file, and shortens it when that takes too long.
-    pub(crate) fn run(mut self, signals: &Signals, display: &Display) -> Result<(), Failure> {
-        let bytes = self.target.size_bytes;
+    /// Fills the file; answers how many bytes of it there was time for.
+    pub(crate) fn run(self, signals: &Signals, display: &Display) -> Result<u64, Failure> {
+        let bytes = self.bytes;
+        let began = Instant::now();
+        let left_ns = || {
+            let elapsed_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            self.time_ns.saturating_sub(elapsed_ns)
+        };
+        let progress = Progress {
+            stop: signals.stop(),
+            ..Progress::default()
+        };
+        // Each stretch is synced before the next, and is as long as a quarter of what is
+        // left allows: where the page cache takes it all at once, the time would be over
+        // long before it is on the disk.
+        let mut written = 0;
+        let mut stretch = FIRST_STRETCH_BYTES;
+        display.watch_filling(bytes, PIECE_BYTES, &progress, || -> Result<(), Failure> {
+            while written < bytes && left_ns() > 0 && signals.came().is_none() {
+                let length = stretch.min(bytes - written);
+                let before_ns = left_ns();
+                let came = self.stretch((written, length), before_ns, &progress)?;
+                written += came;
+                if came < length {
+                    break;
+                }
+                let left_ns = left_ns();
+                let took_ns = before_ns.saturating_sub(left_ns).max(1);
+                // A size times a time may be more than 64 bits.
+                let quarter = u128::from(came) * u128::from(left_ns / 4) / u128::from(took_ns);
+                let quarter = u64::try_from(quarter).unwrap_or(u64::MAX);
+                stretch = (quarter / PIECE_BYTES * PIECE_BYTES).max(PIECE_BYTES);
+            }
+            Ok(())
+        })?;
+        signals.check()?;
+        if written < LEAST_BYTES.min(bytes) {
+            return Err(Failure::failed(format!(
+                "only {} could be written in {}: too slow to measure in this time. Give it more with --time, or a smaller file with --size. Nothing is left behind",
+                size(written),
+                diskfacts_plan::units::show_duration(self.time_ns)
+            )));
+        }
+        Ok(written)
+    }
+
+    /// Writes a stretch of it, offset and bytes, and syncs it; answers how much of it
+    /// there was time for.
+    fn stretch(
+        &self,
+        (offset, bytes): (u64, u64),
+        time_ns: u64,
+        progress: &Progress,
+    ) -> Result<u64, Failure> {
         let workload = Workload {
             operation: Operation::Write,
             pattern: Pattern::Sequential,
             block_size: PIECE_BYTES,
+            offset,
             span: Some(bytes),
             queue_depth: 8,
             cache: CacheMode::Direct,
@@ -203,56 +306,25 @@ impl Filling<'_> {
             values: self.values,
             stop: Stop {
                 bytes: Some(bytes),
-                time_ns: Some(self.time_ns),
+                time_ns: Some(time_ns),
                 ..Stop::default()
             },
             ..Workload::default()
         };
-        let progress = Progress {
-            stop: signals.stop(),
-            ..Progress::default()
-        };
         let trial = Trial {
-            file: self.file.stream_file(bytes),
+            file: self.file.stream_file(self.bytes),
             workload: &workload,
-            seed: self.seed,
+            // No two stretches have the same content.
+            seed: Rng::for_part(self.seed, offset).next_u64(),
         };
-        let outcome = display
-            .watch_filling(bytes, PIECE_BYTES, &progress, || {
-                run_trial(trial, &progress, &mut ())
-            })
-            .or_failed()?;
-        signals.check()?;
+        let outcome = run_trial(trial, progress, &mut ()).or_failed()?;
         if let Some(error) = outcome.error_counts.first() {
             return Err(Failure::failed(format!(
                 "filling the file failed in {} at offset {}: {}. Nothing is left behind",
                 error.operation, error.first_offset, error.message
             )));
         }
-        let written = outcome.ops * PIECE_BYTES;
-        if written < bytes {
-            self.shorten(written, bytes)?;
-        }
-        self.target.extents = extents_of(&self.file.file);
-        Ok(())
-    }
-
-    fn shorten(&mut self, written: u64, wanted: u64) -> Result<(), Failure> {
-        if written < LEAST_BYTES {
-            return Err(Failure::failed(format!(
-                "only {} could be written in {}: too slow to measure in this time. Give it more with --time, or a smaller file with --size. Nothing is left behind",
-                size(written),
-                diskfacts_plan::units::show_duration(self.time_ns)
-            )));
-        }
-        self.file.file.set_len(written).or_failed()?;
-        self.target.size_bytes = written;
-        self.notes.push(format!(
-            "The file is {} instead of {}: filling it is given a third of the time, and this disk was not faster.",
-            size(written),
-            size(wanted)
-        ));
-        Ok(())
+        Ok((outcome.ops * PIECE_BYTES).min(bytes))
     }
 }
 

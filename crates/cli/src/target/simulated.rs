@@ -100,6 +100,8 @@ pub(crate) fn build(
         target,
         medium: Medium::Simulated(Box::new(computer)),
         notes: Vec::new(),
+        under: None,
+        filled_per_s: None,
         beside: None,
     };
     (measured, stack)

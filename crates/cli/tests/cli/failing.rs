@@ -1,8 +1,9 @@
 //! Operations that fail while it measures: counted, told, stored, exit code 1.
 
 use crate::support::{Case, Content, MIB, diskfacts, number, rules, run_tool, trials, write_data};
-use diskfacts_testkit::{LoopDevice, Tmpfs, or_skip};
+use diskfacts_testkit::{DelayedDisk, LoopDevice, Tmpfs, or_skip};
 use std::fs::File;
+use std::time::Duration;
 
 /// Long enough that the file can be cut short during the second trial, which ends
 /// after so many errors.
@@ -55,6 +56,81 @@ fn reads_that_fail_are_counted_told_and_stored() {
     case.run(["runs"]).expect_code(0).expect_stdout("failed");
 }
 
+/// Linux: what the block layer answers for sectors that cannot be read
+/// (`BLK_STS_MEDIUM` in `block/blk-core.c`).
+const ENODATA: i32 = 61;
+
+#[test]
+fn a_sector_that_cannot_be_read_is_a_medium_error_at_its_place_and_no_figure() {
+    let disk = or_skip!(DelayedDisk::new(8 * MIB, Duration::ZERO));
+    let bad = 3 * MIB..3 * MIB + 4096;
+    disk.fail(bad.clone(), ENODATA);
+    // Past the page cache, and through it: there what comes before it is read, and the
+    // next read has the error.
+    for (cache, block) in [("direct", "4KiB"), ("buffered", "64KiB")] {
+        let case = Case::new();
+        let stage = format!(
+            "operation = \"read\"\npattern = \"sequential\"\nengine = \"sync\"\ncache = \"{cache}\"\nblock_size = \"{block}\"\nfraction = 1"
+        );
+        let finished = case.measure_stage(disk.device().path(), &stage).run();
+        finished
+            .expect_code(1)
+            .expect_stdout("excluded from the results");
+        let document = case.last();
+        let trial = &trials(&document)[0];
+        let errors = trial["evidence"]["errors"].as_array().expect("a list");
+        assert_eq!(errors.len(), 1, "{cache}: {errors:?}");
+        let error = &errors[0];
+        assert!(
+            number(&error["errno"]) > 0.0,
+            "no end of the target: {error}"
+        );
+        let place = number(&error["lowest_offset"])..=number(&error["highest_offset"]);
+        assert!(place.contains(&number(&error["first_offset"])), "{error}");
+        let (low, high) = (*place.start() as u64, *place.end() as u64);
+        assert!(
+            low <= bad.start && bad.start - low < 64 << 10,
+            "{cache}: {error}"
+        );
+        if cache == "direct" {
+            assert_eq!((low, high), (bad.start, bad.start), "{error}");
+            assert_eq!(error["errno"], ENODATA, "{error}");
+            finished.expect_stdout("ENODATA, medium error");
+        }
+        assert!(
+            document["figures"][0]["iops"]["median"].is_null(),
+            "{cache}"
+        );
+    }
+}
+
+#[test]
+fn a_device_that_stands_still_for_most_of_a_trial_is_named_with_the_trial() {
+    let reads = "operation = \"read\"\npattern = \"random\"\ncache = \"direct\"\nengine = \"sync\"\ntime = \"1s\"";
+    for pause in [None, Some(Duration::from_secs(3))] {
+        let disk = or_skip!(DelayedDisk::new(8 * MIB, Duration::from_micros(200)));
+        if let Some(pause) = pause {
+            // Some of them are for who looks at a new device; there are thousands in a second.
+            disk.stall_after(1000, pause);
+        }
+        let case = Case::new();
+        case.measure_stage(disk.device().path(), reads)
+            .run()
+            .expect_code(0);
+        let document = case.last();
+        let slowest = number(&trials(&document)[0]["latency_ns"]["max"]);
+        let findings = document["findings"].to_string();
+        // Other than shorter ones, which a busy machine makes too.
+        let named = findings.contains("a quarter of or more: stage 1.");
+        if pause.is_some() {
+            assert!(slowest >= 3e9, "{slowest}");
+            assert!(named && rules(&document).contains(&"stalled"), "{findings}");
+        } else if slowest < 0.2e9 {
+            assert!(!named, "{findings}");
+        }
+    }
+}
+
 #[test]
 fn a_file_that_cannot_be_filled_is_given_up_and_nothing_stays() {
     // A filesystem that believes in 128 MiB, on a device over a file in 24 MiB
@@ -87,7 +163,8 @@ fn a_file_that_cannot_be_filled_is_given_up_and_nothing_stays() {
     finished
         .expect_code(1)
         .expect_stderr("filling the file failed in write at offset")
-        .expect_stderr("error")
+        // ENOSPC or EIO, by its name.
+        .expect_stderr(": E")
         .expect_stderr("Nothing is left behind");
     assert_eq!(finished.stdout, "", "{finished}");
     assert_eq!(after, before);

@@ -314,6 +314,110 @@ fn other_filesystems_are_measured_too_and_nothing_stays() {
     }
 }
 
+/// Requests to flush that a device has completed: the 19th field of its line in
+/// /proc/diskstats (Documentation/admin-guide/iostats.rst, since Linux 5.5).
+fn flushes(device: &LoopDevice) -> u64 {
+    let table = fs::read_to_string("/proc/diskstats").expect("the table of disks");
+    let mut rows = table.lines().map(|line| line.split_whitespace());
+    let mut row = rows
+        .find(|row| row.clone().nth(2) == Some(device.name()))
+        .expect("the row of the device");
+    let field = row.nth(18).expect("the field of flushes");
+    field.parse().expect("a number")
+}
+
+/// The names in a folder.
+fn names(folder: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(folder).expect("a folder");
+    let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+    entries
+        .map(|entry| name(entry.expect("an entry")))
+        .collect()
+}
+
+#[test]
+fn on_btrfs_each_fdatasync_is_of_a_file_with_a_name_and_flushes_the_device() {
+    let case = Case::new();
+    let mounted = or_skip!(MountedFilesystem::new(FilesystemKind::Btrfs, 256 * MIB));
+    let before = Content::of(mounted.path());
+    let flushed = flushes(mounted.device());
+    case.measure_stage(
+        mounted.path(),
+        "operation = \"write\"\npattern = \"sequential\"\nsync = \"fdatasync\"\noperations = 100",
+    )
+    .args(["--size", "16MiB"])
+    .run()
+    .expect_code(0);
+    let flushed = flushes(mounted.device()) - flushed;
+    assert!(flushed >= 100, "{flushed} flushes of 100 syncs");
+    let document = case.last();
+    let notes = document["run"]["notes"].to_string();
+    assert!(notes.contains("The file has a name here"), "{notes}");
+    assert!(!rules(&document).contains(&"sync-without-flush"));
+    assert_eq!(Content::of(mounted.path()), before);
+    // Where a file without a name is synced as any other, it gets none.
+    let folder = case.folder("data");
+    case.diskfacts([
+        "measure",
+        "--time",
+        "1s",
+        "--size",
+        "8MiB",
+        "--stage",
+        "random-read-qd1",
+    ])
+    .arg(&folder)
+    .run()
+    .expect_code(0);
+    let other = case.last();
+    let named = other["run"]["notes"].to_string().contains("has a name");
+    let plain = ["ext4", "ext3", "ext2", "xfs", "tmpfs"];
+    let kind = other["stack"]["filesystem"]["kind"].as_str();
+    assert_eq!(
+        named,
+        !kind.is_some_and(|kind| plain.contains(&kind)),
+        "{kind:?}"
+    );
+}
+
+#[test]
+fn a_file_with_a_name_is_gone_after_ctrl_c_and_after_a_kill_with_the_next_start() {
+    let case = Case::new();
+    let mounted = or_skip!(MountedFilesystem::new(FilesystemKind::Btrfs, 256 * MIB));
+    let measured = |time: &str| {
+        let stage = [
+            "--stage",
+            "random-read-qd1",
+            "--size",
+            "16MiB",
+            "--time",
+            time,
+        ];
+        case.diskfacts(["measure"]).args(stage).arg(mounted.path())
+    };
+    let has_file = || !names(mounted.path()).is_empty();
+
+    let running = measured("60s").start();
+    running.wait_until("a file in the folder", has_file);
+    running.interrupt();
+    running.finish().expect_code(130);
+    assert_eq!(names(mounted.path()), BTreeSet::new());
+
+    let running = measured("60s").start();
+    running.wait_until("a file in the folder", has_file);
+    running.kill();
+    running.finish();
+    let left = names(mounted.path());
+    assert_eq!(left.len(), 1, "{left:?}");
+    measured("1s").run().expect_code(0);
+    assert_eq!(names(mounted.path()), BTreeSet::new());
+    let notes = case.last()["run"]["notes"].to_string();
+    for name in left {
+        let said = format!("{name}, which a killed diskfacts had left");
+        assert!(notes.contains(&said), "{notes}");
+    }
+}
+
 #[test]
 fn figures_of_memory_are_labelled_and_no_device_is_invented() {
     let case = Case::new();

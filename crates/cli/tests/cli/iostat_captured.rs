@@ -224,13 +224,15 @@ fn a_device_that_goes_and_comes_is_said() {
         .args(["iostat", "--style", "linux", "--interval", "20ms"])
         .start();
     running.wait_for_stdout("nvme1n1");
-    remove_what_is_gone(root, &second);
+    running.while_stopped(|| remove_what_is_gone(root, &second));
     running.wait_for_stderr("nvme1n1 is gone");
-    // The same name, and counters that begin anew.
-    unpack_tree(&second, root);
+    running.while_stopped(|| unpack_tree(&second, root));
     running.wait_for_stderr("nvme2n1 appeared: its row is of the time since then");
+    // The same name, and counters that begin anew.
     let fallen = "3 0 24 1 0 0 0 0 0 1 1 0 0 0 0\n";
-    write_in_tree(root, "sys/block/nvme0n1/stat", fallen.as_bytes());
+    running.while_stopped(|| {
+        write_in_tree(root, "sys/block/nvme0n1/stat", fallen.as_bytes());
+    });
     running.wait_for_stderr("nvme0n1 was removed, and it or another device came");
     running.interrupt();
     running.finish().expect_code(0);

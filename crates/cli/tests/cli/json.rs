@@ -47,7 +47,16 @@ fn standard_output_is_one_document_of_the_documented_schema() {
 
     // The keys that the contract names.
     for key in [
-        "schema", "run", "machine", "target", "stack", "plan", "trials", "findings", "verdicts",
+        "schema",
+        "run",
+        "machine",
+        "target",
+        "stack",
+        "plan",
+        "trials",
+        "health_after",
+        "findings",
+        "verdicts",
     ] {
         assert!(!document[key].is_null(), "no {key}");
     }

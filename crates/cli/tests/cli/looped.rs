@@ -123,13 +123,13 @@ fn hdparm_and_dd_have_their_classic_lines_on_a_loop_device() {
     or_skip!(loops());
     let case = Case::new();
     let folder = case.folder("data");
-    let classic = |plan: &str| {
-        case.diskfacts(["measure", "--loop", "8MiB", "--time", "4s", "--trials", "1"])
-            .args(["--style", "classic", "--plan", plan])
+    let classic = |plan: &str, time: &str| {
+        case.diskfacts(["measure", "--loop", "8MiB", "--trials", "1"])
+            .args(["--style", "classic", "--plan", plan, "--time", time])
             .arg(&folder)
             .run()
     };
-    let hdparm = classic("hdparm");
+    let hdparm = classic("hdparm", "4s");
     hdparm.expect_code(0);
     for line in [
         "\n/dev/loop",
@@ -139,7 +139,8 @@ fn hdparm_and_dd_have_their_classic_lines_on_a_loop_device() {
     ] {
         hdparm.expect_stdout(line);
     }
-    let dd = classic("dd");
+    // Each stage ends when it has gone through the device.
+    let dd = classic("dd", "60s");
     dd.expect_code(0).expect_stdout("bs=64k count=");
     assert_eq!(dd.stdout.lines().count(), 20, "{dd}");
     nothing_stays(&folder);

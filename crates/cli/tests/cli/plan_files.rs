@@ -248,7 +248,14 @@ fn the_survey_as_it_is_printed_is_a_plan_file_that_measures() {
         document["plan"]["stages"].as_array().map(Vec::len),
         Some(10)
     );
-    assert!(trials(&document).len() >= 10);
+    // On a busy machine the time is over before each has had its turn; which, is said.
+    let notes = document["run"]["notes"].to_string();
+    for stage in document["plan"]["stages"].as_array().expect("the stages") {
+        let name = stage["name"].as_str().expect("a name");
+        let tried = trials(&document).iter().any(|trial| trial["stage"] == name);
+        assert!(tried || notes.contains(name), "{name}: {notes}");
+    }
+    assert!(!trials(&document).is_empty());
     assert!(!Path::new("my.toml").exists());
 }
 
@@ -285,6 +292,11 @@ fn what_a_plan_does_before_its_trials_is_stored_and_in_no_figure() {
     let measured = with_plan(&case, PRECONDITIONED).run();
     measured
         .expect_code(0)
+        .expect_stderr(
+            "Before the trials: fill (2 rounds of 8 MiB), age (5 to 6 rounds of 400 KiB); that takes",
+        )
+        .expect_stderr("at which the file was filled")
+        .expect_stderr("--time does not bound it")
         .expect_stderr("before the trials: fill (round 2): ")
         .expect_stderr("trial 1: read (1 of 2)")
         .expect_stdout("Before the trials: fill, 2 rounds, 16 MiB in ")

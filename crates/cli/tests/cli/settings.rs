@@ -233,6 +233,8 @@ fn without_a_journal_on_the_disk_nothing_is_changed() {
     let before = bench.settings();
     let plan = [HEAD, &stage("cell", LONG, "read_ahead_kb = 16")].concat();
     let full = or_skip!(Tmpfs::new(4096));
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(full.path(), mode).expect("a folder of root alone");
     fs::write(full.path().join("filler"), [0; 4096]).expect("all of it");
     let file = bench.case.text_file("file", "");
     for (folder, said) in [
@@ -296,8 +298,12 @@ fn the_watchdog_holds_nothing_of_its_parent_and_hears_no_signal() {
     assert_eq!(link("cwd"), Path::new("/"));
     assert_eq!(link("fd/1"), Path::new("/dev/null"));
     assert_eq!(link("fd/2"), Path::new("/dev/null"));
-    // The socket twice, two empty streams, the journal, the device and its queue.
-    assert_eq!(fs::read_dir(proc.join("fd")).expect("its files").count(), 7);
+    // The socket twice, two empty streams, the journal and its folder twice, the device and
+    // its queue.
+    assert_eq!(
+        fs::read_dir(proc.join("fd")).expect("its files").count(),
+        10
+    );
     let stat = read(&proc.join("stat"));
     let (_, fields) = stat.rsplit_once(") ").expect("a name");
     let session = fields.split_whitespace().nth(3).expect("a session");
@@ -374,7 +380,8 @@ fn a_device_of_ours_is_gone_only_after_its_settings_are_put_back() {
     let case = Case::new();
     let folder = case.folder("data");
     let plan = case.text_file("plan.toml", &long("scheduler = \"bfq\"\nread_ahead_kb = 8"));
-    let state = case.path("state");
+    let elsewhere = diskfacts_testkit::Scratch::new().expect("a folder");
+    let state = elsewhere.join("state");
     let running = case
         .diskfacts(["measure", "--loop", "8MiB", "--seed", "1", "--plan"])
         .args([&plan, &folder])
@@ -419,7 +426,8 @@ fn on_a_device_of_ours_the_refusal_comes_before_its_file_is_filled() {
     or_skip!(Bench::new());
     let case = Case::new();
     let folder = case.folder("data");
-    let state = case.folder("state");
+    let elsewhere = diskfacts_testkit::Scratch::new().expect("a folder");
+    let state = elsewhere.join("state");
     let plan = [
         HEAD,
         &stage("cell", LONG, "scheduler = \"bfq\""),

@@ -1,41 +1,12 @@
 //! SIGKILL at every step of a matrix, panics, and what is found afterwards.
 
-use crate::settings_support::{Bench, Settings};
+use crate::settings_support::{Bench, READ_ONLY, matrix};
 use crate::support::{MIB, run_tool, trials};
 use crate::trace_support::{events, instances};
-use diskfacts_testkit::{Finished, LoopOptions, or_skip};
+use diskfacts_testkit::{LoopOptions, or_skip};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Two cells, with all that takes something else along: a scheduler with its
-/// tunables, request sizes, read-ahead.
-const MATRIX: &str = "\
-name = \"matrix\"
-trials = 1
-
-[[stage]]
-name = \"cell\"
-operation = \"read\"
-operations = 1
-
-[stage.vary.cell]
-";
-
-fn matrix() -> String {
-    let cells = "cell = [\n\
-        { name = \"one\", scheduler = \"mq-deadline\", nr_requests = 16, \"iosched/fifo_batch\" = 4 },\n\
-        { name = \"two\", nomerges = 2, max_sectors_kb = 64, read_ahead_kb = 16 },\n]\n";
-    MATRIX.replace("[stage.vary.cell]\n", &format!("[stage.vary]\n{cells}"))
-}
-
-/// A run that is ended at its step of this number.
-fn ended_at(bench: &Bench, how: &str, step: u64) -> Finished {
-    let program = bench.measure(&matrix());
-    program
-        .env("DISKFACTS_TEST_END_AT", format!("{how}:{step}"))
-        .run()
-}
 
 /// Whether the only thing left is a journal that was never finished.
 fn only_unfinished(journals: &[String]) -> bool {
@@ -58,7 +29,7 @@ fn end_at_every(how: &str, (first, stride): (u64, u64), bench: &Bench, seen: &Se
     let before = bench.settings();
     let mut step = first;
     loop {
-        let finished = ended_at(bench, how, step);
+        let finished = bench.ended_at(how, step);
         if finished.code() == Some(0) {
             break;
         }
@@ -147,28 +118,12 @@ fn a_panic_between_two_settings_puts_them_back_and_says_where_it_was() {
     let before = bench.settings();
     // Behind the nine steps before the first write.
     for step in [12, 18] {
-        let finished = ended_at(&bench, "panic", step);
+        let finished = bench.ended_at("panic", step);
         finished
             .expect_code(101)
             .expect_stderr("the test wanted a panic at: changing a setting");
         assert_eq!(bench.settings(), before);
         assert_eq!(bench.journals(), [""; 0]);
-    }
-}
-
-/// Leaves a journal and changed settings behind.
-fn leave_changed(bench: &Bench, before: &Settings) {
-    for step in 12.. {
-        assert_eq!(
-            ended_at(bench, "kill-both", step).code(),
-            None,
-            "step {step}"
-        );
-        bench.wait_for_watchdog();
-        if bench.settings()["scheduler"] != before["scheduler"] {
-            return;
-        }
-        bench.diskfacts(&["restore"]).run().expect_code(0);
     }
 }
 
@@ -180,7 +135,7 @@ fn what_was_left_changed_is_shown_and_put_back_once() {
     nothing
         .expect_code(0)
         .expect_stdout("Nothing to put back: no journal");
-    leave_changed(&bench, &before);
+    bench.leave_changed(&before);
     let left = bench.settings();
     let shown = bench.diskfacts(&["restore", "--show"]).run();
     shown
@@ -207,7 +162,7 @@ fn what_was_left_changed_is_shown_and_put_back_once() {
 fn a_measurement_puts_back_what_it_finds_and_keeps_a_note_of_it() {
     let bench = or_skip!(Bench::new());
     let before = bench.settings();
-    leave_changed(&bench, &before);
+    bench.leave_changed(&before);
     let finished = bench.measure(&matrix()).run();
     finished
         .expect_code(0)
@@ -221,34 +176,13 @@ fn a_measurement_puts_back_what_it_finds_and_keeps_a_note_of_it() {
 }
 
 #[test]
-fn another_device_with_the_number_of_one_that_is_gone_is_not_written() {
-    let mut bench = or_skip!(Bench::with(MIB, READ_ONLY));
-    let before = bench.settings();
-    leave_changed(&bench, &before);
-    let left = bench.settings();
-    or_skip!(bench.device.change_file());
-    let shown = bench.diskfacts(&["restore", "--show"]).run();
-    shown
-        .expect_code(0)
-        .expect_stdout("unknown: the device is another device now");
-    let restored = bench.diskfacts(&["restore"]).run();
-    restored
-        .expect_code(0)
-        .expect_stdout("is another device now (its diskseq is")
-        .expect_stdout("so nothing was written there.");
-    assert_eq!(bench.settings(), left);
-    assert_eq!(bench.journals(), [""; 0]);
-    fs::write(bench.file("scheduler"), "none").expect("as it was");
-}
-
-#[test]
 fn a_loop_device_that_has_lost_its_file_is_put_back_all_the_same() {
     /// Another test may take the device while it has no file.
     const TRIES: u32 = 5;
     for _ in 0..TRIES {
         let bench = or_skip!(Bench::new());
         let before = bench.settings();
-        leave_changed(&bench, &before);
+        bench.leave_changed(&before);
         let path = bench.device.path().to_string_lossy().into_owned();
         or_skip!(run_tool("losetup", "mount", &["--detach", &path]));
         let free = users_of(&bench);
@@ -274,14 +208,6 @@ fn users_of(bench: &Bench) -> (String, Option<String>) {
     )
 }
 
-/// What the file behind can be changed of.
-const READ_ONLY: LoopOptions = LoopOptions {
-    sector_size: None,
-    read_only: true,
-    direct_io: false,
-    partitions: false,
-};
-
 #[test]
 fn a_device_that_goes_in_the_middle_ends_the_run_with_what_it_has() {
     let mut bench = or_skip!(Bench::with(MIB, READ_ONLY));
@@ -297,10 +223,10 @@ fn a_device_that_goes_in_the_middle_ends_the_run_with_what_it_has() {
         .expect_stderr("is another device now (its diskseq is");
     assert!(!trials(&bench.case.last()).is_empty());
     let notes = bench.case.last()["run"]["notes"].to_string();
-    assert!(notes.contains("so nothing was written there."), "{notes}");
-    assert_eq!(bench.read("nomerges"), "2");
+    assert!(notes.contains("its queue has another file"), "{notes}");
+    // Its queue has gone on living with what was set.
+    assert_eq!(bench.read("nomerges"), "0");
     assert_eq!(bench.journals(), [""; 0]);
-    fs::write(bench.file("nomerges"), "0").expect("as it was");
 }
 
 /// Control groups of this process, wherever they are.
@@ -360,7 +286,7 @@ fn the_watchdog_removes_the_control_group_and_the_trace_buffer_of_the_dead_run_t
 fn torn_damaged_and_old_journals_are_told_apart() {
     let bench = or_skip!(Bench::new());
     let before = bench.settings();
-    leave_changed(&bench, &before);
+    bench.leave_changed(&before);
     let [name] = &bench.journals()[..] else {
         panic!("one journal");
     };
@@ -371,11 +297,13 @@ fn torn_damaged_and_old_journals_are_told_apart() {
         let finished = bench.diskfacts(&["restore"]).run();
         finished.expect_code(0).expect_stdout(said);
     };
+    let damaged = |text: &str| {
+        fs::write(&path, text).expect("a journal");
+        let finished = bench.diskfacts(&["restore"]).run();
+        finished.expect_code(1).expect_stderr("is left as it is");
+    };
     // Damaged: kept, and nothing is believed of it.
-    restore(
-        &whole.replace("old 0 nomerges 0", "old 0 nomerges 1"),
-        "is left as it is",
-    );
+    damaged(&whole.replace("old 0 nomerges 0", "old 0 nomerges 1"));
     assert_eq!(bench.journals(), std::slice::from_ref(name));
     assert_eq!(bench.read("nomerges"), before["nomerges"]);
     // Torn: nothing had been changed when it was written.
@@ -383,4 +311,9 @@ fn torn_damaged_and_old_journals_are_told_apart() {
     assert_eq!(bench.journals(), [""; 0]);
     restore(&whole, "Put back");
     assert_eq!(bench.settings(), before);
+    // What is damaged can be forgotten.
+    damaged("diskfacts settings journal 9\nend 0 0\n");
+    let forgotten = bench.diskfacts(&["restore", "--forget"]).run();
+    forgotten.expect_code(0).expect_stdout("is forgotten");
+    assert_eq!(bench.journals(), [""; 0]);
 }

@@ -1,7 +1,9 @@
 //! A loop device of a test's own, and the settings of its queue.
 
 use crate::support::{Case, MIB};
-use diskfacts_testkit::{LoopDevice, LoopOptions, Missing, Program, Running};
+use diskfacts_testkit::{
+    Finished, LoopDevice, LoopOptions, Missing, Program, Running, Scratch, require_tool,
+};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -9,11 +11,44 @@ use std::path::{Path, PathBuf};
 /// Settings by name, as the kernel shows them.
 pub(crate) type Settings = BTreeMap<String, String>;
 
+/// Two cells, with all that takes something else along: a scheduler with its
+/// tunables, request sizes, read-ahead.
+pub(crate) fn matrix() -> String {
+    let cells = "cell = [\n\
+        { name = \"one\", scheduler = \"mq-deadline\", nr_requests = 16, \"iosched/fifo_batch\" = 4 },\n\
+        { name = \"two\", nomerges = 2, max_sectors_kb = 64, read_ahead_kb = 16 },\n]\n";
+    MATRIX.replace("[stage.vary]\n", &format!("[stage.vary]\n{cells}"))
+}
+
+const MATRIX: &str = "\
+name = \"matrix\"
+trials = 1
+
+[[stage]]
+name = \"cell\"
+operation = \"read\"
+operations = 1
+
+[stage.vary]
+";
+
 /// A device whose settings may be changed, and a case with journals of its own.
 pub(crate) struct Bench {
     pub(crate) case: Case,
     pub(crate) device: LoopDevice,
+    /// Where root takes journals from: not in the folder of the build, which may be
+    /// another user's.
+    _scratch: Scratch,
+    state: PathBuf,
 }
+
+/// What the file behind can be changed of.
+pub(crate) const READ_ONLY: LoopOptions = LoopOptions {
+    sector_size: None,
+    read_only: true,
+    direct_io: false,
+    partitions: false,
+};
 
 impl Bench {
     pub(crate) fn new() -> Result<Self, Missing> {
@@ -22,10 +57,21 @@ impl Bench {
 
     pub(crate) fn with(bytes: u64, options: LoopOptions) -> Result<Self, Missing> {
         let device = LoopDevice::with(bytes, options)?;
-        let case = Case::new();
-        let bench = Self { case, device };
+        let scratch = Scratch::new().expect("a folder");
+        let bench = Self {
+            case: Case::new(),
+            device,
+            state: scratch.join("state"),
+            _scratch: scratch,
+        };
         bench.as_new();
         Ok(bench)
+    }
+
+    /// The same with its journals elsewhere.
+    pub(crate) fn with_state(mut self, state: PathBuf) -> Self {
+        self.state = state;
+        self
     }
 
     /// The kernel keeps the queue of a loop device, with its settings, for the next
@@ -39,13 +85,20 @@ impl Bench {
             ("nomerges", "0"),
         ] {
             let file = self.file(setting);
-            fs::write(&file, value).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+            // While somebody looks at the queue the kernel may be busy.
+            let busy = |written: &Result<(), std::io::Error>| {
+                let refused = written.as_ref().err().map(std::io::Error::kind);
+                refused == Some(std::io::ErrorKind::ResourceBusy)
+            };
+            let mut tries = (0..10_000).map(|_| fs::write(&file, value));
+            let written = tries.find(|written| !busy(written)).expect("an idle queue");
+            written.unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         }
     }
 
     /// Where the journals of its runs are.
     pub(crate) fn state(&self) -> PathBuf {
-        self.case.path("state")
+        self.state.clone()
     }
 
     /// Names of the journals that are there.
@@ -59,6 +112,60 @@ impl Bench {
     pub(crate) fn diskfacts(&self, arguments: &[&str]) -> Program {
         let program = self.case.diskfacts(arguments);
         program.env("DISKFACTS_STATE", self.state())
+    }
+
+    /// The same by a shell, which does this first.
+    pub(crate) fn diskfacts_after(&self, script: &str, arguments: &[&str]) -> Program {
+        self.in_shell(Program::new("/bin/sh"), script, arguments)
+    }
+
+    /// The same by a shell in a mount namespace of its own.
+    pub(crate) fn diskfacts_apart(
+        &self,
+        script: &str,
+        arguments: &[&str],
+    ) -> Result<Program, Missing> {
+        let unshare = Program::new(require_tool("unshare", "util-linux")?);
+        let unshare = unshare.args(["--mount", "--propagation", "private", "/bin/sh"]);
+        Ok(self.in_shell(unshare, script, arguments))
+    }
+
+    fn in_shell(&self, shell: Program, script: &str, arguments: &[&str]) -> Program {
+        shell
+            .args(["-c", &format!("{script} && exec \"$@\""), "sh"])
+            .arg(env!("CARGO_BIN_EXE_diskfacts"))
+            .args(arguments)
+            .env("DISKFACTS_STATE", self.state())
+    }
+
+    /// Leaves a journal and changed settings behind.
+    pub(crate) fn leave_changed(&self, before: &Settings) {
+        for step in 12.. {
+            let finished = self.ended_at("kill-both", step);
+            assert_eq!(finished.code(), None, "step {step}: {finished}");
+            self.wait_for_watchdog();
+            if self.settings()["scheduler"] != before["scheduler"] {
+                return;
+            }
+            self.diskfacts(&["restore"]).run().expect_code(0);
+        }
+    }
+
+    /// A run of the [`matrix`] that is ended at its step of this number.
+    pub(crate) fn ended_at(&self, how: &str, step: u64) -> Finished {
+        let program = self.measure(&matrix());
+        program
+            .env("DISKFACTS_TEST_END_AT", format!("{how}:{step}"))
+            .run()
+    }
+
+    /// Names of the settings that are not as they were.
+    pub(crate) fn changed(&self, before: &Settings) -> Vec<String> {
+        let now = self.settings();
+        let old = before
+            .iter()
+            .filter(|(name, old)| now.get(*name) != Some(old));
+        old.map(|(name, _)| name.clone()).collect()
     }
 
     /// A measurement of the device by a plan that is written now.

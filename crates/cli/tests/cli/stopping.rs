@@ -1,7 +1,7 @@
 //! Ctrl-C, SIGTERM and SIGKILL in each phase: nothing is left behind, and what
 //! was complete is kept.
 
-use crate::support::{Case, Content, KIB, MIB, free_blocks, trials, write_data};
+use crate::support::{Case, Content, KIB, MIB, free_blocks, one_stage, trials, write_data};
 use diskfacts_testkit::{
     FilesystemKind, Missing, MountedFilesystem, Running, Throttle, ThrottleGroup, or_skip,
 };
@@ -144,7 +144,10 @@ fn ctrl_c_between_trials_does_not_wait_for_the_cache_to_be_warmed() {
     fadvise(&opened, 0, None, Advice::DontNeed).expect("an empty cache");
     // Before the trial the whole file is read, which takes 16 s here.
     let running = case
-        .measure_stage(&file, "operation = \"read\"\ncache = \"warm\"")
+        .measure_stage(
+            &file,
+            "operation = \"read\"\ncache = \"warm\"\ntime = \"1s\"",
+        )
         .inside(&slow.group)
         .start();
     let served = || slow.group.operations().expect("the group's counters");
@@ -165,6 +168,98 @@ fn ctrl_c_between_trials_does_not_wait_for_the_cache_to_be_warmed() {
 }
 
 #[test]
+fn a_stage_whose_cache_cannot_be_filled_in_the_time_is_left_out_and_said() {
+    let slow = or_skip!(Slow::new(Throttle {
+        read_bytes_per_s: Some(4 * MIB),
+        ..Throttle::default()
+    }));
+    let case = Case::new();
+    let file = slow.mounted.path().join("file");
+    write_data(&file, 64 * MIB);
+    let opened = File::open(&file).expect("the file");
+    fadvise(&opened, 0, None, Advice::DontNeed).expect("an empty cache");
+    let plan = "name = \"test\"\ntrials = 2\n\n[[stage]]\nname = \"warm\"\n\
+                operation = \"read\"\ncache = \"warm\"\n\n[[stage]]\nname = \"direct\"\n\
+                operation = \"read\"\ncache = \"direct\"\n";
+    let plan = case.text_file("plan.toml", plan);
+    let finished = case
+        .diskfacts(["measure", "--time", "2s", "--plan"])
+        .args([&plan, &file])
+        .inside(&slow.group)
+        .run();
+    // Reading the file takes 16 s here, of which it has 2.
+    finished
+        .expect_code(0)
+        .expect_stdout("Left out warm: reading the 64 MiB that it uses into memory was given 2 s");
+    let document = case.last();
+    let trials = trials(&document);
+    let is_direct = |trial: &serde_json::Value| trial["stage"] == "direct";
+    assert!(
+        !trials.is_empty() && trials.iter().all(is_direct),
+        "{trials:?}"
+    );
+}
+
+#[test]
+fn stages_for_which_slow_write_back_leaves_no_time_are_left_out_and_named() {
+    let slow = or_skip!(Slow::new(Throttle {
+        write_bytes_per_s: Some(4 * MIB),
+        ..Throttle::default()
+    }));
+    let case = Case::new();
+    // Each leaves the whole file to be written back, 2 s of it: 24 s in all.
+    let stages: Vec<String> = (0..12)
+        .map(|number| {
+            format!(
+                "[[stage]]\nname = \"write-{number}\"\noperation = \"write\"\n\
+                 pattern = \"sequential\"\nblock_size = \"64KiB\"\ncache = \"buffered\"\n"
+            )
+        })
+        .collect();
+    let plan = format!("name = \"test\"\ntrials = 1\n\n{}", stages.join("\n"));
+    let plan = case.text_file("plan.toml", &plan);
+    let finished = case
+        .diskfacts(["measure", "--time", "8s", "--size", "8MiB", "--plan"])
+        .arg(&plan)
+        .arg(slow.mounted.path())
+        .inside(&slow.group)
+        .run();
+    let document = case.last();
+    let measured = trials(&document).len();
+    assert!((1..12).contains(&measured), "{finished}");
+    finished.expect_code(0).expect_stdout(&format!(
+        "no trial of {} of 12 stages (write-",
+        12 - measured
+    ));
+}
+
+#[test]
+fn a_loop_device_whose_file_is_slow_to_fill_is_as_short_as_the_file() {
+    let slow = or_skip!(Slow::new(Throttle {
+        write_bytes_per_s: Some(4 * MIB),
+        ..Throttle::default()
+    }));
+    let case = Case::new();
+    let plan = one_stage("operation = \"read\"\ncache = \"direct\"\noperations = 10");
+    let plan = case.text_file("plan.toml", &plan);
+    let finished = case
+        .diskfacts(["measure", "--time", "12s", "--loop", "64MiB", "--plan"])
+        .arg(&plan)
+        .arg(slow.mounted.path())
+        .inside(&slow.group)
+        .run();
+    // Filling it would take 16 s, of which it has 4.
+    finished
+        .expect_code(0)
+        .expect_stdout("instead of 64 MiB: filling it is given a third of the time");
+    let document = case.last();
+    let size = document["target"]["size_bytes"].as_u64().expect("a size");
+    assert!((4 * MIB..64 * MIB).contains(&size), "{size}");
+    assert_eq!(document["stack"]["devices"][0]["size_bytes"], size);
+    assert_eq!(document["target"]["extents"]["span_bytes"], size);
+}
+
+#[test]
 fn a_second_ctrl_c_ends_it_at_once() {
     // Half a minute for each MiB: the first Ctrl-C has to wait for that.
     let slow = or_skip!(Slow::new(Throttle {
@@ -177,7 +272,10 @@ fn a_second_ctrl_c_ends_it_at_once() {
     let opened = File::open(&file).expect("the file");
     fadvise(&opened, 0, None, Advice::DontNeed).expect("an empty cache");
     let running = case
-        .measure_stage(&file, "operation = \"read\"\ncache = \"warm\"")
+        .measure_stage(
+            &file,
+            "operation = \"read\"\ncache = \"warm\"\ntime = \"1s\"",
+        )
         .inside(&slow.group)
         .start();
     let stored = || case.run(["runs"]).stdout.contains("running");

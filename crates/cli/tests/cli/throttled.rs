@@ -6,6 +6,9 @@
 //! whether the limit was reached; where it was not, the trial is no test of
 //! anything and is done again. Where it was, what is reported must be within
 //! 1 % of the limit, and the group's limit must be named as what limited the stage.
+//! Where it never was, that is a failure, unless the kernel's account of pressure says
+//! that tasks waited for a processor for longer than what is missing: then this
+//! machine was too busy to tell, and the test is skipped.
 
 use crate::support::{Case, KIB, MIB, number, one_stage, trials, write_data};
 use diskfacts_testkit::{LoopDevice, Missing, Running, Throttle, ThrottleGroup, or_skip};
@@ -62,8 +65,8 @@ impl Truth {
         (before, running)
     }
 
-    /// The reported rate and the truth: operations per second.
-    fn finish(&self, (before, running): (u64, Running)) -> (f64, f64) {
+    /// What a trial came to.
+    fn finish(&self, (before, running): (u64, Running)) -> Outcome {
         running.finish().expect_code(0);
         let after = self.group.operations().expect("the group's counters");
         let document = self.case.last();
@@ -72,10 +75,19 @@ impl Truth {
         assert!(seconds >= SECONDS, "{trial}");
         assert_eq!(trial["errors"], 0);
         let counted = (after - before) as f64 / self.per_operation / seconds;
-        if off(counted, self.per_s) < 0.01 {
+        let device = &trial["evidence"]["devices"][0];
+        let reached = number(&device["reads"]) + number(&device["read_merges"]);
+        let charged_twice = counted * seconds > 1.02 * reached;
+        if off(counted, self.per_s) < 0.01 && !charged_twice {
             self.is_named_as_the_limit(&document);
         }
-        (number(&trial["iops"]), counted)
+        let waited_ns = trial["evidence"]["pressure"]["cpu_some_ns"].as_f64();
+        Outcome {
+            reported: number(&trial["iops"]),
+            counted,
+            charged_twice,
+            waited: waited_ns.unwrap_or(0.0) / 1e9 / seconds,
+        }
     }
 
     /// The limit was reached, so it is what limited the stage, by the name of its
@@ -93,6 +105,57 @@ impl Truth {
         assert!(said.contains(&group), "{first}");
         let remedy = first["remedy"].as_str().expect("a sentence");
         assert!(remedy.contains(&group), "{first}");
+    }
+}
+
+/// A trial beside the throttle.
+#[derive(Debug, Clone, Copy)]
+struct Outcome {
+    /// Operations per second, as reported.
+    reported: f64,
+    /// Operations per second, as the control group counted them.
+    counted: f64,
+    /// Whether the group was charged for more than reached the device.
+    charged_twice: bool,
+    /// Part of the time in which some task of this machine waited for a processor.
+    waited: f64,
+}
+
+impl Outcome {
+    /// Whether waiting for processors is enough to explain why the limit was missed.
+    fn was_starved(&self, limit: f64) -> bool {
+        self.waited > off(self.counted, limit)
+    }
+}
+
+/// A loop device that many tests used in turn may come into a state in which the kernel
+/// charges its group for some operations again and again (seen on Linux 6.18, with fio
+/// too, until the device was removed and made anew): its limit is no truth then.
+fn says_what_is_wrong_with(truth: &Truth) {
+    diskfacts_testkit::skip(&format!(
+        "the kernel charges the control group for more operations than reach {0}: remove it \
+         (LOOP_CTL_REMOVE), or restart this machine",
+        truth.device.path().display()
+    ));
+}
+
+/// What is to be said when no trial reached the limit.
+fn never_reached(tried: &[(&Truth, Outcome)]) {
+    for (truth, outcome) in tried {
+        assert!(
+            outcome.was_starved(truth.per_s),
+            "{}: the limit was never reached: {outcome:?}",
+            truth.name
+        );
+    }
+    if let Some((truth, outcome)) = tried.first() {
+        diskfacts_testkit::skip(&format!(
+            "too busy a machine: {} came to {:.0}/s while tasks waited for a processor for \
+             {:.0} % of the time; run it with fewer programs beside",
+            truth.name,
+            outcome.counted,
+            outcome.waited * 100.0
+        ));
     }
 }
 
@@ -127,19 +190,25 @@ fn rates_of_a_throttled_device_are_reported_within_one_percent() {
         )),
     ];
     let mut left: Vec<&Truth> = truths.iter().collect();
+    let mut missed = Vec::new();
+    let mut no_truth = Vec::new();
     for _ in 0..TRIES {
         // Each has a device and a group of its own, and hardly needs the
         // processor: they do not disturb each other.
         let running: Vec<_> = left.iter().map(|truth| truth.start()).collect();
-        left = left
+        missed = left
             .into_iter()
             .zip(running)
-            .filter_map(|(truth, running)| {
-                let (reported, counted) = truth.finish(running);
-                println!(
-                    "{}: {reported:.2} reported, {counted:.2} counted",
-                    truth.name
-                );
+            .map(|(truth, running)| (truth, truth.finish(running)))
+            .filter(|(truth, outcome)| {
+                println!("{}: {outcome:?}", truth.name);
+                let Outcome {
+                    reported, counted, ..
+                } = *outcome;
+                if outcome.charged_twice {
+                    no_truth.push(*truth);
+                    return false;
+                }
                 // Both count the same operations; the kernel also those few
                 // that looked at the device before the trial.
                 assert!(off(reported, counted) < 0.01, "{}", truth.name);
@@ -148,12 +217,15 @@ fn rates_of_a_throttled_device_are_reported_within_one_percent() {
                     let name = truth.name;
                     assert!(off(reported, truth.per_s) < 0.01, "{name}: {reported}");
                 }
-                (!held).then_some(truth)
+                !held
             })
             .collect();
+        left = missed.iter().map(|(truth, _)| *truth).collect();
     }
-    let names: Vec<_> = left.iter().map(|truth| truth.name).collect();
-    assert!(names.is_empty(), "the limit was never reached: {names:?}");
+    never_reached(&missed);
+    if let Some(truth) = no_truth.first() {
+        says_what_is_wrong_with(truth);
+    }
 }
 
 #[test]
@@ -165,13 +237,19 @@ fn a_slow_device_of_a_control_group_is_named_with_its_group() {
     // Several in flight, so that a busy machine keeps the throttle busy too.
     let stage = "pattern = \"random\"\nblock_size = \"4KiB\"\nqueue_depth = 8";
     let truth = or_skip!(Truth::new("100 IOPS, QD8", slow, stage, 100.0));
-    for _ in 0..TRIES {
-        let (reported, counted) = truth.finish(truth.start());
-        println!("{reported:.2} reported, {counted:.2} counted");
-        if off(counted, truth.per_s) < 0.05 {
-            truth.is_named_as_the_limit(&truth.case.last());
-            return;
+    let mut outcome = truth.finish(truth.start());
+    for _ in 1..TRIES {
+        println!("{outcome:?}");
+        if off(outcome.counted, truth.per_s) < 0.05 {
+            break;
         }
+        outcome = truth.finish(truth.start());
     }
-    panic!("the limit was never reached");
+    if outcome.charged_twice {
+        says_what_is_wrong_with(&truth);
+    } else if off(outcome.counted, truth.per_s) < 0.05 {
+        truth.is_named_as_the_limit(&truth.case.last());
+    } else {
+        never_reached(&[(&truth, outcome)]);
+    }
 }

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat, statfs};
 
-use super::unix::truncate_under_lock;
 use crate::error::Subject;
 use crate::parse::bsd_device::{is_within, mountable};
 use crate::{DeviceUnder, Direct, Durability, Error, Holder, OpenOptions};
@@ -16,13 +15,12 @@ use crate::{DeviceUnder, Direct, Durability, Error, Holder, OpenOptions};
 /// Opens with `extra` flags besides those that the options ask for.
 pub(super) fn open_with(options: &OpenOptions, path: &Path, extra: i32) -> Result<File, Error> {
     let mut flags = extra | options.custom_flags | durability_flag(options.durability);
-    let mut standard = options.standard();
     if options.exclusive {
         // Without O_NONBLOCK the call waits until another one's lock is gone.
         flags |= libc::O_EXLOCK | libc::O_NONBLOCK;
-        standard.truncate(options.truncate && !options.write);
     }
-    let file = standard
+    let file = options
+        .standard()
         .custom_flags(flags)
         .open(path)
         .map_err(|error| explain(options, path, error))?;
@@ -33,9 +31,6 @@ pub(super) fn open_with(options: &OpenOptions, path: &Path, extra: i32) -> Resul
     if options.exclusive {
         stop_not_blocking(&file, options.custom_flags)
             .map_err(|error| Error::on_path("fcntl(F_SETFL)", path, error))?;
-        if options.write && options.truncate {
-            truncate_under_lock(&file)?;
-        }
     }
     Ok(file)
 }

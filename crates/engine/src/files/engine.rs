@@ -186,6 +186,7 @@ impl<T: Ticks> Engine for FileOps<'_, T> {
             depth: 1,
             features: Vec::new(),
             fallbacks: Vec::new(),
+            ..Abilities::default()
         }
     }
 

@@ -17,6 +17,7 @@
 //! afterwards: a process that sweeps between the two may have taken it away, and
 //! then another folder is made.
 
+use super::leftovers::{Leftovers, Swept};
 use super::names;
 use rustix::fs::{
     AtFlags, CWD, Dir, FileType, Mode, OFlags, fstat, mkdirat, openat, statat, unlinkat,
@@ -180,15 +181,6 @@ impl Drop for OwnFolder {
     }
 }
 
-/// What killed processes left in a folder.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Leftovers {
-    /// Names of the folders that were removed.
-    pub removed: Vec<String>,
-    /// Names of those that look like ours and were left, and why.
-    pub kept: Vec<(String, String)>,
-}
-
 /// Removes the folders that killed processes left in `parent`; those in use, and
 /// whatever is not surely ours, stay.
 ///
@@ -198,37 +190,7 @@ pub fn remove_leftovers(parent: &Path) -> Result<Leftovers, FolderError> {
     let failed =
         |errno| FolderError::new("looking for what a killed diskfacts left", parent, errno);
     let folder = openat(CWD, parent, FOLDER & !OFlags::NOFOLLOW, Mode::empty()).map_err(failed)?;
-    let mut found = Leftovers::default();
-    let mut names: Vec<CString> = Vec::new();
-    for entry in Dir::read_from(&folder).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        if is_folder_name(entry.file_name()) {
-            names.push(entry.file_name().to_owned());
-        }
-    }
-    names.sort();
-    for name in names {
-        let said = name.to_string_lossy().into_owned();
-        match sweep(&folder, &name) {
-            Ok(Swept::Removed) => found.removed.push(said),
-            Ok(Swept::InUse) => {}
-            Ok(Swept::NotOurs(why)) => found.kept.push((said, why.to_owned())),
-            Err(Errno::NOTEMPTY) => found.kept.push((
-                said,
-                "there is something in it that diskfacts did not make".to_owned(),
-            )),
-            Err(errno) => found
-                .kept
-                .push((said, std::io::Error::from(errno).to_string())),
-        }
-    }
-    Ok(found)
-}
-
-enum Swept {
-    Removed,
-    InUse,
-    NotOurs(&'static str),
+    Leftovers::sweep(&folder, is_folder_name, sweep).map_err(failed)
 }
 
 fn sweep(parent: &OwnedFd, name: &CStr) -> Result<Swept, Errno> {

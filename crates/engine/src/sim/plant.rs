@@ -27,6 +27,9 @@ pub struct Plant {
     pub neighbour: Option<NeighbourParameters>,
     /// Page cache, bytes, where it is not that of the profile.
     pub memory: Option<u64>,
+    /// Members of the array that the host says are missing. The times of the disk are those
+    /// of a sound one.
+    pub missing_members: u32,
     /// Limits of the block layer: splitting, `nr_requests`, a control group's rates.
     pub block: BlockLimits,
     /// The streams of a trial read through one descriptor, and share its window of

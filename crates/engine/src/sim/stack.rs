@@ -6,7 +6,7 @@ use super::traits::Traits;
 use diskfacts_disk::host::Scheduler;
 use diskfacts_disk::profile::Profile;
 use diskfacts_disk::raid::Level;
-use diskfacts_record::{BlockDevice, DeviceKind, Filesystem, Stack};
+use diskfacts_record::{BlockDevice, DeviceKind, Filesystem, Impairment, ImpairmentKind, Stack};
 
 /// The stack of a simulated disk: one device, named after its profile, with the
 /// settings of the profile and of its host, and what of `plant` shows in them. An
@@ -49,6 +49,15 @@ pub fn stack(profile: &Profile, plant: &Plant) -> Stack {
             profile.faults.partition_start % profile.physical_sector().max(1),
         )
         .ok(),
+        impaired: if plant.missing_members > 0 {
+            vec![Impairment {
+                kind: ImpairmentKind::Degraded,
+                what: format!("members that are missing: {}", plant.missing_members),
+                source: "the profile's flaws".to_owned(),
+            }]
+        } else {
+            Vec::new()
+        },
         ..BlockDevice::unknown(&profile.name, 0, 0, DeviceKind::Simulated)
     };
     Stack {

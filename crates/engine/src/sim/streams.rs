@@ -40,6 +40,7 @@ impl Way {
             depth: self.in_flight_max.max(1),
             features: self.features.clone(),
             fallbacks: Vec::new(),
+            ..Abilities::default()
         };
         Sim::begin(baton, self.clock, abilities, self.cost).map_err(|source| TrialError::Broken {
             engine: "sim",

@@ -60,6 +60,7 @@ impl Served {
             media,
             unknown: 0.0,
             device: Some(media + drive_cache),
+            mapping: 0.0,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Which stages are held against each other.
 
 use super::{Selection, workload};
-use crate::stages;
+use crate::stages::{self, Stage};
 use diskfacts_plan::Workload;
 use diskfacts_plan::plan::stage_label;
 use diskfacts_record::comparison::Unit;
@@ -14,8 +14,12 @@ pub(super) struct Cell<'a> {
     pub(super) name: &'a str,
     /// What was varied, without what the side was limited to.
     pub(super) settings: BTreeMap<String, String>,
-    /// The runs that have it, with their trials of it; at least one of each.
+    /// The runs that have valid trials of it, with these; at least one of each. Where no
+    /// run has one, all of them, and nothing follows from them ([`Cell::is_sound`]).
     pub(super) runs: Vec<(&'a Run, Vec<&'a Trial>)>,
+    /// Trials that are left out because operations failed in them.
+    pub(super) excluded: Vec<&'a Trial>,
+    sound: bool,
 }
 
 impl<'a> Cell<'a> {
@@ -27,6 +31,32 @@ impl<'a> Cell<'a> {
         self.runs
             .iter()
             .flat_map(|(_, trials)| trials.iter().copied())
+    }
+
+    /// Whether its trials may be compared: operations failed in none of them.
+    pub(super) fn is_sound(&self) -> bool {
+        self.sound
+    }
+
+    /// All trials, those that are left out too.
+    pub(super) fn all_trials(&self) -> impl Iterator<Item = &'a Trial> + '_ {
+        self.trials().chain(self.excluded.iter().copied())
+    }
+
+    /// Takes the trials that a run has of it.
+    fn add(&mut self, run: &'a Run, stage: Stage<'a>) {
+        self.excluded.extend(&stage.failed);
+        match (self.sound, stage.is_sound()) {
+            (true, false) => self.excluded.extend(stage.trials),
+            (false, true) => {
+                let without = std::mem::take(&mut self.runs);
+                let failed = without.into_iter().flat_map(|(_, trials)| trials);
+                self.excluded.extend(failed);
+                self.sound = true;
+                self.runs.push((run, stage.trials));
+            }
+            (true, true) | (false, false) => self.runs.push((run, stage.trials)),
+        }
     }
 
     /// One of its trials: all were asked for the same.
@@ -139,9 +169,11 @@ fn cells<'a>(side: &Selection<'a>) -> Vec<Cell<'a>> {
                     name: stage.name,
                     settings,
                     runs: Vec::new(),
+                    excluded: Vec::new(),
+                    sound: false,
                 });
             }
-            cells[place].runs.push((part.run, stage.trials));
+            cells[place].add(part.run, stage);
         }
     }
     cells

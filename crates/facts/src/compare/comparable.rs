@@ -7,7 +7,7 @@
 use super::cells::{Cell, Pair};
 use super::workload;
 use crate::share;
-use crate::words::{percent, ratio};
+use crate::words::{count, percent, ratio};
 use diskfacts_plan::units::show_size;
 use diskfacts_plan::{CacheMode, Pattern};
 use diskfacts_record::{Layers, TargetKind};
@@ -24,6 +24,10 @@ const SPAN: f64 = 2.0;
 
 /// Why the two cannot be compared, a sentence each.
 pub(super) fn reasons(pair: &Pair<'_>) -> Vec<String> {
+    // What failed has no figures that could be held against anything.
+    if let Some(reason) = by_failure(pair) {
+        return vec![reason];
+    }
     let mut reasons = Vec::new();
     if !pair.meant {
         for (key, a, b) in workload::unlike(&pair.a, &pair.b) {
@@ -37,6 +41,18 @@ pub(super) fn reasons(pair: &Pair<'_>) -> Vec<String> {
     reasons.extend(by_memory(pair));
     reasons.extend(by_place(pair));
     reasons
+}
+
+fn by_failure(pair: &Pair<'_>) -> Option<String> {
+    let failed = |cell: &Cell<'_>| (!cell.is_sound()).then(|| cell.trials().count() as u64);
+    let trials = |failed: u64| count(failed, "trial");
+    let each = match (failed(&pair.a), failed(&pair.b)) {
+        (Some(a), Some(b)) => format!("each of {} in A and in each of {b} in B", trials(a)),
+        (Some(a), None) => format!("each of {} in A", trials(a)),
+        (None, Some(b)) => format!("each of {} in B", trials(b)),
+        (None, None) => return None,
+    };
+    Some(format!("no valid trial: operations failed in {each}"))
 }
 
 /// Who served the bytes of a stage.

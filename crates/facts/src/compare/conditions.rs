@@ -6,7 +6,7 @@ use super::{Selection, workload};
 use crate::words::{count, percent};
 use diskfacts_plan::units::{show_duration, show_size};
 use diskfacts_record::comparison::Condition;
-use diskfacts_record::{BlockDevice, DeviceKind, Run, Stack, TargetKind};
+use diskfacts_record::{BlockDevice, DeviceKind, Run, Stack, TargetKind, Unsound};
 
 /// Memory and sizes that differ by less are the same: what the kernel keeps for
 /// itself varies with its version.
@@ -60,7 +60,7 @@ fn before_the_trials(run: &Run) -> String {
 }
 
 /// What is read of each run, the most telling first.
-const OF_RUNS: [(&str, Read); 26] = [
+const OF_RUNS: [(&str, Read); 27] = [
     ("kind of target", |run| {
         one(Some(match run.target.kind {
             TargetKind::Folder | TargetKind::File => "file",
@@ -82,6 +82,10 @@ const OF_RUNS: [(&str, Read); 26] = [
         })
     }),
     ("layout", |run| of_top(run, |top| top.layout.clone())),
+    ("not sound", |run| {
+        let words = |one: &Unsound<'_>| format!("{}: {}{}", one.name, one.kind.words(), one.when());
+        run.unsound().iter().map(words).collect()
+    }),
     ("rotating", |run| {
         of_disks(run, |disk| {
             let word = |turns| if turns { "yes" } else { "no" };
@@ -307,7 +311,7 @@ fn of_pair(pair: &Pair<'_>) -> Vec<Condition> {
         );
     }
     let errors = |cell: &Cell<'_>| {
-        let failed = cell.trials().map(|t| t.errors);
+        let failed = cell.all_trials().map(|t| t.errors);
         let failed = failed.fold(0, u64::saturating_add);
         vec![failed.to_string()]
     };

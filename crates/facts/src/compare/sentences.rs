@@ -1,6 +1,7 @@
 //! What a comparison comes to, in words.
 
 use super::QUANTILES;
+use super::cells::{Cell, Pair};
 use crate::words::{count, list};
 use diskfacts_record::comparison::{
     Change, Comparison, Difference, Measure, Overall, Spread, StageComparison, Unit,
@@ -97,6 +98,19 @@ pub(super) fn stage(
         ),
         _ => format!("{said}{on}"),
     }
+}
+
+/// `; excluded: 1 trial with errors in A and 2 in B`, behind the sentence of a stage.
+pub(super) fn excluded(pair: &Pair<'_>) -> Option<String> {
+    let of = |cell: &Cell<'_>| cell.excluded.len() as u64;
+    let trials = |excluded: u64| format!("{} with errors", count(excluded, "trial"));
+    let which = match (of(&pair.a), of(&pair.b)) {
+        (0, 0) => return None,
+        (a, 0) => format!("{} in A", trials(a)),
+        (0, b) => format!("{} in B", trials(b)),
+        (a, b) => format!("{} in A and {b} in B", trials(a)),
+    };
+    Some(format!("; excluded: {which}"))
 }
 
 /// `the same within 2.1 %`, `slower by 3 to 8 %`, of one figure; empty where it is

@@ -251,6 +251,95 @@ fn refused_direct_io_on_one_side_is_void() {
 }
 
 #[test]
+fn a_stage_without_a_valid_trial_is_not_comparable_and_says_so() {
+    let a = testing::healthy();
+    let mut b = a.clone();
+    each(&mut b, "log-write", |trial| {
+        trial.errors = 3;
+        set_rate(trial, 0.01);
+    });
+    for (one, other, side) in [(&a, &b, "B"), (&b, &a, "A")] {
+        let comparison = of(one, other);
+        let failed = stage(&comparison, "log-write");
+        assert_eq!(failed.change, Change::NotComparable, "{failed:?}");
+        assert_eq!(
+            failed.because,
+            [format!(
+                "no valid trial: operations failed in each of 5 trials in {side}"
+            )]
+        );
+        assert!(failed.speed.is_none() && failed.latency.is_empty());
+        let others = comparison.stages.iter().filter(|s| s.stage != "log-write");
+        assert!(others.into_iter().all(|s| s.change == Change::Same));
+    }
+    assert_eq!(demand(&a, &b, "log-write:slower:5%").judged, 0);
+    let neither = of(&b, &b);
+    assert_eq!(
+        stage(&neither, "log-write").because,
+        ["no valid trial: operations failed in each of 5 trials in A and in each of 5 in B"]
+    );
+}
+
+#[test]
+fn trials_with_errors_are_in_no_figure_of_a_comparison_and_are_told() {
+    let a = testing::healthy();
+    let mut b = a.clone();
+    each(&mut b, "log-write", |trial| {
+        if trial.number == 2 {
+            trial.errors = 7;
+            set_rate(trial, 0.01);
+        }
+    });
+    let comparison = of(&a, &b);
+    let log = stage(&comparison, "log-write");
+    let speed = log.speed.as_ref().expect("it is comparable");
+    assert_eq!((speed.count_a, speed.count_b), (5, 4));
+    assert!(speed.change.abs() < 0.02, "{speed:?}");
+    assert!(
+        log.statement
+            .ends_with("; excluded: 1 trial with errors in B"),
+        "{log:?}"
+    );
+    let of_errors = comparison.conditions.iter();
+    let of_errors = of_errors.filter(|c| c.what == "failed operations");
+    let told: Vec<_> = of_errors.map(|c| (&c.a[..], &c.b[..])).collect();
+    assert_eq!(told, [(&["0".to_owned()][..], &["7".to_owned()][..])]);
+    // Told where both have as many, too.
+    let same = of(&b, &b);
+    assert_eq!(same.conditions, []);
+    let both = &stage(&same, "log-write").statement;
+    let said = "; excluded: 1 trial with errors in A and 1 in B";
+    assert!(both.ends_with(said), "{both}");
+
+    // Of two runs of a side the one without a valid trial is left out, and its trials told.
+    let mut void = a.clone();
+    each(&mut void, "log-write", |trial| trial.errors = 1);
+    let comparison = compare(&selection([&a]), &selection([&b, &void]), SAME_WITHIN, &[]);
+    let log = stage(&comparison, "log-write");
+    assert_eq!(log.speed.as_ref().map(|s| s.count_b), Some(4), "{log:?}");
+    let said = "; excluded: 6 trials with errors in B";
+    assert!(log.statement.ends_with(said), "{log:?}");
+}
+
+#[test]
+fn an_array_that_was_not_sound_on_one_side_is_a_condition() {
+    let a = testing::healthy();
+    let mut b = a.clone();
+    b.stack.devices[0].impaired = vec![diskfacts_record::Impairment {
+        kind: diskfacts_record::ImpairmentKind::Rebuilding,
+        what: "a member is being filled again".into(),
+        source: "md/sync_action is recover".into(),
+    }];
+    let told = of(&a, &b).conditions;
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0].what, "not sound");
+    assert_eq!(
+        (&told[0].a[..], &told[0].b[..]),
+        (&[][..], &["vda1: rebuilding".to_owned()][..])
+    );
+}
+
+#[test]
 fn runs_without_a_stage_in_common_say_so() {
     let mut a = testing::healthy();
     let mut b = a.clone();

@@ -1,20 +1,50 @@
 //! Whether written data is on the medium, as far as the devices tell, and where
 //! what they tell cannot be.
 
+use super::reach::roots;
 use diskfacts_plan::{Operation, SyncMode, Workload};
-use diskfacts_record::{Evidence, Stack};
+use diskfacts_record::{BlockDevice, DeviceCounters, Evidence, Stack};
 
-/// Flushes that the leaves counted; `None` when one of them does not count
+/// The counters that show the flushes: those of the leaves. A multipath device hands its
+/// requests to its paths past their queues' flush machinery, which is what counts
+/// (kernel, `blk_insert_cloned_request`), so where it counted some they are in its own.
+///
+/// `None` when one of them was not counted at all.
+pub(crate) fn flush_counters<'a>(
+    evidence: &'a Evidence,
+    stack: &Stack,
+) -> Option<Vec<&'a DeviceCounters>> {
+    let of = |device: &BlockDevice| evidence.devices.iter().find(|d| d.name == device.name);
+    let mut found = Vec::new();
+    let mut open: Vec<&BlockDevice> = roots(stack).collect();
+    let mut seen: Vec<&str> = Vec::new();
+    while let Some(device) = open.pop() {
+        if seen.contains(&device.name.as_str()) {
+            continue;
+        }
+        seen.push(&device.name);
+        let counted = of(device).filter(|counted| {
+            is_multipath(device) && counted.flushes.is_some_and(|flushes| flushes > 0)
+        });
+        match counted {
+            Some(counted) => found.push(counted),
+            None if device.is_leaf() => found.push(of(device)?),
+            None => open.extend(device.below.iter().filter_map(|name| stack.device(name))),
+        }
+    }
+    (!found.is_empty()).then_some(found)
+}
+
+fn is_multipath(device: &BlockDevice) -> bool {
+    let named = device.layout.as_deref() == Some("mpath");
+    named || device.targets.iter().any(|kind| kind == "multipath")
+}
+
+/// Flushes that reached the disks; `None` when one of them does not count
 /// them (before Linux 5.5).
 pub(crate) fn flushes(evidence: &Evidence, stack: &Stack) -> Option<u64> {
-    let mut sum = 0;
-    let mut leaves = 0;
-    for leaf in stack.leaves() {
-        let counted = evidence.devices.iter().find(|d| d.name == leaf.name)?;
-        sum += counted.flushes?;
-        leaves += 1;
-    }
-    (leaves > 0).then_some(sum)
+    let counted = flush_counters(evidence, stack)?.into_iter();
+    counted.map(|device| device.flushes).sum()
 }
 
 /// Whether every leaf has this kind of write cache.
@@ -47,7 +77,9 @@ pub(crate) fn faster_than_revolutions(
         SyncMode::Fdatasync | SyncMode::Fsync | SyncMode::ODsync | SyncMode::OSync
     );
     let alone = workload.operation == Operation::Write && workload.outstanding() == 1;
-    let turn = stack.leaves().all(|leaf| leaf.rotational == Some(true));
+    // What a hypervisor says of a disk of its own is no medium's nature.
+    let turns = |leaf: &BlockDevice| leaf.rotational == Some(true) && leaf.virtual_by.is_none();
+    let turn = stack.leaves().all(turns);
     if !(each_synced && alone && turn && all_leaves(stack, "write back")) {
         return None;
     }

@@ -1,5 +1,7 @@
 //! How far the bytes of one direction came, level by level.
 
+use super::answered::{Answered, answered};
+use super::copies;
 use diskfacts_plan::{Pattern, Workload};
 use diskfacts_record::evidence::Residency;
 use diskfacts_record::{BlockDevice, DeviceCounters, DeviceKind, Evidence, Stack};
@@ -39,6 +41,20 @@ pub(crate) struct Reach {
     compresses: bool,
     /// Loop devices on the way, from the top.
     pub(crate) loops: Vec<LoopStep>,
+    /// Who answered by itself above the first of these, between one and the next, and
+    /// under the last: one more than there are loop devices.
+    pub(crate) answered: Vec<Option<Answered>>,
+}
+
+/// Where the issued bytes came to, as shares of them.
+#[derive(Debug, Default)]
+struct Fates<'a> {
+    /// Kept by the page cache of backing files.
+    kept: Vec<(&'a LoopStep, f64)>,
+    /// Answered by devices above the disks.
+    answered: Vec<(&'a Answered, f64)>,
+    /// What reached the leaves, as far as it can be followed there.
+    device: Option<f64>,
 }
 
 /// The loop devices that lie under equally many others.
@@ -93,6 +109,12 @@ impl Reach {
             _ => 1.0,
         };
         let share = |bytes: u64| (bytes as f64 * fetched_for / issued as f64).min(1.0);
+        // A filesystem that keeps copies writes each byte as often, at the least.
+        let times = match direction {
+            Direction::Read => 1,
+            Direction::Write => copies::of_filesystem(stack).least,
+        };
+        let counted = counted.map(|bytes| bytes / times);
         let top = counted.filter(|_| {
             let process_is_enough = process.is_some_and(|bytes| share(bytes) >= 0.98);
             !(idle && process_is_enough)
@@ -125,20 +147,66 @@ impl Reach {
             past_target,
             cached_at_least,
             compresses: blind || compresses(stack),
-            loops: loop_steps(direction, evidence, stack),
+            loops: Vec::new(),
+            answered: Vec::new(),
         }
+        .down(direction, evidence, stack)
+    }
+
+    /// Follows the bytes from the devices right under the target to the leaves.
+    fn down(mut self, direction: Direction, evidence: &Evidence, stack: &Stack) -> Self {
+        let mut level: Vec<&BlockDevice> = roots(stack).collect();
+        // Every round goes below one more loop device; a stack that contradicts
+        // itself with a circle ends here too.
+        for _ in 0..=stack.devices.len() {
+            self.answered
+                .push(answered(direction, evidence, stack, &level));
+            let loops = first_loops(&level, stack);
+            if loops.is_empty() {
+                break;
+            }
+            let below = below(&loops, stack);
+            self.loops.push(step(direction, evidence, &loops, &below));
+            level = below;
+        }
+        self
+    }
+
+    fn fates(&self) -> Fates<'_> {
+        let mut fates = Fates::default();
+        let Some(mut carried) = self.past_target else {
+            return fates;
+        };
+        for (at, answered) in self.answered.iter().enumerate() {
+            if let Some(answered) = answered {
+                let own = carried * (1.0 - answered.share_below);
+                fates.answered.push((answered, own));
+                carried -= own;
+            }
+            let Some(step) = self.loops.get(at).filter(|_| carried > 0.0) else {
+                break;
+            };
+            let Some(share) = step.share else {
+                return fates;
+            };
+            if step.buffered {
+                fates.kept.push((step, carried * (1.0 - share)));
+            }
+            carried *= share;
+        }
+        fates.device = Some(carried);
+        fates
     }
 
     /// Share of the issued bytes that reached the leaves, as far as it can be
     /// followed there.
     pub(crate) fn device_share(&self) -> Option<f64> {
-        let mut share = self.past_target?;
-        for step in &self.loops {
-            if share > 0.0 {
-                share *= step.share?;
-            }
-        }
-        Some(share)
+        self.fates().device
+    }
+
+    /// Share that devices above the disks answered by themselves.
+    pub(crate) fn mapping_share(&self) -> f64 {
+        self.fates().answered.iter().map(|(_, share)| share).sum()
     }
 
     /// Share that stayed in the page cache of the target.
@@ -153,18 +221,7 @@ impl Reach {
     /// Share that stayed in the page cache of a loop device's backing file, for
     /// each step.
     pub(crate) fn kept_by_loops(&self) -> Vec<(&LoopStep, f64)> {
-        let mut kept = Vec::new();
-        let mut carried = self.past_target;
-        for step in &self.loops {
-            let Some((before, share)) = carried.zip(step.share) else {
-                break;
-            };
-            if step.buffered {
-                kept.push((step, before * (1.0 - share)));
-            }
-            carried = Some(before * share);
-        }
-        kept
+        self.fates().kept
     }
 
     /// Share that stayed in any page cache.
@@ -184,11 +241,16 @@ pub(crate) fn roots(stack: &Stack) -> impl Iterator<Item = &BlockDevice> {
     })
 }
 
-fn counters<'a>(device: &BlockDevice, evidence: &'a Evidence) -> Option<&'a DeviceCounters> {
-    if device.counts_io == Some(false) {
-        return None;
-    }
-    evidence.devices.iter().find(|d| d.name == device.name)
+/// What a device counted; `None` where it did not, or says that it does not and its
+/// counters stood still.
+pub(super) fn counters<'a>(
+    device: &BlockDevice,
+    evidence: &'a Evidence,
+) -> Option<&'a DeviceCounters> {
+    let counted = evidence.devices.iter().find(|d| d.name == device.name)?;
+    // Flushes are counted whatever `queue/iostats` says.
+    let moved = counted.reads > 0 || counted.writes > 0;
+    (moved || device.counts_io != Some(false)).then_some(counted)
 }
 
 /// Bytes that all of these devices counted, less what was to run beside the
@@ -278,26 +340,8 @@ pub(crate) fn compresses(stack: &Stack) -> bool {
     })
 }
 
-/// Loop devices by the number of loop devices above them.
-fn loop_steps(direction: Direction, evidence: &Evidence, stack: &Stack) -> Vec<LoopStep> {
-    let mut steps = Vec::new();
-    let mut level: Vec<&BlockDevice> = roots(stack).collect();
-    // Every round goes below one more loop device; a stack that contradicts
-    // itself with a circle ends here too.
-    for _ in 0..stack.devices.len() {
-        let loops = first_loops(&level, stack);
-        if loops.is_empty() {
-            break;
-        }
-        let below = below(&loops, stack);
-        steps.push(step(direction, evidence, &loops, &below));
-        level = below;
-    }
-    steps
-}
-
 /// The devices that these stand on, each once.
-fn below<'a>(devices: &[&BlockDevice], stack: &'a Stack) -> Vec<&'a BlockDevice> {
+pub(super) fn below<'a>(devices: &[&BlockDevice], stack: &'a Stack) -> Vec<&'a BlockDevice> {
     let mut found: Vec<&BlockDevice> = Vec::new();
     for name in devices.iter().flat_map(|device| &device.below) {
         if let Some(device) = stack.device(name)

@@ -1,8 +1,11 @@
+mod mapping;
+
 use super::*;
 use crate::testing::{SIZE, counters, evidence, loop_stack, memory_stack, stack};
 use diskfacts_plan::{CacheMode, EngineChoice, Operation, Pattern, SyncMode};
 use diskfacts_record::evidence::{ProcessIo, Residency, ResidencyMethod, Truth};
 use diskfacts_record::{BlockDevice, DeviceCounters, DeviceKind};
+use mapping::thin_stack;
 use proptest::prelude::*;
 
 const OPS: u64 = 10_000;
@@ -166,11 +169,24 @@ fn a_device_that_does_not_count_is_no_witness() {
         };
     }
     is(layers(&workload, &seen, &stack()), 0.0, 0.0, Some(1.0));
-    // When it says so itself, not even a busy one is.
+    // When it says so itself, not even one that was busy or flushed is.
     let mut silent = stack();
     silent.devices[0].counts_io = Some(false);
     device(&mut seen, "vda1").busy_ms = 1;
+    device(&mut seen, "vda1").flushes = Some(3);
     is(layers(&workload, &seen, &silent), 0.0, 0.0, Some(1.0));
+}
+
+#[test]
+fn a_counter_that_moved_is_believed_whatever_the_switch_says() {
+    // A LUKS volume of Linux 6.1: `queue/iostats` is 0, and it counts all the same.
+    let workload = reading(CacheMode::Buffered);
+    let mut stack = stack();
+    stack.devices[0].counts_io = Some(false);
+    let mut seen = evidence(&workload, OPS, &stack);
+    seen.process_io = None;
+    device(&mut seen, "vda1").read_bytes = BYTES / 4;
+    is(layers(&workload, &seen, &stack), 0.75, 0.0, Some(0.25));
 }
 
 #[test]
@@ -325,6 +341,7 @@ fn a_simulated_disk_is_judged_by_its_witnesses() {
             media: 0.75,
             unknown: 0.0,
             device: Some(1.0),
+            mapping: 0.0,
         },
         time: None,
     });
@@ -474,6 +491,7 @@ fn any_evidence() -> impl Strategy<Value = (Workload, Evidence, Stack)> {
         Just(loop_stack(Some(true))),
         Just(loop_stack(None)),
         Just(memory_stack()),
+        Just(thin_stack()),
         Just(Stack::default()),
     ];
     (
@@ -528,14 +546,14 @@ proptest! {
     #[test]
     #[expect(clippy::float_cmp, reason = "shares add up exactly, that is the promise")]
     fn shares_of_any_evidence_add_up_to_exactly_one((workload, seen, stack) in any_evidence()) {
-        let Layers { page_cache, drive_cache, media, unknown, device } =
+        let Layers { page_cache, drive_cache, media, unknown, device, mapping } =
             layers(&workload, &seen, &stack);
-        prop_assert_eq!(page_cache + drive_cache + media + unknown, 1.0);
-        for share in [page_cache, drive_cache, media, unknown] {
+        prop_assert_eq!(page_cache + mapping + drive_cache + media + unknown, 1.0);
+        for share in [page_cache, mapping, drive_cache, media, unknown] {
             prop_assert!((0.0..=1.0).contains(&share));
         }
         if let Some(device) = device {
-            prop_assert!(drive_cache + media <= device && device <= 1.0 - page_cache);
+            prop_assert!(drive_cache + media <= device && device <= 1.0 - page_cache - mapping);
         }
     }
 }

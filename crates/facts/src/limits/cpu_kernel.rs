@@ -1,6 +1,7 @@
 //! The kernel's time on a processor is the limit: system calls and copies of the
-//! thread that does the operations, or the work of the kernel's own threads and
-//! interrupts for them.
+//! thread that does the operations, or all that the kernel does on the processors of the
+//! machine. Whose that is, its threads' and interrupts' or other programs', the counters
+//! of the processors do not tell: `/proc/stat` has one sum of it (proc_stat(5)).
 
 use super::processor::{self, Processor};
 use super::{Candidate, Standing, Subject};
@@ -87,7 +88,8 @@ fn of_machine(subject: &Subject<'_>) -> Option<Candidate> {
     if subject.workload().rate.is_some() || !kernel.is_finite() || idle > IDLE || kernel < 0.5 {
         return None;
     }
-    let evidence = vec![format!(
+    let own = own_calls(subject, all);
+    let mut evidence = vec![format!(
         "The processors of the machine were idle in {} of the time; {} went to the kernel, \
          interrupts ({}) among it, and {} to programs.",
         percent(idle),
@@ -95,10 +97,39 @@ fn of_machine(subject: &Subject<'_>) -> Option<Candidate> {
         interrupts(&sum, all),
         percent(sum.user_ns as f64 / all)
     )];
-    let claim = "The limit is the kernel's work on the processors of this machine, most of it in \
-                 threads of its own, not the device.";
+    evidence.extend(own.map(|own| {
+        format!(
+            "The calls of this measurement took {} of it. Whose the rest is, the counters of the \
+             processors do not tell.",
+            percent(own)
+        )
+    }));
     let standing = Standing::cause(kernel);
-    Some(candidate(subject, standing, claim.into(), evidence, kernel))
+    // What is not known is not taken for its own.
+    if own.is_some_and(|own| own >= kernel / 2.0) {
+        let claim = "The limit is the kernel's work on the processors of this machine, most of it \
+                     in the calls of this measurement, not the device.";
+        return Some(candidate(subject, standing, claim.into(), evidence, kernel));
+    }
+    let claim = "The limit is the kernel's work on the processors of this machine, most of it in \
+                 threads of its own or in calls of other programs, not the device.";
+    Some(Candidate {
+        refuted_by: "The same rate on a machine with nothing else to do, and with twice the \
+                     streams."
+            .into(),
+        remedy: "`top` tells whose it is: names in brackets are threads of the kernel, which work \
+                 for this measurement or for others; programs can be stopped, or given less with \
+                 `nice`."
+            .into(),
+        ..candidate(subject, standing, claim.into(), evidence, kernel)
+    })
+}
+
+/// Share of all processors' time (`all`, ns) that went to system calls of the process
+/// that measures.
+fn own_calls(subject: &Subject<'_>, all: f64) -> Option<f64> {
+    let of_operation = subject.figures.cpu_system_ns_per_io?;
+    Some(of_operation * subject.iops()? * subject.seconds() / all)
 }
 
 /// Share of the interrupts, and of the soft ones where that is known.

@@ -1,5 +1,6 @@
 //! A token bucket: a burst first, then exactly a base rate.
 
+use super::cap::{Cap, OF_BURST};
 use super::throttle::{Held, is_flat, of_bytes, show_rate};
 use super::{Candidate, Standing, Subject};
 use crate::simulated::planted;
@@ -19,7 +20,25 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     if !subject.reaches_device() || subject.workload().rate.is_some() {
         return None;
     }
-    stepped(subject).or_else(|| flat(subject))
+    // A limit of the own control group is named as that.
+    if super::cgroup_throttle::is_reached(subject) {
+        return None;
+    }
+    stepped(subject)
+        .or_else(|| capped(subject))
+        .or_else(|| flat(subject))
+}
+
+/// At an exact pace in all its trials, after a burst or not, with the device idle.
+fn capped(subject: &Subject<'_>) -> Option<Candidate> {
+    let cap = Cap::of(subject)?;
+    Some(candidate(
+        subject,
+        cap.claim(subject),
+        cap.evidence(subject),
+        cap.share(subject),
+        cap.confidence,
+    ))
 }
 
 /// Faster at first, then exactly one rate.
@@ -34,7 +53,12 @@ fn stepped(subject: &Subject<'_>) -> Option<Candidate> {
         return None;
     }
     let rate = show_rate(subject, held.step.after.rate);
-    let claim = format!("After a burst, operations are let pass at exactly {rate}.");
+    let of_burst = subject.iops()? > OF_BURST * held.step.after.rate;
+    let claim = if of_burst {
+        format!("The figure is of a burst; after it operations are let pass at exactly {rate}.")
+    } else {
+        format!("After a burst, operations are let pass at exactly {rate}.")
+    };
     Some(candidate(
         subject,
         claim,

@@ -1,5 +1,6 @@
 //! The device does as many at once as it can: more in flight only waits longer.
 
+use super::cap::Cap;
 use super::knee::Knee;
 use super::one_at_a_time::ROOM;
 use super::{Candidate, Standing, Subject};
@@ -12,6 +13,10 @@ pub(super) const NAME: &str = "device-parallelism";
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let depth = subject.outstanding();
     if depth <= 1.0 || !subject.reaches_device() || subject.workload().rate.is_some() {
+        return None;
+    }
+    // What is held at a pace while the device idles is not full.
+    if Cap::of(subject).is_some() {
         return None;
     }
     let latency_ns = subject.latency_ns()?;

@@ -125,7 +125,9 @@ fn threads_of_the_kernel_are_found_by_the_processors_of_the_machine() {
     });
     let found = first(&run, "random-read-qd32");
     assert_eq!(found.limiter, "cpu-kernel");
-    assert!(found.claim.contains("threads of its own"), "{found:#?}");
+    let whose = "in threads of its own or in calls of other programs";
+    assert!(found.claim.contains(whose), "{found:#?}");
+    assert!(found.remedy.contains("`top`"), "{found:#?}");
 }
 
 #[test]
@@ -147,6 +149,31 @@ fn who_waits_for_a_processor_that_others_have_is_told() {
     let found = first(&run, "random-read-qd1");
     assert_eq!(found.limiter, "other-process");
     assert!(found.claim.contains("the processors"), "{found:#?}");
+}
+
+#[test]
+fn threads_of_the_kernel_that_work_for_the_stage_are_nobody_else() {
+    let with = |user_ns: u64| {
+        let mut run = testing::healthy();
+        each(&mut run, "random-read-qd1", |trial| {
+            for device in &mut trial.evidence.devices {
+                device.busy_ms = 150;
+            }
+            trial.evidence.processors = Some(Processors {
+                user_ns,
+                system_ns: 2_000_000_000 - user_ns,
+                ..Processors::default()
+            });
+            if let Some(pressure) = &mut trial.evidence.pressure {
+                pressure.cpu_some_ns = 950_000_000;
+            }
+        });
+        said(&run, "random-read-qd1", "other-process").is_some()
+    };
+    assert!(!with(40_000_000));
+    // Programs of somebody, the second one for three quarters of its time in the kernel.
+    assert!(with(1_900_000_000));
+    assert!(with(500_000_000));
 }
 
 #[test]

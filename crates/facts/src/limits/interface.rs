@@ -32,7 +32,9 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         return None;
     }
     let per_drive = rate / drives(subject);
-    let link = kinds(subject).find_map(|kind| that_stop_at(per_drive, kind))?;
+    let link = kinds(subject)
+        .find_map(|kind| that_stop_at(per_drive, kind))
+        .filter(|link| subject.leaves().all(|leaf| link.may_be(leaf.transport)))?;
     let same = same_rate(subject, rate);
     // The bytes of a platter pass at such rates too: there the same rate in another
     // place is what tells.

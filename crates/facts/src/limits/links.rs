@@ -9,6 +9,8 @@
 //! remain; SATA's frames of 8 KiB cost little, and drives reach 88 to 95 %. The ranges
 //! below are those shares.
 
+use diskfacts_record::Transport;
+
 /// A link.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Link {
@@ -87,6 +89,21 @@ impl Link {
         rate / self.bytes_per_s
     }
 
+    /// Whether it may be the link of a drive that is attached so; any may where that is not
+    /// known. Each name begins with what it is of.
+    pub(super) fn may_be(&self, transport: Option<Transport>) -> bool {
+        let of = |names: &[&str]| names.iter().any(|name| self.name.contains(name));
+        match transport {
+            Some(Transport::Usb) => of(&["USB"]),
+            Some(Transport::Sata) => of(&["SATA"]),
+            Some(Transport::Sas) => of(&["SATA", "SAS"]),
+            Some(Transport::FibreChannel | Transport::NvmeFc) => of(&["Fibre Channel"]),
+            Some(Transport::NvmePcie) => of(&["PCIe"]),
+            Some(Transport::Mmc) => false,
+            _ => true,
+        }
+    }
+
     fn explains(&self, rate: f64) -> bool {
         (self.usable.0..=self.usable.1).contains(&self.share(rate))
     }
@@ -117,6 +134,20 @@ mod tests {
             (f64::NAN, LeadsTo::Disk, None),
         ] {
             assert_eq!(name(rate, leads_to), expected, "{rate}");
+        }
+    }
+
+    #[test]
+    fn a_drive_is_at_the_rate_of_a_link_that_it_can_hang_on() {
+        let usb = that_stop_at(40e6, LeadsTo::Disk).expect("a rate of USB 2.0");
+        for (transport, may) in [
+            (Some(Transport::Usb), true),
+            (None, true),
+            (Some(Transport::Sata), false),
+            (Some(Transport::Sas), false),
+            (Some(Transport::Mmc), false),
+        ] {
+            assert_eq!(usb.may_be(transport), may, "{transport:?}");
         }
     }
 

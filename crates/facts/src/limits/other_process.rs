@@ -25,6 +25,14 @@ const IDLE: f64 = 0.05;
 /// word.
 const WAITED: f64 = 0.1;
 
+/// Of the time that operations waited, the share that others must have been in user mode.
+/// Beside four `dd bs=4k` from `/dev/zero` to `/dev/null` that was half of it, beside
+/// loops of a shell all; a `dd bs=1M` is there for a hundredth of its time, and is missed
+/// here: then `cpu-kernel` says that the time may be other programs'.
+const OTHERS_IN_USER_MODE: f64 = 0.2;
+/// Time of others in user mode, nanoseconds: ten ticks of `/proc/stat`, at 100 a second.
+const TICKS_NS: f64 = 1e8;
+
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let of_device = device(subject);
     let of_processors = processors(subject);
@@ -149,26 +157,34 @@ fn requests(subject: &Subject<'_>) -> Option<f64> {
 /// is a small part, and tasks waited for their turn.
 ///
 /// A closed loop always has operations in flight. While the device has none of them
-/// and the thread does not run, they wait for a processor.
+/// and the thread does not run, they wait for a processor. Threads of the kernel that
+/// work for the stage (encryption, arrays, completions) are nobody else, and are never in
+/// user mode: so others must have been there, for longer than the ticks of `/proc/stat`
+/// can be wrong about.
 fn processors(subject: &Subject<'_>) -> Option<Candidate> {
     let workload = subject.workload();
     if workload.rate.is_some() || workload.streams > 1 {
         return None;
     }
-    let (mut idle, mut all, mut waited) = (0.0, 0.0, 0.0);
+    let (mut idle, mut all, mut waited, mut in_user_mode) = (0.0, 0.0, 0.0, 0.0);
     for trial in subject.trials() {
         let used = trial.evidence.processors?;
+        in_user_mode += used.user_ns as f64;
         idle += used.idle_ns as f64;
         all += (used.user_ns + used.system_ns + used.interrupt_ns + used.idle_ns) as f64;
         waited += trial.evidence.pressure?.cpu_some_ns as f64;
     }
     let time = subject.seconds() * 1e9;
-    let own_ns = subject.figures.cpu_user_ns_per_io? + subject.figures.cpu_system_ns_per_io?;
-    let own = own_ns * subject.iops()? / 1e9;
+    let own_user = subject.figures.cpu_user_ns_per_io? * subject.iops()? / 1e9;
+    let own = own_user + subject.figures.cpu_system_ns_per_io? * subject.iops()? / 1e9;
     let device = (subject.device_work()?.busy_s / subject.seconds()).min(1.0);
     let (idle, waited) = (idle / all, (waited / time).min(1.0));
     let share = (1.0 - own - device).min(waited);
     if !share.is_finite() || idle > IDLE || share < WAITED {
+        return None;
+    }
+    let others_user = in_user_mode / time - own_user;
+    if others_user < OTHERS_IN_USER_MODE * share || others_user * time < TICKS_NS {
         return None;
     }
     let evidence = vec![

@@ -5,13 +5,15 @@ use super::{Candidate, Standing, Subject};
 use crate::words::{percent, ratio};
 use diskfacts_plan::SyncMode;
 use diskfacts_plan::units::{exact_size, three_digits};
-use diskfacts_record::Confidence;
+use diskfacts_record::{BlockDevice, Confidence};
 
 pub(super) const NAME: &str = "raid-small-write";
 
 /// A stripe of data of the smallest usual array, bytes: below it, no write covers a
 /// stripe (three disks with chunks of 64 KiB; md's own default is 512 KiB).
 const STRIPE_MIN: u64 = 128 << 10;
+/// What md handles a stripe in (`RAID5_STRIPE_SIZE`).
+const PAGE_BYTES: u64 = 4096;
 
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let workload = subject.workload();
@@ -28,25 +30,29 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     if workload.block_size >= stripe || gathered || workload.block_size == 0 {
         return None;
     }
-    // Old data and parity are read, and both are written: RAID-5 has one parity, RAID-6
-    // two (Patterson, Gibson and Katz, "A Case for Redundant Arrays of Inexpensive
-    // Disks", SIGMOD 1988; RAID-6 has one parity more).
-    let requests = if level == "raid6" { 6.0 } else { 4.0 };
+    let cost = Cost::of(array, level, workload.block_size)?;
+    let requests = cost.requests();
     let writes = 1.0 - f64::from(read_percent(workload.operation)) / 100.0;
     let mean = writes * requests + (1.0 - writes);
     let mut share = 1.0 - 1.0 / mean;
+    let mut each = mean;
     let mut evidence = vec![format!(
-        "{} is {level}: a write of {} that covers no stripe is {requests} requests to the disks, \
-         {} reads and as many writes, and each of its reads has to come before its write.",
+        "{} is {level}{}: a write of {} that covers no stripe is {requests} requests to the disks, \
+         {} {} ({}) and {} writes, and its reads have to come before its writes.",
         array.name,
+        of_members(array),
         exact_size(workload.block_size),
-        requests / 2.0
+        cost.reads,
+        if cost.reads == 1 { "read" } else { "reads" },
+        cost.way,
+        cost.writes
     )];
     let mut confidence = Confidence::Likely;
     if let Some((members, line)) = counted(subject, &array.name) {
         evidence.push(line);
         if members > 1.5 {
             share = 1.0 - 1.0 / members;
+            each = members;
             confidence = Confidence::Certain;
         }
     }
@@ -62,7 +68,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         claim: format!(
             "Each small write makes the disks of the array do {} requests (the small-write penalty \
              of parity).",
-            ratio(mean)
+            ratio(each)
         ),
         evidence,
         share: Some(share),
@@ -91,6 +97,79 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
                  protected cache or a journal on flash (`mdadm --write-journal`) take them first."
             .into(),
     })
+}
+
+/// ` of 4 disks`, where it is known how many there are.
+fn of_members(array: &BlockDevice) -> String {
+    let members = array.array.as_ref().map(|made| made.members);
+    members.map_or_else(String::new, |members| format!(" of {members} disks"))
+}
+
+/// The requests to the disks of a write within a stripe.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Cost {
+    reads: u64,
+    writes: u64,
+    /// What is read.
+    way: &'static str,
+}
+
+impl Cost {
+    /// As md does it (kernel, `handle_stripe_dirtying` in `drivers/md/raid5.c`): what is
+    /// overwritten and the old parity is read (read-modify-write), or the data that stays
+    /// (reconstruct-write), whichever are fewer reads. Of as many the second is taken, and
+    /// always where `md/rmw_level` is 0; where it is 2 the first.
+    ///
+    /// RAID 6 of four disks: two hold data, so one is read and three are written, 4
+    /// requests. Of eight disks: three reads and three writes, 6 (Patterson, Gibson and
+    /// Katz, "A Case for Redundant Arrays of Inexpensive Disks", SIGMOD 1988, have 4 for one
+    /// parity). Where the members are not known it is taken for a large array.
+    ///
+    /// `None` when the array is not sound or has a journal: then it does something else.
+    fn of(array: &BlockDevice, level: &str, block_size: u64) -> Option<Self> {
+        const MODIFY: &str = "what it replaces and the old parity";
+        const RECONSTRUCT: &str = "the data of the stripe that stays";
+        let parities: u64 = if level == "raid6" { 2 } else { 1 };
+        if !array.impaired.is_empty() {
+            return None;
+        }
+        let large = Self {
+            reads: 1 + parities,
+            writes: 1 + parities,
+            way: MODIFY,
+        };
+        let Some(made) = &array.array else {
+            return Some(large);
+        };
+        if matches!(made.consistency.as_deref(), Some("journal" | "ppl")) {
+            return None;
+        }
+        let data = made
+            .members
+            .checked_sub(parities)
+            .filter(|data| *data > 0)?;
+        let chunk = made.chunk_bytes.unwrap_or(block_size).max(1);
+        let chunks = block_size.div_ceil(chunk).clamp(1, data);
+        let modify = chunks + parities;
+        // Less than a page leaves a part of the page that is written to be read, too.
+        let partial = u64::from(block_size < PAGE_BYTES);
+        let reconstruct = data - chunks + partial;
+        let (reads, way) = match made.rmw_level.unwrap_or(1) {
+            0 => (reconstruct, RECONSTRUCT),
+            2 if modify == reconstruct => (modify, MODIFY),
+            _ if modify < reconstruct => (modify, MODIFY),
+            _ => (reconstruct, RECONSTRUCT),
+        };
+        Some(Self {
+            reads,
+            writes: chunks + parities,
+            way,
+        })
+    }
+
+    fn requests(self) -> f64 {
+        (self.reads + self.writes) as f64
+    }
 }
 
 fn read_percent(operation: diskfacts_plan::Operation) -> u8 {
@@ -136,4 +215,79 @@ fn against_reads(subject: &Subject<'_>) -> Option<String> {
         three_digits(write),
         ratio(read / write)
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use diskfacts_record::{Array, DeviceKind, Impairment, ImpairmentKind};
+
+    fn array(level: &str, members: u64) -> BlockDevice {
+        let mut device = BlockDevice::unknown("md0", 9, 0, DeviceKind::SoftwareRaid);
+        device.array = Some(Array {
+            level: level.to_owned(),
+            members,
+            chunk_bytes: Some(64 << 10),
+            ..Array::default()
+        });
+        device
+    }
+
+    fn requests(array: &BlockDevice, block_size: u64) -> Option<(u64, u64)> {
+        let level = array.array.as_ref().map_or("raid6", |made| &made.level);
+        Cost::of(array, level, block_size).map(|cost| (cost.reads, cost.writes))
+    }
+
+    #[test]
+    fn md_reads_what_is_fewer_the_replaced_or_the_rest_of_the_stripe() {
+        for (level, members, block_size, expected) in [
+            ("raid5", 3, 4096, (1, 2)),
+            // As many either way: the rest of the stripe is read.
+            ("raid5", 4, 4096, (2, 2)),
+            ("raid5", 8, 4096, (2, 2)),
+            ("raid6", 4, 4096, (1, 3)),
+            ("raid6", 5, 4096, (2, 3)),
+            ("raid6", 6, 4096, (3, 3)),
+            ("raid6", 8, 4096, (3, 3)),
+            // Two chunks of two: the whole stripe, nothing is read.
+            ("raid6", 4, 128 << 10, (0, 4)),
+            // A part of a page: the page itself is read, too.
+            ("raid6", 4, 512, (2, 3)),
+        ] {
+            let found = requests(&array(level, members), block_size);
+            assert_eq!(found, Some(expected), "{level} of {members}, {block_size}");
+        }
+    }
+
+    #[test]
+    fn the_level_of_read_modify_write_is_heeded() {
+        let mut array = array("raid5", 4);
+        let mut with = |level| {
+            array.array.as_mut().expect("an array").rmw_level = Some(level);
+            Cost::of(&array, "raid5", 4096).map(|cost| (cost.reads, cost.way))
+        };
+        assert_eq!(with(1), Some((2, "the data of the stripe that stays")));
+        assert_eq!(with(2), Some((2, "what it replaces and the old parity")));
+        let mut large = self::array("raid6", 12);
+        large.array.as_mut().expect("an array").rmw_level = Some(0);
+        assert_eq!(requests(&large, 4096), Some((9, 3)));
+    }
+
+    #[test]
+    fn an_array_that_is_not_sound_or_has_a_journal_is_not_reckoned() {
+        let mut degraded = array("raid6", 4);
+        degraded.impaired.push(Impairment {
+            kind: ImpairmentKind::Degraded,
+            what: String::new(),
+            source: String::new(),
+        });
+        assert_eq!(requests(&degraded, 4096), None);
+        let mut journal = array("raid6", 4);
+        journal.array.as_mut().expect("an array").consistency = Some("journal".into());
+        assert_eq!(requests(&journal, 4096), None);
+        // What an older record does not say is taken for a large array.
+        let mut unsaid = array("raid6", 4);
+        unsaid.array = None;
+        assert_eq!(requests(&unsaid, 4096), Some((3, 3)));
+    }
 }

@@ -1,8 +1,10 @@
 //! The device stood still for a part of the time.
 
+use super::cap::Cap;
 use super::gaps::Gaps;
 use super::{Candidate, Standing, Subject};
 use crate::simulated::planted;
+use crate::stalls::Stalls;
 use crate::words::{count, percent};
 use diskfacts_plan::units::show_duration;
 use diskfacts_record::Confidence;
@@ -33,7 +35,13 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     }
     let gaps = Gaps::of(subject);
     let share = gaps.share();
-    if gaps.number < 2 || share < SHARE_MIN {
+    // One alone may be chance, unless a trial stood still for much of its time.
+    let long = subject.trials().iter().any(|t| Stalls::is_most_of(t));
+    if gaps.number == 0 || (gaps.number < 2 && !long) || share < SHARE_MIN {
+        return None;
+    }
+    // What pays out a budget, or holds back until a timer, leaves the device idle between.
+    if Cap::of(subject).is_some_and(|cap| gaps.longest_s <= cap.window_s()) {
         return None;
     }
     // Silences in other work too are the device's; those of one stage may be its place.

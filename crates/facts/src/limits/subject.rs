@@ -1,8 +1,11 @@
 //! The stage that a limiter looks at, and what all of them ask of it.
 
+use super::cap::Pace;
 use super::spindle::Turns;
+use crate::layers::flush_counters;
 use crate::rules::Context;
 use crate::stages::Stage;
+use crate::stalls::Stalls;
 use crate::stats;
 use diskfacts_plan::{CacheMode, Operation, Pattern, Workload};
 use diskfacts_record::evidence::DeviceCounters;
@@ -32,6 +35,8 @@ pub(super) struct Shared {
     pub(super) stream_rate: OnceCell<Option<f64>>,
     /// The wait of whole revolutions that some stage shows, and its label.
     pub(super) whole_wait: OnceCell<Option<(Turns, String)>>,
+    /// The exact paces of all stages that moved blocks, where they have one.
+    pub(super) paces: OnceCell<Vec<Option<Pace>>>,
     /// Whether single reads anywhere take milliseconds.
     reads_as_an_arm: OnceCell<bool>,
 }
@@ -131,6 +136,12 @@ impl<'a> Subject<'a> {
             .map(move |(stage, figures)| Subject::new(context, shared, stage, figures))
     }
 
+    /// The trials of which means speak: those that no stall took much of.
+    fn without_stalls(&self) -> Vec<&'a Trial> {
+        let trials = self.trials().iter().copied();
+        trials.filter(|trial| !Stalls::is_most_of(trial)).collect()
+    }
+
     /// Seconds of all trials.
     pub fn seconds(&self) -> f64 {
         self.trials().iter().map(|trial| trial.seconds).sum()
@@ -142,10 +153,13 @@ impl<'a> Subject<'a> {
     }
 
     /// Operations per second over all trials together, which is what goes with the mean
-    /// latency of all of them; the median where the numbers are not known.
+    /// latency of all of them; the median where the numbers are not known. Without trials
+    /// that a stall took much of, as [`latency_ns`](Self::latency_ns) is.
     pub fn mean_iops(&self) -> Option<f64> {
-        let ops: f64 = self.trials().iter().map(|trial| trial.ops as f64).sum();
-        positive(ops / self.seconds()).or_else(|| self.iops())
+        let trials = self.without_stalls();
+        let ops: f64 = trials.iter().map(|trial| trial.ops as f64).sum();
+        let seconds: f64 = trials.iter().map(|trial| trial.seconds).sum();
+        positive(ops / seconds).or_else(|| self.iops())
     }
 
     /// Bytes per second, median of the trials; `None` when it is 0 or unknown.
@@ -159,9 +173,18 @@ impl<'a> Subject<'a> {
     }
 
     /// Mean latency of an operation, nanoseconds; worked out from the rate where
-    /// one operation at a time was in flight and no latency is known.
+    /// one operation at a time was in flight and no latency is known. Without trials that a
+    /// stall took much of: their mean is that of the stall. `None` when all are such.
     pub fn latency_ns(&self) -> Option<f64> {
-        let mean = self.figures.latency_ns.mean.and_then(positive);
+        let trials = self.without_stalls();
+        let mean = if trials.len() == self.trials().len() {
+            self.figures.latency_ns.mean.and_then(positive)
+        } else {
+            let samples: f64 = trials.iter().map(|t| t.latency_ns.samples as f64).sum();
+            let sum = |t: &&Trial| Some(t.latency_ns.mean? * t.latency_ns.samples as f64);
+            let sum: Option<f64> = trials.iter().map(sum).sum();
+            return sum.and_then(|sum| positive(sum / samples));
+        };
         mean.or_else(|| {
             (self.workload().outstanding() == 1)
                 .then(|| self.each_ns())
@@ -217,8 +240,8 @@ impl<'a> Subject<'a> {
         self.workload().outstanding().max(1) as f64
     }
 
-    /// Whether blocks of the target are moved, and memory of the host serves less
-    /// than half of them: what a device can have limited. Of a document that is not
+    /// Whether blocks of the target are moved, and memory of the host, or a mapping above
+    /// the disks, serves less than half of them: what a device can have limited. Of a document that is not
     /// known, so there writes through the page cache are not taken for the device's
     /// unless they are synced.
     pub fn reaches_device(&self) -> bool {
@@ -228,7 +251,8 @@ impl<'a> Subject<'a> {
             && workload.cache != CacheMode::Direct
             && !workload.sync.each_write()
             && !workload.sync.at_end();
-        self.moves_blocks() && self.from_memory() < 0.5 && !to_memory
+        let above = self.from_memory() + self.figures.layers.mapping;
+        self.moves_blocks() && above < 0.5 && !to_memory
     }
 
     /// Mean time of a flush and how many there are for each operation, as the
@@ -328,6 +352,19 @@ impl<'a> Subject<'a> {
                 busy_ms = busy_ms.max(device.busy_ms);
             }
             sum.busy_s += busy_ms as f64 / 1e3;
+            let flushed = flush_counters(&trial.evidence, &self.run().stack);
+            let total = |of: fn(&DeviceCounters) -> Option<u64>| {
+                flushed.as_ref()?.iter().map(|device| of(device)).sum()
+            };
+            let (number, time_ms): (Option<u64>, Option<u64>) = (
+                total(|device| device.flushes),
+                total(|device| device.flush_ms),
+            );
+            sum.flushes = sum.flushes.zip(number).map(|(sum, n)| sum + n as f64);
+            sum.flush_s = sum
+                .flush_s
+                .zip(time_ms)
+                .map(|(sum, ms)| sum + ms as f64 / 1e3);
         }
         Some(sum)
     }
@@ -342,9 +379,6 @@ impl DeviceWork {
         self.write_bytes += device.write_bytes as f64;
         self.bytes = self.read_bytes + self.write_bytes;
         self.waited_s += (device.read_ms + device.write_ms) as f64 / 1e3;
-        let both = |sum: Option<f64>, more: Option<f64>| Some(sum? + more?);
-        self.flushes = both(self.flushes, device.flushes.map(|n| n as f64));
-        self.flush_s = both(self.flush_s, device.flush_ms.map(|ms| ms as f64 / 1e3));
     }
 }
 

@@ -1,5 +1,6 @@
 //! The rate steps down after a while under load, and stays down.
 
+use super::cap::Cap;
 use super::throttle::{Held, of_bytes, show_rate};
 use super::{Candidate, Standing, Subject};
 use crate::simulated::planted;
@@ -19,6 +20,9 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     }
     // A disk that turns slows down with its place and its cache, hardly with heat.
     if subject.rotates() == Some(true) {
+        return None;
+    }
+    if Cap::of(subject).is_some() {
         return None;
     }
     stepped(subject).or_else(|| held_down(subject))

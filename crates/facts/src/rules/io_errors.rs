@@ -11,6 +11,11 @@ pub(super) const NAME: &str = "io-errors";
 
 /// Linux: no space left on device.
 const ENOSPC: i32 = 28;
+/// Linux: what the block layer answers where sectors cannot be read or written
+/// (`BLK_STS_MEDIUM` in `block/blk-core.c`).
+const ENODATA: i32 = 61;
+/// Linux: the device is gone, or was never there; the same of its address.
+const GONE: [i32; 2] = [19, 6];
 /// Linux: invalid argument, which misaligned direct I/O gets.
 const EINVAL: i32 = 22;
 
@@ -20,13 +25,14 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let mut failed = 0_u64;
     let mut kinds: Vec<i32> = Vec::new();
     let mut only_checks = true;
+    let (mut excluded, mut without) = (0_u64, Vec::new());
     for (stage, figures) in context.each() {
         let mut errors: Vec<ErrorCount> = Vec::new();
-        for error in stage.trials.iter().flat_map(|t| &t.evidence.errors) {
+        for error in stage.all_trials().flat_map(|t| &t.evidence.errors) {
             let same =
                 |e: &&mut ErrorCount| (&e.operation, e.errno) == (&error.operation, error.errno);
             match errors.iter_mut().find(same) {
-                Some(known) => known.count = known.count.saturating_add(error.count),
+                Some(known) => add(known, error),
                 None => errors.push(error.clone()),
             }
         }
@@ -37,6 +43,11 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         }
         failed = failed.saturating_add(here);
         stages.push(stage.name);
+        excluded += stage.failed.len() as u64;
+        if !stage.is_sound() {
+            excluded += stage.trials.len() as u64;
+            without.push(stage.name);
+        }
         evidence.extend(errors.iter().map(|error| said(&stage.label(), error)));
         if errors.is_empty() {
             evidence.push(format!(
@@ -52,11 +63,26 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let stages = names(stages);
+    let figures = if is_copy(context.run) {
+        "the figures are of those that succeeded".to_owned()
+    } else if without.is_empty() {
+        format!("{} excluded from the results", with_errors(excluded))
+    } else {
+        format!(
+            "{} excluded from the results, and {} no figure",
+            with_errors(excluded),
+            if without.len() < stages.len() {
+                format!("{} has", stage_list(&names(without)))
+            } else {
+                "there is".to_owned()
+            }
+        )
+    };
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Error,
         claim: format!(
-            "{} failed in {}; the figures are of those that succeeded.",
+            "{} failed in {}; {figures}.",
             count(failed, "operation"),
             stage_list(&stages)
         ),
@@ -75,10 +101,34 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     }]
 }
 
+/// `1 trial with errors is`, `3 trials with errors are`.
+fn with_errors(trials: u64) -> String {
+    let verb = if trials == 1 { "is" } else { "are" };
+    format!("{} with errors {verb}", count(trials, "trial"))
+}
+
+/// Counts the same error of another trial.
+fn add(known: &mut ErrorCount, error: &ErrorCount) {
+    known.count = known.count.saturating_add(error.count);
+    let ends = |a: Option<u64>, b: Option<u64>, of: fn(u64, u64) -> u64| Some(of(a?, b?));
+    known.lowest_offset = ends(known.lowest_offset, error.lowest_offset, u64::min);
+    known.highest_offset = ends(known.highest_offset, error.highest_offset, u64::max);
+}
+
 fn said(stage: &str, error: &ErrorCount) -> String {
     let times = count(error.count, "time");
     let place = if error.of_files() {
         format!("first at file {}", error.first_offset)
+    } else if let Some((low, high)) = error
+        .lowest_offset
+        .zip(error.highest_offset)
+        .filter(|(low, high)| low < high)
+    {
+        format!(
+            "between byte {low} ({}) and byte {high} ({})",
+            show_size(low),
+            show_size(high)
+        )
     } else {
         format!(
             "first at byte {} ({})",
@@ -132,6 +182,16 @@ fn remedy(context: &Context<'_>, kinds: &[i32]) -> String {
             ));
         }
     }
+    if kinds.contains(&ENODATA) {
+        steps.push(
+            "what lies in these sectors is lost unless a copy exists: save the rest of the disk \
+             first, and replace it"
+                .to_owned(),
+        );
+    }
+    if kinds.iter().any(|kind| GONE.contains(kind)) {
+        steps.push("`lsblk` to see whether the device is still there".to_owned());
+    }
     if kinds.contains(&ENOSPC) {
         let half = exact_size((context.run.target.size_bytes / 2).max(1 << 20));
         steps.push(if is_copy(context.run) {
@@ -164,7 +224,57 @@ mod tests {
             message: message.into(),
             count,
             first_offset: 1 << 20,
+            lowest_offset: None,
+            highest_offset: None,
         }
+    }
+
+    #[test]
+    fn trials_with_errors_are_excluded_and_that_is_said() {
+        let mut run = testing::healthy();
+        each(&mut run, "log-write", |trial| {
+            trial.errors = u64::from(trial.number > 3);
+        });
+        let claim = only(&run, NAME).claim;
+        assert!(
+            claim.ends_with("2 trials with errors are excluded from the results."),
+            "{claim}"
+        );
+        each(&mut run, "mixed-70-30", |trial| trial.errors = 1);
+        let claim = only(&run, NAME).claim;
+        assert!(
+            claim.ends_with(
+                "7 trials with errors are excluded from the results, and mixed-70-30 has no figure."
+            ),
+            "{claim}"
+        );
+    }
+
+    #[test]
+    fn the_lowest_and_the_highest_place_of_all_trials_are_told() {
+        let mut run = testing::healthy();
+        each(&mut run, "random-read-qd32", |trial| {
+            trial.errors = 1;
+            let at = u64::from(trial.number) << 20;
+            trial.evidence.errors = vec![ErrorCount {
+                lowest_offset: Some(at),
+                highest_offset: Some(at + 4096),
+                ..error(ENODATA, "ENODATA, medium error", 1)
+            }];
+        });
+        let finding = only(&run, NAME);
+        assert_eq!(
+            finding.evidence,
+            [
+                "random-read-qd32: read failed 5 times with error 61 (ENODATA, medium error), \
+                 between byte 1048576 (1 MiB) and byte 5246976 (5 MiB)."
+            ]
+        );
+        assert!(
+            finding.remedy.contains("save the rest of the disk"),
+            "{finding:?}"
+        );
+        assert!(!finding.remedy.contains("lsblk"), "{finding:?}");
     }
 
     #[test]

@@ -2,11 +2,14 @@
 //!
 //! Reads: what the device right under the filesystem counted beyond what this
 //! process caused. Writes: beyond what was written, less what earlier trials had
-//! left dirty and what the filesystem's journal can have added to the syncs. And
-//! what a disk counted beyond the partitions that this target uses.
+//! left dirty and what the filesystem's journal can have added to the syncs. Copies
+//! that the filesystem itself keeps (btrfs, bcachefs) are its own; with parity of its own
+//! it reads and writes as much as it likes, and nothing is said of writes. And what a
+//! disk counted beyond the partitions that this target uses.
 
 use super::{Context, names};
 use crate::journal::beyond_own;
+use crate::layers::copies;
 use crate::layers::in_memory;
 use crate::layers::reach::{Direction, count, dirty_before, roots};
 use crate::simulated::is_simulated;
@@ -106,6 +109,14 @@ pub(crate) fn by_others(trial: &Trial, stack: &Stack) -> u64 {
     };
     let io = evidence.process_io.as_ref();
     let direct = evidence.engine.direct;
+    let Some(copies) = copies::of_filesystem(stack).most else {
+        let only_reads = !trial.workload.operation.writes();
+        return if only_reads {
+            beyond(counted(Direction::Read), io.map(|io| io.read_bytes))
+        } else {
+            0
+        };
+    };
     let own_reads = io
         .map(|io| io.read_bytes)
         .or(direct.then_some(evidence.issued.read_bytes));
@@ -120,6 +131,7 @@ pub(crate) fn by_others(trial: &Trial, stack: &Stack) -> u64 {
         } else {
             Some(process)
         };
+        let own = own.map(|own| own.saturating_mul(copies));
         beyond(counted(Direction::Write), own).saturating_sub(dirty_before(evidence))
     };
     let beside = beside_partitions(trial, stack);
@@ -257,6 +269,55 @@ mod tests {
             }
         });
         assert_eq!(only(&run, NAME).stages, ["log-write"]);
+    }
+
+    /// A run on a btrfs of two disks with this profile of data.
+    fn on_btrfs(profile: &str) -> diskfacts_record::Run {
+        let mut stack = testing::stack();
+        stack.devices.remove(0);
+        let second = BlockDevice {
+            name: "vdb".into(),
+            ..stack.devices[0].clone()
+        };
+        stack.devices.push(second);
+        let filesystem = stack.filesystem.as_mut().unwrap();
+        filesystem.kind = "btrfs".into();
+        filesystem.data_profiles = vec![profile.into()];
+        let mut run = testing::on(stack);
+        // Reads are shared out, and each of the disks has a copy of what is written.
+        for trial in &mut run.trials {
+            for device in &mut trial.evidence.devices {
+                device.read_bytes /= 2;
+                device.reads /= 2;
+            }
+        }
+        run
+    }
+
+    #[test]
+    fn copies_that_the_filesystem_keeps_by_itself_are_not_others() {
+        let of = |run: &diskfacts_record::Run| {
+            let context = Context::new(run);
+            check(&context).into_iter().next()
+        };
+        assert_eq!(of(&on_btrfs("raid1")), None);
+        // Where it keeps one, as much again is somebody else's.
+        let finding = of(&on_btrfs("single")).expect("twice the bytes");
+        assert!(
+            finding.stages.contains(&"random-write-qd32".to_owned()),
+            "{finding:?}"
+        );
+        // Beside the copies others are still seen.
+        let mut run = on_btrfs("raid1");
+        each(&mut run, "random-write-qd32", |trial| {
+            for device in &mut trial.evidence.devices {
+                device.write_bytes *= 2;
+            }
+        });
+        let finding = of(&run).expect("more than the copies");
+        assert_eq!(finding.stages, ["random-write-qd32"]);
+        // Parity may be anything.
+        assert_eq!(of(&on_btrfs("raid5")), None);
     }
 
     #[test]

@@ -9,6 +9,9 @@ use diskfacts_record::{Confidence, Finding, Run, Severity};
 
 pub(super) const NAME: &str = "warm-not-cached";
 
+/// What could not be done, as the session names it.
+const WARMING: &str = "warm page cache";
+
 /// Share that came from the device from which on it is a finding.
 const SHARE: f64 = 0.02;
 
@@ -17,6 +20,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let mut stages = Vec::new();
     let mut most = 0.0_f64;
     let mut span = 0;
+    let mut failed = false;
     for (stage, figures) in context.doing_io() {
         let workload = stage.workload();
         let Some(share) = figures.layers.device else {
@@ -34,6 +38,15 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             show_size(stage.sum(|t| t.bytes)),
             percent(share)
         ));
+        let mut unseen = stage.trials.iter().flat_map(|t| &t.evidence.unseen);
+        if let Some(warming) = unseen.find(|unseen| unseen.what == WARMING) {
+            failed = true;
+            evidence.push(format!(
+                "{}: warming the page cache was not done: {}.",
+                stage.label(),
+                warming.why.trim_end_matches('.')
+            ));
+        }
         let fewest = stage
             .trials
             .iter()
@@ -80,14 +93,20 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         evidence,
         confidence: Confidence::Certain,
         refuted_by: "A trial in which this process fetches nothing from block devices.".into(),
-        remedy: format!(
-            "Memory was short, or was taken back by the hypervisor or a cgroup limit: `free -h` \
+        remedy: if failed {
+            "Reading into the page cache failed, so this says nothing of memory. Type `dmesg --ctime \
+             --level=err,warn | tail -n 30` for what the kernel says about it."
+                .into()
+        } else {
+            format!(
+                "Memory was short, or was taken back by the hypervisor or a cgroup limit: `free -h` \
              shows what is available. {}",
-            edit_plan(
-                context.run,
-                &format!("set span = \"{quarter}\" in this stage")
+                edit_plan(
+                    context.run,
+                    &format!("set span = \"{quarter}\" in this stage")
+                )
             )
-        ),
+        },
         stages,
     }]
 }
@@ -116,7 +135,7 @@ fn limited(run: &Run) -> Option<String> {
 mod tests {
     use super::*;
     use crate::testing::{self, each, only};
-    use diskfacts_record::evidence::{ControlGroup, GroupMemory};
+    use diskfacts_record::evidence::{ControlGroup, GroupMemory, Unseen};
 
     fn fetched(run: &mut diskfacts_record::Run, percent: u64) {
         each(run, "cached-random-read", |trial| {
@@ -170,6 +189,25 @@ mod tests {
             evidence[3].contains("to 256 MiB: /sys/fs/cgroup/a.slice"),
             "{evidence:?}"
         );
+    }
+
+    #[test]
+    fn warming_that_failed_is_not_blamed_on_memory() {
+        let mut run = testing::healthy();
+        fetched(&mut run, 30);
+        each(&mut run, "cached-random-read", |trial| {
+            trial.evidence.unseen.push(Unseen {
+                what: WARMING.into(),
+                why: "reading the span beforehand failed: Input/output error (os error 5)".into(),
+            });
+        });
+        let finding = only(&run, NAME);
+        assert!(
+            finding.evidence[1].contains("Input/output error"),
+            "{finding:?}"
+        );
+        assert!(!finding.remedy.contains("Memory was short"), "{finding:?}");
+        assert!(finding.remedy.contains("dmesg"), "{finding:?}");
     }
 
     #[test]

@@ -11,14 +11,17 @@ use diskfacts_record::{BlockDevice, DeviceCounters, Evidence, Stack, Unseen};
 /// Each device's own `stat` in sysfs is read, which holds what its line in
 /// `/proc/diskstats` holds: on a machine with hundreds of devices that is far
 /// less work at the edges of the window.
+///
+/// A device whose statistics are switched off (`queue/iostats` is 0) is read all the same:
+/// where requests are none (device mapper, zram and bcache up to Linux 6.10) the kernel
+/// counts without asking. Its counters are believed if they moved.
 pub struct DevicesObserver {
     devices: Vec<Counted>,
 }
 
 struct Counted {
     device: BlockDevice,
-    /// None where the kernel was told not to count.
-    window: Option<Window>,
+    window: Window,
 }
 
 impl DevicesObserver {
@@ -31,10 +34,9 @@ impl DevicesObserver {
                 let folder = roots
                     .sys
                     .join(format!("dev/block/{}:{}", device.major, device.minor));
-                let counts = device.counts_io != Some(false);
                 Counted {
                     device: device.clone(),
-                    window: counts.then(|| Window::open(&folder.join("stat"))),
+                    window: Window::open(&folder.join("stat")),
                 }
             })
             .collect();
@@ -44,15 +46,20 @@ impl DevicesObserver {
 
 impl Counted {
     fn difference(&self) -> Result<DeviceCounters, String> {
-        let Some(window) = &self.window else {
+        let (before, after) = self.window.parse(parse_stat)?;
+        let counted =
+            Diskstats::between(&self.device, &before, &after).map_err(|error| error.to_string())?;
+        // Flushes are counted in any case, and prove nothing of the rest.
+        let moved = counted.reads > 0 || counted.writes > 0;
+        if self.device.counts_io == Some(false) && !moved {
             return Err(format!(
-                "its statistics are switched off; `echo 1 > /sys/class/block/{}/queue/iostats` \
-                 switches them on (for a partition: that of its disk)",
+                "its statistics are switched off, and its counters did not move; `echo 1 > \
+                 /sys/class/block/{}/queue/iostats` switches them on (for a partition: that of \
+                 its disk)",
                 self.device.name.replace('/', "!")
             ));
-        };
-        let (before, after) = window.parse(parse_stat)?;
-        Diskstats::between(&self.device, &before, &after).map_err(|error| error.to_string())
+        }
+        Ok(counted)
     }
 }
 
@@ -63,17 +70,13 @@ impl Observer for DevicesObserver {
 
     fn start(&mut self) {
         for counted in &mut self.devices {
-            if let Some(window) = &mut counted.window {
-                window.start();
-            }
+            counted.window.start();
         }
     }
 
     fn halt(&mut self) {
         for counted in self.devices.iter_mut().rev() {
-            if let Some(window) = &mut counted.window {
-                window.halt();
-            }
+            counted.window.halt();
         }
     }
 

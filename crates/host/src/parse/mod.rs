@@ -7,9 +7,11 @@
 pub mod cgroup;
 pub mod cpuinfo;
 pub mod diskstats;
+pub mod dm_status;
 pub mod group_memory;
 pub mod io_limits;
 pub mod journal;
+pub mod md;
 pub mod meminfo;
 pub mod mountinfo;
 pub mod os_release;

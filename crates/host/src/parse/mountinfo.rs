@@ -55,6 +55,23 @@ impl Mount {
     }
 }
 
+impl Mount {
+    /// The folders that an overlay joins: the one that takes the writes first, then
+    /// those that unchanged files are read from.
+    pub fn overlay_folders(&self) -> impl Iterator<Item = &str> {
+        self.super_option("upperdir")
+            .into_iter()
+            .chain(
+                self.all_super_options("lowerdir")
+                    .flat_map(|folders| folders.split(':')),
+            )
+            // Since Linux 6.5 each lower folder has an option of its own.
+            .chain(self.all_super_options("lowerdir+"))
+            .chain(self.all_super_options("datadir+"))
+            .filter(|folder| !folder.is_empty())
+    }
+}
+
 /// Reads `/proc/self/mountinfo`.
 ///
 /// # Errors
@@ -131,7 +148,11 @@ fn split_options(text: &str) -> Vec<String> {
 /// Turns the kernel's `\040` for a blank (and the like for tab, newline, `#`
 /// and backslash) back into the character.
 pub(crate) fn unescape(text: &str) -> String {
-    let bytes = text.as_bytes();
+    String::from_utf8_lossy(&unescape_bytes(text.as_bytes())).into_owned()
+}
+
+/// The same of bytes that need not be UTF-8.
+pub(crate) fn unescape_bytes(bytes: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(bytes.len());
     let mut rest = bytes;
     while let Some((first, after)) = rest.split_first() {
@@ -146,5 +167,5 @@ pub(crate) fn unescape(text: &str) -> String {
             }
         }
     }
-    String::from_utf8_lossy(&plain).into_owned()
+    plain
 }

@@ -2,6 +2,8 @@
 //!
 //! Source: kernel, `Documentation/ABI/stable/sysfs-block`.
 
+use diskfacts_record::Zoned;
+
 /// The schedulers of `queue/scheduler`, the one in use first in the pair:
 /// `none [mq-deadline] kyber` gives `mq-deadline` and all three. Kernels
 /// without a choice print one bare name, which is then the one in use.
@@ -27,6 +29,21 @@ pub fn parse_scheduler(text: &str) -> (Option<String>, Vec<String>) {
         current = Some(only.clone());
     }
     (current, all)
+}
+
+/// How a device takes writes, from `queue/zoned`: `none`, `host-aware` or
+/// `host-managed`. Any other word is an error: it may be a kind that cannot be
+/// written at random places either.
+///
+/// # Errors
+/// The word that is none of these.
+pub fn parse_zoned(text: &str) -> Result<Option<Zoned>, String> {
+    match text.trim() {
+        "none" => Ok(None),
+        "host-aware" => Ok(Some(Zoned::HostAware)),
+        "host-managed" => Ok(Some(Zoned::HostManaged)),
+        other => Err(format!("`{other}` is none of the known kinds of zones")),
+    }
 }
 
 /// The type of a device-mapper device, from its `dm/uuid`: the prefix that its

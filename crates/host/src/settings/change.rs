@@ -94,7 +94,11 @@ impl Changes {
             start_ticks: owner.start_ticks,
             began: making.now,
             command: making.command,
-            devices: dirs.iter().map(Identity::of).collect(),
+            devices: dirs
+                .iter()
+                .map(|dir| Identity::of(roots, dir))
+                .collect::<Result<_, _>>()?,
+            set: wishes.asked(),
             // The reverse of the order in which they are put back.
             old: original
                 .iter()
@@ -135,8 +139,8 @@ impl Changes {
             return Ok(());
         };
         self.steps.reach("starting the watchdog");
-        let name = kept.name();
-        let mut inherited = vec![kept.file()];
+        let name = kept.path_when_whole();
+        let mut inherited = vec![kept.file(), kept.folder()];
         inherited.extend(self.locks.files());
         let watchdog = Watchdog::start(executable, &name, &inherited, groups)?;
         self.steps.watchdog = Some(watchdog.process());
@@ -191,8 +195,16 @@ impl Changes {
     /// Notes what somebody else has changed since [`apply`](Self::apply) of this
     /// stage answered `in_force`.
     pub fn look_again(&self, stage: usize, in_force: &mut [SettingInForce]) {
-        let Ok(dirs) = self.dirs() else {
-            return;
+        let dirs = match self.dirs() {
+            Ok(dirs) => dirs,
+            Err(error) => {
+                for seen in in_force {
+                    seen.note = Some(format!(
+                        "what it was when the trial ended is unknown: {error}"
+                    ));
+                }
+                return;
+            }
         };
         let asked = self.asked(stage);
         for (key, seen) in asked.keys().zip(in_force) {
@@ -218,7 +230,7 @@ impl Changes {
         let Some(kept) = self.kept.take() else {
             return Ok(PutBack::default());
         };
-        let back = if self.journalled {
+        let mut back = if self.journalled {
             put_back(&self.roots, &self.journal, &mut self.steps)
         } else {
             PutBack::default()
@@ -229,9 +241,10 @@ impl Changes {
             if let Some(watchdog) = self.watchdog.take() {
                 watchdog.done();
             }
+        } else if self.watchdog.take().is_some_and(Watchdog::again) {
+            // It has descriptors of its own, where this process may have run out of them.
+            back.failed.clear();
         }
-        // Else the watchdog is dropped without a word, and tries once more.
-        self.watchdog = None;
         Ok(back)
     }
 

@@ -97,6 +97,43 @@ pub enum SettingsError {
         /// What happened to it.
         what: String,
     },
+    /// A device could not be looked at, so that nothing is known of it.
+    #[error("{name} ({major}:{minor}) cannot be looked at: {why}")]
+    Unseen {
+        /// Its name in the kernel.
+        name: String,
+        /// Major device number.
+        major: u32,
+        /// Minor device number.
+        minor: u32,
+        /// Why not.
+        why: String,
+    },
+    /// Another user could change what is in the folder of the journals.
+    #[error(
+        "the folder of the journals of changed settings, {}, is not used by root: {why}; set \
+         DISKFACTS_STATE to a folder that only root can write, or leave it unset for \
+         /var/lib/diskfacts",
+        path.display()
+    )]
+    UnsafeFolder {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A journal, or the folder of the journals, could not be looked at.
+    #[error("{doing} {} failed: {source}{hint}", path.display())]
+    StateUnseen {
+        /// What was tried.
+        doing: &'static str,
+        /// On which file or folder.
+        path: PathBuf,
+        /// What came back.
+        source: io::Error,
+        /// What to do, after `; `; may be empty.
+        hint: &'static str,
+    },
     /// Somebody else has it.
     #[error("{what} {by}; {hint}")]
     Busy {
@@ -143,6 +180,23 @@ pub enum SettingsError {
 }
 
 impl SettingsError {
+    /// A look at a journal, or at the folder of the journals, that failed.
+    pub(super) fn state_unseen(doing: &'static str, path: &Path, source: io::Error) -> Self {
+        /// No descriptors are left to the process, or to the machine.
+        const EMFILE: i32 = 24;
+        const ENFILE: i32 = 23;
+        let hint = match source.raw_os_error() {
+            Some(EMFILE | ENFILE) => "; raise `ulimit -n`, and type the same again",
+            _ => "",
+        };
+        Self::StateUnseen {
+            doing,
+            path: path.to_owned(),
+            source,
+            hint,
+        }
+    }
+
     /// A call on the file of a setting that failed.
     pub(super) fn failed(
         doing: impl Into<String>,

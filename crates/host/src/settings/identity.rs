@@ -1,11 +1,15 @@
 //! What identifies a device beyond its number, so that nothing is written to
 //! another device that was given the same one.
 
+use super::absence::Absent;
 use super::error::SettingsError;
+use super::look;
 use crate::error::Error;
 use crate::roots::Roots;
-use crate::sysfs::DeviceDir;
+use crate::sysfs::{DeviceDir, is_gone};
 use std::fmt;
+use std::io;
+use std::os::unix::fs::MetadataExt;
 
 /// A device, as it was when its settings were read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,6 +23,10 @@ pub struct Identity {
     /// Number that the kernel gives to each disk and each medium once
     /// (`diskseq`, since Linux 5.15).
     pub diskseq: Option<u64>,
+    /// Number that the kernel gives once to the folder of its queue in sysfs (the inode;
+    /// 64 bits since Linux 5.5, `kernfs_id_ino`). A device keeps its queue when it gets
+    /// another medium or file, and has a new one when it is removed and made again.
+    pub queue: Option<u64>,
     /// Size in sectors of 512 bytes.
     pub sectors: Option<u64>,
     /// Serial number or world wide name.
@@ -27,30 +35,39 @@ pub struct Identity {
     pub backing_file: Option<String>,
 }
 
-/// What stands under the number of a device now.
+/// What stands under the number of a device now. A look that failed is none of these.
 #[derive(Debug)]
 pub(super) enum Standing {
     /// The device itself.
     Same(DeviceDir),
-    /// Nothing.
-    Gone,
+    /// Its queue, with another file or medium behind it; what differs, a few words.
+    Refilled(DeviceDir, String),
     /// Something else; what differs, a few words.
     Another(String),
+    /// Nothing.
+    Gone(Absent),
 }
 
 impl Identity {
-    pub(super) fn of(dir: &DeviceDir) -> Self {
-        Self {
+    /// # Errors
+    /// When any of it cannot be read. What a device does not have is no error.
+    pub(super) fn of(roots: &Roots, dir: &DeviceDir) -> Result<Self, Error> {
+        let mut serial = None;
+        for file in ["serial", "wwid", "device/wwid", "device/serial"] {
+            if serial.is_none() {
+                serial = text(dir, file)?;
+            }
+        }
+        Ok(Self {
             name: dir.name.clone(),
             major: dir.major,
             minor: dir.minor,
-            diskseq: dir.number("diskseq").ok(),
-            sectors: dir.number("size").ok(),
-            serial: ["serial", "wwid", "device/wwid", "device/serial"]
-                .iter()
-                .find_map(|file| dir.optional_text(file)),
-            backing_file: dir.optional_text("loop/backing_file"),
-        }
+            diskseq: number(dir, "diskseq")?,
+            queue: queue(roots, dir)?,
+            sectors: number(dir, "size")?,
+            serial,
+            backing_file: text(dir, "loop/backing_file")?,
+        })
     }
 
     /// What stands under its number now.
@@ -58,43 +75,105 @@ impl Identity {
     /// A loop device without a file is the same device, whatever it stood on: the
     /// kernel keeps its queue, with the settings that we gave it, and nobody's data
     /// is behind it.
-    pub(super) fn standing(&self, roots: &Roots) -> Result<Standing, SettingsError> {
+    ///
+    /// # Errors
+    /// Why that is not known; a few words.
+    pub(super) fn standing(&self, roots: &Roots) -> Result<Standing, String> {
+        let number = (self.major, self.minor);
+        let said = |error: Error| error.to_string();
+        look::may_fail().map_err(|error| error.to_string())?;
         let found = DeviceDir::of_number(roots, self.major, self.minor);
-        let Some(dir) = found.map_err(SettingsError::from)? else {
-            return Ok(Standing::Gone);
+        let Some(dir) = found.map_err(said)? else {
+            return Absent::prove(roots, number).map(Standing::Gone);
         };
-        let now = Self::of(&dir);
+        let now = Self::of(roots, &dir).map_err(said)?;
         let idle_loop =
             self.backing_file.is_some() && now.backing_file.is_none() && dir.name == self.name;
-        if idle_loop && now.sectors.unwrap_or(0) == 0 {
-            return Ok(Standing::Same(dir));
+        let what = if idle_loop && now.sectors.unwrap_or(0) == 0 {
+            None
+        } else {
+            self.difference(&now)?
+        };
+        match (what, self.queue, now.queue) {
+            (None, Some(then), Some(now))
+                if then != now && (idle_loop || self.diskseq.is_none()) =>
+            {
+                Ok(Standing::Another(
+                    "it was removed and made again".to_owned(),
+                ))
+            }
+            (None, _, _) => Ok(Standing::Same(dir)),
+            (Some(what), Some(then), Some(now)) if then == now => Ok(Standing::Refilled(dir, what)),
+            (Some(what), Some(_), Some(_)) => Ok(Standing::Another(what)),
+            (Some(what), _, _) => Err(format!(
+                "{what}, and whether it is another device, or its queue with another file, is \
+                 not known"
+            )),
         }
-        Ok(match self.difference(&now) {
-            None => Standing::Same(dir),
-            Some(what) => Standing::Another(what),
-        })
     }
 
-    /// What tells another device from this one.
-    fn difference(&self, now: &Self) -> Option<String> {
+    /// What tells another device, or another medium, from this one.
+    fn difference(&self, now: &Self) -> Result<Option<String>, String> {
         // The kernel's own word on it; the rest is for kernels that have none.
-        if let (Some(then), Some(now)) = (self.diskseq, now.diskseq) {
-            return (then != now).then(|| format!("its diskseq is {now}, not {then}"));
+        match (self.diskseq, now.diskseq) {
+            (Some(then), Some(now)) => {
+                return Ok((then != now).then(|| format!("its diskseq is {now}, not {then}")));
+            }
+            (Some(_), None) => return Err("sysfs shows no diskseq of it any more".to_owned()),
+            (None, _) => {}
         }
         let say = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
         if self.name != now.name {
-            return Some(format!("it is {} now", now.name));
+            return Ok(Some(format!("it is {} now", now.name)));
         }
         if self.backing_file != now.backing_file {
             let (then, now) = (say(&self.backing_file), say(&now.backing_file));
-            return Some(format!("its file is {now}, not {then}"));
+            return Ok(Some(format!("its file is {now}, not {then}")));
         }
         if self.serial != now.serial {
             let (then, now) = (say(&self.serial), say(&now.serial));
-            return Some(format!("its serial number is {now}, not {then}"));
+            return Ok(Some(format!("its serial number is {now}, not {then}")));
         }
-        (self.sectors != now.sectors).then(|| "its size is another".to_owned())
+        Ok((self.sectors != now.sectors).then(|| "its size is another".to_owned()))
     }
+}
+
+/// An attribute, where the device has it.
+fn text(dir: &DeviceDir, attribute: &str) -> Result<Option<String>, Error> {
+    /// What drivers answer of which the device has no such thing.
+    const EINVAL: i32 = 22;
+    const ENXIO: i32 = 6;
+    const EOPNOTSUPP: i32 = 95;
+    let path = dir.path.join(attribute);
+    match look::read(&path) {
+        Ok(bytes) => {
+            let text = String::from_utf8_lossy(&bytes).trim().to_owned();
+            Ok(Some(text).filter(|text| !text.is_empty()))
+        }
+        Err(error) if is_gone(&error) => Ok(None),
+        Err(error) if matches!(error.raw_os_error(), Some(EINVAL | ENXIO | EOPNOTSUPP)) => Ok(None),
+        Err(error) => Err(Error::on_path("reading", &path, error)),
+    }
+}
+
+fn number(dir: &DeviceDir, attribute: &str) -> Result<Option<u64>, Error> {
+    let Some(text) = text(dir, attribute)? else {
+        return Ok(None);
+    };
+    text.parse().map(Some).map_err(|_| {
+        let odd = io::Error::new(io::ErrorKind::InvalidData, format!("`{text}` is no number"));
+        Error::on_path("reading", &dir.path.join(attribute), odd)
+    })
+}
+
+/// The number of its queue's folder. Kernels of 32 bits give their numbers again.
+fn queue(roots: &Roots, dir: &DeviceDir) -> Result<Option<u64>, Error> {
+    let path = dir.path.join("queue");
+    let failed = |error| Error::on_path("looking at", &path, error);
+    let folder = look::open(&path).map_err(failed)?;
+    look::is_sysfs(roots, &folder).map_err(failed)?;
+    let number = folder.metadata().map_err(failed)?.ino();
+    Ok(cfg!(target_pointer_width = "64").then_some(number))
 }
 
 impl fmt::Display for Identity {
@@ -130,6 +209,7 @@ mod tests {
             major: 8,
             minor: 16,
             diskseq: Some(7),
+            queue: Some(70),
             sectors: Some(2048),
             serial: Some("A1".to_owned()),
             backing_file: None,
@@ -142,13 +222,18 @@ mod tests {
             serial: None,
             ..disk()
         };
-        assert_eq!(disk().difference(&renamed), None);
+        assert_eq!(disk().difference(&renamed), Ok(None));
         let other = Identity {
             diskseq: Some(8),
             ..disk()
         };
-        let said = disk().difference(&other).expect("another device");
-        assert_eq!(said, "its diskseq is 8, not 7");
+        let said = disk().difference(&other);
+        assert_eq!(said, Ok(Some("its diskseq is 8, not 7".to_owned())));
+        let hidden = Identity {
+            diskseq: None,
+            ..disk()
+        };
+        assert!(disk().difference(&hidden).is_err(), "it is not shown");
     }
 
     #[test]
@@ -157,7 +242,7 @@ mod tests {
             diskseq: None,
             ..disk()
         };
-        assert_eq!(old.difference(&old.clone()), None);
+        assert_eq!(old.difference(&old.clone()), Ok(None));
         let others = [
             Identity {
                 name: "sdc".to_owned(),
@@ -177,7 +262,7 @@ mod tests {
             },
         ];
         for other in others {
-            assert!(old.difference(&other).is_some(), "{other:?}");
+            assert!(matches!(old.difference(&other), Ok(Some(_))), "{other:?}");
         }
     }
 }

@@ -6,15 +6,18 @@
 //! process 4711 88123
 //! began 2026-11-21T20:00:00Z
 //! command diskfacts tune /dev/sdb
-//! device 8:16 sdb diskseq=9 sectors=2048 serial=A1
+//! device 8:16 sdb diskseq=9 queue=6924 sectors=2048 serial=A1
+//! set 0 scheduler bfq
 //! old 0 read_ahead_kb 128
 //! old 0 scheduler mq-deadline
 //! old - vm/dirty_ratio 20
 //! end 3 1f0e9c...
 //! ```
 //!
-//! `old` names a device by its place among the lines `device`, and `-` is the
-//! machine. Going through these lines **backwards** puts back what resets others
+//! `old` and `set` (what the process is about to set) name a device by its place among
+//! the lines `device`, and `-` is the machine. A setting is one of those that are known,
+//! with a value as the kernel prints it, and its file is never named: who forges a journal
+//! cannot have anything else written. Going through these lines **backwards** puts back what resets others
 //! before what it resets. The last line counts them and has the FNV-1a hash of
 //! all before it: a journal without it was torn by a power cut before anything
 //! was changed.
@@ -22,14 +25,17 @@
 mod folder;
 mod open;
 mod owner;
+mod safe_folder;
 
+pub(super) use folder::content;
 pub use folder::{Found, StateFolder};
+pub(super) use open::NEW;
 pub use open::OpenJournal;
-pub(super) use open::sync_folder;
 pub use owner::Owner;
+use safe_folder::SafeFolder;
 
 use super::identity::Identity;
-use super::setting::Setting;
+use super::setting::{Scope, Setting};
 use crate::parse::ParseError;
 use std::fmt::Write as _;
 
@@ -52,11 +58,13 @@ pub struct Journal {
     pub command: String,
     /// The devices that settings are of.
     pub devices: Vec<Identity>,
+    /// What the process sets, in no order.
+    pub set: Vec<Old>,
     /// Old values, in the reverse of the order in which they are put back.
     pub old: Vec<Old>,
 }
 
-/// One setting as it was.
+/// One setting with a value, as it was, or as it is going to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Old {
     /// Which of the journal's devices; `None` is the machine.
@@ -99,6 +107,9 @@ impl Journal {
             if let Some(number) = device.diskseq {
                 let _ = write!(text, " diskseq={number}");
             }
+            if let Some(number) = device.queue {
+                let _ = write!(text, " queue={number}");
+            }
             if let Some(sectors) = device.sectors {
                 let _ = write!(text, " sectors={sectors}");
             }
@@ -110,10 +121,11 @@ impl Journal {
             }
             text.push('\n');
         }
-        for old in &self.old {
-            let device = old.device.map_or("-".to_owned(), |index| index.to_string());
-            let value = escape(&old.value, false);
-            let _ = writeln!(text, "old {device} {} {value}", old.setting);
+        let set = self.set.iter().map(|set| ("set", set));
+        for (key, of) in set.chain(self.old.iter().map(|old| ("old", old))) {
+            let device = of.device.map_or("-".to_owned(), |index| index.to_string());
+            let value = escape(&of.value, false);
+            let _ = writeln!(text, "{key} {device} {} {value}", of.setting);
         }
         let hash = fnv1a(text.as_bytes());
         let _ = writeln!(text, "end {} {hash:016x}", self.old.len());
@@ -143,6 +155,7 @@ impl Journal {
             began: String::new(),
             command: String::new(),
             devices: Vec::new(),
+            set: Vec::new(),
             old: Vec::new(),
         };
         let (count, hash) = end
@@ -179,29 +192,52 @@ impl Journal {
                 let device = device(rest).ok_or_else(|| bad("a device"))?;
                 self.devices.push(device);
             }
-            "old" => {
-                let mut parts = rest.splitn(3, ' ');
-                let (device, name) = (parts.next(), parts.next());
-                let device = match device {
-                    Some("-") => None,
-                    Some(number) => {
-                        let index = number.parse().ok();
-                        let known = index.filter(|index| *index < self.devices.len());
-                        Some(known.ok_or_else(|| bad("a device that was named before"))?)
-                    }
-                    None => return Err(bad("a device")),
-                };
-                let setting = name.and_then(Setting::parse);
-                let value = parts.next().and_then(unescape);
-                self.old.push(Old {
-                    device,
-                    setting: setting.ok_or_else(|| bad("a setting"))?,
-                    value: value.ok_or_else(|| bad("a value"))?,
-                });
-            }
-            _ => return Err(bad("boot, process, began, command, device or old")),
+            "set" => self.set.push(self.setting_of(rest).map_err(bad)?),
+            "old" => self.old.push(self.setting_of(rest).map_err(bad)?),
+            _ => return Err(bad("boot, process, began, command, device, set or old")),
         }
         Ok(())
+    }
+
+    /// `0 scheduler bfq`, or what was expected.
+    fn setting_of(&self, rest: &str) -> Result<Old, &'static str> {
+        let mut parts = rest.splitn(3, ' ');
+        let device = match parts.next().unwrap_or_default() {
+            "-" => None,
+            number => {
+                let index = number.parse().ok();
+                let known = index.filter(|index| *index < self.devices.len());
+                Some(known.ok_or("a device that was named before")?)
+            }
+        };
+        let setting = parts.next().and_then(Setting::parse).ok_or("a setting")?;
+        if device.is_none() != (setting.scope() == Scope::Machine) {
+            return Err("a setting of a device for a device, and of the machine for `-`");
+        }
+        let value = parts.next().and_then(unescape);
+        let value = value.filter(|value| setting.takes(value));
+        Ok(Old {
+            device,
+            value: value.ok_or("a value of this setting")?,
+            setting,
+        })
+    }
+
+    /// Whether this value of a setting is what the process has set, or what the kernel
+    /// makes of that: it reads ahead whole pages.
+    pub(super) fn has_set(&self, of: &Old, now: &str) -> bool {
+        /// The longest page of any machine, KiB.
+        const PAGE_KIB: u64 = 64;
+        let mut set = self.set.iter();
+        set.any(|set| {
+            let pages = || {
+                let (set, now) = (set.value.parse::<u64>().ok()?, now.parse::<u64>().ok()?);
+                Some(set.checked_sub(now)? < PAGE_KIB)
+            };
+            let same = Setting::same(&set.value, now);
+            let rounded = || set.setting.is("read_ahead_kb") && pages() == Some(true);
+            (set.device, &set.setting) == (of.device, &of.setting) && (same || rounded())
+        })
     }
 
     /// The device of an old value; `None` is the machine.
@@ -215,10 +251,14 @@ fn device(rest: &str) -> Option<Identity> {
     let mut words = rest.split(' ');
     let (major, minor) = words.next()?.split_once(':')?;
     let mut device = Identity {
-        name: words.next().and_then(unescape)?,
+        name: words
+            .next()
+            .and_then(unescape)
+            .filter(|name| is_name(name))?,
         major: major.parse().ok()?,
         minor: minor.parse().ok()?,
         diskseq: None,
+        queue: None,
         sectors: None,
         serial: None,
         backing_file: None,
@@ -227,6 +267,7 @@ fn device(rest: &str) -> Option<Identity> {
         let (key, value) = word.split_once('=')?;
         match key {
             "diskseq" => device.diskseq = Some(value.parse().ok()?),
+            "queue" => device.queue = Some(value.parse().ok()?),
             "sectors" => device.sectors = Some(value.parse().ok()?),
             "serial" => device.serial = Some(unescape(value)?),
             "backing" => device.backing_file = Some(unescape(value)?),
@@ -234,6 +275,13 @@ fn device(rest: &str) -> Option<Identity> {
         }
     }
     Some(device)
+}
+
+/// Whether a device can have this name: it becomes part of a path (`cciss/c0d0`).
+fn is_name(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'/';
+    let part = |part: &str| !part.is_empty() && !part.starts_with('.') && part.bytes().all(plain);
+    name.len() <= 64 && name.split('/').all(part)
 }
 
 fn wrong(index: usize, expected: &'static str, found: &str) -> Unreadable {

@@ -18,9 +18,10 @@
 
 use super::error::SettingsError;
 use super::journal::{Found, Journal, StateFolder};
+use super::look;
 use crate::roots::Roots;
 use diskfacts_record::{DeviceKind, Stack};
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io;
@@ -91,14 +92,14 @@ impl Locks {
         let mut locks = Self::default();
         for object in objects {
             let path = object.folder(roots);
-            let folder = File::open(&path).map_err(|source| {
+            let folder = look::open(&path).map_err(|source| {
                 SettingsError::from(crate::Error::on_path("opening", &path, source))
             })?;
             let mut wanted = vec![(folder, path)];
-            if let Object::Device(_, name) = object {
+            if let Object::Device(number, name) = object {
                 let node = roots.node(name);
                 // Where it may not be opened, udev and partitioners are elsewhere, too.
-                wanted.extend(File::open(&node).ok().map(|file| (file, node)));
+                wanted.extend(open_node(roots, &node, *number).map(|file| (file, node)));
             }
             for (file, path) in wanted {
                 let known = || changer(roots, folders, object).is_some();
@@ -159,8 +160,8 @@ impl Locks {
         Ok(locks)
     }
 
-    /// Those of who puts back what is in a journal; what cannot be opened is gone, and
-    /// is not written either.
+    /// Those of who puts back what is in a journal, but for devices that are not there,
+    /// which are not written either.
     pub(super) fn for_restoring(
         roots: &Roots,
         folder: &StateFolder,
@@ -170,15 +171,33 @@ impl Locks {
         let devices =
             devices.map(|device| Object::device(&device.name, device.major, device.minor));
         let objects = devices.chain([Object::Machine]);
-        let there: Vec<Object> = objects
-            .filter(|object| object.is_in(journal) && object.folder(roots).exists())
-            .collect();
+        let mut there: Vec<Object> = Vec::new();
+        for object in objects.filter(|object| object.is_in(journal)) {
+            match object.folder(roots).try_exists() {
+                Ok(true) => there.push(object),
+                Ok(false) => {}
+                Err(source) => return Err(cannot_lock(&object.folder(roots), source)),
+            }
+        }
+        // Everybody takes them in the same order.
+        there.sort();
         Self::exclusive(roots, std::slice::from_ref(folder), &there)
     }
 
     pub(super) fn files(&self) -> &[File] {
         &self.files
     }
+}
+
+/// The node of a device, when it is one, and of this number.
+fn open_node(roots: &Roots, node: &Path, (major, minor): (u32, u32)) -> Option<File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(node, flags, Mode::empty()).ok()?);
+    let stat = rustix::fs::fstat(&file).ok()?;
+    let is_it = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice
+        && stat.st_rdev == rustix::fs::makedev(major, minor);
+    // In the tree of a test it is a file.
+    (is_it || !roots.live()).then_some(file)
 }
 
 fn cannot_lock(path: &Path, source: io::Error) -> SettingsError {

@@ -8,7 +8,9 @@
 //!   without having done so, as by SIGKILL; when that is dead too, the next start
 //!   finds the journal ([`restore_stale`]).
 //! * Nothing is written to another device that was given the number of one that is
-//!   gone.
+//!   gone. What could not be looked at is not taken for gone: its journal stays
+//!   ([`PutBack::is_complete`]).
+//! * Root believes no journal that another user could have written.
 //! * Two processes never change the settings of one device at the same time
 //!   ([`Locks`]), nor between the death of one and the restoring.
 //! * What the kernel takes and does not apply is noticed, because everything is read
@@ -22,6 +24,7 @@
 //! `drop_caches` is an action and `io_weight` a control group: neither is a file whose
 //! value could be put back, and neither is done here.
 
+mod absence;
 mod accept;
 mod change;
 mod error;
@@ -30,6 +33,7 @@ mod journal;
 mod knob;
 mod leftovers;
 mod lock;
+mod look;
 mod place;
 mod process;
 mod restore;
@@ -45,9 +49,9 @@ pub use identity::Identity;
 pub use journal::{Found, Journal, Old, OpenJournal, Owner, StateFolder, Unreadable};
 pub use leftovers::{remove_stale_groups, stale_groups};
 pub use lock::Locks;
-pub use restore::{Present, PutBack, Written, present, put_back};
+pub use restore::{Comparison, Now, Present, PutBack, Written, present, put_back};
 pub use setting::Setting;
-pub use stale::{Restored, restore_stale};
+pub use stale::{Forgotten, Restored, forget_stale, restore_stale};
 pub use steps::Steps;
 pub use watchdog::{WATCHDOG, watch};
 pub use wish::Wanted;

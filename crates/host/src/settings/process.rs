@@ -3,16 +3,28 @@
 use crate::parse::process_stat::{parse_process_ended, parse_process_start};
 use crate::roots::Roots;
 use std::fs;
+use std::io;
 
 /// Whether the process lives; of one that has ended and that nobody has waited for
 /// yet only the number is left. Where `ticks` are known, another process that was
-/// given its number is not it.
+/// given its number is not it. One that cannot be looked at may live.
 pub(super) fn lives(roots: &Roots, process: u32, ticks: Option<u64>) -> bool {
-    let Ok(stat) = fs::read(roots.proc.join(process.to_string()).join("stat")) else {
-        return false;
+    let stat = match fs::read(roots.proc.join(process.to_string()).join("stat")) {
+        Ok(stat) => stat,
+        // Where not even this process is shown, nothing is known of others.
+        Err(error) if is_missing(&error) => {
+            return roots.live() && fs::symlink_metadata(roots.proc.join("self")).is_err();
+        }
+        Err(_) => return true,
     };
     let same = |ticks| parse_process_start(&stat).is_ok_and(|start| start == ticks);
     !parse_process_ended(&stat) && ticks.is_none_or(same)
+}
+
+/// Of a process that ends while it is read the kernel says `ESRCH`.
+fn is_missing(error: &io::Error) -> bool {
+    const ESRCH: i32 = 3;
+    error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(ESRCH)
 }
 
 #[cfg(test)]

@@ -159,6 +159,26 @@ impl Setting {
         }
     }
 
+    /// Whether this can be a value of it: what the kernel prints, and nothing else is
+    /// written to it from a journal.
+    pub(super) fn takes(&self, value: &str) -> bool {
+        match &*self.name {
+            "scheduler" => {
+                let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+                (1..=32).contains(&value.len()) && value.bytes().all(plain)
+            }
+            "write_cache" => ["write back", "write through", "none"].contains(&value),
+            "wbt_lat_usec" => value.parse::<i64>().is_ok(),
+            _ if self.tunable().is_some() => value.parse::<i64>().is_ok(),
+            _ => value.parse::<u64>().is_ok(),
+        }
+    }
+
+    /// Whether the kernel sets it when a device gets another file or medium.
+    pub(super) fn is_chosen_anew(&self) -> bool {
+        self.is("read_ahead_kb") || self.is("rotational")
+    }
+
     /// Whether 0 says that its partner is in force, and cannot be written.
     pub(super) fn is_off(&self, value: &str) -> bool {
         value == "0" && PAIRS.iter().any(|(bytes, _)| self.is(bytes))

@@ -3,7 +3,7 @@
 use super::error::SettingsError;
 use super::journal::{Found, Journal, OpenJournal, StateFolder};
 use super::lock::Locks;
-use super::restore::{PutBack, put_back};
+use super::restore::{Comparison, PutBack, present, put_back};
 use super::steps::Steps;
 use crate::roots::Roots;
 use std::path::{Path, PathBuf};
@@ -26,6 +26,8 @@ pub enum Restored {
         journal: Journal,
         /// What came of it; the journal stays where that is not complete.
         back: PutBack,
+        /// Why the journal could not be removed, where all is put back.
+        left: Option<SettingsError>,
     },
     /// Nothing had to be put back: the machine was started anew since, or nothing had
     /// been changed yet. The journal is gone.
@@ -35,7 +37,42 @@ pub enum Restored {
         /// Why; a few words.
         why: &'static str,
     },
-    /// Left as it is.
+    /// Left as it is, because it could not be read or removed.
+    Kept {
+        /// The journal.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// Left to another user; this one is not root.
+    OfAnother {
+        /// The journal.
+        path: PathBuf,
+        /// The user's number.
+        user: u32,
+    },
+}
+
+/// What became of one journal whose settings were put back by hand, or are to stay.
+#[derive(Debug)]
+pub enum Forgotten {
+    /// It is gone; how its values stood beside those in force.
+    Journal {
+        /// The journal.
+        path: PathBuf,
+        /// What was in it.
+        journal: Journal,
+        /// How it stood.
+        comparison: Comparison,
+    },
+    /// What was not understood is gone.
+    Damaged {
+        /// Where it was.
+        path: PathBuf,
+        /// What was wrong with it.
+        why: String,
+    },
+    /// It stays.
     Kept {
         /// The journal.
         path: PathBuf,
@@ -44,69 +81,136 @@ pub enum Restored {
     },
 }
 
-/// Puts back what all stale journals of a folder hold, and removes them.
+/// Puts back what all stale journals of a folder hold, and removes them. A journal stays
+/// where anything of it could not be put back, or not be looked at.
 ///
 /// # Errors
-/// When the folder cannot be read, or a journal not be removed.
+/// When the folder cannot be listed.
 pub fn restore_stale(
     roots: &Roots,
     folder: &StateFolder,
     steps: &mut Steps,
 ) -> Result<Vec<Restored>, SettingsError> {
-    let mut restored = Vec::new();
-    for found in folder.list(roots)? {
-        restored.push(match found {
+    let found = folder.list(roots)?.into_iter();
+    Ok(found
+        .map(|found| match found {
             Found::Live { journal, .. } => Restored::Live {
                 process: journal.as_ref().map(|journal| journal.process),
                 journal,
             },
-            Found::Stale { journal, taken } => {
-                let path = taken.path().to_owned();
-                // Who measures there by now does so under what is in force.
-                let locks = match Locks::for_restoring(roots, folder, &journal) {
-                    Ok(locks) => locks,
-                    Err(error @ SettingsError::Busy { .. }) => {
-                        restored.push(Restored::Kept {
-                            path,
-                            why: error.to_string(),
-                        });
-                        continue;
-                    }
-                    Err(error) => return Err(error),
-                };
-                let back = put_back(roots, &journal, steps);
-                drop(locks);
-                if back.is_complete() {
-                    taken.remove(steps)?;
-                }
-                Restored::PutBack {
-                    path,
-                    journal,
-                    back,
-                }
-            }
+            Found::Stale { journal, taken } => restored(roots, folder, (journal, taken), steps),
             Found::OfEarlierBoot { taken } => needless(
                 taken,
                 "the machine was started anew since, and the settings went with it",
                 steps,
-            )?,
+            ),
             Found::Torn { taken } => needless(
                 taken,
                 "it was not written to its end, so nothing had been changed yet",
                 steps,
-            )?,
-            Found::Kept { path, why } => Restored::Kept { path, why },
-        });
-    }
-    Ok(restored)
+            ),
+            Found::Kept { path, why }
+            | Found::Unseen {
+                path,
+                journal: None,
+                why,
+            } => Restored::Kept { path, why },
+            Found::Unseen {
+                path,
+                journal: Some(journal),
+                why,
+            } => Restored::PutBack {
+                path,
+                back: PutBack::not_tried(roots, &journal, &why),
+                journal,
+                left: None,
+            },
+            Found::OfAnother { path, user } => Restored::OfAnother { path, user },
+        })
+        .collect())
 }
 
-fn needless(
-    taken: OpenJournal,
-    why: &'static str,
+fn restored(
+    roots: &Roots,
+    folder: &StateFolder,
+    (journal, taken): (Journal, OpenJournal),
     steps: &mut Steps,
-) -> Result<Restored, SettingsError> {
+) -> Restored {
+    let path = taken.path().to_owned();
+    // Who measures there by now does so under what is in force.
+    let back = match Locks::for_restoring(roots, folder, &journal) {
+        Ok(_locks) => put_back(roots, &journal, steps),
+        Err(error) => PutBack::not_tried(roots, &journal, &error.to_string()),
+    };
+    let left = if back.is_complete() {
+        taken.remove(steps).err()
+    } else {
+        None
+    };
+    Restored::PutBack {
+        path,
+        journal,
+        back,
+        left,
+    }
+}
+
+fn needless(taken: OpenJournal, why: &'static str, steps: &mut Steps) -> Restored {
     let path = Path::to_owned(taken.path());
-    taken.remove(steps)?;
-    Ok(Restored::Needless { path, why })
+    match taken.remove(steps) {
+        Ok(()) => Restored::Needless { path, why },
+        Err(error) => Restored::Kept {
+            path,
+            why: error.to_string(),
+        },
+    }
+}
+
+/// Removes all stale journals of a folder, the damaged ones too, and writes no setting.
+/// What could not be looked at stays, and what lives or is another user's is left out.
+///
+/// # Errors
+/// When the folder cannot be listed.
+pub fn forget_stale(roots: &Roots, folder: &StateFolder) -> Result<Vec<Forgotten>, SettingsError> {
+    let mut steps = Steps::default();
+    let mut forgotten = Vec::new();
+    for found in folder.list(roots)? {
+        let (path, done, gone) = match found {
+            Found::Stale { journal, taken } => {
+                let path = taken.path().to_owned();
+                let comparison = present(roots, &journal);
+                let gone = Forgotten::Journal {
+                    path: path.clone(),
+                    journal,
+                    comparison,
+                };
+                (path, taken.remove(&mut steps), gone)
+            }
+            Found::Kept { path, why } => {
+                let gone = Forgotten::Damaged {
+                    path: path.clone(),
+                    why,
+                };
+                let done = folder.remove(&path);
+                (path, done, gone)
+            }
+            Found::Unseen { path, why, .. } => {
+                forgotten.push(Forgotten::Kept { path, why });
+                continue;
+            }
+            // Torn ones and those of an earlier boot hold nothing that could be forgotten.
+            Found::OfEarlierBoot { .. }
+            | Found::Torn { .. }
+            | Found::Live { .. }
+            | Found::OfAnother { .. } => continue,
+        };
+        forgotten.push(match done {
+            Ok(()) => gone,
+            Err(error) => Forgotten::Kept {
+                path,
+                why: error.to_string(),
+            },
+        });
+    }
+    Ok(forgotten)
 }

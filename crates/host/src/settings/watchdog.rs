@@ -3,20 +3,23 @@
 //!
 //! It is the same executable with a hidden command, in a session of its own, deaf to
 //! SIGINT, SIGTERM and SIGHUP, in the root folder, and holds nothing of its parent
-//! but the locks: its journal's, and those of the devices. Its standard input is a
-//! socket. When that ends without a word, the parent is dead.
+//! but its journal with the folder of it, and the locks of the devices. Its standard input
+//! is a socket. A parent that lives says a word there before it waits for its watchdog,
+//! always; when the socket ends without one, the parent is dead. So the watchdog waits only
+//! for a dead parent to be gone, and never for one that waits for it.
 //!
 //! It is started, and has said that it is ready, before the journal is written, and
 //! so before the first setting is changed.
 
 use super::error::SettingsError;
-use super::journal::{Journal, sync_folder};
+use super::journal::{Journal, NEW, content};
 use super::leftovers::{enter, remove_stale_groups};
 use super::restore::put_back;
 use super::steps::Steps;
 use crate::roots::Roots;
 use crate::trace::remove_stale_instances;
-use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::fs::{AtFlags, SeekFrom, unlinkat};
+use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -35,6 +38,8 @@ pub const WATCHDOG: &str = "settings-watchdog";
 const READY: u8 = b'r';
 /// What its parent says when there is nothing to do for it.
 const DONE: u8 = b'd';
+/// What its parent says that could not put back everything, and lives.
+const AGAIN: u8 = b'a';
 /// How long it may take to start.
 const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(1);
@@ -48,7 +53,8 @@ pub(super) struct Watchdog {
 
 impl Watchdog {
     /// Starts `executable` as one for the journal that is going to be `journal`.
-    /// It shares the open files `inherited`, and moves itself into `groups`.
+    /// It shares the open files `inherited`, of which the first two are the journal and its
+    /// folder, and moves itself into `groups`.
     pub(super) fn start(
         executable: &Path,
         journal: &Path,
@@ -119,17 +125,29 @@ impl Watchdog {
 
     /// Everything is put back: it may end.
     pub(super) fn done(mut self) {
-        if let Some(socket) = &mut self.socket {
+        self.say(DONE);
+    }
+
+    /// Not everything is put back: it tries once more, and has ended when this returns.
+    /// Whether all is put back then, and the journal gone.
+    pub(super) fn again(mut self) -> bool {
+        self.say(AGAIN);
+        self.child.wait().is_ok_and(|status| status.success())
+    }
+
+    /// Its last word.
+    fn say(&mut self, word: u8) {
+        if let Some(mut socket) = self.socket.take() {
             // It may have been killed; then nobody has to be told.
-            let _ = socket.write_all(&[DONE]);
+            let _ = socket.write_all(&[word]);
         }
     }
 }
 
 impl Drop for Watchdog {
     fn drop(&mut self) {
-        // Without a word before this it puts back what is not as it was.
-        self.socket = None;
+        // Where nothing was said before this, not everything is put back.
+        self.say(AGAIN);
         let _ = self.child.wait();
     }
 }
@@ -138,21 +156,41 @@ impl Drop for Watchdog {
 /// behind [`WATCHDOG`].
 ///
 /// # Errors
-/// When its arguments are not those that its parent gives, or it cannot
-/// say that it is ready. Nobody reads them, but its parent sees it end.
+/// When its arguments are not those that its parent gives, it cannot
+/// say that it is ready, or not everything could be put back. Nobody reads them, but its
+/// parent sees how it ends.
 pub fn watch(arguments: &[OsString]) -> io::Result<()> {
     let [journal, process, kept, groups @ ..] = arguments else {
         let odd = "settings-watchdog is started by diskfacts itself";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, odd));
     };
-    let journal = Path::new(journal);
+    let kept = numbers(kept);
+    let [of_journal, of_folder, ..] = kept[..] else {
+        let odd = "settings-watchdog is given its journal and the folder of it";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, odd));
+    };
     let process = process.to_string_lossy().parse().ok();
     // Of a session of its own it is when it was started as a leader of a group.
     let _ = rustix::process::setsid();
     ignore_signals();
-    close_others(&numbers(kept));
+    close_others(&kept);
     let groups: Vec<PathBuf> = groups.iter().map(PathBuf::from).collect();
     enter(&groups);
+    let kept = Kept {
+        name: Path::new(journal)
+            .file_name()
+            .unwrap_or_default()
+            .to_owned(),
+        // SAFETY: its parent gave these numbers to it and keeps no others open in it; they
+        // were not closed above, and nothing closes them before this process ends.
+        file: unsafe { BorrowedFd::borrow_raw(of_journal) }
+            .try_clone_to_owned()?
+            .into(),
+        // SAFETY: as above.
+        folder: unsafe { BorrowedFd::borrow_raw(of_folder) }
+            .try_clone_to_owned()?
+            .into(),
+    };
     let mut parent = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     parent.write_all(&[READY])?;
     let mut said = [0];
@@ -164,36 +202,54 @@ pub fn watch(arguments: &[OsString]) -> io::Result<()> {
             Ok(_) => break Some(said[0]),
         }
     };
-    if word != Some(DONE) {
-        restore(journal, process);
+    if word == Some(DONE) {
+        return Ok(());
     }
-    Ok(())
+    let roots = Roots::default();
+    let back = kept.restore(&roots);
+    // A parent that lives removes what else it made itself.
+    if word.is_none() {
+        wait_for_end(process);
+        remove_stale_groups(&roots);
+        // Where there are none, and where they cannot be removed, which the next
+        // `diskfacts restore` says, nothing is left to do here.
+        let _ = remove_stale_instances(&roots);
+    }
+    back
 }
 
-/// Puts back what the dead process changed, and removes what it left. The locks are
-/// held until the very end, so that nobody comes between.
-fn restore(journal: &Path, process: Option<i32>) {
-    let roots = Roots::default();
-    if let Ok(bytes) = fs::read(journal) {
-        let whole = match Journal::parse(&bytes) {
-            Ok(journal) => put_back(&roots, &journal, &mut Steps::default()).is_complete(),
-            Err(_) => false,
-        };
-        // What could not be put back is said by the next start.
-        if whole {
-            let _ = fs::remove_file(journal);
+/// The journal of the parent, as the parent opened it.
+struct Kept {
+    name: OsString,
+    file: File,
+    folder: File,
+}
+
+impl Kept {
+    /// Puts back what the parent changed. The locks are held until the very end, so that
+    /// nobody comes between.
+    fn restore(&self, roots: &Roots) -> io::Result<()> {
+        // The parent wrote it by the same open file, and left off at its end.
+        rustix::fs::seek(&self.file, SeekFrom::Start(0))?;
+        let bytes = content(&self.file)?;
+        if let Ok(journal) = Journal::parse(&bytes) {
+            let back = put_back(roots, &journal, &mut Steps::default());
+            if !back.is_complete() {
+                // The next start says what.
+                return Err(io::Error::other(back.failed.join("; ")));
+            }
         }
+        // One that was being written is not whole: nothing had been changed.
+        let mut unfinished = self.name.clone();
+        unfinished.push(NEW);
+        for name in [&self.name, &unfinished] {
+            match unlinkat(&self.folder, name, AtFlags::empty()) {
+                Ok(()) | Err(Errno::NOENT) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        self.folder.sync_all()
     }
-    // One that was being written: nothing had been changed.
-    let mut unfinished = journal.as_os_str().to_owned();
-    unfinished.push(".new");
-    let _ = fs::remove_file(unfinished);
-    let _ = journal.parent().map(sync_folder);
-    wait_for_end(process);
-    remove_stale_groups(&roots);
-    // Where there are none, and where they cannot be removed, which the next
-    // `diskfacts restore` says, nothing is left to do here.
-    let _ = remove_stale_instances(&roots);
 }
 
 /// Files of a dying process are closed before it leaves its control groups, and

@@ -4,6 +4,7 @@
 use super::accept;
 use super::error::SettingsError;
 use super::identity::dir_of;
+use super::journal::Old;
 use super::knob::{self, tunables};
 use super::lock::Object;
 use super::place::{Place, place};
@@ -79,6 +80,23 @@ impl Wishes {
         })
     }
 
+    /// Every value that any stage asks for, once.
+    pub(super) fn asked(&self) -> Vec<Old> {
+        let mut asked: Vec<Old> = Vec::new();
+        for (key, value) in self.stages.iter().flatten() {
+            let of = Old {
+                device: key.device,
+                setting: key.setting.clone(),
+                value: value.clone(),
+            };
+            // What no journal could have is the kernel's to refuse.
+            if key.setting.takes(value) && !asked.contains(&of) {
+                asked.push(of);
+            }
+        }
+        asked
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.stages.iter().all(BTreeMap::is_empty)
     }
@@ -146,7 +164,14 @@ impl Wishes {
         for key in keys {
             let dir = key.device.and_then(|device| dirs.get(device));
             let path = knob::path(roots, dir, &key.setting);
-            match knob::read(&path, &key.setting) {
+            let value = knob::read(&path, &key.setting).and_then(|value| {
+                if key.setting.takes(&value) {
+                    return Ok(value);
+                }
+                let odd = format!("`{value}` is no value of it that could be put back");
+                Err(io::Error::new(io::ErrorKind::InvalidData, odd))
+            });
+            match value {
                 Ok(value) => drop(values.insert(key, value)),
                 // Not every kernel has what another one would change with it, and
                 // the tunables of a scheduler that is not in use are not there.

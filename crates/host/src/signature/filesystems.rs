@@ -15,6 +15,20 @@ const CRAMFS: &str = "kernel: include/uapi/linux/cramfs_fs.h";
 const UFS: &str = "kernel: fs/ufs/ufs_fs.h";
 const VXFS: &str = "kernel: fs/freevxfs/vxfs.h";
 
+const BCACHEFS: &str = "kernel 6.7 to 6.17: fs/bcachefs/bcachefs_format.h, super-io.c";
+const BCACHEFS_MAGIC: &[u8] = b"\xc6\x85\x73\xf6\x66\xce\x90\xa9\xd9\x6a\x60\xcf\x80\x3d\xf7\xef";
+
+const fn bcachefs_last(bucket: u64) -> Magic {
+    Magic::before_end(
+        Filesystem,
+        "bcachefs copy",
+        (MIB - 24, bucket),
+        BCACHEFS_MAGIC,
+        BCACHEFS,
+    )
+    .out_of_wipefs()
+}
+
 pub(super) const MAGICS: &[Magic] = &[
     Magic::at(
         Filesystem,
@@ -33,10 +47,12 @@ pub(super) const MAGICS: &[Magic] = &[
     ),
     // Three copies; a device that was made small and grew may lack the others.
     Magic::at(Filesystem, "Btrfs", 64 * KIB + 64, b"_BHRfS_M", BTRFS).named(64 * KIB + 0x12b, 256),
-    Magic::at(Filesystem, "Btrfs copy", 64 * MIB + 64, b"_BHRfS_M", BTRFS),
-    Magic::at(Filesystem, "Btrfs copy", 256 * GIB + 64, b"_BHRfS_M", BTRFS),
+    Magic::at(Filesystem, "Btrfs copy", 64 * MIB + 64, b"_BHRfS_M", BTRFS).out_of_wipefs(),
+    Magic::at(Filesystem, "Btrfs copy", 256 * GIB + 64, b"_BHRfS_M", BTRFS).out_of_wipefs(),
+    // Blocks of 4 and of 16 KiB.
     Magic::at(Filesystem, "F2FS", KIB, b"\x10\x20\xf5\xf2", F2FS),
-    Magic::at(Filesystem, "F2FS copy", 5 * KIB, b"\x10\x20\xf5\xf2", F2FS),
+    Magic::at(Filesystem, "F2FS copy", 5 * KIB, b"\x10\x20\xf5\xf2", F2FS).out_of_wipefs(),
+    Magic::at(Filesystem, "F2FS copy", 17 * KIB, b"\x10\x20\xf5\xf2", F2FS).out_of_wipefs(),
     Magic::at(
         Filesystem,
         "EROFS",
@@ -104,11 +120,19 @@ pub(super) const MAGICS: &[Magic] = &[
         60 * KIB,
         b"JFS1",
         "kernel: fs/jfs/jfs_filsys.h",
-    ),
+    )
+    .out_of_wipefs(),
     Magic::at(Filesystem, "OCFS2", KIB, b"OCFSV2", OCFS2),
     Magic::at(Filesystem, "OCFS2", 2 * KIB, b"OCFSV2", OCFS2),
     Magic::at(Filesystem, "OCFS2", 4 * KIB, b"OCFSV2", OCFS2),
     Magic::at(Filesystem, "OCFS2", 8 * KIB, b"OCFSV2", OCFS2),
+    // `fsck.ocfs2 -r` takes any of six.
+    Magic::at(Filesystem, "OCFS2 copy", GIB, b"OCFSV2", OCFS2).out_of_wipefs(),
+    Magic::at(Filesystem, "OCFS2 copy", 4 * GIB, b"OCFSV2", OCFS2).out_of_wipefs(),
+    Magic::at(Filesystem, "OCFS2 copy", 16 * GIB, b"OCFSV2", OCFS2).out_of_wipefs(),
+    Magic::at(Filesystem, "OCFS2 copy", 64 * GIB, b"OCFSV2", OCFS2).out_of_wipefs(),
+    Magic::at(Filesystem, "OCFS2 copy", 256 * GIB, b"OCFSV2", OCFS2).out_of_wipefs(),
+    Magic::at(Filesystem, "OCFS2 copy", 1024 * GIB, b"OCFSV2", OCFS2).out_of_wipefs(),
     Magic::at(
         Filesystem,
         "GFS2",
@@ -127,9 +151,33 @@ pub(super) const MAGICS: &[Magic] = &[
         Filesystem,
         "bcachefs",
         4 * KIB + 24,
-        b"\xc6\x85\x73\xf6\x66\xce\x90\xa9\xd9\x6a\x60\xcf\x80\x3d\xf7\xef",
-        "kernel 6.7 to 6.17: fs/bcachefs/bcachefs_format.h",
+        BCACHEFS_MAGIC,
+        BCACHEFS,
     ),
+    // Where its superblocks are is said in sector 7; the second stands behind
+    // the first, which has a room of 1 MiB, the last in the last MiB before a
+    // whole bucket.
+    Magic::at(
+        Filesystem,
+        "bcachefs copy",
+        7 * 512,
+        BCACHEFS_MAGIC,
+        BCACHEFS,
+    )
+    .out_of_wipefs(),
+    Magic::at(
+        Filesystem,
+        "bcachefs copy",
+        MIB + 4 * KIB + 24,
+        BCACHEFS_MAGIC,
+        BCACHEFS,
+    )
+    .out_of_wipefs(),
+    bcachefs_last(64 * KIB),
+    bcachefs_last(128 * KIB),
+    bcachefs_last(256 * KIB),
+    bcachefs_last(512 * KIB),
+    bcachefs_last(MIB),
     Magic::at(
         Filesystem,
         "ISO 9660",
@@ -212,6 +260,23 @@ pub(super) const MAGICS: &[Magic] = &[
         b"\x19\x01\x54\x19",
         UFS,
     ),
+    // The second superblocks, as `fsck_ffs -b` has them: in sector 32 and 192.
+    Magic::at(
+        Filesystem,
+        "UFS1 copy",
+        32 * 512 + 1372,
+        b"\x54\x19\x01\x00",
+        UFS,
+    )
+    .out_of_wipefs(),
+    Magic::at(
+        Filesystem,
+        "UFS2 copy",
+        192 * 512 + 1372,
+        b"\x19\x01\x54\x19",
+        UFS,
+    )
+    .out_of_wipefs(),
     Magic::at(
         Filesystem,
         "HPFS",

@@ -30,6 +30,8 @@ pub(super) struct Magic {
     /// Where its owner's name stands, if anywhere: bytes from the start of the
     /// device, and the longest length.
     pub(super) label: Option<(u64, usize)>,
+    /// Whether `wipefs --all` knows it.
+    pub(super) by_wipefs: bool,
     pub(super) source: &'static str,
 }
 
@@ -48,6 +50,7 @@ impl Magic {
             bytes,
             place: Place::Start(offset),
             label: None,
+            by_wipefs: true,
             source,
         }
     }
@@ -67,6 +70,7 @@ impl Magic {
             bytes,
             place: Place::End { before, unit },
             label: None,
+            by_wipefs: true,
             source,
         }
     }
@@ -77,17 +81,23 @@ impl Magic {
         self
     }
 
+    /// The same mark, which `wipefs --all` leaves: libblkid has no such place in
+    /// its tables.
+    pub(super) const fn out_of_wipefs(mut self) -> Self {
+        self.by_wipefs = false;
+        self
+    }
+
     pub(super) fn probe(&self, reader: &Reader<'_>) -> Option<Signature> {
         let offset = self.place.offset(reader.size())?;
         let bytes = reader.bytes(offset, self.bytes.len())?;
+        let label = || {
+            let (offset, len) = self.label?;
+            reader.name(offset, len)
+        };
         (bytes == self.bytes).then(|| Signature {
-            kind: self.kind,
-            name: self.name,
-            offset,
-            label: self
-                .label
-                .and_then(|(offset, len)| reader.name(offset, len)),
-            source: self.source,
+            by_wipefs: self.by_wipefs,
+            ..Signature::new(self.kind, self.name, offset, self.source).labelled(label())
         })
     }
 }

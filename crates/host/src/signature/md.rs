@@ -25,20 +25,15 @@ pub(super) fn probe(reader: &Reader<'_>) -> Vec<Signature> {
     ];
     let new = new.into_iter().filter_map(|(name, offset)| {
         let offset = offset?;
-        (reader.u32_le(offset)? == MAGIC && reader.u32_le(offset + 4)? == 1).then(|| Signature {
-            kind: SignatureKind::Raid,
-            name,
-            offset,
-            label: reader.name(offset + 32, 32),
-            source: "kernel: include/uapi/linux/raid/md_p.h, struct mdp_superblock_1",
+        (reader.u32_le(offset)? == MAGIC && reader.u32_le(offset + 4)? == 1).then(|| {
+            let source = "kernel: include/uapi/linux/raid/md_p.h, struct mdp_superblock_1";
+            Signature::new(SignatureKind::Raid, name, offset, source)
+                .labelled(reader.name(offset + 32, 32))
         })
     });
-    let old = old.map(|offset| Signature {
-        kind: SignatureKind::Raid,
-        name: "Linux RAID 0.90",
-        offset,
-        label: None,
-        source: "kernel: include/uapi/linux/raid/md_p.h, struct mdp_superblock_s",
+    let old = old.map(|offset| {
+        let source = "kernel: include/uapi/linux/raid/md_p.h, struct mdp_superblock_s";
+        Signature::new(SignatureKind::Raid, "Linux RAID 0.90", offset, source)
     });
     old.into_iter().chain(new).collect()
 }

@@ -61,6 +61,23 @@ pub(super) const MAGICS: &[Magic] = &[
         b"PRIVHEAD",
         "kernel: block/partitions/ldm.h",
     ),
+    // The two others are at the end of the last MiB of the disk.
+    Magic::before_end(
+        PartitionTable,
+        "Windows dynamic disk copy",
+        ((2048 - 1856) * 512, 512),
+        b"PRIVHEAD",
+        "kernel: block/partitions/ldm.h",
+    )
+    .out_of_wipefs(),
+    Magic::before_end(
+        PartitionTable,
+        "Windows dynamic disk copy",
+        (512, 512),
+        b"PRIVHEAD",
+        "kernel: block/partitions/ldm.h",
+    )
+    .out_of_wipefs(),
     // Labels of mainframes, in EBCDIC, in block 2 of 4 KiB or of 512 bytes.
     Magic::at(
         PartitionTable,
@@ -91,13 +108,8 @@ pub(super) fn probe_gpt(reader: &Reader<'_>) -> Vec<Signature> {
     .into_iter()
     .filter_map(|(name, offset)| {
         let offset = offset?;
-        (&reader.array::<8>(offset)? == b"EFI PART").then_some(Signature {
-            kind: PartitionTable,
-            name,
-            offset,
-            label: None,
-            source: UEFI,
-        })
+        (&reader.array::<8>(offset)? == b"EFI PART")
+            .then(|| Signature::new(PartitionTable, name, offset, UEFI))
     })
     .collect()
 }
@@ -125,17 +137,13 @@ pub(super) fn probe_mbr(reader: &Reader<'_>) -> Option<Signature> {
     if used == 0 && fat::probe(reader).is_some() {
         return None;
     }
-    Some(Signature {
-        kind: PartitionTable,
-        name: if protective {
-            "protective MBR"
-        } else if used == 0 {
-            "empty MBR"
-        } else {
-            "MBR"
-        },
-        offset: 510,
-        label: None,
-        source: "UEFI Specification 2.10, 5.2.1",
-    })
+    let name = if protective {
+        "protective MBR"
+    } else if used == 0 {
+        "empty MBR"
+    } else {
+        "MBR"
+    };
+    let source = "UEFI Specification 2.10, 5.2.1";
+    Some(Signature::new(PartitionTable, name, 510, source))
 }

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::io;
+use std::ops::Range;
 
 /// Bytes that can be read by their place: a device, a file, an image in memory.
 pub trait ReadAt {
@@ -102,6 +103,22 @@ impl<'a> Reader<'a> {
                 }
                 false
             }
+        }
+    }
+
+    /// Every whole piece of `len` bytes of a part of the device, with its place.
+    /// It is read in runs of at most 64 KiB, so that a bad sector hides little.
+    pub(super) fn scan(&self, part: Range<u64>, len: usize, mut look: impl FnMut(u64, &[u8])) {
+        const RUN_BYTES: u64 = 64 << 10;
+        let mut offset = part.start;
+        while offset < part.end {
+            let run = (part.end - offset).min(RUN_BYTES);
+            if let Some(bytes) = self.bytes(offset, run as usize) {
+                for (index, piece) in bytes.chunks_exact(len).enumerate() {
+                    look(offset + (index * len) as u64, piece);
+                }
+            }
+            offset += run;
         }
     }
 

@@ -9,6 +9,7 @@ const MIB: u64 = 1 << 20;
 const LUKS1: &str = "LUKS1 On-Disk Format Specification 1.2.3, PHDR layout";
 const LUKS2: &str = "LUKS2 On-Disk Format Specification 1.1.1, binary header";
 const LVM2: &str = "lvm2: lib/format_text/layout.h, lib/label/label.h";
+const DM_ZONED: &str = "kernel: drivers/md/dm-zoned-metadata.c";
 const STRATIS: &str = "Stratis Software Design, 'BDA' (stratisd: static_header.rs)";
 
 pub(super) const MAGICS: &[Magic] = &[
@@ -30,6 +31,9 @@ pub(super) const MAGICS: &[Magic] = &[
     Magic::at(Volume, "LVM2 physical volume", 512, b"LABELONE", LVM2),
     Magic::at(Volume, "LVM2 physical volume", 1024, b"LABELONE", LVM2),
     Magic::at(Volume, "LVM2 physical volume", 1536, b"LABELONE", LVM2),
+    // The head of the area with the description of all volumes, behind its
+    // checksum: `pvck --repair` begins with it when the label is gone.
+    Magic::at(Volume, "LVM2 copy", 4 * KIB + 4, b" LVM2 x[5A%r0N*>", LVM2).out_of_wipefs(),
     Magic::at(
         Volume,
         "LVM1 physical volume",
@@ -93,6 +97,9 @@ pub(super) const MAGICS: &[Magic] = &[
         b"\x0d\xd0\x01\xc0",
         "vmfs-tools: vmfs_volume.h",
     ),
+    // Versions 1 and 2.
+    Magic::at(Volume, "dm-zoned", 0, b"DBZD\x01\0\0\0", DM_ZONED).out_of_wipefs(),
+    Magic::at(Volume, "dm-zoned", 0, b"DBZD\x02\0\0\0", DM_ZONED).out_of_wipefs(),
     Magic::at(
         Volume,
         "UBI",

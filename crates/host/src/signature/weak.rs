@@ -1,49 +1,17 @@
 //! Marks of two bytes, which noise shows once in 65536 times: each is believed
 //! only with a field beside it that has few sensible values.
 
+use super::Signature;
 use super::SignatureKind::{Filesystem, PartitionTable};
 use super::reader::Reader;
-use super::{Signature, SignatureKind};
 
 const KIB: u64 = 1024;
 
 pub(super) fn probe(reader: &Reader<'_>) -> Vec<Signature> {
-    [hfs(reader), minix(reader), nilfs(reader), sun(reader)]
+    [minix(reader), nilfs(reader), sun(reader)]
         .into_iter()
         .flatten()
         .collect()
-}
-
-fn signature(
-    kind: SignatureKind,
-    name: &'static str,
-    offset: u64,
-    source: &'static str,
-) -> Signature {
-    Signature {
-        kind,
-        name,
-        offset,
-        label: None,
-        source,
-    }
-}
-
-/// HFS with the size of a block, HFS+ with its version; all big-endian.
-///
-/// Source: Inside Macintosh, Files, 2-59; Apple Technical Note 1150.
-fn hfs(reader: &Reader<'_>) -> Option<Signature> {
-    let start: [u8; 24] = reader.array(KIB)?;
-    let version = u16::from_be_bytes([start[2], start[3]]);
-    let block = u32::from_be_bytes([start[20], start[21], start[22], start[23]]);
-    let name = match &start[..2] {
-        b"BD" if block > 0 && block.is_multiple_of(512) => "HFS",
-        b"H+" if version == 4 => "HFS+",
-        b"HX" if version == 5 => "HFSX",
-        _ => return None,
-    };
-    let source = "kernel: fs/hfs/hfs.h, include/linux/hfs_common.h";
-    Some(signature(Filesystem, name, KIB, source))
 }
 
 /// MINIX 1, 2 and 3, whose zones are always blocks: the logarithm of their
@@ -65,7 +33,7 @@ fn minix(reader: &Reader<'_>) -> Option<Signature> {
         return None;
     };
     let source = "kernel: include/uapi/linux/minix_fs.h";
-    Some(signature(Filesystem, "MINIX", KIB + offset, source))
+    Some(Signature::new(Filesystem, "MINIX", KIB + offset, source))
 }
 
 /// NILFS2, revision 2, with a superblock of at most 1 KiB; also its copy at the
@@ -81,7 +49,7 @@ fn nilfs(reader: &Reader<'_>) -> Option<Signature> {
         (reader.u16_le(start + 6)? == MAGIC && revision == 2 && (12..=1024).contains(&bytes)).then(
             || {
                 let source = "kernel: include/uapi/linux/nilfs2_ondisk.h";
-                signature(Filesystem, "NILFS2", start + 6, source)
+                Signature::new(Filesystem, "NILFS2", start + 6, source)
             },
         )
     })
@@ -96,5 +64,5 @@ fn sun(reader: &Reader<'_>) -> Option<Signature> {
         sum ^ u16::from_be_bytes([word[0], word[1]])
     });
     (sector[508..510] == [0xDA, 0xBE] && sum == 0)
-        .then(|| signature(PartitionTable, "Sun", 508, "kernel: block/partitions/sun.c"))
+        .then(|| Signature::new(PartitionTable, "Sun", 508, "kernel: block/partitions/sun.c"))
 }

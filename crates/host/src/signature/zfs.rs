@@ -26,12 +26,9 @@ pub(super) fn probe(reader: &Reader<'_>) -> Option<Signature> {
         .into_iter()
         .flatten()
         .find_map(|label| names(reader, label).or_else(|| ring(reader, label)))
-        .map(|offset| Signature {
-            kind: SignatureKind::Volume,
-            name: "ZFS member",
-            offset,
-            label: None,
-            source: "ZFS On-Disk Specification, 1.2 and 1.3",
+        .map(|offset| {
+            let source = "ZFS On-Disk Specification, 1.2 and 1.3";
+            Signature::new(SignatureKind::Volume, "ZFS member", offset, source)
         })
 }
 

@@ -1,11 +1,12 @@
 //! One block device with the settings that its speed may depend on.
 
+use super::{mapper, md, transport, zones};
 use crate::error::Error;
 use crate::parse::diskstats::SECTOR_BYTES;
 use crate::parse::sysfs_value::{parse_dm_uuid, parse_scheduler, parse_vpd_serial};
 use crate::roots::Roots;
 use crate::sysfs::DeviceDir;
-use diskfacts_record::{BlockDevice, DeviceKind, Unseen};
+use diskfacts_record::{BlockDevice, DeviceKind, Impairment, ImpairmentKind, Unseen};
 use std::io;
 
 /// What the kernel knows of a device, without what stands below it.
@@ -82,6 +83,9 @@ pub(crate) fn describe(
         Ok(kib) => device.max_request_bytes = kib.checked_mul(1024),
         Err(error) => miss("max_request", &error),
     }
+    if let Err(error) = zones::describe(queue, &mut device) {
+        miss("zoned", &error);
+    }
     device.nr_requests = number("nr_requests").ok();
     (device.hardware_queues, device.queue_depth) = depth(queue);
     device.scheduler_idle_ns = scheduler_idle(queue);
@@ -102,6 +106,13 @@ pub(crate) fn describe(
         device.backing_file = dir.optional_text("loop/backing_file");
         device.backing_direct = dir.number("loop/dio").ok().map(|value| value != 0);
     }
+    transport::look(disk, &mut device);
+    match kind {
+        DeviceKind::SoftwareRaid => md::look(dir, &mut device),
+        DeviceKind::DeviceMapper => mapper::look(roots.live(), dir, &mut device, unseen),
+        DeviceKind::Disk => device.impaired.extend(offline(dir)),
+        _ => bcache(dir, &mut device),
+    }
     if kind == DeviceKind::Zram
         && let Some(backing) = dir.optional_text("backing_dev")
         && backing != "none"
@@ -115,6 +126,48 @@ pub(crate) fn describe(
         });
     }
     Ok(device)
+}
+
+/// A disk that its driver gave up: `device/state` of SCSI and `NVMe`.
+///
+/// Source: kernel, `drivers/scsi/scsi_sysfs.c`, `drivers/nvme/host/sysfs.c`.
+fn offline(disk: &DeviceDir) -> Option<Impairment> {
+    const GONE: [&str; 6] = [
+        "offline",
+        "transport-offline",
+        "dead",
+        "connecting",
+        "deleting",
+        "cancel",
+    ];
+    let state = disk.optional_text("device/state")?;
+    GONE.contains(&state.as_str()).then(|| Impairment {
+        kind: ImpairmentKind::Failed,
+        what: format!("its driver says that it is {state}"),
+        source: format!("device/state is {state}"),
+    })
+}
+
+/// How bcache treats writes, and whether its cache fits what it lies in front of.
+///
+/// Source: kernel, `Documentation/admin-guide/bcache.rst`.
+fn bcache(dir: &DeviceDir, device: &mut BlockDevice) {
+    let Some(modes) = dir.optional_text("bcache/cache_mode") else {
+        return;
+    };
+    let (mode, _) = parse_scheduler(&modes);
+    match dir.optional_text("bcache/state").as_deref() {
+        Some("no cache") => device.cache_mode = Some("no cache attached".to_owned()),
+        Some("inconsistent") => {
+            device.cache_mode = mode;
+            device.impaired.push(Impairment {
+                kind: ImpairmentKind::Failed,
+                what: "data that only the cache had is lost".to_owned(),
+                source: "bcache/state is inconsistent".to_owned(),
+            });
+        }
+        _ => device.cache_mode = mode,
+    }
 }
 
 /// Queues between the kernel and a disk, and the requests that the disk takes at a

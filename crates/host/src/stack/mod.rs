@@ -1,20 +1,29 @@
 //! The stack under a path: mount, filesystem, and block devices down to the
 //! leaves, with their settings.
 
+mod again;
 mod device;
+mod mapper;
+mod mapper_control;
+mod md;
 mod mount;
 mod others;
+mod paths;
+mod pools;
 mod sources;
 mod subject;
+mod transport;
 mod walk;
+mod zones;
 
+pub use again::health_after;
 pub use subject::{Subject, SubjectKind};
 
 use crate::error::Error;
 use crate::parse::mountinfo::{Mount, parse_mountinfo};
 use crate::roots::Roots;
 use crate::sysfs::{DeviceDir, every_device};
-use diskfacts_record::Stack;
+use diskfacts_record::{Stack, Unseen};
 use std::fs;
 use std::path::Path;
 use walk::Walk;
@@ -22,7 +31,8 @@ use walk::Walk;
 pub(crate) use mount::mount_of_path;
 pub(crate) use sources::{device_of_source, node_number};
 #[cfg(unix)]
-pub(crate) use subject::words_for;
+pub(crate) use subject::{split_number, words_for};
+pub(crate) use zones::zoned;
 
 /// What lies under `path`: a file, a folder or a block device.
 ///
@@ -60,7 +70,13 @@ pub fn stack_of_subject(roots: &Roots, subject: &Subject) -> Result<Stack, Error
                 path: subject.path.clone(),
                 table: mounts_path(roots),
             })?;
-            let filesystem = mount::filesystem(mount, subject.space.as_ref());
+            let mut filesystem = mount::filesystem(mount, subject.space.as_ref());
+            if let Err(error) = pools::look(roots, mount, &mut filesystem) {
+                walk.unseen_mut().push(Unseen {
+                    what: format!("whether {} has all of its devices", mount.mount_point),
+                    why: error.to_string(),
+                });
+            }
             let tops = sources::devices_of_mount(roots, &mounts, mount, walk.unseen_mut())?;
             walk.below_devices(tops)?;
             Ok(walk.into_stack(Some(filesystem)))

@@ -61,5 +61,6 @@ pub(super) fn filesystem(mount: &Mount, space: Option<&Space>) -> Filesystem {
         available_bytes: space
             .filter(|space| space.total_bytes > 0)
             .map(|space| space.available_bytes),
+        ..Filesystem::default()
     }
 }

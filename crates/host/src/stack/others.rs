@@ -106,7 +106,7 @@ fn swapped_to(roots: &Roots) -> Result<Vec<DeviceDir>, Error> {
     let swaps = parse_swaps(&bytes).map_err(|source| Error::Form { path, source })?;
     let mut devices = Vec::new();
     for swap in swaps {
-        devices.extend(device_of_source(roots, &swap.path)?);
+        devices.extend(device_of_source(roots, &swap.path.to_string_lossy())?);
     }
     Ok(devices)
 }

@@ -6,7 +6,7 @@ use crate::parse::mountinfo::Mount;
 use crate::roots::Roots;
 use crate::sysfs::{DeviceDir, sorted_entries};
 use diskfacts_record::Unseen;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// An overlay may stand on an overlay; the kernel allows two
 /// (`FILESYSTEM_MAX_STACK_DEPTH`), so this is ample.
@@ -88,18 +88,40 @@ fn btrfs_members(roots: &Roots, mount: &Mount) -> Result<(Vec<DeviceDir>, bool),
     let Some(named) = device_of_source(roots, &mount.source)? else {
         return Ok((Vec::new(), false));
     };
+    let Some((_, mut members)) = btrfs_with(roots, &named)? else {
+        return Ok((vec![named], false));
+    };
+    if let Some(index) = members.iter().position(|member| *member == named) {
+        let first = members.remove(index);
+        members.insert(0, first);
+    }
+    Ok((members, true))
+}
+
+/// The folder of `/sys/fs/btrfs` of the filesystem that has this device, and all of its
+/// devices that are there.
+fn btrfs_with(
+    roots: &Roots,
+    device: &DeviceDir,
+) -> Result<Option<(PathBuf, Vec<DeviceDir>)>, Error> {
     for filesystem in sorted_entries(&roots.sys.join("fs/btrfs"))? {
         let mut members = Vec::new();
         for link in sorted_entries(&filesystem.join("devices"))? {
             members.extend(DeviceDir::open(&link)?);
         }
-        if let Some(index) = members.iter().position(|member| *member == named) {
-            let first = members.remove(index);
-            members.insert(0, first);
-            return Ok((members, true));
+        if members.contains(device) {
+            return Ok(Some((filesystem, members)));
         }
     }
-    Ok((vec![named], false))
+    Ok(None)
+}
+
+/// The folder of `/sys/fs/btrfs` of a mounted btrfs.
+pub(super) fn btrfs_folder(roots: &Roots, mount: &Mount) -> Result<Option<PathBuf>, Error> {
+    let Some(named) = device_of_source(roots, &mount.source)? else {
+        return Ok(None);
+    };
+    Ok(btrfs_with(roots, &named)?.map(|(folder, _)| folder))
 }
 
 /// The devices under the folders that an overlay joins: the one that takes the
@@ -116,22 +138,9 @@ fn overlay(
         unseen.push(no_devices(mount, "it stands on too many other overlays"));
         return Ok(());
     }
-    // Since Linux 6.5 each lower folder has an option of its own, `lowerdir+`.
-    let folders: Vec<&str> = mount
-        .super_option("upperdir")
-        .into_iter()
-        .chain(
-            mount
-                .all_super_options("lowerdir")
-                .flat_map(|folders| folders.split(':')),
-        )
-        .chain(mount.all_super_options("lowerdir+"))
-        .chain(mount.all_super_options("datadir+"))
-        .filter(|folder| !folder.is_empty())
-        .collect();
     let mut followed: Vec<u64> = Vec::new();
     let mut hidden = false;
-    for folder in folders {
+    for folder in mount.overlay_folders() {
         let path = Path::new(folder);
         let below = (path.is_absolute() && visible(roots, path))
             .then(|| mount_of_path(mounts, path))

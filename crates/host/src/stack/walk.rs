@@ -2,7 +2,7 @@
 
 use super::device::describe;
 use super::sources::{devices_of_mount, node_number};
-use super::{others, read_mounts};
+use super::{others, paths, read_mounts};
 use crate::error::Error;
 use crate::parse::mountinfo::Mount;
 use crate::roots::Roots;
@@ -62,6 +62,7 @@ impl<'a> Walk<'a> {
             unseen: self.unseen,
         };
         others::fill(self.roots, &mut stack);
+        paths::fill(&mut stack);
         stack
     }
 

@@ -1,46 +1,39 @@
-//! Marks of data on the device and on each of its partitions.
+//! Marks of data on the device, on each of its partitions, and on other devices that
+//! have bytes of it.
 
-use super::{Obstacle, ObstacleKind};
-use crate::error::Error;
+use super::reach::{How, Share};
+use super::{Obstacle, ObstacleKind, open_device, unchecked};
+use crate::error::{Error, hint};
 use crate::parse::diskstats::SECTOR_BYTES;
 use crate::roots::Roots;
-use crate::signature::{Probed, ReadAt, signatures};
+use crate::signature::{Probed, ReadAt, SignatureKind, signatures};
 use crate::stack::node_number;
 use crate::sysfs::DeviceDir;
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
+/// Looks at the target, open as `file` and seen at `path`, and at what shares bytes
+/// with it.
 pub(super) fn check(
     roots: &Roots,
-    device: &DeviceDir,
-    path: &Path,
+    (target, path, file): (&DeviceDir, &Path, &File),
+    shares: &[Share],
     obstacles: &mut Vec<Obstacle>,
 ) -> Result<(), Error> {
-    let file = match open(path) {
-        Ok(file) => file,
-        Err(error) => {
-            obstacles.push(unchecked(
-                &device.name,
-                &format!("cannot be opened to look for marks of data ({error})"),
-                crate::error::hint(&error),
-            ));
-            return Ok(());
-        }
-    };
     let whole = Span {
-        file: &file,
+        file,
         start: 0,
-        size: sectors(device, "size"),
+        size: sectors(target, "size"),
     };
-    look(&device.name, path, &whole, obstacles);
-    for partition in device.partitions()? {
+    look(&target.name, path, &whole, obstacles);
+    for partition in target.partitions()? {
         let node = roots.node(&partition.name);
         // Its own node sees what was written through it and is still cached;
         // without one, or with that of another device, the same bytes are read
         // from the disk.
         let own = (node_number(&node) == Some((partition.major, partition.minor)))
-            .then(|| open(&node).ok())
+            .then(|| open_device(&node, (partition.major, partition.minor)).ok())
             .flatten();
         let span = match &own {
             Some(file) => Span {
@@ -49,14 +42,56 @@ pub(super) fn check(
                 size: sectors(&partition, "size"),
             },
             None => Span {
-                file: &file,
+                file,
                 start: sectors(&partition, "start"),
                 size: sectors(&partition, "size"),
             },
         };
         look(&partition.name, &node, &span, obstacles);
     }
+    for share in shares {
+        // What other paths to the disk carry is what the target carries.
+        let How::Beside { more, .. } = share.how else {
+            continue;
+        };
+        beside(roots, &share.device, more, obstacles);
+    }
     Ok(())
+}
+
+/// Looks at another device that has some of the bytes.
+fn beside(roots: &Roots, device: &DeviceDir, more: bool, obstacles: &mut Vec<Obstacle>) {
+    let node = roots.node(&device.name);
+    let file = match open_device(&node, (device.major, device.minor)) {
+        Ok(file) => file,
+        Err(error) => {
+            obstacles.push(cannot_be_opened(&device.name, &error));
+            return;
+        }
+    };
+    let span = Span {
+        file: &file,
+        start: 0,
+        size: sectors(device, "size"),
+    };
+    let mut found = Vec::new();
+    look(&device.name, &node, &span, &mut found);
+    // Where it has more bytes than the target, its table says what lies where, and
+    // need not say it of the target's bytes.
+    found.retain(|obstacle| match &obstacle.kind {
+        ObstacleKind::Signature(mark) => !more || mark.kind != SignatureKind::PartitionTable,
+        _ => true,
+    });
+    obstacles.append(&mut found);
+}
+
+/// A device on which no mark can be looked for.
+pub(super) fn cannot_be_opened(name: &str, error: &io::Error) -> Obstacle {
+    unchecked(
+        name,
+        &format!("cannot be opened to look for marks of data ({error})"),
+        hint(error),
+    )
 }
 
 fn sectors(device: &DeviceDir, attribute: &str) -> u64 {
@@ -81,8 +116,8 @@ fn look(name: &str, path: &Path, span: &Span<'_>, obstacles: &mut Vec<Obstacle>)
             device: name.to_owned(),
             what: format!("carries data: {signature}"),
             how_to_go_on: format!(
-                "if its data may be lost, `wipefs --all {}` removes the mark",
-                path.display()
+                "if its data may be lost, `{}` removes the mark",
+                signature.removal(path)
             ),
             kind: ObstacleKind::Signature(signature),
         });
@@ -96,17 +131,8 @@ fn look(name: &str, path: &Path, span: &Span<'_>, obstacles: &mut Vec<Obstacle>)
                 unread.len() - 1,
                 first.error
             ),
-            crate::error::hint(&first.error),
+            hint(&first.error),
         ));
-    }
-}
-
-fn unchecked(name: &str, what: &str, how_to_go_on: &str) -> Obstacle {
-    Obstacle {
-        kind: ObstacleKind::Unchecked,
-        device: name.to_owned(),
-        what: what.to_owned(),
-        how_to_go_on: how_to_go_on.to_owned(),
     }
 }
 
@@ -143,19 +169,4 @@ impl ReadAt for Span<'_> {
         let _ = (self.file, self.start);
         Err(io::ErrorKind::Unsupported.into())
     }
-}
-
-/// Opens for reading only, without waiting for a medium.
-#[cfg(unix)]
-fn open(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    std::fs::OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK)
-        .open(path)
-}
-
-#[cfg(not(unix))]
-fn open(path: &Path) -> io::Result<File> {
-    File::open(path)
 }

@@ -5,19 +5,29 @@
 //! of all mount namespaces, swap, md, dm, ZFS, another `O_EXCL` (open(2);
 //! kernel: `bd_prepare_to_claim` in `block/bdev.c`).
 
-use super::{Obstacle, ObstacleKind};
+use super::reach::How;
+use super::{Obstacle, ObstacleKind, open_device_with};
 use crate::sysfs::DeviceDir;
 use std::path::Path;
 
+impl How {
+    /// Whether an exclusive open of the device would tell of others than the target's
+    /// own open does, and of nobody who has only bytes that the target has not.
+    pub(super) fn to_be_opened(self) -> bool {
+        match self {
+            Self::Target | Self::Part => false,
+            Self::Whole { undivided } => undivided,
+            Self::Beside { parted, .. } => !parted,
+            Self::OtherPath { held_by_target } => !held_by_target,
+        }
+    }
+}
+
+/// Opens the device at `path` for oneself alone, and closes it again. Says whether it
+/// can be opened at all, or is only busy.
 #[cfg(unix)]
-/// Says whether the device can be opened at all, or is only busy.
 pub(super) fn check(device: &DeviceDir, path: &Path, obstacles: &mut Vec<Obstacle>) -> bool {
-    use std::os::unix::fs::OpenOptionsExt;
-    let opened = std::fs::OpenOptions::new()
-        .read(true)
-        // Without O_NONBLOCK a drive without a medium would be waited for.
-        .custom_flags(libc::O_EXCL | libc::O_NONBLOCK)
-        .open(path);
+    let opened = open_device_with(path, (device.major, device.minor), libc::O_EXCL);
     let (kind, what, how_to_go_on) = match opened {
         Ok(_) => return true,
         Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {

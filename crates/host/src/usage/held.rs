@@ -1,42 +1,53 @@
 //! Swap, devices that stand on it, and a read-only switch.
 
+use super::layout::{Base, Layout};
 use super::reach::Reach;
-use super::{Obstacle, ObstacleKind};
+use super::stands_on::{StandsOn, swap_areas};
+use super::{Obstacle, ObstacleKind, quoted, unknown_loops};
 use crate::error::Error;
-use crate::parse::swaps::parse_swaps;
 use crate::parse::sysfs_value::parse_dm_uuid;
 use crate::roots::Roots;
-use crate::stack::device_of_source;
-use crate::sysfs::{DeviceDir, every_device};
-use std::fs;
-use std::io;
+use crate::sysfs::DeviceDir;
 
 pub(super) fn check_swap(
     roots: &Roots,
     reach: &Reach,
     obstacles: &mut Vec<Obstacle>,
 ) -> Result<(), Error> {
-    let path = roots.proc.join("swaps");
-    let bytes = match fs::read(&path) {
-        Ok(bytes) => bytes,
-        // A kernel without swap has no such file.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(Error::on_path("reading", &path, error)),
-    };
-    let swaps = parse_swaps(&bytes).map_err(|source| Error::Form { path, source })?;
-    for swap in swaps {
-        // The kernel appends this when the node was removed.
-        let source = swap.path.trim_end_matches(" (deleted)");
-        if let Some(device) = device_of_source(roots, source)?
-            && reach.find(device.major, device.minor).is_some()
-        {
-            obstacles.push(Obstacle {
-                kind: ObstacleKind::Swap,
-                device: device.name,
-                what: "is used as swap".to_owned(),
-                how_to_go_on: format!("swapoff {source}"),
-            });
-        }
+    for area in swap_areas(roots)? {
+        let swapoff = format!("swapoff {}", quoted(&area.path.to_string_lossy()));
+        let (kind, device, what, how_to_go_on) = match area.on {
+            Ok(StandsOn::Device(major, minor)) => match reach.find(major, minor) {
+                Some(device) => (
+                    ObstacleKind::Swap,
+                    device.name.clone(),
+                    "is used as swap".to_owned(),
+                    swapoff,
+                ),
+                None => continue,
+            },
+            Ok(StandsOn::File(file)) if reach.place.base == Base::File(file.clone()) => (
+                ObstacleKind::Swap,
+                area.path.display().to_string(),
+                "has the same bytes, and is used as swap".to_owned(),
+                swapoff,
+            ),
+            Ok(StandsOn::File(_)) => continue,
+            // A swapped file can only be the one under a loop device.
+            Err(_) if !area.is_device && !matches!(reach.place.base, Base::File(_)) => continue,
+            Err(unknown) => (
+                ObstacleKind::Unchecked,
+                area.path.display().to_string(),
+                format!("is used as swap, and {}", unknown.why),
+                unknown.how_to_go_on,
+            ),
+        };
+        obstacles.push(Obstacle {
+            kind,
+            device,
+            what,
+            how_to_go_on,
+        });
     }
     Ok(())
 }
@@ -103,28 +114,16 @@ fn unknown(name: &str) -> (String, String) {
     )
 }
 
-pub(super) fn check_loops(
-    roots: &Roots,
-    reach: &Reach,
-    obstacles: &mut Vec<Obstacle>,
-) -> Result<(), Error> {
-    for device in every_device(roots)? {
-        let Some(file) = device.optional_text("loop/backing_file") else {
-            continue;
-        };
-        let file = file.trim_end_matches(" (deleted)");
-        if let Some(backing) = device_of_source(roots, file)?
-            && reach.find(backing.major, backing.minor).is_some()
-        {
-            obstacles.push(Obstacle {
-                kind: ObstacleKind::Loop,
-                device: backing.name,
-                what: format!("is the file of the loop device {}", device.name),
-                how_to_go_on: format!("losetup --detach /dev/{}", device.name),
-            });
-        }
+pub(super) fn check_loops(layout: &Layout, reach: &Reach, obstacles: &mut Vec<Obstacle>) {
+    for over in &reach.loops {
+        obstacles.push(Obstacle {
+            kind: ObstacleKind::Loop,
+            device: over.held.clone(),
+            what: format!("is the file of the loop device {}", over.device),
+            how_to_go_on: format!("losetup --detach /dev/{}", over.device),
+        });
     }
-    Ok(())
+    obstacles.extend(unknown_loops(&layout.loops));
 }
 
 pub(super) fn check_read_only(device: &DeviceDir, obstacles: &mut Vec<Obstacle>) {

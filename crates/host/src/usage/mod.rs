@@ -1,31 +1,44 @@
-//! Whether a block device may be written: what holds it, and what it holds.
+//! Whether a block device or a file may be written: what holds it, and what it holds.
 //!
 //! Each obstacle is data, with what to do about it. What could not be checked
 //! is an obstacle too. Nothing here writes, and nothing here reserves the
 //! device: between the answer and the first write somebody may mount it. Who
-//! writes opens it with `O_EXCL` first, asks [`usage_while_held`] then, and
-//! keeps it open until the last write.
+//! writes opens it first, a device with `O_EXCL`, asks [`usage_while_held`] of
+//! the open file then, and keeps it open until the last write. Files cannot be
+//! claimed: who makes a loop device over one after the answer is not seen.
 
 mod content;
 mod exclusive;
+mod file;
 mod held;
+mod identity;
+mod layout;
+mod lease;
 mod mounted;
 mod reach;
+mod stands_on;
+mod zoned;
 
+use crate::answering::{standing_still, stands_still};
 use crate::error::Error;
 use crate::roots::Roots;
 use crate::signature::Signature;
 use crate::stack::{Subject, SubjectKind};
 use crate::sysfs::DeviceDir;
+use layout::Layout;
+use reach::{Reach, Share};
+use stands_on::{Loop, StandsOn};
 use std::fmt;
+use std::fs::File;
+use std::io;
 use std::path::Path;
 
-/// What stands in the way of writing to a block device.
+/// What stands in the way of writing to a block device or a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Usage {
-    /// Name of the device in the kernel.
+    /// Name of the device in the kernel; of a file, its path.
     pub device: String,
-    /// Path of its node, without symbolic links.
+    /// Path of its node, or of the file, without symbolic links.
     pub path: String,
     /// Bytes, if the kernel tells.
     pub size_bytes: Option<u64>,
@@ -51,7 +64,8 @@ pub struct Obstacle {
     /// What kind of reason.
     pub kind: ObstacleKind,
     /// Name in the kernel of the device that it concerns: the target, a part of
-    /// it, what it is a part of, or what stands on it.
+    /// it, what it is a part of, what has bytes of it, or what stands on it; of a
+    /// file, its path.
     pub device: String,
     /// What it is, as the end of a sentence that begins with the device: `is
     /// mounted on /data (ext4)`.
@@ -75,6 +89,8 @@ pub enum ObstacleKind {
     Exclusive,
     /// The kernel refuses writes to it.
     ReadOnly,
+    /// Its zones have to be written in order.
+    HostManaged,
     /// It carries the mark of data.
     Signature(Signature),
     /// Something could not be checked.
@@ -122,97 +138,236 @@ impl fmt::Display for Usage {
     }
 }
 
-/// What stands in the way of writing to the block device at `path`.
+/// What stands in the way of writing to the block device or the file at `path`.
 ///
-/// Looked at are the device, its partitions, what stands on them, and what it
-/// is a part of:
+/// Looked at are a device, its partitions, what it is a part of, whatever else has
+/// bytes of it (overlapping partitions, loop devices over the same file or device,
+/// other paths to the same disk), and what stands on any of these:
 /// - mounted filesystems, by the mount table of this mount namespace, by the
 ///   members of mounted btrfs, and by `/sys/fs/*`, which shows other mount
 ///   namespaces too;
-/// - swap; holders (`/sys/block/*/holders`); loop devices that have it as
-///   their file; a read-only switch;
+/// - swap; holders (`/sys/block/*/holders`); loop devices over them; a read-only
+///   switch;
+/// - zones that have to be written in order;
 /// - an open with `O_EXCL`, which fails while the kernel or a careful program
 ///   holds it, ZFS and containers elsewhere included;
 /// - marks of data ([`crate::signature`]), on the device and on each partition.
 ///
-/// A program that has the device open without `O_EXCL`, as a virtual machine
-/// may, is not seen; usually the marks of its data are.
+/// Of a file: loop devices and swap that stand on it, by its inode. What a file
+/// holds is no obstacle.
+///
+/// A program that has the device or file open without a claim, as a virtual machine
+/// may, is not seen; usually the marks of its data on a device are.
 ///
 /// # Errors
-/// When the path cannot be looked at, is no block device, or is not in sysfs.
-/// What cannot be checked after that is an obstacle of its own.
+/// When the path cannot be looked at, is neither a block device nor a file, or is
+/// not in sysfs. What cannot be checked after that is an obstacle of its own.
 pub fn usage(roots: &Roots, path: &Path) -> Result<Usage, Error> {
-    answer(roots, path, false)
+    let subject = Subject::look(path)?;
+    match subject.kind {
+        SubjectKind::BlockDevice { major, minor } => {
+            let (dir, reach, mut usage) = by_tables(roots, &subject.path, (major, minor))?;
+            // What cannot even be opened is said once.
+            if exclusive::check(&dir, &subject.path, &mut usage.obstacles) {
+                match open_device(&subject.path, (major, minor)) {
+                    Ok(file) => by_content(roots, &file, &reach, &mut usage)?,
+                    Err(error) => usage
+                        .obstacles
+                        .push(content::cannot_be_opened(&dir.name, &error)),
+                }
+            }
+            Ok(usage)
+        }
+        SubjectKind::File => match File::open(&subject.path) {
+            Ok(file) => of_file(roots, &subject.path, &file),
+            Err(error) => {
+                let path = subject.path.display().to_string();
+                let obstacle = unchecked(
+                    &path,
+                    &format!("cannot be opened to see who uses it ({error})"),
+                    crate::error::hint(&error),
+                );
+                Ok(Usage {
+                    device: path.clone(),
+                    path,
+                    size_bytes: None,
+                    obstacles: vec![obstacle],
+                })
+            }
+        },
+        SubjectKind::Folder => Err(Error::NotABlockDevice {
+            path: subject.path,
+            is: "a folder",
+        }),
+    }
 }
 
-/// The same for a device that the caller has open with `O_EXCL` already, so
-/// that nobody can begin to use it after the answer. An exclusive open by
-/// others is not looked for: it would have made the caller's own fail.
+/// The same for what the caller has open as `held`, a device with `O_EXCL`, so that
+/// nobody can begin to use that after the answer. An exclusive open of the device by
+/// others is not looked for: it would have made the caller's own fail. The answer is
+/// about what is open, whatever lies at `path` by now.
 ///
 /// # Errors
 /// As [`usage`].
-pub fn usage_while_held(roots: &Roots, path: &Path) -> Result<Usage, Error> {
-    answer(roots, path, true)
+pub fn usage_while_held(roots: &Roots, held: &File, path: &Path) -> Result<Usage, Error> {
+    let metadata = held
+        .metadata()
+        .map_err(|error| Error::on_path("looking at", path, error))?;
+    match StandsOn::of(&metadata) {
+        Some(StandsOn::Device(major, minor)) => {
+            let (_, reach, mut usage) = by_tables(roots, path, (major, minor))?;
+            by_content(roots, held, &reach, &mut usage)?;
+            Ok(usage)
+        }
+        _ => of_file(roots, path, held),
+    }
 }
 
-fn answer(roots: &Roots, path: &Path, held_by_caller: bool) -> Result<Usage, Error> {
-    let subject = Subject::look(path)?;
-    let is = match subject.kind {
-        SubjectKind::BlockDevice { .. } => None,
-        SubjectKind::File => Some("a regular file"),
-        SubjectKind::Folder => Some("a folder"),
-    };
-    if let Some(is) = is {
-        return Err(Error::NotABlockDevice {
-            path: subject.path,
-            is,
-        });
-    }
-    let (dir, mut usage) = by_tables(roots, &subject)?;
-    // What cannot even be opened is said once.
-    if held_by_caller || exclusive::check(&dir, &subject.path, &mut usage.obstacles) {
-        content::check(roots, &dir, &subject.path, &mut usage.obstacles)?;
-    }
-    Ok(usage)
-}
-
-/// What the kernel's tables say of a block device, without opening it: that
-/// needs no rights, but sees neither marks of data nor an exclusive open.
+/// What the kernel's tables say of a block device, without opening it: that sees
+/// neither marks of data nor an exclusive open.
 ///
 /// # Errors
 /// As [`usage`].
 pub fn usage_by_tables(roots: &Roots, subject: &Subject) -> Result<Usage, Error> {
-    Ok(by_tables(roots, subject)?.1)
-}
-
-fn by_tables(roots: &Roots, subject: &Subject) -> Result<(DeviceDir, Usage), Error> {
     let SubjectKind::BlockDevice { major, minor } = subject.kind else {
         return Err(Error::NotABlockDevice {
             path: subject.path.clone(),
             is: "something else",
         });
     };
+    Ok(by_tables(roots, &subject.path, (major, minor))?.2)
+}
+
+fn by_tables(
+    roots: &Roots,
+    path: &Path,
+    (major, minor): (u32, u32),
+) -> Result<(DeviceDir, Reach, Usage), Error> {
     let dir = DeviceDir::of_number(roots, major, minor)?.ok_or_else(|| Error::NotInSysfs {
-        path: subject.path.clone(),
+        path: path.to_owned(),
         major,
         minor,
         sys: roots.sys.clone(),
     })?;
-    let reach = reach::of(&dir)?;
+    let layout = Layout::read(roots)?;
+    let reach = reach::of(&layout, &dir)?;
     let mut obstacles = Vec::new();
     mounted::check(roots, &reach, &mut obstacles)?;
     held::check_swap(roots, &reach, &mut obstacles)?;
     held::check_holders(&reach, &mut obstacles);
-    held::check_loops(roots, &reach, &mut obstacles)?;
+    held::check_loops(&layout, &reach, &mut obstacles);
     held::check_read_only(&dir, &mut obstacles);
+    zoned::check(&dir, &mut obstacles)?;
     let usage = Usage {
         device: dir.name.clone(),
-        path: subject.path.display().to_string(),
+        path: path.display().to_string(),
         size_bytes: dir
             .number("size")
             .ok()
             .and_then(|sectors| sectors.checked_mul(crate::parse::diskstats::SECTOR_BYTES)),
         obstacles,
     };
-    Ok((dir, usage))
+    Ok((dir, reach, usage))
+}
+
+/// What opening tells: of the target by `file`, of what shares bytes with it by
+/// opening that.
+fn by_content(roots: &Roots, file: &File, reach: &Reach, usage: &mut Usage) -> Result<(), Error> {
+    let devices = reach.shares.iter().map(|share| &share.device);
+    let silent = standing_still(roots, devices.filter(|device| device.name != usage.device));
+    for device in &silent {
+        usage.obstacles.push(unchecked(
+            &device.name,
+            &format!(
+                "has bytes of it, and nothing of it is looked at: {}",
+                stands_still()
+            ),
+            "the kernel log (`dmesg`) may say what it waits for",
+        ));
+    }
+    let answers = |share: &&Share| !silent.contains(&&share.device);
+    let shares: Vec<Share> = reach.shares.iter().filter(answers).cloned().collect();
+    for share in shares.iter().filter(|share| share.how.to_be_opened()) {
+        let node = roots.node(&share.device.name);
+        exclusive::check(&share.device, &node, &mut usage.obstacles);
+    }
+    let Some(target) = reach.shares.first() else {
+        return Ok(());
+    };
+    let target = (&target.device, Path::new(&usage.path), file);
+    content::check(roots, target, &shares, &mut usage.obstacles)
+}
+
+fn of_file(roots: &Roots, path: &Path, file: &File) -> Result<Usage, Error> {
+    let metadata = file
+        .metadata()
+        .map_err(|error| Error::on_path("looking at", path, error))?;
+    Ok(Usage {
+        device: path.display().to_string(),
+        path: path.display().to_string(),
+        size_bytes: Some(metadata.len()),
+        obstacles: file::obstacles(roots, path, file, &metadata)?,
+    })
+}
+
+/// Loop devices that may stand on anything.
+fn unknown_loops(loops: &[Loop]) -> impl Iterator<Item = Obstacle> {
+    loops.iter().filter_map(|found| {
+        let unknown = found.on.as_ref().err()?;
+        Some(unchecked(
+            &found.device.name,
+            &format!("has something attached, and {}", unknown.why),
+            &unknown.how_to_go_on,
+        ))
+    })
+}
+
+fn unchecked(name: &str, what: &str, how_to_go_on: &str) -> Obstacle {
+    Obstacle {
+        kind: ObstacleKind::Unchecked,
+        device: name.to_owned(),
+        what: what.to_owned(),
+        how_to_go_on: how_to_go_on.to_owned(),
+    }
+}
+
+/// Opens a device for reading only, without waiting for a medium.
+fn open_device(node: &Path, number: (u32, u32)) -> io::Result<File> {
+    open_device_with(node, number, 0)
+}
+
+/// The same with more flags of open(2). What lies at `node` must be the device of this
+/// number: names in `/dev` come and go.
+#[cfg(unix)]
+fn open_device_with(node: &Path, number: (u32, u32), flags: i32) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let file = std::fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(flags | libc::O_NONBLOCK)
+        .open(node)?;
+    let (major, minor) = number;
+    if StandsOn::of(&file.metadata()?) == Some(StandsOn::Device(major, minor)) {
+        return Ok(file);
+    }
+    Err(io::Error::other(format!(
+        "{} is not the device {major}:{minor}",
+        node.display()
+    )))
+}
+
+#[cfg(not(unix))]
+fn open_device_with(node: &Path, _: (u32, u32), _: i32) -> io::Result<File> {
+    File::open(node)
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &str) -> String {
+    let plain = |character: char| {
+        character.is_ascii_alphanumeric() || matches!(character, '/' | '.' | '-' | '_' | '+' | ',')
+    };
+    if path.chars().all(plain) {
+        path.to_owned()
+    } else {
+        format!("'{}'", path.replace('\'', r"'\''"))
+    }
 }

@@ -1,7 +1,7 @@
 //! Mounted filesystems.
 
 use super::reach::Reach;
-use super::{Obstacle, ObstacleKind};
+use super::{Obstacle, ObstacleKind, quoted};
 use crate::error::Error;
 use crate::roots::Roots;
 use crate::stack::{device_of_source, read_mounts};
@@ -98,17 +98,5 @@ fn obstacle(device: &DeviceDir, what: String, how_to_go_on: String) -> Obstacle 
         device: device.name.clone(),
         what,
         how_to_go_on,
-    }
-}
-
-/// A path as a shell takes it.
-fn quoted(path: &str) -> String {
-    let plain = |character: char| {
-        character.is_ascii_alphanumeric() || matches!(character, '/' | '.' | '-' | '_' | '+' | ',')
-    };
-    if path.chars().all(plain) {
-        path.to_owned()
-    } else {
-        format!("'{}'", path.replace('\'', r"'\''"))
     }
 }

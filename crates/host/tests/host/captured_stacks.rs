@@ -2,7 +2,7 @@
 
 use crate::tree::{Tree, device, folder};
 use diskfacts_host::{Error, Subject, all_devices, stack_of_subject};
-use diskfacts_record::{BlockDevice, DeviceKind, Stack};
+use diskfacts_record::{BlockDevice, DeviceKind, Stack, Zoned};
 
 fn stack(tree: &Tree, subject: &Subject) -> Stack {
     let stack = stack_of_subject(&tree.roots(), subject).expect("a stack");
@@ -481,4 +481,46 @@ fn the_alignment_and_the_best_request_size_are_told_where_they_are_known() {
     assert_eq!(find(&stack, "md0p1").alignment_offset_bytes, Some(3584));
     assert_eq!(find(&stack, "sda").optimal_request_bytes, None);
     assert_eq!(find(&stack, "sda").alignment_offset_bytes, None);
+}
+
+#[test]
+fn zones_are_told_with_their_size_and_how_many_may_be_open() {
+    let tree = Tree::unpack("zoned");
+    let nvme = stack(&tree, &device("/dev/dm-0", 253, 0));
+    let told = |device: &BlockDevice| {
+        let limits = (device.open_zones_max, device.active_zones_max);
+        (device.zoned, device.zone_bytes, device.zones, limits)
+    };
+    let managed = Some(Zoned::HostManaged);
+    let zone = Some(64 << 20);
+    let limits = (Some(14), Some(28));
+    assert_eq!(
+        told(find(&nvme, "nvme0n1")),
+        (managed, zone, Some(64), limits)
+    );
+    assert_eq!(told(find(&nvme, "dm-0")), (managed, zone, Some(32), limits));
+    // A partition has the zones of its disk.
+    let sata = stack(&tree, &device("/dev/sda1", 8, 1));
+    let aware = Some(Zoned::HostAware);
+    for name in ["sda", "sda1"] {
+        assert_eq!(
+            told(find(&sata, name)),
+            (aware, Some(256 << 20), Some(29809), (Some(0), Some(0)))
+        );
+    }
+    // A word that is not known is no word for "none".
+    tree.put(
+        "sys/devices/pci0000:00/0000:00:04.0/nvme/nvme0/nvme0n1/queue/zoned",
+        "host-ruled\n",
+    );
+    let unknown = stack(&tree, &device("/dev/nvme0n1", 259, 0));
+    assert_eq!(find(&unknown, "nvme0n1").zoned, None);
+    assert!(unseen(&unknown, "nvme0n1 zoned").contains("host-ruled"));
+    // The chunks of an array are no zones.
+    let raid = Tree::unpack("md-raid1");
+    let md = "sys/devices/virtual/block/md0";
+    raid.put(&format!("{md}/queue/zoned"), "none\n");
+    raid.put(&format!("{md}/queue/chunk_sectors"), "1024\n");
+    let raid = stack(&raid, &folder("/data"));
+    assert_eq!(told(find(&raid, "md0")), (None, None, None, (None, None)));
 }

@@ -46,6 +46,7 @@ fn an_image_of_zeros_carries_no_mark_whatever_its_size() {
 /// description of the format, so that the table is checked against something
 /// other than itself.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table, a row per format")]
 fn each_format_is_found_by_its_mark() {
     let zfs_header = [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
     let uberblock = 0x00BA_B10C_u64.to_le_bytes();
@@ -64,6 +65,17 @@ fn each_format_is_found_by_its_mark() {
         ("ReiserFS", 8192 + 52, b"ReIsErFs"),
         ("JFS", 32768, b"JFS1"),
         ("OCFS2", 4096, b"OCFSV2"),
+        ("F2FS copy", 5 * 1024, &0xF2F5_2010_u32.to_le_bytes()),
+        ("F2FS copy", 17 * 1024, &0xF2F5_2010_u32.to_le_bytes()),
+        ("UFS1 copy", 32 * 512 + 1372, &0x0001_1954_u32.to_le_bytes()),
+        (
+            "UFS2 copy",
+            192 * 512 + 1372,
+            &0x1954_0119_u32.to_le_bytes(),
+        ),
+        ("zonefs", 0, &0x5A4F_4653_u32.to_le_bytes()),
+        ("dm-zoned", 0, b"DBZD\x02\0\0\0"),
+        ("LVM2 copy", 4096 + 4, b" LVM2 x[5A%r0N*>"),
         ("GFS2", 65536, &0x0116_1970_u32.to_be_bytes()),
         ("ISO 9660", 32769, b"CD001"),
         ("UDF", 32768 + 2048 + 1, b"NSR02"),
@@ -97,6 +109,18 @@ fn each_format_is_found_by_its_mark() {
             4096 + 24,
             b"\xc6\x85\x73\xf6\x66\xce\x90\xa9\xd9\x6a\x60\xcf\x80\x3d\xf7\xef",
         ),
+        (
+            "bcachefs copy",
+            1024 * 1024 + 4096 + 24,
+            b"\xc6\x85\x73\xf6\x66\xce\x90\xa9\xd9\x6a\x60\xcf\x80\x3d\xf7\xef",
+        ),
+        (
+            "bcachefs copy",
+            -1024 * 1024 + 24,
+            b"\xc6\x85\x73\xf6\x66\xce\x90\xa9\xd9\x6a\x60\xcf\x80\x3d\xf7\xef",
+        ),
+        ("Windows dynamic disk copy", -512, b"PRIVHEAD"),
+        ("Windows dynamic disk copy", -192 * 512, b"PRIVHEAD"),
         ("Ceph BlueStore", 0, b"bluestore block device\n"),
         ("Oracle ASM", 32, b"ORCLDISK"),
         ("Linux", 4086, b"SWAPSPACE2"),

@@ -279,6 +279,26 @@ fn a_device_whose_statistics_are_switched_off_is_named_with_the_switch() {
 }
 
 #[test]
+fn a_device_that_counts_though_its_statistics_are_switched_off_is_believed() {
+    let tree = Tree::unpack("loop-circle");
+    tree.put("sys/devices/virtual/block/loop1/queue/iostats", "0\n");
+    let stack = stack_of_subject(&tree.roots(), &device("/dev/loop0", 7, 0)).expect("a stack");
+    let stat = "sys/devices/virtual/block/loop1/stat";
+    tree.put(stat, "1 0 8 0 0 0 0 0 0 0 0 0 0 0 0 1 0\n");
+    let evidence = observed(&tree, &stack, |tree| {
+        tree.put(stat, "11 0 88 0 0 0 0 0 0 0 0 0 0 0 0 1 0\n");
+    });
+    let counted = evidence.devices.iter().find(|d| d.name == "loop1");
+    let counted = counted.expect("its counters moved");
+    assert_eq!((counted.reads, counted.read_bytes), (10, 10 * 4096));
+    // Flushes are counted whatever the switch says, so they prove nothing.
+    let evidence = observed(&tree, &stack, |tree| {
+        tree.put(stat, "11 0 88 0 0 0 0 0 0 0 0 0 0 0 0 5 0\n");
+    });
+    assert!(why(&evidence, "loop1 counters").contains("did not move"));
+}
+
+#[test]
 fn pressure_and_stolen_time_are_differences_in_nanoseconds() {
     let tree = Tree::unpack("vda-and-loop");
     let roots = tree.roots();

@@ -48,6 +48,7 @@ fn of_a_share_and_its_bytes_the_one_that_was_in_force_comes_back() {
         began: String::new(),
         command: String::new(),
         devices: Vec::new(),
+        set: Vec::new(),
         // The reverse of the order in which they are put back.
         old: vec![old(RATIO), old(BYTES)],
     };

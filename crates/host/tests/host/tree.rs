@@ -31,9 +31,22 @@ impl Tree {
         write_in_tree(self.folder.path(), path, content.as_bytes());
     }
 
+    /// A symbolic link to another place of the tree.
+    pub(crate) fn link(&self, path: &str, to: &str) {
+        let path = self.folder.path().join(path);
+        std::os::unix::fs::symlink(self.folder.path().join(to), &path)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    }
+
+    /// Removes a file, or a folder with all that it holds.
     pub(crate) fn remove(&self, path: &str) {
         let path = self.folder.path().join(path);
-        fs::remove_file(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let removed = if path.is_dir() {
+            fs::remove_dir_all(&path)
+        } else {
+            fs::remove_file(&path)
+        };
+        removed.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
 }
 

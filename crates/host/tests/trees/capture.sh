@@ -28,7 +28,7 @@ folder_of_links() {
 echo "# Captured."
 for path in /etc/os-release /proc/cpuinfo /proc/meminfo /proc/swaps /proc/stat \
     /proc/diskstats /proc/self/mountinfo /proc/self/status /proc/self/cgroup \
-    /proc/self/io /proc/vmstat /proc/fs/jbd2/*/info /sys/fs/xfs/*/stats/stats \
+    /proc/self/io /proc/vmstat /proc/fs/jbd2/*/info /proc/spl/kstat/zfs/*/state /sys/fs/xfs/*/stats/stats \
     /sys/fs/cgroup/cgroup.controllers /proc/pressure/io /proc/pressure/memory /proc/pressure/cpu \
     /proc/sys/kernel/arch /proc/sys/kernel/ostype /proc/sys/kernel/osrelease \
     /proc/sys/kernel/hostname /sys/hypervisor/type \
@@ -42,6 +42,10 @@ for filesystem in /sys/fs/*; do
     for entry in "$filesystem"/*; do
         if [ -d "$entry" ]; then echo "/ ${entry#/}"; fi
         folder_of_links "$entry/devices"
+        file "$entry/exclusive_operation"
+        for path in "$entry"/devinfo/*/missing "$entry"/allocation/data/*/total_bytes; do
+            file "$path"
+        done
     done
 done
 
@@ -55,9 +59,13 @@ for name in /sys/class/block/*; do
         queue/max_sectors_kb queue/nr_requests queue/iostats queue/optimal_io_size \
         queue/iosched/slice_idle queue/iosched/slice_idle_us device/queue_depth \
         device/model device/vendor device/serial device/name \
-        loop/backing_file loop/dio dm/name dm/uuid md/level; do
+        device/state device/transport bcache/cache_mode bcache/state \
+        loop/backing_file loop/dio dm/name dm/uuid dm/suspended queue/minimum_io_size \
+        md/level md/raid_disks md/degraded md/array_state md/sync_action md/sync_completed \
+        md/sync_speed md/chunk_size md/layout md/consistency_policy md/rmw_level; do
         file "$folder/$attribute"
     done
+    for path in "$folder"/md/dev-*/state "$folder"/device/nvme*/transport; do file "$path"; done
     if page=$(od -An -v -tx1 "$folder/device/vpd_pg80" 2>/dev/null); then
         echo "* ${folder#/}/device/vpd_pg80"
         echo "$page"

@@ -1,6 +1,7 @@
 //! One table of a plan file, read key by key, that can say what it did not know.
 
 use super::FileError;
+use crate::check::STAGES_MAX;
 use crate::share::Share;
 use crate::units::{self, UnitError};
 use std::collections::BTreeMap;
@@ -276,6 +277,9 @@ impl<'a> Fields<'a> {
         let mut tables = Vec::new();
         match value.get_ref() {
             DeValue::Array(items) => {
+                if items.len() > STAGES_MAX {
+                    return Err(self.error_at(key, &super::too_many_stages(items.len())));
+                }
                 for item in items {
                     let DeValue::Table(table) = item.get_ref() else {
                         return Err(self.wrong_type(key, item, &wanted));

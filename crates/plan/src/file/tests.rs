@@ -6,6 +6,8 @@ use crate::{IoContext, IoPriority, Observe, SyncMode};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
+mod stages;
+
 fn error_of(text: &str) -> String {
     parse(text).expect_err(text).to_string()
 }

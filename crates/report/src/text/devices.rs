@@ -6,7 +6,9 @@ use super::look::{Look, Style};
 use super::page::Page;
 use super::unseen;
 use diskfacts_plan::units::{exact_size, show_size};
-use diskfacts_record::{BlockDevice, DeviceKind, Filesystem, Stack, Target, TargetKind};
+use diskfacts_record::{
+    Array, BlockDevice, DeviceKind, Filesystem, Impairment, Stack, Target, TargetKind, Zoned,
+};
 
 /// The filesystem of a target and the devices under it with their settings;
 /// or all devices of a machine, each below those that stand on it.
@@ -14,6 +16,13 @@ pub fn devices(target: Option<&Target>, stack: &Stack, look: &Look) -> String {
     let mut page = Page::new(look);
     if let Some(target) = target {
         self::target(&mut page, target);
+    }
+    let sentences = impairments(stack);
+    if !sentences.is_empty() {
+        for sentence in sentences {
+            page.paragraph(0, Style::Bad, &sentence);
+        }
+        page.blank();
     }
     let mut depth = 0;
     if let Some(filesystem) = &stack.filesystem {
@@ -40,6 +49,15 @@ pub fn devices(target: Option<&Target>, stack: &Stack, look: &Look) -> String {
     let unseen_all: Vec<_> = stack.unseen.iter().collect();
     unseen::write(&mut page, unseen_all);
     page.finish()
+}
+
+/// What of a stack is not sound, a sentence each; the first word is in capitals.
+fn impairments(stack: &Stack) -> Vec<String> {
+    let sentence = |(name, found): (&str, &Impairment)| {
+        let kind = found.kind.words().to_uppercase();
+        format!("{kind}: {name}: {} ({}).", found.what, found.source)
+    };
+    stack.impairments().map(sentence).collect()
 }
 
 fn target(page: &mut Page<'_>, target: &Target) {
@@ -116,6 +134,10 @@ fn filesystem(page: &mut Page<'_>, filesystem: &Filesystem) {
         )
     };
     page.paragraph(4, Style::Plain, &mounted);
+    if !filesystem.data_profiles.is_empty() {
+        let profiles = filesystem.data_profiles.join(", ");
+        page.paragraph(4, Style::Plain, &format!("data kept as {profiles}"));
+    }
 }
 
 struct Tree<'a> {
@@ -179,6 +201,14 @@ fn identity(device: &BlockDevice) -> String {
         Some(layout) => format!("{kind} ({layout})"),
         None => kind.to_owned(),
     }];
+    // A file or memory says so by its kind.
+    let attached = matches!(device.kind, DeviceKind::Disk | DeviceKind::Other);
+    parts.extend(
+        device
+            .transport
+            .filter(|_| attached)
+            .map(|transport| transport.words().to_owned()),
+    );
     parts.extend(device.size_bytes.map(show_size));
     parts.extend(
         device
@@ -212,9 +242,14 @@ fn identity(device: &BlockDevice) -> String {
 /// Its settings, a line for each matter. A partition has the queue of its disk,
 /// so they are told once, with the disk.
 fn details(device: &BlockDevice) -> Vec<String> {
-    let mut lines = Vec::new();
+    let mut lines = vec![made_of(device)];
     if device.kind != DeviceKind::Partition || device.is_leaf() {
-        lines.extend([sizes(device), queue(device), write_cache(device)]);
+        lines.extend([
+            sizes(device),
+            zones(device),
+            queue(device),
+            write_cache(device),
+        ]);
     }
     lines.push(place(device));
     if !device.holders.is_empty() {
@@ -222,12 +257,56 @@ fn details(device: &BlockDevice) -> Vec<String> {
     }
     if device.counts_io == Some(false) {
         lines.push(
-            "the kernel does not count its I/O (queue/iostats is 0), so nothing can be checked"
+            "the kernel was told not to count its I/O (queue/iostats is 0); its counters are \
+             believed only if they move"
                 .to_owned(),
         );
     }
     lines.retain(|line| !line.is_empty());
     lines
+}
+
+/// What an array or mapping is made of, and what a disk is known not to be.
+fn made_of(device: &BlockDevice) -> String {
+    let mut parts = Vec::new();
+    // The layout says `crypt` already.
+    let known = device
+        .layout
+        .iter()
+        .chain(device.array.iter().map(|array| &array.level));
+    let known: Vec<&String> = known.collect();
+    if device.targets.iter().any(|target| !known.contains(&target)) {
+        parts.push(format!("made of {}", device.targets.join(", ")));
+    }
+    if let Some(Array {
+        level,
+        members,
+        chunk_bytes,
+        layout,
+        consistency,
+        ..
+    }) = &device.array
+    {
+        let what = if level == "multipath" {
+            "paths"
+        } else {
+            "members"
+        };
+        if device.layout.as_ref() != Some(level) && level != "multipath" {
+            parts.push(level.clone());
+        }
+        parts.push(format!("{members} {what}"));
+        parts.extend(chunk_bytes.map(|bytes| format!("chunks of {}", setting(bytes))));
+        parts.extend(layout.clone());
+        parts.extend(consistency.iter().map(|how| format!("consistent by {how}")));
+    }
+    let mode = device.cache_mode.iter();
+    parts.extend(mode.map(|mode| format!("cache: {mode}")));
+    // That a loop device is a file is said by its kind.
+    if let (Some(why), DeviceKind::Disk | DeviceKind::Other) = (&device.virtual_by, device.kind) {
+        parts.push(format!("no drive of this machine: {why}"));
+    }
+    parts.join(", ")
 }
 
 /// A size that was set to something exact: `1280 KiB`, not `1.2 MiB`.
@@ -267,6 +346,35 @@ fn sizes(device: &BlockDevice) -> String {
             .map(|bytes| format!("best in multiples of {}", setting(bytes))),
     );
     parts.join(", ")
+}
+
+/// `zoned, host-managed: 64 zones of 256 MiB, at most 14 open and 14 active`.
+fn zones(device: &BlockDevice) -> String {
+    let kind = match device.zoned {
+        Some(Zoned::HostAware) => "host-aware",
+        Some(Zoned::HostManaged) => "host-managed (written in order only)",
+        None => return String::new(),
+    };
+    let size = device
+        .zone_bytes
+        .map(|bytes| format!("zones of {}", setting(bytes)));
+    let mut parts: Vec<String> = match (device.zones, size) {
+        (Some(count), Some(size)) => vec![format!("{count} {size}")],
+        (Some(count), None) => vec![format!("{count} zones")],
+        (None, size) => size.into_iter().collect(),
+    };
+    // 0 is any number.
+    let limit = |max: Option<u64>, what: &str| {
+        max.filter(|max| *max > 0)
+            .map(|max| format!("at most {max} {what}"))
+    };
+    parts.extend(limit(device.open_zones_max, "open"));
+    parts.extend(limit(device.active_zones_max, "active"));
+    if parts.is_empty() {
+        format!("zoned, {kind}")
+    } else {
+        format!("zoned, {kind}: {}", parts.join(", "))
+    }
 }
 
 fn queue(device: &BlockDevice) -> String {

@@ -7,7 +7,8 @@ use crate::notes::notes;
 use diskfacts_plan::Plan;
 use diskfacts_plan::units::show_size;
 use diskfacts_record::{
-    BlockDevice, DeviceKind, Run, Severity, Source, Stack, Status, TargetKind, Trial,
+    BlockDevice, DeviceKind, Impairment, Run, Severity, Source, Stack, Status, TargetKind, Trial,
+    Unsound,
 };
 
 /// Where the values of the rows begin.
@@ -19,7 +20,7 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     let (style, status) = status(run.run.status);
     let title = format!("diskfacts run {}:", run.run.id);
     page.titled(0, (Style::Heading, &title), 0, style, status);
-    for text in trouble(run) {
+    for text in unsound(run).into_iter().chain(trouble(run)) {
         page.paragraph(0, Style::Bad, &text);
     }
     page.blank();
@@ -62,6 +63,28 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     if let Some(findings) = findings(run) {
         row("Findings", findings);
     }
+}
+
+/// What was not sound under the target, a sentence each; the first word is in capitals.
+fn unsound(run: &Run) -> Vec<String> {
+    let sentence = |unsound: Unsound<'_>| {
+        let kind = unsound.kind.words().to_uppercase();
+        let told = |found: &Impairment| format!("{} ({}).", found.what, found.source);
+        let began = unsound.before.map(told);
+        let ended = unsound.after.filter(|found| unsound.before != Some(found));
+        let ended = ended.map(|found| match began {
+            Some(_) => format!("When the run ended: {}", told(found)),
+            None => told(found),
+        });
+        let told: Vec<String> = began.into_iter().chain(ended).collect();
+        format!(
+            "{kind}{}: {}: {}",
+            unsound.when(),
+            unsound.name,
+            told.join(" ")
+        )
+    };
+    run.unsound().into_iter().map(sentence).collect()
 }
 
 /// Which document, and which lines of it.

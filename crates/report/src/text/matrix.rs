@@ -211,8 +211,9 @@ fn by(layers: &Layers) -> String {
 }
 
 /// The layers, each with its word here and what it means.
-pub(super) const WORDS: [(&str, &str); 5] = [
+pub(super) const WORDS: [(&str, &str); 6] = [
     ("mem", "mem is the page cache, memory of this machine"),
+    ("map", "map a device above the disks, without one of them"),
     ("drv", "drv the drive's cache"),
     ("med", "med the medium"),
     (
@@ -230,6 +231,7 @@ pub(super) fn most(layers: &Layers) -> (f64, &'static str) {
     let device = to_device.clamp(0.0, layers.unknown.max(0.0));
     let shares = [
         layers.page_cache,
+        layers.mapping,
         layers.drive_cache,
         layers.media,
         device,

@@ -306,6 +306,7 @@ fn served(layers: &Layers) -> String {
     let device = to_device.clamp(0.0, layers.unknown.max(0.0));
     let mut parts = [
         (layers.page_cache, "page cache"),
+        (layers.mapping, "mapping, no disk"),
         (layers.drive_cache, "drive cache"),
         (layers.media, "media"),
         (device, "device"),

@@ -5,11 +5,12 @@ use super::page::Page;
 use super::words::{add_once, list};
 use diskfacts_record::{Run, Unseen};
 
-/// Of the stack and of all trials, each once.
+/// Of the stack, of all trials and of the end of the run, each once.
 pub(crate) fn of_run(run: &Run) -> Vec<&Unseen> {
     let mut all: Vec<&Unseen> = Vec::new();
     let trials = run.trials.iter().flat_map(|trial| &trial.evidence.unseen);
-    for unseen in run.stack.unseen.iter().chain(trials) {
+    let after = run.health_after.iter().flat_map(|after| &after.unseen);
+    for unseen in run.stack.unseen.iter().chain(trials).chain(after) {
         add_once(&mut all, unseen);
     }
     all

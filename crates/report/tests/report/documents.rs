@@ -34,8 +34,10 @@ fn every_run_gives_one_document_that_the_schema_accepts() {
         let text = json::run(&run);
         assert!(text.ends_with("}\n"));
         assert_valid(&validator, &document(&run), name);
-        // Nothing is lost but the histograms, which the store keeps.
-        assert_eq!(serde_json::from_str::<Run>(&text).unwrap(), run, "{name}");
+        // Nothing is lost but the histograms, which the store keeps. Compared as text,
+        // because a figure that is not a number is not equal to itself.
+        let read = serde_json::from_str::<Run>(&text).unwrap();
+        assert_eq!(format!("{read:#?}"), format!("{run:#?}"), "{name}");
     }
 }
 
@@ -65,6 +67,7 @@ fn the_keys_come_in_the_order_of_the_contract() {
             "plan",
             "preconditioning",
             "trials",
+            "health_after",
             "figures",
             "effects",
             "findings",

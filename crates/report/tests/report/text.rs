@@ -3,7 +3,7 @@
 
 use crate::fixtures;
 use diskfacts_plan::builtin;
-use diskfacts_record::{Run, Status};
+use diskfacts_record::{Run, Status, Zoned};
 use diskfacts_report::text::{Closing, Look, RunRow, devices, plans, run, runs};
 
 const PLAIN: Look = Look {
@@ -262,6 +262,51 @@ fn the_stack_as_a_tree() {
     insta::assert_snapshot!("devices_all", devices(None, &machine, &WIDE));
 }
 
+#[test]
+fn what_is_not_sound_is_said_before_all_else() {
+    let sound = devices(None, &fixtures::raid_stack(), &WIDE);
+    assert!(!sound.contains("DEGRADED"), "{sound}");
+    let text = devices(None, &fixtures::degraded_stack(), &WIDE);
+    assert!(
+        text.starts_with(
+            "DEGRADED: /var/lib/backup: 1 of its 2 devices is missing (devinfo/*/missing is 1 for \
+             1).\n\
+             DEGRADED: md0: 1 of its 3 members is missing; failed: sdb1 (md/degraded is 1).\n"
+        ),
+        "{text}"
+    );
+    for line in [
+        "data kept as raid1\n",
+        "made of crypt, integrity\n",
+        "3 members, chunks of 64 KiB, left-symmetric, consistent by bitmap\n",
+        "disk, SATA, ",
+        "cache: writeback, no drive of this machine: its model is QEMU HARDDISK\n",
+    ] {
+        assert!(text.contains(line), "{line:?} in {text}");
+    }
+    // In a run it stands before how the run went.
+    let text = shown(&fixtures::degraded(), &WIDE);
+    let place = |what: &str| text.find(what).unwrap_or(usize::MAX);
+    assert!(place("DEGRADED: md0") < place("NOT FINISHED"), "{text}");
+}
+
+#[test]
+fn what_failed_while_a_run_measured_it_is_said_first_and_what_could_not_be_seen_is_named() {
+    let text = shown(&fixtures::worsened(), &WIDE);
+    let first = text.lines().nth(1).unwrap_or_default();
+    assert!(
+        first.starts_with(
+            "DEGRADED when the run ended, and not when it began: md0: 1 of its 3 members is \
+             missing; failed: sdb1 (md/degraded is 1)."
+        ),
+        "{text}"
+    );
+    assert!(
+        text.contains("/var/lib/backup health: when the run ended: it is not mounted there"),
+        "{text}"
+    );
+}
+
 /// A line may be longer than the width only for what nothing may break: a long
 /// word, a command or a rule that is copied whole, and, below 80 columns, a row of figures.
 #[test]
@@ -341,4 +386,25 @@ fn without_colours(text: &str) -> String {
         };
     }
     out
+}
+
+#[test]
+fn the_zones_of_a_device_stand_in_a_line_of_their_own() {
+    let mut stack = fixtures::raid_stack();
+    let disk = stack.devices.last_mut().expect("a disk");
+    disk.zoned = Some(Zoned::HostManaged);
+    disk.zone_bytes = Some(256 << 20);
+    disk.zones = Some(3576);
+    disk.open_zones_max = Some(128);
+    disk.active_zones_max = Some(0);
+    let text = devices(None, &stack, &WIDE);
+    let line =
+        "zoned, host-managed (written in order only): 3576 zones of 256 MiB, at most 128 open\n";
+    assert!(text.contains(line), "{text}");
+    let disk = stack.devices.last_mut().expect("a disk");
+    disk.zoned = Some(Zoned::HostAware);
+    disk.zones = None;
+    disk.zone_bytes = None;
+    disk.open_zones_max = None;
+    assert!(devices(None, &stack, &WIDE).contains("zoned, host-aware\n"));
 }

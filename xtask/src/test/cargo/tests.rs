@@ -4,6 +4,7 @@ const SUCCESS: Exit = Exit {
     success: true,
     text: String::new(),
     left_something_running: false,
+    was_stuck: false,
 };
 
 fn failure() -> Exit {
@@ -11,6 +12,7 @@ fn failure() -> Exit {
         success: false,
         text: "exit status: 101".to_owned(),
         left_something_running: false,
+        was_stuck: false,
     }
 }
 
@@ -185,7 +187,33 @@ fn a_run_without_any_test_is_a_failure() {
 fn a_process_left_behind_is_a_failure() {
     let exit = Exit {
         left_something_running: true,
+        was_stuck: false,
         ..SUCCESS
     };
     assert_eq!(read(PASSING, &exit, &[]).failed.len(), 1);
+}
+
+#[test]
+fn a_benchmark_that_fails_as_a_test_is_named_beside_other_failures() {
+    let text = "\
+     Running tests/cli/main.rs (target/debug/deps/cli-0c1d2e3f4a5b6c7d)
+
+running 1 test
+test a ... FAILED
+
+test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.02s
+
+error: test failed, to rerun pass `-p diskfacts --test cli`
+     Running benches/explain.rs (target/debug/deps/explain-0c1d2e3f4a5b6c7d)
+
+thread 'main' panicked at benches/explain.rs:62:9:
+error: bench failed, to rerun pass `-p diskfacts-store --bench explain`
+error: 2 targets failed:
+    `-p diskfacts --test cli`
+    `-p diskfacts-store --bench explain`
+";
+    assert_eq!(
+        read(text, &failure(), &[]).failed,
+        ["cli a", "explain (what it said stands above)"]
+    );
 }

@@ -3,7 +3,7 @@
 use super::{nothing, scope};
 use crate::args::ReadaheadArgs;
 use crate::exit::{Exit, Failure, OrFail, say};
-use crate::signals::{Signals, Waker};
+use crate::signals::Signals;
 use diskfacts_facts::read_ahead;
 use diskfacts_host::read_ahead::{Decision, Named, Watch, length_of, page_bytes, prepare};
 use diskfacts_host::trace::{Losses, TraceError};
@@ -58,7 +58,7 @@ pub(super) fn watch(target: &Path, args: &ReadaheadArgs) -> Result<Seen, Failure
     let (mut reader, mut sorter) =
         prepare(&roots, &scope, watch).map_err(|error| refused(&error))?;
     let signals = Signals::listen()?;
-    let waker = Waker::listen()?;
+    let waker = signals.waker()?;
     let before = own_cpu();
     reader.switch().on().or_failed()?;
     let began = Instant::now();

@@ -21,6 +21,11 @@ type Planting = fn(&mut Setup);
 
 /// Each rule, and the flaw that it is for.
 pub(super) const CASES: &[(&str, Planting)] = &[
+    ("degraded", |setup| {
+        *setup = Setup::on("raid6x8");
+        setup.only("random-read");
+        setup.plant.missing_members = 1;
+    }),
     ("io-errors", |setup| {
         setup.only("random-read").workload.span = Some(MIB);
         setup.profile.faults.weak_sectors = vec![WeakSector {

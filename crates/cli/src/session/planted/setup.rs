@@ -1,8 +1,11 @@
 //! A simulated measurement, ready to be changed and run.
 
 use crate::progress::Display;
+use crate::session::begin::record;
+use crate::session::conclude::conclude;
+use crate::session::fit;
+use crate::session::measure::Trials;
 use crate::session::settings::Settings;
-use crate::session::{begun, conclude, fit, trials};
 use crate::signals::Signals;
 use crate::target::simulated;
 use diskfacts_disk::profile::{Profile, profile};
@@ -132,19 +135,21 @@ impl Setup {
         assert_eq!(notes, [""; 0]);
         // Every stage says itself how long it takes.
         let started = Timestamp::UNIX_EPOCH;
-        let mut run = begun(started, self.seed, &measured.target, stack, plan);
+        let mut run = record((started, self.seed), &measured.target, stack, plan);
         run.run.budget_ns = Some(self.time_ns);
         // Not what was typed to run the tests.
         run.run.command = ["diskfacts", "measure", &given].map(str::to_owned).into();
-        trials(
-            &mut run,
-            &mut measured,
-            &mut Settings::default(),
-            &mut |_, _| Ok(()),
-            &Signals::default(),
-            &mut Display::nothing(),
-            Instant::now(),
-        );
+        let signals = Signals::default();
+        Trials {
+            run: &mut run,
+            measured: &mut measured,
+            settings: &mut Settings::default(),
+            keep: &mut |_, _| Ok(()),
+            signals: &signals,
+            display: &mut Display::nothing(),
+        }
+        .all(Instant::now())
+        .tell(&mut run, &signals);
         conclude(&mut run, &[]);
         run
     }

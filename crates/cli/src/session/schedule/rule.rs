@@ -61,6 +61,12 @@ pub(super) struct Rule {
 }
 
 impl Rule {
+    /// Whether its trials are left out when the time of the run is over. What says itself
+    /// how long it takes is asked for; what comes late has one trial at least.
+    pub(super) fn is_cut(&self) -> bool {
+        self.shares && !self.turn.is_late()
+    }
+
     /// Nanoseconds that its trials have whatever the others do.
     pub(super) fn given_ns(&self) -> Option<u64> {
         self.stop.time_ns.filter(|_| !self.shares)

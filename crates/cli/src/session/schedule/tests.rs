@@ -167,6 +167,72 @@ fn too_little_time_for_one_round_is_said() {
     assert_eq!(next.stop.time_ns, Some(SHORTEST_NS));
 }
 
+/// Does all trials of a plan where everything around a trial takes so many seconds;
+/// answers their stages and how long all of it took.
+fn with_slow_surroundings(plan: &Plan, seconds: u64, around: u64) -> (Vec<usize>, u64, Schedule) {
+    let mut schedule = Schedule::new(plan, false, 1, (seconds * SECOND, 0));
+    let (mut elapsed, mut stages) = (0, Vec::new());
+    while let Some(next) = schedule.next(elapsed) {
+        let time = next.stop.time_ns.expect("every trial has a time");
+        elapsed += time + around * SECOND;
+        schedule.took(time, 100.0);
+        stages.push(next.stage);
+    }
+    (stages, elapsed, schedule)
+}
+
+#[test]
+fn no_trial_begins_long_after_the_time_is_over_and_the_stages_without_one_are_named() {
+    let plan = plan(&[Stop::default(); 12], 1);
+    // Twelve times 5 s around the trials, in 20 s.
+    let (stages, elapsed, schedule) = with_slow_surroundings(&plan, 20, 5);
+    assert!(elapsed < 24 * SECOND + 5 * SECOND + SECOND, "{elapsed}");
+    assert!(stages.len() < 6, "{stages:?}");
+    let said = schedule.left_out().unwrap_or_default();
+    for stage in (0..12).filter(|stage| !stages.contains(stage)) {
+        assert!(said.contains(&format!("s{stage}")), "{said}");
+    }
+    let without = 12 - stages.len();
+    let begins = format!("no trial of {without} of 12 stages (s");
+    assert!(said.starts_with(&begins), "{said}");
+}
+
+#[test]
+fn what_says_itself_how_long_it_takes_is_done_whatever_the_time() {
+    let own = Stop {
+        time_ns: Some(4 * SECOND),
+        ..Stop::default()
+    };
+    let (stages, ..) = with_slow_surroundings(&plan(&[own; 3], 2), 1, 5);
+    assert_eq!(stages.len(), 6);
+}
+
+#[test]
+fn a_stage_that_could_not_be_prepared_is_not_tried_again() {
+    let plan = plan(&[Stop::default(); 2], 3);
+    let mut schedule = Schedule::new(&plan, false, 1, (60 * SECOND, 0));
+    let (mut elapsed, mut stages) = (0, Vec::new());
+    while let Some(next) = schedule.next(elapsed) {
+        stages.push(next.stage);
+        // Half of what is left.
+        let half = ((60 * SECOND - elapsed) / 2).max(GRACE_NS);
+        assert_eq!(next.prepare_ns, Some(half));
+        if next.stage == 0 {
+            elapsed += half;
+            schedule.give_up();
+        } else {
+            let time = next.stop.time_ns.expect("every trial has a time");
+            elapsed += time;
+            schedule.took(time, 100.0);
+        }
+    }
+    stages.sort_unstable();
+    assert_eq!(stages, [0, 1, 1, 1]);
+    assert!(elapsed <= 60 * SECOND, "{elapsed}");
+    let said = schedule.left_out().unwrap_or_default();
+    assert!(said.starts_with("no trial of 1 of 2 stages (s0)"), "{said}");
+}
+
 #[test]
 fn little_time_makes_fewer_trials_and_says_so() {
     let plan = plan(&[Stop::default(); 10], 5);

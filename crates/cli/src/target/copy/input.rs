@@ -2,6 +2,7 @@
 
 use super::{Identity, Kind, OpenEnd, check_direct, stream_path};
 use crate::exit::{Failure, OrFail};
+use crate::signals::Signals;
 use anyhow::Context;
 use directio::{Direct, Durability, OpenOptions};
 use diskfacts_plan::dd::Dd;
@@ -24,7 +25,7 @@ pub(super) struct Input {
 }
 
 impl Input {
-    pub(super) fn look(dd: &Dd) -> Result<Self, Failure> {
+    pub(super) fn look(dd: &Dd, signals: &Signals) -> Result<Self, Failure> {
         let (path, open) = if let Some(given) = dd.input.as_ref().map(PathBuf::from) {
             let path = std::fs::canonicalize(&given)
                 .with_context(|| {
@@ -60,8 +61,7 @@ impl Input {
             open,
         };
         if kind == Kind::Device {
-            let file = File::open(&input.path).or_wrong_call()?;
-            input.size = Some(directio::geometry(&file).or_failed()?.size);
+            input.size = Some(super::device_bytes(&input.path, signals)?);
         }
         if let Some(size) = input.size.filter(|size| dd.skip_bytes > *size) {
             return Err(Failure::wrong_call(format!(
@@ -79,7 +79,7 @@ impl Input {
         Ok(input)
     }
 
-    pub(super) fn open(&mut self, dd: &Dd) -> Result<OpenEnd, Failure> {
+    pub(super) fn open(&mut self, dd: &Dd, signals: &Signals) -> Result<OpenEnd, Failure> {
         let flags = dd.input_flags;
         let mut end = if let Some(file) = self.open.take() {
             let why = "a standard stream is open already; name the file with if=";
@@ -116,9 +116,7 @@ impl Input {
         } else {
             let why = "it lies on no disk";
             OpenEnd {
-                file: File::open(&self.path)
-                    .with_context(|| format!("opening the input {}", self.path.display()))
-                    .or_wrong_call()?,
+                file: super::open_stream(&self.path, false, signals)?,
                 kind: self.kind,
                 size_bytes: None,
                 direct: false,

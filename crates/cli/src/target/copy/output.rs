@@ -2,7 +2,9 @@
 //! named as what may be destroyed.
 
 use super::{Identity, Kind, OpenEnd, check_direct, stream_path};
+use crate::commands::stdout_is_there;
 use crate::exit::{Failure, OrFail};
+use crate::signals::Signals;
 use crate::target::existing;
 use anyhow::Context;
 use directio::{Direct, Durability, OpenOptions};
@@ -33,7 +35,11 @@ pub(super) struct Output {
 }
 
 impl Output {
-    pub(super) fn look(dd: &Dd, destroy_data_on: Option<&Path>) -> Result<Self, Failure> {
+    pub(super) fn look(
+        dd: &Dd,
+        destroy_data_on: Option<&Path>,
+        signals: &Signals,
+    ) -> Result<Self, Failure> {
         let Some(given) = dd.output.as_ref().map(PathBuf::from) else {
             return stdout(dd, destroy_data_on);
         };
@@ -65,8 +71,7 @@ impl Output {
         }
         let size = match kind {
             Kind::Device => {
-                let file = File::open(&subject.path).or_wrong_call()?;
-                let size = directio::geometry(&file).or_failed()?.size;
+                let size = super::device_bytes(&subject.path, signals)?;
                 if dd.seek_bytes >= size {
                     return Err(Failure::wrong_call(format!(
                         "seek= begins at byte {}, but {} ends at {size} ({}). Seek over fewer \
@@ -91,26 +96,29 @@ impl Output {
         })
     }
 
-    pub(super) fn open(&mut self, dd: &Dd) -> Result<(OpenEnd, Option<File>), Failure> {
+    pub(super) fn open(
+        &mut self,
+        dd: &Dd,
+        signals: &Signals,
+    ) -> Result<(OpenEnd, Option<File>), Failure> {
         let flags = dd.output_flags;
         if let Some(file) = self.open.take() {
             let why = "standard output is open already; name the file with of=";
             return self.placed(dd, file, false, flags.direct.then(|| why.to_owned()), None);
         }
         if self.kind == Kind::Stream {
-            let file = File::options()
-                .write(true)
-                .open(&self.path)
-                .with_context(|| format!("opening the output {}", self.path.display()))
-                .or_wrong_call()?;
+            let file = super::open_stream(&self.path, true, signals)?;
             let why = "it lies on no disk".to_owned();
             return self.placed(dd, file, false, flags.direct.then_some(why), None);
         }
-        let claim = if self.is_new {
+        let claimed = if self.is_new {
             None
         } else {
-            existing::claim(&Subject::look(&self.path).or_wrong_call()?)?
+            Some(existing::claim(
+                &Subject::look(&self.path).or_wrong_call()?,
+            )?)
         };
+        let path = claimed.as_ref().map_or(&self.path, |claimed| &claimed.path);
         let mut options = OpenOptions::new()
             .write(true)
             .direct(if flags.direct {
@@ -128,7 +136,7 @@ impl Output {
         if self.is_new {
             options = options.create_new(true).mode(MODE);
         }
-        let opened = options.open(&self.path).or_wrong_call()?;
+        let opened = options.open(path).or_wrong_call()?;
         if let Err(failure) = check_direct(
             dd,
             ("oflag", flags, dd.seek_bytes),
@@ -166,7 +174,7 @@ impl Output {
             opened.file,
             granted.direct,
             granted.direct_refused,
-            claim,
+            claimed.map(|claimed| claimed.file),
         )
     }
 
@@ -295,6 +303,7 @@ fn stream(
 /// Standard output. A shell may have pointed it at what holds data.
 fn stdout(dd: &Dd, destroy_data_on: Option<&Path>) -> Result<Output, Failure> {
     nothing_destroyed(destroy_data_on, "standard output")?;
+    stdout_is_there()?;
     let stdout = std::io::stdout().as_fd().try_clone_to_owned().or_failed()?;
     let mut file = File::from(stdout);
     let metadata = file.metadata().or_failed()?;

@@ -14,7 +14,6 @@ use super::alignment::{STATX_SAYS_NO, Stated, by_statx};
 use super::{geometry, holders, mounts};
 use crate::error::Subject;
 use crate::os::unix::lock::lock_file;
-use crate::os::unix::truncate_under_lock;
 use crate::{
     Direct, Durability, Error, Exclusivity, Granted, LockKind, OpenOptions, Opened, Patience,
 };
@@ -119,12 +118,7 @@ fn open_with(options: &OpenOptions, path: &Path, claim: bool, flags: i32) -> io:
     if claim {
         flags |= libc::O_EXCL;
     }
-    let mut standard = options.standard();
-    if options.exclusive && options.write && options.truncate {
-        // Emptied under the lock instead.
-        standard.truncate(false);
-    }
-    standard.custom_flags(flags).open(path)
+    options.standard().custom_flags(flags).open(path)
 }
 
 fn is_a_folder(options: &OpenOptions, path: &Path, claim: bool) -> Error {
@@ -144,9 +138,6 @@ fn take_exclusively(options: &OpenOptions, file: &File, claim: bool) -> Result<E
         return Ok(Exclusivity::None);
     }
     lock_file(file, LockKind::Exclusive, Patience::Fail)?;
-    if options.write && options.truncate {
-        truncate_under_lock(file)?;
-    }
     Ok(Exclusivity::Advisory)
 }
 
@@ -268,10 +259,21 @@ fn describe(options: &OpenOptions, claim: bool) -> String {
     options.describe(&flags)
 }
 
+/// Whether names there are those of devices, which nobody creates; `/dev/shm` is a folder
+/// of files in memory.
+fn is_of_devices(path: &Path) -> bool {
+    path.starts_with("/dev") && !path.starts_with("/dev/shm")
+}
+
 /// The error of an open, with what can be found out about it.
 fn explain(options: &OpenOptions, path: &Path, claim: bool, error: io::Error) -> Error {
     let hint = match error.raw_os_error() {
         Some(libc::EBUSY) if claim => Some(holders::explain_busy(path)),
+        Some(libc::ENOENT) if is_of_devices(path) => Some(
+            "no device has this name: it was unplugged, or was never there (dmesg tells); check \
+             the path"
+                .to_owned(),
+        ),
         _ => super::hint(&error),
     };
     Error::os(

@@ -41,10 +41,3 @@ fn no_volume_lock(operation: &'static str, file: &File) -> Error {
         "only Windows locks volumes; here, open the device with OpenOptions::exclusive",
     )
 }
-
-/// Empties a file that was opened exclusively, after the lock was taken: had
-/// `open` done it, it would have emptied another one's file before it was
-/// refused.
-pub(super) fn truncate_under_lock(file: &File) -> Result<(), Error> {
-    rustix::fs::ftruncate(file, 0).map_err(|error| Error::on_file("ftruncate", file, error))
-}

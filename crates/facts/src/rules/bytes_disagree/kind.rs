@@ -3,8 +3,8 @@
 use super::super::Context;
 use super::SHARE;
 use crate::journal::beyond_own;
-use crate::layers::in_memory;
-use crate::layers::reach::{Direction, compresses, count, roots};
+use crate::layers::reach::{Direction, Reach, compresses, count, roots};
+use crate::layers::{copies, in_memory};
 use crate::simulated::edit_profile;
 use crate::stages::Stage;
 use crate::words::{edit_plan, list, lower_first, percent, ratio, shell, stage_list};
@@ -18,6 +18,8 @@ const WASTE: f64 = 1.5;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
+    /// A device above the disks answered by itself.
+    Answered,
     /// The device moved fewer bytes, and no page cache explains it.
     Fewer,
     /// Read-ahead, or other reads of this process.
@@ -36,6 +38,8 @@ pub(super) struct Case<'a> {
     /// Bytes counted for each byte above.
     ratio: f64,
     pub(super) evidence: String,
+    /// Devices that it is said of; empty where that is all of them.
+    by: Vec<String>,
 }
 
 /// Sum over the trials; `None` when one trial does not know.
@@ -57,6 +61,7 @@ pub(super) fn of<'a>(
     // All trials of a stage were asked for the same.
     let in_force = stack.under(&stage.trials[0].evidence.settings);
     let found = [
+        answered(context, stage, figures),
         fewer(stage, figures),
         read_ahead(
             stage,
@@ -65,17 +70,82 @@ pub(super) fn of<'a>(
         ),
         journal(context, stage),
         copies(context, stage),
+        copies_of_filesystem(context, stage, counted(Direction::Write)),
     ];
     found.into_iter().flatten().collect()
 }
 
+/// Bytes that came in at a device above the disks, and that no disk moved.
+fn answered<'a>(
+    context: &Context<'_>,
+    stage: &'a Stage<'_>,
+    figures: &StageFigures,
+) -> Option<Case<'a>> {
+    let stack = &context.run.stack;
+    let share = figures.layers.mapping;
+    let mut by: Vec<String> = Vec::new();
+    let (mut above, mut below) = (0_u64, 0_u64);
+    for trial in &stage.trials {
+        for direction in [Direction::Read, Direction::Write] {
+            let reach = Reach::of(direction, &trial.workload, &trial.evidence, stack);
+            for answered in reach.answered.into_iter().flatten() {
+                above = above.saturating_add(answered.above);
+                below = below.saturating_add(answered.below);
+                let new = answered.names.into_iter();
+                by.extend(new.filter(|name| !by.contains(name)).collect::<Vec<_>>());
+            }
+        }
+    }
+    (share > SHARE).then(|| Case {
+        stage,
+        kind: Kind::Answered,
+        ratio: share,
+        evidence: format!(
+            "{}: {} came in at {}, {} went on below {}.",
+            stage.label(),
+            show_size(above),
+            list(&roots(stack).map(|d| d.name.as_str()).collect::<Vec<_>>()),
+            show_size(below),
+            list(&by)
+        ),
+        by,
+    })
+}
+
+/// What a filesystem that keeps copies wrote, over what was written to it.
+fn copies_of_filesystem<'a>(
+    context: &Context<'_>,
+    stage: &'a Stage<'_>,
+    counted: Option<u64>,
+) -> Option<Case<'a>> {
+    let filesystem = context.run.stack.filesystem.as_ref()?;
+    let copies = copies::of_filesystem(&context.run.stack).most?;
+    let issued = stage.sum(|t| t.evidence.issued.write_bytes);
+    let times = counted? as f64 / issued as f64;
+    (issued > 0 && copies > 1 && times > 1.0 + SHARE).then(|| Case {
+        stage,
+        kind: Kind::Copies,
+        ratio: times,
+        evidence: format!(
+            "{}: {} written, {} on the disks together; {} keeps {copies} copies of data ({}).",
+            stage.label(),
+            show_size(issued),
+            show_size(counted.unwrap_or(0)),
+            filesystem.kind,
+            list(&filesystem.data_profiles)
+        ),
+        by: Vec::new(),
+    })
+}
+
 fn fewer<'a>(stage: &'a Stage<'_>, figures: &StageFigures) -> Option<Case<'a>> {
     let layers = figures.layers;
-    let lost = 1.0 - layers.device? - layers.page_cache;
+    let lost = 1.0 - layers.device? - layers.page_cache - layers.mapping;
     (lost > SHARE && layers.page_cache <= SHARE).then(|| Case {
         stage,
         kind: Kind::Fewer,
         ratio: 1.0 - lost,
+        by: Vec::new(),
         evidence: format!(
             "{}: {} issued, of which the devices counted {}.",
             stage.label(),
@@ -108,6 +178,7 @@ fn read_ahead<'a>(stage: &'a Stage<'_>, counted: Option<u64>, windows: u64) -> O
         stage,
         kind: Kind::ReadAhead,
         ratio: times,
+        by: Vec::new(),
         evidence: format!(
             "{}: {} read, {} fetched, {} bytes for each byte asked for.",
             stage.label(),
@@ -128,6 +199,7 @@ fn journal<'a>(context: &Context<'_>, stage: &'a Stage<'_>) -> Option<Case<'a>> 
         stage,
         kind: Kind::Journal,
         ratio: times,
+        by: Vec::new(),
         evidence: format!(
             "{}: {} written, and {} more by the device, which grow with the syncs: {} bytes for \
              each byte written.",
@@ -162,6 +234,7 @@ fn copies<'a>(context: &Context<'_>, stage: &'a Stage<'_>) -> Option<Case<'a>> {
         stage,
         kind: Kind::Copies,
         ratio: times,
+        by: Vec::new(),
         evidence: format!(
             "{}: {} on {}, {} on {} together, {} bytes for each byte.",
             stage.label(),
@@ -175,11 +248,17 @@ fn copies<'a>(context: &Context<'_>, stage: &'a Stage<'_>) -> Option<Case<'a>> {
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 4] = [Self::Fewer, Self::ReadAhead, Self::Journal, Self::Copies];
+    pub(super) const ALL: [Self; 5] = [
+        Self::Answered,
+        Self::Fewer,
+        Self::ReadAhead,
+        Self::Journal,
+        Self::Copies,
+    ];
 
     pub(super) fn severity(self, cases: &[&Case<'_>]) -> Severity {
         let warns = match self {
-            Self::Fewer => true,
+            Self::Answered | Self::Fewer => true,
             Self::ReadAhead => cases.iter().any(|c| c.ratio > WASTE),
             Self::Journal | Self::Copies => false,
         };
@@ -192,6 +271,7 @@ impl Kind {
 
     pub(super) fn confidence(self) -> Confidence {
         match self {
+            Self::Answered => Confidence::Certain,
             Self::Fewer => Confidence::Possible,
             Self::ReadAhead | Self::Journal | Self::Copies => Confidence::Likely,
         }
@@ -202,6 +282,24 @@ impl Kind {
         let least = cases.iter().map(|c| c.ratio).fold(f64::INFINITY, f64::min);
         let stages = stage_list(stages);
         match self {
+            Self::Answered => {
+                let mut by: Vec<&str> = Vec::new();
+                for name in cases.iter().flat_map(|case| &case.by) {
+                    if !by.contains(&name.as_str()) {
+                        by.push(name);
+                    }
+                }
+                let by = list(&by);
+                if least > 1.0 - SHARE {
+                    format!("{stages}: answered by {by}; no disk took part.")
+                } else {
+                    format!(
+                        "{stages}: up to {} of the bytes were answered by {by}; no disk took part \
+                         in these.",
+                        percent(most)
+                    )
+                }
+            }
             Self::Fewer => format!(
                 "In {stages} the devices counted only {} of the bytes issued, and no page cache \
                  explains the rest.",
@@ -227,6 +325,9 @@ impl Kind {
 
     pub(super) fn refuted_by(self) -> &'static str {
         match self {
+            Self::Answered => {
+                "Bytes counted by a disk below (`iostat -x 1`) that belong to this I/O."
+            }
             Self::Fewer => {
                 "A file without compressed extents and, under a loop device, a backing file \
                  without holes, that show the same."
@@ -244,6 +345,12 @@ impl Kind {
         let run = context.run;
         let given = shell(&run.target.given);
         match self {
+            Self::Answered => format!(
+                "Write all of the target first: a thin volume has nothing to read where nothing was \
+                 written. `dmsetup table` (as root) and `diskfacts devices {given}` show which \
+                 mappings there are; one of type `zero`, or `flakey` that drops writes, stores \
+                 nothing."
+            ),
             Self::Fewer if compresses(&run.stack) => format!(
                 "The filesystem compresses; measure a folder, for which diskfacts makes a file \
                  that cannot be compressed, or look at the extents with `filefrag -v {given}`."

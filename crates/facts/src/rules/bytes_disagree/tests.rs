@@ -149,3 +149,77 @@ fn compression_is_named_where_the_filesystem_compresses() {
     let finding = only(&run, NAME);
     assert!(finding.remedy.contains("compresses"), "{finding:?}");
 }
+
+/// A run on a volume of device mapper over the disk, both of which count.
+fn on_a_volume() -> diskfacts_record::Run {
+    let mut stack = testing::stack();
+    stack.filesystem = None;
+    let disk = stack.devices.last_mut().expect("a disk");
+    disk.counts_io = Some(true);
+    disk.hardware_queues = Some(1);
+    let volume = &mut stack.devices[0];
+    volume.name = "dm-9".into();
+    volume.kind = DeviceKind::DeviceMapper;
+    testing::on(stack)
+}
+
+#[test]
+fn a_volume_that_answers_without_a_disk_is_named_and_one_that_asks_it_is_not() {
+    let mut run = on_a_volume();
+    assert_eq!(testing::of_rule(&run, NAME), None);
+    testing::each(&mut run, "random-read-qd1", |trial| {
+        let disk = &mut trial.evidence.devices[1];
+        (disk.reads, disk.read_bytes, disk.busy_ms) = (0, 0, 0);
+    });
+    let finding = testing::of_rule(&run, NAME).expect("no disk took part");
+    assert_eq!(finding.stages, ["random-read-qd1"]);
+    assert_eq!(
+        finding.claim,
+        "random-read-qd1: answered by dm-9; no disk took part."
+    );
+    assert_eq!(finding.confidence, diskfacts_record::Confidence::Certain);
+    // Nothing that a device does has limited it.
+    let limits = crate::limits::limits(&run);
+    let of_stage = limits.iter().find(|l| l.stage == "random-read-qd1");
+    let named: Vec<&str> = of_stage
+        .into_iter()
+        .flat_map(|stage| &stage.limits)
+        .map(|limit| limit.limiter.as_str())
+        .collect();
+    assert!(!named.contains(&"one-at-a-time"), "{named:?}");
+    // Where it answered a part, that is said.
+    testing::each(&mut run, "random-read-qd1", |trial| {
+        let above = trial.evidence.devices[0].read_bytes;
+        let disk = &mut trial.evidence.devices[1];
+        (disk.reads, disk.read_bytes) = (1, above / 4);
+    });
+    let finding = testing::of_rule(&run, NAME).expect("a quarter");
+    assert!(
+        finding
+            .claim
+            .contains("up to 75 % of the bytes were answered by dm-9"),
+        "{finding:#?}"
+    );
+}
+
+#[test]
+fn copies_of_a_filesystem_are_told_as_its_own() {
+    let mut stack = testing::stack();
+    let filesystem = stack.filesystem.as_mut().expect("there is one");
+    filesystem.kind = "btrfs".into();
+    filesystem.data_profiles = vec!["raid1".into()];
+    let mut run = testing::on(stack);
+    for stage in ["random-write-qd32", "sequential-write"] {
+        testing::each(&mut run, stage, |trial| {
+            for device in &mut trial.evidence.devices {
+                device.write_bytes *= 2;
+            }
+        });
+    }
+    let finding = testing::of_rule(&run, NAME).expect("two copies");
+    assert_eq!(finding.severity, diskfacts_record::Severity::Note);
+    assert!(
+        finding.evidence[0].contains("btrfs keeps 2 copies of data (raid1)"),
+        "{finding:#?}"
+    );
+}

@@ -1,12 +1,14 @@
 //! On made-up trees, where files stand for the kernel: what is written, in which
 //! order, and what is left alone.
 
-use super::super::{Restored, Unreadable, present, restore_stale};
+use super::super::{Now, Restored, Unreadable, present, restore_stale};
 use super::*;
 use diskfacts_record::{BlockDevice, DeviceKind, Stack};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use tempfile::TempDir;
+
+mod unseen;
 
 /// A machine with one disk.
 struct Machine {
@@ -103,6 +105,21 @@ impl Machine {
             steps: Steps::default(),
         };
         Changes::begin(making, &wanted)
+    }
+
+    /// Another disk under the same number and name, whose settings are as they are.
+    fn replace_disk(&self) {
+        let disk = self.root.path().join("sys/block/sda");
+        fs::write(disk.join("diskseq"), "8\n").expect("a file");
+        fs::rename(disk.join("queue"), disk.join("before")).expect("a folder");
+        fs::create_dir(disk.join("queue")).expect("a folder");
+        for entry in fs::read_dir(disk.join("before"))
+            .expect("a folder")
+            .flatten()
+        {
+            let to = disk.join("queue").join(entry.file_name());
+            fs::rename(entry.path(), to).expect("a setting");
+        }
     }
 
     fn queue(&self, name: &str) -> String {
@@ -251,7 +268,7 @@ fn a_device_that_became_another_one_is_not_written_any_more() {
     let stages: [&[(&str, &str)]; 2] = [&[("nomerges", "2")], &[]];
     let mut changes = machine.begin(&stages).expect("it begins").expect("changes");
     changes.apply(0).expect("it applies");
-    fs::write(machine.root.path().join("sys/block/sda/diskseq"), "8\n").expect("a file");
+    machine.replace_disk();
     let error = changes.apply(1).expect_err("it is another one");
     assert!(
         error.to_string().contains("is another device now"),
@@ -295,7 +312,8 @@ fn left_behind(machine: &Machine, boot_id: &str) -> PathBuf {
         start_ticks: 1,
         began: "2026-11-21T20:00:00Z".to_owned(),
         command: "diskfacts tune /dev/sda".to_owned(),
-        devices: vec![Identity::of(&dir)],
+        devices: vec![Identity::of(&machine.roots, &dir).expect("a device")],
+        set: Vec::new(),
         old: vec![
             old(Some(0), "nomerges", "1"),
             old(None, "vm/dirty_ratio", "30"),
@@ -314,15 +332,16 @@ fn a_stale_journal_is_shown_without_a_write_and_put_back_once() {
     let text = fs::read(&path).expect("the journal");
     let journal = Journal::parse(&text).expect("a journal");
     let shown = present(&machine.roots, &journal);
+    let shown = shown.values.iter();
     let shown: Vec<_> = shown
-        .iter()
-        .map(|p| (p.setting.name(), p.old.as_str(), p.now.as_deref()))
+        .map(|p| (p.setting.name(), p.old.as_str(), &p.now))
         .collect();
+    let value = |value: &str| Now::Value(value.to_owned());
     assert_eq!(
         shown,
         [
-            ("vm/dirty_ratio", "30", Ok("20")),
-            ("nomerges", "1", Ok("0"))
+            ("vm/dirty_ratio", "30", &value("20")),
+            ("nomerges", "1", &value("0"))
         ]
     );
     assert_eq!(machine.queue("nomerges"), "0");
@@ -400,4 +419,67 @@ fn a_journal_that_is_no_text_is_kept() {
         "{restored:?}"
     );
     assert!(path.exists());
+}
+
+/// The word that a parent says to its watchdog last.
+fn last_word(machine: &Machine, end: impl FnOnce(Changes)) -> String {
+    let word = machine.root.path().join("word");
+    let script = format!(
+        "#!/bin/sh\nprintf r >&0\nhead -c 1 >{}\nexit 1\n",
+        word.display()
+    );
+    let settings = BTreeMap::from([("nomerges".to_owned(), "2".to_owned())]);
+    let wanted = Wanted {
+        stack: &machine.stack,
+        settings: &settings,
+    };
+    let executable = machine.watchdog();
+    fs::write(&executable, script).expect("a script");
+    let making = Making {
+        roots: &machine.roots,
+        folders: std::slice::from_ref(&machine.folder),
+        executable: &executable,
+        groups: Vec::new(),
+        command: String::new(),
+        now: String::new(),
+        steps: Steps::default(),
+    };
+    let changes = Changes::begin(making, &[wanted]);
+    let mut changes = changes.expect("it begins").expect("changes");
+    changes.apply(0).expect("it applies");
+    end(changes);
+    fs::read_to_string(word).expect("what was said")
+}
+
+#[test]
+fn a_parent_that_lives_says_a_word_before_it_waits_for_its_watchdog() {
+    let hide = |machine: &Machine| {
+        let numbers = machine.root.path().join("sys/dev");
+        fs::rename(&numbers, numbers.with_file_name("hidden")).expect("a folder");
+    };
+    let machine = Machine::new();
+    let word = last_word(&machine, |changes| {
+        drop(changes.finish().expect("it ends"));
+    });
+    assert_eq!(word, "d");
+
+    let machine = Machine::new();
+    let word = last_word(&machine, |changes| {
+        hide(&machine);
+        let back = changes.finish().expect("it ends");
+        assert_eq!(back.failed.len(), 1, "{back:?}");
+    });
+    assert_eq!((&*word, machine.journals()), ("a", 1));
+
+    // The journal cannot be removed: its folder has another name.
+    let machine = Machine::new();
+    let word = last_word(&machine, |changes| {
+        let path = machine.folder.path();
+        let name = fs::read_dir(path).expect("the folder").flatten().next();
+        let journal = name.expect("a journal").path();
+        fs::remove_file(&journal).expect("the journal");
+        fs::create_dir(&journal).expect("a folder in its place");
+        changes.finish().expect_err("it cannot be removed");
+    });
+    assert_eq!(word, "a");
 }

@@ -4,19 +4,21 @@
 //! inherits it: the kernel lets go of it when both are dead. So a journal that is
 //! locked is somebody's, and one that is not was left behind.
 
-use super::open::{OpenJournal, refused};
+use super::open::{NEW, OpenJournal, refused};
 use super::owner::{Owner, boot_id};
-use super::{Journal, Unreadable};
+use super::safe_folder::Entry;
+use super::{Journal, SafeFolder, Unreadable};
 use crate::roots::Roots;
 use crate::settings::error::SettingsError;
+use crate::settings::look;
 use crate::settings::process::lives;
 use crate::settings::steps::Steps;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File, Permissions};
-use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::fs::{File, Permissions};
+use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -25,11 +27,12 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// Longer than a journal of a thousand devices.
+pub(super) const MAX_BYTES: u64 = 4 << 20;
+
 /// How journals are called: `settings-PROCESS-TICKS.journal`.
 const PREFIX: &str = "settings-";
 const SUFFIX: &str = ".journal";
-/// What is behind that while one is being written.
-const NEW: &str = ".new";
 /// Where root keeps them, so that every user of the machine can see whose settings
 /// are being changed.
 const OF_ROOT: &str = "/var/lib/diskfacts";
@@ -67,12 +70,28 @@ pub enum Found {
         /// Taken.
         taken: OpenJournal,
     },
-    /// It is not understood, or is not this user's: it stays as it is.
+    /// It is damaged, or no journal, or of a newer diskfacts: it stays as it is.
     Kept {
         /// Where it is.
         path: PathBuf,
         /// Why it is not used.
         why: String,
+    },
+    /// It could not be looked at, or not found out whether it is of this boot.
+    Unseen {
+        /// Where it is.
+        path: PathBuf,
+        /// What it says, where that could be read.
+        journal: Option<Journal>,
+        /// Why not.
+        why: String,
+    },
+    /// Of another user, who has to care for it; this one is not root.
+    OfAnother {
+        /// Where it is.
+        path: PathBuf,
+        /// The user's number.
+        user: u32,
     },
 }
 
@@ -127,30 +146,16 @@ impl StateFolder {
         steps: &mut Steps,
     ) -> Result<OpenJournal, SettingsError> {
         steps.reach("making the folder of the journal");
-        let new = !self.path.exists();
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o755)
-            .create(&self.path)
-            .and_then(|()| {
-                // Everybody may see whose settings are changed, whatever the umask is.
-                if new {
-                    fs::set_permissions(&self.path, Permissions::from_mode(0o755))
-                } else {
-                    Ok(())
-                }
-            })
-            .map_err(|source| refused("making the folder", &self.path, source))?;
-        let name = format!("{PREFIX}{}-{}{SUFFIX}", owner.process, owner.start_ticks);
-        let path = self.path.join(format!("{name}{NEW}"));
+        let folder = SafeFolder::make(&self.path)?;
+        let name = format!(
+            "{PREFIX}{}-{}{SUFFIX}{NEW}",
+            owner.process, owner.start_ticks
+        );
+        let path = self.path.join(&name);
         loop {
             steps.reach("making the journal");
-            let file = File::options()
-                .read(true)
-                .write(true)
-                .create_new(true)
-                .mode(0o644)
-                .open(&path)
+            let file = folder
+                .create(&name)
                 .map_err(|source| refused("making the journal", &path, source))?;
             file.set_permissions(Permissions::from_mode(0o644))
                 .map_err(|source| refused("opening to all the journal", &path, source))?;
@@ -159,11 +164,7 @@ impl StateFolder {
             // Who swept between the two took it for one that was left behind.
             let links = file.metadata().map(|metadata| metadata.nlink());
             if links.map_err(|source| refused("looking at the journal", &path, source))? > 0 {
-                return Ok(OpenJournal {
-                    file,
-                    path,
-                    folder: self.path.clone(),
-                });
+                return Ok(OpenJournal::of(file, folder, name));
             }
         }
     }
@@ -172,91 +173,109 @@ impl StateFolder {
     /// folder.
     ///
     /// # Errors
-    /// When it cannot be listed, or a journal not be read.
+    /// When it cannot be listed, or when another user could change what is in it and this
+    /// one is root.
     pub fn list(&self, roots: &Roots) -> Result<Vec<Found>, SettingsError> {
-        let entries = match fs::read_dir(&self.path) {
-            Ok(entries) => entries,
-            // Who may not look there has left nothing there.
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied
-                ) =>
+        let folder = match SafeFolder::open(&self.path) {
+            Ok(folder) => folder,
+            Err(SettingsError::StateUnseen { source, .. })
+                if source.kind() == io::ErrorKind::NotFound || self.is_closed_to_us(&source) =>
             {
                 return Ok(Vec::new());
             }
-            Err(source) => return Err(refused("listing", &self.path, source)),
+            Err(error) => return Err(error),
         };
-        let names = entries
-            .map(|entry| entry.map(|entry| entry.file_name().to_string_lossy().into_owned()))
-            .collect::<io::Result<Vec<_>>>();
-        let mut names = names.map_err(|source| refused("listing", &self.path, source))?;
-        names.retain(|name| {
-            let of_ours = name.strip_suffix(NEW).unwrap_or(name);
-            of_ours.starts_with(PREFIX) && of_ours.ends_with(SUFFIX)
-        });
-        names.sort();
-        let mut found = Vec::new();
-        for name in names {
-            found.extend(self.look(roots, &self.path.join(name))?);
-        }
-        Ok(found)
+        let names = folder.names();
+        let names =
+            names.map_err(|source| SettingsError::state_unseen("listing", &self.path, source))?;
+        let of_ours = |name: &String| {
+            let whole = name.strip_suffix(NEW).unwrap_or(name);
+            whole.starts_with(PREFIX) && whole.ends_with(SUFFIX)
+        };
+        let names = names.into_iter().filter(of_ours);
+        Ok(names
+            .filter_map(|name| {
+                let path = self.path.join(&name);
+                look_at(roots, &folder, name).unwrap_or_else(|why| {
+                    Some(Found::Unseen {
+                        path,
+                        journal: None,
+                        why,
+                    })
+                })
+            })
+            .collect())
     }
 
-    /// `None` when it is gone meanwhile.
-    fn look(&self, roots: &Roots, path: &Path) -> Result<Option<Found>, SettingsError> {
-        let file = match File::open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(refused("opening the journal", path, source)),
-        };
-        let locked = lock(roots, &file, path)
-            .map_err(|source| refused("locking the journal", path, source))?;
-        let metadata = file.metadata();
-        let metadata = metadata.map_err(|source| refused("looking at", path, source))?;
-        if metadata.nlink() == 0 {
-            return Ok(None);
-        }
-        let bytes = fs::read(path).or_else(|error| match error.kind() {
-            io::ErrorKind::NotFound => Ok(Vec::new()),
-            _ => Err(refused("reading the journal", path, error)),
-        })?;
-        let read = Journal::parse(&bytes);
-        if !locked {
-            return Ok(Some(Found::Live {
-                path: path.to_owned(),
-                journal: read.ok(),
-            }));
-        }
-        let own = metadata.uid() == rustix::process::geteuid().as_raw();
-        let keep = |why: String| Found::Kept {
-            path: path.to_owned(),
-            why,
-        };
-        if !own {
-            // Of an earlier boot, or torn: nothing is left to be put back.
-            if !read.is_ok_and(|journal| boot_id(roots).is_ok_and(|boot| boot == journal.boot_id)) {
-                return Ok(None);
-            }
-            return Ok(Some(keep(format!(
-                "it belongs to the user with number {}, who has to run `diskfacts restore`",
-                metadata.uid()
-            ))));
-        }
-        let taken = OpenJournal {
-            file,
-            path: path.to_owned(),
-            folder: self.path.clone(),
-        };
-        Ok(Some(match read {
-            Ok(journal) if journal.boot_id != boot_id(roots)? => Found::OfEarlierBoot { taken },
-            Ok(journal) => Found::Stale { journal, taken },
-            Err(Unreadable::Torn) => Found::Torn { taken },
-            Err(Unreadable::Damaged(error)) => keep(format!(
-                "{error}; it may be damaged, or be the work of a newer diskfacts"
-            )),
-        }))
+    /// That of root may be closed to others, who have nothing there.
+    fn is_closed_to_us(&self, error: &io::Error) -> bool {
+        let root = rustix::process::geteuid().is_root();
+        error.kind() == io::ErrorKind::PermissionDenied && !root && *self == Self::of_root()
     }
+
+    /// Removes what [`Found::Kept`] names, without looking at it.
+    ///
+    /// # Errors
+    /// When the folder cannot be opened or written.
+    pub(in crate::settings) fn remove(&self, path: &Path) -> Result<(), SettingsError> {
+        let folder = SafeFolder::open(&self.path)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let removed = folder.remove(&name);
+        removed.map_err(|source| refused("removing the journal", path, source))?;
+        folder.sync()
+    }
+}
+
+/// A journal of the folder; `None` when it is gone meanwhile.
+fn look_at(roots: &Roots, folder: &SafeFolder, name: String) -> Result<Option<Found>, String> {
+    let path = folder.path().join(&name);
+    let file = match folder.open_file(&name) {
+        Ok(Entry::Open(file)) => file,
+        Ok(Entry::Missing) => return Ok(None),
+        Ok(Entry::Refused(why)) => return Ok(Some(Found::Kept { path, why })),
+        Ok(Entry::OfAnother(user)) => return Ok(Some(Found::OfAnother { path, user })),
+        Err(error) => return Err(format!("it could not be opened: {error}")),
+    };
+    let locked = lock(roots, &file, &path);
+    let locked = locked.map_err(|error| format!("its lock could not be tried: {error}"))?;
+    let metadata = file.metadata();
+    let metadata = metadata.map_err(|error| format!("it could not be looked at: {error}"))?;
+    if metadata.nlink() == 0 {
+        return Ok(None);
+    }
+    let bytes = content(&file).map_err(|error| format!("it could not be read: {error}"))?;
+    let read = Journal::parse(&bytes);
+    if !locked {
+        return Ok(Some(Found::Live {
+            path,
+            journal: read.ok(),
+        }));
+    }
+    let taken = OpenJournal::of(file, folder.clone(), name);
+    Ok(Some(match read {
+        Ok(journal) => match boot_id(roots) {
+            Ok(boot_id) if boot_id != journal.boot_id => Found::OfEarlierBoot { taken },
+            Ok(_) => Found::Stale { journal, taken },
+            Err(error) => Found::Unseen {
+                path,
+                journal: Some(journal),
+                why: format!("whether it is of this boot could not be found out: {error}"),
+            },
+        },
+        Err(Unreadable::Torn) => Found::Torn { taken },
+        Err(Unreadable::Damaged(error)) => Found::Kept {
+            path,
+            why: format!("{error}; it may be damaged, or be the work of a newer diskfacts"),
+        },
+    }))
+}
+
+/// What is in a journal, whose length was checked when it was opened.
+pub(in crate::settings) fn content(mut file: &File) -> io::Result<Vec<u8>> {
+    look::may_fail()?;
+    let mut bytes = Vec::new();
+    file.by_ref().take(MAX_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Whether the journal is nobody's. That of a dead process is waited for: its

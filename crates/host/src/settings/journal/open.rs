@@ -1,37 +1,57 @@
 //! A journal on the disk that this process has taken: written, named, removed.
 
-use super::Journal;
+use super::{Journal, SafeFolder};
 use crate::settings::error::SettingsError;
 use crate::settings::steps::Steps;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+/// What is behind the name of a journal while it is being written.
+pub(in crate::settings) const NEW: &str = ".new";
 
 /// A journal whose lock is held here.
 #[derive(Debug)]
 pub struct OpenJournal {
-    pub(super) file: File,
-    pub(super) path: PathBuf,
-    pub(super) folder: PathBuf,
+    file: File,
+    path: PathBuf,
+    /// In the folder.
+    name: String,
+    folder: SafeFolder,
 }
 
 impl OpenJournal {
+    pub(super) fn of(file: File, folder: SafeFolder, name: String) -> Self {
+        Self {
+            file,
+            path: folder.path().join(&name),
+            name,
+            folder,
+        }
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The path that it has when it is whole.
-    pub(in crate::settings) fn name(&self) -> PathBuf {
-        match self.path.extension() {
-            Some(end) if end == "new" => self.path.with_extension(""),
-            _ => self.path.clone(),
-        }
+    pub(in crate::settings) fn path_when_whole(&self) -> PathBuf {
+        self.folder.path().join(self.whole())
+    }
+
+    fn whole(&self) -> String {
+        self.name.strip_suffix(NEW).unwrap_or(&self.name).to_owned()
     }
 
     /// Its open file, whose lock a child may inherit.
     pub(in crate::settings) fn file(&self) -> &File {
         &self.file
+    }
+
+    /// The open folder that it is in.
+    pub(in crate::settings) fn folder(&self) -> &File {
+        self.folder.file()
     }
 
     /// Writes it, and gives it its name when all of it is on the medium.
@@ -54,12 +74,14 @@ impl OpenJournal {
             .sync_all()
             .map_err(|source| refused("syncing the journal", &self.path, source))?;
         steps.reach("naming the journal");
-        let name = self.name();
-        fs::rename(&self.path, &name)
+        let whole = self.whole();
+        self.folder
+            .rename(&self.name, &whole)
             .map_err(|source| refused("naming the journal", &self.path, source))?;
-        self.path = name;
+        self.path = self.path_when_whole();
+        self.name = whole;
         steps.reach("syncing the folder of the journal");
-        sync_folder(&self.folder)
+        self.folder.sync()
     }
 
     /// Removes it: everything in it is put back.
@@ -68,22 +90,11 @@ impl OpenJournal {
     /// When the folder cannot be written.
     pub(in crate::settings) fn remove(self, steps: &mut Steps) -> Result<(), SettingsError> {
         steps.reach("removing the journal");
-        match fs::remove_file(&self.path) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                return Err(refused("removing the journal", &self.path, source));
-            }
-            _ => {}
-        }
+        let removed = self.folder.remove(&self.name);
+        removed.map_err(|source| refused("removing the journal", &self.path, source))?;
         steps.reach("syncing the folder without the journal");
-        sync_folder(&self.folder)
+        self.folder.sync()
     }
-}
-
-/// Makes the names in a folder durable.
-pub(in crate::settings) fn sync_folder(folder: &Path) -> Result<(), SettingsError> {
-    File::open(folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(|source| refused("syncing the folder", folder, source))
 }
 
 pub(super) fn refused(doing: &'static str, path: &Path, source: io::Error) -> SettingsError {

@@ -3,7 +3,9 @@
 use crate::parse::process_stat::parse_process_start;
 use crate::roots::Roots;
 use crate::settings::error::SettingsError;
+use crate::settings::look;
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 
 /// The process that changes settings.
@@ -41,7 +43,11 @@ impl Owner {
 /// The name of this boot (`random(4)`).
 pub(super) fn boot_id(roots: &Roots) -> Result<String, SettingsError> {
     let path = roots.proc.join("sys/kernel/random/boot_id");
-    let text = fs::read_to_string(&path)
-        .map_err(|source| SettingsError::from(crate::Error::on_path("reading", &path, source)))?;
+    let failed = |source| SettingsError::from(crate::Error::on_path("reading", &path, source));
+    let mut file = look::open(&path).map_err(failed)?;
+    // A container may have a name of its own there, which is not that of the settings.
+    look::is_procfs(roots, &file).map_err(failed)?;
+    let mut text = String::new();
+    file.read_to_string(&mut text).map_err(failed)?;
     Ok(text.trim().to_owned())
 }

@@ -16,9 +16,15 @@ pub(crate) fn journal() -> Journal {
             major: 7,
             minor: 0,
             diskseq: Some(6313),
+            queue: Some(6924),
             sectors: Some(131_072),
             serial: None,
             backing_file: Some("/tmp/a file\n100 %".to_owned()),
+        }],
+        set: vec![Old {
+            device: Some(0),
+            setting: setting("read_ahead_kb"),
+            value: "17".to_owned(),
         }],
         old: vec![
             Old {
@@ -76,12 +82,71 @@ fn a_journal_of_a_newer_version_is_kept_and_not_taken_for_torn() {
     assert!(matches!(read, Err(Unreadable::Damaged(_))), "{read:?}");
 }
 
+/// A journal with this line in the place of its first old value, with a fitting hash.
+fn forged(line: &str) -> Result<Journal, Unreadable> {
+    let text = journal().encode();
+    let lines = text.lines().filter(|line| !line.starts_with("end "));
+    let body: String = lines
+        .map(|old| if old.starts_with("old 0 ") { line } else { old })
+        .flat_map(|line| [line, "\n"])
+        .collect();
+    let text = format!("{body}end 2 {:016x}\n", fnv1a(body.as_bytes()));
+    Journal::parse(text.as_bytes())
+}
+
+#[test]
+fn whoever_writes_a_journal_names_known_settings_with_values_that_they_have() {
+    assert!(forged("old 0 write_cache write through").is_ok());
+    assert!(forged("old 0 iosched/slice_idle -1").is_ok());
+    for line in [
+        "old 0 ../../../../etc/passwd 1",
+        "old 0 iosched/../../nomerges 1",
+        "old 0 write_cache maybe",
+        "old 0 write_cache",
+        "old 0 nomerges 1%0Aecho",
+        "old 0 nomerges -1",
+        "old 0 scheduler /bin/sh",
+        "old 0 scheduler ",
+        "old 0 kernel/core_pattern |/bin/sh",
+        // A setting of the machine on a device, and the other way round.
+        "old 0 vm/dirty_ratio 20",
+        "old - nomerges 1",
+        "old 1 nomerges 1",
+        "device 8:0 ../etc/passwd",
+        "device 8:0 .hidden",
+        "device 8:0 a//b",
+    ] {
+        let read = forged(line);
+        assert!(
+            matches!(read, Err(Unreadable::Damaged(_))),
+            "{line}: {read:?}"
+        );
+    }
+    assert!(
+        forged("device 8:0 cciss/c0d0").is_err(),
+        "one old value is missing"
+    );
+}
+
+#[test]
+fn what_the_kernel_makes_of_a_value_is_what_was_set_too() {
+    let journal = journal();
+    let of = |device, now: &str| {
+        let mut of = journal.set[0].clone();
+        of.device = device;
+        journal.has_set(&of, now)
+    };
+    assert!(of(Some(0), "17") && of(Some(0), "16"), "whole pages");
+    assert!(!of(Some(0), "128") && !of(None, "17"));
+}
+
 proptest! {
     #[test]
-    fn any_text_in_it_comes_back(command in any::<String>(), value in any::<String>()) {
+    fn any_text_in_it_comes_back(command in any::<String>(), file in any::<String>(), value: u64) {
         let mut journal = journal();
         journal.command = command;
-        journal.old[0].value = value;
+        journal.devices[0].backing_file = Some(file);
+        journal.old[1].value = value.to_string();
         let text = journal.encode();
         prop_assert!(text.is_ascii());
         prop_assert_eq!(Journal::parse(text.as_bytes()), Ok(journal));

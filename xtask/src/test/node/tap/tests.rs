@@ -4,6 +4,7 @@ const SUCCESS: Exit = Exit {
     success: true,
     text: String::new(),
     left_something_running: false,
+    was_stuck: false,
 };
 
 fn failure() -> Exit {
@@ -11,6 +12,7 @@ fn failure() -> Exit {
         success: false,
         text: "exit status: 1".to_owned(),
         left_something_running: false,
+        was_stuck: false,
     }
 }
 
@@ -153,6 +155,7 @@ fn a_run_without_any_test_is_a_failure() {
 fn a_process_left_behind_is_a_failure() {
     let exit = Exit {
         left_something_running: true,
+        was_stuck: false,
         ..SUCCESS
     };
     let outcome = read(&closing([1, 1, 0, 0, 0, 0]), &exit);

@@ -1,0 +1,93 @@
+//! The third step: content. A file of ours is written full, and what stands there
+//! already gets the values that stages ask for. A slow disk gets a smaller file, to
+//! which the plan is fitted again.
+
+use super::reserve::Reserved;
+use super::{cache_proof, fit, values};
+use crate::exit::Failure;
+use crate::progress::Display;
+use crate::signals::Signals;
+use crate::target::{Filling, Medium};
+use diskfacts_plan::{EngineChoice, Plan};
+use diskfacts_record::TargetKind;
+use std::time::Instant;
+
+/// A run whose target has its content. That lies in the target, and is gone with it
+/// where it is ours.
+pub(super) struct Filled<'a> {
+    pub(super) reserved: Reserved<'a>,
+    pub(super) display: Display,
+}
+
+impl<'a> Reserved<'a> {
+    pub(super) fn fill(mut self, signals: &Signals) -> Result<Filled<'a>, Failure> {
+        let display = Display::new(&self.fitted.0);
+        let kind = self.held.measured.target.kind;
+        let is_ours = matches!(kind, TargetKind::Folder | TargetKind::Loop);
+        if is_ours && does_io(&self.fitted.0) {
+            self.fill_ours(signals, &display)?;
+        }
+        signals.check()?;
+        let (plan, measured) = (&mut self.fitted.0, &self.held.measured);
+        values::resolve(plan, self.accepted.seed);
+        if let Medium::File(file) = &measured.medium
+            && kind != TargetKind::Folder
+        {
+            values::fill(plan, (file, measured.target.size_bytes), signals, &display)?;
+        }
+        Ok(Filled {
+            reserved: self,
+            display,
+        })
+    }
+
+    fn fill_ours(&mut self, signals: &Signals, display: &Display) -> Result<(), Failure> {
+        let (request, seed) = (self.accepted.request, self.accepted.seed);
+        let Medium::File(file) = &self.held.measured.medium else {
+            return Ok(());
+        };
+        let measured = &self.held.measured;
+        let wanted = measured.target.size_bytes;
+        let began = Instant::now();
+        let filled = Filling {
+            file,
+            bytes: wanted,
+            seed,
+            values: values::of_plan(&self.fitted.0, seed),
+            time_ns: request.time_ns / 3,
+        }
+        .run(signals, display)?;
+        let filled_per_s = filled as f64 / began.elapsed().as_secs_f64();
+        let beside = measured.beside.as_ref().map(|beside| Filling {
+            file: &beside.file,
+            bytes: beside.size_bytes,
+            seed: seed.wrapping_add(1),
+            values: None,
+            time_ns: request.time_ns / 6,
+        });
+        let beside = beside.map(|filling| filling.run(signals, display));
+        let beside = beside.transpose()?;
+        let measured = &mut self.held.measured;
+        measured.is_filled(filled, beside)?;
+        measured.filled_per_s = Some(filled_per_s);
+        cache_proof::check(request.cache_proof, measured)?;
+        if measured.target.size_bytes < wanted {
+            if measured.under.is_some()
+                && let Some(device) = self.held.stack.devices.first_mut()
+            {
+                device.size_bytes = Some(measured.target.size_bytes);
+            }
+            // It may no longer hold every stage.
+            let on = (&self.held.measured, &self.held.stack);
+            self.fitted = fit::fit(&self.accepted.plan, on, request.built_in)?;
+        }
+        Ok(())
+    }
+}
+
+/// What does no I/O needs no content, and files of a folder are others.
+fn does_io(plan: &Plan) -> bool {
+    plan.stages.iter().any(|stage| {
+        stage.workload.engine != EngineChoice::Null && !stage.workload.operation.on_files()
+    })
+}

@@ -1,0 +1,174 @@
+//! The fifth step: the target is preconditioned, and the trials are done, each with the
+//! settings that its stage asks for and each stored when it ends. Between two trials a
+//! signal, an error or the end of the time ends them.
+
+use super::around::WarmingTooSlow;
+use super::begin::Begun;
+use super::schedule::{Next, Schedule};
+use super::settings::Settings;
+use super::{precondition, trial};
+use crate::exit::{Failure, OrFail};
+use crate::progress::Display;
+use crate::signals::Signals;
+use crate::target::Measured;
+use diskfacts_engine::TrialError;
+use diskfacts_record::{Run, Stack, Status, Trial};
+use std::time::Instant;
+
+/// A run whose trials are over.
+pub(super) struct Tried {
+    pub(super) begun: Begun,
+    pub(super) how: How,
+}
+
+/// How the trials ended.
+#[derive(Default)]
+pub(super) struct How {
+    /// An operation of theirs failed.
+    pub(super) failed: bool,
+    /// Why they could not go on.
+    pub(super) broken: Option<Failure>,
+}
+
+impl Begun {
+    pub(super) fn measure(mut self, signals: &Signals) -> Tried {
+        let store = &mut self.store;
+        let how = Trials {
+            run: &mut self.run,
+            measured: &mut self.held.measured,
+            settings: &mut self.held.settings,
+            keep: &mut |run, trial| match trial {
+                Some(trial) => store.add_trial(&run.run.id, trial).or_failed(),
+                None => store.finish(run).or_failed(),
+            },
+            signals,
+            display: &mut self.display,
+        }
+        .all(self.began);
+        self.display.finish();
+        Tried { begun: self, how }
+    }
+}
+
+/// Keeps what a run has so far: this trial, or what was done before the trials.
+type Keep<'a> = dyn FnMut(&Run, Option<&Trial>) -> Result<(), Failure> + 'a;
+
+/// What came of a trial.
+enum Outcome {
+    Trial(Box<Trial>),
+    /// A signal came, so it is no trial of its stage.
+    CutShort,
+    /// It could not be prepared in its time; why.
+    TooSlow(String),
+}
+
+/// What the trials of a run are done with.
+pub(super) struct Trials<'a> {
+    pub(super) run: &'a mut Run,
+    pub(super) measured: &'a mut Measured,
+    pub(super) settings: &'a mut Settings,
+    pub(super) keep: &'a mut Keep<'a>,
+    pub(super) signals: &'a Signals,
+    pub(super) display: &'a mut Display,
+}
+
+impl Trials<'_> {
+    /// Preconditions the target, and does all trials that the budget of the run, which
+    /// began then, has time for.
+    pub(super) fn all(mut self, began: Instant) -> How {
+        let stack = self.run.stack.clone();
+        let mut how = How::default();
+        let before_ns = self.measured.elapsed_ns(began);
+        match self.before(&stack) {
+            Ok(failed) => how.failed = failed,
+            Err(error) => how.broken = Some(error),
+        }
+        // It takes what time it needs; that of the plan is for the trials.
+        let apart_ns = self.measured.elapsed_ns(began).saturating_sub(before_ns);
+        let time = (self.run.run.budget_ns.unwrap_or(0), before_ns);
+        let turns = stack.leaves().any(|leaf| leaf.rotational == Some(true));
+        let mut schedule = Schedule::new(&self.run.plan, turns, self.run.run.seed, time);
+        let mut rounds = schedule.rounds();
+        self.display.set_trials(rounds);
+        let foreseen = schedule.note();
+        while how.broken.is_none() && self.signals.came().is_none() {
+            let elapsed_ns = self.measured.elapsed_ns(began).saturating_sub(apart_ns);
+            let Some(next) = schedule.next(elapsed_ns) else {
+                break;
+            };
+            if next.number > rounds {
+                rounds = next.number;
+                self.display.set_trials(rounds);
+            }
+            match self.one(&next, &stack) {
+                Ok(Outcome::Trial(trial)) => {
+                    how.failed |= trial.errors > 0;
+                    // Seconds of a trial are far below what a float holds exactly.
+                    schedule.took((trial.seconds * 1e9) as u64, trial.iops);
+                    how.broken = (self.keep)(self.run, Some(&trial)).err();
+                    self.display.trial_ended(next.stage, &trial);
+                    self.run.trials.push(*trial);
+                }
+                Ok(Outcome::CutShort) => break,
+                Ok(Outcome::TooSlow(why)) => {
+                    schedule.give_up();
+                    let stage = self.run.plan.stages[next.stage].label();
+                    self.run.run.notes.push(format!("Left out {stage}: {why}."));
+                }
+                Err(error) => how.broken = Some(error),
+            }
+        }
+        let notes = &mut self.run.run.notes;
+        // What came of it says more than what was foreseen.
+        notes.extend(schedule.left_out().or(foreseen));
+        if how.broken.is_none() && self.signals.came().is_none() {
+            notes.extend(schedule.reached());
+        }
+        how
+    }
+
+    /// What the plan does on the target first; answers whether an operation of it failed.
+    fn before(&mut self, stack: &Stack) -> Result<bool, Failure> {
+        let failed = precondition::run(self.run, self.measured, stack, self.signals, self.display)?;
+        if !self.run.preconditioning.is_empty() {
+            (self.keep)(self.run, None)?;
+        }
+        Ok(failed)
+    }
+
+    /// One trial with its settings.
+    fn one(&mut self, next: &Next, stack: &Stack) -> Result<Outcome, Failure> {
+        let stage = &self.run.plan.stages[next.stage];
+        let mut in_force = self.settings.before(stage)?;
+        let (signals, display) = (self.signals, &*self.display);
+        let trial = trial::run(next, stage, self.measured, stack, signals, display);
+        self.settings.after(stage, &mut in_force);
+        if let Err(TrialError::Prepare(error)) = &trial
+            && let Some(why) = error.downcast_ref::<WarmingTooSlow>()
+        {
+            return Ok(Outcome::TooSlow(why.to_string()));
+        }
+        let mut trial = trial.or_failed()?;
+        if signals.came().is_some() {
+            return Ok(Outcome::CutShort);
+        }
+        trial.evidence.settings.splice(0..0, in_force);
+        Ok(Outcome::Trial(Box::new(trial)))
+    }
+}
+
+impl How {
+    /// Writes it into the record.
+    pub(super) fn tell(self, run: &mut Run, signals: &Signals) {
+        run.run.status = match (&self.broken, signals.came()) {
+            (Some(_), _) => Status::Failed,
+            (None, Some(_)) => Status::Interrupted,
+            (None, None) if self.failed => Status::Failed,
+            (None, None) => Status::Complete,
+        };
+        if let Some(broken) = self.broken {
+            let note = format!("The run ended early: {}.", broken.sentence());
+            run.run.notes.push(note);
+        }
+    }
+}

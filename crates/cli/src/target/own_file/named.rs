@@ -1,0 +1,286 @@
+//! A file of our own that has a name while it is measured, for filesystems on which a file
+//! without one would be synced differently from the files of applications.
+//!
+//! * btrfs: many kernels (Linux 6.1, and no more Linux 6.18) never log a file without a link, so
+//!   that fsync(2) answers at once and nothing is flushed (`btrfs_log_inode_parent` in
+//!   `fs/btrfs/tree-log.c`: `i_nlink == 0` ends in `BTRFS_NO_LOG_SYNC`).
+//! * ZFS: its intent log leaves unlinked files out (`zfs_log_write`: `z_unlinked`).
+//! * f2fs: a file whose link count is not 1 is synced by a checkpoint of the whole filesystem
+//!   (`need_do_checkpoint` in `fs/f2fs/file.c`: `CP_HARDLINK`).
+//! * NFS renames what is unlinked while open, overlayfs hands on to what lies under it, and a
+//!   FUSE server does what it likes.
+//!
+//! # Promises
+//! The file is new (`O_EXCL`), its owner's alone (mode 0600), hidden, and removed when its
+//! [`OwnName`] is dropped: on success, on an error, on a panic. What a killed process leaves is
+//! removed by the next one that makes such a file in the same folder ([`remove_leftovers`]).
+//!
+//! # Whose it is
+//! A process holds a lock on its file (flock(2)) for as long as it is open. A file is swept only
+//! if its name is one of ours (16 digits and what we work out from them), it is a regular file of
+//! ours with one link and mode 0600, and its lock is free. Where a filesystem knows no locks
+//! nothing is swept, and what stays is named.
+
+use super::super::OwnName;
+use diskfacts_engine::files::{Leftovers, Swept};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, fstat, openat, unlinkat};
+use rustix::io::Errno;
+use std::ffi::{CStr, CString};
+use std::fs::{File, TryLockError};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+/// How its name begins; 16 hexadecimal digits follow, and 8 that are worked out from them.
+const PREFIX: &str = ".diskfacts-file-";
+/// How often another name is tried.
+const TRIES: u32 = 16;
+
+const FOLDER: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::CLOEXEC);
+/// NFS locks only what is open for writing.
+const OPEN: OFlags = OFlags::RDWR
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::CLOEXEC);
+
+/// Filesystems on which fsync(2) does the same for a file without a name: the numbers that
+/// statfs(2) has for ext2 to ext4, XFS and tmpfs. Neither `ext4_sync_file` nor
+/// `xfs_file_fsync` looks at the links; in memory there is nothing to sync.
+const SAME_WITHOUT_NAME: [u64; 3] = [0xEF53, 0x5846_5342, 0x0102_1994];
+
+/// Whether a file in this folder has to have a name, to be synced as those of applications are.
+pub(super) fn is_needed(folder: &Path) -> Result<bool, Errno> {
+    let kind = rustix::fs::statfs(folder)?.f_type;
+    // The type of `f_type` differs between architectures; the numbers have 32 bits.
+    Ok(!SAME_WITHOUT_NAME.contains(&(kind as u64 & 0xFFFF_FFFF)))
+}
+
+/// Makes a file with a name, empty and locked.
+pub(super) fn create(folder: &Path) -> Result<(File, OwnName), Errno> {
+    let parent = openat(CWD, folder, FOLDER, Mode::empty())?;
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let name = name_of(drawn(tries));
+        match claim(&parent, &name) {
+            Ok(file) => {
+                let path = folder.join(name.to_string_lossy().as_ref());
+                return Ok((file, OwnName { parent, name, path }));
+            }
+            // Somebody has it, or swept it away under our hands.
+            Err(Errno::EXIST | Errno::NOENT | Errno::WOULDBLOCK) if tries < TRIES => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+}
+
+/// Makes the file under this name and locks it. On an error nothing of it is left.
+fn claim(parent: &OwnedFd, name: &CStr) -> Result<File, Errno> {
+    let mode = Mode::RUSR | Mode::WUSR;
+    let flags = OPEN | OFlags::CREATE | OFlags::EXCL;
+    let file: File = openat(parent, name, flags, mode)?.into();
+    let locked = match file.try_lock() {
+        Ok(()) => match fstat(&file) {
+            Ok(seen) if seen.st_nlink == 0 => Err(Errno::NOENT),
+            Ok(_) => Ok(()),
+            Err(errno) => Err(errno),
+        },
+        // Somebody who sweeps holds it, and removes it.
+        Err(TryLockError::WouldBlock) => return Err(Errno::WOULDBLOCK),
+        Err(TryLockError::Error(error)) => match errno_of(&error) {
+            // No locks here: then nobody sweeps either.
+            Errno::NOLCK | Errno::NOSYS | Errno::OPNOTSUPP | Errno::INVAL => Ok(()),
+            errno => Err(errno),
+        },
+    };
+    if let Err(errno) = locked {
+        // Fails where a sweep was here before; then nothing is left either.
+        let _ = unlinkat(parent, name, AtFlags::empty());
+        return Err(errno);
+    }
+    Ok(file)
+}
+
+/// Removes the files that killed processes left in `folder`; those in use, and whatever is
+/// not surely ours, stay.
+pub(super) fn remove_leftovers(folder: &Path) -> Result<Leftovers, Errno> {
+    let parent = openat(CWD, folder, FOLDER, Mode::empty())?;
+    Leftovers::sweep(&parent, is_ours, sweep)
+}
+
+fn sweep(parent: &OwnedFd, name: &CStr) -> Result<Swept, Errno> {
+    let seen = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    if let Some(why) = why_not_ours(&seen) {
+        return Ok(Swept::NotOurs(why));
+    }
+    let file: File = openat(parent, name, OPEN, Mode::empty())?.into();
+    if let Some(why) = why_not_ours(&fstat(&file)?) {
+        return Ok(Swept::NotOurs(why));
+    }
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(Swept::InUse),
+        Err(TryLockError::Error(error)) => return Err(errno_of(&error)),
+    }
+    // Its owner may have removed it before the lock was free.
+    if fstat(&file)?.st_nlink == 1 {
+        unlinkat(parent, name, AtFlags::empty())?;
+        return Ok(Swept::Removed);
+    }
+    Ok(Swept::InUse)
+}
+
+fn why_not_ours(seen: &Stat) -> Option<&'static str> {
+    if FileType::from_raw_mode(seen.st_mode) != FileType::RegularFile {
+        Some("it is no regular file")
+    } else if seen.st_uid != rustix::process::geteuid().as_raw() {
+        Some("it belongs to another user")
+    } else if Mode::from_raw_mode(seen.st_mode) != Mode::RUSR | Mode::WUSR {
+        Some("others may use it")
+    } else if seen.st_nlink > 1 {
+        Some("it has a second name")
+    } else {
+        None
+    }
+}
+
+fn errno_of(error: &std::io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+/// Different in each process and each call.
+fn drawn(tries: u32) -> u64 {
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |since| since.as_nanos() as u64);
+    let part = u64::from(std::process::id()) << 8 | u64::from(tries);
+    diskfacts_plan::rng::Rng::for_part(now, part).next_u64()
+}
+
+/// The last 8 digits follow from the first 16, so that nobody else's file has such a name.
+fn name_of(drawn: u64) -> CString {
+    let check = diskfacts_plan::rng::Rng::for_part(drawn, 0).next_u64() >> 32;
+    CString::new(format!("{PREFIX}{drawn:016x}{check:08x}")).expect("no zero is in it")
+}
+
+fn is_ours(name: &CStr) -> bool {
+    let digits = name.to_str().ok().and_then(|n| n.strip_prefix(PREFIX));
+    let drawn = digits
+        .and_then(|digits| digits.get(..16))
+        .and_then(|drawn| u64::from_str_radix(drawn, 16).ok());
+    drawn.is_some_and(|drawn| name_of(drawn).as_c_str() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use diskfacts_testkit::Scratch;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::PathBuf;
+
+    /// An empty folder, which is gone with the first.
+    fn empty() -> (Scratch, PathBuf) {
+        let scratch = Scratch::new().expect("a folder");
+        let folder = scratch.join("files");
+        fs::create_dir(&folder).expect("a folder in it");
+        (scratch, folder)
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).expect("a folder");
+        let name = |entry: std::io::Result<fs::DirEntry>| entry.expect("an entry").file_name();
+        let mut names: Vec<String> = entries
+            .map(|entry| name(entry).to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// A file as a killed process leaves it: with its name, and nobody's lock.
+    fn left_behind(folder: &Path) -> String {
+        let (file, name) = create(folder).expect("a file");
+        drop(file);
+        let left = name.name.to_string_lossy().into_owned();
+        std::mem::forget(name);
+        left
+    }
+
+    #[test]
+    fn the_file_is_its_owners_alone_and_gone_when_its_name_is_dropped() {
+        let (_scratch, folder) = empty();
+        let (file, name) = create(&folder).expect("a file");
+        let mode = file.metadata().expect("metadata").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert_eq!(names(&folder), [name.name.to_string_lossy().as_ref()]);
+        drop(name);
+        assert_eq!(names(&folder), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_panic_removes_the_name_too() {
+        let (_scratch, folder) = empty();
+        let there = folder.clone();
+        let ended = std::thread::spawn(move || {
+            let _made = create(&there).expect("a file");
+            panic!("as a broken invariant does");
+        })
+        .join();
+        assert!(ended.is_err());
+        assert_eq!(names(&folder), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_and_what_is_in_use_stays() {
+        let (_scratch, folder) = empty();
+        let left = left_behind(&folder);
+        let (_file, used) = create(&folder).expect("a second file");
+        let found = remove_leftovers(&folder).expect("a sweep");
+        assert_eq!(found.removed, [left]);
+        assert_eq!(found.kept, []);
+        assert_eq!(names(&folder), [used.name.to_string_lossy().as_ref()]);
+    }
+
+    #[test]
+    fn what_is_not_surely_ours_stays_and_is_named() {
+        let (_scratch, folder) = empty();
+        let shared = left_behind(&folder);
+        fs::set_permissions(folder.join(&shared), fs::Permissions::from_mode(0o644))
+            .expect("rights");
+        let linked = left_behind(&folder);
+        fs::hard_link(folder.join(&linked), folder.join("a copy")).expect("a link");
+        let inner = name_of(7).to_string_lossy().into_owned();
+        fs::create_dir(folder.join(&inner)).expect("a folder");
+        // Somebody's own file, whose name only looks like ours.
+        let like_ours = format!("{PREFIX}{:024x}", 7);
+        fs::write(folder.join(&like_ours), b"precious").expect("a file");
+        let before = names(&folder);
+        let found = remove_leftovers(&folder).expect("a sweep");
+        assert_eq!(found.removed, Vec::<String>::new());
+        let mut kept = found.kept;
+        kept.sort_by(|a, b| a.1.cmp(&b.1));
+        assert_eq!(
+            kept,
+            [
+                (linked, "it has a second name".to_owned()),
+                (inner, "it is no regular file".to_owned()),
+                (shared, "others may use it".to_owned()),
+            ]
+        );
+        assert_eq!(names(&folder), before);
+    }
+
+    #[test]
+    fn a_name_of_ours_is_known_by_its_last_digits() {
+        assert!(is_ours(&name_of(0)));
+        assert!(is_ours(&name_of(u64::MAX)));
+        for other in ["", "0", ".diskfacts-files-0123456789abcdef"] {
+            assert!(!is_ours(&CString::new(other).expect("no zero")), "{other}");
+        }
+        let mut changed = name_of(5).into_bytes();
+        let last = changed.last_mut().expect("a digit");
+        *last = if *last == b'0' { b'1' } else { b'0' };
+        assert!(!is_ours(&CString::new(changed).expect("no zero")));
+    }
+}

@@ -1,0 +1,171 @@
+//! Of which devices the nature of drives may be claimed, and when a device can be what
+//! limits a stage. All limiters and rules that speak of platters, arms, flash, heat or
+//! links pass here.
+//!
+//! * What a hypervisor, a server or this machine's memory shows as a disk may be anything:
+//!   nothing of a drive's nature follows from its rates. The host says which they are, and
+//!   by what ([`BlockDevice::virtual_by`]).
+//! * A device that is idle for more than a third of the time limits nothing: that much is
+//!   spent elsewhere, which is as large as what is called a cause
+//!   ([`Standing::CAUSE_MIN`]). LUKS on a processor that is too slow leaves its disks idle.
+//! * Where the counters are missing, as in documents, or a device is simulated, nothing is
+//!   held back.
+
+use crate::limits::{OF_BUSY_DEVICES, OF_HARDWARE, Standing, Subject};
+use crate::rules;
+use diskfacts_record::{BlockDevice, DeviceKind, Stack};
+
+/// Why this leaf is no drive of this machine; `None` where it may be one.
+fn no_drive(leaf: &BlockDevice) -> Option<String> {
+    if let Some(why) = &leaf.virtual_by {
+        return Some(format!("{}: {why}", leaf.name));
+    }
+    let what = match leaf.kind {
+        DeviceKind::Loop => "it is a file",
+        DeviceKind::Zram => "it is compressed memory",
+        DeviceKind::DeviceMapper | DeviceKind::SoftwareRaid => {
+            "it is made of other devices, and none is known"
+        }
+        DeviceKind::Other => "the kernel shows no hardware behind it",
+        DeviceKind::Disk | DeviceKind::Partition | DeviceKind::Simulated => return None,
+    };
+    Some(format!("{}: {what}", leaf.name))
+}
+
+/// Why what lies under a target is not known to be drives of this machine: the first leaf
+/// that is none, with what says so.
+pub(crate) fn no_drives(stack: &Stack) -> Option<String> {
+    stack.leaves().find_map(no_drive)
+}
+
+/// Share of the time of a stage during which its busiest leaf had something to do, flushes
+/// included; `None` where that was not counted.
+fn busy(subject: &Subject<'_>) -> Option<f64> {
+    let work = subject.device_work()?;
+    // Some drivers count requests and no time.
+    let known = work.requests > 0.0 && work.busy_s > 0.0;
+    known.then(|| (work.busy_s + work.flush_s.unwrap_or(0.0)) / subject.seconds())
+}
+
+/// Whether a limiter may speak of a stage.
+pub(crate) fn may_limit(limiter: &str, subject: &Subject<'_>) -> bool {
+    let hardware = OF_HARDWARE.contains(&limiter);
+    if !hardware && !OF_BUSY_DEVICES.contains(&limiter) {
+        return true;
+    }
+    if hardware && no_drives(&subject.run().stack).is_some() {
+        return false;
+    }
+    busy(subject).is_none_or(|share| share >= 1.0 - Standing::CAUSE_MIN)
+}
+
+/// Whether a rule may speak of what lies on these devices.
+pub(crate) fn may_find(rule: &str, stack: &Stack) -> bool {
+    !rules::OF_HARDWARE.contains(&rule) || no_drives(stack).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{self, each};
+    use diskfacts_record::Run;
+
+    /// A survey of flash whose large reads stop at the rate of SATA, and whose random
+    /// writes have a tail, as of cleaning.
+    fn flash() -> Run {
+        let mut run = testing::healthy();
+        for device in &mut run.stack.devices {
+            device.name = device.name.replace("vda", "sda");
+            device.below = device
+                .below
+                .iter()
+                .map(|n| n.replace("vda", "sda"))
+                .collect();
+            device.rotational = Some(false);
+        }
+        for trial in &mut run.trials {
+            for device in &mut trial.evidence.devices {
+                device.name = device.name.replace("vda", "sda");
+            }
+        }
+        for stage in ["sequential-read", "sequential-write"] {
+            each(&mut run, stage, |trial| {
+                let rate = 550e6 * trial.throughput_bytes_per_s / 2.097e9;
+                trial.iops *= rate / trial.throughput_bytes_per_s;
+                trial.throughput_bytes_per_s = rate;
+            });
+        }
+        each(&mut run, "random-write-qd32", |trial| {
+            testing::set_latencies(trial, &[(100_000, 800), (5_000_000, 100)]);
+        });
+        run
+    }
+
+    /// The limiters of a run that speak of drives.
+    fn of_drives(run: &Run) -> Vec<String> {
+        let mut names: Vec<String> = crate::limits::limits(run)
+            .into_iter()
+            .flat_map(|stage| stage.limits)
+            .map(|limit| limit.limiter)
+            .filter(|name| OF_HARDWARE.contains(&name.as_str()))
+            .collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    #[test]
+    fn what_a_drive_is_made_of_is_said_of_drives_and_not_of_what_a_hypervisor_shows() {
+        let run = flash();
+        let said = of_drives(&run);
+        for name in ["garbage-collection", "interface"] {
+            assert!(said.iter().any(|said| said == name), "{name} in {said:?}");
+        }
+        for make in [
+            (|disk: &mut BlockDevice| disk.virtual_by = Some("its model is QEMU HARDDISK".into()))
+                as fn(&mut BlockDevice),
+            |disk| disk.kind = DeviceKind::Zram,
+            |disk| disk.kind = DeviceKind::Other,
+            |disk| disk.kind = DeviceKind::Loop,
+        ] {
+            let mut run = flash();
+            make(run.stack.devices.last_mut().expect("a disk"));
+            assert_eq!(of_drives(&run), [""; 0]);
+            assert!(no_drives(&run.stack).is_some_and(|why| why.starts_with("sda: ")));
+        }
+    }
+
+    #[test]
+    fn disks_that_idle_for_most_of_the_time_limit_nothing() {
+        let mut run = flash();
+        for trial in &mut run.trials {
+            for device in &mut trial.evidence.devices {
+                device.busy_ms = 100;
+            }
+        }
+        assert_eq!(of_drives(&run), [""; 0]);
+        // Where no time was counted nothing is known, and it may be said.
+        for trial in &mut run.trials {
+            for device in &mut trial.evidence.devices {
+                device.busy_ms = 0;
+            }
+        }
+        assert_eq!(of_drives(&run), of_drives(&flash()));
+    }
+
+    #[test]
+    fn the_turning_of_platters_is_not_found_in_a_hypervisors_disk() {
+        let mut run = testing::healthy();
+        testing::rotating(&mut run);
+        each(&mut run, "sequential-write", |trial| {
+            testing::set_rate(trial, 2.0);
+        });
+        let found = |run: &Run| {
+            let findings = crate::findings(run);
+            findings.iter().any(|finding| finding.rule == "cache-burst")
+        };
+        assert!(found(&run));
+        run.stack.devices[1].virtual_by = Some("it is a virtio device".into());
+        assert!(!found(&run));
+    }
+}

@@ -1,0 +1,175 @@
+//! What is held against the program on every stack.
+
+mod clean;
+mod counters;
+mod refusals;
+mod stack;
+
+use crate::guest::{Built, Guest};
+use crate::product::{self, Stage};
+pub(crate) use clean::Before;
+use counters::Window;
+pub(crate) use refusals::{Attempt, refused};
+use serde_json::Value;
+
+/// What the leaves of a stack must move of what is issued at its top.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Leaves {
+    /// Every byte once.
+    Same,
+    /// Every byte at least once: parity, copies, journals.
+    AtLeast,
+    /// Not one: the top answers by itself.
+    Idle,
+    /// It may be either.
+    Any,
+}
+
+/// A stack whose top may be written over.
+pub(crate) struct Stack<'a> {
+    top: &'a str,
+    reads: Leaves,
+    writes: Option<Leaves>,
+    members: Vec<String>,
+    says: &'a [&'a str],
+}
+
+impl<'a> Stack<'a> {
+    /// A device of which every byte that is read is read once below it.
+    pub(crate) fn new(top: &'a str) -> Self {
+        Self {
+            top,
+            reads: Leaves::Same,
+            writes: None,
+            members: Vec::new(),
+            says: &[],
+        }
+    }
+
+    /// What the leaves do for reads at the top.
+    pub(crate) fn reads(self, reads: Leaves) -> Self {
+        Self { reads, ..self }
+    }
+
+    /// It is written over, and the leaves do this.
+    pub(crate) fn writes(self, writes: Leaves) -> Self {
+        let writes = Some(writes);
+        Self { writes, ..self }
+    }
+
+    /// Devices below that must not be written, because the top uses them.
+    pub(crate) fn members(self, members: &[impl AsRef<str>]) -> Self {
+        let members = members
+            .iter()
+            .map(|member| member.as_ref().to_owned())
+            .collect();
+        Self { members, ..self }
+    }
+
+    /// Words that what is shown of the top must have.
+    pub(crate) fn says(self, says: &'a [&'a str]) -> Self {
+        Self { says, ..self }
+    }
+}
+
+/// What no run in a guest may claim: its disks have no link, no heat and no
+/// flash, and nobody else uses them.
+const NEVER: [&str; 6] = [
+    "interface",
+    "thermal-throttle",
+    "garbage-collection",
+    "io-errors",
+    "interrupted",
+    "other-process",
+];
+
+/// All that must hold of any stack: what lies below, what was counted, what is
+/// claimed, what is refused.
+pub(crate) fn examine(guest: &mut Guest, stack: &Stack) -> Built {
+    shown(guest, stack.top, &[stack.top], stack.says)?;
+    let attempts: Vec<Attempt> = stack.members.iter().map(|m| Attempt::on(m)).collect();
+    refused(guest, &attempts)?;
+    let mut stages = vec![(Stage::Reads, stack.reads)];
+    let mut more = Vec::new();
+    if let Some(leaves) = stack.writes {
+        stages.push((Stage::Writes, leaves));
+        more = vec!["--destroy-data-on", stack.top];
+    }
+    measured(guest, stack.top, &stages, &more).map(drop)
+}
+
+/// What `devices` shows of a target that stands on these devices.
+pub(crate) fn shown(guest: &mut Guest, target: &str, tops: &[&str], says: &[&str]) -> Built {
+    let seen = product::devices(guest, target)?;
+    let found = stack::as_sysfs_has_it(&seen, tops);
+    guest.check("the stack is as sysfs has it", found);
+    for word in says {
+        let found = stack::says(&seen, word);
+        guest.check(&format!("it is shown as {word}"), found);
+    }
+    Ok(())
+}
+
+/// All that must hold of a filesystem on these devices, mounted at a folder:
+/// they must not be written. The document of the run.
+pub(crate) fn examine_folder(
+    guest: &mut Guest,
+    folder: &str,
+    devices: &[&str],
+    leaves: Leaves,
+) -> Built<Option<Value>> {
+    shown(guest, folder, devices, &[])?;
+    let stages = [(Stage::Reads, leaves), (Stage::Writes, leaves)];
+    let document = measured(guest, folder, &stages, &["--size", "8MiB"])?;
+    guest.sh("sync")?;
+    let attempts: Vec<Attempt> = devices.iter().map(|device| Attempt::on(device)).collect();
+    refused(guest, &attempts)?;
+    Ok(document)
+}
+
+/// A condition as a check has it.
+pub(crate) fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(otherwise()) }
+}
+
+/// A run whose counters are held against the guest's own; its document.
+pub(crate) fn measured(
+    guest: &mut Guest,
+    top: &str,
+    stages: &[(Stage, Leaves)],
+    more: &[&str],
+) -> Built<Option<Value>> {
+    let plan: Vec<Stage> = stages.iter().map(|(stage, _)| *stage).collect();
+    let window = Window::open();
+    let run = product::measure(guest, top, &product::plan(&plan), more)?;
+    let moved = window.close();
+    let document = match run.whole() {
+        Ok(document) => document,
+        Err(why) => {
+            guest.check("it is measured", Err(why));
+            return Ok(None);
+        }
+    };
+    let counted = moved.hold_against(&document);
+    guest.check(
+        "every device that counts is watched, and no more is counted",
+        counted,
+    );
+    for (stage, leaves) in stages {
+        let name = stage.name();
+        let found = counters::leaves_moved(&document, name, *leaves);
+        guest.check(&format!("the disks move what {name} issue"), found);
+    }
+    guest.check("nothing false is claimed", never(&document));
+    Ok(Some(document))
+}
+
+/// Findings and limits that are false of any disk of a guest.
+pub(crate) fn never(document: &Value) -> Result<(), String> {
+    let claims = product::claims(document);
+    let is_claimed = |name: &&str| claims.iter().any(|claim| claim == name);
+    let false_ones: Vec<&str> = NEVER.into_iter().filter(is_claimed).collect();
+    ensure(false_ones.is_empty(), || {
+        format!("it claims {}", false_ones.join(", "))
+    })
+}

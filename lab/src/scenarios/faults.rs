@@ -1,0 +1,245 @@
+//! Disks that fail, go, or are held back.
+
+use super::memory::errors_are_placed;
+use super::{Scenario, Set};
+use crate::checks::ensure;
+use crate::command::{self, LIMIT};
+use crate::guest::{Built, Guest, until};
+use crate::product::{self, SYNCS};
+use crate::wire;
+use serde_json::{Value, json};
+use std::process::{Command, Stdio};
+
+pub(super) const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        name: "read-error",
+        about: "a sector that QEMU does not read",
+        set: Set::Short,
+        disks: &["bad-sector"],
+        seconds: 8,
+        run: read_error,
+    },
+    Scenario {
+        name: "flush-error",
+        about: "a disk whose flushes fail",
+        set: Set::Short,
+        disks: &["bad-flush"],
+        seconds: 8,
+        run: flush_error,
+    },
+    Scenario {
+        name: "throttle",
+        about: "a limit on operations is a throttle, not the device",
+        set: Set::Short,
+        disks: &["throttled"],
+        seconds: 20,
+        run: throttled,
+    },
+    Scenario {
+        name: "throttle-bytes",
+        about: "a limit on bytes is a throttle, not heat",
+        set: Set::Short,
+        disks: &["throttled-bytes"],
+        seconds: 20,
+        run: throttled_bytes,
+    },
+    Scenario {
+        name: "throttle-credit",
+        about: "a burst on credit, then the base rate",
+        set: Set::Short,
+        disks: &["credit"],
+        seconds: 30,
+        run: credit,
+    },
+    Scenario {
+        name: "unplug-nvme",
+        about: "an NVMe disk that is taken away while it is measured",
+        set: Set::Short,
+        disks: &["nvme-pulled"],
+        seconds: 15,
+        run: |guest| unplugged(guest, "nvme-pulled", "c-nvme-pulled"),
+    },
+    Scenario {
+        name: "unplug-scsi",
+        about: "a SCSI disk that is taken away while it is measured",
+        set: Set::Short,
+        disks: &["scsi-pulled"],
+        seconds: 15,
+        run: |guest| unplugged(guest, "scsi-pulled", "v-scsi-pulled"),
+    },
+];
+
+/// The sector that `bad-sector` does not read.
+const BAD_SECTOR: u64 = 60_000;
+
+fn read_error(guest: &mut Guest) -> Built {
+    let disk = guest.disk("bad-sector")?;
+    let plan = "name = \"through\"\ntrials = 1\n[[stage]]\nname = \"through\"\n\
+                operation = \"read\"\npattern = \"sequential\"\nblock_size = \"4KiB\"\n\
+                cache = \"direct\"\noffset = \"28MiB\"\nbytes = \"4MiB\"\n";
+    errors_are_placed(guest, &disk, plan, BAD_SECTOR * 512)
+}
+
+fn flush_error(guest: &mut Guest) -> Built {
+    let disk = guest.disk("bad-flush")?;
+    let run = product::measure(guest, &disk, SYNCS, &["--destroy-data-on", &disk])?;
+    guest.check(
+        "the run ends as one with errors",
+        ensure(run.ended.code == Some(1), || run.ended.summary()),
+    );
+    let claims = run
+        .document
+        .as_ref()
+        .map(product::claims)
+        .unwrap_or_default();
+    guest.check(
+        "failed syncs are errors of the run",
+        ensure(claims.iter().any(|claim| claim == "io-errors"), || {
+            claims.join(", ")
+        }),
+    );
+    Ok(())
+}
+
+/// Operations in flight all the time, over several intervals of a throttle.
+fn plan_of(pattern: &str, block: &str, depth: u32, seconds: u32, trials: u32) -> String {
+    format!(
+        "name = \"steady\"\ntrials = {trials}\n[[stage]]\nname = \"steady\"\n\
+         operation = \"read\"\npattern = \"{pattern}\"\nblock_size = \"{block}\"\n\
+         cache = \"direct\"\nqueue_depth = {depth}\ntime = \"{seconds}s\"\n"
+    )
+}
+
+/// What limits the one stage of a run, by name.
+fn limits(document: &Value) -> Vec<String> {
+    let limits = document["limits"][0]["limits"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    let name = |limit: &Value| limit["limiter"].as_str().unwrap_or_default().to_owned();
+    limits.iter().map(name).collect()
+}
+
+fn limited(guest: &mut Guest, disk: &str, plan: &str, word: &str, not: &[&str]) -> Built {
+    let disk = guest.disk(disk)?;
+    let document = product::measure(guest, &disk, plan, &["--time", "60s"])?.whole()?;
+    let found = limits(&document);
+    guest.check(
+        &format!("what limits it is a {word}"),
+        ensure(
+            found.first().is_some_and(|first| first.contains(word)),
+            || found.join(", "),
+        ),
+    );
+    let false_ones: Vec<&str> = not
+        .iter()
+        .copied()
+        .filter(|name| found.iter().any(|limit| limit == name))
+        .collect();
+    guest.check(
+        "the device itself is not blamed",
+        ensure(false_ones.is_empty(), || false_ones.join(", ")),
+    );
+    Ok(())
+}
+
+fn throttled(guest: &mut Guest) -> Built {
+    let plan = plan_of("random", "4KiB", 8, 3, 3);
+    limited(
+        guest,
+        "throttled",
+        &plan,
+        "throttle",
+        &["device-parallelism", "thermal-throttle"],
+    )
+}
+
+fn throttled_bytes(guest: &mut Guest) -> Built {
+    let plan = plan_of("sequential", "64KiB", 4, 3, 3);
+    limited(
+        guest,
+        "throttled-bytes",
+        &plan,
+        "throttle",
+        &["thermal-throttle", "device-parallelism", "interface"],
+    )
+}
+
+fn credit(guest: &mut Guest) -> Built {
+    let plan = plan_of("random", "4KiB", 8, 14, 1);
+    limited(
+        guest,
+        "credit",
+        &plan,
+        "credit-throttle",
+        &["thermal-throttle", "garbage-collection"],
+    )
+}
+
+/// The device goes in the middle of a run: it ends, says so, and asks nobody
+/// to make a device.
+fn unplugged(guest: &mut Guest, disk: &str, device: &str) -> Built {
+    let path = guest.disk(disk)?;
+    let plan = guest.file("plan.toml", &plan_of("random", "4KiB", 4, 20, 1))?;
+    let mut command = Command::new("/usr/bin/diskfacts");
+    command
+        .args([
+            "measure",
+            &path,
+            "--plan",
+            &plan,
+            "--time",
+            "60s",
+            "--store",
+            "/tmp/u.db",
+        ])
+        .env("HOME", "/tmp")
+        .stdin(Stdio::null())
+        .stdout(open("/tmp/unplugged.out")?)
+        .stderr(open("/tmp/unplugged.err")?);
+    let name = crate::sysfs::name_of(&path)?;
+    let before = crate::sysfs::counters()
+        .get(&name)
+        .copied()
+        .unwrap_or_default();
+    let child = command
+        .spawn()
+        .map_err(|error| format!("starting diskfacts: {error}"))?;
+    // Some thousand reads on: it is in its trial, not before.
+    let under_way = until(|| {
+        let now = crate::sysfs::counters().get(&name).copied()?;
+        (now.since(before).reads > 500).then_some(())
+    });
+    under_way.ok_or_else(|| "the run reads nothing".to_owned())?;
+    wire::monitor(&json!({ "execute": "device_del", "arguments": { "id": device } }))?;
+    let gone = until(|| (!std::path::Path::new(&path).exists()).then_some(()));
+    let (code, hung) = command::wait(child, LIMIT).map_err(|error| error.to_string())?;
+    guest.check(
+        "the device is gone",
+        gone.ok_or_else(|| format!("{path} is still there")),
+    );
+    let said = ["/tmp/unplugged.out", "/tmp/unplugged.err"]
+        .map(|path| std::fs::read_to_string(path).unwrap_or_default())
+        .join("\n");
+    let text = said.replace('\n', " | ");
+    guest.check(
+        "the run ends by itself, as one with errors",
+        ensure(!hung && code == Some(1), || format!("{code:?}: {text}")),
+    );
+    guest.check(
+        "nobody is asked to create a device",
+        ensure(!text.to_lowercase().contains("create"), || text.clone()),
+    );
+    guest.check(
+        "that the device is gone is said",
+        ensure(
+            text.contains("gone") || text.contains("no longer there"),
+            || text.clone(),
+        ),
+    );
+    Ok(())
+}
+
+fn open(path: &str) -> Result<std::fs::File, String> {
+    std::fs::File::create(path).map_err(|error| format!("making {path}: {error}"))
+}
