@@ -226,7 +226,7 @@ pub(crate) fn error_count(of: Operation, kind: &ErrorKind) -> ErrorCount {
     let message = if let Some(wrong) = kind.wrong {
         wrong.to_string()
     } else if kind.errno == 0 {
-        format!("the {operation} moved fewer bytes than asked: the target ends there")
+        "moved fewer bytes than asked: the target ended there".to_owned()
     } else {
         errno::said(kind.errno)
     };

@@ -88,7 +88,7 @@ pub fn of_storage() -> &'static [Limiter] {
     storage::LIMITERS
 }
 
-/// What limited each stage that did something, in the order of the figures.
+/// What limited each stage that did something without errors, in the order of the figures.
 pub fn limits(run: &Run) -> Vec<StageLimits> {
     of(&Context::new(run))
 }
@@ -97,7 +97,8 @@ pub(crate) fn of(context: &Context<'_>) -> Vec<StageLimits> {
     let shared = Shared::default();
     context
         .each()
-        .filter(|(stage, _)| !stage.is_null())
+        // What has no figure has nothing that limits it.
+        .filter(|(stage, _)| !stage.is_null() && stage.is_sound())
         .map(|(stage, figures)| StageLimits {
             stage: stage.name.to_owned(),
             settings: stage.settings.clone(),

@@ -15,6 +15,8 @@
 //! `Unseen` says what and why. Only what makes the question itself meaningless
 //! is an [`Error`].
 
+#[cfg(target_os = "linux")]
+mod absence;
 pub mod activity;
 mod answering;
 mod control_group;
@@ -23,6 +25,8 @@ mod drop_caches;
 mod error;
 pub mod extents;
 pub mod io_weight;
+#[cfg(target_os = "linux")]
+mod look;
 #[cfg(target_os = "linux")]
 pub mod loop_device;
 mod machine;

@@ -4,7 +4,7 @@ use crate::effects::StageEffects;
 use crate::finding::{Finding, Verdict};
 use crate::limit::StageLimits;
 use crate::machine::Machine;
-use crate::stack::{HealthAfter, Stack, Unsound, over_a_run};
+use crate::stack::{BlockDevice, HealthAfter, ImpairmentKind, Stack, Unsound, over_a_run};
 use crate::trial::{Latency, Layers, Trial};
 use crate::unsaid;
 use diskfacts_plan::Plan;
@@ -61,6 +61,13 @@ impl Run {
     pub fn unsound(&self) -> Vec<Unsound<'_>> {
         let before: Vec<_> = self.stack.impairments().collect();
         over_a_run(&before, self.health_after.as_ref())
+    }
+
+    /// The devices under the target that went away while it was measured.
+    pub fn gone(&self) -> impl Iterator<Item = &BlockDevice> {
+        let after = self.health_after.iter().flat_map(HealthAfter::impairments);
+        let gone = after.filter(|(_, found)| found.kind == ImpairmentKind::Gone);
+        gone.filter_map(|(name, _)| self.stack.device(name))
     }
 }
 

@@ -233,9 +233,17 @@ fn unplugged(guest: &mut Guest, disk: &str, device: &str) -> Built {
     guest.check(
         "that the device is gone is said",
         ensure(
-            text.contains("gone") || text.contains("no longer there"),
+            text.contains(&format!("{name} was gone when the run ended")),
             || text.clone(),
         ),
+    );
+    guest.check(
+        "the health of a disk that is gone is not asked for",
+        ensure(!text.contains("smartctl"), || text.clone()),
+    );
+    guest.check(
+        "nothing limits what has no figure",
+        ensure(!text.contains("What limited it"), || text.clone()),
     );
     Ok(())
 }

@@ -228,6 +228,10 @@ fn why(exit: Exit, run: &Run, asked: &[String], option: &str) -> Option<String> 
             let first = first.map_or_else(String::new, |error| {
                 format!(" ({}: {})", error.operation, error.message)
             });
+            let gone = run
+                .gone()
+                .map(|device| format!("; {} was gone when the run ended", device.name));
+            let first = first + &gone.collect::<String>();
             match early {
                 Some(note) => note.clone(),
                 None if run.target.kind == TargetKind::Simulated => format!(

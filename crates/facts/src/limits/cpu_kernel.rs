@@ -1,7 +1,7 @@
 //! The kernel's time on a processor is the limit: system calls and copies of the
 //! thread that does the operations, or all that the kernel does on the processors of the
 //! machine. Whose that is, its threads' and interrupts' or other programs', the counters
-//! of the processors do not tell: `/proc/stat` has one sum of it (proc_stat(5)).
+//! of the processors do not tell: `/proc/stat` has one sum of it (`proc_stat(5)`).
 
 use super::processor::{self, Processor};
 use super::{Candidate, Standing, Subject};

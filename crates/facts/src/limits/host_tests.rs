@@ -47,6 +47,21 @@ fn of_a_healthy_run_only_memory_is_said_on_the_side_of_the_host() {
 }
 
 #[test]
+fn nothing_limits_a_stage_whose_trials_all_had_errors() {
+    let mut run = testing::healthy();
+    each(&mut run, "random-read-qd32", |trial| {
+        trial.cpu.busiest_thread = Some(0.97);
+        trial.errors = u64::from(trial.number == 1);
+    });
+    assert_eq!(first(&run, "random-read-qd32").limiter, "cpu-kernel");
+    each(&mut run, "random-read-qd32", |trial| trial.errors = 1);
+    let named = limits(&run);
+    assert!(!named.is_empty());
+    let failed = named.iter().find(|one| one.stage == "random-read-qd32");
+    assert_eq!(failed, None);
+}
+
+#[test]
 fn a_limit_of_a_control_group_is_named_when_the_device_was_used_at_it() {
     let mut run = testing::healthy();
     // 8000 reads of 4 KiB in a second, by the device's own count.

@@ -33,29 +33,34 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     }
     let evidence = found.iter().flat_map(evidence).collect();
     let at_risk = |unsound: &Unsound<'_>| unsound.kind.at_risk();
+    let gone = |unsound: &Unsound<'_>| unsound.kind == ImpairmentKind::Gone;
     let is_over = |unsound: &Unsound<'_>| unsound.after.is_none() && unsound.looked_again;
     let changed = found.iter().any(|unsound| !unsound.when().is_empty());
     vec![Finding {
         rule: NAME.into(),
-        severity: if found.iter().any(at_risk) {
+        severity: if found.iter().any(|one| at_risk(one) || gone(one)) {
             Severity::Error
         } else {
             Severity::Warning
         },
-        claim: format!(
-            "{}: its rates are not those of a sound one{}{}.",
-            list(&said),
-            if changed {
-                ", nor those of one state"
-            } else {
-                ""
-            },
-            if found.iter().any(|one| at_risk(one) && !is_over(one)) {
-                ", and the next failure may lose data"
-            } else {
-                ""
-            }
-        ),
+        claim: if found.iter().all(gone) {
+            format!("{}.", list(&said))
+        } else {
+            format!(
+                "{}: its rates are not those of a sound one{}{}.",
+                list(&said),
+                if changed {
+                    ", nor those of one state"
+                } else {
+                    ""
+                },
+                if found.iter().any(|one| at_risk(one) && !is_over(one)) {
+                    ", and the next failure may lose data"
+                } else {
+                    ""
+                }
+            )
+        },
         evidence,
         confidence: Confidence::Certain,
         refuted_by:
@@ -97,6 +102,10 @@ fn remedy(context: &Context<'_>, found: &[Unsound<'_>]) -> String {
         return format!("It is over: type `{}` again.", measure(run));
     };
     let look = match run.stack.device(name) {
+        Some(device) if *kind == ImpairmentKind::Gone => format!(
+            "Type `dmesg --ctime | grep {}` for when and why it went",
+            shell(&device.name)
+        ),
         None => run.stack.filesystem.as_ref().map_or_else(
             || "Look at it".to_owned(),
             |filesystem| match filesystem.kind.as_str() {
@@ -119,6 +128,7 @@ fn remedy(context: &Context<'_>, found: &[Unsound<'_>]) -> String {
         ImpairmentKind::Failed | ImpairmentKind::Degraded => "replace what failed",
         ImpairmentKind::MemberFailed => "take the failed member out",
         ImpairmentKind::Suspended => "resume it",
+        ImpairmentKind::Gone => "bring it back",
         ImpairmentKind::Rebuilding
         | ImpairmentKind::Resyncing
         | ImpairmentKind::Reshaping

@@ -62,6 +62,11 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     if failed == 0 {
         return Vec::new();
     }
+    evidence.extend(
+        gone(context)
+            .iter()
+            .map(|name| format!("{name} was gone when the run ended.")),
+    );
     let stages = names(stages);
     let figures = if is_copy(context.run) {
         "the figures are of those that succeeded".to_owned()
@@ -154,6 +159,12 @@ fn said(stage: &str, error: &ErrorCount) -> String {
     }
 }
 
+/// The devices that went away while the run measured them.
+fn gone<'a>(context: &Context<'a>) -> Vec<&'a str> {
+    let gone = context.run.gone();
+    gone.map(|device| device.name.as_str()).collect()
+}
+
 fn remedy(context: &Context<'_>, kinds: &[i32]) -> String {
     if let Some(planted) = planted(context.run, "[[faults.weak_sector]]") {
         return format!("{planted}.");
@@ -163,11 +174,12 @@ fn remedy(context: &Context<'_>, kinds: &[i32]) -> String {
                           says about it"
             .to_owned(),
     ];
+    let gone = gone(context);
     let disks: Vec<String> = context
         .run
         .stack
         .leaves()
-        .filter(|leaf| leaf.backing_file.is_none())
+        .filter(|leaf| leaf.backing_file.is_none() && !gone.contains(&leaf.name.as_str()))
         .map(|leaf| format!("`smartctl -a {}`", shell(&leaf.path)))
         .collect();
     if !disks.is_empty() {
@@ -189,7 +201,7 @@ fn remedy(context: &Context<'_>, kinds: &[i32]) -> String {
                 .to_owned(),
         );
     }
-    if kinds.iter().any(|kind| GONE.contains(kind)) {
+    if !gone.is_empty() || kinds.iter().any(|kind| GONE.contains(kind)) {
         steps.push("`lsblk` to see whether the device is still there".to_owned());
     }
     if kinds.contains(&ENOSPC) {
@@ -216,6 +228,7 @@ fn remedy(context: &Context<'_>, kinds: &[i32]) -> String {
 mod tests {
     use super::*;
     use crate::testing::{self, each, only};
+    use diskfacts_record::{HealthAfter, ImpairedAfter, Impairment, ImpairmentKind};
 
     fn error(errno: i32, message: &str, count: u64) -> ErrorCount {
         ErrorCount {
@@ -275,6 +288,46 @@ mod tests {
             "{finding:?}"
         );
         assert!(!finding.remedy.contains("lsblk"), "{finding:?}");
+    }
+
+    /// A disk of NVM Express that is taken away has no byte left, and no error of its own.
+    #[test]
+    fn reads_that_end_short_on_a_device_that_went_away_say_so_and_ask_not_for_its_health() {
+        let mut run = testing::healthy();
+        each(&mut run, "random-read-qd32", |trial| {
+            trial.errors = 1;
+            trial.evidence.errors = vec![error(0, "moved fewer bytes than asked", 1)];
+        });
+        let there = only(&run, NAME);
+        assert!(there.remedy.contains("smartctl"), "{there:?}");
+        assert!(!there.remedy.contains("lsblk"), "{there:?}");
+        let disk = run.stack.leaves().next().expect("a disk").name.clone();
+        let found = Impairment {
+            kind: ImpairmentKind::Gone,
+            what: "its size is 0 bytes".into(),
+            source: "size is 0".into(),
+        };
+        let impaired = vec![ImpairedAfter {
+            name: disk.clone(),
+            found,
+        }];
+        run.health_after = Some(HealthAfter {
+            impaired,
+            unseen: Vec::new(),
+        });
+        let findings = crate::findings(&run);
+        assert_eq!(findings[0].rule, "degraded", "{findings:#?}");
+        assert_eq!(findings[0].severity, Severity::Error);
+        assert_eq!(
+            findings[0].claim,
+            format!("{disk} was gone when the run ended, and not when it began.")
+        );
+        let gone = findings.iter().find(|finding| finding.rule == NAME);
+        let gone = gone.expect("the errors");
+        let last = gone.evidence.last().expect("what was seen");
+        assert_eq!(*last, format!("{disk} was gone when the run ended."));
+        assert!(!gone.remedy.contains("smartctl"), "{gone:?}");
+        assert!(gone.remedy.contains("lsblk"), "{gone:?}");
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! What identifies a device beyond its number, so that nothing is written to
 //! another device that was given the same one.
 
-use super::absence::Absent;
 use super::error::SettingsError;
-use super::look;
+use crate::absence::Absent;
 use crate::error::Error;
+use crate::look;
 use crate::roots::Roots;
 use crate::sysfs::{DeviceDir, is_gone};
 use std::fmt;

@@ -1,8 +1,8 @@
 //! The file of the kernel behind a setting: read and written.
 
 use super::identity::Identity;
-use super::look;
 use super::setting::Setting;
+use crate::look;
 use crate::parse::sysfs_value::parse_scheduler;
 use crate::roots::Roots;
 use crate::sysfs::DeviceDir;

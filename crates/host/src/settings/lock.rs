@@ -18,7 +18,7 @@
 
 use super::error::SettingsError;
 use super::journal::{Found, Journal, StateFolder};
-use super::look;
+use crate::look;
 use crate::roots::Roots;
 use diskfacts_record::{DeviceKind, Stack};
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock};

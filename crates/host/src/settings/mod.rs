@@ -24,7 +24,6 @@
 //! `drop_caches` is an action and `io_weight` a control group: neither is a file whose
 //! value could be put back, and neither is done here.
 
-mod absence;
 mod accept;
 mod change;
 mod error;
@@ -33,7 +32,6 @@ mod journal;
 mod knob;
 mod leftovers;
 mod lock;
-mod look;
 mod place;
 mod process;
 mod restore;

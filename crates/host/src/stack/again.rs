@@ -6,7 +6,9 @@ use super::{mount, paths, pools, read_mounts};
 use crate::error::Error;
 use crate::roots::Roots;
 use crate::sysfs::DeviceDir;
-use diskfacts_record::{BlockDevice, Filesystem, HealthAfter, ImpairedAfter, Stack, Unseen};
+use diskfacts_record::{
+    BlockDevice, Filesystem, HealthAfter, ImpairedAfter, Impairment, ImpairmentKind, Stack, Unseen,
+};
 
 /// Looks again at the filesystem and the devices of a stack, and says what of them is not
 /// sound now. The walk is not done again: a target may be gone, and with it the way to
@@ -54,17 +56,52 @@ fn device(
     unseen: &mut Vec<Unseen>,
 ) -> Result<BlockDevice, String> {
     let words = |error: Error| error.to_string();
-    let dir = DeviceDir::of_number(roots, known.major, known.minor).map_err(words)?;
+    let number = format!("dev/block/{}:{}", known.major, known.minor);
+    let Some(dir) = DeviceDir::of_number(roots, known.major, known.minor).map_err(words)? else {
+        is_absent(roots, known)?;
+        let source = format!("{number} of sysfs is missing");
+        return Ok(gone(known, "the kernel does not show it any more", source));
+    };
     // A number is given again to whatever comes next.
-    let dir = dir
-        .filter(|dir| dir.name == known.name)
-        .ok_or("the kernel does not show it any more")?;
+    if dir.name != known.name {
+        let what = "the kernel has another device of its number";
+        return Ok(gone(known, what, format!("{number} is {}", dir.name)));
+    }
     let mut found = describe(roots, &dir, unseen).map_err(words)?;
     if !dir.has("dev") {
         return Err("it was removed while it was looked at".to_owned());
     }
     found.below.clone_from(&known.below);
+    // A disk that is being removed loses its size first, and then answers nothing
+    // (`blk_mark_disk_dead` in `block/genhd.c`).
+    if found.size_bytes == Some(0) && known.size_bytes != Some(0) {
+        return Ok(gone(&found, "its size is 0 bytes", "size is 0".to_owned()));
+    }
     Ok(found)
+}
+
+/// That the kernel has no device of this number; why that cannot be told.
+#[cfg(target_os = "linux")]
+fn is_absent(roots: &Roots, known: &BlockDevice) -> Result<(), String> {
+    crate::absence::Absent::prove(roots, (known.major, known.minor)).map(|_| ())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_absent(_: &Roots, _: &BlockDevice) -> Result<(), String> {
+    Err("this system does not tell".to_owned())
+}
+
+/// A device as it was, and gone.
+fn gone(known: &BlockDevice, what: &str, source: String) -> BlockDevice {
+    let found = Impairment {
+        kind: ImpairmentKind::Gone,
+        what: what.to_owned(),
+        source,
+    };
+    BlockDevice {
+        impaired: vec![found],
+        ..known.clone()
+    }
 }
 
 fn filesystem(roots: &Roots, known: &Filesystem) -> Result<Filesystem, String> {

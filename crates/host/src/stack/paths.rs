@@ -8,7 +8,7 @@ use diskfacts_record::{Array, BlockDevice, DeviceKind, Impairment, ImpairmentKin
 pub(super) fn fill(stack: &mut Stack) {
     let has_failed = |device: &BlockDevice| {
         let mut found = device.impaired.iter();
-        found.any(|found| found.kind == ImpairmentKind::Failed)
+        found.any(|found| matches!(found.kind, ImpairmentKind::Failed | ImpairmentKind::Gone))
     };
     let failed: Vec<String> = stack
         .devices

@@ -136,12 +136,45 @@ fn what_happens_to_an_array_while_it_is_measured_is_seen_when_the_run_ends() {
 fn what_cannot_be_looked_at_when_the_run_ends_is_named_and_not_sound() {
     let tree = array();
     let mut before = stack(&tree, &folder("/data"));
-    let md = before.devices.iter_mut().find(|d| d.name == "md0");
-    md.expect("the array").minor = 77;
     before.filesystem.as_mut().expect("ext4").source = "/dev/md77".into();
+    // Its number is listed, and what it is is not to be seen.
+    tree.remove("sys/devices/virtual/block/md0/md0p1/dev");
     let after = health_after(&tree.roots(), &before);
     let unseen: Vec<_> = after.unseen.iter().map(|u| u.what.as_str()).collect();
-    assert_eq!(unseen, ["/data health", "md0 health"]);
+    assert_eq!(unseen, ["/data health", "md0p1 health"]);
+    assert_eq!(after.impaired, []);
+}
+
+#[test]
+fn a_device_that_went_away_while_it_was_measured_is_gone_when_the_run_ends() {
+    let tree = array();
+    let before = stack(&tree, &folder("/data"));
+    let gone = |before: &Stack| -> Vec<(String, ImpairmentKind, String)> {
+        let after = health_after(&tree.roots(), before);
+        assert_eq!(after.unseen, []);
+        let found = after.impaired.into_iter();
+        found
+            .map(|after| (after.name, after.found.kind, after.found.source))
+            .collect()
+    };
+    assert_eq!(gone(&before), []);
+    let is = |name: &str, source: &str| {
+        let source = source.to_owned();
+        vec![(name.to_owned(), ImpairmentKind::Gone, source)]
+    };
+    // The kernel has nothing of its number, or something else.
+    let mut other = before.clone();
+    other.devices[1].minor = 77;
+    assert_eq!(
+        gone(&other),
+        is("md0", "dev/block/9:77 of sysfs is missing")
+    );
+    let mut other = before.clone();
+    other.devices[1].name = "md7".into();
+    assert_eq!(gone(&other), is("md7", "dev/block/9:0 is md0"));
+    // It is being removed: first it loses its size.
+    tree.put("sys/devices/virtual/block/md0/size", "0\n");
+    assert_eq!(gone(&before), is("md0", "size is 0"));
 }
 
 #[test]

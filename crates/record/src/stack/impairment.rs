@@ -24,6 +24,8 @@ pub enum ImpairmentKind {
     Checking,
     /// I/O is held back until it is resumed.
     Suspended,
+    /// It was there when the run began, and the kernel has it no more, or without a medium.
+    Gone,
 }
 
 impl ImpairmentKind {
@@ -38,6 +40,7 @@ impl ImpairmentKind {
             Self::Reshaping => "being reshaped",
             Self::Checking => "being checked",
             Self::Suspended => "suspended",
+            Self::Gone => "gone",
         }
     }
 

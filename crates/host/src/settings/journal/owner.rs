@@ -1,9 +1,9 @@
 //! The process that a journal is of.
 
+use crate::look;
 use crate::parse::process_stat::parse_process_start;
 use crate::roots::Roots;
 use crate::settings::error::SettingsError;
-use crate::settings::look;
 use std::fs;
 use std::io::Read;
 use std::path::Path;

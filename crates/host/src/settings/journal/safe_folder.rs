@@ -2,8 +2,8 @@
 //! in, held open: what is checked is what is used.
 
 use super::folder::MAX_BYTES;
+use crate::look;
 use crate::settings::error::SettingsError;
-use crate::settings::look;
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, Stat, fstat, mkdirat, openat, readlinkat, renameat,
     statat, unlinkat,

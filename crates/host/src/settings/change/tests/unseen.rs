@@ -1,7 +1,7 @@
 //! Any look may fail, and then nothing is given up.
 
-use super::super::super::look::failing;
 use super::*;
+use crate::look::failing;
 
 const EMFILE: i32 = 24;
 const EACCES: i32 = 13;

@@ -16,19 +16,19 @@ const SYSFS: u64 = 0x6265_6572;
 const PROC: u64 = 0x9fa0;
 
 /// The content of a file.
-pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
+pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     may_fail()?;
     fs::read(path)
 }
 
 /// Opens a file or a folder for reading.
-pub(super) fn open(path: &Path) -> io::Result<File> {
+pub(crate) fn open(path: &Path) -> io::Result<File> {
     may_fail()?;
     File::open(path)
 }
 
 /// The names in an open folder, sorted; not `.` and `..`.
-pub(super) fn names(folder: &File) -> io::Result<Vec<String>> {
+pub(crate) fn names(folder: &File) -> io::Result<Vec<String>> {
     may_fail()?;
     let mut names = Vec::new();
     for entry in Dir::read_from(folder)? {
@@ -43,7 +43,7 @@ pub(super) fn names(folder: &File) -> io::Result<Vec<String>> {
 }
 
 /// That what is open is of sysfs; in the tree of a test anything is.
-pub(super) fn is_sysfs(roots: &Roots, file: &File) -> io::Result<()> {
+pub(crate) fn is_sysfs(roots: &Roots, file: &File) -> io::Result<()> {
     is_of(
         roots,
         file,
@@ -53,7 +53,7 @@ pub(super) fn is_sysfs(roots: &Roots, file: &File) -> io::Result<()> {
 }
 
 /// That what is open is of procfs; in the tree of a test anything is.
-pub(super) fn is_procfs(roots: &Roots, file: &File) -> io::Result<()> {
+pub(crate) fn is_procfs(roots: &Roots, file: &File) -> io::Result<()> {
     is_of(
         roots,
         file,
@@ -77,7 +77,7 @@ fn is_of(roots: &Roots, file: &File, magic: u64, else_: &'static str) -> io::Res
 
 /// That a folder of sysfs is where sysfs has it, and not another folder of sysfs that is
 /// mounted there; kernels before 5.8 do not say.
-pub(super) fn is_in_place(roots: &Roots, folder: &File) -> io::Result<()> {
+pub(crate) fn is_in_place(roots: &Roots, folder: &File) -> io::Result<()> {
     may_fail()?;
     if !roots.live() {
         return Ok(());
@@ -100,7 +100,7 @@ pub(super) fn is_in_place(roots: &Roots, folder: &File) -> io::Result<()> {
 
 /// A step that a test may let fail.
 #[cfg_attr(not(test), expect(clippy::unnecessary_wraps))]
-pub(super) fn may_fail() -> io::Result<()> {
+pub(crate) fn may_fail() -> io::Result<()> {
     #[cfg(test)]
     return failing::next();
     #[cfg(not(test))]
@@ -108,7 +108,7 @@ pub(super) fn may_fail() -> io::Result<()> {
 }
 
 #[cfg(test)]
-pub(super) mod failing {
+pub(crate) mod failing {
     //! Lets one look of this thread fail.
 
     use std::cell::Cell;
@@ -119,7 +119,7 @@ pub(super) mod failing {
         static LEFT: Cell<Option<(u32, i32)>> = const { Cell::new(None) };
     }
 
-    pub(super) fn next() -> io::Result<()> {
+    pub(crate) fn next() -> io::Result<()> {
         LEFT.with(|left| match left.get() {
             Some((0, errno)) => {
                 left.set(None);
@@ -135,11 +135,7 @@ pub(super) mod failing {
 
     /// What `work` answers when its look of this number, from 0, fails with `errno`; and
     /// whether it had as many.
-    pub(in crate::settings) fn at<T>(
-        number: u32,
-        errno: i32,
-        work: impl FnOnce() -> T,
-    ) -> (T, bool) {
+    pub(crate) fn at<T>(number: u32, errno: i32, work: impl FnOnce() -> T) -> (T, bool) {
         LEFT.with(|left| left.set(Some((number, errno))));
         let done = work();
         (done, LEFT.with(Cell::take).is_none())

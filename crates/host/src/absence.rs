@@ -1,20 +1,20 @@
 //! That a device is gone: what only a complete listing can say.
 
-use super::look;
+use crate::look;
 use crate::roots::Roots;
 use std::path::Path;
 
 /// The proof that no device has a number: a listing of all that the kernel has, without
 /// it. There is no other way to have one, so that a look that failed is not taken for it.
 #[derive(Debug)]
-pub(super) struct Absent(());
+pub(crate) struct Absent(());
 
 impl Absent {
     /// The proof for this number.
     ///
     /// # Errors
     /// Why there is none; a few words.
-    pub(super) fn prove(roots: &Roots, (major, minor): (u32, u32)) -> Result<Self, String> {
+    pub(crate) fn prove(roots: &Roots, (major, minor): (u32, u32)) -> Result<Self, String> {
         let path = roots.sys.join("dev/block");
         let failed = |error| format!("{}: {error}", Path::display(&path));
         let folder = look::open(&path).map_err(failed)?;
