@@ -53,7 +53,7 @@ const LOSSES_MAX: usize = 3;
 /// When an argument is unknown, or a guest cannot be started.
 pub(crate) fn run(project: &Project, arguments: &[&str]) -> Result<bool, String> {
     let options = Options::parse(arguments)?;
-    let outcome = perform(project, &options)?;
+    let outcome = perform(project, &options, &ALONE)?;
     for skip in &outcome.skipped {
         println!("skipped {}: {}", skip.test, skip.reason);
     }
@@ -74,10 +74,10 @@ pub(crate) fn run(project: &Project, arguments: &[&str]) -> Result<bool, String>
 /// # Errors
 /// When a guest cannot be started.
 pub(crate) fn short(project: &Project) -> Result<Outcome, String> {
-    perform(project, &Options::short())
+    perform(project, &Options::short(), &AS_TESTED)
 }
 
-fn perform(project: &Project, options: &Options) -> Result<Outcome, String> {
+fn perform(project: &Project, options: &Options, built: &[&str]) -> Result<Outcome, String> {
     let missing: Vec<String> = NEEDED
         .iter()
         .filter(|(program, _)| image::find_program(program).is_none())
@@ -91,7 +91,7 @@ fn perform(project: &Project, options: &Options) -> Result<Outcome, String> {
         Ok(kernels) => kernels,
         Err(why) => return Ok(Outcome::skipped("the lab", why)),
     };
-    let programs = programs(project, &folder)?;
+    let programs = programs(project, &folder, built)?;
     let catalogue = Catalogue::of(&programs[1])?;
     let lab = Lab {
         kernels: options.of_kernels(kernels)?,
@@ -111,18 +111,18 @@ fn perform(project: &Project, options: &Options) -> Result<Outcome, String> {
     lab.perform(parts)
 }
 
+/// What of the workspace is built for the guests: no more than they run.
+const ALONE: [&str; 4] = ["-p", "diskfacts", "-p", "diskfacts-lab"];
+/// The same where the tests have just been built: of dependencies with the features that
+/// tests ask for, so that next to nothing is compiled again.
+const AS_TESTED: [&str; 3] = ["--workspace", "--bins", "--tests"];
+
 /// The two programs of the guest, without what only a debugger reads:
 /// `diskfacts` and `diskfacts-lab`.
-fn programs(project: &Project, folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let mut cargo = project.cargo(&[
-        "build",
-        "--locked",
-        "-p",
-        "diskfacts",
-        "-p",
-        "diskfacts-lab",
-    ]);
+fn programs(project: &Project, folder: &Path, built: &[&str]) -> Result<Vec<PathBuf>, String> {
+    let mut cargo = project.cargo(&["build", "--locked"]);
     let status = cargo
+        .args(built)
         .status()
         .map_err(|error| format!("starting cargo build: {error}"))?;
     if !status.success() {
