@@ -227,20 +227,20 @@ fn suspended(guest: &mut Guest) -> Built {
     let top = guest.mapping("m0", &format!("0 {length} linear {disk} 0"))?;
     guest.sh("dmsetup suspend m0")?;
     guest.later("dmsetup resume m0");
+    ends_and_says(guest, &top, "a run says that it is suspended", "suspended")
+}
+
+/// Of a device that answers nobody.
+fn ends_and_says(guest: &mut Guest, top: &str, what: &str, word: &str) -> Built {
     let all = product::diskfacts(guest, &["devices"])?;
     guest.check("devices does not hang", ensure(all.ok(), || all.summary()));
-    let run = product::measure(
-        guest,
-        &top,
-        &product::plan(&[Stage::Reads]),
-        &["--time", "2s"],
-    )?;
+    let plan = product::plan(&[Stage::Reads]);
+    let ended = product::measure(guest, top, &plan, &["--time", "2s"])?.ended;
     guest.check(
-        "a run says that it is suspended",
-        ensure(
-            !run.ended.hung && run.ended.stderr.contains("suspended"),
-            || run.ended.summary(),
-        ),
+        what,
+        ensure(!ended.hung && ended.stderr.contains(word), || {
+            ended.summary()
+        }),
     );
     Ok(())
 }
@@ -283,21 +283,7 @@ fn multipath_dead(guest: &mut Guest) -> Built {
         guest.sh(&format!("dmsetup message m0 0 fail_path {path}"))?;
     }
     guest.later("dmsetup message m0 0 fail_if_no_path");
-    let all = product::diskfacts(guest, &["devices"])?;
-    guest.check("devices does not hang", ensure(all.ok(), || all.summary()));
-    let run = product::measure(
-        guest,
-        &top,
-        &product::plan(&[Stage::Reads]),
-        &["--time", "2s"],
-    )?;
-    guest.check(
-        "a run says that no path is left",
-        ensure(!run.ended.hung && run.ended.stderr.contains("path"), || {
-            run.ended.summary()
-        }),
-    );
-    Ok(())
+    ends_and_says(guest, &top, "a run says that no path is left", "path")
 }
 
 fn snapshot(guest: &mut Guest) -> Built {

@@ -14,7 +14,7 @@ pub(crate) const USAGE: &str =
 ";
 
 /// Random stacks in the short set.
-const FUZZ_SHORT: u64 = 4;
+const FUZZ_SHORT: u64 = 2;
 
 /// What is to be done.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use diskfacts_testkit::{
 };
 use rustix::fs::{Advice, fadvise};
 use std::fs::{self, File};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Two stages of one trial each; with [`SEED`] the short one comes first.
 const SHORT_THEN_LONG: &str = "\
@@ -81,20 +81,40 @@ struct Slow {
 }
 
 impl Slow {
+    fn to_read(read_bytes_per_s: u64) -> Result<Self, Missing> {
+        Self::new(Throttle {
+            read_bytes_per_s: Some(read_bytes_per_s),
+            ..Throttle::default()
+        })
+    }
+
+    fn to_write(write_bytes_per_s: u64) -> Result<Self, Missing> {
+        Self::new(Throttle {
+            write_bytes_per_s: Some(write_bytes_per_s),
+            ..Throttle::default()
+        })
+    }
+
     fn new(throttle: Throttle) -> Result<Self, Missing> {
         let mounted = MountedFilesystem::new(FilesystemKind::Ext4, 256 * MIB)?;
         let group = ThrottleGroup::new(mounted.device(), throttle)?;
         Ok(Self { group, mounted })
+    }
+
+    /// A file on it of which nothing is in memory.
+    fn cold_file(&self, bytes: u64) -> PathBuf {
+        let path = self.mounted.path().join("file");
+        write_data(&path, bytes);
+        let file = File::open(&path).expect("the file");
+        fadvise(&file, 0, None, Advice::DontNeed).expect("an empty cache");
+        path
     }
 }
 
 #[test]
 fn ctrl_c_while_the_file_is_filled_gives_all_room_back() {
     // 96 MiB take 6 s: the signal comes while they are written.
-    let slow = or_skip!(Slow::new(Throttle {
-        write_bytes_per_s: Some(16 * MIB),
-        ..Throttle::default()
-    }));
+    let slow = or_skip!(Slow::to_write(16 * MIB));
     let folder = slow.mounted.path();
     let (before, free) = (Content::of(folder), free_blocks(folder));
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
@@ -133,15 +153,9 @@ fn runs(process: u32) -> bool {
 
 #[test]
 fn ctrl_c_between_trials_does_not_wait_for_the_cache_to_be_warmed() {
-    let slow = or_skip!(Slow::new(Throttle {
-        read_bytes_per_s: Some(4 * MIB),
-        ..Throttle::default()
-    }));
+    let slow = or_skip!(Slow::to_read(4 * MIB));
     let case = Case::new();
-    let file = slow.mounted.path().join("file");
-    write_data(&file, 64 * MIB);
-    let opened = File::open(&file).expect("the file");
-    fadvise(&opened, 0, None, Advice::DontNeed).expect("an empty cache");
+    let file = slow.cold_file(64 * MIB);
     // Before the trial the whole file is read, which takes 16 s here.
     let running = case
         .measure_stage(
@@ -169,15 +183,9 @@ fn ctrl_c_between_trials_does_not_wait_for_the_cache_to_be_warmed() {
 
 #[test]
 fn a_stage_whose_cache_cannot_be_filled_in_the_time_is_left_out_and_said() {
-    let slow = or_skip!(Slow::new(Throttle {
-        read_bytes_per_s: Some(4 * MIB),
-        ..Throttle::default()
-    }));
+    let slow = or_skip!(Slow::to_read(4 * MIB));
     let case = Case::new();
-    let file = slow.mounted.path().join("file");
-    write_data(&file, 64 * MIB);
-    let opened = File::open(&file).expect("the file");
-    fadvise(&opened, 0, None, Advice::DontNeed).expect("an empty cache");
+    let file = slow.cold_file(64 * MIB);
     let plan = "name = \"test\"\ntrials = 2\n\n[[stage]]\nname = \"warm\"\n\
                 operation = \"read\"\ncache = \"warm\"\n\n[[stage]]\nname = \"direct\"\n\
                 operation = \"read\"\ncache = \"direct\"\n";
@@ -202,10 +210,7 @@ fn a_stage_whose_cache_cannot_be_filled_in_the_time_is_left_out_and_said() {
 
 #[test]
 fn stages_for_which_slow_write_back_leaves_no_time_are_left_out_and_named() {
-    let slow = or_skip!(Slow::new(Throttle {
-        write_bytes_per_s: Some(4 * MIB),
-        ..Throttle::default()
-    }));
+    let slow = or_skip!(Slow::to_write(4 * MIB));
     let case = Case::new();
     // Each leaves the whole file to be written back, 2 s of it: 24 s in all.
     let stages: Vec<String> = (0..12)
@@ -235,10 +240,7 @@ fn stages_for_which_slow_write_back_leaves_no_time_are_left_out_and_named() {
 
 #[test]
 fn a_loop_device_whose_file_is_slow_to_fill_is_as_short_as_the_file() {
-    let slow = or_skip!(Slow::new(Throttle {
-        write_bytes_per_s: Some(4 * MIB),
-        ..Throttle::default()
-    }));
+    let slow = or_skip!(Slow::to_write(4 * MIB));
     let case = Case::new();
     let plan = one_stage("operation = \"read\"\ncache = \"direct\"\noperations = 10");
     let plan = case.text_file("plan.toml", &plan);
@@ -262,15 +264,9 @@ fn a_loop_device_whose_file_is_slow_to_fill_is_as_short_as_the_file() {
 #[test]
 fn a_second_ctrl_c_ends_it_at_once() {
     // Half a minute for each MiB: the first Ctrl-C has to wait for that.
-    let slow = or_skip!(Slow::new(Throttle {
-        read_bytes_per_s: Some(32 * KIB),
-        ..Throttle::default()
-    }));
+    let slow = or_skip!(Slow::to_read(32 * KIB));
     let case = Case::new();
-    let file = slow.mounted.path().join("file");
-    write_data(&file, 16 * MIB);
-    let opened = File::open(&file).expect("the file");
-    fadvise(&opened, 0, None, Advice::DontNeed).expect("an empty cache");
+    let file = slow.cold_file(16 * MIB);
     let running = case
         .measure_stage(
             &file,

@@ -21,6 +21,23 @@ impl Case {
         folder
     }
 
+    /// The stages of the survey, a trial of some operations each: none is left out because
+    /// the machine was busy and the time over.
+    pub(crate) fn counted_survey(&self) -> PathBuf {
+        let survey = self.run(["plans", "survey"]).stdout;
+        let is_kept = |line: &&str| {
+            !["precision", "trials", "span"]
+                .iter()
+                .any(|key| line.starts_with(key))
+        };
+        let lines: Vec<&str> = survey.lines().filter(is_kept).collect();
+        let text = lines
+            .join("\n")
+            .replace("\"survey\"", "\"counted-survey\"\ntrials = 1")
+            .replace("[[stage]]", "[[stage]]\noperations = 40");
+        self.text_file("counted.toml", &text)
+    }
+
     /// The last run as its JSON document.
     pub(crate) fn last(&self) -> Value {
         let shown = self.run(["show", "last", "--json"]);

@@ -58,7 +58,11 @@ fn the_facts_fit_80_columns_in_ascii_without_colour() {
 #[test]
 fn throughput_is_in_both_units_and_the_stages_in_the_order_of_the_plan() {
     let case = Case::new();
-    let finished = survey(&case);
+    let finished = case
+        .diskfacts(["measure", "--size", "16MiB", "--plan"])
+        .args([case.counted_survey(), case.folder("data")])
+        .run();
+    finished.expect_code(0);
     let names = [
         "cached-random-read: ",
         "sequential-read: ",

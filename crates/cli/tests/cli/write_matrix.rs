@@ -44,11 +44,12 @@ fn small(case: &Case) -> PathBuf {
     case.text_file("small.toml", &text)
 }
 
-/// `TARGET --plan small --time 2s`, and more.
+/// `TARGET --plan small`, and more: the amounts are small, and the time is enough for all of
+/// them on a busy machine too.
 fn measure(case: &Case, target: &Path, more: &[&str]) -> diskfacts_testkit::Program {
     case.diskfacts(["measure"])
         .arg(target)
-        .args(["--time", "2s", "--plan"])
+        .args(["--time", "60s", "--plan"])
         .arg(small(case))
         .args(more)
 }
