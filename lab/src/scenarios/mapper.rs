@@ -268,7 +268,15 @@ fn multipath(guest: &mut Guest) -> Built {
             || seen["target"].to_string(),
         ),
     );
-    Ok(())
+    // As kpartx makes one, and a filesystem on the path that nobody holds.
+    guest.tools(&[("mkfs.ext4", "e2fsprogs")])?;
+    guest.modules(&["ext4"])?;
+    let part = guest.mapping("m1", &format!("0 8192 linear {top} 2048"))?;
+    guest.sh(&format!(
+        "mkfs.ext4 -qF -E lazy_itable_init=0,lazy_journal_init=0 {two} && mkdir -p /tmp/two && mount {two} /tmp/two"
+    ))?;
+    guest.later("umount /tmp/two");
+    checks::refused(guest, &[Attempt::on(&part).because("/tmp/two")])
 }
 
 fn multipath_dead(guest: &mut Guest) -> Built {

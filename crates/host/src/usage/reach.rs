@@ -87,6 +87,7 @@ pub(super) fn of(layout: &Layout, target: &DeviceDir) -> Result<Reach, Error> {
     reach.add(layout, target, 0, &|holder| {
         holder == target || below.contains(holder)
     })?;
+    reach.add_other_paths(layout, target)?;
     let sharing = sharing(layout, target, &reach.place);
     for (device, place) in &sharing {
         let how = how(
@@ -188,6 +189,27 @@ fn how(
     })
 }
 
+/// All that a device stands on, through mappings, partitions and loop devices, added to
+/// what is known; of these, what a mapping stands on.
+fn all_below(
+    layout: &Layout,
+    device: &DeviceDir,
+    known: &mut Vec<DeviceDir>,
+    mapped: &mut Vec<DeviceDir>,
+) -> Result<(), Error> {
+    let slaves = device.linked("slaves")?.into_iter();
+    let mut below: Vec<DeviceDir> = slaves.filter_map(|(_, slave)| slave).collect();
+    mapped.extend(below.iter().cloned());
+    below.extend(layout.below(device)?);
+    for device in below {
+        if !known.contains(&device) {
+            known.push(device.clone());
+            all_below(layout, &device, known, mapped)?;
+        }
+    }
+    Ok(())
+}
+
 impl Reach {
     /// A device, those that share bytes with it, and what stands on any of them; but
     /// for holders that the target itself is or stands on.
@@ -207,18 +229,56 @@ impl Reach {
                 continue;
             }
             self.devices.push(device.clone());
-            for (name, holder) in device.linked("holders")? {
-                if holder.as_ref().is_some_and(own) {
+            self.add_holders(layout, &device, depth, own)?;
+        }
+        Ok(())
+    }
+
+    /// What stands on a device, but for what the target is or stands on.
+    fn add_holders(
+        &mut self,
+        layout: &Layout,
+        device: &DeviceDir,
+        depth: usize,
+        own: &dyn Fn(&DeviceDir) -> bool,
+    ) -> Result<(), Error> {
+        for (name, holder) in device.linked("holders")? {
+            if holder.as_ref().is_some_and(own) {
+                continue;
+            }
+            if let Some(holder) = &holder {
+                self.add(layout, holder, depth + 1, own)?;
+            }
+            self.holders.push(Holder {
+                name,
+                device: holder,
+                held: device.name.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    /// What leads by another path to the disks that a mapping stands on. Where in them its
+    /// bytes are is not known, so all of a path counts: a partition of a multipath device
+    /// and that of one of its paths are the same bytes, and neither holds the other.
+    fn add_other_paths(&mut self, layout: &Layout, target: &DeviceDir) -> Result<(), Error> {
+        let (mut stack, mut mapped) = (vec![target.clone()], Vec::new());
+        all_below(layout, target, &mut stack, &mut mapped)?;
+        for device in &mapped {
+            let place = layout.place(device)?;
+            if !matches!(place.base, Base::SameDisk(_)) {
+                continue;
+            }
+            for (other, _) in sharing(layout, device, &place) {
+                let by_the_same_path = |below: &DeviceDir| stack.contains(below);
+                if by_the_same_path(&other)
+                    || layout.below(&other)?.iter().any(by_the_same_path)
+                    || self.devices.contains(&other)
+                {
                     continue;
                 }
-                if let Some(holder) = &holder {
-                    self.add(layout, holder, depth + 1, own)?;
-                }
-                self.holders.push(Holder {
-                    name,
-                    device: holder,
-                    held: device.name.clone(),
-                });
+                self.devices.push(other.clone());
+                self.add_holders(layout, &other, 0, &|holder| stack.contains(holder))?;
             }
         }
         Ok(())

@@ -361,6 +361,50 @@ fn a_multipath_device_is_not_held_by_itself_but_used_by_who_uses_a_path() {
 }
 
 #[test]
+fn a_partition_of_a_multipath_device_is_used_by_who_uses_that_of_a_path() {
+    let tree = Tree::unpack("several-paths");
+    let part = "sys/devices/virtual/block/dm-1";
+    for (attribute, value) in [
+        ("dev", "253:1"),
+        ("size", "1000000"),
+        ("ro", "0"),
+        ("dm/name", "lun-part1"),
+        ("dm/uuid", "part1-mpath-36001405a1b2c3d4e5f60718293a4b5c6"),
+        ("holders/.keep", ""),
+    ] {
+        tree.put(&format!("{part}/{attribute}"), &format!("{value}\n"));
+    }
+    tree.put(&format!("{part}/slaves/.keep"), "");
+    tree.link(
+        &format!("{part}/slaves/dm-0"),
+        "sys/devices/virtual/block/dm-0",
+    );
+    tree.link("sys/devices/virtual/block/dm-0/holders/dm-1", part);
+    tree.link("sys/dev/block/253:1", part);
+    tree.link("sys/class/block/dm-1", part);
+    for keep in ["holders", "slaves"] {
+        tree.remove(&format!("{part}/{keep}/.keep"));
+    }
+    let of = |mounts: &str| {
+        let mounts = format!("28 1 0:1 / / rw - tmpfs tmpfs rw\n{mounts}");
+        tree.put("proc/self/mountinfo", &mounts);
+        usage(&tree, "/dev/dm-1", 253, 1)
+    };
+    assert_eq!(lines(&of("")), Vec::<String>::new());
+    let mounted = of("29 28 8:33 / /part rw - ext4 /dev/sdc1 rw\n");
+    has(
+        &mounted,
+        &ObstacleKind::Mounted,
+        "sdc1",
+        "on /part",
+        "umount /part",
+    );
+    // Another disk.
+    let other = of("29 28 8:48 / /other rw - ext4 /dev/sdd rw\n");
+    assert_eq!(lines(&other), Vec::<String>::new());
+}
+
+#[test]
 fn a_multipath_device_without_paths_is_known_by_its_own_name() {
     let tree = Tree::unpack("several-paths");
     for path in ["sda", "sdb"] {
