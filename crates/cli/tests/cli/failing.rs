@@ -1,7 +1,7 @@
 //! Operations that fail while it measures: counted, told, stored, exit code 1.
 
 use crate::support::{Case, Content, MIB, diskfacts, number, rules, run_tool, trials, write_data};
-use diskfacts_testkit::{DelayedDisk, LoopDevice, Tmpfs, or_skip};
+use diskfacts_testkit::{DelayedDisk, LoopDevice, Tmpfs, or_skip, skip};
 use std::fs::File;
 use std::time::Duration;
 
@@ -106,11 +106,12 @@ fn a_sector_that_cannot_be_read_is_a_medium_error_at_its_place_and_no_figure() {
 
 #[test]
 fn a_device_that_stands_still_for_most_of_a_trial_is_named_with_the_trial() {
-    let reads = "operation = \"read\"\npattern = \"random\"\ncache = \"direct\"\nengine = \"sync\"\ntime = \"1s\"";
+    // As many as it takes, so that the device stands still among them however busy the machine is.
+    let reads = "operation = \"read\"\npattern = \"random\"\ncache = \"direct\"\nengine = \"sync\"\noperations = 3000";
     for pause in [None, Some(Duration::from_secs(3))] {
         let disk = or_skip!(DelayedDisk::new(8 * MIB, Duration::from_micros(200)));
         if let Some(pause) = pause {
-            // Some of them are for who looks at a new device; there are thousands in a second.
+            // Some of them are for who looks at a new device.
             disk.stall_after(1000, pause);
         }
         let case = Case::new();
@@ -124,6 +125,10 @@ fn a_device_that_stands_still_for_most_of_a_trial_is_named_with_the_trial() {
         let named = findings.contains("a quarter of or more: stage 1.");
         if pause.is_some() {
             assert!(slowest >= 3e9, "{slowest}");
+            let seconds = number(&trials(&document)[0]["seconds"]);
+            if seconds > 11.0 {
+                return skip("this machine is too busy now for 3 s to be a quarter of a trial");
+            }
             assert!(named && rules(&document).contains(&"stalled"), "{findings}");
         } else if slowest < 0.2e9 {
             assert!(!named, "{findings}");
