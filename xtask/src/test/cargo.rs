@@ -13,20 +13,7 @@ use std::process::Command;
 /// # Errors
 /// When cargo cannot be started, or the log of skipped tests not be read.
 pub(super) fn run(project: &Project) -> Result<Outcome, String> {
-    let mut cargo = project.cargo(&["test", "--workspace", "--locked", "--no-fail-fast"]);
-    if std::env::var_os(THREADS).is_none() {
-        cargo.env(THREADS, threads().to_string());
-    }
-    read_tests(cargo)
-}
-
-/// How many tests of a binary libtest runs side by side.
-const THREADS: &str = "RUST_TEST_THREADS";
-
-/// Twice as many tests as processors: half of the time they wait, for disks of known delay,
-/// for trials that last, for programs.
-fn threads() -> usize {
-    2 * std::thread::available_parallelism().map_or(1, usize::from)
+    read_tests(project.cargo(&["test", "--workspace", "--locked", "--no-fail-fast"]))
 }
 
 /// Runs a `cargo test`, shows what it prints, and reads it.
