@@ -50,19 +50,22 @@ fn sync(file: File, depth: u32, sync_each: SyncEach) -> Option<Sync<Monotonic>> 
     ))
 }
 
+/// A ring with these options; skips where the kernel has none, with its reason.
+#[cfg(target_os = "linux")]
+fn ring(file: File, sync_each: SyncEach, options: Options, what: &str) -> Option<Uring<Monotonic>> {
+    let buffers = buffers(options.depth);
+    Uring::new((Monotonic, SCALE), file, buffers, sync_each, options)
+        .inspect_err(|error| diskfacts_testkit::skip(&format!("{what}: {error}")))
+        .ok()
+}
+
 #[cfg(target_os = "linux")]
 fn uring(file: File, depth: u32, sync_each: SyncEach) -> Option<Uring<Monotonic>> {
     let options = Options {
         depth,
         ..Options::default()
     };
-    match Uring::new((Monotonic, SCALE), file, buffers(depth), sync_each, options) {
-        Ok(ring) => Some(ring),
-        Err(error) => {
-            diskfacts_testkit::skip(&format!("io_uring: {error}"));
-            None
-        }
-    }
+    ring(file, sync_each, options, "io_uring")
 }
 
 #[cfg(target_os = "linux")]
@@ -72,13 +75,7 @@ fn sqpoll(file: File, depth: u32, sync_each: SyncEach) -> Option<Uring<Monotonic
         sqpoll: true,
         ..Options::default()
     };
-    match Uring::new((Monotonic, SCALE), file, buffers(depth), sync_each, options) {
-        Ok(ring) => Some(ring),
-        Err(error) => {
-            diskfacts_testkit::skip(&format!("io_uring with SQPOLL: {error}"));
-            None
-        }
-    }
+    ring(file, sync_each, options, "io_uring with SQPOLL")
 }
 
 /// Three threads that take turns.
@@ -98,13 +95,7 @@ fn workers(file: File, depth: u32, sync_each: SyncEach) -> Option<Uring<Monotoni
         workers: Some(3),
         ..Options::default()
     };
-    match Uring::new((Monotonic, SCALE), file, buffers(depth), sync_each, options) {
-        Ok(ring) => Some(ring),
-        Err(error) => {
-            diskfacts_testkit::skip(&format!("io_uring with worker threads: {error}"));
-            None
-        }
-    }
+    ring(file, sync_each, options, "io_uring with worker threads")
 }
 
 #[cfg(target_os = "linux")]
@@ -448,13 +439,7 @@ fn impatient(file: File, depth: u32, sync_each: SyncEach) -> Option<Uring<Monoto
         nowait: NoWait::Reads,
         ..Options::default()
     };
-    match Uring::new((Monotonic, SCALE), file, buffers(depth), sync_each, options) {
-        Ok(ring) => Some(ring),
-        Err(error) => {
-            diskfacts_testkit::skip(&format!("io_uring: {error}"));
-            None
-        }
-    }
+    ring(file, sync_each, options, "io_uring")
 }
 
 #[test]

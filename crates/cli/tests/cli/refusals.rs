@@ -121,6 +121,14 @@ impl<'a> Attempts<'a> {
         }
     }
 
+    /// By a door of each kind: a plan, and a copy.
+    #[track_caller]
+    fn refused_by_both(&mut self, target: &Path, said: &[&str]) {
+        for door in Door::OF_EACH_KIND {
+            self.refused(door, target, said);
+        }
+    }
+
     /// Holds the number of attempts against the table.
     #[track_caller]
     fn end(self) {
@@ -137,7 +145,7 @@ impl<'a> Attempts<'a> {
 /// Nothing stands in the way any longer: by both kinds of doors it is written.
 #[track_caller]
 fn accepted(target: &Path, watched: &Path) {
-    for door in [Door::Sequential, Door::Dd] {
+    for door in Door::OF_EACH_KIND {
         let case = Case::new();
         let before = sum(watched);
         door.program(&case, target).run().expect_code(0);

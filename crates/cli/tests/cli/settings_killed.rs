@@ -287,10 +287,7 @@ fn torn_damaged_and_old_journals_are_told_apart() {
     let bench = or_skip!(Bench::new());
     let before = bench.settings();
     bench.leave_changed(&before);
-    let [name] = &bench.journals()[..] else {
-        panic!("one journal");
-    };
-    let path = bench.state().join(name);
+    let (name, path) = bench.journal();
     let whole = fs::read_to_string(&path).expect("the journal");
     let restore = |text: &str, said: &str| {
         fs::write(&path, text).expect("a journal");
@@ -304,7 +301,7 @@ fn torn_damaged_and_old_journals_are_told_apart() {
     };
     // Damaged: kept, and nothing is believed of it.
     damaged(&whole.replace("old 0 nomerges 0", "old 0 nomerges 1"));
-    assert_eq!(bench.journals(), std::slice::from_ref(name));
+    assert_eq!(bench.journals(), [name]);
     assert_eq!(bench.read("nomerges"), before["nomerges"]);
     // Torn: nothing had been changed when it was written.
     restore(&whole[..whole.len() - 9], "nothing had been changed yet");

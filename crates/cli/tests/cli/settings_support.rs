@@ -108,6 +108,16 @@ impl Bench {
         names.map(|n| n.to_string_lossy().into_owned()).collect()
     }
 
+    /// The one journal that is there: its name, and its path.
+    #[track_caller]
+    pub(crate) fn journal(&self) -> (String, PathBuf) {
+        let journals = self.journals();
+        let [name] = &journals[..] else {
+            panic!("one journal, and not {journals:?}");
+        };
+        (name.clone(), self.state().join(name))
+    }
+
     /// `diskfacts` with these arguments, and with the journals of this bench.
     pub(crate) fn diskfacts(&self, arguments: &[&str]) -> Program {
         let program = self.case.diskfacts(arguments);

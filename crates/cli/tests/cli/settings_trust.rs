@@ -80,10 +80,7 @@ fn what_is_no_file_of_ours_is_no_journal_and_holds_nobody_up() {
     let bench = or_skip!(Bench::new());
     let before = bench.settings();
     bench.leave_changed(&before);
-    let [name] = &bench.journals()[..] else {
-        panic!("one journal");
-    };
-    let journal = bench.state().join(name);
+    let (name, journal) = bench.journal();
     let elsewhere = bench.case.path("elsewhere");
     fs::rename(&journal, &elsewhere)
         .or_else(|_| fs::copy(&journal, &elsewhere).map(drop))
@@ -95,14 +92,14 @@ fn what_is_no_file_of_ours_is_no_journal_and_holds_nobody_up() {
         finished
             .expect_code(1)
             .expect_stderr(why)
-            .expect_stderr(name);
+            .expect_stderr(&name);
         bench.diskfacts(&["restore", "--show"]).run().expect_code(1);
         let plain = "name = \"plain\"\ntrials = 1\n[[stage]]\nname = \"s\"\noperation = \"read\"\n\
                      operations = 1\n";
         let measured = bench.measure(plain).run();
         measured.expect_code(0).expect_stderr(why);
         assert_eq!(bench.settings(), left);
-        assert_eq!(bench.journals(), std::slice::from_ref(name));
+        assert_eq!(bench.journals(), std::slice::from_ref(&name));
         fs::remove_file(&journal)
             .or_else(|_| fs::remove_dir(&journal))
             .expect("to be removed");

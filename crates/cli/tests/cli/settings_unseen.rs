@@ -160,10 +160,7 @@ fn a_device_that_is_gone_is_so_only_by_a_listing_of_sysfs_that_lacks_it() {
     let bench = or_skip!(Bench::new());
     let before = bench.settings();
     bench.leave_changed(&before);
-    let [name] = &bench.journals()[..] else {
-        panic!("one journal");
-    };
-    let path = bench.state().join(name);
+    let (_, path) = bench.journal();
     let whole = std::fs::read_to_string(&path).expect("the journal");
     // Its hash is of what is written here.
     let (major, minor) = bench.device.device_number();

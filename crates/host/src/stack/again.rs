@@ -75,7 +75,11 @@ fn device(
     // A disk that is being removed loses its size first, and then answers nothing
     // (`blk_mark_disk_dead` in `block/genhd.c`).
     if found.size_bytes == Some(0) && known.size_bytes != Some(0) {
-        return Ok(gone(&found, "its size is 0 bytes", "size is 0".to_owned()));
+        return Ok(gone(
+            &found,
+            "it has no bytes any more",
+            "size is 0".to_owned(),
+        ));
     }
     Ok(found)
 }

@@ -145,9 +145,7 @@ fn a_device_that_is_mounted_in_another_mount_namespace_is_refused() {
     let mounted = or_skip!(Elsewhere::new(MOUNT_EXT4, &[&device.path, &at]));
     assert_eq!(mounted.said, "mounted");
     let mut attempts = Attempts::new(&case, "other namespace", [&image]);
-    for door in [Door::Sequential, Door::Dd] {
-        attempts.refused(door, &device.path, &["not in this mount namespace"]);
-    }
+    attempts.refused_by_both(&device.path, &["not in this mount namespace"]);
     attempts.end();
     drop(mounted);
     wipe(&device.path);

@@ -55,6 +55,9 @@ operations = 16
 ";
 
 impl Door {
+    /// One that follows a plan, and one that copies.
+    pub(super) const OF_EACH_KIND: [Self; 2] = [Self::Sequential, Self::Dd];
+
     pub(super) const ALL: [Self; 8] = [
         Self::Survey,
         Self::Sequential,

@@ -103,9 +103,7 @@ fn a_file_under_a_loop_device_that_was_made_in_a_chroot_is_refused() {
     let device = Detached(PathBuf::from(&elsewhere.said));
     let said = format!("losetup --detach {}", elsewhere.said);
     let mut attempts = Attempts::new(&case, "looped chroot", [&image]);
-    for door in [Door::Sequential, Door::Dd] {
-        attempts.refused(door, &image, &[&said]);
-    }
+    attempts.refused_by_both(&image, &[&said]);
     attempts.end();
     drop((device, elsewhere));
     accepted(&image, &image);
@@ -127,9 +125,7 @@ fn another_file_at_the_path_of_the_loop_device_hides_nothing() {
     ));
     let said = format!("is the file of the loop device {}", device.name());
     let mut attempts = Attempts::new(&case, "looped decoy", [&moved, &decoy]);
-    for door in [Door::Sequential, Door::Dd] {
-        attempts.refused(door, &moved, &[&said]);
-    }
+    attempts.refused_by_both(&moved, &[&said]);
     attempts.end();
     // The other file is not under it.
     accepted(&image, &decoy);
@@ -159,9 +155,7 @@ fn a_file_with_an_odd_name_under_a_loop_device_is_refused() {
         let image = case.path(name);
         let device = or_skip!(Attached::new(&image, &[]));
         let said = format!("is the file of the loop device {}", device.name());
-        for door in [Door::Sequential, Door::Dd] {
-            attempts.refused(door, &image, &[&said]);
-        }
+        attempts.refused_by_both(&image, &[&said]);
     }
     attempts.end();
     let image = case.path("new\nline");
@@ -185,9 +179,7 @@ fn a_file_of_an_overlay_is_refused_when_a_loop_device_stands_on_the_file_below_i
     let device = or_skip!(Attached::new(&upper.join("image"), &[]));
     let said = format!("is the file of the loop device {}", device.name());
     let mut attempts = Attempts::new(&case, "looped overlay", [&image]);
-    for door in [Door::Sequential, Door::Dd] {
-        attempts.refused(door, &image, &[&said]);
-    }
+    attempts.refused_by_both(&image, &[&said]);
     attempts.end();
     drop(device);
     accepted(&image, &image);
@@ -204,9 +196,7 @@ fn a_file_of_which_a_part_is_under_a_loop_device_is_refused() {
     ));
     let said = format!("is the file of the loop device {}", device.name());
     let mut attempts = Attempts::new(&case, "looped part", [&image]);
-    for door in [Door::Sequential, Door::Dd] {
-        attempts.refused(door, &image, &[&said]);
-    }
+    attempts.refused_by_both(&image, &[&said]);
     attempts.end();
     drop(device);
     accepted(&image, &image);
@@ -229,9 +219,7 @@ fn a_swap_file_is_refused_by_every_door_and_every_name() {
     let swap = or_skip!(Swap::on(&file));
     let mut attempts = Attempts::new(&case, "swap file", [&file]);
     attempts.refused_by_all(&file, &["is used as swap", "swapoff '"]);
-    for door in [Door::Sequential, Door::Dd] {
-        attempts.refused(door, &hard, &["is used as swap", "swapoff"]);
-    }
+    attempts.refused_by_both(&hard, &["is used as swap", "swapoff"]);
     attempts.end();
     drop(swap);
     accepted(&file, &file);
@@ -245,9 +233,7 @@ fn a_swap_file_with_an_odd_name_is_refused() {
     for name in ["tab\tand\nnewline", "back\\slash", "octal\\040"] {
         let file = swappable(&case, name);
         let swap = or_skip!(Swap::on(&file));
-        for door in [Door::Sequential, Door::Dd] {
-            attempts.refused(door, &file, &["is used as swap"]);
-        }
+        attempts.refused_by_both(&file, &["is used as swap"]);
         drop(swap);
         accepted(&file, &file);
     }

@@ -12,9 +12,6 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// By both kinds of doors.
-const DOORS: [Door; 2] = [Door::Sequential, Door::Dd];
-
 /// A tool, and how it makes an image: on one of this size, or out of a folder. `{}`
 /// among the arguments stands for the image, `FOLDER` for the folder.
 struct Maker {
@@ -47,7 +44,7 @@ macro_rules! made {
         )*
 
         /// Attempts of all these tests.
-        pub(super) const MADE: usize = [$(stringify!($name)),*].len() * DOORS.len();
+        pub(super) const MADE: usize = [$(stringify!($name)),*].len() * Door::OF_EACH_KIND.len();
     };
 }
 
@@ -182,9 +179,7 @@ fn carries(case: &Case, image: &Path, mark: &str) {
     let device = or_skip!(Attached::new(image, &[]));
     let said = format!("{} carries data: {mark}", device.name());
     let mut attempts = Attempts::new(case, "a mark", [image]);
-    for door in DOORS {
-        attempts.refused(door, &device.path, &[&said, "wipefs --all"]);
-    }
+    attempts.refused_by_both(&device.path, &[&said, "wipefs --all"]);
     attempts.end();
     drop(device);
     let length = image.metadata().expect("the image").len();
@@ -235,7 +230,7 @@ const BY_HAND: [Mark; 24] = [
 const MD_1: [u8; 8] = [0xFC, 0x4E, 0x2B, 0xA9, 1, 0, 0, 0];
 
 /// Attempts of the test with them.
-pub(super) const BY_HAND_ATTEMPTS: usize = BY_HAND.len() * DOORS.len();
+pub(super) const BY_HAND_ATTEMPTS: usize = BY_HAND.len() * Door::OF_EACH_KIND.len();
 
 #[test]
 fn every_mark_that_no_tool_here_makes_is_refused() {

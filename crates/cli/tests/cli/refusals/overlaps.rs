@@ -51,9 +51,7 @@ fn a_filesystem_on_another_loop_device_over_the_same_bytes_is_no_ones_to_overwri
     attempts.refused_by_all(&shared.target.path, &[&said]);
     // Through a loop device over the loop device.
     let upper = or_skip!(Attached::new(&shared.target.path, &[]));
-    for door in [Door::Sequential, Door::Dd] {
-        attempts.refused(door, &upper.path, &[&said]);
-    }
+    attempts.refused_by_both(&upper.path, &[&said]);
     attempts.end();
     drop(upper);
     // The bytes beside it are free.
@@ -63,9 +61,7 @@ fn a_filesystem_on_another_loop_device_over_the_same_bytes_is_no_ones_to_overwri
     // The mark is not among the bytes of the target, but the filesystem is.
     let carries = format!("{} carries data: ext4", shared.other.name());
     let mut attempts = Attempts::new(&shared.case, "overlap mark", [&shared.image]);
-    for door in [Door::Sequential, Door::Dd] {
-        attempts.refused(door, &shared.target.path, &[&carries]);
-    }
+    attempts.refused_by_both(&shared.target.path, &[&carries]);
     attempts.end();
     wipe(&shared.other.path);
     accepted(&shared.target.path, &shared.image);
@@ -82,9 +78,7 @@ fn who_claims_or_swaps_to_another_loop_device_over_the_same_bytes_is_seen() {
     let name = shared.other.name();
     let held = format!("{name} is held by someone");
     let mut attempts = Attempts::new(&shared.case, "overlap held", [&shared.image]);
-    for door in [Door::Sequential, Door::Dd] {
-        attempts.refused(door, &shared.target.path, &[&held]);
-    }
+    attempts.refused_by_both(&shared.target.path, &[&held]);
     attempts.end();
     drop(holder);
     accepted(&shared.target.path, &shared.image);
@@ -92,9 +86,7 @@ fn who_claims_or_swaps_to_another_loop_device_over_the_same_bytes_is_seen() {
     let swap = or_skip!(Swap::on(&shared.other.path));
     let swapped = format!("{name} is used as swap");
     let mut attempts = Attempts::new(&shared.case, "overlap swap", [&shared.image]);
-    for door in [Door::Sequential, Door::Dd] {
-        attempts.refused(door, &shared.target.path, &[&swapped]);
-    }
+    attempts.refused_by_both(&shared.target.path, &[&swapped]);
     attempts.end();
     drop(swap);
     wipe(&shared.other.path);
@@ -127,9 +119,7 @@ fn only_the_parts_that_overlap_forbid_anything() {
     let mounted = or_skip!(mount(1));
     let said = format!("{}p1 is mounted on", shared.other.name());
     let mut attempts = Attempts::new(&shared.case, "overlap partition", [&shared.image]);
-    for door in [Door::Sequential, Door::Dd] {
-        attempts.refused(door, &shared.target.path, &[&said]);
-    }
+    attempts.refused_by_both(&shared.target.path, &[&said]);
     attempts.end();
     drop((apart, mounted));
 }
@@ -142,9 +132,7 @@ fn a_mount_in_another_namespace_of_the_same_bytes_is_seen() {
     let mounted = or_skip!(Elsewhere::new(MOUNT_EXT4, &[&shared.other.path, &at]));
     let said = format!("{} is mounted (ext4), but not in this", shared.other.name());
     let mut attempts = Attempts::new(&shared.case, "overlap other namespace", [&shared.image]);
-    for door in [Door::Sequential, Door::Dd] {
-        attempts.refused(door, &shared.target.path, &[&said]);
-    }
+    attempts.refused_by_both(&shared.target.path, &[&said]);
     attempts.end();
     drop(mounted);
     wipe(&shared.other.path);
@@ -206,9 +194,7 @@ fn a_swap_file_is_not_written_through_a_loop_device_over_it() {
     let device = or_skip!(Attached::new(&image, &[]));
     let swap = or_skip!(Swap::on(&image));
     let mut attempts = Attempts::new(&case, "looped swap file", [&image]);
-    for door in [Door::Sequential, Door::Dd] {
-        attempts.refused(door, &device.path, &["is used as swap", "swapoff"]);
-    }
+    attempts.refused_by_both(&device.path, &["is used as swap", "swapoff"]);
     attempts.end();
     drop(swap);
     wipe(&device.path);
