@@ -47,7 +47,7 @@ Examples:
   diskfacts show --json              the last run, for programs
 
 Exit codes: 0 done; 1 an operation failed; 2 the call was wrong; 3 a verdict \
-asked for with --for failed, or a condition of --fail-if held; 130 stopped by Ctrl-C; 143 stopped by SIGTERM."
+asked for with --for failed, or a condition of --fail-if held; 4 one of them could not be judged; 130 stopped by Ctrl-C; 143 stopped by SIGTERM."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -202,6 +202,9 @@ pub(crate) struct MeasureArgs {
     pub(crate) observe: Option<Observe>,
     #[arg(long = "for", value_name = "USE", help = help_on_uses())]
     pub(crate) uses: Vec<String>,
+    /// Exit with 0, not 4, where a use of --for could not be judged
+    #[arg(long, requires = "uses")]
+    pub(crate) allow_unjudged: bool,
     #[command(flatten)]
     pub(crate) run: RunArgs,
 }
@@ -339,6 +342,9 @@ pub(crate) struct CompareArgs {
     /// several times
     #[arg(long, value_name = "CONDITION", value_parser = Demanded::parse)]
     pub(crate) fail_if: Vec<Demanded>,
+    /// Exit with 0, not 4, where a condition could not be judged in some stage
+    #[arg(long, requires = "fail_if")]
+    pub(crate) allow_unjudged: bool,
     /// Differences that are surely smaller count as none
     #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "5%")]
     pub(crate) same_within: f64,
@@ -498,8 +504,8 @@ pub(crate) fn mistyped_command(word: &str) -> Option<String> {
 fn help_on_uses() -> String {
     let names: Vec<&str> = uses().iter().map(|known| known.name).collect();
     format!(
-        "Give the verdict for this use only, and exit with 3 if it fails; may be given \
-         several times: {}",
+        "Give the verdict for this use only, and exit with 3 if it fails, with 4 if it could not be \
+         judged; may be given several times: {}",
         names.join(", ")
     )
 }

@@ -15,6 +15,8 @@ pub(crate) enum Exit {
     WrongCall,
     /// A verdict that was asked for failed.
     VerdictFailed,
+    /// A verdict or a condition that was asked for could not be judged.
+    Unjudged,
     /// Stopped by Ctrl-C.
     Interrupted,
     /// Stopped by SIGTERM.
@@ -29,9 +31,20 @@ impl From<Exit> for ExitCode {
             Exit::Failed => 1,
             Exit::WrongCall => 2,
             Exit::VerdictFailed => 3,
+            Exit::Unjudged => 4,
             Exit::Interrupted => 130,
             Exit::Terminated => 143,
         })
+    }
+}
+
+impl Exit {
+    /// The same, where what could not be judged is allowed to be so.
+    pub(crate) fn allowing_unjudged(self, allowed: bool) -> Self {
+        match self {
+            Self::Unjudged if allowed => Self::Done,
+            exit => exit,
+        }
     }
 }
 
@@ -64,6 +77,14 @@ impl Failure {
         Self {
             exit,
             error: error.into(),
+        }
+    }
+
+    /// The same with another sentence behind it, on a line of its own.
+    pub(crate) fn and(self, sentence: &str) -> Self {
+        Self {
+            exit: self.exit,
+            error: anyhow::anyhow!("{:#}\n{sentence}", self.error),
         }
     }
 

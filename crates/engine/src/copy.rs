@@ -457,6 +457,7 @@ impl<'a> Copier<'a> {
         StreamRecord {
             thread: 0,
             record: Record {
+                behind_ns: None,
                 gave_up: false,
                 read,
                 write,
@@ -481,6 +482,7 @@ impl<'a> Copier<'a> {
             direct: file.direct,
             direct_refused: file.direct_refused.clone(),
             cpu_ns: Some(cpu_ns),
+            waited_ns: None,
             io_priority: crate::io_priority::of_this_thread(),
         }
     }

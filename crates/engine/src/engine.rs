@@ -138,6 +138,12 @@ pub trait Engine {
         self.sync_all()
     }
 
+    /// Nanoseconds for which threads that serve it, beside the calling one, were ready and
+    /// had no processor until now; `None` where the kernel does not tell.
+    fn servers_waited_ns(&mut self) -> Option<u64> {
+        Some(0)
+    }
+
     /// Spends the time until `tick`, with no operation in flight.
     ///
     /// # Errors

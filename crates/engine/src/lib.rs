@@ -32,6 +32,7 @@ pub mod mmap;
 pub mod null;
 pub mod pick;
 pub mod pool;
+pub mod run_delay;
 pub mod sim;
 pub mod sync;
 pub mod trial;

@@ -74,9 +74,11 @@ pub struct Record {
     pub errors: Vec<ErrorKind>,
     /// Tick before the first submission.
     pub started: u64,
-    /// Tick after the last completion or, in an open loop that kept its rate, at
-    /// which the next operation would have been due; and after the final sync.
+    /// Tick after the last completion or, in an open loop that kept its rate, up to which
+    /// its operations are so many at that rate; and after the final sync.
     pub ended: u64,
+    /// In an open loop, how far behind its intended starts it was in the end, ns.
+    pub behind_ns: Option<u64>,
     /// Nanoseconds of the final sync, if there was one.
     pub final_sync_ns: Option<u64>,
     /// Completions that seemed to end before they began.
@@ -96,6 +98,7 @@ impl Record {
         self.write_bytes += later.write_bytes;
         self.errors.extend(later.errors);
         self.ended = later.ended;
+        self.behind_ns = later.behind_ns;
         self.final_sync_ns = later.final_sync_ns;
         self.backwards += later.backwards;
         self.in_flight_ns += later.in_flight_ns;
@@ -180,6 +183,7 @@ struct Tally {
     backwards: u64,
     started: u64,
     last: u64,
+    behind: Option<u64>,
 }
 
 impl Tally {
@@ -202,6 +206,7 @@ impl Tally {
             backwards: 0,
             started,
             last: started,
+            behind: job.intended.is_some().then_some(0),
         }
     }
 
@@ -327,6 +332,7 @@ impl Tally {
             errors: self.errors,
             started: self.started,
             ended: self.last,
+            behind_ns: self.behind.map(|ticks| self.scale.ns(ticks)),
             final_sync_ns,
             backwards: self.backwards,
             in_flight_ns: succeeded + self.failed_in_flight_ns,
@@ -474,37 +480,47 @@ fn open_loop<E: Engine>(
     let end = ends_at(&tally, job);
     let mut left = job.operations.unwrap_or(u64::MAX);
     let (started, scale) = (tally.started, tally.scale);
+    let tail = scale.ticks(intended.tail_ns());
     let mut next_due = || started.saturating_add(scale.ticks(intended.next_ns()));
-    let mut due = next_due();
+    let (mut due, mut last_due) = (next_due(), started);
+    let mut over = false;
     loop {
         let now = engine.now();
-        // A target that cannot keep up would be owed operations for ever, so
-        // the end ends the debt too.
-        let over = now >= end
-            || due >= end
-            || left == 0
-            || tally.failed >= ERRORS_MAX
-            || job.stop.load(Ordering::Relaxed);
+        let stopped = tally.failed >= ERRORS_MAX || job.stop.load(Ordering::Relaxed);
+        if !over {
+            // A target that cannot keep up would be owed operations for ever, so
+            // the end ends the debt too.
+            over = now >= end || due >= end || left == 0 || stopped;
+            if over && left > 0 && due < end {
+                tally.behind = Some(now.min(end).saturating_sub(due));
+            }
+        }
         while !over && due <= now && due < end && left > 0 {
             let Some(slot) = flight.free.pop() else { break };
             left -= 1;
             flight.load(engine, slot, job.steps.next_step());
             intended_of[slot as usize] = due;
-            due = next_due();
+            tally.behind = Some(now - due);
+            (last_due, due) = (due, next_due());
         }
         flight.hand_over(engine)?;
         if flight.none_in_flight() {
             if over {
-                // The last operation has its distance to the next, as every other
-                // has: without it n operations would be divided by n - 1 distances.
-                let given_up = tally.failed >= ERRORS_MAX || job.stop.load(Ordering::Relaxed);
-                if !given_up && due > tally.last {
-                    engine.idle_until(due)?;
-                    tally.last = due;
+                // The rate is that of the time for which the operations were meant, not
+                // of that up to the end of the last: n would be divided by n - 1
+                // distances.
+                let until = if left == 0 {
+                    last_due.saturating_add(tail).min(end)
+                } else {
+                    end
+                };
+                if !stopped && until != u64::MAX && until > tally.last {
+                    idle(engine, until, job)?;
+                    tally.last = until.min(engine.now().max(tally.last));
                 }
                 break;
             }
-            engine.idle_until(due.min(end))?;
+            idle(engine, due.min(end), job)?;
             continue;
         }
         let wait = if over || flight.free.is_empty() {
@@ -536,6 +552,20 @@ fn open_loop<E: Engine>(
         done.clear();
     }
     Ok(tally.finish(engine, job))
+}
+
+/// Idles until `tick`, or until the trial is stopped.
+fn idle<E: Engine>(engine: &mut E, tick: u64, job: &Job<'_>) -> io::Result<()> {
+    /// The longest time for which a signal is not looked at.
+    const SLICE_NS: u64 = 50_000_000;
+    let slice = engine.timescale().ticks(SLICE_NS);
+    loop {
+        let now = engine.now();
+        if now >= tick || job.stop.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        engine.idle_until(tick.min(now.saturating_add(slice)))?;
+    }
 }
 
 /// What an operation answers that moved a whole block: at most 1 GiB.

@@ -39,6 +39,9 @@ pub struct TrialOutcome {
     pub user_ns: Option<u64>,
     /// The same in the kernel.
     pub system_ns: Option<u64>,
+    /// Nanoseconds for which the measuring threads were ready and had no processor, added
+    /// up; absent where that is not known.
+    pub waited_ns: Option<u64>,
     /// Share of the trial during which the busiest measuring thread ran.
     pub busiest_thread: Option<f64>,
     /// What each stream did, where there are several.
@@ -57,6 +60,9 @@ pub(crate) struct StreamRecord {
     pub(crate) direct_refused: Option<String>,
     /// Processor time of the thread; absent where time is virtual.
     pub(crate) cpu_ns: Option<u64>,
+    /// Nanoseconds for which the thread, and those that serve it, were ready and had no
+    /// processor; absent where that is not known.
+    pub(crate) waited_ns: Option<u64>,
     /// The I/O priority that was set for the thread, if one was.
     pub(crate) io_priority: Option<IoPriority>,
 }
@@ -102,6 +108,9 @@ pub(crate) fn add_up(
     let mut in_flight_ns = 0_u128;
     let mut busiest: Option<f64> = None;
     let syncs_each = sync_each(workload.sync) != SyncEach::None;
+    let behind_ns: Option<u64> = records.iter().map(|r| r.record.behind_ns).sum();
+    engine.behind_ns = behind_ns.map(|sum| sum / records.len().max(1) as u64);
+    let waited_ns = records.iter().map(|stream| stream.waited_ns).sum();
     let streams = streams(workload, scale, &records);
     for stream in records {
         let record = stream.record;
@@ -157,6 +166,7 @@ pub(crate) fn add_up(
         intervals: grid,
         user_ns: conditions.user_ns,
         system_ns: conditions.system_ns,
+        waited_ns,
         busiest_thread: busiest.map(|share| share.min(1.0)),
         streams,
         beside: None,

@@ -11,6 +11,7 @@ use crate::buffers::Buffers;
 use crate::clock::{Ticks, Timescale};
 use crate::engine::{Abilities, Completion, Done, Engine, Op, SyncEach, Wait, idle_real};
 use crate::handling::Handling;
+use crate::run_delay::RunDelay;
 use crate::sync::Sync;
 use std::fs::File;
 use std::io;
@@ -29,6 +30,8 @@ pub struct Pool<T> {
     ended: Receiver<io::Result<Completion>>,
     depth: u32,
     in_flight: u32,
+    /// What the kernel keeps of the waiting of each thread; absent where it keeps none.
+    waited: Option<Vec<RunDelay>>,
 }
 
 /// One thread, and how it is given operations. Closing the way ends it.
@@ -52,6 +55,7 @@ impl<T: Ticks + Send + 'static> Pool<T> {
         depth: u32,
     ) -> io::Result<Self> {
         let (done, ended) = sync_channel(depth as usize);
+        let (told, accounts) = sync_channel(buffers.len());
         let mut pool = Self {
             ticks,
             scale,
@@ -61,6 +65,7 @@ impl<T: Ticks + Send + 'static> Pool<T> {
             ended,
             depth,
             in_flight: 0,
+            waited: None,
         };
         for (number, buffers) in buffers.into_iter().enumerate() {
             let file = pool.file.try_clone()?;
@@ -70,22 +75,44 @@ impl<T: Ticks + Send + 'static> Pool<T> {
             let done = done.clone();
             let thread = std::thread::Builder::new()
                 .name(format!("server-{number}"))
-                .spawn(move || serve(engine, &ops, &done))?;
+                .spawn({
+                    let told = told.clone();
+                    move || {
+                        // There is room for all, and the pool waits until nobody holds
+                        // the sending end any more.
+                        let _ = told.send(RunDelay::of_this_thread());
+                        drop(told);
+                        serve(engine, &ops, &done);
+                    }
+                })?;
             pool.workers.push(Worker {
                 inbox: Some(inbox),
                 thread: Some(thread),
             });
         }
+        drop(told);
+        pool.waited = accounts.iter().collect();
         Ok(pool)
     }
 }
 
+/// Says that a thread of the pool ended before its time, when it panics: while others live,
+/// the way on which completions come stays open, and who waits for this one's would wait
+/// for ever.
+struct LastWord<'a>(&'a SyncSender<io::Result<Completion>>);
+
+impl Drop for LastWord<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            // There is room: the operation that it had is not completed.
+            let _ = self.0.try_send(Err(gone()));
+        }
+    }
+}
+
 /// Does what comes in until nothing more will.
-fn serve<T: Ticks>(
-    mut engine: Sync<T>,
-    ops: &Receiver<Op>,
-    done: &SyncSender<io::Result<Completion>>,
-) {
+fn serve<E: Engine>(mut engine: E, ops: &Receiver<Op>, done: &SyncSender<io::Result<Completion>>) {
+    let _last_word = LastWord(done);
     let mut ended = Done::new(1);
     while let Ok(op) = ops.recv() {
         let completed = one(&mut engine, op, &mut ended);
@@ -100,7 +127,7 @@ fn serve<T: Ticks>(
 }
 
 /// One operation, in this thread's only slot.
-fn one<T: Ticks>(engine: &mut Sync<T>, op: Op, ended: &mut Done) -> io::Result<Completion> {
+fn one<E: Engine>(engine: &mut E, op: Op, ended: &mut Done) -> io::Result<Completion> {
     ended.clear();
     engine.submit(&[Op { slot: 0, ..op }])?;
     engine.reap(Wait::One, ended)?;
@@ -192,6 +219,10 @@ impl<T: Ticks> Engine for Pool<T> {
         }
     }
 
+    fn servers_waited_ns(&mut self) -> Option<u64> {
+        self.waited.as_mut()?.iter_mut().map(RunDelay::ns).sum()
+    }
+
     fn sync_all(&mut self) -> io::Result<()> {
         self.file.sync_all()
     }
@@ -219,5 +250,58 @@ impl<T> Drop for Pool<T> {
                 let _ = thread.join();
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An engine with a bug.
+    struct Panics;
+
+    impl Engine for Panics {
+        fn abilities(&self) -> Abilities {
+            Abilities::default()
+        }
+
+        fn now(&mut self) -> u64 {
+            0
+        }
+
+        fn timescale(&self) -> Timescale {
+            Timescale::NANOSECONDS
+        }
+
+        fn prepare_write(&mut self, _: u32) {}
+
+        fn submit(&mut self, _: &[Op]) -> io::Result<usize> {
+            panic!("an engine with a bug, as the test wants it")
+        }
+
+        fn reap(&mut self, _: Wait, _: &mut Done) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn sync_all(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn idle_until(&mut self, _: u64) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn who_waits_for_a_thread_that_panicked_is_told_while_others_live() {
+        let (done, ended) = sync_channel(1);
+        let (inbox, ops) = sync_channel(1);
+        let of_another_thread = done.clone();
+        let thread = std::thread::spawn(move || serve(Panics, &ops, &done));
+        inbox.send(Op::default()).expect("the thread lives");
+        assert!(thread.join().is_err(), "it panics");
+        let told = ended.try_recv().expect("it left a word");
+        assert!(told.is_err_and(|error| error.to_string().contains("before its time")));
+        drop(of_another_thread);
     }
 }

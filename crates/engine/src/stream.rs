@@ -15,6 +15,7 @@ use crate::outcome::StreamRecord;
 use crate::part::Part;
 use crate::pick::{Kind, Picked, sync_each};
 use crate::pool::Pool;
+use crate::run_delay::RunDelay;
 use crate::sync::Sync;
 use crate::trial::{Progress, Trial};
 use diskfacts_plan::BufferAlignment;
@@ -215,12 +216,18 @@ pub(crate) fn go<'j, E: Engine>(
 ) -> Result<StreamRecord, TrialError> {
     let abilities = engine.abilities();
     start.wait(clock)?;
+    let mut run_delay = RunDelay::of_this_thread();
+    let mut waited = |engine: &mut E| Some(run_delay.as_mut()?.ns()? + engine.servers_waited_ns()?);
+    let waited_before = waited(engine);
     let before = thread_cpu_ns();
     let record = loops(engine, job).map_err(|source| TrialError::Broken {
         engine: abilities.name,
         source,
     })?;
     let cpu_ns = thread_cpu_ns().saturating_sub(before);
+    let waited_ns = waited(engine)
+        .zip(waited_before)
+        .map(|(after, before)| after.saturating_sub(before));
     let abilities = Abilities {
         resubmitted: engine.abilities().resubmitted,
         ..abilities
@@ -233,6 +240,7 @@ pub(crate) fn go<'j, E: Engine>(
         direct,
         direct_refused,
         cpu_ns: Some(cpu_ns),
+        waited_ns,
         io_priority: io_priority::of_this_thread(),
     })
 }

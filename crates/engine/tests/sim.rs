@@ -129,27 +129,6 @@ fn an_open_loop_keeps_its_rate_without_sleeping() {
 }
 
 #[test]
-fn a_low_rate_over_a_short_time_is_the_rate() {
-    for (time_ns, ops) in [(450_000_000, 5), (10_000_000, 1), (1_000_000_000, 10)] {
-        let workload = Workload {
-            rate: Some(Rate {
-                operations_per_s: 10,
-                arrivals: Arrivals::Fixed,
-            }),
-            stop: Stop {
-                time_ns: Some(time_ns),
-                ..Stop::default()
-            },
-            ..Workload::default()
-        };
-        let (outcome, _) = run(&mut computer("ssd-sata", &Plant::default()), &workload);
-        assert_eq!(outcome.ops, ops);
-        let rate = ops as f64 / outcome.seconds;
-        assert!((rate - 10.0).abs() < 1e-6, "{rate}");
-    }
-}
-
-#[test]
 fn beyond_the_end_is_an_error_and_half_a_sector_another() {
     let computer = computer("hdd-7200-1tb", &Plant::default());
     let (size, sector) = (computer.size_bytes(), computer.sector_bytes());

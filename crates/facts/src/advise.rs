@@ -194,7 +194,7 @@ fn needs(runs: &[Run], usage: &str) -> Vec<String> {
             };
             let sentence = format!(
                 "{}: {word}, {usage} needs {}; measured {} ({}).",
-                run.target.given,
+                cells::target(run),
                 verdict.needed,
                 verdict.measured.unwrap_or_default(),
                 verdict.stage.unwrap_or_default()

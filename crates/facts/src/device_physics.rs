@@ -8,12 +8,13 @@
 //! * A device that is idle for more than a third of the time limits nothing: that much is
 //!   spent elsewhere, which is as large as what is called a cause
 //!   ([`Standing::CAUSE_MIN`]). LUKS on a processor that is too slow leaves its disks idle.
+//! * Where no block device is known under a target, no drive is.
 //! * Where the counters are missing, as in documents, or a device is simulated, nothing is
 //!   held back.
 
 use crate::limits::{OF_BUSY_DEVICES, OF_HARDWARE, Standing, Subject};
 use crate::rules;
-use diskfacts_record::{BlockDevice, DeviceKind, Stack};
+use diskfacts_record::{BlockDevice, DeviceKind, Run, TargetKind};
 
 /// Why this leaf is no drive of this machine; `None` where it may be one.
 fn no_drive(leaf: &BlockDevice) -> Option<String> {
@@ -34,8 +35,12 @@ fn no_drive(leaf: &BlockDevice) -> Option<String> {
 
 /// Why what lies under a target is not known to be drives of this machine: the first leaf
 /// that is none, with what says so.
-pub(crate) fn no_drives(stack: &Stack) -> Option<String> {
-    stack.leaves().find_map(no_drive)
+pub(crate) fn no_drives(run: &Run) -> Option<String> {
+    let stack = &run.stack;
+    // A document names its devices in its prose, where it does.
+    let unseen = stack.devices.is_empty() && run.target.kind != TargetKind::Imported;
+    let unseen = unseen.then(|| "no block device is known under it".to_owned());
+    unseen.or_else(|| stack.leaves().find_map(no_drive))
 }
 
 /// Share of the time of a stage during which its busiest leaf had something to do, flushes
@@ -53,40 +58,29 @@ pub(crate) fn may_limit(limiter: &str, subject: &Subject<'_>) -> bool {
     if !hardware && !OF_BUSY_DEVICES.contains(&limiter) {
         return true;
     }
-    if hardware && no_drives(&subject.run().stack).is_some() {
+    if hardware && no_drives(subject.run()).is_some() {
         return false;
     }
     busy(subject).is_none_or(|share| share >= 1.0 - Standing::CAUSE_MIN)
 }
 
 /// Whether a rule may speak of what lies on these devices.
-pub(crate) fn may_find(rule: &str, stack: &Stack) -> bool {
-    !rules::OF_HARDWARE.contains(&rule) || no_drives(stack).is_none()
+pub(crate) fn may_find(rule: &str, run: &Run) -> bool {
+    !rules::OF_HARDWARE.contains(&rule) || no_drives(run).is_none()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::{self, each};
-    use diskfacts_record::Run;
 
     /// A survey of flash whose large reads stop at the rate of SATA, and whose random
     /// writes have a tail, as of cleaning.
     fn flash() -> Run {
         let mut run = testing::healthy();
+        testing::rename_disk(&mut run, "sda");
         for device in &mut run.stack.devices {
-            device.name = device.name.replace("vda", "sda");
-            device.below = device
-                .below
-                .iter()
-                .map(|n| n.replace("vda", "sda"))
-                .collect();
             device.rotational = Some(false);
-        }
-        for trial in &mut run.trials {
-            for device in &mut trial.evidence.devices {
-                device.name = device.name.replace("vda", "sda");
-            }
         }
         for stage in ["sequential-read", "sequential-write"] {
             each(&mut run, stage, |trial| {
@@ -131,7 +125,7 @@ mod tests {
             let mut run = flash();
             make(run.stack.devices.last_mut().expect("a disk"));
             assert_eq!(of_drives(&run), [""; 0]);
-            assert!(no_drives(&run.stack).is_some_and(|why| why.starts_with("sda: ")));
+            assert!(no_drives(&run).is_some_and(|why| why.starts_with("sda: ")));
         }
     }
 

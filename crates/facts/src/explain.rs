@@ -26,9 +26,9 @@ impl Explanation {
         Self {
             figures: figures::of(context),
             effects: effects::of(context),
-            findings,
             limits: limits::of(context),
-            verdicts: verdicts::of(context),
+            verdicts: verdicts::of(context, &findings),
+            findings,
         }
     }
 

@@ -69,6 +69,7 @@ pub(crate) mod answered;
 pub(crate) mod copies;
 mod durability;
 pub(crate) mod reach;
+mod whereabouts;
 
 use crate::share::{self, Known};
 use diskfacts_plan::Workload;
@@ -77,18 +78,7 @@ pub(crate) use durability::{
     REVOLUTION_NS_MIN, all_leaves, faster_than_revolutions, flush_counters, flushes,
 };
 use reach::{Direction, Reach};
-
-/// Filesystems that are nothing but page cache.
-const MEMORY_FILESYSTEMS: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
-
-/// Whether the target lies in memory: no device can be reached.
-pub(crate) fn in_memory(stack: &Stack) -> bool {
-    stack.devices.is_empty()
-        && stack
-            .filesystem
-            .as_ref()
-            .is_some_and(|f| MEMORY_FILESYSTEMS.contains(&f.kind.as_str()))
-}
+pub(crate) use whereabouts::{in_memory, is_unknown, remote};
 
 /// Who served the bytes of a trial: shares that add up to exactly 1; how
 /// they are found is said at the top of this module.

@@ -28,6 +28,7 @@ mod queue;
 mod read_ahead;
 mod reference;
 mod request_splitting;
+mod scheduler_turns;
 // The storage's side, and what its limiters share.
 mod alignment;
 mod cap;
@@ -38,7 +39,7 @@ mod flush_per_write;
 mod gaps;
 mod garbage_collection;
 mod interface;
-mod knee;
+mod ladder;
 mod links;
 mod media_rate;
 mod network;
@@ -144,6 +145,8 @@ pub(crate) const OF_BUSY_DEVICES: [&str; 4] = [
     raid_small_write::NAME,
 ];
 
+#[cfg(test)]
+mod depth_tests;
 #[cfg(test)]
 mod host_tests;
 #[cfg(test)]

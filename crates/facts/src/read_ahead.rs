@@ -4,6 +4,7 @@
 //! The rules of the same names say it of the stages of a run, `diskfacts readahead`
 //! of what it watched.
 
+use crate::layers::remote;
 use crate::words::{count, list, percent};
 use diskfacts_plan::units::show_size;
 use diskfacts_record::evidence::{ReadAhead, ReadAheadCounts, ReadAheadPattern as Pattern};
@@ -143,15 +144,11 @@ pub fn slow_way(stack: &Stack) -> Option<String> {
             disk.name
         ));
     }
-    let filesystem = stack.filesystem.as_ref()?;
-    let is_network = ["nfs", "nfs4", "cifs", "smb3", "ceph", "9p", "fuse.sshfs"]
-        .contains(&filesystem.kind.as_str());
-    is_network.then(|| {
-        format!(
-            "{} lies behind a network: each window waits for its way.",
-            filesystem.mount_point
-        )
-    })
+    let filesystem = remote(stack)?;
+    Some(format!(
+        "{} lies behind a network: each window waits for its way.",
+        filesystem.mount_point
+    ))
 }
 
 /// How to set the window: on the topmost whole device, because its setting decides.

@@ -503,7 +503,7 @@ fn found_in(context: &Context<'_>) -> Vec<Finding> {
     RULES
         .iter()
         .filter(|rule| !imported || OF_FIGURES.contains(&rule.name))
-        .filter(|rule| device_physics::may_find(rule.name, &context.run.stack))
+        .filter(|rule| device_physics::may_find(rule.name, context.run))
         .flat_map(|rule| (rule.check)(context))
         .collect()
 }

@@ -205,6 +205,7 @@ fn trial(
         cpu: Cpu {
             user_ns_per_io: Some(200.0),
             system_ns_per_io: Some(2000.0),
+            wait_ns_per_io: Some(100.0),
             busiest_thread: Some(0.3),
         },
         workload,
@@ -288,6 +289,21 @@ pub(crate) fn each(run: &mut Run, stage: &str, mut change: impl FnMut(&mut Trial
         trial.layers = crate::layers(&trial.workload, &trial.evidence, &stack);
     }
     assert!(found, "no stage {stage}");
+}
+
+/// Gives the disk of the usual stack another name in the kernel, partitions included.
+pub(crate) fn rename_disk(run: &mut Run, name: &str) {
+    for device in &mut run.stack.devices {
+        device.name = device.name.replace("vda", name);
+        for below in &mut device.below {
+            *below = below.replace("vda", name);
+        }
+    }
+    for trial in &mut run.trials {
+        for device in &mut trial.evidence.devices {
+            device.name = device.name.replace("vda", name);
+        }
+    }
 }
 
 /// Sets the rate of a trial without touching what it moved.

@@ -7,9 +7,12 @@
 //! With one trial neither is known, and a tenth of the figure is taken for it,
 //! the range from which on trials are called noisy.
 //!
-//! A figure that is not one of the disk (memory or a write cache served it, or
-//! operations failed) decides nothing: unmeasured, with what was seen.
+//! A figure that is not one of the disk (memory or a write cache served it, operations
+//! failed, or nobody knows what lies under the target) decides nothing: unmeasured, with
+//! what was seen. One that something beside the disk held back is no failure of the disk,
+//! and one of trials that are too short is no success.
 
+use crate::layers;
 use crate::rules::{Context, NOISE, SERVED_FROM_CACHE, cache_burst};
 use crate::stages::Stage;
 use crate::stats;
@@ -17,17 +20,19 @@ use crate::uses::{Limit, Metric, Requirement, Use, uses};
 use crate::words::percent;
 use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::{rate_digits, show_duration, show_throughput};
-use diskfacts_record::{Outcome, Run, StageFigures, TargetKind, Verdict};
+use diskfacts_record::{Finding, Outcome, Run, Severity, StageFigures, TargetKind, Verdict};
 
 /// The verdicts on all requirements of all uses, in the order of [`uses()`]; a
 /// use passes when all of its verdicts do. A stage that was measured under
 /// several settings has one verdict for each. None of an imported run: what its
 /// stages did is not known well enough to be held against a use.
 pub fn verdicts(run: &Run) -> Vec<Verdict> {
-    of(&Context::new(run))
+    let context = Context::new(run);
+    of(&context, &crate::rules::of(&context))
 }
 
-pub(crate) fn of(context: &Context<'_>) -> Vec<Verdict> {
+/// The same, with what was found in the run.
+pub(crate) fn of(context: &Context<'_>, findings: &[Finding]) -> Vec<Verdict> {
     let run = context.run;
     // A copy is a piece of work, and not a measurement made to judge a disk by.
     let mut stages = run.plan.stages.iter();
@@ -38,11 +43,15 @@ pub(crate) fn of(context: &Context<'_>) -> Vec<Verdict> {
     uses()
         .iter()
         .flat_map(|usage| usage.requirements.iter().map(move |needed| (usage, needed)))
-        .flat_map(|(usage, needed)| of_requirement(context, usage, needed))
+        .flat_map(|(usage, needed)| of_requirement((context, findings), usage, needed))
         .collect()
 }
 
-fn of_requirement(context: &Context<'_>, usage: &Use, needed: &Requirement) -> Vec<Verdict> {
+fn of_requirement(
+    (context, findings): (&Context<'_>, &[Finding]),
+    usage: &Use,
+    needed: &Requirement,
+) -> Vec<Verdict> {
     let verdict = |outcome, measured, stage| Verdict {
         profile: usage.name.to_owned(),
         outcome,
@@ -55,7 +64,7 @@ fn of_requirement(context: &Context<'_>, usage: &Use, needed: &Requirement) -> V
         .each()
         .filter(|(stage, _)| stage.name == needed.stage && (needed.suits)(stage.workload()))
         .map(|(stage, figures)| {
-            let (outcome, measured) = judge(context, stage, figures, needed);
+            let (outcome, measured) = judge((context, findings), stage, figures, needed);
             verdict(outcome, measured, Some(stage.label()))
         })
         .collect();
@@ -66,7 +75,7 @@ fn of_requirement(context: &Context<'_>, usage: &Use, needed: &Requirement) -> V
 }
 
 fn judge(
-    context: &Context<'_>,
+    (context, findings): (&Context<'_>, &[Finding]),
     stage: &Stage<'_>,
     figures: &StageFigures,
     needed: &Requirement,
@@ -93,8 +102,43 @@ fn judge(
         );
         return (Outcome::Unmeasured, Some(words));
     }
-    (figure.against(needed.limit), Some(words))
+    if layers::is_unknown(&context.run.stack) {
+        let words = format!("{words}, but what lies under the target is not known");
+        return (Outcome::Unmeasured, Some(words));
+    }
+    let outcome = figure.against(needed.limit);
+    let doubts: &[(&str, &str)] = match outcome {
+        Outcome::Pass => FLATTERING,
+        Outcome::Fail => HINDERING,
+        // Either way it is no answer.
+        Outcome::Close | Outcome::Unmeasured => &[],
+    };
+    let found = |rule: &str| {
+        findings.iter().any(|finding| {
+            finding.rule == rule
+                && finding.severity >= Severity::Warning
+                && finding.stages.iter().any(|name| name == stage.name)
+        })
+    };
+    match doubts.iter().find(|(rule, _)| found(rule)) {
+        Some((_, doubt)) => (Outcome::Unmeasured, Some(format!("{words}, but {doubt}"))),
+        None => (outcome, Some(words)),
+    }
 }
+
+/// Warnings with which a good figure says little of the disk, each with what it says.
+const FLATTERING: &[(&str, &str)] = &[(
+    "too-short",
+    "its trials are too short to stand for more than themselves",
+)];
+
+/// Warnings with which a bad figure is not the disk's.
+const HINDERING: &[(&str, &str)] = &[
+    ("cpu-bound", "a processor was the limit, not the disk"),
+    ("cpu-pressure", "it waited for a processor meanwhile"),
+    ("cpu-stolen", "the hypervisor gave its processors to others"),
+    ("other-io", "others used the disk meanwhile"),
+];
 
 /// A figure and how far it may be off.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -387,5 +431,61 @@ mod tests {
         run = testing::healthy();
         each(&mut run, "sequential-write", |t| t.errors = 1);
         assert_eq!(outcomes(&run, "kafka"), [Outcome::Unmeasured]);
+    }
+
+    #[test]
+    fn what_lies_on_nothing_that_is_known_decides_nothing() {
+        let mut stack = testing::memory_stack();
+        stack.filesystem.as_mut().unwrap().kind = "overlay".into();
+        let mut run = testing::on(stack);
+        for verdict in verdicts(&run) {
+            assert_eq!(verdict.outcome, Outcome::Unmeasured, "{verdict:?}");
+            let measured = verdict.measured.as_deref().unwrap();
+            assert!(
+                measured.ends_with("under the target is not known"),
+                "{measured}"
+            );
+        }
+        // A server is known to be one.
+        run.stack.filesystem.as_mut().unwrap().kind = "nfs4".into();
+        assert_eq!(outcomes(&run, "kafka"), [Outcome::Pass]);
+    }
+
+    #[test]
+    fn what_makes_a_figure_doubtful_are_rules_of_the_table() {
+        for (rule, _) in FLATTERING.iter().chain(HINDERING) {
+            assert!(
+                crate::rules::all().iter().any(|known| known.name == *rule),
+                "{rule}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_disk_fails_for_nothing_that_held_it_back_and_passes_by_no_short_trial() {
+        let mut run = testing::healthy();
+        each(&mut run, "log-write", |t| {
+            set_latencies(t, &[(30_000_000, 1000)]);
+        });
+        assert_eq!(outcomes(&run, "postgres-wal"), [Outcome::Fail]);
+        each(&mut run, "log-write", |t| {
+            t.cpu.wait_ns_per_io = Some(0.7 * t.seconds * 1e9 / t.ops as f64);
+        });
+        let all = verdicts(&run);
+        let held = of(&all, "postgres-wal")[0];
+        assert_eq!(held.outcome, Outcome::Unmeasured, "{held:?}");
+        let measured = held.measured.as_deref().unwrap();
+        assert!(
+            measured.ends_with("waited for a processor meanwhile"),
+            "{measured}"
+        );
+        // What is good in spite of it is good.
+        assert_eq!(outcomes(&run, "kafka"), [Outcome::Pass]);
+        each(&mut run, "log-write", |t| {
+            set_latencies(t, &[(1_000_000, 1000)]);
+        });
+        assert_eq!(outcomes(&run, "postgres-wal"), [Outcome::Pass]);
+        each(&mut run, "log-write", |t| t.seconds = 0.01);
+        assert_eq!(outcomes(&run, "postgres-wal"), [Outcome::Unmeasured]);
     }
 }

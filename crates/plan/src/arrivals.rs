@@ -46,6 +46,18 @@ impl Intended {
         Self { kind }
     }
 
+    /// From the intended start of the last operation of all streams to the moment up to
+    /// which they are `n` operations at the rate, ns.
+    ///
+    /// Evenly spaced, `n` operations have `n - 1` distances between them, so the last has
+    /// one more behind it. Poisson arrivals begin with a distance, so they have `n` already.
+    pub fn tail_ns(&self) -> u64 {
+        match &self.kind {
+            Kind::Fixed { rate, .. } => 1_000_000_000 / (*rate).max(1),
+            Kind::Poisson { .. } => 0,
+        }
+    }
+
     /// The next intended start, in nanoseconds from the start of the trial.
     pub fn next_ns(&mut self) -> u64 {
         match &mut self.kind {

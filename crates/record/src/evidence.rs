@@ -322,6 +322,11 @@ pub struct EngineEvidence {
     /// The latency of such an operation counts from its first submission.
     #[serde(default)]
     pub resubmitted: u64,
+    /// How far behind the intended starts of its open loop the trial was when it ended, ns,
+    /// averaged over its threads. Absent in a closed loop, and in runs of versions that did
+    /// not note it.
+    #[serde(default)]
+    pub behind_ns: Option<u64>,
 }
 
 /// Totals of what was asked of the kernel and done.

@@ -207,6 +207,10 @@ pub struct Cpu {
     pub user_ns_per_io: Option<f64>,
     /// In the kernel on behalf of diskfacts; interrupts are not in it.
     pub system_ns_per_io: Option<f64>,
+    /// Ready to run and without a processor: of the threads that do the operations, and
+    /// of no one else.
+    #[serde(default)]
+    pub wait_ns_per_io: Option<f64>,
     /// Share of the trial's time during which its busiest thread ran.
     pub busiest_thread: Option<f64>,
 }

@@ -39,6 +39,7 @@ pub mod process_io;
 pub mod process_stat;
 pub mod process_status;
 mod refusal;
+pub mod run_delay;
 pub mod run_json;
 pub mod settings_journal;
 pub mod signatures;
@@ -180,6 +181,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "process_status",
         run: process_status::run,
+    },
+    Target {
+        name: "run_delay",
+        run: run_delay::run,
     },
     Target {
         name: "run_json",

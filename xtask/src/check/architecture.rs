@@ -63,6 +63,7 @@ const FUZZED: &[&str] = &[
     "diskfacts-plan",
     "diskfacts-record",
     "diskfacts-disk",
+    "diskfacts-engine",
     "diskfacts-host",
     "diskfacts-store",
     "diskfacts-report",

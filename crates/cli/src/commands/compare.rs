@@ -24,7 +24,7 @@ pub(crate) fn run(args: &CompareArgs, common: &Common) -> Result<Exit, Failure> 
         let closing = Closing::default();
         text::comparison(&comparison, &closing, &look::of_stdout(common.color))
     })?;
-    judged(&comparison)
+    Ok(judged(&comparison).allowing_unjudged(args.allow_unjudged))
 }
 
 /// A stage that is on neither side is a mistake of whoever typed it.
@@ -44,9 +44,9 @@ fn check(demanded: &Demanded, comparison: &Comparison) -> Result<(), Failure> {
     )))
 }
 
-/// How to exit, by what was asked for. A condition that could not be judged at
-/// all must not pass for one that does not hold.
-fn judged(comparison: &Comparison) -> Result<Exit, Failure> {
+/// How to exit, by what was asked for. What could not be judged must not pass for what
+/// does not hold.
+fn judged(comparison: &Comparison) -> Exit {
     let held: Vec<String> = comparison
         .demands
         .iter()
@@ -55,24 +55,26 @@ fn judged(comparison: &Comparison) -> Result<Exit, Failure> {
         .collect();
     if !held.is_empty() {
         say(&format!("diskfacts: {}", held.join("; ")));
-        return Ok(Exit::VerdictFailed);
+        return Exit::VerdictFailed;
     }
+    let mut exit = Exit::Done;
     for demand in &comparison.demands {
+        let given = &demand.given;
         if demand.judged == 0 {
-            return Err(Failure::wrong_call(format!(
-                "--fail-if {} could not be judged for any stage: where neither side has several \
-                 trials no spread is known, and what is not comparable cannot be slower. Measure \
-                 with --trials 5 or more, on the same plan",
-                demand.given
-            )));
-        }
-        if !demand.unjudged.is_empty() {
+            exit = Exit::Unjudged;
             say(&format!(
-                "diskfacts: note: --fail-if {} could not be judged in {}",
-                demand.given,
+                "diskfacts: --fail-if {given} could not be judged for any stage: where neither side \
+                 has several trials no spread is known, and what is not comparable cannot be slower. \
+                 Measure with --trials 5 or more, on the same plan",
+            ));
+        } else if !demand.unjudged.is_empty() {
+            exit = Exit::Unjudged;
+            say(&format!(
+                "diskfacts: --fail-if {given} could not be judged in {}; where that is no matter, add \
+                 --allow-unjudged",
                 demand.unjudged.join(", ")
             ));
         }
     }
-    Ok(Exit::Done)
+    exit
 }

@@ -9,7 +9,7 @@ use crate::{look, storing};
 use anyhow::Context;
 use diskfacts_facts::uses;
 use diskfacts_plan::{Observe, Plan, Until, builtin, file};
-use diskfacts_record::{Outcome, Run, Stack, Status, TargetKind};
+use diskfacts_record::{Outcome, Run, Stack, Status, TargetKind, Trial};
 use diskfacts_report::text::Closing;
 use diskfacts_report::{json, text};
 use std::path::Path;
@@ -100,7 +100,8 @@ pub(super) fn measured(
         text::run(&ended.run, &closing(&ended, as_printed, common), &look)
     };
     print(&text)?;
-    Ok(conclude(ended, &args.uses, args.run.style, common))
+    let exit = conclude(ended, &args.uses, args.run.style, common);
+    Ok(exit.allowing_unjudged(args.allow_unjudged))
 }
 
 /// The observers of all stages.
@@ -156,7 +157,8 @@ pub(super) fn conclude(ended: Ended, uses: &[String], style: Style, common: &Com
     }
     for name in not_judged(&ended.run, uses) {
         say(&format!(
-            "diskfacts: no verdict on {name}: not all that it needs was measured"
+            "diskfacts: no verdict on {name}: not all that it needs was measured, or means what it \
+             says; where that is no matter, add --allow-unjudged"
         ));
     }
     if let Some(why) = why {
@@ -179,8 +181,9 @@ fn failed_uses<'a>(run: &'a Run, asked: &'a [String]) -> impl Iterator<Item = &'
 fn not_judged<'a>(run: &'a Run, asked: &'a [String]) -> impl Iterator<Item = &'a String> {
     asked.iter().filter(|name| {
         let mut verdicts = run.verdicts.iter().filter(|v| v.profile == **name);
-        verdicts.clone().all(|v| v.outcome != Outcome::Fail)
-            && verdicts.any(|v| v.outcome == Outcome::Unmeasured)
+        let failed = verdicts.clone().any(|v| v.outcome == Outcome::Fail);
+        let known = verdicts.clone().next().is_some();
+        !failed && (!known || verdicts.any(|v| v.outcome == Outcome::Unmeasured))
     })
 }
 
@@ -189,6 +192,8 @@ fn exit_of(run: &Run, asked: &[String]) -> Exit {
         Exit::Failed
     } else if failed_uses(run, asked).next().is_some() {
         Exit::VerdictFailed
+    } else if not_judged(run, asked).next().is_some() {
+        Exit::Unjudged
     } else {
         Exit::Done
     }
@@ -214,17 +219,23 @@ fn why(exit: Exit, run: &Run, asked: &[String], option: &str) -> Option<String> 
             )
         }
         Exit::Failed => {
-            let errors: u64 = run.trials.iter().map(|trial| trial.errors).sum();
+            let before = run.preconditioning.iter().flat_map(|done| &done.rounds);
+            let errors_of = |trials: &mut dyn Iterator<Item = &Trial>| -> u64 {
+                trials.map(|trial| trial.errors).sum()
+            };
+            let in_trials = errors_of(&mut run.trials.iter());
+            let errors = in_trials + errors_of(&mut before.clone());
             let early = run.run.notes.last().filter(|_| errors == 0);
             let failed = match errors {
                 1 => "1 operation".to_owned(),
                 errors => format!("{errors} operations"),
             };
-            let first = run
-                .trials
-                .iter()
-                .flat_map(|trial| &trial.evidence.errors)
-                .next();
+            let failed = match in_trials {
+                0 => format!("before the trials {failed}"),
+                _ => failed,
+            };
+            let all = run.trials.iter().chain(before);
+            let first = all.flat_map(|trial| &trial.evidence.errors).next();
             let first = first.map_or_else(String::new, |error| {
                 format!(" ({}: {})", error.operation, error.message)
             });
@@ -244,7 +255,8 @@ fn why(exit: Exit, run: &Run, asked: &[String], option: &str) -> Option<String> 
                 ),
             }
         }
-        Exit::Done | Exit::WrongCall => return None,
+        // Each use that was not judged was named already.
+        Exit::Done | Exit::WrongCall | Exit::Unjudged => return None,
     })
 }
 

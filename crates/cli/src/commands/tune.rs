@@ -42,6 +42,7 @@ pub(crate) fn run(args: &TuneArgs, common: &Common) -> Result<Exit, Failure> {
         precision: args.precision,
         observe: None,
         uses: Vec::new(),
+        allow_unjudged: false,
         run: args.run.clone(),
     };
     measure::measured(&args, target, planned, common)

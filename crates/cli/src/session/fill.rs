@@ -8,6 +8,7 @@ use crate::exit::Failure;
 use crate::progress::Display;
 use crate::signals::Signals;
 use crate::target::{Filling, Medium};
+use diskfacts_plan::units::show_size;
 use diskfacts_plan::{EngineChoice, Plan};
 use diskfacts_record::TargetKind;
 use std::time::Instant;
@@ -79,10 +80,24 @@ impl<'a> Reserved<'a> {
             }
             // It may no longer hold every stage.
             let on = (&self.held.measured, &self.held.stack);
-            self.fitted = fit::fit(&self.accepted.plan, on, request.built_in)?;
+            self.fitted = fit::fit(&self.accepted.plan, on, request.built_in)
+                .map_err(|failure| failure.and(&too_slow(request.time_ns, (filled, wanted))))?;
         }
         Ok(())
     }
+}
+
+/// Why a file is smaller than it was to be, and what to give instead.
+fn too_slow(time_ns: u64, (filled, wanted): (u64, u64)) -> String {
+    let needed = u128::from(time_ns) * u128::from(wanted) / u128::from(filled.max(1));
+    // In whole seconds, with a quarter more.
+    let needed_s = u64::try_from(needed * 5 / 4 / 1_000_000_000 + 1).unwrap_or(u64::MAX);
+    format!(
+        "A third of --time goes into filling the file, and in that {} of its {} could be written: \
+         give --time {needed_s}s",
+        show_size(filled),
+        show_size(wanted)
+    )
 }
 
 /// What does no I/O needs no content, and files of a folder are others.

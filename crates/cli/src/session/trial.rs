@@ -191,6 +191,7 @@ pub(super) fn record(
         cpu: Cpu {
             user_ns_per_io: per_io(outcome.user_ns),
             system_ns_per_io: per_io(outcome.system_ns),
+            wait_ns_per_io: per_io(outcome.waited_ns),
             busiest_thread: outcome.busiest_thread,
         },
         workload,

@@ -2,8 +2,10 @@
 //! certain wherever it runs. What is certain on a throttled device stands with
 //! [`throttled`](crate::throttled).
 
-use crate::support::Case;
+use crate::support::{Case, MIB, number, one_stage, trials, write_data};
+use diskfacts_testkit::{LoopDevice, Missing, or_skip, skip};
 use serde_json::Value;
+use std::fs;
 
 /// The limiter named first for a stage, and the whole list.
 #[track_caller]
@@ -88,4 +90,59 @@ fn the_survey_of_a_real_filesystem_names_memory_only_where_memory_served() {
             assert_ne!(found, "page-cache", "{stage}: {all:#}");
         }
     }
+}
+
+/// Requests of 32 in flight, all of them followed, at a device with this scheduler.
+fn under(scheduler: &str, strict: Option<&str>) -> Result<(LoopDevice, Value), Missing> {
+    let device = LoopDevice::new(32 * MIB)?;
+    write_data(device.backing_file(), 32 * MIB);
+    let queue = format!("/sys/block/{}/queue", device.name());
+    fs::write(format!("{queue}/scheduler"), scheduler).map_err(|error| {
+        let what = format!("the scheduler {scheduler} in the kernel ({error})");
+        Missing::new(what, format!("modprobe {scheduler}"))
+    })?;
+    if let Some(strict) = strict {
+        fs::write(format!("{queue}/iosched/{strict}"), "1").expect("a setting of bfq");
+    }
+    let case = Case::new();
+    let stage = "operation = \"read\"\nqueue_depth = 32\ncache = \"direct\"\noperations = 20000\nobserve = \"block_layer\"";
+    let plan = case.text_file("plan.toml", &one_stage(stage));
+    case.diskfacts(["measure", "--plan"])
+        .args([plan.as_path(), device.path()])
+        .run()
+        .expect_code(0);
+    let document = case.last();
+    Ok((device, document))
+}
+
+/// A scheduler that keeps one request with the device at a time (`strict_guarantees` of
+/// bfq), and the same device without one.
+#[test]
+fn a_scheduler_that_serves_one_at_a_time_is_named_and_not_the_device() {
+    let (device, document) = or_skip!(under("bfq", Some("strict_guarantees")));
+    let seen = &trials(&document)[0]["evidence"]["block_layer"];
+    if seen.is_null() {
+        return skip("the kernel's trace events, and root");
+    }
+    // That it is so, by the kernel's own events.
+    let of_device = seen["devices"].as_array().expect("devices");
+    let of_device = of_device.iter().find(|one| one["name"] == device.name());
+    let of_device = of_device.expect("the device");
+    assert_eq!(of_device["in_flight_max"], 1, "{of_device:#}");
+    let mean = |part: &str| number(&of_device["operations"][0][part]["mean"]);
+    assert!(mean("queued_ns") > 2.0 * mean("device_ns"), "{of_device:#}");
+    let (found, limits) = first(&document, "stage");
+    assert_eq!(found, "device-queue", "{limits:#}");
+    let said = format!(
+        "The scheduler of {}, bfq, sends it 1 request",
+        device.name()
+    );
+    let claim = limits[0]["claim"].as_str().expect("a sentence");
+    assert!(claim.starts_with(&said), "{limits:#}");
+    assert!(!limits.to_string().contains("device is full"), "{limits:#}");
+    drop(device);
+
+    let (_device, document) = or_skip!(under("none", None));
+    let limits = document["limits"].to_string();
+    assert!(!limits.contains("The scheduler of"), "{limits}");
 }

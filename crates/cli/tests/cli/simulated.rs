@@ -150,6 +150,20 @@ fn a_profile_of_ones_own_is_read_from_a_file_and_its_faults_show() {
         .expect_stdout("first at byte 65536 (64 KiB)")
         .expect_stderr("as its profile has it")
         .expect_stderr(" --store ");
+
+    // What fails before the trials is told too, and not the note that happens to be last.
+    let elsewhere = "operation = \"read\"\npattern = \"sequential\"\nblock_size = \"4KiB\"\noffset = \"16MiB\"\nspan = \"1MiB\"\noperations = 64";
+    // It reads each block before it writes it.
+    let first = stage.replace("\"read\"", "\"modify\"");
+    let plan = format!(
+        "name = \"p\"\ntrials = 1\n[[precondition]]\nname = \"look\"\nrounds = 1\n{first}\n[[stage]]\nname = \"read\"\n{elsewhere}\n"
+    );
+    let plan = case.text_file("look.toml", &plan);
+    case.diskfacts(["measure", &target, "--time", "1s", "--plan"])
+        .arg(plan)
+        .run()
+        .expect_code(1)
+        .expect_stderr("diskfacts: before the trials 1 operation failed on sim:");
 }
 
 #[test]

@@ -262,6 +262,31 @@ fn a_loop_device_whose_file_is_slow_to_fill_is_as_short_as_the_file() {
 }
 
 #[test]
+fn a_plan_that_a_slow_disk_has_no_time_to_make_the_file_for_is_told_how_much_it_takes() {
+    let slow = or_skip!(Slow::to_write(4 * MIB));
+    let case = Case::new();
+    let plan = one_stage("operation = \"read\"\nspan = \"64MiB\"\noperations = 10");
+    let plan = case.text_file("plan.toml", &plan);
+    let finished = case
+        .diskfacts(["measure", "--time", "6s", "--size", "64MiB", "--plan"])
+        .arg(&plan)
+        .arg(slow.mounted.path())
+        .inside(&slow.group)
+        .run();
+    // 8 MiB in its third of 6 s; a cache on the way may take some more.
+    finished
+        .expect_code(2)
+        .expect_stderr("64 MiB from 0B goes beyond the end of the target")
+        .expect_stderr("A third of --time goes into filling the file, and in that")
+        .expect_stderr("of its 64 MiB could be written: give --time");
+    let left = fs::read_dir(slow.mounted.path()).expect("the folder");
+    assert!(
+        left.flatten()
+            .all(|entry| entry.file_name() == "lost+found")
+    );
+}
+
+#[test]
 fn a_second_ctrl_c_ends_it_at_once() {
     // Half a minute for each MiB: the first Ctrl-C has to wait for that.
     let slow = or_skip!(Slow::to_read(32 * KIB));

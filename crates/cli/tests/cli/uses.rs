@@ -35,14 +35,27 @@ fn a_volume_that_is_too_slow_for_the_use_fails_with_exit_code_3() {
 }
 
 #[test]
-fn a_use_that_was_not_measured_is_no_failure_and_said() {
+fn a_use_that_was_not_measured_neither_passes_nor_fails() {
     let case = Case::new();
     let file = case.data_file("file", 8 * MIB);
-    case.diskfacts(["measure", "--time", "1s", "--for", "etcd"])
-        .args(["--stage", "random-read-qd1"])
-        .arg(file)
-        .run()
-        .expect_code(0)
-        .expect_stdout("not measured: etcd")
-        .expect_stderr("no verdict on etcd");
+    let measure = |options: &[&str]| {
+        case.diskfacts(["measure", "--time", "1s", "--stage", "random-read-qd1"])
+            .args(options)
+            .arg(&file)
+            .run()
+    };
+    for (options, code) in [
+        (&["--for", "etcd"][..], 4),
+        (&["--for", "etcd", "--allow-unjudged"], 0),
+    ] {
+        measure(options)
+            .expect_code(code)
+            .expect_stdout("not measured: etcd")
+            .expect_stderr("no verdict on etcd")
+            .expect_stderr("add --allow-unjudged");
+    }
+    // It says something of --for only.
+    measure(&["--allow-unjudged"])
+        .expect_code(2)
+        .expect_stderr("--for");
 }

@@ -180,6 +180,7 @@ impl Player<'_> {
             direct: self.way.direct,
             direct_refused: self.way.direct_refused.clone(),
             cpu_ns: engine.processor_ns(),
+            waited_ns: None,
             io_priority: None,
         })
     }

@@ -7,7 +7,7 @@ use crate::rules::{Context, SERVED_FROM_CACHE, cache_burst};
 use crate::stages::Stage;
 use crate::words::percent;
 use diskfacts_plan::CacheMode;
-use diskfacts_record::{Run, StageFigures, TargetKind, Trial};
+use diskfacts_record::{BlockDevice, Run, StageFigures, TargetKind, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Settings that say what was done, and not what could be chosen: two cells that
@@ -104,7 +104,7 @@ fn doubt(context: &Context<'_>, stage: &Stage<'_>, figures: &StageFigures) -> Op
         return Some("not compared, because operations failed".to_owned());
     }
     let cached = figures.layers.page_cache;
-    if stage.workload().cache == CacheMode::Direct && cached > SERVED_FROM_CACHE {
+    if stage.workload().cache != CacheMode::Warm && cached > SERVED_FROM_CACHE {
         return Some(format!(
             "not compared, because memory served {} of it",
             percent(cached)
@@ -144,13 +144,27 @@ fn varied(context: &Context<'_>) -> Vec<Vec<&'static str>> {
         .collect()
 }
 
+/// The target, not as it was typed: `.` is another place in another folder. A document and a
+/// simulated disk have their names, and a loop device of ours another path each time.
+pub(super) fn target(run: &Run) -> &str {
+    match run.target.kind {
+        TargetKind::Imported | TargetKind::Loop | TargetKind::Simulated => &run.target.given,
+        _ => &run.target.path,
+    }
+}
+
 /// What a run may be told from another by.
 fn of_run(run: &Run) -> Vec<(String, String)> {
     let imported = run.target.kind == TargetKind::Imported;
     let stack = &run.stack;
     let scheduler = stack.leaves().find_map(|leaf| leaf.scheduler.clone());
     let read_ahead = stack.top().and_then(|top| top.read_ahead_bytes);
-    let target = &run.target.given;
+    let target = target(run);
+    let disk = |leaf: &BlockDevice| {
+        let own = leaf.serial.clone().or_else(|| leaf.backing_file.clone());
+        own.unwrap_or_else(|| leaf.name.clone())
+    };
+    let disks: Vec<String> = stack.leaves().map(disk).collect();
     let source = run.run.source.as_ref().map(|source| source.file.clone());
     [
         ("document", source.clone()),
@@ -158,8 +172,9 @@ fn of_run(run: &Run) -> Vec<(String, String)> {
         (
             "target",
             // Where the document names none, its own name stands there.
-            (!imported || source.as_ref() != Some(target)).then(|| target.clone()),
+            (!imported || source.as_deref() != Some(target)).then(|| target.to_owned()),
         ),
+        ("disk", (!disks.is_empty()).then(|| disks.join(" + "))),
         (
             "filesystem",
             stack.filesystem.as_ref().map(|fs| fs.kind.clone()),

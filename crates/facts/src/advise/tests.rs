@@ -68,6 +68,7 @@ fn volumes() -> Run {
                 trial.histograms = diskfacts_record::PackedHistograms::default();
                 trial.latency_ns = diskfacts_record::Latency::default();
                 trial.cpu = diskfacts_record::Cpu::default();
+                trial.layers = diskfacts_record::Layers::default();
                 run.trials.push(trial);
             }
         }
@@ -150,7 +151,7 @@ fn without_weights_each_dimension_has_its_best() {
 fn runs_of_two_targets_are_held_against_each_other_and_repeats_are_taken_together() {
     let one = testing::healthy();
     let mut other = testing::healthy();
-    other.target.given = "/srv/other".into();
+    other.target.path = "/srv/other".into();
     for stage in ["sequential-read", "log-write"] {
         each(&mut other, stage, |trial| set_rate(trial, 0.5));
     }
@@ -177,10 +178,28 @@ fn runs_of_two_targets_are_held_against_each_other_and_repeats_are_taken_togethe
 }
 
 #[test]
+fn the_same_words_on_two_disks_are_two_options_and_on_one_disk_one() {
+    let mut one = testing::healthy();
+    one.target.given = ".".into();
+    let mut other = one.clone();
+    for device in &mut other.stack.devices {
+        device.serial = Some("S4EWNX0R".into());
+    }
+    each(&mut other, "sequential-read", |trial| set_rate(trial, 0.5));
+    let runs = [one.clone(), other.clone()];
+    assert_eq!(order(&by(&runs, "seq-read=1")).len(), 2);
+    // Another name in the kernel, as after a boot, and the same drive.
+    let mut again = other.clone();
+    testing::rename_disk(&mut again, "vdb");
+    let runs = [one, other, again];
+    assert_eq!(order(&by(&runs, "seq-read=1")).len(), 2);
+}
+
+#[test]
 fn the_same_workload_only_is_compared() {
     let one = testing::healthy();
     let mut other = testing::healthy();
-    other.target.given = "/srv/other".into();
+    other.target.path = "/srv/other".into();
     for trial in &mut other.trials {
         trial.workload.queue_depth *= 2;
     }
@@ -253,7 +272,7 @@ fn the_settings_of_a_matrix_are_options() {
 #[test]
 fn one_trial_of_each_is_taken_with_a_tenth_either_way() {
     let mut runs = [testing::healthy(), testing::healthy()];
-    runs[1].target.given = "/srv/other".into();
+    runs[1].target.path = "/srv/other".into();
     for run in &mut runs {
         run.trials.retain(|trial| trial.number == 1);
     }
@@ -275,7 +294,7 @@ fn no_runs_no_trials_and_no_numbers_are_no_advice_and_no_panic() {
     assert_eq!(advise(&[], None), Err(Unadvised::NoRuns));
     for value in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let mut runs = [testing::healthy(), testing::healthy()];
-        runs[1].target.given = "/srv/other".into();
+        runs[1].target.path = "/srv/other".into();
         for trial in runs.iter_mut().flat_map(|run| &mut run.trials) {
             trial.throughput_bytes_per_s = value;
             trial.iops = value;
@@ -296,7 +315,7 @@ fn no_runs_no_trials_and_no_numbers_are_no_advice_and_no_panic() {
 fn what_memory_served_and_what_failed_is_left_out_with_the_reason() {
     let one = testing::healthy();
     let mut other = testing::healthy();
-    other.target.given = "/srv/other".into();
+    other.target.path = "/srv/other".into();
     each(&mut other, "sequential-read", |trial| trial.errors = 1);
     let runs = [one, other];
     let advice = advise(&runs, None).expect("advice");

@@ -4,7 +4,7 @@ use super::cells::{Cell, Pair};
 use super::comparable::{is_known, layers, span};
 use super::{Selection, workload};
 use crate::words::{count, percent};
-use diskfacts_plan::units::{show_duration, show_size};
+use diskfacts_plan::units::{exact_size, show_duration, show_size};
 use diskfacts_record::comparison::Condition;
 use diskfacts_record::{BlockDevice, DeviceKind, Run, Stack, TargetKind, Unsound};
 
@@ -60,7 +60,7 @@ fn before_the_trials(run: &Run) -> String {
 }
 
 /// What is read of each run, the most telling first.
-const OF_RUNS: [(&str, Read); 27] = [
+const OF_RUNS: [(&str, Read); 29] = [
     ("kind of target", |run| {
         one(Some(match run.target.kind {
             TargetKind::Folder | TargetKind::File => "file",
@@ -75,6 +75,12 @@ const OF_RUNS: [(&str, Read); 27] = [
     ("disk", |run| of_disks(run, |disk| disk.model.clone())),
     ("serial number", |run| {
         of_disks(run, |disk| disk.serial.clone())
+    }),
+    ("backing file", |run| {
+        of_disks(run, |disk| disk.backing_file.clone())
+    }),
+    ("size of the device", |run| {
+        of_disks(run, |disk| disk.size_bytes.map(exact_size))
     }),
     ("kind of device", |run| {
         of_top(run, |top| {

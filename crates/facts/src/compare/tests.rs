@@ -145,6 +145,14 @@ fn one_trial_is_held_against_the_spread_of_several() {
     assert_ne!(stage(&comparison, "random-read-qd1").change, Change::Slower);
 }
 
+/// What the conditions that differ are.
+fn conditions(comparison: &Comparison) -> Vec<&str> {
+    let conditions = comparison.conditions.iter();
+    conditions
+        .map(|condition| condition.what.as_str())
+        .collect()
+}
+
 #[test]
 fn another_kernel_is_a_condition_and_another_block_size_is_void() {
     let mut a = testing::healthy();
@@ -156,12 +164,7 @@ fn another_kernel_is_a_condition_and_another_block_size_is_void() {
         trial.workload.block_size = 8192;
     });
     let comparison = of(&a, &b);
-    let whats: Vec<&str> = comparison
-        .conditions
-        .iter()
-        .map(|c| c.what.as_str())
-        .collect();
-    assert_eq!(whats, ["scheduler", "kernel"]);
+    assert_eq!(conditions(&comparison), ["scheduler", "kernel"]);
     assert_eq!(comparison.conditions[0].a, [""; 0]);
     assert_eq!(comparison.conditions[1].b, ["Linux 6.18.0"]);
     let void = stage(&comparison, "random-read-qd1");
@@ -176,6 +179,24 @@ fn another_kernel_is_a_condition_and_another_block_size_is_void() {
         .iter()
         .filter(|s| s.change == Change::Same);
     assert_eq!(others.count(), 9);
+}
+
+#[test]
+fn two_loop_devices_of_one_name_are_told_apart_by_their_file_and_size() {
+    let mut a = testing::healthy();
+    a.stack = testing::loop_stack(Some(true));
+    a.stack.devices[0].below.clear();
+    a.stack.devices.truncate(1);
+    a.stack.devices[0].size_bytes = Some(64 << 20);
+    let mut b = a.clone();
+    b.stack.devices[0].backing_file = Some("/srv/other.img".into());
+    b.stack.devices[0].size_bytes = Some(128 << 20);
+    let comparison = of(&a, &b);
+    assert_eq!(
+        conditions(&comparison),
+        ["backing file", "size of the device"]
+    );
+    assert_eq!(comparison.conditions[1].b, ["128MiB"]);
 }
 
 #[test]

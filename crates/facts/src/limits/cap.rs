@@ -266,8 +266,7 @@ impl Pace {
         let waits = subject.outstanding() >= 2.0 && !turns && processor::of(subject).is_none();
         // A drive reads ahead into its memory what is read in order, and takes writes into
         // it: that is a burst and then the rate of the medium.
-        let unforeseen =
-            subject.scattered() || (!turns && no_drives(&subject.run().stack).is_some());
+        let unforeseen = subject.scattered() || (!turns && no_drives(subject.run()).is_some());
         subject.only_reads() && unforeseen && self.idles() && (self.is_seen_unheld() || waits)
     }
 

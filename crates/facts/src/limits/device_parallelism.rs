@@ -1,8 +1,8 @@
-//! The device does as many at once as it can: more in flight only waits longer.
+//! The device does as many at once as it can: more in flight only wait longer.
 
 use super::cap::Cap;
-use super::knee::Knee;
-use super::one_at_a_time::ROOM;
+use super::device_queue;
+use super::ladder::{Ladder, MORE, ROOM, Rung};
 use super::{Candidate, Standing, Subject};
 use crate::words::{percent, ratio};
 use diskfacts_plan::units::{rate_digits, show_duration, three_digits};
@@ -10,66 +10,48 @@ use diskfacts_record::Confidence;
 
 pub(super) const NAME: &str = "device-parallelism";
 
+/// What is said of the depth, and what it rests on.
+struct Told {
+    claim: String,
+    evidence: Vec<String>,
+    confidence: Confidence,
+    remedy: String,
+}
+
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
-    let depth = subject.outstanding();
-    if depth <= 1.0 || !subject.reaches_device() || subject.workload().rate.is_some() {
+    if !subject.reaches_device() || subject.workload().rate.is_some() {
         return None;
     }
-    // What is held at a pace while the device idles is not full.
-    if Cap::of(subject).is_some() {
+    // What is held at a pace while the device idles is not full, nor what its scheduler
+    // keeps from it.
+    if Cap::of(subject).is_some() || device_queue::waits_in_scheduler(subject) {
         return None;
     }
-    let latency_ns = subject.latency_ns()?;
-    let iops = subject.iops()?;
-    let mut evidence = Vec::new();
-    let (knee_depth, alone_ns, confidence) = if let Some(knee) = Knee::of(subject) {
-        let said: Vec<String> = knee
-            .points
-            .iter()
-            .map(|(at, rate, _)| format!("{} with {at}", rate_digits(*rate)))
-            .collect();
-        evidence.push(format!("Operations/s: {} in flight.", said.join(", ")));
-        evidence.push(format!(
-            "The best fit of min(n / {}, {}/s) bends at n = {}; the points are {} off it.",
-            show_duration(knee.alone_ns.round() as u64),
-            rate_digits(knee.most),
-            three_digits(knee.depth()),
-            percent(knee.off)
-        ));
-        if depth <= ROOM * knee.depth() {
-            return None;
-        }
-        (knee.depth(), knee.alone_ns, Confidence::Likely)
+    let ladder = Ladder::of(subject)?;
+    let told = if ladder.has_room() == Some(true) {
+        return None;
+    } else if let Some(as_fast) = ladder.as_fast() {
+        fewer_are_as_fast(&ladder.own, as_fast)
+    } else if let Some(deeper) = ladder.best_deeper() {
+        more_are_no_faster(&ladder.own, deeper)
     } else {
-        let alone_ns = shortest_ns(subject)?;
-        if latency_ns <= ROOM * alone_ns {
-            return None;
-        }
-        (iops * alone_ns / 1e9, alone_ns, Confidence::Possible)
+        waiting(subject, &ladder)?
     };
-    evidence.push(format!(
-        "{} operations/s x {} (alone) is {} at work at once; of the mean latency of {} the rest \
-         is waiting.",
-        rate_digits(iops),
-        show_duration(alone_ns.round() as u64),
-        three_digits(iops * alone_ns / 1e9),
-        show_duration(latency_ns.round() as u64)
-    ));
     Some(Candidate {
         standing: Standing::Load,
-        claim: format!(
-            "The device is full with about {} of the {depth} in flight: more of them wait, and do \
-             not make it faster.",
-            three_digits(knee_depth.max(1.0))
-        ),
-        evidence,
+        claim: told.claim,
+        evidence: told.evidence,
         share: Some(1.0),
-        confidence,
-        refuted_by: "More operations a second with twice as many in flight.".into(),
+        confidence: told.confidence,
+        refuted_by: format!("{MORE} times as many operations a second with more in flight."),
         experiment: subject.experiment(
-            "If the device is full, twice the depth takes twice the latency at the same rate, and \
-             half of it loses little.",
+            "If the device is full, twice the depth takes twice the latency at the same rate; the \
+             least depth that loses little is the one to use.",
             &[
+                (
+                    "quarter",
+                    subject.with(|w| w.queue_depth = (w.queue_depth / 4).max(1)),
+                ),
                 (
                     "half",
                     subject.with(|w| w.queue_depth = (w.queue_depth / 2).max(1)),
@@ -81,13 +63,121 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
                 ),
             ],
         ),
-        remedy: format!(
-            "A depth of about {} is as fast, and {} times quicker to answer. Beyond that only \
-             another device, or several of them, do more.",
-            three_digits(knee_depth.ceil().max(1.0)),
-            ratio((depth / knee_depth.max(1.0)).max(1.0))
-        ),
+        remedy: told.remedy,
     })
+}
+
+/// A stage with fewer in flight does as much.
+fn fewer_are_as_fast(own: &Rung, fewer: &Rung) -> Told {
+    Told {
+        claim: format!(
+            "The device is full with {} in flight: more of them wait, and do not make it faster.",
+            fewer.depth
+        ),
+        evidence: vec![
+            compared(own, fewer),
+            format!(
+                "The mean latency is {} here and {} there.",
+                show_duration(own.latency_ns.round() as u64),
+                show_duration(fewer.latency_ns.round() as u64)
+            ),
+        ],
+        confidence: Confidence::Likely,
+        remedy: format!(
+            "Measured: {} in flight reach {} of this rate at {} of its latency. Beyond that only \
+             another device, or several of them, do more.",
+            fewer.depth,
+            percent(fewer.iops / own.iops),
+            percent(fewer.latency_ns / own.latency_ns)
+        ),
+    }
+}
+
+/// A stage with more in flight does no more.
+fn more_are_no_faster(own: &Rung, more: &Rung) -> Told {
+    let at_once = if own.depth > 1.0 {
+        format!("is full with these {} in flight", own.depth)
+    } else {
+        "does one at a time".into()
+    };
+    Told {
+        claim: format!("The device {at_once}: more of them wait, and do not make it faster."),
+        evidence: vec![compared(more, own)],
+        confidence: Confidence::Likely,
+        remedy: format!(
+            "Measured: {} in flight do {} times as many operations a second at {} times the \
+             latency. Only another device, or several of them, do more.",
+            more.depth,
+            ratio(more.iops / own.iops),
+            ratio(more.latency_ns / own.latency_ns)
+        ),
+    }
+}
+
+/// Latency grew with the depth, and no other depth was measured that would tell where the
+/// rate stops growing.
+fn waiting(subject: &Subject<'_>, ladder: &Ladder) -> Option<Told> {
+    let own = &ladder.own;
+    if own.depth <= 1.0 {
+        return None;
+    }
+    let (fewer_ns, of_what) = match ladder.shallowest() {
+        Some(fewer) => (
+            fewer.latency_ns,
+            format!("{}, {} in flight", fewer.label, fewer.depth),
+        ),
+        None => (shortest_ns(subject)?, "the shortest".to_owned()),
+    };
+    if own.latency_ns <= ROOM * fewer_ns {
+        return None;
+    }
+    let times = own.latency_ns / fewer_ns;
+    let mut evidence = vec![format!(
+        "The mean latency is {}, {} times that of {of_what}: {}.",
+        show_duration(own.latency_ns.round() as u64),
+        ratio(times),
+        show_duration(fewer_ns.round() as u64)
+    )];
+    if let Some(fewer) = ladder.shallowest() {
+        evidence.push(compared(own, fewer));
+    }
+    evidence.push(format!(
+        "{} operations/s x {} is {} at work at once, if each still takes so long.",
+        rate_digits(own.iops),
+        show_duration(fewer_ns.round() as u64),
+        three_digits(own.iops * fewer_ns / 1e9)
+    ));
+    Some(Told {
+        claim: format!(
+            "Operations wait for each other: with {} in flight each takes {} times as long as \
+             {}.",
+            own.depth,
+            ratio(times),
+            if ladder.shallowest().is_some_and(|fewer| fewer.depth > 1.0) {
+                "with fewer"
+            } else {
+                "alone"
+            }
+        ),
+        evidence,
+        confidence: Confidence::Possible,
+        remedy: "Which depth is enough was not measured: `diskfacts tune`, or the plan below, \
+                 measures those between."
+            .into(),
+    })
+}
+
+/// Two depths and what each does.
+fn compared(deeper: &Rung, shallower: &Rung) -> String {
+    format!(
+        "Operations/s: {} with {} in flight ({}), {} with {} ({}).",
+        rate_digits(shallower.iops),
+        shallower.depth,
+        shallower.label,
+        rate_digits(deeper.iops),
+        deeper.depth,
+        deeper.label
+    )
 }
 
 /// The shortest latency; of reads and writes mixed, that of each by its share: a write

@@ -1,8 +1,9 @@
 //! The kernel's queue in front of the device is the limit: it lets fewer requests
-//! through than are there, or keeps the device idle for a process that may come
-//! back.
+//! through than are there, its scheduler sends few of many, or keeps the device idle for
+//! a process that may come back.
 
 use super::queue::{set, top};
+use super::scheduler_turns;
 use super::{Candidate, Standing, Subject};
 use crate::words::{percent, ratio, ratio_of};
 use diskfacts_plan::IoContext;
@@ -56,7 +57,19 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     {
         return None;
     }
-    held_back(subject).or_else(|| idled(subject))
+    held_back(subject)
+        .or_else(|| scheduler_turns::check(subject, takes))
+        .or_else(|| idled(subject))
+}
+
+/// How many requests a device takes at a time, as far as the kernel tells.
+fn takes(device: &BlockDevice) -> Option<f64> {
+    Some(cap(device)?.requests)
+}
+
+/// Whether the scheduler, and not the device, keeps operations waiting.
+pub(super) fn waits_in_scheduler(subject: &Subject<'_>) -> bool {
+    scheduler_turns::hold_back(subject, takes)
 }
 
 /// The device whose queue lets least through, of those that all the work goes by.

@@ -4,8 +4,11 @@
 use super::limits;
 use crate::testing::{self, each};
 use diskfacts_plan::{Arrivals, Operation, Pattern, Rate, SyncMode};
-use diskfacts_record::evidence::{IoLimit, Journal, LimitOf, Processors};
-use diskfacts_record::{Confidence, Limit, Run, TargetKind};
+use diskfacts_record::evidence::{
+    BlockLayer, DeviceRequests, IoLimit, Journal, LimitOf, OperationRequests, Processors,
+    QueuedFrom,
+};
+use diskfacts_record::{BlockDevice, Confidence, Latency, Limit, Run, TargetKind};
 
 /// The limits of a stage.
 fn of(run: &Run, stage: &str) -> Vec<Limit> {
@@ -15,7 +18,7 @@ fn of(run: &Run, stage: &str) -> Vec<Limit> {
 }
 
 /// What a limiter says of a stage, when it does.
-fn said(run: &Run, stage: &str, limiter: &str) -> Option<Limit> {
+pub(super) fn said(run: &Run, stage: &str, limiter: &str) -> Option<Limit> {
     let found = of(run, stage);
     found.into_iter().find(|limit| limit.limiter == limiter)
 }
@@ -147,23 +150,34 @@ fn threads_of_the_kernel_are_found_by_the_processors_of_the_machine() {
 
 #[test]
 fn who_waits_for_a_processor_that_others_have_is_told() {
-    let mut run = testing::healthy();
-    each(&mut run, "random-read-qd1", |trial| {
-        for device in &mut trial.evidence.devices {
-            device.busy_ms = 150;
-        }
-        trial.evidence.processors = Some(Processors {
-            user_ns: 1_900_000_000,
-            system_ns: 100_000_000,
-            ..Processors::default()
+    // `waited` is the share of the time by the account of the thread, where there is one.
+    let told = |waited: Option<f64>| {
+        let mut run = testing::healthy();
+        each(&mut run, "random-read-qd1", |trial| {
+            for device in &mut trial.evidence.devices {
+                device.busy_ms = 150;
+            }
+            trial.evidence.processors = Some(Processors {
+                user_ns: 1_900_000_000,
+                system_ns: 100_000_000,
+                ..Processors::default()
+            });
+            if let Some(pressure) = &mut trial.evidence.pressure {
+                pressure.cpu_some_ns = 950_000_000;
+            }
+            let ns = waited.map(|share| share * trial.seconds * 1e9);
+            trial.cpu.wait_ns_per_io = ns.map(|ns| ns / trial.ops as f64);
         });
-        if let Some(pressure) = &mut trial.evidence.pressure {
-            pressure.cpu_some_ns = 950_000_000;
-        }
-    });
-    let found = first(&run, "random-read-qd1");
-    assert_eq!(found.limiter, "other-process");
-    assert!(found.claim.contains("the processors"), "{found:#?}");
+        said(&run, "random-read-qd1", "other-process")
+    };
+    for waited in [None, Some(0.8)] {
+        let found = told(waited).expect("it waited");
+        assert!(found.claim.contains("the processors"), "{found:#?}");
+        let account = found.evidence[1].contains("no processor for 80 % of the time");
+        assert_eq!(account, waited.is_some(), "{found:#?}");
+    }
+    // Whatever others waited: this one slept.
+    assert_eq!(told(Some(0.02)), None);
 }
 
 #[test]
@@ -182,6 +196,7 @@ fn threads_of_the_kernel_that_work_for_the_stage_are_nobody_else() {
             if let Some(pressure) = &mut trial.evidence.pressure {
                 pressure.cpu_some_ns = 950_000_000;
             }
+            trial.cpu.wait_ns_per_io = None;
         });
         said(&run, "random-read-qd1", "other-process").is_some()
     };
@@ -189,6 +204,74 @@ fn threads_of_the_kernel_that_work_for_the_stage_are_nobody_else() {
     // Programs of somebody, the second one for three quarters of its time in the kernel.
     assert!(with(1_900_000_000));
     assert!(with(500_000_000));
+}
+
+/// 32 in flight at a device with a scheduler, as the trace events show it.
+fn under_a_scheduler(change: impl Fn(&mut BlockDevice, &mut DeviceRequests)) -> Run {
+    let mut run = testing::healthy();
+    let mean = |ns: f64| Latency {
+        samples: 7500,
+        mean: Some(ns),
+        ..Latency::default()
+    };
+    let mut requests = DeviceRequests {
+        name: "vda".into(),
+        in_flight_max: Some(1),
+        operations: vec![OperationRequests {
+            issued: 7500,
+            queued_ns: mean(339_119.0),
+            device_ns: mean(8_823.0),
+            ..OperationRequests::default()
+        }],
+        ..DeviceRequests::default()
+    };
+    let disk = run
+        .stack
+        .devices
+        .iter_mut()
+        .find(|device| device.name == "vda");
+    let disk = disk.expect("the disk");
+    disk.scheduler = Some("bfq".into());
+    disk.nr_requests = Some(256);
+    change(disk, &mut requests);
+    each(&mut run, "random-read-qd32", |trial| {
+        trial.evidence.block_layer = Some(BlockLayer {
+            devices: vec![requests.clone()],
+            queued_from: Some(QueuedFrom::Start),
+            ..BlockLayer::default()
+        });
+    });
+    run
+}
+
+#[test]
+fn a_scheduler_that_sends_one_at_a_time_is_named_and_the_device_is_not_full() {
+    let stage = "random-read-qd32";
+    let run = under_a_scheduler(|_, _| {});
+    let found = first(&run, stage);
+    assert_eq!(found.limiter, "device-queue");
+    assert!(
+        found
+            .claim
+            .contains("vda, bfq, sends it 1 request at a time: a request waits 339 us"),
+        "{found:#?}"
+    );
+    assert_eq!(said(&run, stage, "device-parallelism"), None);
+    // A device that is full, or sends requests back, or has no scheduler, or of which too
+    // little was seen, and one that takes no more than a few.
+    let others: [fn(&mut BlockDevice, &mut DeviceRequests); 5] = [
+        |_, requests| requests.in_flight_max = Some(32),
+        |_, requests| requests.operations[0].requeues = 200,
+        |disk, _| disk.scheduler = Some("none".into()),
+        |_, requests| requests.operations[0].queued_ns.samples = 10,
+        |disk, _| disk.queue_depth = Some(2),
+    ];
+    for (number, change) in others.into_iter().enumerate() {
+        let run = under_a_scheduler(change);
+        let found = said(&run, stage, "device-queue");
+        let of_turns = found.filter(|limit| limit.claim.contains("scheduler of"));
+        assert_eq!(of_turns, None, "change {number}");
+    }
 }
 
 #[test]

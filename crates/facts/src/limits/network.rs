@@ -2,6 +2,7 @@
 
 use super::links::{LeadsTo, that_stop_at};
 use super::{Candidate, Standing, Subject};
+use crate::layers::remote;
 use crate::words::percent;
 use diskfacts_plan::units::{show_duration, show_throughput};
 use diskfacts_record::Confidence;
@@ -16,19 +17,6 @@ const FLOOR_NS: f64 = 180e3;
 const SHARE_MIN: f64 = 0.5;
 /// Larger blocks take a while for their bytes.
 const SMALL: u64 = 64 << 10;
-/// Filesystems whose blocks lie on another machine.
-const REMOTE: [&str; 9] = [
-    "nfs",
-    "nfs4",
-    "cifs",
-    "smb3",
-    "ceph",
-    "9p",
-    "glusterfs",
-    "lustre",
-    "fuse.sshfs",
-];
-
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     if !subject.moves_blocks() || subject.from_memory() >= 0.5 {
         return None;
@@ -36,13 +24,9 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     round_trip(subject).or_else(|| full_link(subject))
 }
 
-fn remote(subject: &Subject<'_>) -> Option<String> {
+fn reason(subject: &Subject<'_>) -> Option<String> {
     let stack = &subject.run().stack;
-    let filesystem = stack
-        .filesystem
-        .as_ref()
-        .filter(|f| REMOTE.contains(&f.kind.as_str()));
-    let on = filesystem.map(|f| {
+    let on = remote(stack).map(|f| {
         format!(
             "{} is mounted from {} ({}).",
             f.mount_point, f.source, f.kind
@@ -72,7 +56,7 @@ fn round_trip(subject: &Subject<'_>) -> Option<Candidate> {
         return None;
     }
     // A synced write of a local device is long for another reason.
-    let remote = remote(subject);
+    let remote = reason(subject);
     let flushed = workload.sync.each_write() && subject.flushes().is_some();
     if flushed && remote.is_none() {
         return None;
@@ -154,7 +138,7 @@ fn beyond_mechanics(subject: &Subject<'_>, share: f64) -> bool {
 
 /// Large transfers at the rate of an Ethernet, to a target that is known to be remote.
 fn full_link(subject: &Subject<'_>) -> Option<Candidate> {
-    let remote = remote(subject).filter(|_| subject.flows())?;
+    let remote = reason(subject).filter(|_| subject.flows())?;
     let rate = subject.rate()?;
     let link = that_stop_at(rate, LeadsTo::Server)?;
     Some(Candidate {

@@ -2,30 +2,16 @@
 //! what was asked, and says nothing of what the target can do.
 
 use super::{Candidate, Standing, Subject};
+use crate::open_loop::OpenLoop;
 use crate::words::percent;
-use diskfacts_plan::Arrivals;
 use diskfacts_plan::units::{rate_digits, show_duration};
 use diskfacts_record::Confidence;
 
 pub(super) const NAME: &str = "offered-load";
 
-/// Share of the rate from which on it was kept, as for the rule `rate-missed`.
-const KEPT: f64 = 0.99;
-
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
-    let asked = subject.workload().rate?;
-    let per_s = asked.operations_per_s as f64;
-    let seconds = subject.seconds();
-    let done = subject.stage.sum(|trial| trial.ops) as f64 / seconds;
-    // Random arrivals are so many only on average: three standard deviations of
-    // their number are chance.
-    let chance = match asked.arrivals {
-        Arrivals::Fixed => 0.0,
-        Arrivals::Poisson => 3.0 / (per_s * seconds).sqrt(),
-    };
-    if !done.is_finite() || done < per_s * (KEPT - chance) {
-        return None;
-    }
+    let open = OpenLoop::of(subject.stage).filter(OpenLoop::kept)?;
+    let (per_s, done) = (open.asked, open.done);
     let mut evidence = vec![format!(
         "{} operations a second were asked for, {} were done: {}.",
         rate_digits(per_s),

@@ -1,6 +1,6 @@
 //! Too few operations are in flight to fill the device: each waits for the one before.
 
-use super::knee::Knee;
+use super::ladder::{Ladder, ROOM};
 use super::{Candidate, Standing, Subject};
 use crate::words::ratio;
 use diskfacts_plan::CacheMode;
@@ -8,11 +8,6 @@ use diskfacts_plan::units::{rate_digits, show_duration, three_digits};
 use diskfacts_record::Confidence;
 
 pub(super) const NAME: &str = "one-at-a-time";
-
-/// A device does more with more in flight when it does so many times more.
-const MORE: f64 = 1.2;
-/// A device has room while its latency is within this factor of what it is for one.
-pub(super) const ROOM: f64 = 1.15;
 
 /// Whether the document does not say how many were in flight: it does not name the
 /// streams or the blocks, or the kernel may have read ahead or written behind. And
@@ -31,19 +26,19 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     if !subject.reaches_device() || subject.workload().rate.is_some() || unknown(subject) {
         return None;
     }
-    let knee = Knee::of(subject);
-    let depth = subject.outstanding();
-    let iops = subject.iops()?;
-    let latency_ns = subject.latency_ns()?;
-    let full = match &knee {
-        Some(knee) => depth > ROOM * knee.depth(),
-        None => subject
-            .figures
-            .latency_ns
-            .min
-            .is_none_or(|min| latency_ns > ROOM * min as f64),
-    };
-    if depth > 1.0 && full {
+    let ladder = Ladder::of(subject)?;
+    let depth = ladder.own.depth;
+    let latency_ns = ladder.own.latency_ns;
+    let has_room = ladder.has_room().unwrap_or_else(|| {
+        // No more were in flight anywhere: there is room while they do not wait for
+        // each other.
+        let longest_ns = match ladder.shallowest() {
+            Some(fewer) => ROOM * fewer.latency_ns,
+            None => ROOM * subject.figures.latency_ns.min.unwrap_or(0) as f64,
+        };
+        depth <= 1.0 || latency_ns <= longest_ns
+    });
+    if !has_room {
         return None;
     }
     let mean_iops = subject.mean_iops()?;
@@ -59,22 +54,16 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         show_duration(latency_ns.round() as u64),
         three_digits(in_flight)
     )];
-    let deeper = knee.and_then(|knee| {
-        let most = knee.points.iter().filter(|(at, ..)| *at > depth);
-        most.max_by(|a, b| a.1.total_cmp(&b.1)).cloned()
-    });
     let mut confidence = Confidence::Likely;
-    if let Some((at, more, label)) = deeper {
+    if let Some(deeper) = ladder.best_deeper() {
         evidence.push(format!(
-            "With {at} in flight ({label}) it is {} operations/s, {} times as many.",
-            rate_digits(more),
-            ratio(more / iops)
+            "With {} in flight ({}) it is {} operations/s, {} times as many.",
+            deeper.depth,
+            deeper.label,
+            rate_digits(deeper.iops),
+            ratio(deeper.iops / ladder.own.iops)
         ));
-        if more >= MORE * iops {
-            confidence = Confidence::Certain;
-        } else {
-            confidence = Confidence::Possible;
-        }
+        confidence = Confidence::Certain;
     }
     Some(Candidate {
         standing: Standing::Load,

@@ -4,6 +4,7 @@
 use super::{Candidate, Standing, Subject};
 use crate::layers::in_memory;
 use crate::layers::reach::{Direction, count, roots};
+use crate::processor_wait::ProcessorWait;
 use crate::rules::by_others;
 use crate::simulated::is_simulated;
 use crate::words::percent;
@@ -156,14 +157,18 @@ fn requests(subject: &Subject<'_>) -> Option<f64> {
 /// Others had the processors: the machine was not idle, what this process used of it
 /// is a small part, and tasks waited for their turn.
 ///
-/// A closed loop always has operations in flight. While the device has none of them
-/// and the thread does not run, they wait for a processor. Threads of the kernel that
+/// How long its threads waited is their own account, where the kernel keeps one. Else:
+/// a closed loop always has operations in flight, and while the device has none of them
+/// and the thread does not run, they wait for a processor, if nothing else holds them. Threads of the kernel that
 /// work for the stage (encryption, arrays, completions) are nobody else, and are never in
 /// user mode: so others must have been there, for longer than the ticks of `/proc/stat`
 /// can be wrong about.
 fn processors(subject: &Subject<'_>) -> Option<Candidate> {
     let workload = subject.workload();
-    if workload.rate.is_some() || workload.streams > 1 {
+    let own_wait = ProcessorWait::of(subject.stage);
+    // Where only the pressure of the machine is known, several streams may wait for each
+    // other.
+    if workload.rate.is_some() || (workload.streams > 1 && own_wait.is_none()) {
         return None;
     }
     let (mut idle, mut all, mut waited, mut in_user_mode) = (0.0, 0.0, 0.0, 0.0);
@@ -179,7 +184,7 @@ fn processors(subject: &Subject<'_>) -> Option<Candidate> {
     let own = own_user + subject.figures.cpu_system_ns_per_io? * subject.iops()? / 1e9;
     let device = (subject.device_work()?.busy_s / subject.seconds()).min(1.0);
     let (idle, waited) = (idle / all, (waited / time).min(1.0));
-    let share = (1.0 - own - device).min(waited);
+    let share = own_wait.map_or((1.0 - own - device).min(waited), |wait| wait.share);
     if !share.is_finite() || idle > IDLE || share < WAITED {
         return None;
     }
@@ -187,6 +192,22 @@ fn processors(subject: &Subject<'_>) -> Option<Candidate> {
     if others_user < OTHERS_IN_USER_MODE * share || others_user * time < TICKS_NS {
         return None;
     }
+    let by_account = own_wait.map(|wait| {
+        format!(
+            "The threads that did the operations were ready to run and had no processor for {} of \
+             the time: the kernel's account of each of them.",
+            percent(wait.share)
+        )
+    });
+    let by_rest = || {
+        format!(
+            "An operation used {} of its time on a processor, the device worked in {}: the \
+             remaining {} it waited for its turn, or for what others held.",
+            percent(own),
+            percent(device),
+            percent((1.0 - own - device).max(0.0))
+        )
+    };
     let evidence = vec![
         format!(
             "The processors of the machine were idle in {} of the time, and somebody waited for \
@@ -194,13 +215,7 @@ fn processors(subject: &Subject<'_>) -> Option<Candidate> {
             percent(idle),
             percent(waited)
         ),
-        format!(
-            "An operation used {} of its time on a processor, the device worked in {}: the \
-             remaining {} it waited for its turn, or for what others held.",
-            percent(own),
-            percent(device),
-            percent((1.0 - own - device).max(0.0))
-        ),
+        by_account.unwrap_or_else(by_rest),
     ];
     Some(Candidate {
         standing: Standing::cause(share),

@@ -57,15 +57,22 @@ fn in_order(file: &File, from: u64, blocks: u64, block: u64) {
 /// 8 MiB in order of a device that is new; `None` where the kernel took pages away again
 /// before they were used, as DAMON does, in each of several attempts.
 fn cold_stream(read_ahead_kb: u64) -> Result<Option<ReadAhead>, Missing> {
+    let mut last = None;
     for _ in 0..5 {
         let device = LoopDevice::new(32 * MIB)?;
         set(&device, "read_ahead_kb", read_ahead_kb);
         let table = observed(&device, |file| in_order(file, 0, 128, 64 * KIB));
-        if table.pages.dropped_unused == 0 {
+        if table.pages.dropped_unused > 0 {
+            continue;
+        }
+        // Who lists all devices looks for marks of data on this one too, and what it read
+        // is cached already: the stream brings that much less. Once in five it does not.
+        if table.pages.used * table.page_bytes == 8 * MIB {
             return Ok(Some(table));
         }
+        last = Some(table);
     }
-    Ok(None)
+    Ok(last)
 }
 
 #[test]

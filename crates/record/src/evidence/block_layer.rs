@@ -60,10 +60,13 @@ pub struct DeviceRequests {
 }
 
 /// What a request asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestKind {
     /// Data.
+    #[default]
     Read,
     /// Data.
     Write,
@@ -76,7 +79,7 @@ pub enum RequestKind {
 }
 
 /// Requests of one kind.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct OperationRequests {
     /// What they asked for.
     pub operation: RequestKind,

@@ -292,7 +292,12 @@ fn missing(page: &mut Page<'_>, comparison: &Comparison) {
 }
 
 fn demand(page: &mut Page<'_>, demand: &Demand) {
-    let (style, mut text) = if demand.holds.is_empty() {
+    let (style, mut text) = if demand.judged == 0 {
+        (
+            Style::Bad,
+            "holds for no stage that could be judged".to_owned(),
+        )
+    } else if demand.holds.is_empty() {
         (Style::Good, "does not hold for any stage".to_owned())
     } else {
         (

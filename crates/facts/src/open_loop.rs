@@ -1,0 +1,67 @@
+//! Whether an open loop kept the rate that was asked for.
+//!
+//! The number of operations over the time does not tell it: random arrivals are so many
+//! only on average, and several streams end at different moments. What tells it is how far
+//! behind its intended starts the loop was when it ended: a target that does four fifths
+//! of the rate is behind by a fifth of the time, with any arrivals and any streams.
+
+use crate::stages::Stage;
+use diskfacts_plan::Arrivals;
+
+/// Share of the rate from which on it was kept. Below it the last of 100 operations waited
+/// for longer than a distance between two.
+pub(crate) const KEPT: f64 = 0.99;
+
+/// An open loop as it was asked for and as it was done, over all trials of a stage.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OpenLoop {
+    /// Operations a second that were asked for.
+    pub(crate) asked: f64,
+    /// Operations a second that were done.
+    pub(crate) done: f64,
+    /// Share of its time for which it kept the rate, of 1.
+    pub(crate) share: f64,
+    /// How far behind it was at the end of a trial, on average, ns; `None` in runs that did
+    /// not note it.
+    pub(crate) behind_ns: Option<f64>,
+}
+
+impl OpenLoop {
+    /// That of a stage; `None` for closed loops, and where it cannot be told.
+    pub(crate) fn of(stage: &Stage<'_>) -> Option<Self> {
+        let rate = stage.workload().rate?;
+        let asked = rate.operations_per_s as f64;
+        let seconds: f64 = stage.trials.iter().map(|trial| trial.seconds).sum();
+        let done = stage.sum(|trial| trial.ops) as f64 / seconds;
+        let behind: Option<u64> = stage
+            .trials
+            .iter()
+            .map(|t| t.evidence.engine.behind_ns)
+            .sum();
+        let share = match behind {
+            Some(ns) => 1.0 - ns as f64 / 1e9 / seconds,
+            // Streams of runs that did not note it idled each to its own next arrival.
+            None if stage.workload().streams > 1 => return None,
+            None => {
+                // The number of Poisson arrivals has a deviation of its square root; three
+                // of these are chance.
+                let chance = match rate.arrivals {
+                    Arrivals::Fixed => 0.0,
+                    Arrivals::Poisson => 3.0 / (asked * seconds).sqrt(),
+                };
+                done / asked + chance
+            }
+        };
+        (share.is_finite() && done.is_finite()).then(|| Self {
+            asked,
+            done,
+            share: share.clamp(0.0, 1.0),
+            behind_ns: behind.map(|ns| ns as f64 / stage.trials.len() as f64),
+        })
+    }
+
+    /// Whether the rate was kept.
+    pub(crate) fn kept(&self) -> bool {
+        self.share >= KEPT
+    }
+}

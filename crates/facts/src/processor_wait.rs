@@ -1,0 +1,52 @@
+//! How long the threads that did the operations waited for a processor, and whose fault
+//! that was.
+//!
+//! The pressure of `/proc/pressure/cpu` is of whoever waits on the machine: beside a busy
+//! neighbour it is full while a throttled reader sleeps, and waits for nobody. The account
+//! of a thread (`run_delay`) is its own.
+
+use crate::stages::Stage;
+
+/// Waiting for processors, of one stage.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ProcessorWait {
+    /// Share of their time for which the threads were ready to run and had no processor.
+    pub(crate) share: f64,
+    /// Share that these threads and the kernel for them had of all that the processors of
+    /// the machine did; `None` where it was not counted.
+    pub(crate) own: Option<f64>,
+    /// Share of the time of all processors for which they had nothing to do.
+    pub(crate) idle: Option<f64>,
+}
+
+impl ProcessorWait {
+    /// That of a stage; `None` where the kernel did not account for it in some trial.
+    pub(crate) fn of(stage: &Stage<'_>) -> Option<Self> {
+        let (mut waited, mut time, mut used) = (0.0, 0.0, Some(0.0));
+        let (mut done, mut idle) = (Some(0.0), Some(0.0));
+        for trial in &stage.trials {
+            let ops = trial.ops as f64;
+            waited += trial.cpu.wait_ns_per_io? * ops;
+            time += trial.seconds * 1e9 * f64::from(trial.evidence.engine.threads.max(1));
+            let each = trial.cpu.user_ns_per_io.zip(trial.cpu.system_ns_per_io);
+            used = used
+                .zip(each)
+                .map(|(sum, (user, system))| sum + (user + system) * ops);
+            let processors = trial.evidence.processors;
+            done = done
+                .zip(processors)
+                .map(|(sum, all)| sum + (all.user_ns + all.system_ns + all.interrupt_ns) as f64);
+            idle = idle
+                .zip(processors)
+                .map(|(sum, all)| sum + all.idle_ns as f64);
+        }
+        let share = waited / time;
+        let own = used.zip(done).map(|(used, done)| used / done);
+        let idle = idle.zip(done).map(|(idle, done)| idle / (idle + done));
+        share.is_finite().then(|| Self {
+            share: share.clamp(0.0, 1.0),
+            own: own.filter(|own| own.is_finite()),
+            idle: idle.filter(|idle| idle.is_finite()),
+        })
+    }
+}
