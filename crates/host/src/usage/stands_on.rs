@@ -1,6 +1,7 @@
 //! What loop devices and swap areas stand on: files and block devices, by what
 //! cannot be renamed.
 
+use crate::absence::Absent;
 use crate::answering::{standing_still, stands_still};
 use crate::error::{Error, hint};
 use crate::parse::swaps::parse_swaps;
@@ -73,8 +74,7 @@ pub(super) struct Loop {
 pub(super) fn loops(roots: &Roots, devices: &[DeviceDir]) -> Result<Vec<Loop>, Error> {
     let attached: Vec<&DeviceDir> = devices
         .iter()
-        .filter(|device| device.name.starts_with("loop") && !device.has("partition"))
-        .filter(|device| attached(device))
+        .filter(|device| is_loop(&device.name) && attached(device))
         .collect();
     let silent = standing_still(roots, attached.iter().copied());
     let mut loops = Vec::new();
@@ -99,6 +99,14 @@ pub(super) fn loops(roots: &Roots, devices: &[DeviceDir]) -> Result<Vec<Loop>, E
     Ok(loops)
 }
 
+/// Whether the kernel names a loop device so (`loop_add` in `drivers/block/loop.c`). The
+/// attributes do not say it of a partition of one: while it comes and while it goes, they
+/// are not all there.
+fn is_loop(name: &str) -> bool {
+    name.strip_prefix("loop")
+        .is_some_and(|number| number.parse::<u32>().is_ok())
+}
+
 /// Whether something may be attached: the folder of its attributes is there, or it
 /// has a size (kernel: `loop_configure` in `drivers/block/loop.c`).
 fn attached(device: &DeviceDir) -> bool {
@@ -120,11 +128,15 @@ fn ask(roots: &Roots, device: &DeviceDir) -> Result<Option<(StandsOn, u64)>, Unk
     let (major, minor) = (device.major, device.minor);
     let file = match super::open_device(&node, (major, minor)) {
         Ok(file) => file,
-        // It is being detached, or was removed meanwhile.
+        // It is being detached.
         Err(error) if error.raw_os_error() == Some(libc::ENXIO) || !attached(device) => {
             return Ok(None);
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            // It was removed meanwhile.
+            if Absent::prove(roots, (major, minor)).is_ok() {
+                return Ok(None);
+            }
             return unknown(
                 format!("has no node at {}", node.display()),
                 &format!("mknod {} b {major} {minor}", node.display()),

@@ -7,9 +7,10 @@ use diskfacts_testkit::{
     require_tool,
 };
 use std::fs::{self, File, OpenOptions};
+use std::io::Write;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 const MIB: u64 = 1 << 20;
 
@@ -45,6 +46,38 @@ fn an_empty_device_may_be_written() {
     assert!(usage.may_be_written());
     assert_eq!(usage.device, device.name());
     assert_eq!(usage.size_bytes, Some(16 * MIB));
+}
+
+/// The kernel shows a partition in sysfs a moment before its node is there, and a moment
+/// after the node is gone.
+#[test]
+fn partitions_that_come_and_go_on_another_device_forbid_nothing() {
+    let _alone = alone();
+    let device = or_skip!(LoopDevice::new(MIB));
+    let other = or_skip!(with_partition());
+    or_skip!(require_tool("delpart", "util-linux"));
+    let mut shell = Command::new("sh")
+        .args([
+            "-c",
+            "while read go; do delpart $0 1 && addpart $0 1 2048 40960 || exit 1; done",
+        ])
+        .arg(other.path())
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("a shell");
+    let mut go = shell.stdin.take().expect("a pipe");
+    let times = 400;
+    go.write_all("go\n".repeat(times).as_bytes())
+        .expect("a line for each");
+    drop(go);
+    let mut looks = 0;
+    while shell.try_wait().expect("the shell").is_none() {
+        let usage = look(device.path());
+        assert_eq!(usage.obstacles, [], "look {looks}: {usage}");
+        looks += 1;
+    }
+    assert!(shell.wait().expect("the shell").success());
+    assert!(looks > 10, "{looks} looks at {times} partitions");
 }
 
 #[test]
