@@ -10,7 +10,9 @@
 //! A figure that is not one of the disk (memory or a write cache served it, operations
 //! failed, or nobody knows what lies under the target) decides nothing: unmeasured, with
 //! what was seen. One that something beside the disk held back is no failure of the disk,
-//! and one of trials that are too short is no success.
+//! unless it had failed without that too; and one of trials that are too short is no success.
+
+mod held_back;
 
 use crate::layers;
 use crate::rules::{Context, NOISE, SERVED_FROM_CACHE, cache_burst};
@@ -120,9 +122,21 @@ fn judge(
                 && finding.stages.iter().any(|name| name == stage.name)
         })
     };
-    match doubts.iter().find(|(rule, _)| found(rule)) {
-        Some((_, doubt)) => (Outcome::Unmeasured, Some(format!("{words}, but {doubt}"))),
-        None => (outcome, Some(words)),
+    let doubts: Vec<&(&str, &str)> = doubts.iter().filter(|(rule, _)| found(rule)).collect();
+    let Some((_, doubt)) = doubts.first() else {
+        return (outcome, Some(words));
+    };
+    let rules = doubts.iter().map(|(rule, _)| *rule);
+    let without = (outcome == Outcome::Fail)
+        .then(|| held_back::at_best(context, stage, &figure, rules, needed))
+        .flatten();
+    match without {
+        Some(best) if best.against(needed.limit) == Outcome::Fail => {
+            let best = value_words(best.best(needed.limit), needed.metric);
+            let words = format!("{words}; {doubt}, and without that it is {best} at best");
+            (outcome, Some(words))
+        }
+        _ => (Outcome::Unmeasured, Some(format!("{words}, but {doubt}"))),
     }
 }
 
@@ -189,6 +203,14 @@ impl Uncertain {
             low: all.iter().copied().fold(value, f64::min),
             high: all.iter().copied().fold(value, f64::max),
             assumed,
+        }
+    }
+
+    /// The end of the range that is nearest to what is needed.
+    fn best(&self, limit: Limit) -> f64 {
+        match limit {
+            Limit::Below(_) => self.low,
+            Limit::AtLeast(_) => self.high,
         }
     }
 
@@ -465,7 +487,8 @@ mod tests {
     fn the_disk_fails_for_nothing_that_held_it_back_and_passes_by_no_short_trial() {
         let mut run = testing::healthy();
         each(&mut run, "log-write", |t| {
-            set_latencies(t, &[(30_000_000, 1000)]);
+            set_latencies(t, &[(30_000_000, 33)]);
+            t.ops = 33;
         });
         assert_eq!(outcomes(&run, "postgres-wal"), [Outcome::Fail]);
         each(&mut run, "log-write", |t| {
@@ -477,6 +500,21 @@ mod tests {
         let measured = held.measured.as_deref().unwrap();
         assert!(
             measured.ends_with("waited for a processor meanwhile"),
+            "{measured}"
+        );
+        // It had missed 50 a second without that too.
+        each(&mut run, "log-write", |t| {
+            set_latencies(t, &[(90_000_000, 10)]);
+            t.iops = 10.0;
+            t.cpu.wait_ns_per_io = Some(0.7 * t.seconds * 1e9 / t.ops as f64);
+            t.evidence.pressure.as_mut().unwrap().cpu_some_ns = (t.seconds * 0.71e9) as u64;
+        });
+        let all = verdicts(&run);
+        let failed = of(&all, "etcd")[1];
+        assert_eq!(failed.outcome, Outcome::Fail, "{failed:?}");
+        let measured = failed.measured.as_deref().unwrap();
+        assert!(
+            measured.ends_with("meanwhile, and without that it is 34.5 at best"),
             "{measured}"
         );
         // What is good in spite of it is good.

@@ -56,7 +56,10 @@ fn device(subject: &Subject<'_>) -> Option<Candidate> {
         return None;
     }
     let trials = subject.trials();
-    let others: u64 = trials.iter().map(|trial| by_others(trial, stack)).sum();
+    let others: u64 = trials
+        .iter()
+        .map(|trial| by_others(trial, stack).bytes())
+        .sum();
     let own = subject.stage.sum(|trial| trial.bytes);
     if own == 0 || (others as f64) < SHARE * own as f64 || others / (trials.len() as u64) < BYTES {
         return None;

@@ -42,7 +42,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         let by_others = stage
             .trials
             .iter()
-            .map(|t| by_others(t, stack))
+            .map(|t| by_others(t, stack).bytes())
             .fold(0, u64::saturating_add);
         let issued = stage.sum(|t| t.bytes);
         let share = by_others as f64 / issued as f64;
@@ -96,9 +96,27 @@ fn remedy(context: &Context<'_>) -> String {
     )
 }
 
+/// Bytes that others moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Others {
+    /// Read from the devices right under the filesystem, or from the target.
+    pub(crate) read: u64,
+    /// Written to them.
+    pub(crate) written: u64,
+    /// Both, beside the partitions of this stack.
+    pub(crate) beside: u64,
+}
+
+impl Others {
+    pub(crate) fn bytes(self) -> u64 {
+        let through = self.read.saturating_add(self.written);
+        through.saturating_add(self.beside)
+    }
+}
+
 /// Bytes that others moved on the devices of this trial, as far as they can be
 /// told from its own.
-pub(crate) fn by_others(trial: &Trial, stack: &Stack) -> u64 {
+pub(crate) fn by_others(trial: &Trial, stack: &Stack) -> Others {
     let tops: Vec<&BlockDevice> = roots(stack).collect();
     let evidence = &trial.evidence;
     let counted = |direction| count(&tops, direction, evidence);
@@ -111,17 +129,17 @@ pub(crate) fn by_others(trial: &Trial, stack: &Stack) -> u64 {
     let direct = evidence.engine.direct;
     let Some(copies) = copies::of_filesystem(stack).most else {
         let only_reads = !trial.workload.operation.writes();
-        return if only_reads {
-            beyond(counted(Direction::Read), io.map(|io| io.read_bytes))
-        } else {
-            0
+        let read = only_reads.then(|| beyond(counted(Direction::Read), io.map(|io| io.read_bytes)));
+        return Others {
+            read: read.unwrap_or(0),
+            ..Others::default()
         };
     };
     let own_reads = io
         .map(|io| io.read_bytes)
         .or(direct.then_some(evidence.issued.read_bytes));
-    let reads = beyond(counted(Direction::Read), own_reads);
-    let writes = if let Some(beyond) = beyond_own(trial, stack) {
+    let read = beyond(counted(Direction::Read), own_reads);
+    let written = if let Some(beyond) = beyond_own(trial, stack) {
         beyond.others_bytes
     } else {
         let process = io.map_or(0, |io| io.write_bytes);
@@ -134,8 +152,11 @@ pub(crate) fn by_others(trial: &Trial, stack: &Stack) -> u64 {
         let own = own.map(|own| own.saturating_mul(copies));
         beyond(counted(Direction::Write), own).saturating_sub(dirty_before(evidence))
     };
-    let beside = beside_partitions(trial, stack);
-    reads.saturating_add(writes).saturating_add(beside)
+    Others {
+        read,
+        written,
+        beside: beside_partitions(trial, stack),
+    }
 }
 
 /// Bytes that disks counted beyond the partitions of this stack on them.
