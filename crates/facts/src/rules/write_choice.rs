@@ -6,7 +6,7 @@
 //! odd cell does not decide. Those within 5 % of the fastest are as good; among
 //! them the first is taken, or the first that spares the page cache.
 
-use super::Context;
+use super::{Context, NOISE};
 use crate::stats;
 use crate::words::{count, percent};
 use crate::write_matrix::{Cell, Matrix, span_of_sizes};
@@ -124,8 +124,12 @@ fn choose<'m, 'a>(
     let &(best, fastest) = scored.iter().max_by(by_score)?;
     let &(worst, slowest) = scored.iter().min_by(by_score)?;
     let good = scored.iter().filter(|(score, _)| *score >= AS_GOOD * best);
+    // One whose own figure at this size is an odd one is not shown as the best.
+    let own: Vec<f64> = good.clone().map(|(_, cell)| cell.throughput).collect();
+    let usual = stats::median(&own)?;
     let &(_, chosen) = good
         .clone()
+        .filter(|(_, cell)| cell.throughput >= (1.0 - NOISE) * usual)
         .min_by_key(|(_, cell)| (order(cell.mode.variant), cell.mode.rank()))?;
     Some(Choice {
         chosen,

@@ -14,7 +14,7 @@ mod slow_spots;
 use super::Context;
 use crate::words::percent;
 use diskfacts_plan::units::{show_size, show_throughput};
-use diskfacts_plan::{CacheMode, Pattern};
+use diskfacts_plan::{CacheMode, Pattern, Stop, Workload};
 use diskfacts_record::{Confidence, Finding, Severity};
 
 pub(super) const NAME: &str = "zones";
@@ -52,6 +52,9 @@ struct Zone {
 pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (stage, positions) in series(context) {
+        if !are_apart(&positions) {
+            continue;
+        }
         let (usual, slow) = slow_spots::part(&positions);
         if !slow.is_empty() {
             findings.push(slow_spots::finding(context.run, stage, &usual, &slow));
@@ -62,9 +65,22 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     findings
 }
 
+/// Whether each is a place of its own.
+fn are_apart(positions: &[Position]) -> bool {
+    positions.windows(2).all(|p| p[0].offset < p[1].offset)
+}
+
 /// Sequential direct stages that differ in nothing but their position, by name.
-fn series<'a>(context: &Context<'a>) -> Vec<(&'a str, Vec<Position>)> {
-    let mut series: Vec<(&'a str, Vec<Position>)> = Vec::new();
+fn series<'a>(context: &'a Context<'_>) -> Vec<(&'a str, Vec<Position>)> {
+    let anywhere = |workload: &Workload| Workload {
+        offset: 0,
+        span: None,
+        offset_share: None,
+        span_share: None,
+        stop: Stop::default(),
+        ..workload.clone()
+    };
+    let mut series: Vec<(&'a str, Workload, Vec<Position>)> = Vec::new();
     for (stage, figures) in context.doing_io() {
         let workload = stage.workload();
         let rate = figures.throughput_bytes_per_s.median;
@@ -87,20 +103,22 @@ fn series<'a>(context: &Context<'a>) -> Vec<(&'a str, Vec<Position>)> {
             rate,
             trials: stage.trials.len(),
         };
-        match series.iter_mut().find(|(name, _)| *name == stage.name) {
-            Some((_, positions)) => positions.push(position),
-            None => series.push((stage.name, vec![position])),
+        let workload = anywhere(workload);
+        let same = |one: &&mut (&str, Workload, _)| one.0 == stage.name && one.1 == workload;
+        match series.iter_mut().find(same) {
+            Some((_, _, positions)) => positions.push(position),
+            None => series.push((stage.name, workload, vec![position])),
         }
     }
-    for (_, positions) in &mut series {
+    let series = series.into_iter().map(|(name, _, mut positions)| {
         positions.sort_by_key(|position| position.offset);
-    }
-    series
+        (name, positions)
+    });
+    series.collect()
 }
 
 fn finding(stage: &str, positions: &[Position]) -> Option<Finding> {
-    let distinct = positions.windows(2).all(|p| p[0].offset < p[1].offset);
-    if positions.len() < POSITIONS || !distinct {
+    if positions.len() < POSITIONS {
         return None;
     }
     let by_rate = |a: &&Position, b: &&Position| a.rate.total_cmp(&b.rate);
@@ -231,6 +249,26 @@ mod tests {
             trial.throughput_bytes_per_s = rate(position);
         }
         run
+    }
+
+    #[test]
+    fn what_differs_in_more_than_its_position_is_no_series_of_positions() {
+        // Block sizes at one place, each with its own rate.
+        let mut sizes = run(|i| 10e6 + 5e6 * i as f64);
+        for trial in &mut sizes.trials {
+            let position = trial.workload.offset >> 30;
+            trial.workload.block_size = 4096 << (position % 8);
+        }
+        assert!(of_rule(&sizes, NAME).is_none());
+        for trial in &mut sizes.trials {
+            trial.workload.offset = 0;
+        }
+        assert!(of_rule(&sizes, NAME).is_none());
+        // And the same work again and again at one place.
+        for trial in &mut sizes.trials {
+            trial.workload.block_size = 4096;
+        }
+        assert!(of_rule(&sizes, NAME).is_none());
     }
 
     #[test]
