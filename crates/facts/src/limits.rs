@@ -150,4 +150,6 @@ mod depth_tests;
 #[cfg(test)]
 mod host_tests;
 #[cfg(test)]
+mod refuted_tests;
+#[cfg(test)]
 mod tests;

@@ -18,7 +18,7 @@ mod degraded;
 mod depth_not_reached;
 mod direct_refused;
 mod direct_small_blocks;
-mod disturbed;
+pub(crate) mod disturbed;
 mod drive_cache;
 mod early_acknowledgement;
 mod engine_fell_back;

@@ -8,6 +8,7 @@ mod documents;
 mod limits;
 mod limits_host;
 mod matrix;
+mod plans;
 mod positions;
 mod precondition;
 mod read_ahead;

@@ -23,6 +23,9 @@ pub(super) struct Gaps {
 /// So many times what is usual between two completions is no chance: of operations
 /// spread at random one distance in 20 000 is ten times the mean (e^-10).
 const RARE: f64 = 10.0;
+/// And so many times as long as an operation usually keeps its place: in a closed loop
+/// nothing comes back before that.
+const OPERATIONS: f64 = 3.0;
 /// The longest that a healthy operation of a rotating disk takes alone, seconds: a full
 /// stroke of 20 ms and two revolutions at 5400 rpm.
 const TURN_S: f64 = 0.045;
@@ -46,7 +49,10 @@ impl Gaps {
             // What is usual is told by the busier half of the time: the silences
             // themselves make the mean rate lower.
             let usual_s = usual_s(&intervals.operations, length_s).unwrap_or(each_ns / 1e9);
-            let least_s = (RARE * usual_s).max(floor_s).max(length_s);
+            let operation_s = trial.latency_ns.p50.unwrap_or(0) as f64 / 1e9;
+            let turn_s = operation_s / subject.outstanding().max(1.0);
+            let usual_s = (RARE * usual_s).max(OPERATIONS * turn_s);
+            let least_s = usual_s.max(floor_s).max(length_s);
             let first = intervals
                 .operations
                 .iter()

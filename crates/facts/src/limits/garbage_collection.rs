@@ -13,6 +13,10 @@ pub(super) const NAME: &str = "garbage-collection";
 /// A write that waits takes this many times what most take: they go to the drive's
 /// buffer, this one waits for a block to be emptied.
 const TAIL: f64 = 4.0;
+/// The shortest time in which a block of flash is erased, nanoseconds (data sheets of NAND:
+/// 0.7 to 10 ms). Shorter waits are those for a buffer that is programmed to the flash, as
+/// on a drive that has nothing to clean.
+const ERASE_NS: f64 = 700e3;
 /// Sustained writes of less than this share of the rate of reads, on flash that is not
 /// full of old data, would be unusual: data sheets have 0.5 to 1.
 const OF_READS: f64 = 0.5;
@@ -21,6 +25,9 @@ const UNEVEN: f64 = 0.03;
 /// Writes at work at once, by throughput and the shortest latency, up to which the drive
 /// does something else for a third of the time and more.
 const AT_WORK: f64 = 2.0 / 3.0;
+
+/// Share of the time, the lines that show it, and how sure it is.
+type Found = (f64, Vec<String>, Confidence);
 
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let flash = subject.rotates() == Some(false);
@@ -35,17 +42,20 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     if !plain {
         return None;
     }
-    let found = [tail(subject), slow_stream(subject), not_at_work(subject)];
-    let (share, evidence, confidence) = found
-        .into_iter()
-        .flatten()
-        .max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let largest = |a: &Found, b: &Found| a.0.total_cmp(&b.0);
+    let cleans = [tail(subject), slow_stream(subject)];
+    let cleans = cleans.into_iter().flatten().max_by(largest);
+    // That it does something is seen by fewer at work, and not what.
+    let what = if cleans.is_some() {
+        "while the flash moves what is still valid and erases"
+    } else {
+        "for the drive's own work (its buffer is written to the flash, or blocks are emptied)"
+    };
+    let found = cleans.into_iter().chain(not_at_work(subject));
+    let (share, evidence, confidence) = found.max_by(largest)?;
     Some(Candidate {
         standing: Standing::cause(share),
-        claim: format!(
-            "Writes wait while the flash moves what is still valid and erases: {} of their time.",
-            percent(share)
-        ),
+        claim: format!("Writes wait {what}: {} of their time.", percent(share)),
         evidence,
         share: Some(share),
         confidence,
@@ -80,11 +90,11 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
 }
 
 /// Most writes go to a buffer, and a few wait for long.
-fn tail(subject: &Subject<'_>) -> Option<(f64, Vec<String>, Confidence)> {
+fn tail(subject: &Subject<'_>) -> Option<Found> {
     let histogram = subject.histogram()?;
     let fast_ns = histogram.quantile(0.25)? as f64;
     let mean_ns = histogram.mean()?;
-    let limit_ns = TAIL * fast_ns;
+    let limit_ns = (TAIL * fast_ns).max(ERASE_NS);
     let (mut number, mut excess_ns) = (0_u64, 0.0);
     for (low, high, count) in histogram.buckets() {
         let middle = low as f64 + (high - low) as f64 / 2.0;
@@ -118,7 +128,7 @@ fn tail(subject: &Subject<'_>) -> Option<(f64, Vec<String>, Confidence)> {
 
 /// A device that is full of the stage's own writes has one or more of them at work.
 /// With fewer, though some are always in flight, they wait for other work of the drive.
-fn not_at_work(subject: &Subject<'_>) -> Option<(f64, Vec<String>, Confidence)> {
+fn not_at_work(subject: &Subject<'_>) -> Option<Found> {
     let (iops, latency_ns) = (subject.iops()?, subject.latency_ns()?);
     let alone_ns = subject.figures.latency_ns.min? as f64;
     let at_work = iops * alone_ns / 1e9;
@@ -142,7 +152,7 @@ fn not_at_work(subject: &Subject<'_>) -> Option<(f64, Vec<String>, Confidence)> 
 }
 
 /// A stream of writes that is much slower than the reads, and uneven.
-fn slow_stream(subject: &Subject<'_>) -> Option<(f64, Vec<String>, Confidence)> {
+fn slow_stream(subject: &Subject<'_>) -> Option<Found> {
     if !subject.flows() {
         return None;
     }

@@ -3,7 +3,7 @@
 mod document;
 
 use super::spindle::Spindle;
-use super::{Candidate, Standing, Subject};
+use super::{Candidate, Standing, Subject, interface};
 use crate::words::percent;
 use diskfacts_plan::units::{show_size, show_throughput};
 use diskfacts_record::{Confidence, Experiment};
@@ -25,9 +25,17 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     if subject.imported() {
         return document::check(subject);
     }
+    // What runs beside it has a part of the medium's time.
+    if subject.workload().beside.is_some() {
+        return None;
+    }
+    let turning = subject.rotates();
+    // Of the one rate of flash behind a link that ends there, the link is what is known.
+    if turning != Some(true) && interface::check(subject).is_some() {
+        return None;
+    }
     let rate = subject.flow()?;
     let best = subject.best_flow()?;
-    let turning = subject.rotates();
     let disks = subject.leaves().count().max(1) as f64;
     let least = if turning == Some(false) {
         OF_BEST

@@ -4,6 +4,7 @@ use super::links::{LeadsTo, that_stop_at};
 use super::{Candidate, Standing, Subject};
 use crate::layers::remote;
 use crate::words::percent;
+use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::{show_duration, show_throughput};
 use diskfacts_record::Confidence;
 
@@ -15,6 +16,9 @@ pub(super) const NAME: &str = "network";
 const FLOOR_NS: f64 = 180e3;
 /// The constant part is this share of an operation.
 const SHARE_MIN: f64 = 0.5;
+/// Four times as many in flight do so many times as much, at least, where they wait for the
+/// way, even if the target is full soon: more than trials differ by.
+const MORE: f64 = 1.2;
 /// Larger blocks take a while for their bytes.
 const SMALL: u64 = 64 << 10;
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
@@ -49,9 +53,8 @@ fn round_trip(subject: &Subject<'_>) -> Option<Candidate> {
         return None;
     }
     // The kernel reads ahead for one that reads in order: how far is its window's matter.
-    let ahead = subject.in_order()
-        && workload.operation.reads()
-        && workload.cache != diskfacts_plan::CacheMode::Direct;
+    let ahead =
+        subject.in_order() && workload.operation.reads() && workload.cache != CacheMode::Direct;
     if ahead {
         return None;
     }
@@ -64,7 +67,7 @@ fn round_trip(subject: &Subject<'_>) -> Option<Candidate> {
     let floor_ns = subject.figures.latency_ns.min? as f64;
     let mean_ns = subject.latency_ns()?;
     let share = (floor_ns / mean_ns).min(1.0);
-    if floor_ns < FLOOR_NS || share < SHARE_MIN {
+    if floor_ns < FLOOR_NS || share < SHARE_MIN || has_been_there_in_less(subject, floor_ns) {
         return None;
     }
     if subject.rotates() == Some(true) && remote.is_none() && !beyond_mechanics(subject, share) {
@@ -86,6 +89,10 @@ fn round_trip(subject: &Subject<'_>) -> Option<Candidate> {
     });
     let more =
         deeper.and_then(|other| Some((other.stage.label(), other.iops()? / subject.iops()?)));
+    // What is full with one is no way there and back.
+    if more.as_ref().is_some_and(|(_, times)| *times < MORE) {
+        return None;
+    }
     if let Some((label, times)) = more {
         evidence.push(format!(
             "With more in flight ({label}) there are {times:.1} times as many a second."
@@ -120,6 +127,21 @@ fn round_trip(subject: &Subject<'_>) -> Option<Candidate> {
         remedy: "Have more in flight (a deeper queue, more threads), or fewer and larger \
                  operations: each round trip is paid once. Nearer storage has a shorter one."
             .into(),
+    })
+}
+
+/// Whether operations of the same kind have taken much less in another stage: then the way
+/// there and back is not what this one spends its time on.
+fn has_been_there_in_less(subject: &Subject<'_>, floor_ns: f64) -> bool {
+    const MUCH_LESS: f64 = 0.7;
+    subject.others().any(|other| {
+        let workload = other.workload();
+        let same = workload.operation == subject.workload().operation
+            && workload.cache == CacheMode::Direct
+            && other.from_memory() == 0.0
+            && other.moves_blocks();
+        let least_ns = other.figures.latency_ns.min;
+        same && least_ns.is_some_and(|least_ns| (least_ns as f64) < MUCH_LESS * floor_ns)
     })
 }
 

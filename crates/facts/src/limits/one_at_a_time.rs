@@ -9,6 +9,10 @@ use diskfacts_record::Confidence;
 
 pub(super) const NAME: &str = "one-at-a-time";
 
+/// Share of the time of all that may be in flight, from which on the latencies are what the
+/// rate comes of.
+const MOST: f64 = 0.5;
+
 /// Whether the document does not say how many were in flight: it does not name the
 /// streams or the blocks, or the kernel may have read ahead or written behind. And
 /// whether its blocks are so large that their time is that of the bytes: what more in
@@ -43,6 +47,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     }
     let mean_iops = subject.mean_iops()?;
     let in_flight = mean_iops * latency_ns / 1e9;
+    // Most of the time went by elsewhere: in a sync after the last write.
+    if in_flight < MOST * depth {
+        return None;
+    }
     let each = if depth > 1.0 {
         format!("{depth} at a time")
     } else {

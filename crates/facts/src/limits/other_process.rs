@@ -5,11 +5,12 @@ use super::{Candidate, Standing, Subject};
 use crate::layers::in_memory;
 use crate::layers::reach::{Direction, count, roots};
 use crate::processor_wait::ProcessorWait;
-use crate::rules::by_others;
+use crate::rules::{by_others, disturbed};
 use crate::simulated::is_simulated;
+use crate::stats;
 use crate::words::percent;
 use diskfacts_plan::CacheMode;
-use diskfacts_plan::units::show_size;
+use diskfacts_plan::units::{show_size, show_throughput};
 use diskfacts_record::{BlockDevice, Confidence, Trial};
 
 pub(super) const NAME: &str = "other-process";
@@ -37,11 +38,58 @@ const TICKS_NS: f64 = 1e8;
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let of_device = device(subject);
     let of_processors = processors(subject);
-    // The larger of both.
-    [of_device, of_processors]
+    // The largest of them.
+    [planned(subject), of_device, of_processors]
         .into_iter()
         .flatten()
         .min_by(Candidate::best_first)
+}
+
+/// What the plan has run beside it: what that costs was measured, as far as the stage was
+/// measured alone too.
+fn planned(subject: &Subject<'_>) -> Option<Candidate> {
+    let alone = disturbed::alone(subject.context, subject.stage)?;
+    let with = &subject.figures.throughput_bytes_per_s;
+    let without = &alone.throughput_bytes_per_s;
+    let share = disturbed::loss(with, without)?;
+    if share < SHARE {
+        return None;
+    }
+    let rates = subject.trials().iter();
+    let rates: Vec<f64> = rates
+        .filter_map(|trial| Some(trial.evidence.beside.as_ref()?.throughput_bytes_per_s))
+        .collect();
+    let mut evidence = vec![format!(
+        "{} alone, {} beside it: {} less.",
+        show_throughput(without.median),
+        show_throughput(with.median),
+        percent(share)
+    )];
+    if let Some(other) = stats::median(&rates) {
+        evidence.push(format!(
+            "What ran beside it moved {}, both together {} of the rate alone.",
+            show_throughput(other),
+            percent((with.median + other) / without.median)
+        ));
+    }
+    Some(Candidate {
+        standing: Standing::cause(share),
+        claim: format!(
+            "What ran beside it, as planned, cost {} of the rate that it has alone.",
+            percent(share)
+        ),
+        evidence,
+        share: Some(share),
+        confidence: Confidence::Certain,
+        refuted_by: "Trials of the same stage that do as much with it as without.".into(),
+        experiment: subject.again(
+            "The same stage with and without what runs beside it, in turn: rates that differ as \
+             before speak for it.",
+        ),
+        remedy: "Nothing is wrong: the plan asks for it. Let both work at different times, or in \
+                 larger pieces, which lose less on a disk that seeks."
+            .into(),
+    })
 }
 
 /// Others used the device.

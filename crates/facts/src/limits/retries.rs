@@ -5,6 +5,7 @@ use super::spindle::Spindle;
 use super::{Candidate, Standing, Subject};
 use crate::simulated::planted;
 use crate::words::{percent, ratio};
+use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::show_duration;
 use diskfacts_record::Confidence;
 
@@ -28,6 +29,9 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         return None;
     }
     let gaps = Gaps::of(subject);
+    if !is_of_the_drive(subject, &slow, &gaps) {
+        return None;
+    }
     // Silences at equal distances, or in writes too, are not a place that is read badly.
     let elsewhere = subject
         .others()
@@ -87,4 +91,16 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
             |sentence| format!("{sentence}."),
         ),
     })
+}
+
+/// Whether the drive itself was at the slow reads all the time. One arm that reads a sector
+/// again does nothing else meanwhile, so nothing comes back: where other streams are served,
+/// a read waits for its turn, and through the page cache for what is read ahead.
+fn is_of_the_drive(subject: &Subject<'_>, slow: &Slow, gaps: &Gaps) -> bool {
+    let workload = subject.workload();
+    if workload.beside.is_some() {
+        return false;
+    }
+    let alone = subject.outstanding() <= 1.0 && workload.cache == CacheMode::Direct;
+    alone || gaps.total_s >= 0.5 * slow.number as f64 * slow.each_ns / 1e9
 }

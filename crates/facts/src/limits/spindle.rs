@@ -252,11 +252,13 @@ impl Visit {
 }
 
 /// What an operation takes once the drive's cache is full: of the course that steps down
-/// and stays down, ns.
+/// and stays down, ns. `None` where most of the time went by before: then the figure is that
+/// of the cache.
 fn drained_ns(subject: &Subject<'_>) -> Option<f64> {
     let step = Course::of(subject).step()?;
     let down = step.before.rate > 1.5 * step.after.rate && step.explained > 0.5;
-    down.then(|| 1e9 / step.after.rate)
+    let most = step.after.seconds >= step.before.seconds;
+    (down && most).then(|| 1e9 / step.after.rate)
 }
 
 /// Below this share of a revolution between two operations, the disk did not go to

@@ -13,6 +13,8 @@ pub(super) const NAME: &str = "stall";
 
 /// Below this share of the time a silence is a detail of the tail.
 const SHARE_MIN: f64 = 0.05;
+/// Intervals that a silence fills from which on its length is known to a third.
+const LONG: f64 = 3.0;
 
 /// Whether other work is of another kind or place, so that a weak place of this stage is
 /// not what both have met.
@@ -33,10 +35,15 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     if !subject.reaches_device() || subject.workload().rate.is_some() {
         return None;
     }
+    // It waits while what runs beside it has its turn, as it was meant to.
+    if subject.workload().beside.is_some() {
+        return None;
+    }
     let gaps = Gaps::of(subject);
     let share = gaps.share();
     // One alone may be chance, unless a trial stood still for much of its time.
-    let long = subject.trials().iter().any(|t| Stalls::is_most_of(t));
+    let long = gaps.longest_s >= LONG * gaps.grid_s
+        && subject.trials().iter().any(|t| Stalls::is_most_of(t));
     if gaps.number == 0 || (gaps.number < 2 && !long) || share < SHARE_MIN {
         return None;
     }

@@ -5,6 +5,7 @@ use super::throttle::{Held, of_bytes, show_rate};
 use super::{Candidate, Standing, Subject};
 use crate::simulated::planted;
 use crate::words::ratio;
+use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::{rate_digits, show_duration};
 use diskfacts_record::Confidence;
 
@@ -65,6 +66,10 @@ fn stepped(subject: &Subject<'_>) -> Option<Candidate> {
 /// at work. Only the first were as fast as the drive can be.
 fn held_down(subject: &Subject<'_>) -> Option<Candidate> {
     if !subject.only_reads() || !of_bytes(subject) || subject.outstanding() <= 1.0 {
+        return None;
+    }
+    // The shortest read through the page cache is of what was read ahead.
+    if subject.workload().cache != CacheMode::Direct {
         return None;
     }
     let iops = subject.iops()?;

@@ -12,7 +12,7 @@ use crate::stages::Stage;
 use crate::words::{measure_with, percent, stage_list};
 use diskfacts_plan::units::show_throughput;
 use diskfacts_plan::{Stop, Workload};
-use diskfacts_record::{Confidence, Finding, Run, Severity, StageFigures, TargetKind};
+use diskfacts_record::{Confidence, Figure, Finding, Run, Severity, StageFigures, TargetKind};
 use std::cmp::Reverse;
 
 pub(super) const NAME: &str = "disturbed";
@@ -31,29 +31,16 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         if stage.workload().beside.is_none() {
             continue;
         }
-        // Of several, the one under the most settings that are the same.
-        let alone = context
-            .doing_io()
-            .filter(|(other, _)| {
-                other.workload().beside.is_none() && alike(other.workload(), stage.workload())
-            })
-            .max_by_key(|(other, _)| {
-                let same =
-                    |(key, value): &(&String, &String)| stage.settings.get(*key) == Some(value);
-                let rest = other.settings.len();
-                (other.settings.iter().filter(same).count(), Reverse(rest))
-            });
-        let Some((_, alone)) = alone else {
+        let Some(alone) = alone(context, stage) else {
             continue;
         };
         let (with, without) = (
             &figures.throughput_bytes_per_s,
             &alone.throughput_bytes_per_s,
         );
-        let lost = 1.0 - with.median / without.median;
-        if with.trials.min(without.trials) < TRIALS || with.max >= without.min || lost < SHARE {
+        let Some(lost) = loss(with, without).filter(|lost| *lost >= SHARE) else {
             continue;
-        }
+        };
         most = most.max(lost);
         stages.push(stage.name);
         evidence.push(sentence(stage, figures, alone));
@@ -99,6 +86,30 @@ fn remedy(run: &Run) -> String {
         (_, Some(edit)) => format!("{seeks}. {edit}"),
         (_, None) => format!("{seeks} (`blockdev --setra`){again}."),
     }
+}
+
+/// The same stage with nothing beside it; of several, the one under the most settings that
+/// are the same.
+pub(crate) fn alone<'a>(context: &'a Context<'_>, stage: &Stage<'_>) -> Option<&'a StageFigures> {
+    stage.workload().beside.as_ref()?;
+    context
+        .doing_io()
+        .filter(|(other, _)| {
+            other.workload().beside.is_none() && alike(other.workload(), stage.workload())
+        })
+        .max_by_key(|(other, _)| {
+            let same = |(key, value): &(&String, &String)| stage.settings.get(*key) == Some(value);
+            let rest = other.settings.len();
+            (other.settings.iter().filter(same).count(), Reverse(rest))
+        })
+        .map(|(_, alone)| alone)
+}
+
+/// Share of its rate alone that a stage loses to what runs beside it; `None` where it may
+/// be chance.
+pub(crate) fn loss(with: &Figure, without: &Figure) -> Option<f64> {
+    let apart = with.trials.min(without.trials) >= TRIALS && with.max < without.min;
+    apart.then(|| 1.0 - with.median / without.median)
 }
 
 /// Whether two workloads are the same but for what runs beside and when they end.

@@ -1,0 +1,91 @@
+//! What the rest of the run refutes is not said: each beside the same without what refutes
+//! it.
+
+use super::host_tests::said;
+use super::*;
+use crate::testing::{self, each, set_latencies};
+use diskfacts_record::Confidence;
+
+const QD1: &str = "random-read-qd1";
+const QD32: &str = "random-read-qd32";
+
+/// One read at a time that takes 300 us always, and with 32 in flight so many times as many,
+/// of which the shortest takes so long.
+fn constant_wait(times: f64, shortest_ns: u64) -> Run {
+    let mut run = testing::healthy();
+    each(&mut run, QD1, |t| {
+        set_latencies(t, &[(300_000, 3000)]);
+        (t.ops, t.iops, t.seconds) = (3000, 3333.0, 0.9);
+    });
+    each(&mut run, QD32, |t| {
+        set_latencies(t, &[(shortest_ns, 10), (9_600_000, 3000)]);
+        t.iops = 3333.0 * times;
+    });
+    run
+}
+
+#[test]
+fn what_other_reads_do_in_less_is_no_way_there_and_back() {
+    let limit = said(&constant_wait(8.0, 300_000), QD1, network::NAME).expect("a constant wait");
+    assert_eq!(limit.confidence, Confidence::Possible);
+    assert!(said(&constant_wait(8.0, 100_000), QD1, network::NAME).is_none());
+    // Who waits for a way does more with more on it.
+    assert!(said(&constant_wait(1.0, 300_000), QD1, network::NAME).is_none());
+}
+
+#[test]
+fn latencies_that_are_a_small_part_of_the_time_are_not_why_the_rate_is_what_it_is() {
+    let after = |sync_share: f64| {
+        let mut run = testing::healthy();
+        run.trials.retain(|trial| trial.stage == QD1);
+        each(&mut run, QD1, |t| {
+            let ops = ((1.0 - sync_share) * t.seconds * 1e9 / 100_000.0) as u64;
+            set_latencies(t, &[(100_000, ops)]);
+            (t.ops, t.iops) = (ops, ops as f64 / t.seconds);
+        });
+        said(&run, QD1, one_at_a_time::NAME)
+    };
+    assert!(after(0.1).is_some());
+    assert!(after(0.9).is_none());
+}
+
+/// Reads alone, and the same beside another reader that takes half of them away.
+fn beside(rate: f64) -> Run {
+    let mut run = testing::healthy();
+    run.trials.retain(|trial| trial.stage == QD1);
+    let mut disturbed = run.plan.stage(QD1).expect("a stage").clone();
+    disturbed.name = "disturbed".into();
+    disturbed.workload.beside = Some(Box::new(disturbed.workload.clone()));
+    let mut trials = run.trials.clone();
+    for trial in &mut trials {
+        trial.stage.clone_from(&disturbed.name);
+        trial.workload.beside.clone_from(&disturbed.workload.beside);
+        trial.throughput_bytes_per_s *= rate;
+        trial.iops *= rate;
+        // The other has its turns.
+        for part in trial.evidence.intervals.operations.chunks_mut(4) {
+            let half = part.len() / 2;
+            part[..half].fill(0);
+        }
+    }
+    run.plan.stages.push(disturbed);
+    run.trials.extend(trials);
+    run
+}
+
+#[test]
+fn what_runs_beside_as_planned_is_the_limiter_with_what_it_costs_and_no_stall() {
+    let run = beside(0.5);
+    let limit = said(&run, "disturbed", other_process::NAME).expect("it costs half");
+    assert_eq!(limit.confidence, Confidence::Certain);
+    assert!(
+        limit
+            .claim
+            .contains("cost 50 % of the rate that it has alone"),
+        "{limit:#?}"
+    );
+    for limiter in [stall::NAME, retries::NAME, media_rate::NAME] {
+        assert!(said(&run, "disturbed", limiter).is_none(), "{limiter}");
+    }
+    assert!(said(&beside(1.0), "disturbed", other_process::NAME).is_none());
+}
