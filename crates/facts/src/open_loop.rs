@@ -12,6 +12,11 @@ use diskfacts_plan::Arrivals;
 /// for longer than a distance between two.
 pub(crate) const KEPT: f64 = 0.99;
 
+/// Share of the distance between two operations of a stream by which each may begin late
+/// without the next being later for it: a thread that is woken on a busy machine, and a
+/// trial of few operations.
+const WAKING: f64 = 0.5;
+
 /// An open loop as it was asked for and as it was done, over all trials of a stage.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OpenLoop {
@@ -33,13 +38,14 @@ impl OpenLoop {
         let asked = rate.operations_per_s as f64;
         let seconds: f64 = stage.trials.iter().map(|trial| trial.seconds).sum();
         let done = stage.sum(|trial| trial.ops) as f64 / seconds;
-        let behind: Option<u64> = stage
-            .trials
-            .iter()
-            .map(|t| t.evidence.engine.behind_ns)
-            .sum();
-        let share = match behind {
-            Some(ns) => 1.0 - ns as f64 / 1e9 / seconds,
+        let behind = || stage.trials.iter().map(|t| t.evidence.engine.behind_ns);
+        let distance_ns = f64::from(stage.workload().streams) * 1e9 / asked;
+        // What begins late by less than that is not more late with every operation.
+        let lost = behind().map(|ns| Some((ns? as f64 - WAKING * distance_ns).max(0.0)));
+        let lost: Option<f64> = lost.sum();
+        let behind: Option<u64> = behind().sum();
+        let share = match lost {
+            Some(ns) => 1.0 - ns / 1e9 / seconds,
             // Streams of runs that did not note it idled each to its own next arrival.
             None if stage.workload().streams > 1 => return None,
             None => {

@@ -126,6 +126,28 @@ mod tests {
         only(&run, NAME);
     }
 
+    /// Ten operations at 20 a second, each of which begins 6 ms late, as on a busy machine.
+    #[test]
+    fn a_thread_that_is_woken_late_each_time_is_not_behind() {
+        let at = |behind_ns| {
+            let mut run = testing::healthy();
+            each(&mut run, "random-read-qd32", |t| {
+                t.workload.streams = 1;
+                t.workload.rate = Some(Rate {
+                    operations_per_s: 20,
+                    arrivals: Arrivals::Fixed,
+                });
+                (t.seconds, t.ops, t.iops) = (0.5, 10, 20.0);
+                t.evidence.engine.behind_ns = Some(behind_ns);
+            });
+            let findings = crate::rules::findings(&run);
+            findings.iter().any(|finding| finding.rule == NAME)
+        };
+        assert!(!at(6_000_000));
+        // A target that does 16 of them.
+        assert!(at(100_000_000));
+    }
+
     /// 32 streams that wait for their own next arrival are slow to end, and Poisson
     /// arrivals are so many only on average: neither is behind.
     #[test]
