@@ -301,7 +301,8 @@ pub(crate) struct RunsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// Its id, the beginning of its id, `last`, or `last~1` for the one before
+    /// Its id, the beginning of its id, `last`, or `last~1` for the one before;
+    /// or a file that was printed with --json
     #[arg(value_name = "RUN", default_value = "last")]
     pub(crate) run: String,
     /// How the figures are printed
@@ -379,7 +380,7 @@ Examples:
   diskfacts advise last last~1 --for etcd
   diskfacts advise last --weights seq-read=3,seq-write=1")]
 pub(crate) struct AdviseArgs {
-    /// Runs as `show` takes them: ids, beginnings of ids, `last`, `last~1`
+    /// Runs as `show` takes them: ids, beginnings of ids, `last`, `last~1`, files
     /// [default: last]
     #[arg(value_name = "RUN")]
     pub(crate) runs: Vec<String>,

@@ -8,6 +8,7 @@ mod args;
 mod commands;
 mod exit;
 mod look;
+mod named;
 mod probe;
 mod progress;
 mod session;

@@ -4,11 +4,11 @@
 use crate::args::Common;
 use crate::commands::import;
 use crate::exit::{Failure, OrFail};
+use crate::named::{self, is_document};
 use crate::storing;
 use diskfacts_facts::compare::{Part, Selection};
 use diskfacts_record::Run;
 use diskfacts_report::import::runs::{self, Origin};
-use diskfacts_report::json;
 use diskfacts_store::{Selector, Store};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -139,12 +139,6 @@ fn limited(name: &str) -> Result<(&str, BTreeMap<String, String>), Failure> {
     Ok((&name[..at], only))
 }
 
-/// Whether this names a file rather than a stored run: ids have neither slash
-/// nor point.
-fn is_document(name: &str) -> bool {
-    name.contains(['/', '.']) && Path::new(name).is_file()
-}
-
 fn load(name: &str, common: &Common, store: &mut Option<Store>) -> Result<Vec<Run>, Failure> {
     let name = name.trim();
     if is_document(name) {
@@ -172,11 +166,7 @@ fn load(name: &str, common: &Common, store: &mut Option<Store>) -> Result<Vec<Ru
 fn of_document(path: &Path) -> Result<Vec<Run>, Failure> {
     let shown = path.display();
     // What is no text is told by the importer, in its words.
-    if let Ok(text) = std::fs::read_to_string(path)
-        && let Some(run) = json::read_run(&text)
-    {
-        let run =
-            run.map_err(|error| Failure::wrong_call(format!("{shown} cannot be read: {error}")))?;
+    if let Some(run) = named::of_document(path)? {
         return Ok(vec![run]);
     }
     let document = import::document(path)?;

@@ -3,13 +3,13 @@
 use super::print;
 use crate::args::{AdviseArgs, Common};
 use crate::exit::{Exit, Failure, OrFail};
+use crate::named::{Named, is_document};
 use crate::session::conclude_document;
 use crate::{look, storing};
 use diskfacts_facts::advise::{Weights, advise};
 use diskfacts_record::Run;
 use diskfacts_report::text::Closing;
 use diskfacts_report::{json, text};
-use diskfacts_store::Store;
 
 pub(crate) fn run(args: &AdviseArgs, common: &Common) -> Result<Exit, Failure> {
     let weights = match (&args.usage, &args.weights) {
@@ -17,13 +17,7 @@ pub(crate) fn run(args: &AdviseArgs, common: &Common) -> Result<Exit, Failure> {
         (None, Some(weights)) => Some(Weights::parse(weights).or_wrong_call()?),
         (None, None) => None,
     };
-    let Some(store) = storing::existing(common)? else {
-        return Err(Failure::wrong_call(
-            "no run is stored yet, so there is nothing to choose between; `diskfacts measure .` \
-             makes the first, `diskfacts import FILE` reads results of other programs",
-        ));
-    };
-    let runs = load(&store, &args.runs)?;
+    let runs = load(Named::new(common), &args.runs)?;
     let advice = advise(&runs, weights).map_err(|why| {
         Failure::wrong_call(format!(
             "{why}. Name runs of several volumes or settings, as in `diskfacts advise last \
@@ -47,23 +41,32 @@ pub(crate) fn run(args: &AdviseArgs, common: &Common) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+const NONE_YET: &str = "no run is stored yet, so there is nothing to choose between; `diskfacts \
+                        measure .` makes the first, `diskfacts import FILE` reads results of other \
+                        programs";
+
 /// The runs that were named, each once, with the others that were read from the same
-/// document, explained by today's rules; without any, the last.
-fn load(store: &Store, named: &[String]) -> Result<Vec<Run>, Failure> {
+/// document, explained by today's rules, as far as they are stored; without any, the last.
+fn load(mut from: Named<'_>, names: &[String]) -> Result<Vec<Run>, Failure> {
     let last = ["last".to_owned()];
-    let named = if named.is_empty() { &last[..] } else { named };
+    let names = if names.is_empty() { &last[..] } else { names };
     let mut runs: Vec<Run> = Vec::new();
-    for selector in named {
-        let run = store.load(selector).or_wrong_call()?;
+    for name in names {
+        let run = from.run(name, NONE_YET)?;
         let is_known = |id: &String| runs.iter().any(|known| known.run.id == *id);
         if is_known(&run.run.id) {
+            continue;
+        }
+        if is_document(name) {
+            // As it was explained: its whole histograms are not in it.
+            runs.push(run);
             continue;
         }
         let beside = run.run.source.iter().flat_map(|source| &source.runs);
         // One that was removed since is no reason to say nothing of the others.
         let mut document: Vec<Run> = beside
             .filter(|id| **id != run.run.id && !is_known(id))
-            .filter_map(|id| store.load(id).ok())
+            .filter_map(|id| from.stored(id))
             .collect();
         document.insert(0, run);
         conclude_document(&mut document);

@@ -4,7 +4,7 @@ use super::print;
 use crate::args::{Common, ImportArgs};
 use crate::exit::{Exit, Failure, OrFail};
 use crate::session::{conclude_document, id};
-use crate::{look, storing};
+use crate::{look, named, storing};
 use diskfacts_record::{Finding, Run};
 use diskfacts_report::import::runs::{self, Origin};
 use diskfacts_report::import::{self, Document, Format, Imported, ReadError};
@@ -24,6 +24,14 @@ pub(crate) fn run(args: &ImportArgs, common: &Common) -> Result<Exit, Failure> {
     let mut failures = Vec::new();
     let mut read = Vec::new();
     for path in &args.files {
+        if is_own(path)? {
+            let shown = path.display();
+            failures.push(Failure::wrong_call(format!(
+                "{shown} is a run of diskfacts itself, and needs no import: `diskfacts show {shown}` \
+                 shows it, and `compare` and `advise` take it beside stored runs"
+            )));
+            continue;
+        }
         match document(path) {
             Ok(document) if document.rows.is_empty() => {
                 failures.push(nothing(path, &document));
@@ -89,6 +97,12 @@ pub(crate) fn run(args: &ImportArgs, common: &Common) -> Result<Exit, Failure> {
         failure.print();
     }
     Err(first)
+}
+
+/// Whether a file is what `--json` has printed of a run.
+fn is_own(path: &Path) -> Result<bool, Failure> {
+    // What comes in from standard input is read once.
+    Ok(path.is_file() && named::of_document(path)?.is_some())
 }
 
 /// Reads the document of a file, or of standard input.

@@ -1,24 +1,29 @@
-//! `diskfacts show RUN`: a stored run again, explained by today's rules.
+//! `diskfacts show RUN`: a stored run again, explained by today's rules; or one in a file,
+//! as it was printed.
 
 use super::print;
 use crate::args::{Common, ShowArgs, Style};
-use crate::exit::{Exit, Failure, OrFail};
+use crate::exit::{Exit, Failure};
+use crate::named::Named;
 use crate::session::conclude_document;
 use crate::{look, storing};
 use diskfacts_plan::plan::stage_label;
 use diskfacts_record::{Run, TargetKind};
 use diskfacts_report::text::Closing;
 use diskfacts_report::{json, text};
-use diskfacts_store::Store;
 
 pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
-    let Some(store) = storing::existing(common)? else {
-        return Err(Failure::wrong_call(
-            "no run is stored yet; `diskfacts measure .` makes the first",
-        ));
+    let mut named = Named::new(common);
+    let run = named.run(
+        &args.run,
+        "no run is stored yet; `diskfacts measure .` makes the first",
+    )?;
+    // What explains a run are its whole histograms, and they are in no document.
+    let run = if named.store().is_some() {
+        explained(&named, run)
+    } else {
+        run
     };
-    let mut run = store.load(&args.run).or_wrong_call()?;
-    run = explained(&store, run);
     let text = if let Some(stage) = &args.settle {
         plan_to_settle(&run, stage)?
     } else if args.json {
@@ -26,18 +31,7 @@ pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
     } else if let Some(lines) = lines(args.style, &run)? {
         lines
     } else {
-        let closing = Closing {
-            stored: format!("Stored as {} in {}.", run.run.id, store.path().display()),
-            next: vec![(
-                format!(
-                    "diskfacts show {} --json{}",
-                    run.run.id,
-                    storing::option(common)
-                ),
-                "all of it, for programs".to_owned(),
-            )],
-            store_option: storing::option(common),
-        };
+        let closing = closing(&named, args, &run, common);
         text::run(&run, &closing, &look::of_stdout(common.color))
     };
     print(&text)?;
@@ -45,6 +39,33 @@ pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
         super::say_classic_notes(&run, None);
     }
     Ok(Exit::Done)
+}
+
+/// Where it is from, and what to type next.
+fn closing(named: &Named<'_>, args: &ShowArgs, run: &Run, common: &Common) -> Closing {
+    let id = &run.run.id;
+    let option = storing::option(common);
+    let (stored, next) = match named.store() {
+        Some(store) => (
+            format!("Stored as {id} in {}.", store.path().display()),
+            (
+                format!("diskfacts show {id} --json{option}"),
+                "all of it, for programs",
+            ),
+        ),
+        None => (
+            format!("Read from {}.", args.run),
+            (
+                format!("diskfacts compare {} last{option}", args.run),
+                "what is otherwise in the last run here",
+            ),
+        ),
+    };
+    Closing {
+        stored,
+        next: vec![(next.0, next.1.to_owned())],
+        store_option: option,
+    }
 }
 
 /// The lines of another style, where the run has some.
@@ -101,7 +122,7 @@ fn plan_to_settle(run: &Run, stage: &str) -> Result<String, Failure> {
 
 /// The run with what follows from it, and from the others that were read from
 /// its document, as far as they are still there.
-fn explained(store: &Store, run: Run) -> Run {
+fn explained(named: &Named<'_>, run: Run) -> Run {
     let id = run.run.id.clone();
     let together = run.run.source.as_ref().map(|source| source.runs.clone());
     let mut together = together.unwrap_or_default();
@@ -116,7 +137,7 @@ fn explained(store: &Store, run: Run) -> Run {
             if *other == id {
                 own.take()
             } else {
-                store.load(other).ok()
+                named.stored(other)
             }
         })
         .collect();

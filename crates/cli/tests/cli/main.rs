@@ -30,6 +30,7 @@ mod limits;
 mod looped;
 mod memory;
 mod observing;
+mod own_documents;
 mod plan_files;
 mod plans_command;
 mod readahead_command;

@@ -1,0 +1,81 @@
+//! A run that somebody names: a stored one, or the document of one in a file.
+
+use crate::args::Common;
+use crate::exit::{Failure, OrFail};
+use crate::storing;
+use diskfacts_record::Run;
+use diskfacts_report::json;
+use diskfacts_store::Store;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+/// Whether this names a file rather than a stored run: ids have neither slash
+/// nor point.
+pub(crate) fn is_document(name: &str) -> bool {
+    name.contains(['/', '.']) && Path::new(name).is_file()
+}
+
+/// The run of a file that was printed with `--json`; `None` of any other file, and of what
+/// is no text.
+pub(crate) fn of_document(path: &Path) -> Result<Option<Run>, Failure> {
+    let text = object(path).ok().flatten();
+    let run = text.and_then(|text| json::read_run(&text)).transpose();
+    run.map_err(|error| Failure::wrong_call(format!("{} cannot be read: {error}", path.display())))
+}
+
+/// The text of a file that begins as an object of JSON does. What does not may be large, and
+/// is for others to read piece by piece.
+fn object(path: &Path) -> io::Result<Option<String>> {
+    let mut file = BufReader::new(File::open(path)?);
+    let begins = |byte: &&u8| !byte.is_ascii_whitespace();
+    if file.fill_buf()?.iter().find(begins) != Some(&b'{') {
+        return Ok(None);
+    }
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    Ok(Some(text))
+}
+
+/// Where named runs come from; the store is opened when a stored one is asked for.
+pub(crate) struct Named<'a> {
+    common: &'a Common,
+    store: Option<Store>,
+}
+
+impl<'a> Named<'a> {
+    pub(crate) fn new(common: &'a Common) -> Self {
+        Self {
+            common,
+            store: None,
+        }
+    }
+
+    /// The run of this name. Where nothing is stored yet, `none_yet` says so.
+    pub(crate) fn run(&mut self, name: &str, none_yet: &str) -> Result<Run, Failure> {
+        if is_document(name) {
+            return of_document(Path::new(name))?.ok_or_else(|| {
+                Failure::wrong_call(format!(
+                    "{name} is no run that diskfacts has printed with --json; `diskfacts import \
+                     {name}` reads results of other programs"
+                ))
+            });
+        }
+        if self.store.is_none() {
+            self.store = storing::existing(self.common)?;
+        }
+        let store = self.store.as_ref();
+        let store = store.ok_or_else(|| Failure::wrong_call(none_yet))?;
+        store.load(name).or_wrong_call()
+    }
+
+    /// Another run of the store from which one was taken.
+    pub(crate) fn stored(&self, id: &str) -> Option<Run> {
+        self.store.as_ref()?.load(id).ok()
+    }
+
+    /// The store, where a stored run was asked for.
+    pub(crate) fn store(&self) -> Option<&Store> {
+        self.store.as_ref()
+    }
+}

@@ -1,0 +1,73 @@
+//! Runs in files, as `--json` has printed them: shown, advised on and compared without a
+//! store.
+
+use crate::support::Case;
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// The document of a run of a simulated disk, and a case in which nothing is stored.
+fn document(disk: &str) -> (Case, PathBuf) {
+    let case = Case::new();
+    let plan = ["measure", disk, "--stage", "random-read-qd1", "--json"];
+    let printed = case.run(plan);
+    printed.expect_code(0);
+    let elsewhere = Case::new();
+    let file = elsewhere.text_file("run.json", &printed.stdout);
+    (elsewhere, file)
+}
+
+#[test]
+fn a_run_in_a_file_is_shown_as_it_was() {
+    let (case, file) = document("sim:ssd-sata");
+    let file = file.to_str().expect("a path");
+    let shown = case.run(["show", file]);
+    shown
+        .expect_code(0)
+        .expect_stdout("a simulated disk of 465.8 GiB")
+        .expect_stdout(&format!("Read from {file}."));
+    let again = case.run(["show", file, "--json"]);
+    again.expect_code(0);
+    let printed: Value = serde_json::from_str(&again.stdout).expect("JSON");
+    let read: Value =
+        serde_json::from_str(&std::fs::read_to_string(file).expect("the file")).expect("JSON");
+    assert!(printed == read, "not what was read");
+    assert!(!case.store().exists(), "nothing is stored by looking");
+}
+
+#[test]
+fn advice_takes_runs_in_files_beside_each_other() {
+    let (case, slow) = document("sim:hdd-7200-1tb");
+    let (_elsewhere, fast) = document("sim:nvme-consumer");
+    let paths = [slow, fast].map(|path| path.to_str().expect("a path").to_owned());
+    let advice = case.run(["advise", &paths[0], &paths[1], "--weights", "seeks=1"]);
+    advice.expect_code(0).expect_stdout("nvme-consumer");
+    assert!(!case.store().exists());
+}
+
+#[test]
+fn a_file_that_is_no_run_or_half_of_one_is_told_what_it_is() {
+    let (case, file) = document("sim:ssd-sata");
+    let file = file.to_str().expect("a path");
+    case.run(["import", file])
+        .expect_code(2)
+        .expect_stderr(&format!("`diskfacts show {file}` shows it"));
+    let text = std::fs::read_to_string(file).expect("the file");
+    let half = case.text_file("half.json", &text[..text.len() / 2]);
+    let other = case.text_file("other.txt", "nothing of ours\n");
+    let newer = text.replacen("\"schema\": 1,", "\"schema\": 999,", 1);
+    assert!(newer != text, "the schema stands at the beginning");
+    let newer = case.text_file("newer.json", &newer);
+    for (path, said) in [
+        (&half, "is no run that diskfacts has printed"),
+        (&other, "`diskfacts import"),
+        (&newer, "schema version 999"),
+    ] {
+        for command in ["show", "advise"] {
+            case.diskfacts([command])
+                .arg(path)
+                .run()
+                .expect_code(2)
+                .expect_stderr(said);
+        }
+    }
+}
