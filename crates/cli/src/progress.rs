@@ -236,9 +236,7 @@ impl Display {
                 return;
             }
             let left_ns = watched.left_ns.saturating_sub(elapsed_ns);
-            lines
-                .total
-                .set_message(format!("{} left", whole_seconds(left_ns)));
+            lines.total.set_message(left_words(left_ns));
         };
         left(Duration::ZERO);
         let mut last = (0, Duration::ZERO);
@@ -351,8 +349,13 @@ fn now(operations_per_s: f64, block_size: Option<u64>) -> String {
     )
 }
 
-fn whole_seconds(ns: u64) -> String {
-    show_duration(ns.div_ceil(1_000_000_000) * 1_000_000_000)
+/// How long it takes yet, to the second, so that the line does not flicker; the time may be
+/// over before the work is.
+fn left_words(ns: u64) -> String {
+    match ns.div_ceil(1_000_000_000) {
+        0 => "nearly done".to_owned(),
+        seconds => format!("{} left", show_duration(seconds * 1_000_000_000)),
+    }
 }
 
 fn style(template: &str) -> ProgressStyle {
@@ -362,5 +365,17 @@ fn style(template: &str) -> ProgressStyle {
         style
     } else {
         style.progress_chars("#>-")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_takes_longer_than_was_foreseen_has_no_nanoseconds_left() {
+        assert_eq!(left_words(0), "nearly done");
+        assert_eq!(left_words(1), "1 s left");
+        assert_eq!(left_words(2_000_000_001), "3 s left");
     }
 }

@@ -24,6 +24,7 @@ pub(crate) fn run(args: &TuneArgs, common: &Common) -> Result<Exit, Failure> {
     planned.plan =
         crossed.map_err(|error| Failure::wrong_call(format!("--vary: {}", error.message)))?;
     measure::check_problems(&planned.plan, "--vary")?;
+    check_choice(args)?;
     let trials = args.trials.unwrap_or(planned.plan.trials.max(TRIALS));
     let time_ns = args.time.unwrap_or_else(|| time_ns(&planned.plan, trials));
     say(&foreseen(args, &planned.plan, trials, time_ns));
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &TuneArgs, common: &Common) -> Result<Exit, Failure> {
     measure::measured(&args, target, planned, common)
 }
 
-/// What is varied has to be something, and once.
+/// What is varied is varied once.
 fn check_axes(args: &TuneArgs) -> Result<(), Failure> {
     for (i, axis) in args.vary.iter().enumerate() {
         if args.vary[..i].iter().any(|other| other.name == axis.name) {
@@ -58,6 +59,11 @@ fn check_axes(args: &TuneArgs) -> Result<(), Failure> {
             )));
         }
     }
+    Ok(())
+}
+
+/// And has to have two values somewhere.
+fn check_choice(args: &TuneArgs) -> Result<(), Failure> {
     if args.vary.iter().all(|axis| axis.values.len() < 2) {
         return Err(Failure::wrong_call(
             "--vary: there is nothing to choose from with one value each; give one of them \

@@ -137,6 +137,7 @@ fn what_cannot_be_varied_is_refused_before_anything_is_done() {
         &["did you mean 'block_size'?"],
     );
     refuses(&["--vary", "scheduler=bfq"], &["nothing to choose from"]);
+    refuses(&["--vary", "foo=1"], &["unknown key 'foo'"]);
     refuses(
         &["--vary", "streams=1,2", "--vary", "streams=4,8"],
         &["streams is given twice"],
