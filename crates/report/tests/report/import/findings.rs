@@ -415,6 +415,27 @@ fn the_rows_of_seed_004_follow_littles_law_and_one_that_was_changed_does_not() {
     );
 }
 
+/// A row whose three figures have one digit each says nothing of a law.
+#[test]
+fn the_row_of_an_idle_disk_does_not_follow_littles_law_within_anything() {
+    let row = |queue: &str, reads: &str| {
+        format!(
+            "Linux 6.1.0 (x) 11/21/2026 _x86_64_ (2 CPU)\n\nDevice r/s rkB/s rrqm/s %rrqm r_await \
+             rareq-sz w/s wkB/s wrqm/s %wrqm w_await wareq-sz aqu-sz %util\n\
+             sda {reads} 27.78 0.00 0.00 9.76 69.44 1.35 21.57 1.18 46.64 2.52 15.97 {queue} 0.31\n"
+        )
+    };
+    let of_law = |text: &str| {
+        let found = self::found(text);
+        let law = of_rule(&found, "littles-law");
+        law.iter().map(|f| f.severity).collect::<Vec<_>>()
+    };
+    assert_eq!(of_law(&row("0.01", "0.40")), []);
+    // The same disk with more to do is held to it, and one that breaks it is found.
+    assert_eq!(of_law(&row("3.91", "400.00")), [Severity::Note]);
+    assert_eq!(of_law(&row("9.00", "400.00")), [Severity::Warning]);
+}
+
 #[test]
 fn figures_that_are_no_numbers_make_no_rule_panic() {
     for value in [
