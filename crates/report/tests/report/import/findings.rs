@@ -415,6 +415,17 @@ fn the_rows_of_seed_004_follow_littles_law_and_one_that_was_changed_does_not() {
     );
 }
 
+/// What watches disks sees them idle; a program that measures does not.
+#[test]
+fn the_zeros_of_an_idle_disk_are_no_impossible_rate() {
+    let idle = "Linux 6.1.0 (x) 11/21/2026 _x86_64_ (2 CPU)\n\nDevice: rrqm/s wrqm/s r/s w/s rkB/s \
+                wkB/s avgrq-sz avgqu-sz await r_await w_await svctm %util\nsda 0.00 0.00 0.00 0.00 0.00 \
+                0.00 0.00 0.00 0.00 0.00 0.00 0.00 0.00\n";
+    let rules_of = |text: &str| of_rule(&found(text), "no-figure").len();
+    assert_eq!(rules_of(idle), 0);
+    assert_eq!(rules_of("0 bytes copied, 1.5 s, 0.0 kB/s\n"), 1);
+}
+
 /// A row whose three figures have one digit each says nothing of a law.
 #[test]
 fn the_row_of_an_idle_disk_does_not_follow_littles_law_within_anything() {
