@@ -12,8 +12,10 @@ use super::parts;
 use super::pivot;
 use super::words::{count, grouped, percent, rate, workload};
 use super::wrap::columns;
+use diskfacts_plan::Operation;
+use diskfacts_plan::units::show_throughput;
 use diskfacts_record::evidence::ErrorCount;
-use diskfacts_record::{Figure, Latency, Layers, Run, StageFigures, TargetKind};
+use diskfacts_record::{Figure, Latency, Layers, Run, StageFigures, TargetKind, Trial};
 
 /// From here on the figures stand beside the name of their stage.
 const WIDE: usize = 118;
@@ -116,6 +118,7 @@ fn below(page: &mut Page<'_>, run: &Run, figures: &StageFigures) {
             &settings.join(", "),
         );
         page.line(&format!("{indent}{}", rates(page, run, figures)));
+        rewritten(page, run, INDENT, figures);
         if figures.latency_ns.max.is_some() {
             page.line(&format!("{indent}{}", latency(page, &figures.latency_ns)));
         }
@@ -138,6 +141,7 @@ fn below(page: &mut Page<'_>, run: &Run, figures: &StageFigures) {
     } else {
         page.line(&line);
     }
+    rewritten(page, run, INDENT, figures);
     mixed(page, INDENT, figures);
     spent(page, run, INDENT, figures);
     apart::write(page, run, INDENT, figures);
@@ -187,6 +191,7 @@ fn beside(page: &mut Page<'_>, run: &Run, figures: &StageFigures) {
         Style::Minor,
         &about(run, figures),
     );
+    rewritten(page, run, indent, figures);
     mixed(page, indent, figures);
     spent(page, run, indent, figures);
     apart::write(page, run, indent, figures);
@@ -278,6 +283,20 @@ fn latency(page: &Page<'_>, latency: &Latency) -> String {
         part("max", latency.max),
     ]
     .join("   ")
+}
+
+/// How fast a stage comes along that writes back all that it reads: its rate counts both, and
+/// other programs print the half.
+fn rewritten(page: &mut Page<'_>, run: &Run, indent: usize, figures: &StageFigures) {
+    let of = |trial: &&Trial| trial.stage == figures.stage && trial.settings == figures.settings;
+    let trial = run.trials.iter().find(of);
+    let rewrites = |trial: &Trial| trial.workload.operation == Operation::Modify { percent: 100 };
+    let figure = &figures.throughput_bytes_per_s;
+    if trial.is_some_and(rewrites) && figure.trials > 0 {
+        let along = show_throughput(figure.median / 2.0);
+        let text = format!("read and written, both counted: {along} of the file");
+        page.paragraph(indent, Style::Minor, &text);
+    }
 }
 
 /// Reads and writes of a mixed stage apart.

@@ -61,6 +61,22 @@ fn raid_6_is_for_reading_and_the_others_for_writing_and_seeks() {
     assert_eq!(of_rule(&best, "volume-choice"), []);
 }
 
+/// Raid10's are 91956 and 93408 K/sec in the table, whose K are 1024 bytes.
+#[test]
+fn a_rewrite_has_the_rate_of_the_table_beside_that_of_both_directions() {
+    let mut shown = String::new();
+    for mut run in runs_of(DOCUMENTS[2]) {
+        run.figures = diskfacts_facts::figures(&run);
+        shown += &text::run(&run, &Closing::default(), &Look::default());
+    }
+    assert!(
+        shown.contains("read and written, both counted: 94.9 MB/s (90.5 MiB/s) of the file"),
+        "{shown}"
+    );
+    // The other stages move what they say.
+    assert_eq!(shown.matches("both counted").count(), 3, "{shown}");
+}
+
 #[test]
 fn the_rewrites_are_tipped_the_other_way_because_a_rewrite_reads_too() {
     let found = of_rule(DOCUMENTS[2], "rewrite-rate");
