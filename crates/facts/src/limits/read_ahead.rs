@@ -152,19 +152,45 @@ fn proposed(window: u64, needed: Option<f64>) -> u64 {
     (bytes.min(PROPOSED_MAX) as u64).next_power_of_two()
 }
 
+/// Bytes per second that the threads of the stage could take if they never waited for the
+/// device: by their time on a processor, and that for which they were ready and had none.
+fn by_processor(subject: &Subject<'_>) -> Option<f64> {
+    let figures = subject.figures;
+    let used_ns = figures.cpu_user_ns_per_io? + figures.cpu_system_ns_per_io?;
+    let (mut waited_ns, mut ops) = (0.0, 0.0);
+    for trial in subject.trials() {
+        waited_ns += trial.cpu.wait_ns_per_io.unwrap_or(0.0) * trial.ops as f64;
+        ops += trial.ops as f64;
+    }
+    let each_ns = used_ns + waited_ns / ops;
+    let streams = f64::from(subject.workload().streams.max(1));
+    let rate = streams * subject.workload().block_size as f64 / each_ns * 1e9;
+    (rate.is_finite() && rate > 0.0).then_some(rate)
+}
+
 fn gain(subject: &Subject<'_>, rate: f64, latency_ns: f64, window: u64) -> Option<Gain> {
     let small = small_read_ns(subject);
     if let Some(better) = best_sequential_read(subject) {
-        let share = (1.0 - rate / better.rate).max(0.0);
-        return (better.rate > FASTER * rate).then(|| Gain {
+        // However large its window, the reader copies what it reads.
+        let possible = better
+            .rate
+            .min(by_processor(subject).unwrap_or(f64::INFINITY));
+        let share = (1.0 - rate / possible).max(0.0);
+        return (possible > FASTER * rate).then(|| Gain {
             share,
-            possible: Some(better.rate),
+            possible: Some(possible),
             latency_ns: small.map_or(latency_ns, |(_, ns)| ns.max(latency_ns)),
             confidence: Confidence::Likely,
             line: format!(
-                "{} reached {}: {} of the time would be saved at that rate.",
+                "{} reached {}{}: {} of the time would be saved at that rate.",
                 better.label,
                 show_throughput(better.rate),
+                if possible < better.rate {
+                    let possible = show_throughput(possible);
+                    format!(", of which the processor lets this reader have {possible}")
+                } else {
+                    String::new()
+                },
                 percent(share)
             ),
         });

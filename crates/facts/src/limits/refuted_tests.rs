@@ -89,3 +89,48 @@ fn what_runs_beside_as_planned_is_the_limiter_with_what_it_costs_and_no_stall() 
     }
     assert!(said(&beside(1.0), "disturbed", other_process::NAME).is_none());
 }
+
+/// A reader through the page cache that does 1 GB/s where direct reads do 2, and whose
+/// processor takes so long for each of its operations.
+fn reads_ahead(cpu_ns: f64, wait_ns: f64) -> Option<Limit> {
+    let mut run = testing::healthy();
+    for device in &mut run.stack.devices {
+        device.read_ahead_bytes = Some(1 << 20);
+    }
+    each(&mut run, "sequential-read", |t| {
+        t.throughput_bytes_per_s = 2e9;
+    });
+    each(&mut run, "buffered-read", |t| {
+        t.throughput_bytes_per_s = 1e9;
+        t.iops = 1e9 / t.workload.block_size as f64;
+        t.cpu.user_ns_per_io = Some(0.0);
+        t.cpu.system_ns_per_io = Some(cpu_ns);
+        t.cpu.wait_ns_per_io = Some(wait_ns);
+        for device in &mut t.evidence.devices {
+            let ms = (t.seconds * 1e3) as u64;
+            device.reads = device.read_bytes >> 20;
+            (device.read_ms, device.busy_ms) = (ms, ms);
+        }
+    });
+    said(&run, "buffered-read", read_ahead::NAME)
+}
+
+#[test]
+fn a_reader_that_copies_all_the_time_needs_no_larger_window() {
+    // 128 KiB at 1 GB/s are 131 us.
+    let limit = reads_ahead(20_000.0, 0.0).expect("the window is too small");
+    assert_eq!(limit.share, Some(0.5));
+    let limit = reads_ahead(80_000.0, 10_000.0).expect("it is, a little");
+    // 131 us, of which 90 are its own.
+    let share = limit.share.expect("a share");
+    assert!((share - (1.0 - 90.0 / 131.072)).abs() < 0.01, "{limit:#?}");
+    assert!(
+        limit
+            .evidence
+            .join(" ")
+            .contains("of which the processor lets this reader have"),
+        "{limit:#?}"
+    );
+    assert!(reads_ahead(130_000.0, 0.0).is_none());
+    assert!(reads_ahead(80_000.0, 50_000.0).is_none());
+}
