@@ -10,10 +10,15 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
+/// Whether this is a file that is there.
+pub(crate) fn is_document(name: &str) -> bool {
+    is_path(name) && Path::new(name).is_file()
+}
+
 /// Whether this names a file rather than a stored run: ids have neither slash
 /// nor point.
-pub(crate) fn is_document(name: &str) -> bool {
-    name.contains(['/', '.']) && Path::new(name).is_file()
+fn is_path(name: &str) -> bool {
+    name.contains(['/', '.'])
 }
 
 /// The run of a file that was printed with `--json`; `None` of any other file, and of what
@@ -60,6 +65,12 @@ impl<'a> Named<'a> {
                      {name}` reads results of other programs"
                 ))
             });
+        }
+        if is_path(name) {
+            return Err(Failure::wrong_call(format!(
+                "there is no file {name}; name a stored run (`diskfacts runs` lists them) or a file \
+                 with results"
+            )));
         }
         if self.store.is_none() {
             self.store = storing::existing(self.common)?;

@@ -3,13 +3,11 @@
 
 use crate::args::Common;
 use crate::commands::import;
-use crate::exit::{Failure, OrFail};
-use crate::named::{self, is_document};
-use crate::storing;
+use crate::exit::Failure;
+use crate::named::{self, Named, is_document};
 use diskfacts_facts::compare::{Part, Selection};
 use diskfacts_record::Run;
 use diskfacts_report::import::runs::{self, Origin};
-use diskfacts_store::{Selector, Store};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -26,7 +24,7 @@ impl Side {
             given: given.to_owned(),
             parts: Vec::new(),
         };
-        let mut store = None;
+        let mut stored = Named::new(common);
         // A file may have a comma in its name.
         let names: Vec<&str> = if is_document(given) {
             vec![given]
@@ -35,7 +33,7 @@ impl Side {
         };
         for name in names {
             let (name, only) = limited(name)?;
-            let mut runs = load(name, common, &mut store)?;
+            let mut runs = load(name, &mut stored)?;
             // Of a document with several formats those that have the setting.
             if runs.iter().any(|run| has_trial(run, &only)) {
                 runs.retain(|run| has_trial(run, &only));
@@ -139,27 +137,15 @@ fn limited(name: &str) -> Result<(&str, BTreeMap<String, String>), Failure> {
     Ok((&name[..at], only))
 }
 
-fn load(name: &str, common: &Common, store: &mut Option<Store>) -> Result<Vec<Run>, Failure> {
+fn load(name: &str, stored: &mut Named<'_>) -> Result<Vec<Run>, Failure> {
     let name = name.trim();
     if is_document(name) {
         return of_document(Path::new(name));
     }
-    if name.contains('/') && Selector::parse(name) == Selector::Id(name.to_owned()) {
-        return Err(Failure::wrong_call(format!(
-            "there is no file {name}; a side is a stored run (`diskfacts runs` lists them) or a \
-             file with results"
-        )));
-    }
-    if store.is_none() {
-        *store = storing::existing(common)?;
-    }
-    let Some(store) = store else {
-        return Err(Failure::wrong_call(format!(
-            "no run is stored yet, so there is none called {name}; `diskfacts measure .` makes \
-             the first"
-        )));
-    };
-    Ok(vec![store.load(name).or_wrong_call()?])
+    let none_yet = format!(
+        "no run is stored yet, so there is none called {name}; `diskfacts measure .` makes the first"
+    );
+    Ok(vec![stored.run(name, &none_yet)?])
 }
 
 /// The runs of a file: the document of one, or results of other programs.

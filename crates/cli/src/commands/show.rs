@@ -45,25 +45,19 @@ pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
 fn closing(named: &Named<'_>, args: &ShowArgs, run: &Run, common: &Common) -> Closing {
     let id = &run.run.id;
     let option = storing::option(common);
-    let (stored, next) = match named.store() {
+    let (stored, command) = match named.store() {
         Some(store) => (
             format!("Stored as {id} in {}.", store.path().display()),
-            (
-                format!("diskfacts show {id} --json{option}"),
-                "all of it, for programs",
-            ),
+            format!("diskfacts show {id} --json{option}"),
         ),
         None => (
             format!("Read from {}.", args.run),
-            (
-                format!("diskfacts compare {} last{option}", args.run),
-                "what is otherwise in the last run here",
-            ),
+            format!("diskfacts show {} --json{option}", args.run),
         ),
     };
     Closing {
         stored,
-        next: vec![(next.0, next.1.to_owned())],
+        next: vec![(command, "all of it, for programs".to_owned())],
         store_option: option,
     }
 }

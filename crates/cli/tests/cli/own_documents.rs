@@ -57,7 +57,9 @@ fn a_file_that_is_no_run_or_half_of_one_is_told_what_it_is() {
     let newer = text.replacen("\"schema\": 1,", "\"schema\": 999,", 1);
     assert!(newer != text, "the schema stands at the beginning");
     let newer = case.text_file("newer.json", &newer);
+    let absent = case.path("absent.json");
     for (path, said) in [
+        (&absent, "there is no file"),
         (&half, "is no run that diskfacts has printed"),
         (&other, "`diskfacts import"),
         (&newer, "schema version 999"),
