@@ -168,7 +168,7 @@ impl Lab {
         let mut parts = VecDeque::new();
         for (index, kernel) in self.kernels.iter().enumerate() {
             let chosen = options.scenarios(&self.catalogue, index > 0)?;
-            for scenarios in share_out::share_out(chosen) {
+            for scenarios in share_out::share_out(chosen, GUESTS) {
                 parts.push_back(Part {
                     kernel: kernel.clone(),
                     scenarios,
