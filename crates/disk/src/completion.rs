@@ -58,8 +58,10 @@ pub struct Breakdown {
     pub throttle_ns: u64,
     /// The network between host and server.
     pub network_ns: u64,
-    /// The host: copies, system calls, its scheduler's idling.
+    /// The host at work: copies, system calls.
     pub host_ns: u64,
+    /// The host's scheduler keeps the device idle for another stream.
+    pub idled_ns: u64,
     /// Whole revolutions missed, on the way to this request's data.
     pub lost_revolutions: u32,
     /// Times that a sector had to be tried again.
@@ -94,6 +96,7 @@ impl Breakdown {
             + self.throttle_ns
             + self.network_ns
             + self.host_ns
+            + self.idled_ns
     }
 
     /// The parts of this one followed by those of `next`; the layer is the
@@ -114,6 +117,7 @@ impl Breakdown {
         self.throttle_ns += next.throttle_ns;
         self.network_ns += next.network_ns;
         self.host_ns += next.host_ns;
+        self.idled_ns += next.idled_ns;
         self.lost_revolutions += next.lost_revolutions;
         self.retries += next.retries;
         self.layer = self.layer.max(next.layer);
@@ -136,6 +140,7 @@ impl Breakdown {
         for part in [
             &mut self.throttle_ns,
             &mut self.queue_ns,
+            &mut self.idled_ns,
             &mut self.overhead_ns,
             &mut self.stall_ns,
             &mut self.cache_wait_ns,

@@ -187,7 +187,7 @@ impl Network {
 /// the beginning.
 fn first_byte_ns(passed_ns: u64, below: &Completion) -> u64 {
     let parts = &below.breakdown;
-    let waited_ns = parts.queue_ns + parts.host_ns;
+    let waited_ns = parts.queue_ns + parts.idled_ns + parts.host_ns;
     let positioned_ns = if parts.seek_ns > 0 {
         parts.overhead_ns + parts.seek_ns + parts.rotation_ns
     } else {

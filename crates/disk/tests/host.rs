@@ -277,7 +277,7 @@ fn idling_for_a_stream_that_has_no_more_is_told_as_the_hosts_time() {
     let mut done = Vec::new();
     device::settle(&mut queue, 0, &mut done);
     assert_eq!(done[0].tag, 1);
-    assert_eq!(done[1].breakdown.host_ns, 8_000_000);
+    assert_eq!(done[1].breakdown.idled_ns, 8_000_000);
     assert_eq!(done[1].latency_ns(), done[1].breakdown.total_ns());
 }
 

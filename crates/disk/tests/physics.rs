@@ -124,7 +124,7 @@ fn fingerprint(done: &[Completion]) -> u64 {
             parts.stall_ns,
             parts.throttle_ns,
             parts.network_ns,
-            parts.host_ns,
+            parts.host_ns + parts.idled_ns,
             u64::from(parts.lost_revolutions),
             u64::from(parts.retries),
             parts.layer as u64,

@@ -23,6 +23,7 @@
 //! costs nothing but what the host's parameters say of calls and copies, and what
 //! is planted ([`CpuCost`]); streams do not compete for it.
 
+mod access;
 mod baton;
 mod computer;
 mod engine;

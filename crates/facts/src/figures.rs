@@ -8,6 +8,7 @@
 //! hold some) counts as no trial. Trials in which operations failed are in no figure;
 //! where there is no other, the rates are not a number, of no trial.
 
+use crate::budget;
 use crate::latency_intervals;
 use crate::outliers;
 use crate::rules::Context;
@@ -38,10 +39,12 @@ pub fn figures(run: &Run) -> Vec<StageFigures> {
     of(&Context::new(run))
 }
 
-/// The figures of a context, with why each stage had no more trials.
+/// The figures of a context, with where the time went, and why each stage had no more
+/// trials.
 pub(crate) fn of(context: &Context<'_>) -> Vec<StageFigures> {
     let figures = context.each().map(|(stage, figures)| StageFigures {
         ended: stopping::ended(context.run, stage),
+        budget: budget::of_stage(context.run, stage),
         ..figures.clone()
     });
     figures.collect()
@@ -104,6 +107,7 @@ pub(crate) fn of_stage(stage: &Stage<'_>) -> StageFigures {
             .map(|place| trials[place].number)
             .collect(),
         ended: None,
+        budget: None,
     }
 }
 

@@ -21,10 +21,12 @@
 #![forbid(unsafe_code)]
 
 pub mod advise;
+mod budget;
 pub mod compare;
 mod course;
 mod device_physics;
 pub mod device_rates;
+mod dirty_pages;
 pub mod effects;
 pub mod explain;
 pub mod figures;

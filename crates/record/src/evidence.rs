@@ -235,8 +235,12 @@ pub struct TimeParts {
     pub throttle_ns: u64,
     /// The network between host and server.
     pub network_ns: u64,
-    /// The host: system calls, copies, its scheduler's idling.
+    /// The host at work: system calls, copies. In runs of older versions `scheduler_ns` is
+    /// in it.
     pub host_ns: u64,
+    /// The host's scheduler keeps the device idle for another stream.
+    #[serde(default)]
+    pub scheduler_ns: u64,
     /// Whole revolutions missed.
     pub lost_revolutions: u64,
     /// Times that a sector had to be tried again.
@@ -245,7 +249,7 @@ pub struct TimeParts {
 
 impl TimeParts {
     /// The parts, each with its name, as the documentation has them.
-    pub fn named(&self) -> [(&'static str, u64); 14] {
+    pub fn named(&self) -> [(&'static str, u64); 15] {
         [
             ("queue", self.queue_ns),
             ("command overhead", self.overhead_ns),
@@ -261,6 +265,7 @@ impl TimeParts {
             ("throttling", self.throttle_ns),
             ("network", self.network_ns),
             ("host", self.host_ns),
+            ("scheduler idling", self.scheduler_ns),
         ]
     }
 
@@ -288,6 +293,7 @@ impl TimeParts {
             throttle_ns: self.throttle_ns + other.throttle_ns,
             network_ns: self.network_ns + other.network_ns,
             host_ns: self.host_ns + other.host_ns,
+            scheduler_ns: self.scheduler_ns + other.scheduler_ns,
             lost_revolutions: self.lost_revolutions + other.lost_revolutions,
             retries: self.retries + other.retries,
         }

@@ -9,6 +9,7 @@
 //! could not be observed is `None` and named in [`Unseen`]; it is never guessed.
 
 pub mod activity;
+pub mod budget;
 pub mod comparison;
 pub mod effects;
 pub mod evidence;
@@ -23,6 +24,7 @@ pub mod trial;
 mod unsaid;
 
 pub use activity::{Activity, Change, ChangeKind, CpuActivity, DeviceActivity};
+pub use budget::{Budget, BudgetPart, Spent};
 pub use comparison::Comparison;
 pub use effects::StageEffects;
 pub use evidence::{DeviceCounters, Evidence, Unseen};

@@ -1,5 +1,6 @@
 //! Everything recorded of one invocation.
 
+use crate::budget::Budget;
 use crate::effects::StageEffects;
 use crate::finding::{Finding, Verdict};
 use crate::limit::StageLimits;
@@ -283,6 +284,10 @@ pub struct StageFigures {
     pub latency_write_ns: Option<Latency>,
     /// Who served the bytes, weighted by the bytes of each trial.
     pub layers: Layers,
+    /// Where the time of the operations went; absent where no latency is known, and in
+    /// documents of older versions.
+    #[serde(default)]
+    pub budget: Option<Budget>,
     /// Processor time in user mode per operation, nanoseconds.
     pub cpu_user_ns_per_io: Option<f64>,
     /// Processor time in the kernel per operation, nanoseconds.

@@ -13,6 +13,7 @@
 mod advise;
 mod apart;
 mod block_layer;
+mod budget;
 mod compare;
 mod copy;
 mod devices;

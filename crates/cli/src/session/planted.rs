@@ -2,6 +2,7 @@
 //! by the path that a real measurement takes: plan, engine, record, findings.
 //! The rule fires and all others stay silent, and without a flaw all do.
 
+mod budget;
 mod cases;
 mod causes;
 mod documents;

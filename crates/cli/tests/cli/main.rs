@@ -10,6 +10,7 @@
 mod advise;
 mod around_trials;
 mod bonnie;
+mod budget;
 mod case;
 mod compare_command;
 mod dd;

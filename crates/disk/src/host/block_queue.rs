@@ -310,7 +310,7 @@ impl BlockQueue {
             let before = Breakdown {
                 queue_ns: waited_ns - idled_ns,
                 throttle_ns: part.held_ns,
-                host_ns: idled_ns,
+                idled_ns,
                 ..Breakdown::nothing()
             };
             let breakdown = before.then(&below.breakdown);

@@ -155,7 +155,8 @@ impl Drop for Baton {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::machine::{Access, Outside};
+    use crate::sim::access::Access;
+    use crate::sim::machine::Outside;
     use diskfacts_disk::host::{Host, HostParameters};
     use diskfacts_disk::profile::{build_disk, profile};
 

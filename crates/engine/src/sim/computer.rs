@@ -1,10 +1,11 @@
 //! A simulated computer: made once for a run, it does one trial after the
 //! other, and its disk and its page cache remember the trials before.
 
+use super::access::{Access, Role};
 use super::baton::batons;
 use super::engine::{Sim, SimClock};
 use super::kernel::{self, KernelError};
-use super::machine::{Access, CONTEXTS, Machine, Outside, Role};
+use super::machine::{CONTEXTS, Machine, Outside};
 use super::neighbour::Neighbour;
 use super::plant::{DirectOpen, Plant};
 use super::streams::{Cast, Going, Way, broken, run};

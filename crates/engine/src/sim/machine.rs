@@ -3,6 +3,7 @@
 //! Time passes in one place, [`Machine::next_to_run`]: event by event, until a
 //! stream can go on.
 
+use super::access::{Access, Role};
 use super::neighbour::Neighbour;
 use super::truth::{Served, spend};
 use crate::engine::{Completion as Done, FailedIn, Op};
@@ -39,45 +40,6 @@ const TRANSFER: u64 = 0;
 const SYNC: u64 = 1;
 const FINAL_SYNC: u64 = 2;
 const READ_FIRST: u64 = 3;
-
-/// How the file of a trial is open, and what follows a write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is one thing that a file is opened with, or not"
-)]
-pub(super) struct Access {
-    /// Bytes per operation.
-    pub(super) block: u64,
-    /// Each write is preceded by a read of its block.
-    pub(super) modify: bool,
-    /// Past the page cache.
-    pub(super) direct: bool,
-    /// Each write is followed by a flush.
-    pub(super) flush_each: bool,
-    /// Each write is acknowledged only when durable.
-    pub(super) fua: bool,
-    /// Reads are widened to whole multiples of this, bytes; 1 leaves them.
-    pub(super) reads_in: u64,
-    /// Reading this needs no I/O.
-    pub(super) hole: Option<Extent>,
-    /// A system call, ns.
-    pub(super) call_ns: u64,
-    /// Threads that serve the stream in turn, each in an I/O context of its own.
-    pub(super) contexts: u32,
-    /// Whether it is counted.
-    pub(super) role: Role,
-}
-
-/// What a stream is there for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Role {
-    /// It is measured.
-    #[default]
-    Trial,
-    /// It runs beside the trial, and is counted apart.
-    Beside,
-}
 
 /// What a stream waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -251,6 +213,20 @@ impl Machine {
             self.processor.user_ns += user_ns;
             self.processor.system_ns += system_ns;
             self.spent.host_ns += system_ns;
+        }
+    }
+
+    /// The copy of a stream's thread took so long; that is in the time of its operation
+    /// already. Of direct operations the call is what [`count_processor`](Self::count_processor)
+    /// is told, because several in flight are begun one after the other.
+    fn copied(&mut self, stream: usize, ns: u64) {
+        let stream = &mut self.streams[stream];
+        if stream.access.direct {
+            return;
+        }
+        stream.processor_ns += ns;
+        if stream.access.role == Role::Trial {
+            self.processor.system_ns += ns;
         }
     }
 
@@ -457,6 +433,7 @@ impl Machine {
             if access.role == Role::Trial {
                 self.spent.host_ns += access.call_ns;
             }
+            self.copied((tag >> STREAM_SHIFT) as usize, access.call_ns);
             self.answer(tag, Ok(()));
         }
         let capacity = self.host.capacity();
@@ -500,6 +477,7 @@ impl Machine {
         if completion.tag & 3 != FINAL_SYNC && access.role == Role::Trial {
             spend(&mut self.spent, &completion.breakdown);
         }
+        self.copied(stream, completion.breakdown.host_ns);
         let is_transfer = matches!(completion.tag & 3, TRANSFER | READ_FIRST);
         if is_transfer && completion.result.is_ok() {
             let write = completion.kind == Kind::Write;

@@ -1,8 +1,9 @@
 //! The streams of a trial, each on its thread.
 
+use super::access::{Access, Role};
 use super::baton::{Baton, batons};
 use super::engine::{Sim, SimClock};
-use super::machine::{Access, Machine, Role};
+use super::machine::Machine;
 use super::plant::CpuCost;
 use crate::engine::{Abilities, Engine};
 use crate::error::TrialError;

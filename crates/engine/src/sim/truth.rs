@@ -83,6 +83,7 @@ pub(super) fn spend(spent: &mut TimeParts, request: &Breakdown) {
         throttle_ns: request.throttle_ns,
         network_ns: request.network_ns,
         host_ns: request.host_ns,
+        scheduler_ns: request.idled_ns,
         lost_revolutions: u64::from(request.lost_revolutions),
         retries: u64::from(request.retries),
     });

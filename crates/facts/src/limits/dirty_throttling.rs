@@ -7,6 +7,7 @@
 //! speed of memory.
 
 use super::{Candidate, Standing, Subject};
+use crate::dirty_pages;
 use crate::simulated::edit_profile;
 use crate::stats;
 use crate::words::percent;
@@ -17,9 +18,6 @@ use diskfacts_record::evidence::WriteBack;
 
 pub(super) const NAME: &str = "dirty-throttling";
 
-/// How near dirty pages must have come to where writers are held back: the kernel
-/// aims at the middle between there and the limit, and its counters lag.
-const REACHED: f64 = 0.9;
 /// Share of the time that writers waited from which on it is worth a word.
 const WAITED: f64 = 0.1;
 
@@ -49,7 +47,7 @@ pub(super) fn waiting(subject: &Subject<'_>) -> Option<Waiting> {
         .trials()
         .iter()
         .filter_map(|trial| trial.evidence.write_back)
-        .filter(|dirty| reached(dirty, workload.sync))
+        .filter(|dirty| dirty_pages::reached_ceiling(dirty, workload.sync))
         .max_by_key(|dirty| dirty.dirty_after_bytes.max(dirty.dirtied_bytes))?;
     let unhindered_ns = unhindered(subject)?;
     let shares: Vec<f64> = subject
@@ -68,25 +66,6 @@ pub(super) fn waiting(subject: &Subject<'_>) -> Option<Waiting> {
         unhindered_ns,
         fullest,
     })
-}
-
-/// Where writers begin to be held back, bytes.
-fn ceiling(dirty: &WriteBack) -> f64 {
-    f64::midpoint(
-        dirty.dirty_limit_bytes as f64,
-        dirty.dirty_background_bytes as f64,
-    )
-}
-
-/// Whether dirty pages came there. A sync at the end has written them by the time
-/// that they are counted: then so many have to have become dirty.
-fn reached(dirty: &WriteBack, sync: SyncMode) -> bool {
-    let most = if sync.at_end() {
-        dirty.dirty_before_bytes.saturating_add(dirty.dirtied_bytes)
-    } else {
-        dirty.dirty_after_bytes.max(dirty.dirty_before_bytes)
-    };
-    dirty.dirty_limit_bytes > 0 && most as f64 >= REACHED * ceiling(dirty)
 }
 
 /// What a write takes that does not wait: processor time where it is known, else
@@ -122,7 +101,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
              on: half way between {} and the limit of {}.",
             show_size(fullest.dirty_after_bytes),
             show_size(fullest.dirtied_bytes),
-            show_size(ceiling(&fullest) as u64),
+            show_size(dirty_pages::ceiling(&fullest) as u64),
             show_size(fullest.dirty_background_bytes),
             show_size(fullest.dirty_limit_bytes)
         ),

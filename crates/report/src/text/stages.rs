@@ -4,6 +4,7 @@
 //! beside its name, and the same numbers stand under each other.
 
 use super::apart;
+use super::budget;
 use super::files;
 use super::look::Style;
 use super::matrix;
@@ -312,9 +313,10 @@ fn mixed(page: &mut Page<'_>, indent: usize, figures: &StageFigures) {
     }
 }
 
-/// Where the time went, of a simulated disk.
+/// Where the time went: of a simulated disk as it knows itself, else as the host saw it.
 fn spent(page: &mut Page<'_>, run: &Run, indent: usize, figures: &StageFigures) {
-    if let Some(parts) = parts::of_stage(run, figures, page.look) {
+    let seen = || Some(budget::line(figures.budget.as_ref()?, page.look));
+    if let Some(parts) = parts::of_stage(run, figures, page.look).or_else(seen) {
         page.paragraph(indent, Style::Plain, &parts);
     }
 }

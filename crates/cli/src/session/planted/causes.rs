@@ -12,7 +12,9 @@ mod sound;
 mod storage;
 mod truth;
 
+use super::budget;
 use super::setup::Setup;
+use diskfacts_engine::sim::CpuCost;
 use diskfacts_record::{Limit, Run};
 use draw::{Draw, WORK};
 use std::collections::BTreeMap;
@@ -46,6 +48,8 @@ struct Outcome {
     first: String,
     told: String,
     redraws: u64,
+    /// What the budget has otherwise than the truth.
+    off: Vec<String>,
 }
 
 /// The seed that this variable gives, else the usual one.
@@ -100,11 +104,29 @@ fn tell(limits: &[Limit]) -> String {
     text
 }
 
+/// The same on a host that accounts for processor time, copies and calls among it, as
+/// each real one does.
+fn accounted(mut setup: Setup) -> Setup {
+    setup.plant.cost.get_or_insert(CpuCost {
+        user_ns: 0,
+        system_ns: 1,
+    });
+    setup
+}
+
+/// What the budgets of a run have otherwise than the truth.
+fn off(run: &Run) -> Vec<String> {
+    let figures = run.figures.iter().filter(|figures| figures.stage == WORK);
+    figures
+        .flat_map(|figures| budget::differences(run, figures))
+        .collect()
+}
+
 /// Draws until the cause truly is what holds the stage back.
 fn planted(cause: &Cause, seed: u64) -> Outcome {
     for redraws in 0..DRAWS_MAX {
         let seed = diskfacts_plan::rng::Rng::for_part(seed, redraws).next_u64();
-        let run = (cause.plant)(&mut Draw::new(seed), true).run();
+        let run = accounted((cause.plant)(&mut Draw::new(seed), true)).run();
         if !cause.truth.holds(cause, &run, seed) {
             continue;
         }
@@ -113,6 +135,7 @@ fn planted(cause: &Cause, seed: u64) -> Outcome {
             first: limits.first().map_or("nothing", |l| &l.limiter).to_owned(),
             told: tell(limits),
             redraws,
+            off: off(&run),
         };
     }
     panic!(
@@ -135,9 +158,12 @@ fn the_limiter_of_a_planted_cause_is_named_first() {
         planted(cause, seed.wrapping_add(1 + index as u64))
     });
     let (mut right, mut table, mut wrong) = (0, String::new(), String::new());
+    let mut off = Vec::new();
     for (cause, outcomes) in causes.iter().zip(outcomes.chunks(EACH)) {
         let mut named: BTreeMap<&str, usize> = BTreeMap::new();
         for outcome in outcomes {
+            let name = cause.name;
+            off.extend(outcome.off.iter().map(|text| format!("{name}, {text}")));
             *named.entry(&outcome.first).or_default() += 1;
             if outcome.first != cause.name {
                 let (first, told) = (&outcome.first, &outcome.told);
@@ -161,4 +187,5 @@ fn the_limiter_of_a_planted_cause_is_named_first() {
     );
     assert!(causes.len() >= 20 || only.is_some());
     assert!(right * 100 >= count * PERCENT_MIN, "seed {seed}\n{table}");
+    assert!(off.is_empty(), "seed {seed}\n{}", off.join("\n"));
 }

@@ -124,7 +124,7 @@ fn the_layers_worked_out_are_those_of_the_truth_on_every_disk() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-fn plan() -> Plan {
+pub(super) fn plan() -> Plan {
     file::parse(PLAN).expect("a plan")
 }
 

@@ -1,0 +1,194 @@
+//! Where the time of operations went, on the real kernel: something is planted that is known
+//! by itself, its part is found, and a control without it has none of it.
+
+use crate::support::{Case, MIB, number, one_stage, write_data};
+use crate::trace_support::events;
+use diskfacts_testkit::{DelayedDisk, LoopDevice, Missing, Throttle, ThrottleGroup, or_skip, skip};
+use serde_json::Value;
+use std::fs;
+use std::time::Duration;
+
+/// Share of what was planted that its part may be off by.
+const OFF: f64 = 0.1;
+/// What it may be off by at least, ns.
+const OFF_NS: f64 = 5_000.0;
+
+/// The mean latency of the only stage, and its parts by name, ns.
+struct Budget(Value);
+
+impl Budget {
+    fn latency(&self) -> f64 {
+        number(&self.0["latency_ns"])
+    }
+
+    fn of(&self, part: &str) -> f64 {
+        let mut parts = self.0["parts"].as_array().expect("parts").iter();
+        let found = parts.find(|one| one["part"] == part);
+        found.map_or(0.0, |one| number(&one["mean_ns"]))
+    }
+
+    #[track_caller]
+    fn expect(&self, part: &str, ns: f64) {
+        let off = (self.of(part) - ns).abs();
+        assert!(
+            off <= (OFF * ns).max(OFF_NS),
+            "{part} is not {ns}: {:#}",
+            self.0
+        );
+    }
+
+    /// All parts together are the latency, whatever they are.
+    #[track_caller]
+    fn adds_up(&self) {
+        let parts = self.0["parts"].as_array().expect("parts").iter();
+        let sum: f64 = parts.map(|part| number(&part["mean_ns"])).sum();
+        assert!((sum / self.latency() - 1.0).abs() < 1e-6, "{:#}", self.0);
+    }
+
+    /// It has a share of at most this.
+    #[track_caller]
+    fn at_most(&self, part: &str, share: f64) {
+        let found = self.of(part) / self.latency();
+        assert!(found <= share, "{part}: {:#}", self.0);
+    }
+}
+
+/// Measures one stage on a device, in a control group where one is given.
+fn measured(device: &LoopDevice, stage: &str, group: Option<&ThrottleGroup>) -> Budget {
+    let case = Case::new();
+    let plan = case.text_file("plan.toml", &one_stage(stage));
+    let program = case.diskfacts(["measure", "--plan"]);
+    let program = program.args([plan.as_path(), device.path()]);
+    let program = match group {
+        Some(group) => program.inside(group),
+        None => program,
+    };
+    program.run().expect_code(0);
+    let budget = Budget(case.last()["figures"][0]["budget"].clone());
+    budget.adds_up();
+    budget
+}
+
+fn filled() -> Result<LoopDevice, Missing> {
+    let device = LoopDevice::new(32 * MIB)?;
+    write_data(device.backing_file(), 32 * MIB);
+    Ok(device)
+}
+
+fn set(device: &LoopDevice, attribute: &str, value: &str) {
+    let path = format!("/sys/block/{}/queue/{attribute}", device.name());
+    fs::write(&path, value).unwrap_or_else(|error| panic!("{path}: {error}"));
+}
+
+/// Reads of 4 KiB, one after the other, past the page cache.
+const DIRECT: &str = "operation = \"read\"\nblock_size = \"4KiB\"\ncache = \"direct\"\n";
+
+#[test]
+fn a_device_of_known_delay_has_that_delay() {
+    or_skip!(events());
+    let delay = Duration::from_millis(10);
+    let disk = or_skip!(DelayedDisk::new(32 * MIB, delay));
+    let stage = format!("{DIRECT}operations = 50");
+    let slow = measured(disk.device(), &stage, None);
+    // What the disk itself logged, the pauses of a busy machine in it.
+    let served = disk.served();
+    let service: f64 = served
+        .iter()
+        .map(|one| one.service().as_nanos() as f64)
+        .sum::<f64>()
+        / served.len() as f64;
+    assert!(service >= delay.as_nanos() as f64, "{service}");
+    slow.expect("device", service);
+    slow.at_most("scheduler", 0.1);
+    slow.at_most("unexplained", 0.05);
+
+    let fast = measured(&or_skip!(filled()), &stage, None);
+    assert!(fast.of("device") < 0.2 * service, "{:#}", fast.0);
+}
+
+#[test]
+fn what_a_control_group_holds_back_is_not_the_device() {
+    or_skip!(events());
+    let device = or_skip!(filled());
+    let group = Throttle {
+        reads_per_s: Some(50),
+        ..Throttle::default()
+    };
+    let group = or_skip!(ThrottleGroup::new(&device, group));
+    let stage = format!("{DIRECT}operations = 100");
+    let limited = measured(&device, &stage, Some(&group));
+    assert!(limited.latency() > 15e6, "{:#}", limited.0);
+    // The first burst of a slice is free; then one read each 20 ms.
+    let planted = limited.latency() - limited.of("device");
+    limited.expect("admission", planted);
+    limited.at_most("device", 0.1);
+
+    let free = measured(&device, &stage, None);
+    assert!(free.of("admission") == 0.0, "{:#}", free.0);
+}
+
+#[test]
+fn what_waits_for_a_place_in_a_short_queue_is_not_the_device() {
+    or_skip!(events());
+    let disk = or_skip!(DelayedDisk::new(32 * MIB, Duration::from_millis(5)));
+    let device = disk.device();
+    set(device, "scheduler", "none");
+    set(device, "nr_requests", "4");
+    let held: f64 = fs::read_to_string(format!("/sys/block/{}/queue/nr_requests", device.name()))
+        .expect("it was written")
+        .trim()
+        .parse()
+        .expect("a number");
+    let stage = format!("{DIRECT}queue_depth = 32\noperations = 400");
+    let short = measured(device, &stage, None);
+    // Of 32 in flight so many are in the queue, and the others wait for a place there.
+    short.expect("admission", short.latency() * (1.0 - held / 32.0));
+
+    let one = measured(device, &format!("{DIRECT}operations = 40"), None);
+    assert!(one.of("admission") == 0.0, "{:#}", one.0);
+}
+
+#[test]
+fn what_a_scheduler_holds_back_is_not_the_device() {
+    or_skip!(events());
+    let device = or_skip!(filled());
+    let stage = format!("{DIRECT}queue_depth = 32\noperations = 20000");
+    let free = measured(&device, &stage, None);
+    free.at_most("scheduler", 0.1);
+
+    let path = format!("/sys/block/{}/queue/scheduler", device.name());
+    if let Err(error) = fs::write(path, "bfq") {
+        return skip(&format!("the scheduler bfq in the kernel ({error})"));
+    }
+    set(&device, "iosched/strict_guarantees", "1");
+    let held = measured(&device, &stage, None);
+    // One is with the device at a time: of 32 in flight, its time is a thirty-second, and
+    // the others wait for their turn.
+    assert!(
+        held.of("scheduler") > 5.0 * held.of("device"),
+        "{:#}",
+        held.0
+    );
+    held.at_most("device", 0.1);
+}
+
+#[test]
+fn a_read_through_the_page_cache_without_read_ahead_waits_for_the_device() {
+    or_skip!(events());
+    let disk = or_skip!(DelayedDisk::new(32 * MIB, Duration::from_millis(2)));
+    set(disk.device(), "read_ahead_kb", "0");
+    let stage = "operation = \"read\"\npattern = \"sequential\"\nblock_size = \"16KiB\"\n\
+                 cache = \"cold\"\noperations = 50\n";
+    let slow = measured(disk.device(), stage, None);
+    // Pages come one after the other, each by a request of its own.
+    let device = slow.of("device") + slow.of("block-layer");
+    assert!(device > 0.8 * slow.latency(), "{:#}", slow.0);
+    assert!(slow.latency() >= 8e6, "{:#}", slow.0);
+
+    let warm = "operation = \"read\"\nblock_size = \"16KiB\"\ncache = \"warm\"\n\
+                span = \"4MiB\"\noperations = 20000\n";
+    let warm = measured(disk.device(), warm, None);
+    let device = warm.of("device") + warm.of("block-layer");
+    assert!(device < 0.1 * warm.latency(), "{:#}", warm.0);
+    assert!(warm.of("kernel") > 0.3 * warm.latency(), "{:#}", warm.0);
+}

@@ -1,0 +1,81 @@
+//! Where the mean latency of a stage's operations went, divided into parts that do not
+//! overlap and add up to it.
+//!
+//! The block layer's share is taken from its trace events, and from the counters of the
+//! devices in trials that were not followed. These cannot tell the scheduler from the device,
+//! so their time is divided as in the trials that were.
+//! The thread's share is the kernel's account of it. How the two lie behind each other
+//! depends on the way of the operation ([`divide`]); what none of them covers is called
+//! what it must be where only one thing can fill it, and unexplained elsewhere. Without
+//! what is asleep in it a latency is never divided by a model of the device.
+
+mod divide;
+mod requests;
+
+use crate::stages::Stage;
+use diskfacts_record::{Budget, BudgetPart, Run, Spent};
+use divide::Division;
+use requests::Requests;
+
+/// The budget of a stage; `None` of imports, of copies, which have two ends, and where no
+/// latency is known.
+pub(crate) fn of_stage(run: &Run, stage: &Stage<'_>) -> Option<Budget> {
+    let workload = stage.workload();
+    if !stage.is_sound() || stage.is_null() || workload.copy.is_some() {
+        return None;
+    }
+    let followed: Vec<Option<Requests>> = stage
+        .trials
+        .iter()
+        .map(|trial| Requests::followed(trial, &run.stack))
+        .collect();
+    // Following requests costs something, so not each trial is.
+    let share = requests::queued_share(followed.iter().flatten());
+    let each = stage.trials.iter().zip(followed);
+    let divisions: Option<Vec<Division>> = each
+        .map(|(trial, followed)| {
+            let counted = || Some(Requests::counted(trial, &run.stack)?.split(share));
+            divide::trial(run, trial, followed.or_else(counted))
+        })
+        .collect();
+    together(&divisions?)
+}
+
+/// The trials of a stage together, each for as much as it has operations.
+fn together(divisions: &[Division]) -> Option<Budget> {
+    let samples: f64 = divisions.iter().map(|one| one.samples).sum();
+    let mean = |of: &dyn Fn(&Division) -> f64| {
+        divisions
+            .iter()
+            .map(|one| of(one) * one.samples)
+            .sum::<f64>()
+            / samples
+    };
+    let latency_ns = mean(&|one| one.latency_ns);
+    let mut seen: Vec<(Spent, &'static str)> = divisions
+        .iter()
+        .flat_map(|one| one.parts.iter().map(|part| (part.0, part.2)))
+        .collect();
+    // Of several sources the first: that of the first trial that had the part.
+    seen.sort_by_key(|(part, _)| *part);
+    seen.dedup_by_key(|(part, _)| *part);
+    let parts = seen.into_iter().map(|(part, source)| {
+        let each = divisions.iter().map(|one| one.of(part));
+        BudgetPart {
+            part,
+            mean_ns: mean(&|one| one.of(part)),
+            range_ns: [
+                each.clone().fold(f64::INFINITY, f64::min),
+                each.fold(0.0, f64::max),
+            ],
+            source: source.to_owned(),
+        }
+    });
+    latency_ns.is_finite().then(|| Budget {
+        latency_ns,
+        parts: parts.collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

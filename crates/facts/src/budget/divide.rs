@@ -1,0 +1,275 @@
+//! The latency of a trial's operations, divided.
+//!
+//! Each part takes no more than those before it left. Which come first depends on the way
+//! of the operation: a direct one waits for its own requests, so these are certain and the
+//! thread's work lies around them; through the page cache the thread's work is certain, and
+//! the device may have worked ahead meanwhile.
+
+use super::requests::Requests;
+use crate::dirty_pages;
+use diskfacts_plan::EngineChoice;
+use diskfacts_record::evidence::LimitOf;
+use diskfacts_record::{Run, Spent, TargetKind, Trial};
+
+/// Requests for each operation up to which an operation is one request: a few are of the
+/// filesystem's own structures.
+const WHOLE: f64 = 1.05;
+/// Share of a limit from which on it is reached, as for the limiter `cgroup-throttle`: what is
+/// not used at once is lost.
+const REACHED: f64 = 0.9;
+
+/// Share of the time that a thread ran from which on it did nothing else, as for the rule
+/// `cpu-bound`: a tenth is left to what the kernel's ticks hide.
+const AT_WORK: f64 = 0.9;
+
+const EVENTS: &str =
+    "trace events of the block layer, and where it was not followed its counters divided alike";
+const COUNTERS: &str = "counters of the device";
+const BUSY: &str = "time in which the device was busy, by its counters";
+const CPU: &str = "processor time of this process";
+const RUN_DELAY: &str = "the threads' own account of waiting (run_delay)";
+const OWN_CLOCK: &str = "our clock: from when it was due to when it was handed over";
+const REST: &str = "the rest";
+const REST_BEHIND: &str = "the rest, behind the block layer";
+const REST_ASLEEP: &str = "the rest, for which the thread was asleep";
+const REST_LIMITED: &str = "the rest, at the limit of the group";
+const REST_AT_WORK: &str = "the rest, with the thread at work on other operations all the time";
+const REST_TAGS: &str = "the rest, with as many requests in the queue as it holds";
+
+/// A latency and its parts.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Division {
+    /// Operations that it is the mean of.
+    pub(super) samples: f64,
+    pub(super) latency_ns: f64,
+    /// Each part, its time in ns, and how it was observed.
+    pub(super) parts: Vec<(Spent, f64, &'static str)>,
+}
+
+impl Division {
+    /// Time of a part, ns.
+    pub(super) fn of(&self, part: Spent) -> f64 {
+        let same = self.parts.iter().filter(|one| one.0 == part);
+        same.fold(0.0, |sum, one| sum + one.1)
+    }
+
+    fn left_ns(&self) -> f64 {
+        let taken = self.parts.iter().fold(0.0, |sum, one| sum + one.1);
+        (self.latency_ns - taken).max(0.0)
+    }
+
+    /// Gives a part what it took, as far as it is there.
+    fn take(&mut self, part: Spent, ns: f64, source: &'static str) {
+        let ns = ns.min(self.left_ns());
+        if ns > 0.0 {
+            self.parts.push((part, ns, source));
+        }
+    }
+
+    fn take_rest(&mut self, part: Spent, source: &'static str) {
+        self.take(part, f64::INFINITY, source);
+    }
+}
+
+/// How operations get their bytes, and what follows from it for their time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// Each waits for requests of its own.
+    Direct,
+    /// Each is followed by a sync, or by the write of what it read.
+    OneByOne,
+    /// Through the page cache, and nothing waits for a sync.
+    Cached,
+}
+
+/// Divides the mean latency of a trial; `None` where there is none.
+pub(super) fn trial(run: &Run, trial: &Trial, requests: Option<Requests>) -> Option<Division> {
+    let latency_ns = trial.latency_ns.mean.filter(|mean| *mean > 0.0)?;
+    let workload = &trial.workload;
+    let mut time = Division {
+        samples: trial.latency_ns.samples as f64,
+        latency_ns,
+        parts: Vec::new(),
+    };
+    if let Some(service_ns) = trial.latency_service_ns.and_then(|service| service.mean) {
+        time.take(Spent::Due, latency_ns - service_ns, OWN_CLOCK);
+    }
+    let way = if workload.sync.each_write() && workload.operation.writes()
+        || workload.operation.modifies()
+    {
+        Way::OneByOne
+    } else if trial.evidence.engine.direct {
+        Way::Direct
+    } else {
+        Way::Cached
+    };
+    match (way, requests) {
+        (_, _) if workload.operation.on_files() => of_thread(run, trial, &mut time),
+        (Way::Direct, Some(requests)) => {
+            let told_apart = direct(trial, &requests, &mut time);
+            of_thread(run, trial, &mut time);
+            if is_limited(trial) {
+                time.take_rest(Spent::Admission, REST_LIMITED);
+            } else if lacks_tags(run, trial, &time) {
+                time.take_rest(Spent::Admission, REST_TAGS);
+            } else if told_apart {
+                time.take_rest(Spent::Completion, REST_BEHIND);
+            } else if is_at_work(trial) {
+                time.take_rest(Spent::Completion, REST_AT_WORK);
+            }
+        }
+        (Way::OneByOne, Some(requests)) => {
+            one_by_one(trial, &requests, &mut time);
+            of_thread(run, trial, &mut time);
+            if is_limited(trial) {
+                time.take_rest(Spent::Admission, REST_LIMITED);
+            } else if run.stack.filesystem.is_some() && workload.sync.each_write() {
+                time.take_rest(Spent::Journal, REST_ASLEEP);
+            }
+        }
+        (Way::Cached, requests) => {
+            of_thread(run, trial, &mut time);
+            // What was asleep is not known without what was not.
+            let known = trial.cpu.system_ns_per_io.is_some();
+            if let Some(requests) = requests.filter(|_| known) {
+                cached(trial, &requests, &mut time);
+            }
+        }
+        (_, None) => of_thread(run, trial, &mut time),
+    }
+    let left_ns = time.left_ns();
+    time.parts.push((Spent::Unexplained, left_ns, REST));
+    Some(time)
+}
+
+/// What the thread of an operation did for it.
+fn of_thread(run: &Run, trial: &Trial, time: &mut Division) {
+    let cpu = &trial.cpu;
+    let (user, system) = (
+        cpu.user_ns_per_io.unwrap_or(0.0),
+        cpu.system_ns_per_io.unwrap_or(0.0),
+    );
+    if trial.workload.engine == EngineChoice::Mmap {
+        time.take(Spent::User, user, CPU);
+        time.take(Spent::Kernel, system, CPU);
+    } else if run.target.kind == TargetKind::Simulated {
+        time.take(Spent::Kernel, system, CPU);
+    } else {
+        // The sum is exact; how the kernel divides it is an estimate by ticks. What the
+        // measuring loop needs lies between the operations.
+        let own = run.run.overhead_ns_per_io.unwrap_or(0.0);
+        time.take(Spent::Kernel, user + system - own, CPU);
+    }
+    if let Some(waited) = cpu.wait_ns_per_io {
+        // While a thread waits, all that it has in flight does, as far as it is not with
+        // the device.
+        let in_flight = f64::from(trial.workload.queue_depth.max(1));
+        time.take(Spent::Processor, waited * in_flight, RUN_DELAY);
+    }
+}
+
+/// Requests that an operation waits for side by side; says whether the scheduler and the
+/// device were told apart, so that what is left lies behind them.
+fn direct(trial: &Trial, requests: &Requests, time: &mut Division) -> bool {
+    if requests.per_operation <= WHOLE {
+        take_requests(requests, 1.0, time);
+        return requests.queued_ns.is_some();
+    }
+    // Of pieces, side by side or not, the time in which there is any is known of one
+    // operation alone.
+    if trial.workload.outstanding() == 1 {
+        time.take(Spent::BlockLayer, requests.busy_ns, BUSY);
+    }
+    false
+}
+
+/// Requests that an operation waits for one after the other.
+fn one_by_one(trial: &Trial, requests: &Requests, time: &mut Division) {
+    // Of several operations one flush may serve all, and none waits for those of others.
+    if trial.workload.outstanding() > 1 && trial.workload.sync.each_write() {
+        return;
+    }
+    take_requests(requests, requests.per_operation, time);
+    let flushes = requests.flushes_per_operation * requests.flush_ns;
+    let source = if requests.queued_ns.is_some() {
+        EVENTS
+    } else {
+        COUNTERS
+    };
+    time.take(Spent::Flush, flushes, source);
+}
+
+/// Requests that the page cache sends: they may be ahead of who reads, or behind who
+/// writes, so no more of them counts than the thread was asleep for.
+fn cached(trial: &Trial, requests: &Requests, time: &mut Division) {
+    let evidence = &trial.evidence;
+    if trial.workload.operation.writes() {
+        let full = |dirty| dirty_pages::reached_ceiling(&dirty, trial.workload.sync);
+        if evidence.write_back.is_some_and(full) {
+            time.take_rest(Spent::Dirty, REST_ASLEEP);
+        }
+        return;
+    }
+    take_requests(requests, requests.per_operation, time);
+    if evidence.engine.direct || requests.per_operation <= 0.0 {
+        return;
+    }
+    if is_limited(trial) {
+        time.take_rest(Spent::Admission, REST_LIMITED);
+    } else {
+        time.take_rest(Spent::Cache, REST_ASLEEP);
+    }
+}
+
+/// So many requests for each operation.
+fn take_requests(requests: &Requests, times: f64, time: &mut Division) {
+    match requests.queued_ns {
+        Some(queued_ns) => {
+            time.take(Spent::Device, requests.device_ns * times, EVENTS);
+            time.take(Spent::Scheduler, queued_ns * times, EVENTS);
+        }
+        None => time.take(Spent::BlockLayer, requests.device_ns * times, COUNTERS),
+    }
+}
+
+/// Whether the thread ran all the time, so that what is done waits for its work on other
+/// operations.
+fn is_at_work(trial: &Trial) -> bool {
+    let busy = trial.cpu.busiest_thread.is_some_and(|busy| busy >= AT_WORK);
+    busy && trial.workload.queue_depth > 1
+}
+
+/// Whether the queue under the target holds fewer requests than are wanted, and was full of
+/// them: by Little's law those in it are as many as their part of the latency is of those in
+/// flight.
+fn lacks_tags(run: &Run, trial: &Trial, time: &Division) -> bool {
+    let stack = run.stack.under(&trial.evidence.settings);
+    let holds = stack.devices.iter().filter_map(|device| {
+        let queues = device.hardware_queues.unwrap_or(1).max(1);
+        Some(device.nr_requests?.saturating_mul(queues) as f64)
+    });
+    let wanted = trial.evidence.engine.mean_depth;
+    let requests = [Spent::Scheduler, Spent::Device, Spent::BlockLayer];
+    let in_queue: f64 = requests.iter().map(|part| time.of(*part)).sum();
+    let in_queue = wanted * in_queue / time.latency_ns;
+    let holds = holds.fold(f64::INFINITY, f64::min);
+    holds < REACHED * wanted && in_queue >= REACHED * holds
+}
+
+/// Whether a limit of a control group on what was done is reached.
+fn is_limited(trial: &Trial) -> bool {
+    let limits = trial.evidence.io_limits.iter().flatten();
+    limits.into_iter().any(|limit| {
+        let mut devices = trial.evidence.devices.iter();
+        let Some(device) = devices.find(|one| one.name == limit.device) else {
+            return false;
+        };
+        let counted = match limit.of {
+            LimitOf::ReadBytes => device.read_bytes,
+            LimitOf::WriteBytes => device.write_bytes,
+            LimitOf::Reads => device.reads,
+            LimitOf::Writes => device.writes,
+        };
+        counted as f64 >= REACHED * limit.per_s as f64 * trial.seconds
+    })
+}

@@ -1,0 +1,152 @@
+//! What the requests of a trial took: means of those under the target, by the kernel's
+//! trace events or by its counters.
+
+use crate::layers::flush_counters;
+use crate::layers::reach::roots;
+use diskfacts_record::evidence::{DeviceCounters, DeviceRequests, RequestKind};
+use diskfacts_record::{BlockDevice, DeviceKind, Latency, Stack, Trial};
+
+/// Requests of a trial, and what they took on average.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Requests {
+    /// Reads and writes that the devices right under the target completed, for each
+    /// operation.
+    pub(super) per_operation: f64,
+    /// Flushes for each operation.
+    pub(super) flushes_per_operation: f64,
+    /// Time of a read or write in the scheduler, ns; `None` where only the sum with
+    /// `device_ns` is known, which then is there.
+    pub(super) queued_ns: Option<f64>,
+    /// Time of a read or write at the device, ns.
+    pub(super) device_ns: f64,
+    /// Time of a flush, ns.
+    pub(super) flush_ns: f64,
+    /// Time in which the device had anything, for each operation, ns; 0 where that was not
+    /// counted.
+    pub(super) busy_ns: f64,
+}
+
+impl Requests {
+    /// By the events of the block layer; `None` where it was not followed, nothing came
+    /// by, or nothing told when a request was made.
+    pub(super) fn followed(trial: &Trial, stack: &Stack) -> Option<Self> {
+        let layer = trial.evidence.block_layer.as_ref()?;
+        layer.queued_from?;
+        let find = |device: &BlockDevice| {
+            let of_disk = match device.kind {
+                // Seen as its whole disk.
+                DeviceKind::Partition => device.below.first()?,
+                _ => &device.name,
+            };
+            let mut seen = layer.devices.iter();
+            seen.find(|one| one.name == *of_disk && has_data(one))
+        };
+        // A mapping hands on what it gets without a queue of its own.
+        let mut devices: Vec<&BlockDevice> = roots(stack).collect();
+        let mut seen: Vec<&DeviceRequests> = Vec::new();
+        while let Some(device) = devices.pop() {
+            match find(device) {
+                Some(requests) => seen.push(requests),
+                None => devices.extend(device.below.iter().filter_map(|name| stack.device(name))),
+            }
+        }
+        let mean = |kinds: &[RequestKind], of: fn(&_) -> &Latency| {
+            let all = seen.iter().flat_map(|device| &device.operations);
+            weighted(
+                all.filter(|requests| kinds.contains(&requests.operation))
+                    .map(of),
+            )
+        };
+        let data = [RequestKind::Read, RequestKind::Write];
+        let completed = |kinds: &[RequestKind]| -> f64 {
+            let all = seen.iter().flat_map(|device| &device.operations);
+            let all = all.filter(|requests| kinds.contains(&requests.operation));
+            all.map(|requests| requests.completed as f64).sum()
+        };
+        let whole = layer.followed_ns >= layer.window_ns && trial.ops > 0;
+        // Who asks for the events alone has no counters.
+        let from_events = || {
+            whole.then(|| Self {
+                per_operation: completed(&data) / trial.ops as f64,
+                flushes_per_operation: completed(&[RequestKind::Flush]) / trial.ops as f64,
+                ..Self::default()
+            })
+        };
+        let counted = Self::counted(trial, stack).or_else(from_events)?;
+        Some(Self {
+            queued_ns: Some(mean(&data, |requests| &requests.queued_ns).unwrap_or(0.0)),
+            device_ns: mean(&data, |requests| &requests.device_ns)?,
+            flush_ns: mean(&[RequestKind::Flush], |requests| &requests.device_ns)
+                .unwrap_or(counted.flush_ns),
+            ..counted
+        })
+    }
+
+    /// Its time divided between the scheduler and the device by the share of the first.
+    pub(super) fn split(self, queued_share: Option<f64>) -> Self {
+        match queued_share {
+            None => self,
+            Some(share) => Self {
+                queued_ns: Some(self.device_ns * share),
+                device_ns: self.device_ns * (1.0 - share),
+                ..self
+            },
+        }
+    }
+
+    /// By the counters of the devices; `None` where they count nothing, or nothing moved.
+    pub(super) fn counted(trial: &Trial, stack: &Stack) -> Option<Self> {
+        let evidence = &trial.evidence;
+        let ops = trial.ops as f64;
+        let counters: Option<Vec<&DeviceCounters>> = roots(stack)
+            .map(|root| evidence.devices.iter().find(|one| one.name == root.name))
+            .collect();
+        let counters = counters.filter(|all| !all.is_empty())?;
+        let sum = |of: fn(&DeviceCounters) -> u64| -> f64 {
+            counters.iter().map(|one| of(one) as f64).sum()
+        };
+        let requests = sum(|one| one.reads + one.writes);
+        let counted = flush_counters(evidence, stack).unwrap_or_default();
+        let of_flushes = |of: fn(&DeviceCounters) -> Option<u64>| -> f64 {
+            counted.iter().map(|one| of(one).unwrap_or(0) as f64).sum()
+        };
+        let flushes = of_flushes(|one| one.flushes);
+        (ops > 0.0 && requests > 0.0).then(|| Self {
+            per_operation: requests / ops,
+            flushes_per_operation: flushes / ops,
+            queued_ns: None,
+            device_ns: sum(|one| one.read_ms + one.write_ms) * 1e6 / requests,
+            flush_ns: of_flushes(|one| one.flush_ms) * 1e6 / flushes.max(1.0),
+            busy_ns: counters.iter().map(|one| one.busy_ms).max().unwrap_or(0) as f64 * 1e6 / ops,
+        })
+    }
+}
+
+/// Share of a request's time that it was in the scheduler, over all of these; `None` without
+/// any.
+pub(super) fn queued_share<'a>(followed: impl Iterator<Item = &'a Requests>) -> Option<f64> {
+    let (mut queued, mut all) = (0.0, 0.0);
+    for requests in followed {
+        queued += requests.queued_ns?;
+        all += requests.queued_ns? + requests.device_ns;
+    }
+    (all > 0.0).then(|| queued / all)
+}
+
+fn has_data(device: &DeviceRequests) -> bool {
+    let data = |kind| matches!(kind, RequestKind::Read | RequestKind::Write);
+    let mut operations = device.operations.iter();
+    operations.any(|one| data(one.operation) && one.device_ns.samples > 0)
+}
+
+/// Mean of several latencies, each for as much as it has samples.
+fn weighted<'a>(latencies: impl Iterator<Item = &'a Latency>) -> Option<f64> {
+    let (mut sum, mut samples) = (0.0, 0.0);
+    for latency in latencies {
+        if let Some(mean) = latency.mean {
+            sum += mean * latency.samples as f64;
+            samples += latency.samples as f64;
+        }
+    }
+    (samples > 0.0).then(|| sum / samples)
+}

@@ -1,0 +1,284 @@
+//! Each way of an operation, on records of a host: what is known stands in its part, and what
+//! is not in none.
+
+use super::*;
+use crate::testing;
+use diskfacts_plan::{CacheMode, SyncMode};
+use diskfacts_record::evidence::{
+    BlockLayer, DeviceRequests, OperationRequests, QueuedFrom, RequestKind, WriteBack,
+};
+use diskfacts_record::{Latency, Trial};
+
+const STAGE: &str = "random-read-qd1";
+
+/// Mean latency of every operation of the stage, ns.
+const LATENCY_NS: f64 = 100_000.0;
+
+/// A run of one stage of one trial: 10 us on a processor, 5 us without one, and 60 us of
+/// requests by the counters of the partition under the file.
+fn run(change: impl FnOnce(&mut Trial)) -> Run {
+    let mut run = testing::healthy();
+    run.trials
+        .retain(|trial| trial.stage == STAGE && trial.number == 1);
+    run.run.overhead_ns_per_io = Some(1_000.0);
+    let trial = &mut run.trials[0];
+    trial.ops = 10_000;
+    trial.latency_ns = latency(LATENCY_NS, 10_000);
+    trial.latency_service_ns = None;
+    trial.cpu.user_ns_per_io = Some(2_000.0);
+    trial.cpu.system_ns_per_io = Some(9_000.0);
+    trial.cpu.wait_ns_per_io = Some(5_000.0);
+    trial.evidence.engine.direct = true;
+    trial.evidence.engine.mean_depth = 1.0;
+    for device in &mut trial.evidence.devices {
+        (device.reads, device.read_ms) = (10_000, 600);
+        (device.writes, device.write_ms, device.flushes) = (0, 0, Some(0));
+    }
+    change(trial);
+    run
+}
+
+fn latency(mean: f64, samples: u64) -> Latency {
+    Latency {
+        samples,
+        mean: Some(mean),
+        ..Latency::default()
+    }
+}
+
+/// The trial was followed: a request waits so long, and is with the disk so long.
+fn follow(trial: &mut Trial, queued_ns: f64, device_ns: f64) {
+    trial.evidence.block_layer = Some(BlockLayer {
+        queued_from: Some(QueuedFrom::Start),
+        devices: vec![DeviceRequests {
+            name: "vda".into(),
+            operations: vec![OperationRequests {
+                operation: RequestKind::Read,
+                queued_ns: latency(queued_ns, 10_000),
+                device_ns: latency(device_ns, 10_000),
+                ..OperationRequests::default()
+            }],
+            ..DeviceRequests::default()
+        }],
+        ..BlockLayer::default()
+    });
+}
+
+#[track_caller]
+fn assert_parts(run: &Run, expected: &[(Spent, f64)]) {
+    let figures = crate::figures(run);
+    let budget = figures[0].budget.as_ref().expect("a budget");
+    let parts: Vec<(Spent, f64)> = budget
+        .parts
+        .iter()
+        .map(|one| (one.part, one.mean_ns.round()))
+        .collect();
+    assert_eq!(parts, expected);
+    let sum: f64 = budget.parts.iter().map(|one| one.mean_ns).sum();
+    assert!((sum - budget.latency_ns).abs() < 1e-3, "{budget:?}");
+}
+
+#[test]
+fn counters_cannot_tell_the_scheduler_from_the_device_and_the_rest_is_not_explained() {
+    assert_parts(
+        &run(|_| {}),
+        &[
+            (Spent::Kernel, 10_000.0),
+            (Spent::Processor, 5_000.0),
+            (Spent::BlockLayer, 60_000.0),
+            (Spent::Unexplained, 25_000.0),
+        ],
+    );
+}
+
+#[test]
+fn events_can_and_what_is_left_lies_behind_the_device() {
+    assert_parts(
+        &run(|trial| follow(trial, 20_000.0, 40_000.0)),
+        &[
+            (Spent::Kernel, 10_000.0),
+            (Spent::Processor, 5_000.0),
+            (Spent::Scheduler, 20_000.0),
+            (Spent::Device, 40_000.0),
+            (Spent::Completion, 25_000.0),
+            (Spent::Unexplained, 0.0),
+        ],
+    );
+}
+
+#[test]
+fn a_trial_that_was_not_followed_is_divided_as_the_others_were() {
+    let mut run = run(|_| {});
+    let mut second = run.trials[0].clone();
+    second.number = 2;
+    follow(&mut second, 15_000.0, 45_000.0);
+    run.trials.push(second);
+    assert_parts(
+        &run,
+        &[
+            (Spent::Kernel, 10_000.0),
+            (Spent::Processor, 5_000.0),
+            (Spent::Scheduler, 15_000.0),
+            (Spent::Device, 45_000.0),
+            (Spent::Completion, 25_000.0),
+            (Spent::Unexplained, 0.0),
+        ],
+    );
+}
+
+#[test]
+fn of_pieces_side_by_side_only_one_operation_at_a_time_tells_how_long_there_were_any() {
+    let pieces = |trial: &mut Trial| {
+        for device in &mut trial.evidence.devices {
+            (device.reads, device.read_ms, device.busy_ms) = (40_000, 2_400, 700);
+        }
+    };
+    let one = run(pieces);
+    assert_parts(
+        &one,
+        &[
+            (Spent::Kernel, 10_000.0),
+            (Spent::Processor, 5_000.0),
+            (Spent::BlockLayer, 70_000.0),
+            (Spent::Unexplained, 15_000.0),
+        ],
+    );
+    let several = run(|trial| {
+        pieces(trial);
+        trial.workload.queue_depth = 8;
+    });
+    assert_parts(
+        &several,
+        &[
+            (Spent::Kernel, 10_000.0),
+            // All eight wait while the thread does.
+            (Spent::Processor, 40_000.0),
+            (Spent::Unexplained, 50_000.0),
+        ],
+    );
+}
+
+#[test]
+fn through_the_page_cache_no_more_of_a_device_counts_than_the_thread_slept() {
+    // The device worked for 200 us of each operation, most of it ahead.
+    let read = run(|trial| {
+        trial.workload.cache = CacheMode::Cold;
+        trial.evidence.engine.direct = false;
+        for device in &mut trial.evidence.devices {
+            device.read_ms = 2_000;
+        }
+    });
+    assert_parts(
+        &read,
+        &[
+            (Spent::Kernel, 10_000.0),
+            (Spent::Processor, 5_000.0),
+            (Spent::BlockLayer, 85_000.0),
+            (Spent::Unexplained, 0.0),
+        ],
+    );
+    // And for 10 us: the rest of the sleep is for pages that others bring.
+    let ahead = run(|trial| {
+        trial.workload.cache = CacheMode::Cold;
+        trial.evidence.engine.direct = false;
+        for device in &mut trial.evidence.devices {
+            device.read_ms = 100;
+        }
+    });
+    assert_parts(
+        &ahead,
+        &[
+            (Spent::Kernel, 10_000.0),
+            (Spent::Processor, 5_000.0),
+            (Spent::Cache, 75_000.0),
+            (Spent::BlockLayer, 10_000.0),
+            (Spent::Unexplained, 0.0),
+        ],
+    );
+    // Without the processor's part nobody knows what was slept.
+    let unknown = run(|trial| {
+        trial.evidence.engine.direct = false;
+        trial.cpu = diskfacts_record::Cpu::default();
+    });
+    assert_parts(&unknown, &[(Spent::Unexplained, LATENCY_NS)]);
+}
+
+#[test]
+fn a_write_that_sleeps_waits_for_dirty_pages_only_where_there_were_too_many() {
+    let write = |dirty_bytes| {
+        run(|trial| {
+            trial.workload.operation = diskfacts_plan::Operation::Write;
+            trial.workload.cache = CacheMode::Buffered;
+            trial.evidence.engine.direct = false;
+            trial.evidence.write_back = Some(WriteBack {
+                dirty_limit_bytes: 200 << 20,
+                dirty_background_bytes: 100 << 20,
+                dirty_after_bytes: dirty_bytes,
+                ..WriteBack::default()
+            });
+        })
+    };
+    let own = [(Spent::Kernel, 10_000.0), (Spent::Processor, 5_000.0)];
+    let [kernel, processor] = own;
+    assert_parts(
+        &write(150 << 20),
+        &[
+            kernel,
+            processor,
+            (Spent::Dirty, 85_000.0),
+            (Spent::Unexplained, 0.0),
+        ],
+    );
+    assert_parts(
+        &write(100 << 20),
+        &[kernel, processor, (Spent::Unexplained, 85_000.0)],
+    );
+}
+
+#[test]
+fn a_sync_waits_for_its_writes_its_flush_and_then_for_the_filesystem() {
+    let synced = run(|trial| {
+        trial.workload.operation = diskfacts_plan::Operation::Write;
+        trial.workload.sync = SyncMode::Fdatasync;
+        for device in &mut trial.evidence.devices {
+            (device.reads, device.read_ms) = (0, 0);
+            (device.writes, device.write_ms) = (20_000, 400);
+            (device.flushes, device.flush_ms) = (Some(10_000), Some(250));
+        }
+    });
+    assert_parts(
+        &synced,
+        &[
+            (Spent::Kernel, 10_000.0),
+            (Spent::Processor, 5_000.0),
+            (Spent::Journal, 20_000.0),
+            (Spent::BlockLayer, 40_000.0),
+            (Spent::Flush, 25_000.0),
+            (Spent::Unexplained, 0.0),
+        ],
+    );
+}
+
+#[test]
+fn what_is_due_and_not_handed_over_is_no_part_of_anything_else() {
+    let late = run(|trial| {
+        trial.latency_service_ns = Some(latency(80_000.0, 10_000));
+    });
+    assert_parts(
+        &late,
+        &[
+            (Spent::Due, 20_000.0),
+            (Spent::Kernel, 10_000.0),
+            (Spent::Processor, 5_000.0),
+            (Spent::BlockLayer, 60_000.0),
+            (Spent::Unexplained, 5_000.0),
+        ],
+    );
+}
+
+#[test]
+fn imports_have_none() {
+    let mut run = run(|_| {});
+    run.trials[0].latency_ns = Latency::default();
+    assert_eq!(crate::figures(&run)[0].budget, None);
+}
