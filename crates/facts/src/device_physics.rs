@@ -8,13 +8,16 @@
 //! * A device that is idle for more than a third of the time limits nothing: that much is
 //!   spent elsewhere, which is as large as what is called a cause
 //!   ([`Standing::CAUSE_MIN`]). LUKS on a processor that is too slow leaves its disks idle.
+//! * What the threads did themselves, and waited for with the devices done, is no device's:
+//!   where that leaves less than a third of an operation's time, no device limits it, and no
+//!   limiter of a device accounts for more than is left.
 //! * Where no block device is known under a target, no drive is.
 //! * Where the counters are missing, as in documents, or a device is simulated, nothing is
 //!   held back.
 
 use crate::limits::{OF_BUSY_DEVICES, OF_HARDWARE, Standing, Subject};
 use crate::rules;
-use diskfacts_record::{BlockDevice, DeviceKind, Run, TargetKind};
+use diskfacts_record::{BlockDevice, Budget, DeviceKind, Run, TargetKind};
 
 /// Why this leaf is no drive of this machine; `None` where it may be one.
 fn no_drive(leaf: &BlockDevice) -> Option<String> {
@@ -62,6 +65,15 @@ pub(crate) fn may_limit(limiter: &str, subject: &Subject<'_>) -> bool {
         return false;
     }
     busy(subject).is_none_or(|share| share >= 1.0 - Standing::CAUSE_MIN)
+        && of_devices_at_most(limiter, subject) >= Standing::CAUSE_MIN
+}
+
+/// Share of a stage's time that a limiter can account for at most: one of a device no more
+/// than the time of its operations that was not the thread's.
+pub(crate) fn of_devices_at_most(limiter: &str, subject: &Subject<'_>) -> f64 {
+    let of_device = OF_HARDWARE.contains(&limiter) || OF_BUSY_DEVICES.contains(&limiter);
+    let budget = subject.figures.budget.as_ref().filter(|_| of_device);
+    budget.map_or(1.0, Budget::of_devices_at_most)
 }
 
 /// Whether a rule may speak of what lies on these devices.
@@ -145,6 +157,33 @@ mod tests {
             }
         }
         assert_eq!(of_drives(&run), of_drives(&flash()));
+    }
+
+    #[test]
+    fn what_the_threads_did_themselves_no_device_did() {
+        // Garbage collection is claimed of random writes; of their time so much is the kernel's.
+        let said = |kernel_share: f64| {
+            let mut run = flash();
+            each(&mut run, "random-write-qd32", |trial| {
+                let mean = trial.latency_ns.mean.expect("it has latencies");
+                trial.cpu.user_ns_per_io = Some(0.0);
+                trial.cpu.system_ns_per_io = Some(kernel_share * mean);
+                trial.cpu.wait_ns_per_io = Some(0.0);
+            });
+            run.run.overhead_ns_per_io = Some(0.0);
+            let limits = crate::limits::limits(&run);
+            let of_stage = limits
+                .into_iter()
+                .find(|stage| stage.stage == "random-write-qd32");
+            let mut limits = of_stage.expect("the stage").limits.into_iter();
+            let found = limits.find(|limit| limit.limiter == "garbage-collection");
+            found.map(|limit| limit.share.expect("it says its share"))
+        };
+        let whole = said(0.0).expect("nothing else is there");
+        assert!(whole > 0.45, "{whole}");
+        let rest = said(0.6).expect("it is more than a third");
+        assert!((rest - 0.4).abs() < 1e-6, "{rest}");
+        assert_eq!(said(0.7), None);
     }
 
     #[test]

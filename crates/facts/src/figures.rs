@@ -39,19 +39,17 @@ pub fn figures(run: &Run) -> Vec<StageFigures> {
     of(&Context::new(run))
 }
 
-/// The figures of a context, with where the time went, and why each stage had no more
-/// trials.
+/// The figures of a context, with why each stage had no more trials.
 pub(crate) fn of(context: &Context<'_>) -> Vec<StageFigures> {
     let figures = context.each().map(|(stage, figures)| StageFigures {
         ended: stopping::ended(context.run, stage),
-        budget: budget::of_stage(context.run, stage),
         ..figures.clone()
     });
     figures.collect()
 }
 
 /// The figures of one stage.
-pub(crate) fn of_stage(stage: &Stage<'_>) -> StageFigures {
+pub(crate) fn of_stage(run: &Run, stage: &Stage<'_>) -> StageFigures {
     let trials = &stage.trials;
     let sound = stage.is_sound();
     let histograms = stage.latencies().filter(|_| sound);
@@ -107,7 +105,7 @@ pub(crate) fn of_stage(stage: &Stage<'_>) -> StageFigures {
             .map(|place| trials[place].number)
             .collect(),
         ended: None,
-        budget: None,
+        budget: budget::of_stage(run, stage),
     }
 }
 

@@ -112,7 +112,12 @@ pub(crate) fn of(context: &Context<'_>) -> Vec<StageLimits> {
 fn of_stage(subject: &Subject<'_>) -> Vec<Limit> {
     let mut candidates: Vec<(&str, Candidate)> = all()
         .filter(|limiter| device_physics::may_limit(limiter.name, subject))
-        .filter_map(|limiter| Some((limiter.name, (limiter.check)(subject)?)))
+        .filter_map(|limiter| {
+            let mut candidate = (limiter.check)(subject)?;
+            let most = device_physics::of_devices_at_most(limiter.name, subject);
+            candidate.share = candidate.share.map(|share| share.min(most));
+            Some((limiter.name, candidate))
+        })
         .filter(|(_, candidate)| candidate.matters())
         .collect();
     // The sort is stable and keeps the order of the table.

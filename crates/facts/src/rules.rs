@@ -95,7 +95,10 @@ impl<'a> Context<'a> {
     /// Sorts the trials of a run into stages and works out their figures.
     pub fn new(run: &'a Run) -> Self {
         let stages = stages::of(run);
-        let figures = stages.iter().map(figures::of_stage).collect();
+        let figures = stages
+            .iter()
+            .map(|stage| figures::of_stage(run, stage))
+            .collect();
         Self {
             run,
             stages,

@@ -48,6 +48,9 @@ pub enum Spent {
     Journal,
     /// Held back by the limit of a control group before there is a request.
     Admission,
+    /// In the mappings above the devices whose requests were followed: device mapper,
+    /// software RAID.
+    Mapping,
     /// The request waits for its turn in the scheduler.
     Scheduler,
     /// From the first to the last moment of the request: in the scheduler and at the
@@ -76,6 +79,7 @@ impl Spent {
             Self::Dirty => "dirty",
             Self::Journal => "journal",
             Self::Admission => "admission",
+            Self::Mapping => "mapping",
             Self::Scheduler => "scheduler",
             Self::BlockLayer => "block-layer",
             Self::Device => "device",
@@ -87,6 +91,20 @@ impl Spent {
 }
 
 impl Budget {
+    /// Share of the latency that the devices can account for at most: all but what the
+    /// threads did, and waited for with the devices done. Waiting in front of a device that
+    /// is full is the device's.
+    pub fn of_devices_at_most(&self) -> f64 {
+        let own = [
+            Spent::User,
+            Spent::Kernel,
+            Spent::Processor,
+            Spent::Completion,
+        ];
+        let own_ns: f64 = own.iter().map(|part| self.mean_ns(*part)).sum();
+        (1.0 - own_ns / self.latency_ns).clamp(0.0, 1.0)
+    }
+
     /// Mean time of a part, ns; 0 where nothing was seen in it.
     pub fn mean_ns(&self, part: Spent) -> f64 {
         let found = self.parts.iter().find(|one| one.part == part);

@@ -24,6 +24,7 @@ const AT_WORK: f64 = 0.9;
 
 const EVENTS: &str =
     "trace events of the block layer, and where it was not followed its counters divided alike";
+const ABOVE: &str = "counters of the mapping, less the requests of the devices below it";
 const COUNTERS: &str = "counters of the device";
 const BUSY: &str = "time in which the device was busy, by its counters";
 const CPU: &str = "processor time of this process";
@@ -227,6 +228,7 @@ fn take_requests(requests: &Requests, times: f64, time: &mut Division) {
         Some(queued_ns) => {
             time.take(Spent::Device, requests.device_ns * times, EVENTS);
             time.take(Spent::Scheduler, queued_ns * times, EVENTS);
+            time.take(Spent::Mapping, requests.mapping_ns * times, ABOVE);
         }
         None => time.take(Spent::BlockLayer, requests.device_ns * times, COUNTERS),
     }
@@ -249,7 +251,12 @@ fn lacks_tags(run: &Run, trial: &Trial, time: &Division) -> bool {
         Some(device.nr_requests?.saturating_mul(queues) as f64)
     });
     let wanted = trial.evidence.engine.mean_depth;
-    let requests = [Spent::Scheduler, Spent::Device, Spent::BlockLayer];
+    let requests = [
+        Spent::Mapping,
+        Spent::Scheduler,
+        Spent::Device,
+        Spent::BlockLayer,
+    ];
     let in_queue: f64 = requests.iter().map(|part| time.of(*part)).sum();
     let in_queue = wanted * in_queue / time.latency_ns;
     let holds = holds.fold(f64::INFINITY, f64::min);

@@ -19,6 +19,8 @@ pub(super) struct Requests {
     pub(super) queued_ns: Option<f64>,
     /// Time of a read or write at the device, ns.
     pub(super) device_ns: f64,
+    /// Time of a read or write in the mappings above the devices that were followed, ns.
+    pub(super) mapping_ns: f64,
     /// Time of a flush, ns.
     pub(super) flush_ns: f64,
     /// Time in which the device had anything, for each operation, ns; 0 where that was not
@@ -44,10 +46,13 @@ impl Requests {
         // A mapping hands on what it gets without a queue of its own.
         let mut devices: Vec<&BlockDevice> = roots(stack).collect();
         let mut seen: Vec<&DeviceRequests> = Vec::new();
+        let mut handed_on = false;
         while let Some(device) = devices.pop() {
-            match find(device) {
-                Some(requests) => seen.push(requests),
-                None => devices.extend(device.below.iter().filter_map(|name| stack.device(name))),
+            if let Some(requests) = find(device) {
+                seen.push(requests);
+            } else {
+                handed_on = true;
+                devices.extend(device.below.iter().filter_map(|name| stack.device(name)));
             }
         }
         let mean = |kinds: &[RequestKind], of: fn(&_) -> &Latency| {
@@ -73,9 +78,17 @@ impl Requests {
             })
         };
         let counted = Self::counted(trial, stack).or_else(from_events)?;
+        let queued_ns = mean(&data, |requests| &requests.queued_ns).unwrap_or(0.0);
+        let device_ns = mean(&data, |requests| &requests.device_ns)?;
+        let mapping_ns = if handed_on {
+            (counted.device_ns - queued_ns - device_ns).max(0.0)
+        } else {
+            0.0
+        };
         Some(Self {
-            queued_ns: Some(mean(&data, |requests| &requests.queued_ns).unwrap_or(0.0)),
-            device_ns: mean(&data, |requests| &requests.device_ns)?,
+            queued_ns: Some(queued_ns),
+            device_ns,
+            mapping_ns,
             flush_ns: mean(&[RequestKind::Flush], |requests| &requests.device_ns)
                 .unwrap_or(counted.flush_ns),
             ..counted
@@ -115,6 +128,7 @@ impl Requests {
             per_operation: requests / ops,
             flushes_per_operation: flushes / ops,
             queued_ns: None,
+            mapping_ns: 0.0,
             device_ns: sum(|one| one.read_ms + one.write_ms) * 1e6 / requests,
             flush_ns: of_flushes(|one| one.flush_ms) * 1e6 / flushes.max(1.0),
             busy_ns: counters.iter().map(|one| one.busy_ms).max().unwrap_or(0) as f64 * 1e6 / ops,

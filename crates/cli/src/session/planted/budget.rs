@@ -6,7 +6,7 @@ use super::truth;
 use diskfacts_disk::profile::profiles;
 use diskfacts_engine::sim::CpuCost;
 use diskfacts_record::evidence::TimeParts;
-use diskfacts_record::{Run, Spent, StageFigures};
+use diskfacts_record::{Run, Spent, StageFigures, Trial};
 
 /// Share of the latency that a part may be off by.
 const OFF: f64 = 0.05;
@@ -41,11 +41,7 @@ fn the_parts_are_those_of_the_truth_on_every_disk() {
 
 /// What the budget has otherwise than the truth.
 pub(super) fn differences(run: &Run, figures: &StageFigures) -> Vec<String> {
-    let trials = run
-        .trials
-        .iter()
-        .filter(|trial| trial.stage == figures.stage && trial.settings == figures.settings);
-    let truth: TimeParts = trials
+    let truth: TimeParts = trials(run, figures)
         .filter_map(|trial| trial.evidence.truth?.time)
         .reduce(|a, b| a.plus(&b))
         .expect("it is simulated");
@@ -63,6 +59,12 @@ pub(super) fn differences(run: &Run, figures: &StageFigures) -> Vec<String> {
     }
     let each = |ns: u64| ns as f64 / truth.operations as f64;
     let counted_ns = COUNTED_NS * f64::from(figures.iops.trials) / truth.operations as f64;
+    // The call of a direct operation is charged to nobody: several are under way at a time.
+    let uncharged_ns = if is_direct(run, figures) {
+        each(truth.host_ns) - budget.mean_ns(Spent::Kernel)
+    } else {
+        0.0
+    };
     let all = |parts: &[Spent]| -> f64 { parts.iter().map(|part| budget.mean_ns(*part)).sum() };
     let beyond = [
         Spent::Admission,
@@ -80,13 +82,17 @@ pub(super) fn differences(run: &Run, figures: &StageFigures) -> Vec<String> {
             all(&[Spent::Completion]),
             budget.latency_ns - each(truth.total_ns()),
         ),
-        ("kernel", all(&[Spent::Kernel]), each(truth.host_ns)),
+        (
+            "host",
+            all(&[Spent::Kernel, Spent::Unexplained]),
+            each(truth.host_ns),
+        ),
         (
             "beyond",
             all(&beyond),
             each(truth.total_ns() - truth.host_ns),
         ),
-        ("unexplained", all(&[Spent::Unexplained]), 0.0),
+        ("unexplained", all(&[Spent::Unexplained]), uncharged_ns),
     ]
     .into_iter()
     .filter(|(_, seen, so)| (seen - so).abs() > OFF * budget.latency_ns + counted_ns)
@@ -99,14 +105,19 @@ pub(super) fn differences(run: &Run, figures: &StageFigures) -> Vec<String> {
     .collect()
 }
 
+fn trials<'a>(run: &'a Run, figures: &StageFigures) -> impl Iterator<Item = &'a Trial> {
+    let of = |trial: &&Trial| trial.stage == figures.stage && trial.settings == figures.settings;
+    run.trials.iter().filter(of)
+}
+
+fn is_direct(run: &Run, figures: &StageFigures) -> bool {
+    trials(run, figures).all(|trial| trial.evidence.engine.direct)
+}
+
 /// Whether several operations at a time were cut into requests.
 fn pieces_side_by_side(run: &Run, figures: &StageFigures) -> bool {
-    let trials = run
-        .trials
-        .iter()
-        .filter(|trial| trial.stage == figures.stage && trial.settings == figures.settings);
     let (mut requests, mut operations, mut outstanding) = (0, 0, 1);
-    for trial in trials {
+    for trial in trials(run, figures) {
         let direct = trial.evidence.engine.direct && !trial.workload.operation.modifies();
         outstanding = outstanding.max(if direct {
             trial.workload.outstanding()
