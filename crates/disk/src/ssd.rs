@@ -6,6 +6,7 @@ pub mod blocks;
 mod collect;
 pub mod drive;
 pub mod flash;
+mod link;
 pub mod map;
 pub mod parameters;
 mod writing;

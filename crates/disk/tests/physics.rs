@@ -164,9 +164,9 @@ const FINGERPRINTS: [(&str, u64); 13] = [
     ("hdd-10k", 0x7a6b_8537_de5c_4e05),
     ("san-entry", 0x2a64_7dae_806b_34f2),
     ("hdd-20tb-cmr", 0x7590_5aef_c953_da03),
-    ("ssd-sata", 0x99fb_0447_a5f6_b4c8),
-    ("nvme-datacenter", 0x1b89_8d08_9bd5_3a95),
-    ("nvme-consumer", 0xbcd7_29a9_e99d_cef9),
+    ("ssd-sata", 0xfd15_a274_79c4_bc0a),
+    ("nvme-datacenter", 0x06c1_9aaf_e88b_5db3),
+    ("nvme-consumer", 0x7e86_93bb_b044_4ea2),
     ("cloud-credit", 0x8968_cc00_98cf_366f),
 ];
 

@@ -144,7 +144,25 @@ fn delay(guest: &mut Guest) -> Built {
     let table = format!("0 {} delay {disk} 0 3 {disk} 0 5", sectors(&disk)?);
     let top = guest.mapping("m0", &table)?;
     let stack = Stack::new(&top).writes(Leaves::Same).members(&[&disk]);
-    checks::examine(guest, &stack.says(&["delay"]))
+    checks::examine(guest, &stack.says(&["delay"]))?;
+    let run = product::measure(guest, &top, &product::plan(&[Stage::Reads]), &[])?;
+    let document = run.whole()?;
+    let budget = &document["figures"][0]["budget"];
+    let part = |name: &str| -> f64 {
+        let mut parts = budget["parts"].as_array().into_iter().flatten();
+        let found = parts.find(|part| part["part"] == name);
+        found
+            .and_then(|part| part["mean_ns"].as_f64())
+            .unwrap_or(0.0)
+    };
+    // Timers are never early; without events it is not told from the disk.
+    let delayed = part("mapping") + part("block-layer") >= 2.9e6;
+    let elsewhere = part("completion") + part("scheduler") >= 2.9e6;
+    guest.check(
+        "the delay is the mapping's in the budget",
+        ensure(delayed && !elsewhere, || budget.to_string()),
+    );
+    Ok(())
 }
 
 /// Errors are counted, said, and no medium of a disk is blamed by name.

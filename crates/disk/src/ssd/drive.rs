@@ -7,6 +7,7 @@
 use super::blocks::{Blocks, NOBODY, hash};
 use super::collect::Collector;
 use super::flash::{Flash, FlashRead};
+use super::link::Link;
 use super::map::{Location, Map};
 use super::parameters::{SsdParameters, Wear};
 use crate::completion::{Breakdown, Completion, IoError, Layer};
@@ -78,7 +79,7 @@ pub struct Ssd {
     pub(super) slc_used: u64,
     processor_free_ns: u64,
     pub(super) link_in_free_ns: u64,
-    link_out_free_ns: u64,
+    link_out: Link,
     /// End of the last request, to know how long the drive rested, ns.
     last_busy_ns: u64,
     now_ns: u64,
@@ -116,7 +117,7 @@ impl Ssd {
             slc_used: 0,
             processor_free_ns: 0,
             link_in_free_ns: 0,
-            link_out_free_ns: 0,
+            link_out: Link::default(),
             last_busy_ns: 0,
             now_ns: 0,
             waiting: VecDeque::new(),
@@ -252,8 +253,7 @@ impl Ssd {
             result = extra.error.map_or(Ok(()), Err);
         }
         let bus_ns = fixed::bytes_to_ns(request.len, self.parameters.link_bytes_per_s);
-        let start_ns = at_ns.max(self.link_out_free_ns);
-        self.link_out_free_ns = ready_ns.max(self.link_out_free_ns) + bus_ns;
+        let start_ns = self.link_out.take(ready_ns, at_ns, bus_ns);
         breakdown.queue_ns += start_ns - at_ns;
         breakdown.bus_ns += bus_ns;
         result
