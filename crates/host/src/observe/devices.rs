@@ -1,5 +1,7 @@
 //! What each device of a stack counted.
 
+mod counted_twice;
+
 use super::Observer;
 use super::window::Window;
 use crate::parse::diskstats::{Diskstats, parse_stat};
@@ -91,5 +93,7 @@ impl Observer for DevicesObserver {
                 }),
             }
         }
+        let devices: Vec<BlockDevice> = self.devices.iter().map(|one| one.device.clone()).collect();
+        counted_twice::mend(&devices, evidence);
     }
 }
