@@ -5,7 +5,8 @@ use super::*;
 use crate::testing;
 use diskfacts_plan::{CacheMode, SyncMode};
 use diskfacts_record::evidence::{
-    BlockLayer, DeviceRequests, OperationRequests, QueuedFrom, RequestKind, WriteBack,
+    BlockLayer, DeviceRequests, IoLimit, LimitOf, OperationRequests, QueuedFrom, RequestKind,
+    WriteBack,
 };
 use diskfacts_record::{Latency, Trial};
 
@@ -257,6 +258,36 @@ fn a_sync_waits_for_its_writes_its_flush_and_then_for_the_filesystem() {
             (Spent::Unexplained, 0.0),
         ],
     );
+}
+
+#[test]
+fn a_limit_that_others_fill_holds_nobody_back_here() {
+    let limited = |per_s| {
+        run(|trial| {
+            trial.bytes = 10_000 * 4096;
+            trial.evidence.io_limits = Some(vec![IoLimit {
+                device: "vda".into(),
+                of: LimitOf::Reads,
+                per_s,
+                file: "io.max".into(),
+            }]);
+            for device in &mut trial.evidence.devices {
+                // Half of what it reads is somebody else's.
+                (device.reads, device.read_bytes) = (20_000, 20_000 * 4096);
+                (device.read_ms, device.busy_ms) = (1_200, 300);
+            }
+            trial.workload.queue_depth = 1;
+        })
+    };
+    let held = |run: &Run| {
+        let figures = crate::figures(run);
+        let budget = figures[0].budget.as_ref().expect("a budget");
+        budget.mean_ns(Spent::Admission) > 0.0
+    };
+    let seconds = limited(1).trials[0].seconds;
+    let per_s = (10_000.0 / seconds) as u64;
+    assert!(held(&limited(per_s)));
+    assert!(!held(&limited(per_s * 2)));
 }
 
 #[test]
