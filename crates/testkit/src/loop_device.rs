@@ -67,6 +67,16 @@ impl LoopDevice {
         Self::over(Arc::new(scratch), backing_file, options)
     }
 
+    /// A device over a file of the test's own, which stays.
+    ///
+    /// # Errors
+    /// What is missing: root, losetup, or loop devices in the kernel.
+    pub fn over_file(file: &Path) -> Result<Self, Missing> {
+        require_root()?;
+        let scratch = Arc::new(Scratch::new()?);
+        Self::over(scratch, file.to_owned(), LoopOptions::default())
+    }
+
     /// A device over a file that is there already.
     pub(crate) fn over(
         scratch: Arc<Scratch>,
@@ -88,11 +98,53 @@ impl LoopDevice {
         }
         arguments.push(backing_file.to_string_lossy().into_owned());
         let path = PathBuf::from(tool::run("losetup", "mount", arguments)?);
-        Ok(Self {
+        let device = Self {
             path,
             backing_file,
             scratch,
-        })
+        };
+        device.as_new()?;
+        Ok(device)
+    }
+
+    /// Takes back what those who had the device before set: the kernel keeps it until the
+    /// device is removed, and who was killed left it.
+    fn as_new(&self) -> Result<(), Missing> {
+        for (attribute, value) in AS_NEW {
+            // Not every kernel has all of them.
+            let Ok(is) = fs::read_to_string(self.sysfs("queue").join(attribute)) else {
+                continue;
+            };
+            let chosen = is
+                .split_once('[')
+                .and_then(|(_, from)| from.split_once(']'));
+            if chosen.map_or(is.trim(), |(chosen, _)| chosen) != value {
+                self.set(attribute, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets an attribute of its queue: `scheduler`, `iosched/slice_idle`, `nr_requests`. The
+    /// next that is made has it as new devices have it.
+    ///
+    /// # Errors
+    /// What the kernel lacks, or its refusal.
+    pub fn set(&self, attribute: &str, value: &str) -> Result<(), Missing> {
+        let path = self.sysfs("queue").join(attribute);
+        fs::write(&path, value)
+            .map_err(|error| Missing::new(format_args!("{value} for {}", path.display()), error))
+    }
+
+    /// An attribute of its queue, as the kernel shows it.
+    ///
+    /// # Panics
+    /// When it cannot be read.
+    pub fn get(&self, attribute: &str) -> String {
+        let path = self.sysfs("queue").join(attribute);
+        let text = fs::read_to_string(&path);
+        let text = text.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        text.trim().to_owned()
     }
 
     /// The device, `/dev/loop3`.
@@ -200,6 +252,17 @@ impl Drop for LoopDevice {
         tool::not_taken_down(&self.path.to_string_lossy(), &why);
     }
 }
+
+/// What a loop device that was just made has (Linux 6.1 to 6.18), in this order: a scheduler
+/// brings a queue of its own, without one it holds 128 and no more, and a new largest request
+/// brings a new window.
+const AS_NEW: [(&str, &str); 5] = [
+    ("scheduler", "none"),
+    ("nr_requests", "128"),
+    ("nomerges", "0"),
+    ("max_sectors_kb", "1280"),
+    ("read_ahead_kb", "128"),
+];
 
 /// How often it is looked whether a device is detached, and how long in between.
 pub(crate) const DETACH_TRIES: u32 = 400;

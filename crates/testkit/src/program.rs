@@ -96,11 +96,11 @@ impl Program {
         self
     }
 
-    /// Runs it inside this group, from its first instruction on.
+    /// Runs it inside the control group with this folder, from its first instruction on.
     #[cfg(target_os = "linux")]
     #[must_use]
-    pub fn inside(mut self, group: &crate::ThrottleGroup) -> Self {
-        self.group = Some(group.path().to_owned());
+    pub fn inside(mut self, group: impl AsRef<Path>) -> Self {
+        self.group = Some(group.as_ref().to_owned());
         self
     }
 

@@ -217,6 +217,12 @@ impl Drop for ThrottleGroup {
     }
 }
 
+impl AsRef<Path> for ThrottleGroup {
+    fn as_ref(&self) -> &Path {
+        self.path()
+    }
+}
+
 /// Removes a group, if it is there; its processes go to the group above.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     let mut tries_left = REMOVE_TRIES;

@@ -1,17 +1,11 @@
 //! Loop devices work, and nothing of them stays.
 #![cfg(target_os = "linux")]
 
-use diskfacts_testkit::{LoopDevice, LoopOptions, or_skip};
+use diskfacts_testkit::{LoopDevice, LoopOptions, or_skip, skip};
 use std::fs;
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-
-fn queue(device: &LoopDevice, name: &str) -> String {
-    let file = format!("/sys/block/{}/queue/{name}", device.name());
-    let text = fs::read_to_string(&file).expect(&file);
-    text.trim().to_owned()
-}
 
 /// Any loop device whose file lies under this folder.
 fn device_over(folder: &Path) -> Option<PathBuf> {
@@ -22,6 +16,30 @@ fn device_over(folder: &Path) -> Option<PathBuf> {
             fs::read_to_string(block.join("loop/backing_file"))
                 .is_ok_and(|backing| Path::new(&backing).starts_with(folder))
         })
+}
+
+#[test]
+fn what_somebody_set_is_not_there_for_the_next_one() {
+    let device = or_skip!(LoopDevice::new(8 << 20));
+    for (attribute, value) in [
+        ("scheduler", "mq-deadline"),
+        ("nr_requests", "4"),
+        ("max_sectors_kb", "4"),
+        ("read_ahead_kb", "0"),
+    ] {
+        or_skip!(device.set(attribute, value));
+    }
+    let name = device.name().to_owned();
+    drop(device);
+    // Another test may have taken it meanwhile; then nothing is shown.
+    let next = or_skip!(LoopDevice::new(8 << 20));
+    if next.name() != name {
+        return skip("the loop device that was just given back, which another test took");
+    }
+    assert!(next.get("scheduler").starts_with("[none]"));
+    assert_eq!(next.get("nr_requests"), "128");
+    assert_eq!(next.get("read_ahead_kb"), "128");
+    assert_eq!(next.get("max_sectors_kb"), "1280");
 }
 
 #[test]
@@ -51,7 +69,7 @@ fn the_sector_size_and_read_only_are_as_asked() {
         ..LoopOptions::default()
     };
     let device = or_skip!(LoopDevice::with(8 << 20, options));
-    assert_eq!(queue(&device, "logical_block_size"), "4096");
+    assert_eq!(device.get("logical_block_size"), "4096");
     let mut block = fs::File::options()
         .write(true)
         .open(device.path())

@@ -3,9 +3,8 @@
 
 use crate::support::{Case, MIB, number, one_stage, write_data};
 use crate::trace_support::events;
-use diskfacts_testkit::{DelayedDisk, LoopDevice, Missing, Throttle, ThrottleGroup, or_skip, skip};
+use diskfacts_testkit::{DelayedDisk, LoopDevice, Missing, Throttle, ThrottleGroup, or_skip};
 use serde_json::Value;
-use std::fs;
 use std::time::Duration;
 
 /// Share of what was planted that its part may be off by.
@@ -80,11 +79,6 @@ fn filled() -> Result<LoopDevice, Missing> {
     Ok(device)
 }
 
-fn set(device: &LoopDevice, attribute: &str, value: &str) {
-    let path = format!("/sys/block/{}/queue/{attribute}", device.name());
-    fs::write(&path, value).unwrap_or_else(|error| panic!("{path}: {error}"));
-}
-
 /// Reads of 4 KiB, one after the other, past the page cache.
 const DIRECT: &str = "operation = \"read\"\nblock_size = \"4KiB\"\ncache = \"direct\"\n";
 
@@ -137,13 +131,9 @@ fn what_waits_for_a_place_in_a_short_queue_is_not_the_device() {
     or_skip!(events());
     let disk = or_skip!(DelayedDisk::new(32 * MIB, Duration::from_millis(5)));
     let device = disk.device();
-    set(device, "scheduler", "none");
-    set(device, "nr_requests", "4");
-    let held: f64 = fs::read_to_string(format!("/sys/block/{}/queue/nr_requests", device.name()))
-        .expect("it was written")
-        .trim()
-        .parse()
-        .expect("a number");
+    or_skip!(device.set("scheduler", "none"));
+    or_skip!(device.set("nr_requests", "4"));
+    let held: f64 = device.get("nr_requests").parse().expect("a number");
     let stage = format!("{DIRECT}queue_depth = 32\noperations = 400");
     let short = measured(device, &stage, None);
     // Of 32 in flight so many are in the queue, and the others wait for a place there.
@@ -161,15 +151,12 @@ fn what_a_scheduler_holds_back_is_not_the_device() {
     let disk = or_skip!(DelayedDisk::new(32 * MIB, Duration::from_millis(5)));
     let device = disk.device();
     let stage = format!("{DIRECT}queue_depth = 32\noperations = 200");
-    set(device, "scheduler", "none");
+    or_skip!(device.set("scheduler", "none"));
     let free = measured(device, &stage, None);
     free.at_most("scheduler", 0.1);
 
-    let path = format!("/sys/block/{}/queue/scheduler", device.name());
-    if let Err(error) = fs::write(path, "bfq") {
-        return skip(&format!("the scheduler bfq in the kernel ({error})"));
-    }
-    set(device, "iosched/strict_guarantees", "1");
+    or_skip!(device.set("scheduler", "bfq"));
+    or_skip!(device.set("iosched/strict_guarantees", "1"));
     let held = measured(device, &stage, None);
     // One is with the device at a time: of 32 in flight, its time is a thirty-second, and
     // the others wait for their turn.
@@ -185,7 +172,7 @@ fn what_a_scheduler_holds_back_is_not_the_device() {
 fn a_read_through_the_page_cache_without_read_ahead_waits_for_the_device() {
     or_skip!(events());
     let disk = or_skip!(DelayedDisk::new(32 * MIB, Duration::from_millis(2)));
-    set(disk.device(), "read_ahead_kb", "0");
+    or_skip!(disk.device().set("read_ahead_kb", "0"));
     let stage = "operation = \"read\"\npattern = \"sequential\"\nblock_size = \"16KiB\"\n\
                  cache = \"cold\"\noperations = 50\n";
     let slow = measured(disk.device(), stage, None);

@@ -5,7 +5,6 @@
 use crate::support::{Case, MIB, number, one_stage, trials, write_data};
 use diskfacts_testkit::{LoopDevice, Missing, or_skip, skip};
 use serde_json::Value;
-use std::fs;
 
 /// The limiter named first for a stage, and the whole list.
 #[track_caller]
@@ -96,13 +95,9 @@ fn the_survey_of_a_real_filesystem_names_memory_only_where_memory_served() {
 fn under(scheduler: &str, strict: Option<&str>) -> Result<(LoopDevice, Value), Missing> {
     let device = LoopDevice::new(32 * MIB)?;
     write_data(device.backing_file(), 32 * MIB);
-    let queue = format!("/sys/block/{}/queue", device.name());
-    fs::write(format!("{queue}/scheduler"), scheduler).map_err(|error| {
-        let what = format!("the scheduler {scheduler} in the kernel ({error})");
-        Missing::new(what, format!("modprobe {scheduler}"))
-    })?;
+    device.set("scheduler", scheduler)?;
     if let Some(strict) = strict {
-        fs::write(format!("{queue}/iosched/{strict}"), "1").expect("a setting of bfq");
+        device.set(&format!("iosched/{strict}"), "1")?;
     }
     let case = Case::new();
     let stage = "operation = \"read\"\nqueue_depth = 32\ncache = \"direct\"\noperations = 20000\nobserve = \"block_layer\"";

@@ -8,19 +8,12 @@ use diskfacts_host::trace::{Instance, Options, Reader, Tracefs, any_of, device_n
 use diskfacts_record::Evidence;
 use diskfacts_record::evidence::{ReadAhead, ReadAheadPattern as Pattern};
 use diskfacts_testkit::{LoopDevice, Missing, or_skip, require_root, skip};
-use std::fs::{self, File};
+use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 const MIB: u64 = 1 << 20;
 const KIB: u64 = 1 << 10;
 const ISSUE: &str = "block/block_rq_issue";
-
-/// The loop device's queue setting. It vanishes with the device.
-fn set(device: &LoopDevice, setting: &str, value: u64) {
-    let (major, minor) = device.device_number();
-    let path = format!("/sys/dev/block/{major}:{minor}/queue/{setting}");
-    fs::write(&path, value.to_string()).unwrap_or_else(|error| panic!("{path}: {error}"));
-}
 
 /// Whether this kernel shows its events to this user; else says why not.
 fn can_trace() -> bool {
@@ -60,7 +53,7 @@ fn cold_stream(read_ahead_kb: u64) -> Result<Option<ReadAhead>, Missing> {
     let mut last = None;
     for _ in 0..5 {
         let device = LoopDevice::new(32 * MIB)?;
-        set(&device, "read_ahead_kb", read_ahead_kb);
+        device.set("read_ahead_kb", &read_ahead_kb.to_string())?;
         let table = observed(&device, |file| in_order(file, 0, 128, 64 * KIB));
         if table.pages.dropped_unused > 0 {
             continue;
@@ -126,8 +119,8 @@ fn the_device_is_sent_requests_of_what_max_sectors_kb_sets() {
     };
     for kib in [4, 64, 512] {
         let device = or_skip!(LoopDevice::new(16 * MIB));
-        set(&device, "read_ahead_kb", 1024);
-        set(&device, "max_sectors_kb", kib);
+        or_skip!(device.set("read_ahead_kb", "1024"));
+        or_skip!(device.set("max_sectors_kb", &kib.to_string()));
         let (major, minor) = device.device_number();
         let mut instance = Instance::create(&tracefs, Options::default()).expect("an instance");
         let filter = any_of("dev", [device_number(major, minor)]);
@@ -162,9 +155,11 @@ fn a_second_stream_breaks_the_pattern_through_one_descriptor_and_not_through_two
         return;
     }
     let interleaved = |shared: bool| {
-        let made = LoopDevice::new(32 * MIB);
+        let made = LoopDevice::new(32 * MIB).and_then(|device| {
+            device.set("read_ahead_kb", "128")?;
+            Ok(device)
+        });
         let device = made.map_err(|why| skip(&why.to_string())).ok()?;
-        set(&device, "read_ahead_kb", 128);
         let table = observed(&device, |first| {
             let second = File::open(device.path()).expect("the device");
             let second = if shared { first } else { &second };
