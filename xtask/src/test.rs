@@ -28,12 +28,18 @@ struct Step {
     run: fn(&Project) -> Result<Outcome, String>,
 }
 
-const STEPS: [Step; 4] = [
+const STEPS: [Step; 5] = [
     Step {
         name: "cargo",
         about: "unit, integration and documentation tests of all crates, and the fuzz corpora",
         default: true,
         run: cargo::run,
+    },
+    Step {
+        name: "situations",
+        about: "causes planted on this machine, named first, and not named in their controls",
+        default: false,
+        run: cargo::situations,
     },
     Step {
         name: "node",

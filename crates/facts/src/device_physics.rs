@@ -15,9 +15,9 @@
 //! * Where the counters are missing, as in documents, or a device is simulated, nothing is
 //!   held back.
 
-use crate::limits::{OF_BUSY_DEVICES, OF_HARDWARE, Standing, Subject};
+use crate::limits::{OF_BUSY_DEVICES, OF_HARDWARE, Standing, Subject, parts};
 use crate::rules;
-use diskfacts_record::{BlockDevice, Budget, DeviceKind, Run, TargetKind};
+use diskfacts_record::{BlockDevice, DeviceKind, Run, TargetKind};
 
 /// Why this leaf is no drive of this machine; `None` where it may be one.
 fn no_drive(leaf: &BlockDevice) -> Option<String> {
@@ -65,15 +65,7 @@ pub(crate) fn may_limit(limiter: &str, subject: &Subject<'_>) -> bool {
         return false;
     }
     busy(subject).is_none_or(|share| share >= 1.0 - Standing::CAUSE_MIN)
-        && of_devices_at_most(limiter, subject) >= Standing::CAUSE_MIN
-}
-
-/// Share of a stage's time that a limiter can account for at most: one of a device no more
-/// than the time of its operations that was not the thread's.
-pub(crate) fn of_devices_at_most(limiter: &str, subject: &Subject<'_>) -> f64 {
-    let of_device = OF_HARDWARE.contains(&limiter) || OF_BUSY_DEVICES.contains(&limiter);
-    let budget = subject.figures.budget.as_ref().filter(|_| of_device);
-    budget.map_or(1.0, Budget::of_devices_at_most)
+        && parts::at_most(limiter, subject.figures.budget.as_ref()) >= Standing::CAUSE_MIN
 }
 
 /// Whether a rule may speak of what lies on these devices.

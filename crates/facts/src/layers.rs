@@ -78,7 +78,7 @@ pub(crate) use durability::{
     REVOLUTION_NS_MIN, all_leaves, faster_than_revolutions, flush_counters, flushes,
 };
 use reach::{Direction, Reach};
-pub(crate) use whereabouts::{in_memory, is_unknown, remote};
+pub(crate) use whereabouts::{devices_of_memory, in_memory, is_unknown, remote};
 
 /// Who served the bytes of a trial: shares that add up to exactly 1; how
 /// they are found is said at the top of this module.

@@ -8,27 +8,37 @@
 
 mod experiment;
 mod host;
+pub(crate) mod parts;
 mod standing;
 mod storage;
 mod subject;
 
 // The side of the host.
+mod buffered_depth;
 mod cgroup_throttle;
+mod compression;
+mod copy_on_write;
 mod cpu_generator;
 mod cpu_kernel;
+pub(crate) mod cpu_quota;
 mod device_queue;
 mod dirty_throttling;
+mod evicted;
+mod holes;
 mod journal;
+mod memory_disk;
 mod mislabelled;
 mod offered_load;
 mod other_process;
 mod page_cache;
+pub(crate) mod partial_pages;
 mod processor;
 mod queue;
 mod read_ahead;
 mod reference;
 mod request_splitting;
 mod scheduler_turns;
+pub(crate) mod sync_mount;
 // The storage's side, and what its limiters share.
 mod alignment;
 mod cap;
@@ -113,10 +123,9 @@ fn of_stage(subject: &Subject<'_>) -> Vec<Limit> {
     let mut candidates: Vec<(&str, Candidate)> = all()
         .filter(|limiter| device_physics::may_limit(limiter.name, subject))
         .filter_map(|limiter| {
-            let mut candidate = (limiter.check)(subject)?;
-            let most = device_physics::of_devices_at_most(limiter.name, subject);
-            candidate.share = candidate.share.map(|share| share.min(most));
-            Some((limiter.name, candidate))
+            let candidate = (limiter.check)(subject)?;
+            let most = parts::at_most(limiter.name, subject.figures.budget.as_ref());
+            Some((limiter.name, candidate.within(most)))
         })
         .filter(|(_, candidate)| candidate.matters())
         .collect();

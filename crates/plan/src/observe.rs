@@ -28,10 +28,11 @@ const fn counter(name: &'static str) -> Observer {
 }
 
 /// All observers, in the order in which their windows open.
-pub const OBSERVERS: [Observer; 11] = [
+pub const OBSERVERS: [Observer; 12] = [
     counter("residency"),
     counter("io_limits"),
     counter("control_group"),
+    counter("cpu_quota"),
     counter("write_back"),
     counter("cpu_steal"),
     counter("journal"),

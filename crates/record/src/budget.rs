@@ -91,20 +91,6 @@ impl Spent {
 }
 
 impl Budget {
-    /// Share of the latency that the devices can account for at most: all but what the
-    /// threads did, and waited for with the devices done. Waiting in front of a device that
-    /// is full is the device's.
-    pub fn of_devices_at_most(&self) -> f64 {
-        let own = [
-            Spent::User,
-            Spent::Kernel,
-            Spent::Processor,
-            Spent::Completion,
-        ];
-        let own_ns: f64 = own.iter().map(|part| self.mean_ns(*part)).sum();
-        (1.0 - own_ns / self.latency_ns).clamp(0.0, 1.0)
-    }
-
     /// Mean time of a part, ns; 0 where nothing was seen in it.
     pub fn mean_ns(&self, part: Spent) -> f64 {
         let found = self.parts.iter().find(|one| one.part == part);

@@ -16,7 +16,9 @@ pub use read_ahead::{
     ReadAheadRow, ReadAheadThread, WindowSize,
 };
 pub use setting::SettingInForce;
-pub use system::{ControlGroup, GroupMemory, IoLimit, Journal, LimitOf, Processors, WriteBack};
+pub use system::{
+    ControlGroup, CpuQuota, GroupMemory, IoLimit, Journal, LimitOf, Processors, WriteBack,
+};
 
 use diskfacts_plan::IoPriority;
 use serde::{Deserialize, Serialize};
@@ -69,6 +71,9 @@ pub struct Evidence {
     /// something; absent in the root of the groups, which is the machine itself.
     #[serde(default)]
     pub control_group: Option<ControlGroup>,
+    /// The quota of processor time that this process was held to; absent where there is none.
+    #[serde(default)]
+    pub cpu_quota: Option<CpuQuota>,
     /// What the journal of the filesystem did.
     #[serde(default)]
     pub journal: Option<Journal>,

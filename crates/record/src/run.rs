@@ -232,6 +232,10 @@ pub struct Extents {
     /// Bytes compressed or otherwise encoded (`FIEMAP_EXTENT_ENCODED`), in
     /// bytes of the file: the device moves fewer.
     pub encoded_bytes: Option<u64>,
+    /// Bytes in extents that other files or snapshots have too (`FIEMAP_EXTENT_SHARED`):
+    /// what is written over them goes elsewhere.
+    #[serde(default)]
+    pub shared_bytes: Option<u64>,
     /// Bytes kept inside metadata (`FIEMAP_EXTENT_DATA_INLINE`).
     pub inline_bytes: Option<u64>,
     /// Number of extents; absent with `SEEK_HOLE`.

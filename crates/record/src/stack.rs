@@ -255,6 +255,9 @@ pub struct BlockDevice {
     pub backing_file: Option<String>,
     /// Whether a loop device passes its file's page cache.
     pub backing_direct: Option<bool>,
+    /// The kind of filesystem on which that file lies, where it could be followed.
+    #[serde(default)]
+    pub backing_filesystem: Option<String>,
     /// How a disk is attached; absent for what stands on other devices.
     #[serde(default)]
     pub transport: Option<Transport>,
@@ -319,6 +322,7 @@ impl BlockDevice {
             start_bytes: None,
             backing_file: None,
             backing_direct: None,
+            backing_filesystem: None,
             transport: None,
             virtual_by: None,
             array: None,

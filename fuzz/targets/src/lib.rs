@@ -10,6 +10,7 @@
 //! lines, its `[[bin]]` in `fuzz/Cargo.toml`, and a folder of real inputs.
 
 pub mod cgroup;
+pub mod cpu_quota;
 pub mod cpuinfo;
 pub mod dd_operands;
 pub mod disk_profile;
@@ -73,6 +74,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "cgroup",
         run: cgroup::run,
+    },
+    Target {
+        name: "cpu_quota",
+        run: cpu_quota::run,
     },
     Target {
         name: "cpuinfo",

@@ -16,6 +16,15 @@ pub(super) fn run(project: &Project) -> Result<Outcome, String> {
     read_tests(project.cargo(&["test", "--workspace", "--locked", "--no-fail-fast"]))
 }
 
+/// Runs the real situations: a program of tests that takes the machine for itself.
+///
+/// # Errors
+/// When cargo cannot be started, or the log of skipped tests not be read.
+pub(super) fn situations(project: &Project) -> Result<Outcome, String> {
+    let target = ["--package", "diskfacts", "--test", "situations"];
+    read_tests(project.cargo(&[&["test", "--locked", "--no-fail-fast"], &target[..]].concat()))
+}
+
 /// Runs a `cargo test`, shows what it prints, and reads it.
 ///
 /// # Errors

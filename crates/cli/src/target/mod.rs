@@ -326,6 +326,7 @@ fn extents_of(file: &File) -> Option<Extents> {
         hole_bytes: seen.hole_bytes,
         unwritten_bytes: seen.unwritten_bytes,
         encoded_bytes: seen.encoded_bytes,
+        shared_bytes: seen.shared_bytes,
         inline_bytes: seen.inline_bytes,
         extents: fiemap.then_some(seen.count),
         method: if fiemap {

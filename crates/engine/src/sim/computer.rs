@@ -114,6 +114,7 @@ impl Computer {
             span_bytes: self.size_bytes,
             hole_bytes: hole.len(),
             unwritten_bytes: Some(0),
+            shared_bytes: Some(0),
             encoded_bytes: Some(0),
             inline_bytes: Some(0),
             extents: Some(1),

@@ -7,6 +7,8 @@
 
 use super::requests::Requests;
 use crate::dirty_pages;
+use crate::limits::{partial_pages, sync_mount};
+use crate::rules::by_others;
 use diskfacts_plan::EngineChoice;
 use diskfacts_record::evidence::LimitOf;
 use diskfacts_record::{Run, Spent, TargetKind, Trial};
@@ -17,6 +19,13 @@ const WHOLE: f64 = 1.05;
 /// Share of a limit from which on it is reached, as for the limiter `cgroup-throttle`: what is
 /// not used at once is lost.
 const REACHED: f64 = 0.9;
+
+/// Share of a limit that is used where most of the time was spent neither with the devices
+/// nor by the thread: the rest of it was charged for others of the group, or twice
+/// (`cgroup-throttle` has the same).
+const SHARED: f64 = 0.45;
+/// Most of the time.
+const MOST: f64 = 0.5;
 
 /// Share of the time that a thread ran from which on it did nothing else, as for the rule
 /// `cpu-bound`: a tenth is left to what the kernel's ticks hide.
@@ -95,9 +104,8 @@ pub(super) fn trial(run: &Run, trial: &Trial, requests: Option<Requests>) -> Opt
     if let Some(service_ns) = trial.latency_service_ns.and_then(|service| service.mean) {
         time.take(Spent::Due, latency_ns - service_ns, OWN_CLOCK);
     }
-    let way = if workload.sync.each_write() && workload.operation.writes()
-        || workload.operation.modifies()
-    {
+    let synced = workload.sync.each_write() || sync_mount::is_synchronous(&run.stack);
+    let way = if synced && workload.operation.writes() || workload.operation.modifies() {
         Way::OneByOne
     } else if trial.evidence.engine.direct {
         Way::Direct
@@ -109,7 +117,7 @@ pub(super) fn trial(run: &Run, trial: &Trial, requests: Option<Requests>) -> Opt
         (Way::Direct, Some(requests)) => {
             let told_apart = direct(trial, &requests, &mut time);
             of_thread(run, trial, &mut time);
-            if is_limited(trial) {
+            if is_limited(trial, &time) {
                 time.take_rest(Spent::Admission, REST_LIMITED);
             } else if lacks_tags(run, trial, &time) {
                 time.take_rest(Spent::Admission, REST_TAGS);
@@ -119,12 +127,14 @@ pub(super) fn trial(run: &Run, trial: &Trial, requests: Option<Requests>) -> Opt
                 time.take_rest(Spent::Completion, REST_AT_WORK);
             }
         }
+        // Which of the requests were its own cannot be told.
+        (Way::OneByOne, Some(_)) if are_disturbed(run, trial) => of_thread(run, trial, &mut time),
         (Way::OneByOne, Some(requests)) => {
             one_by_one(trial, &requests, &mut time);
             of_thread(run, trial, &mut time);
-            if is_limited(trial) {
+            if is_limited(trial, &time) {
                 time.take_rest(Spent::Admission, REST_LIMITED);
-            } else if run.stack.filesystem.is_some() && workload.sync.each_write() {
+            } else if run.stack.filesystem.is_some() && synced {
                 time.take_rest(Spent::Journal, REST_ASLEEP);
             }
         }
@@ -184,6 +194,12 @@ fn direct(trial: &Trial, requests: &Requests, time: &mut Division) -> bool {
     false
 }
 
+/// Whether others moved as much on the devices as the trial itself.
+fn are_disturbed(run: &Run, trial: &Trial) -> bool {
+    let others = by_others(trial, &run.stack).bytes();
+    others > trial.bytes
+}
+
 /// Requests that an operation waits for one after the other.
 fn one_by_one(trial: &Trial, requests: &Requests, time: &mut Division) {
     // Of several operations one flush may serve all, and none waits for those of others.
@@ -205,6 +221,11 @@ fn one_by_one(trial: &Trial, requests: &Requests, time: &mut Division) {
 fn cached(trial: &Trial, requests: &Requests, time: &mut Division) {
     let evidence = &trial.evidence;
     if trial.workload.operation.writes() {
+        // Of a page that is written in part the rest has to be read first.
+        if !trial.workload.operation.reads() && partial_pages::are_written(&trial.workload) {
+            let read_ns = requests.read_ns * requests.reads_per_operation;
+            time.take(Spent::BlockLayer, read_ns, COUNTERS);
+        }
         let full = |dirty| dirty_pages::reached_ceiling(&dirty, trial.workload.sync);
         if evidence.write_back.is_some_and(full) {
             time.take_rest(Spent::Dirty, REST_ASLEEP);
@@ -215,7 +236,7 @@ fn cached(trial: &Trial, requests: &Requests, time: &mut Division) {
     if evidence.engine.direct || requests.per_operation <= 0.0 {
         return;
     }
-    if is_limited(trial) {
+    if is_limited(trial, time) {
         time.take_rest(Spent::Admission, REST_LIMITED);
     } else {
         time.take_rest(Spent::Cache, REST_ASLEEP);
@@ -263,8 +284,9 @@ fn lacks_tags(run: &Run, trial: &Trial, time: &Division) -> bool {
     holds < REACHED * wanted && in_queue >= REACHED * holds
 }
 
-/// Whether a limit of a control group on what was done is reached.
-fn is_limited(trial: &Trial) -> bool {
+/// Whether a limit of a control group on what was done is reached, or most of the time is
+/// left with a limit there that can have taken it.
+fn is_limited(trial: &Trial, time: &Division) -> bool {
     let limits = trial.evidence.io_limits.iter().flatten();
     limits.into_iter().any(|limit| {
         let mut devices = trial.evidence.devices.iter();
@@ -280,6 +302,10 @@ fn is_limited(trial: &Trial) -> bool {
         // Others on the device are not held back by the limit of this group.
         let moved = (device.read_bytes + device.write_bytes).max(1);
         let own = (trial.bytes as f64 / moved as f64).min(1.0);
-        counted as f64 * own >= REACHED * limit.per_s as f64 * trial.seconds
+        let used = counted as f64 * own / (limit.per_s as f64 * trial.seconds);
+        let left = time.left_ns() / time.latency_ns;
+        // What is left is in front of the requests where these are known.
+        let known = time.of(Spent::Device) > 0.0;
+        used >= REACHED || (known && used >= SHARED && left >= MOST)
     })
 }

@@ -12,6 +12,10 @@ pub(super) struct Requests {
     /// Reads and writes that the devices right under the target completed, for each
     /// operation.
     pub(super) per_operation: f64,
+    /// Of these, reads.
+    pub(super) reads_per_operation: f64,
+    /// Time of a read, in the scheduler and with the device, ns.
+    pub(super) read_ns: f64,
     /// Flushes for each operation.
     pub(super) flushes_per_operation: f64,
     /// Time of a read or write in the scheduler, ns; `None` where only the sum with
@@ -126,6 +130,8 @@ impl Requests {
         let flushes = of_flushes(|one| one.flushes);
         (ops > 0.0 && requests > 0.0).then(|| Self {
             per_operation: requests / ops,
+            reads_per_operation: sum(|one| one.reads) / ops,
+            read_ns: sum(|one| one.read_ms) * 1e6 / sum(|one| one.reads).max(1.0),
             flushes_per_operation: flushes / ops,
             queued_ns: None,
             mapping_ns: 0.0,

@@ -1,6 +1,6 @@
 //! Where the bytes of a target lie, as far as the stack tells.
 
-use diskfacts_record::{Filesystem, Stack};
+use diskfacts_record::{BlockDevice, DeviceKind, Filesystem, Stack};
 
 /// Filesystems that are nothing but page cache.
 const MEMORY: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
@@ -22,6 +22,33 @@ const REMOTE: [&str; 9] = [
 pub(crate) fn in_memory(stack: &Stack) -> bool {
     let filesystem = stack.filesystem.as_ref();
     stack.devices.is_empty() && filesystem.is_some_and(|f| MEMORY.contains(&f.kind.as_str()))
+}
+
+/// Why all devices at the bottom of a target are memory, a sentence's end for each; empty
+/// where one of them is not, or there is none.
+pub(crate) fn devices_of_memory(stack: &Stack) -> Vec<String> {
+    let reasons: Option<Vec<String>> = stack.leaves().map(memory).collect();
+    reasons.unwrap_or_default()
+}
+
+/// Why a device is nothing but memory of this machine.
+fn memory(leaf: &BlockDevice) -> Option<String> {
+    let name = &leaf.name;
+    let number = |prefix: &str| {
+        let number = name.strip_prefix(prefix);
+        number.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let backing = leaf.backing_filesystem.as_deref();
+    let backing = backing.filter(|kind| MEMORY.contains(kind));
+    match (leaf.kind, backing) {
+        (DeviceKind::Zram, _) => Some(format!("{name} is compressed memory (zram)")),
+        (DeviceKind::Loop, Some(kind)) => Some(format!("the file behind {name} lies on {kind}")),
+        // Linux' drivers/block/brd.c.
+        (DeviceKind::Disk | DeviceKind::Other, _) if number("ram") => {
+            Some(format!("{name} is a RAM disk (brd)"))
+        }
+        _ => None,
+    }
 }
 
 /// The filesystem, where it lies on another machine.

@@ -64,6 +64,10 @@ pub(super) struct Pace {
     shows_a_cap: bool,
 }
 
+/// Share of what is read that memory serves from which on the intervals are of two kinds of
+/// reads: those of a burst are a few percent of all.
+const FROM_MEMORY: f64 = 0.02;
+
 impl Cap {
     /// Of a stage; `None` where there is no exact pace, or where the device itself may
     /// keep it.
@@ -74,6 +78,10 @@ impl Cap {
         let is_own = |other: &Subject<'_>| std::ptr::eq(other.stage, subject.stage);
         let own = stages().find(|(other, _)| is_own(other));
         let pace = own.and_then(|(_, pace)| pace.clone())?;
+        // What memory served at the beginning is no burst that somebody let pass.
+        if pace.shows_a_cap && !subject.only_writes() && subject.from_memory() >= FROM_MEMORY {
+            return None;
+        }
         let alike = stages()
             .filter(|(other, _)| !is_own(other))
             .filter_map(|(other, theirs)| {

@@ -5,20 +5,28 @@ use super::{Candidate, Standing, Subject};
 use crate::simulated::is_simulated;
 use crate::words::percent;
 use diskfacts_plan::units::{rate_digits, show_throughput};
-use diskfacts_record::Confidence;
 use diskfacts_record::evidence::{DeviceCounters, IoLimit, LimitOf};
+use diskfacts_record::{Confidence, Spent};
 
 pub(super) const NAME: &str = "cgroup-throttle";
 
 /// Share of the limit that the device must have counted: budget that is not asked
 /// for in its slice is lost.
 const USED: f64 = 0.9;
-/// A slice, seconds, whose whole budget may be used at its beginning (`DFL_THROTL_SLICE`):
-/// what a trial can have had beyond the rate.
-const SLICE_S: f64 = 0.1;
+/// Slices of 100 ms (`DFL_THROTL_SLICE`) whose whole budget may be used at once, that which a
+/// trial begins in and that which it ends in, seconds: what it can have had beyond the rate.
+const SLICE_S: f64 = 0.2;
 /// What the counts of both may differ by for other reasons: clocks, others who are in
 /// no group.
 const OFF: f64 = 1.02;
+
+/// Share of the operations' time before they are with the device from which on a limit is
+/// what holds them back though the stage does not come to it: others of the group have the
+/// rest, or it is charged for twice (Linux 6.18 does so for devices that were used before).
+const HELD_BACK: f64 = 0.5;
+/// Share of the limit that the stage has then at least: a little less than the half of it that
+/// is left where each operation is charged twice.
+const PART: f64 = 0.45;
 
 /// A limit that was reached.
 struct Reached<'a> {
@@ -62,8 +70,9 @@ fn reached<'a>(subject: &Subject<'a>) -> Option<Reached<'a>> {
             let share = 1.0 - (in_flight_s / seconds / subject.depth()).min(1.0);
             let per_s = limit.per_s as f64;
             let most = per_s * (seconds + trials.len() as f64 * SLICE_S) * OFF;
-            let is_used = amount >= USED * per_s * seconds && amount <= most;
-            (is_used && share.is_finite()).then_some(Reached {
+            let part = amount / (per_s * seconds);
+            let is_used = part >= USED || (part >= PART && holds_back(subject));
+            (is_used && amount <= most && share.is_finite()).then_some(Reached {
                 limit,
                 counted,
                 share,
@@ -74,6 +83,12 @@ fn reached<'a>(subject: &Subject<'a>) -> Option<Reached<'a>> {
             let ratio = |r: &Reached<'_>| r.counted / r.limit.per_s as f64;
             ratio(a).total_cmp(&ratio(b))
         })
+}
+
+/// Whether operations wait for most of their time in front of the devices at a limit.
+fn holds_back(subject: &Subject<'_>) -> bool {
+    let budget = subject.figures.budget.as_ref();
+    budget.is_some_and(|budget| budget.mean_ns(Spent::Admission) >= HELD_BACK * budget.latency_ns)
 }
 
 /// What the device counted of that which a limit is on.
@@ -126,18 +141,28 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
             percent(share)
         ),
     ];
+    let is_all = counted >= USED * per_s;
     let lift = lift(subject, limit);
     Some(Candidate {
         // It is at the limit: no part of the rate is anything else's.
         standing: Standing::Cause,
         claim: format!(
-            "A control group holds {} to {}, and that is what came.",
+            "A control group holds {} to {}, {}.",
             limit.device,
-            amount(limit.of, per_s)
+            amount(limit.of, per_s),
+            if is_all {
+                "and that is what came"
+            } else {
+                "of which others have a part"
+            }
         ),
         evidence,
         share: Some(share),
-        confidence: Confidence::Certain,
+        confidence: if is_all {
+            Confidence::Certain
+        } else {
+            Confidence::Likely
+        },
         refuted_by: "The same rate after the limit was taken away.".into(),
         experiment: subject.again(
             "The same measurement from a group without the limit: a higher rate speaks for it, \

@@ -19,6 +19,10 @@ struct Told {
 }
 
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
+    // Most of what was to be in flight is not with the device.
+    if super::buffered_depth::check(subject).is_some() {
+        return None;
+    }
     if !subject.reaches_device() || subject.workload().rate.is_some() {
         return None;
     }
@@ -126,6 +130,8 @@ fn waiting(subject: &Subject<'_>, ladder: &Ladder) -> Option<Told> {
             fewer.latency_ns,
             format!("{}, {} in flight", fewer.label, fewer.depth),
         ),
+        // The shortest may be one that memory served.
+        None if subject.from_memory() > 0.0 => return None,
         None => (shortest_ns(subject)?, "the shortest".to_owned()),
     };
     if own.latency_ns <= ROOM * fewer_ns {

@@ -2,8 +2,10 @@
 //! and limits, and who else is there.
 
 use super::{
-    Limiter, cgroup_throttle, cpu_generator, cpu_kernel, device_queue, dirty_throttling, journal,
-    mislabelled, offered_load, other_process, page_cache, read_ahead, request_splitting,
+    Limiter, buffered_depth, cgroup_throttle, compression, copy_on_write, cpu_generator,
+    cpu_kernel, cpu_quota, device_queue, dirty_throttling, evicted, holes, journal, memory_disk,
+    mislabelled, offered_load, other_process, page_cache, partial_pages, read_ahead,
+    request_splitting, sync_mount,
 };
 
 pub(super) const LIMITERS: &[Limiter] = &[
@@ -18,9 +20,24 @@ pub(super) const LIMITERS: &[Limiter] = &[
         check: offered_load::check,
     },
     Limiter {
+        name: holes::NAME,
+        about: "what is read has no data on a device",
+        check: holes::check,
+    },
+    Limiter {
+        name: memory_disk::NAME,
+        about: "what poses as a disk is memory",
+        check: memory_disk::check,
+    },
+    Limiter {
         name: page_cache::NAME,
         about: "memory served the bytes, or took them",
         check: page_cache::check,
+    },
+    Limiter {
+        name: evicted::NAME,
+        about: "memory did not keep what was read into it",
+        check: evicted::check,
     },
     Limiter {
         name: cgroup_throttle::NAME,
@@ -28,9 +45,39 @@ pub(super) const LIMITERS: &[Limiter] = &[
         check: cgroup_throttle::check,
     },
     Limiter {
+        name: cpu_quota::NAME,
+        about: "a control group's quota of processor time",
+        check: cpu_quota::check,
+    },
+    Limiter {
         name: dirty_throttling::NAME,
         about: "writers wait for write-back",
         check: dirty_throttling::check,
+    },
+    Limiter {
+        name: sync_mount::NAME,
+        about: "a mount option has each write wait for the disk",
+        check: sync_mount::check,
+    },
+    Limiter {
+        name: partial_pages::NAME,
+        about: "writes of parts of pages read the rest first",
+        check: partial_pages::check,
+    },
+    Limiter {
+        name: compression::NAME,
+        about: "what is read is compressed",
+        check: compression::check,
+    },
+    Limiter {
+        name: copy_on_write::NAME,
+        about: "what is written over is shared, and goes elsewhere",
+        check: copy_on_write::check,
+    },
+    Limiter {
+        name: buffered_depth::NAME,
+        about: "through the page cache few reads get to the device",
+        check: buffered_depth::check,
     },
     Limiter {
         name: read_ahead::NAME,

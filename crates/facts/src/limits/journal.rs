@@ -45,6 +45,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     for trial in subject.trials() {
         add(subject, trial, &mut added)?;
     }
+    // What others wrote meanwhile cannot be told from what the journal did.
+    if super::other_process::takes_part(subject) {
+        return None;
+    }
     let per_sync = added.extra / added.syncs;
     if !per_sync.is_finite() || per_sync < PER_SYNC {
         return None;

@@ -6,7 +6,7 @@ use crate::layers::remote;
 use crate::words::percent;
 use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::{show_duration, show_throughput};
-use diskfacts_record::Confidence;
+use diskfacts_record::{BlockDevice, Confidence, DeviceKind, Transport};
 
 pub(super) const NAME: &str = "network";
 
@@ -38,11 +38,21 @@ fn reason(subject: &Subject<'_>) -> Option<String> {
     });
     let device = || {
         let names = ["nbd", "rbd", "drbd"];
-        stack
-            .devices
-            .iter()
-            .find(|device| names.iter().any(|name| device.name.starts_with(name)))
-            .map(|device| format!("{} is a device on another machine.", device.name))
+        let buses = [
+            Transport::NvmeTcp,
+            Transport::NvmeRdma,
+            Transport::Iscsi,
+            Transport::Nbd,
+            Transport::Rbd,
+        ];
+        let mut devices = stack.devices.iter();
+        let is_remote = |device: &&BlockDevice| {
+            let bus = device.transport.as_ref();
+            names.iter().any(|name| device.name.starts_with(name))
+                || bus.is_some_and(|bus| buses.contains(bus))
+        };
+        let device = devices.find(is_remote)?;
+        Some(format!("{} is a device on another machine.", device.name))
     };
     on.or_else(device)
 }
@@ -68,6 +78,10 @@ fn round_trip(subject: &Subject<'_>) -> Option<Candidate> {
     let mean_ns = subject.latency_ns()?;
     let share = (floor_ns / mean_ns).min(1.0);
     if floor_ns < FLOOR_NS || share < SHARE_MIN || has_been_there_in_less(subject, floor_ns) {
+        return None;
+    }
+    // What is in this machine is its own way there.
+    if remote.is_none() && !may_be_remote(subject) {
         return None;
     }
     if subject.rotates() == Some(true) && remote.is_none() && !beyond_mechanics(subject, share) {
@@ -128,6 +142,29 @@ fn round_trip(subject: &Subject<'_>) -> Option<Candidate> {
                  operations: each round trip is paid once. Nearer storage has a shorter one."
             .into(),
     })
+}
+
+/// Whether the target may lie on another machine: what a hypervisor shows as a disk, what is
+/// not attached to a bus of this machine, a document's, and what nothing is known of.
+fn may_be_remote(subject: &Subject<'_>) -> bool {
+    let mut leaves = subject.leaves().peekable();
+    let is_open = |leaf: &BlockDevice| match leaf.kind {
+        DeviceKind::Disk => {
+            let local = [
+                Transport::NvmePcie,
+                Transport::NvmeLoop,
+                Transport::Sata,
+                Transport::Sas,
+                Transport::Usb,
+                Transport::Mmc,
+            ];
+            let bus = leaf.transport.as_ref();
+            leaf.virtual_by.is_some() || bus.is_none_or(|bus| !local.contains(bus))
+        }
+        DeviceKind::Simulated => true,
+        _ => false,
+    };
+    leaves.peek().is_none() || leaves.any(is_open)
 }
 
 /// Whether operations of the same kind have taken much less in another stage: then the way

@@ -92,8 +92,13 @@ fn planned(subject: &Subject<'_>) -> Option<Candidate> {
     })
 }
 
-/// Others used the device.
-fn device(subject: &Subject<'_>) -> Option<Candidate> {
+/// Whether others moved so much on the devices that it is worth a word.
+pub(super) fn takes_part(subject: &Subject<'_>) -> bool {
+    bytes(subject).is_some()
+}
+
+/// Bytes of the stage and of others on its devices, where these are worth a word.
+fn bytes(subject: &Subject<'_>) -> Option<(u64, u64)> {
     let stack = &subject.run().stack;
     if subject.imported()
         || !subject.moves_blocks()
@@ -109,9 +114,39 @@ fn device(subject: &Subject<'_>) -> Option<Candidate> {
         .map(|trial| by_others(trial, stack).bytes())
         .sum();
     let own = subject.stage.sum(|trial| trial.bytes);
-    if own == 0 || (others as f64) < SHARE * own as f64 || others / (trials.len() as u64) < BYTES {
-        return None;
+    let matters =
+        own > 0 && others as f64 >= SHARE * own as f64 && others / (trials.len() as u64) >= BYTES;
+    matters.then_some((own, others))
+}
+
+/// The devices on which others were seen: those right under the target, or those at the
+/// bottom where only these counted more.
+fn used_by_others<'a>(subject: &'a Subject<'_>) -> Vec<&'a BlockDevice> {
+    let stack = subject.stack();
+    let mut trials = subject.trials().iter();
+    let above = trials.any(|trial| {
+        let others = by_others(trial, &subject.run().stack);
+        others.read.saturating_add(others.written) > others.beside
+    });
+    if above {
+        roots(stack).collect()
+    } else {
+        stack.leaves().collect()
     }
+}
+
+/// Seconds for which the busiest device of the stack had something to do, of whatever layer:
+/// what a loop device holds up need not reach the disk. `None` where nothing was counted.
+fn busiest_s(subject: &Subject<'_>) -> Option<f64> {
+    let of_leaves = subject.device_work()?.busy_s;
+    let devices = subject.stack().devices.iter();
+    let each = devices.filter_map(|device| Some(subject.work_of(&device.name)?.busy_s));
+    Some(each.fold(of_leaves, f64::max))
+}
+
+/// Others used the device.
+fn device(subject: &Subject<'_>) -> Option<Candidate> {
+    let (own, others) = bytes(subject)?;
     let by_bytes = others as f64 / (others + own) as f64;
     let by_requests = requests(subject);
     // A rotating disk takes as long for a small request as for a large one; flash takes
@@ -122,9 +157,10 @@ fn device(subject: &Subject<'_>) -> Option<Candidate> {
         _ => by_bytes,
     };
     // While the device had nothing to do, nobody was in the way there.
-    let busy = subject.device_work()?.busy_s / subject.seconds();
+    let busy = busiest_s(subject)? / subject.seconds();
     let share = of_work * busy.min(1.0);
-    let names: Vec<&str> = subject.leaves().map(|leaf| leaf.name.as_str()).collect();
+    let names = used_by_others(subject);
+    let names: Vec<&str> = names.iter().map(|device| device.name.as_str()).collect();
     let names = crate::words::list(&names);
     let mut evidence = vec![format!(
         "{} were moved by the stage, and {} more by others: {} of the bytes.",
@@ -220,6 +256,10 @@ fn processors(subject: &Subject<'_>) -> Option<Candidate> {
     // Where only the pressure of the machine is known, several streams may wait for each
     // other.
     if workload.rate.is_some() || (workload.streams > 1 && own_wait.is_none()) {
+        return None;
+    }
+    // They wait for the next period of their own group.
+    if super::cpu_quota::holds_back(subject.stage) {
         return None;
     }
     let (mut idle, mut all, mut waited, mut in_user_mode) = (0.0, 0.0, 0.0, 0.0);

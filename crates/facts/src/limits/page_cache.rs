@@ -36,11 +36,16 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let by_memory = if reads {
         all || (memory >= 0.5 && idle)
     } else {
-        memory >= 0.5 && super::dirty_throttling::waiting(subject).is_none()
+        memory >= 0.5
+            && super::dirty_throttling::waiting(subject).is_none()
+            && super::partial_pages::check(subject).is_none()
+            && !super::sync_mount::is_synchronous(subject.stack())
     };
     // The memory behind a loop device is fast, and a limit in front of it holds all
-    // the same.
-    let held = super::cgroup_throttle::is_reached(subject);
+    // the same; so does one on the processor that copies.
+    let held = super::holes::are_read(subject)
+        || super::cgroup_throttle::is_reached(subject)
+        || super::cpu_quota::holds_back(subject.stage);
     let standing = if by_memory && !held {
         Standing::NotTheDevice
     } else {

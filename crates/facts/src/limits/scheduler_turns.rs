@@ -70,7 +70,10 @@ fn seen(subject: &Subject<'_>, name: &str) -> Option<(f64, f64, u64)> {
     let (mut queued, mut at_device) = (Sum::default(), Sum::default());
     let (mut most, mut issued, mut requeued) = (0, 0, 0);
     for trial in subject.trials() {
-        let layer = trial.evidence.block_layer.as_ref()?;
+        // Following requests costs something, so not each trial is.
+        let Some(layer) = trial.evidence.block_layer.as_ref() else {
+            continue;
+        };
         layer.queued_from?;
         let device = layer.devices.iter().find(|device| device.name == name)?;
         most = most.max(device.in_flight_max?);

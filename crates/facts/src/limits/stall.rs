@@ -39,6 +39,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     if subject.workload().beside.is_some() {
         return None;
     }
+    // A limit pays out its budget slice by slice, and holds back between.
+    if super::cgroup_throttle::is_reached(subject) {
+        return None;
+    }
     let gaps = Gaps::of(subject);
     let share = gaps.share();
     // One alone may be chance, unless a trial stood still for much of its time.

@@ -80,6 +80,18 @@ impl Candidate {
             .then_with(|| other.weight().total_cmp(&self.weight()))
     }
 
+    /// With no more than this share of the time: what is said to have more has less.
+    pub(super) fn within(mut self, most: f64) -> Self {
+        let before = self.share.unwrap_or(1.0);
+        if before > most {
+            self.share = Some(most);
+            if self.standing == Standing::Cause {
+                self.standing = Standing::cause(most);
+            }
+        }
+        self
+    }
+
     /// Whether it is worth a line: what accounts for less than a twentieth and leads to
     /// nothing is not.
     pub(super) fn matters(&self) -> bool {

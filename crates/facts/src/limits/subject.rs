@@ -9,7 +9,9 @@ use crate::stalls::Stalls;
 use crate::stats;
 use diskfacts_plan::{CacheMode, Operation, Pattern, Workload};
 use diskfacts_record::evidence::DeviceCounters;
-use diskfacts_record::{BlockDevice, Histogram, Run, Stack, StageFigures, TargetKind, Trial};
+use diskfacts_record::{
+    BlockDevice, Histogram, Run, Spent, Stack, StageFigures, TargetKind, Trial,
+};
 use std::cell::OnceCell;
 
 /// One stage of a run, with the others beside it.
@@ -265,6 +267,15 @@ impl<'a> Subject<'a> {
         (ops > 0).then(|| (mean_ns, flushes / ops as f64))
     }
 
+    /// Share of the operations' time that these parts of its budget have; `None` where there is
+    /// no budget.
+    pub fn spent(&self, parts: &[Spent]) -> Option<f64> {
+        let budget = self.figures.budget.as_ref()?;
+        let sum: f64 = parts.iter().map(|part| budget.mean_ns(*part)).sum();
+        let share = sum / budget.latency_ns;
+        share.is_finite().then_some(share)
+    }
+
     /// Whether nothing is written.
     pub fn only_reads(&self) -> bool {
         self.workload().operation == Operation::Read
@@ -333,6 +344,19 @@ impl<'a> Subject<'a> {
             !alone || trial.latency_ns.mean.is_some_and(|mean| mean >= ARM_NS)
         });
         seen && slow
+    }
+
+    /// What a device did during the trials, flushes left out; `None` when one of the trials
+    /// does not know, or nothing was counted.
+    pub fn work_of(&self, name: &str) -> Option<DeviceWork> {
+        let mut sum = DeviceWork::default();
+        for trial in self.trials() {
+            let mut devices = trial.evidence.devices.iter();
+            let device = devices.find(|device| device.name == name)?;
+            sum.add(device);
+            sum.busy_s += device.busy_ms as f64 / 1e3;
+        }
+        (sum.requests > 0.0).then_some(sum)
     }
 
     /// What the leaves did during the trials; `None` when one of the trials does

@@ -14,7 +14,7 @@ pub(super) const NAME: &str = "holes";
 const SHARE: f64 = 0.02;
 
 /// Share of the file that has no data of its own on a device.
-fn empty_share(target: &Target) -> Option<f64> {
+pub(crate) fn empty_share(target: &Target) -> Option<f64> {
     let extents = target.extents.filter(|e| e.span_bytes > 0)?;
     let empty = extents
         .hole_bytes
@@ -26,7 +26,7 @@ fn empty_share(target: &Target) -> Option<f64> {
 /// device. Reads from all over the file meet them as often as they occur, half
 /// as much again allowed for chance; reads of a part of it may meet nothing
 /// else.
-pub(super) fn explain(target: &Target, workload: &Workload, share: f64) -> bool {
+pub(crate) fn explain(target: &Target, workload: &Workload, share: f64) -> bool {
     let everywhere = workload.span.is_none_or(|span| span >= target.size_bytes);
     empty_share(target)
         .is_some_and(|empty| empty > SHARE && (!everywhere || share <= 1.5 * empty + SHARE))
@@ -105,6 +105,7 @@ mod tests {
             span_bytes: 1 << 30,
             hole_bytes,
             unwritten_bytes,
+            shared_bytes: Some(0),
             encoded_bytes: Some(0),
             inline_bytes: Some(0),
             extents: Some(9),

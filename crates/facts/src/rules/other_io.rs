@@ -155,8 +155,25 @@ pub(crate) fn by_others(trial: &Trial, stack: &Stack) -> Others {
     Others {
         read,
         written,
-        beside: beside_partitions(trial, stack),
+        beside: beside_partitions(trial, stack).saturating_add(below_loop(trial, stack)),
     }
+}
+
+/// Bytes that the disk under a loop device counted beyond what the loop device did, where
+/// that passes the page cache of its file: others used the disk. What is written meanwhile
+/// may be left from before, and is not counted.
+fn below_loop(trial: &Trial, stack: &Stack) -> u64 {
+    let mut leaves = stack.leaves();
+    let (Some(leaf), None) = (leaves.next(), leaves.next()) else {
+        return 0;
+    };
+    let mut loops = stack.devices.iter().filter(|d| d.kind == DeviceKind::Loop);
+    let Some(upper) = loops.find(|d| d.backing_direct == Some(true) && d.name != leaf.name) else {
+        return 0;
+    };
+    let read = |device| count(&[device], Direction::Read, &trial.evidence);
+    let counted = read(leaf).zip(read(upper));
+    counted.map_or(0, |(below, above)| below.saturating_sub(above))
 }
 
 /// Bytes that disks counted beyond the partitions of this stack on them.

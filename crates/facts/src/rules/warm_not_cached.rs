@@ -5,7 +5,7 @@ use super::{Context, names};
 use crate::words::{edit_plan, percent, stage_list};
 use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::{exact_size, show_size};
-use diskfacts_record::{Confidence, Finding, Run, Severity};
+use diskfacts_record::{Confidence, Finding, Run, Severity, Trial};
 
 pub(super) const NAME: &str = "warm-not-cached";
 
@@ -111,23 +111,36 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     }]
 }
 
-/// The limit on the memory of this process's control group, where it has one.
-fn limited(run: &Run) -> Option<String> {
-    let memories = run.trials.iter().filter_map(|trial| {
+/// A limit on memory.
+pub(crate) struct GroupLimit<'a> {
+    pub(crate) bytes: u64,
+    /// The control group that has it.
+    pub(crate) folder: &'a str,
+}
+
+/// The lowest limit on the memory of this process's control group, where it has one.
+pub(crate) fn group_limit<'a>(
+    trials: impl IntoIterator<Item = &'a &'a Trial>,
+) -> Option<GroupLimit<'a>> {
+    let limits = trials.into_iter().filter_map(|trial| {
         let memory = trial.evidence.control_group.as_ref()?.memory.as_ref()?;
-        let lowest = memory
-            .limit_bytes
-            .into_iter()
-            .chain(memory.high_bytes)
-            .min();
-        Some((lowest?, memory))
+        let lowest = memory.limit_bytes.into_iter().chain(memory.high_bytes);
+        Some(GroupLimit {
+            bytes: lowest.min()?,
+            folder: &memory.limited_by,
+        })
     });
-    let (bytes, memory) = memories.min_by_key(|(bytes, _)| *bytes)?;
+    limits.min_by_key(|limit| limit.bytes)
+}
+
+fn limited(run: &Run) -> Option<String> {
+    let trials: Vec<&Trial> = run.trials.iter().collect();
+    let limit = group_limit(&trials)?;
     Some(format!(
         "A control group of this process limits its memory, its part of the page cache among it, \
          to {}: {}.",
-        show_size(bytes),
-        memory.limited_by
+        show_size(limit.bytes),
+        limit.folder
     ))
 }
 

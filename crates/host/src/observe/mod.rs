@@ -9,6 +9,7 @@
 mod beside;
 pub mod block_layer;
 mod control_group;
+mod cpu_quota;
 mod devices;
 mod groups;
 mod io_limits;
@@ -26,6 +27,7 @@ pub use beside::BesideObserver;
 #[cfg(target_os = "linux")]
 pub use block_layer::BlockLayerObserver;
 pub use control_group::ControlGroupObserver;
+pub use cpu_quota::CpuQuotaObserver;
 pub use devices::DevicesObserver;
 pub use io_limits::IoLimitsObserver;
 pub use journal::JournalObserver;
@@ -129,6 +131,9 @@ impl Observers {
         }
         if wanted("control_group") {
             observers.add(ControlGroupObserver::new(roots));
+        }
+        if wanted("cpu_quota") {
+            observers.add(CpuQuotaObserver::new(roots));
         }
         if wanted("write_back") {
             observers.add(WriteBackObserver::new(roots));

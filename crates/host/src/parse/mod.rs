@@ -5,6 +5,7 @@
 //! it is given.
 
 pub mod cgroup;
+pub mod cpu_quota;
 pub mod cpuinfo;
 pub mod diskstats;
 pub mod dm_status;

@@ -91,6 +91,7 @@ impl<'a> Walk<'a> {
         self.unseen.append(&mut unseen);
         self.chain.push(dir.name.clone());
         let below = self.below(dir, &device)?;
+        device.backing_filesystem = self.backing_filesystem(&device);
         for lower in below.iter().rev() {
             if self.visit(lower)? {
                 device.below.insert(0, lower.name.clone());
@@ -155,6 +156,16 @@ impl<'a> Walk<'a> {
             why: format!("its file {file} is on no filesystem of this mount namespace"),
         });
         Ok(Vec::new())
+    }
+
+    /// The kind of filesystem that holds the file of a loop device, once it was followed.
+    fn backing_filesystem(&self, device: &BlockDevice) -> Option<String> {
+        let file = device.backing_file.as_deref()?;
+        if self.hidden(file).is_some() || node_number(Path::new(file)).is_some() {
+            return None;
+        }
+        let mount = mount_of_path(self.mounts.as_deref()?, Path::new(file))?;
+        Some(mount.kind.clone())
     }
 
     /// Why a loop device's file cannot be followed by its path, if so.

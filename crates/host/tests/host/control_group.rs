@@ -2,8 +2,8 @@
 
 use crate::tree::Tree;
 use diskfacts_host::Roots;
-use diskfacts_host::observe::{ControlGroupObserver, IoLimitsObserver, Observer};
-use diskfacts_record::evidence::{ControlGroup, GroupMemory, Pressure};
+use diskfacts_host::observe::{ControlGroupObserver, CpuQuotaObserver, IoLimitsObserver, Observer};
+use diskfacts_record::evidence::{ControlGroup, CpuQuota, GroupMemory, Pressure};
 use diskfacts_record::{BlockDevice, DeviceKind, Evidence, Stack};
 
 /// What is observed while `change` happens.
@@ -149,4 +149,47 @@ fn without_control_groups_it_says_that_they_could_not_be_read() {
     ControlGroupObserver::new(&Roots::under(root.path())).stop(&mut evidence);
     assert_eq!(evidence.control_group, None);
     assert_eq!(evidence.unseen[0].what, "control_group");
+}
+
+#[test]
+fn of_several_quotas_of_processor_time_the_one_that_held_back_for_longest_is_seen() {
+    let tree = Tree::unpack("limits-v2");
+    let stat = |periods, throttled, us| {
+        format!(
+            "usage_usec 9\nnr_periods {periods}\nnr_throttled {throttled}\nthrottled_usec {us}\n"
+        )
+    };
+    let slice = "sys/fs/cgroup/system.slice";
+    tree.put(&format!("{slice}/cpu.max"), "150000 100000\n");
+    tree.put(&format!("{slice}/cpu.stat"), &stat(100, 2, 5));
+    tree.put(&format!("{slice}/job.service/cpu.max"), "max 100000\n");
+    let quota = |change: &dyn Fn()| {
+        let mut observer = CpuQuotaObserver::new(&tree.roots());
+        let mut evidence = Evidence::default();
+        observer.start();
+        change();
+        observer.stop(&mut evidence);
+        assert_eq!(evidence.unseen, []);
+        evidence.cpu_quota
+    };
+    let of_slice = CpuQuota {
+        folder: folder(&tree, "system.slice"),
+        quota_ns: 150_000_000,
+        period_ns: 100_000_000,
+        periods: 10,
+        throttled_periods: 4,
+        throttled_ns: 70_000,
+    };
+    let later = || tree.put(&format!("{slice}/cpu.stat"), &stat(110, 6, 75));
+    assert_eq!(quota(&later), Some(of_slice));
+    // The own group has one now, and it holds back for longer.
+    tree.put(&format!("{slice}/job.service/cpu.max"), "20000 100000\n");
+    let own = format!("{slice}/job.service/cpu.stat");
+    tree.put(&own, &stat(0, 0, 0));
+    let found = quota(&|| tree.put(&own, &stat(10, 9, 720_000))).expect("a quota");
+    assert_eq!(found.folder, folder(&tree, "system.slice/job.service"));
+    assert_eq!(
+        (found.throttled_periods, found.throttled_ns),
+        (9, 720_000_000)
+    );
 }

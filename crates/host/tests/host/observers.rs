@@ -191,6 +191,7 @@ fn all_observers_of_a_run_together_leave_nothing_unsaid() {
             "residency",
             "io_limits",
             "control_group",
+            "cpu_quota",
             "write_back",
             "cpu_steal",
             "journal",

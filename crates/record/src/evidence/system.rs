@@ -108,6 +108,25 @@ pub struct GroupMemory {
     pub used_after_bytes: u64,
 }
 
+/// A control group's quota of processor time (kernel:
+/// `Documentation/scheduler/sched-bwc.rst`), and what it held back: of the own group and
+/// those above it the one that did so for longest.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CpuQuota {
+    /// Folder of the group.
+    pub folder: String,
+    /// Processor time that it may have in each period, over all processors, ns.
+    pub quota_ns: u64,
+    /// Length of a period, ns.
+    pub period_ns: u64,
+    /// Periods in which something of the group ran.
+    pub periods: u64,
+    /// Of these, in which the quota was used up.
+    pub throttled_periods: u64,
+    /// Time for which the group was not let run, added up over the processors, ns.
+    pub throttled_ns: u64,
+}
+
 /// What the journal of the filesystem did, for whomever.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Journal {

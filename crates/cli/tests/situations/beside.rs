@@ -1,0 +1,108 @@
+//! What is beside a measurement: programs, and control groups that are not of storage.
+
+use crate::case::MIB;
+use diskfacts_testkit::{LoopDevice, LoopOptions, Missing};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// A loop device of random data that passes the page cache of its file.
+pub(crate) fn filled(size: u64) -> Result<LoopDevice, Missing> {
+    let device = empty(size)?;
+    crate::case::write_data(device.backing_file(), size);
+    Ok(device)
+}
+
+/// The same without data.
+pub(crate) fn empty(size: u64) -> Result<LoopDevice, Missing> {
+    let options = LoopOptions {
+        direct_io: true,
+        ..LoopOptions::default()
+    };
+    LoopDevice::with(size.max(MIB), options)
+}
+
+/// A counter of `/sys/block/*/stat` (`Documentation/block/stat.rst`).
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Counter {
+    Reads = 0,
+    ReadSectors = 2,
+    Writes = 4,
+    Flushes = 15,
+}
+
+/// What a device counted so far.
+pub(crate) fn counted(device: &LoopDevice, counter: Counter) -> u64 {
+    let path = format!("/sys/block/{}/stat", device.name());
+    let text = fs::read_to_string(&path).expect(&path);
+    let mut fields = text.split_whitespace();
+    let field = fields.nth(counter as usize).expect("a field");
+    field.parse().expect("a number")
+}
+
+/// Shells that do the same over and over, until this is dropped.
+pub(crate) struct Shells(Vec<Child>);
+
+impl Shells {
+    pub(crate) fn running(many: usize, script: &str) -> Self {
+        let one = |_| {
+            let mut shell = Command::new("sh");
+            let shell = shell.args(["-c", &format!("while :; do {script}; done")]);
+            let quiet = shell.stdout(Stdio::null()).stderr(Stdio::null());
+            quiet.spawn().expect("sh")
+        };
+        Self((0..many).map(one).collect())
+    }
+}
+
+impl Drop for Shells {
+    fn drop(&mut self) {
+        for shell in &mut self.0 {
+            // It may have ended by itself, and then there is nothing to end.
+            let _ended = shell.kill();
+            let _status = shell.wait();
+        }
+    }
+}
+
+/// A control group of version 1, gone with this value.
+pub(crate) struct Group(PathBuf);
+
+impl Group {
+    /// Under this controller, with these settings.
+    pub(crate) fn new(
+        controller: &str,
+        name: &str,
+        settings: &[(&str, &str)],
+    ) -> Result<Self, Missing> {
+        let name = format!("diskfacts-test-{}-{name}", std::process::id());
+        let path = Path::new("/sys/fs/cgroup").join(controller).join(name);
+        let missing = |what: &Path, error| Missing::new(what.display(), error);
+        fs::create_dir(&path).map_err(|error| missing(&path, error))?;
+        let group = Self(path);
+        for (file, value) in settings {
+            let file = group.0.join(file);
+            fs::write(&file, value).map_err(|error| missing(&file, error))?;
+        }
+        Ok(group)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// A number of one of its files, or of the line of it that begins with this word.
+    pub(crate) fn number(&self, file: &str, word: &str) -> u64 {
+        let text = fs::read_to_string(self.0.join(file)).expect(file);
+        let line = text.lines().find_map(|line| line.strip_prefix(word));
+        line.expect(word).trim().parse().expect("a number")
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_dir(&self.0) {
+            eprintln!("{} is left: {error}", self.0.display());
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! What is peculiar to a file, or to how its filesystem is mounted.
+
+use crate::alone::alone;
+use crate::beside::{Counter, Shells, counted, empty};
+use crate::case::{Case, MIB, write_data};
+use crate::said::of;
+use diskfacts_testkit::{FilesystemKind, MountedFilesystem, or_skip};
+use std::fmt::Write;
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::Command;
+
+const READ: &str = "operation = \"read\"\nblock_size = \"4KiB\"\ncache = \"direct\"\n\
+                    queue_depth = 8\ntime = \"300ms\"";
+const WRITE: &str = "operation = \"write\"\nblock_size = \"4KiB\"\ncache = \"direct\"\n\
+                     time = \"300ms\"";
+const BUFFERED: &str = "operation = \"write\"\nblock_size = \"4KiB\"\ncache = \"buffered\"\n\
+                        time = \"300ms\"";
+
+#[track_caller]
+fn tool(program: &str, arguments: &[&str], file: &Path, more: &[&Path]) {
+    let mut command = Command::new(program);
+    let status = command.args(arguments).arg(file).args(more).status();
+    assert!(status.expect(program).success(), "{program}");
+}
+
+#[test]
+fn a_file_of_holes() {
+    let _alone = alone();
+    let case = Case::new();
+    let file = case.path("sparse");
+    let made = File::create(&file).and_then(|file| file.set_len(32 * MIB));
+    made.expect("a file");
+    assert_eq!(fs::metadata(&file).expect("the file").blocks(), 0);
+    of(&file, READ).said().names("holes", "no data of its own");
+    let full = case.data_file("full", 32 * MIB);
+    of(&full, READ).said().is_silent_of("holes");
+}
+
+#[test]
+fn space_that_was_set_aside_and_never_written() {
+    let _alone = alone();
+    let case = Case::new();
+    let file = case.path("unwritten");
+    tool("fallocate", &["-l", "32M"], &file, &[]);
+    assert!(fs::metadata(&file).expect("the file").blocks() >= 65_536);
+    of(&file, READ).said().names("holes", "no data of its own");
+}
+
+/// A clone that is written over.
+fn shared(kind: FilesystemKind) {
+    let _alone = alone();
+    let device = or_skip!(empty(400 * MIB));
+    let filesystem = or_skip!(MountedFilesystem::on(device, kind, ""));
+    let (file, copy) = (
+        filesystem.path().join("data"),
+        filesystem.path().join("copy"),
+    );
+    write_data(&file, 32 * MIB);
+    tool("cp", &["--reflink=always"], &file, &[&copy]);
+    let said = of(&copy, WRITE).destroying().said();
+    said.names("copy-on-write", "shared with other files");
+    fs::remove_file(&copy).expect("the clone");
+    let alone = filesystem.path().join("alone");
+    write_data(&alone, 32 * MIB);
+    let said = of(&alone, WRITE).destroying().said();
+    said.is_silent_of("copy-on-write");
+}
+
+#[test]
+fn a_clone_on_xfs() {
+    shared(FilesystemKind::Xfs);
+}
+
+#[test]
+fn a_clone_on_btrfs() {
+    shared(FilesystemKind::Btrfs);
+}
+
+#[test]
+fn a_file_that_is_compressed() {
+    let _alone = alone();
+    let device = or_skip!(empty(400 * MIB));
+    let kind = FilesystemKind::Btrfs;
+    let filesystem = or_skip!(MountedFilesystem::on(device, kind, "compress-force=zstd"));
+    let mut text = String::new();
+    for number in 0..4_000_000 {
+        write!(text, "{} ", number % 1000).expect("memory");
+    }
+    let file = filesystem.path().join("text");
+    fs::write(&file, &text).expect("a file");
+    tool("sync", &[], &file, &[]);
+    let stage = "operation = \"read\"\npattern = \"sequential\"\nblock_size = \"128KiB\"\n\
+                 cache = \"cold\"\ntime = \"300ms\"";
+    let before = counted(filesystem.device(), Counter::ReadSectors);
+    let said = of(&file, stage).said();
+    let read = 512 * (counted(filesystem.device(), Counter::ReadSectors) - before);
+    // Each of its trials has read all of it at least once.
+    assert!(read < text.len() as u64, "{read} of {}", text.len());
+    said.names("compression", "is compressed");
+    let device = or_skip!(empty(400 * MIB));
+    let filesystem = or_skip!(MountedFilesystem::on(device, kind, ""));
+    let plain = filesystem.path().join("text");
+    fs::write(&plain, &text).expect("a file");
+    tool("sync", &[], &plain, &[]);
+    of(&plain, stage).said().is_silent_of("compression");
+}
+
+#[test]
+fn a_mount_that_syncs_each_write() {
+    let _alone = alone();
+    let device = or_skip!(empty(100 * MIB));
+    let kind = FilesystemKind::Ext4;
+    let filesystem = or_skip!(MountedFilesystem::on(device, kind, "sync"));
+    let before = counted(filesystem.device(), Counter::Flushes);
+    let said = of(filesystem.path(), BUFFERED).sized("16MiB").said();
+    assert!(counted(filesystem.device(), Counter::Flushes) > before + 100);
+    said.names("sync-mount", "mounted with the option sync");
+    let device = or_skip!(empty(100 * MIB));
+    let filesystem = or_skip!(MountedFilesystem::on(device, kind, ""));
+    let said = of(filesystem.path(), BUFFERED).sized("16MiB").said();
+    said.is_silent_of("sync-mount");
+}
+
+#[test]
+fn data_that_go_through_the_journal() {
+    let _alone = alone();
+    let stage = format!("{BUFFERED}\nsync = \"fdatasync\"");
+    let device = or_skip!(empty(100 * MIB));
+    let kind = FilesystemKind::Ext4;
+    let filesystem = or_skip!(MountedFilesystem::on(device, kind, "data=journal"));
+    let before = counted(filesystem.device(), Counter::Writes);
+    let said = of(filesystem.path(), &stage).sized("16MiB").said();
+    assert!(counted(filesystem.device(), Counter::Writes) > before + 500);
+    said.names("journal", "The journal of ext4");
+    let device = or_skip!(empty(100 * MIB));
+    let filesystem = or_skip!(MountedFilesystem::on(device, kind, ""));
+    let said = of(filesystem.path(), &stage).sized("16MiB").said();
+    said.is_silent_of("journal");
+}
+
+#[test]
+fn somebody_syncs_on_the_same_filesystem() {
+    let _alone = alone();
+    let stage = format!("{BUFFERED}\nsync = \"fsync\"");
+    let device = or_skip!(empty(200 * MIB));
+    let kind = FilesystemKind::Ext4;
+    let filesystem = or_skip!(MountedFilesystem::on(device, kind, ""));
+    let at = filesystem.path().display();
+    let script = format!("dd if=/dev/zero of={at}/n$$ bs=64k count=64 conv=fsync");
+    let beside = Shells::running(3, &script);
+    let said = of(filesystem.path(), &stage).sized("16MiB").said();
+    drop(beside);
+    said.names("other-process", "Others used")
+        .is_silent_of("journal");
+    let said = of(filesystem.path(), &stage).sized("16MiB").said();
+    said.is_silent_of("other-process");
+}
+
+#[test]
+fn somebody_reads_the_disk_below() {
+    let _alone = alone();
+    let device = or_skip!(crate::beside::filled(64 * MIB));
+    let file = device.backing_file().display();
+    let beside = Shells::running(4, &format!("dd if={file} of=/dev/null bs=1M iflag=direct"));
+    let said = of(device.path(), READ).said();
+    drop(beside);
+    said.names("other-process", "Others used");
+    of(device.path(), READ).said().is_silent_of("other-process");
+}

@@ -1,0 +1,91 @@
+//! What the machine lacks: processors, memory.
+
+use crate::alone::alone;
+use crate::beside::{Group, Shells, filled};
+use crate::case::{Case, MIB};
+use crate::said::{BUSY, of};
+use diskfacts_testkit::{DelayedDisk, or_skip, skip};
+use std::time::Duration;
+
+const DEEP: &str = "operation = \"read\"\nblock_size = \"4KiB\"\ncache = \"direct\"\n\
+                    queue_depth = 32\ntime = \"300ms\"";
+const WARM: &str = "operation = \"read\"\nblock_size = \"4KiB\"\ncache = \"warm\"\n\
+                    time = \"300ms\"";
+
+#[test]
+fn processors_that_others_keep_busy() {
+    let _alone = alone();
+    let device = or_skip!(filled(64 * MIB));
+    let busy = Shells::running(6, ":");
+    let said = of(device.path(), DEEP).said();
+    drop(busy);
+    said.names("other-process", BUSY);
+    // Where nobody else computes only this can be said: that the machine is idle is not
+    // known of the one that runs the tests.
+    said.is_silent_of("cpu-quota");
+}
+
+/// Two processor-milliseconds in each twenty.
+const TENTH: [(&str, &str); 2] = [("cpu.cfs_period_us", "20000"), ("cpu.cfs_quota_us", "2000")];
+
+/// Whether the quota of a group was what kept it from running, in most of its time.
+fn is_used_up(group: &Group) -> bool {
+    let number = |word| group.number("cpu.stat", word);
+    let periods = number("nr_periods ");
+    assert!(periods > 10, "{periods}");
+    number("nr_throttled ") * 4 > periods * 3
+}
+
+#[test]
+fn a_quota_of_processor_time() {
+    let _alone = alone();
+    let device = or_skip!(filled(64 * MIB));
+    let group = or_skip!(Group::new("cpu", "deep", &TENTH));
+    let said = of(device.path(), DEEP).inside(group.path()).said();
+    if !is_used_up(&group) {
+        return skip("processors that are free enough for a quota of a tenth to be used up");
+    }
+    said.names("cpu-quota", "allows 0.1 processors");
+    of(device.path(), DEEP).said().is_silent_of("cpu-quota");
+}
+
+#[test]
+fn a_quota_of_processor_time_where_memory_serves() {
+    let _alone = alone();
+    let case = Case::new();
+    let file = case.data_file("data", 16 * MIB);
+    let group = or_skip!(Group::new("cpu", "warm", &TENTH));
+    let said = of(&file, WARM).inside(group.path()).said();
+    if !is_used_up(&group) {
+        return skip("processors that are free enough for a quota of a tenth to be used up");
+    }
+    said.names("cpu-quota", "allows 0.1 processors");
+    of(&file, WARM).said().is_silent_of("cpu-quota");
+}
+
+#[test]
+fn a_group_with_too_little_memory_for_what_is_read() {
+    let _alone = alone();
+    let device = or_skip!(filled(192 * MIB));
+    let limit = [("memory.limit_in_bytes", "96M")];
+    let group = or_skip!(Group::new("memory", "small", &limit));
+    let said = of(device.path(), WARM).inside(group.path()).said();
+    assert!(group.number("memory.failcnt", "") > 0);
+    said.names("evicted", "memory of a control group, 96 MiB");
+}
+
+#[test]
+fn memory_that_somebody_empties() {
+    let _alone = alone();
+    let disk = or_skip!(DelayedDisk::new(32 * MIB, Duration::from_millis(1)));
+    let path = disk.device().path();
+    let script = format!("blockdev --flushbufs {}; sleep 0.05", path.display());
+    let beside = Shells::running(1, &script);
+    let said = of(path, WARM).said();
+    drop(beside);
+    assert!(disk.served().len() > 100);
+    said.names("evicted", "taken out again");
+    let said = of(path, WARM).said();
+    said.names("page-cache", "Memory served")
+        .is_silent_of("evicted");
+}

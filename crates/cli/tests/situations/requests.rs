@@ -1,0 +1,134 @@
+//! What is between operations and the device.
+
+use crate::alone::alone;
+use crate::beside::{Counter, Shells, counted, filled};
+use crate::case::MIB;
+use crate::said::of;
+use diskfacts_testkit::{DelayedDisk, or_skip};
+use std::time::Duration;
+
+const DEEP: &str = "operation = \"read\"\nblock_size = \"4KiB\"\ncache = \"direct\"\n\
+                    queue_depth = 32\ntime = \"300ms\"";
+const LARGE: &str = "operation = \"read\"\npattern = \"sequential\"\nblock_size = \"1MiB\"\n\
+                     cache = \"direct\"\ntime = \"300ms\"";
+const IN_ORDER: &str = "operation = \"read\"\npattern = \"sequential\"\nblock_size = \"64KiB\"\n\
+                        cache = \"cold\"\nspan = \"8MiB\"\ntime = \"300ms\"";
+
+#[test]
+fn a_scheduler_that_sends_one_at_a_time() {
+    let _alone = alone();
+    let device = or_skip!(filled(64 * MIB));
+    or_skip!(device.set("scheduler", "bfq"));
+    or_skip!(device.set("iosched/strict_guarantees", "1"));
+    let said = of(device.path(), DEEP).said();
+    said.names("device-queue", "bfq, sends it 1 request at a time");
+    or_skip!(device.set("scheduler", "none"));
+    of(device.path(), DEEP).said().is_silent_of("device-queue");
+}
+
+#[test]
+fn requests_that_are_cut_small() {
+    let _alone = alone();
+    let device = or_skip!(filled(64 * MIB));
+    or_skip!(device.set("max_sectors_kb", "4"));
+    let before = counted(&device, Counter::Reads);
+    let bytes = counted(&device, Counter::ReadSectors);
+    let said = of(device.path(), LARGE).said();
+    let reads = counted(&device, Counter::Reads) - before;
+    let bytes = 512 * (counted(&device, Counter::ReadSectors) - bytes);
+    assert!(bytes / reads <= 4096, "{bytes} by {reads}");
+    said.names("request-splitting", "256 requests of at most 4 KiB");
+    or_skip!(device.set("max_sectors_kb", "1280"));
+    let said = of(device.path(), LARGE).said();
+    said.is_silent_of("request-splitting");
+}
+
+#[test]
+fn no_read_ahead() {
+    let _alone = alone();
+    let disk = or_skip!(DelayedDisk::new(64 * MIB, Duration::from_millis(1)));
+    or_skip!(disk.device().set("read_ahead_kb", "0"));
+    disk.served();
+    let said = of(disk.device().path(), IN_ORDER).said();
+    let largest = disk.served().iter().map(|one| one.bytes).max();
+    assert_eq!(largest, Some(4096));
+    said.names("read-ahead", "window");
+    or_skip!(disk.device().set("read_ahead_kb", "8192"));
+    let said = of(disk.device().path(), IN_ORDER).said();
+    said.is_silent_of("read-ahead");
+}
+
+#[test]
+fn few_places_in_the_queue() {
+    let _alone = alone();
+    let disk = or_skip!(DelayedDisk::new(64 * MIB, Duration::from_millis(5)));
+    or_skip!(disk.device().set("nr_requests", "4"));
+    let said = of(disk.device().path(), DEEP).said();
+    said.names("device-queue", "lets 4 requests through at a time");
+    or_skip!(disk.device().set("nr_requests", "128"));
+    let said = of(disk.device().path(), DEEP).said();
+    said.is_silent_of("device-queue");
+}
+
+#[test]
+fn one_in_flight() {
+    let _alone = alone();
+    let disk = or_skip!(DelayedDisk::new(64 * MIB, Duration::from_millis(5)));
+    let stage = DEEP.replace("32", "1");
+    let said = of(disk.device().path(), &stage).said();
+    said.names("one-at-a-time", "go one at a time");
+    // A device in this machine that answers all alike late is behind no network.
+    said.is_silent_of("network");
+    let said = of(disk.device().path(), DEEP).said();
+    said.never_says("go one at a time");
+}
+
+#[test]
+fn a_device_that_stood_still() {
+    let _alone = alone();
+    let disk = or_skip!(DelayedDisk::new(64 * MIB, Duration::from_millis(1)));
+    let stage = DEEP.replace("32", "4");
+    disk.stall_after(300, Duration::from_millis(900));
+    let said = of(disk.device().path(), &stage).said();
+    let longest = disk
+        .served()
+        .iter()
+        .map(diskfacts_testkit::Served::service)
+        .max();
+    assert!(longest >= Some(Duration::from_millis(900)), "{longest:?}");
+    said.names("stall", "answered nothing");
+    let said = of(disk.device().path(), &stage).said();
+    said.is_silent_of("stall");
+}
+
+#[test]
+fn writes_of_parts_of_pages() {
+    let _alone = alone();
+    let disk = or_skip!(DelayedDisk::new(64 * MIB, Duration::from_millis(1)));
+    let stage = "operation = \"write\"\nblock_size = \"512\"\ncache = \"buffered\"\n\
+                 time = \"300ms\"";
+    let before = counted(disk.device(), Counter::Reads);
+    let said = of(disk.device().path(), stage).destroying().said();
+    assert!(counted(disk.device(), Counter::Reads) > before + 500);
+    said.names("partial-pages", "parts of pages");
+    let stage = stage.replace("512", "4KiB");
+    let said = of(disk.device().path(), &stage).destroying().said();
+    said.is_silent_of("partial-pages");
+}
+
+#[test]
+fn somebody_reads_the_same_device() {
+    let _alone = alone();
+    let device = or_skip!(filled(64 * MIB));
+    let path = device.path().display();
+    let stage = DEEP.replace("32", "4");
+    let beside = Shells::running(
+        2,
+        &format!("dd if={path} of=/dev/null bs=256k iflag=direct"),
+    );
+    let said = of(device.path(), &stage).said();
+    drop(beside);
+    said.names("other-process", &format!("Others used {}", device.name()));
+    let said = of(device.path(), &stage).said();
+    said.is_silent_of("other-process");
+}

@@ -1,0 +1,130 @@
+//! What a run says of its stage.
+
+use crate::case::Case;
+use serde_json::Value;
+use std::path::Path;
+
+/// A measurement of one stage.
+pub(crate) struct Measurement<'a> {
+    target: &'a Path,
+    stage: &'a str,
+    writes: bool,
+    group: Option<&'a Path>,
+    size: Option<&'a str>,
+}
+
+/// Measures this file, folder or device with a stage of these lines.
+pub(crate) fn of<'a>(target: &'a Path, stage: &'a str) -> Measurement<'a> {
+    Measurement {
+        target,
+        stage,
+        writes: false,
+        group: None,
+        size: None,
+    }
+}
+
+impl<'a> Measurement<'a> {
+    /// It is written, and what it holds is lost.
+    pub(crate) fn destroying(self) -> Self {
+        Self {
+            writes: true,
+            ..self
+        }
+    }
+
+    /// Within the control group with this folder.
+    pub(crate) fn inside(self, group: &'a Path) -> Self {
+        Self {
+            group: Some(group),
+            ..self
+        }
+    }
+
+    /// With a file of this size.
+    pub(crate) fn sized(self, size: &'a str) -> Self {
+        Self {
+            size: Some(size),
+            ..self
+        }
+    }
+
+    /// Runs it.
+    #[track_caller]
+    pub(crate) fn said(&self) -> Said {
+        let case = Case::new();
+        let mut program = case.measure_stage(self.target, self.stage);
+        program = program.args(["--trials", "2"]);
+        if self.writes {
+            program = program.arg("--destroy-data-on").arg(self.target);
+        }
+        if let Some(size) = self.size {
+            program = program.args(["--size", size]);
+        }
+        if let Some(group) = self.group {
+            program = program.inside(group);
+        }
+        program.run().expect_code(0);
+        let shown = case.run(["show", "last", "--json"]);
+        Said(serde_json::from_str(&shown.stdout).expect("a JSON document"))
+    }
+}
+
+/// How the claim begins that others keep the processors busy.
+pub(crate) const BUSY: &str = "Others had the processors";
+
+/// A run with one stage.
+pub(crate) struct Said(Value);
+
+impl Said {
+    fn limits(&self) -> impl Iterator<Item = (&str, &str)> {
+        let all = self.0["limits"].as_array().expect("limits").iter();
+        let limits = all.flat_map(|stage| stage["limits"].as_array().expect("limits"));
+        limits.map(|limit| {
+            let text = |key: &str| limit[key].as_str().expect("a text");
+            (text("limiter"), text("claim"))
+        })
+    }
+
+    /// The first explanation is this one, and its sentence has this in it. That others had
+    /// the processors may come before it: on a busy machine that is so too.
+    #[track_caller]
+    pub(crate) fn names(&self, limiter: &str, words: &str) -> &Self {
+        let busy = |claim: &str| claim.starts_with(BUSY) && !words.starts_with(BUSY);
+        let first = self.limits().find(|(_, claim)| !busy(claim));
+        let found = first.is_some_and(|(name, claim)| name == limiter && claim.contains(words));
+        assert!(found, "{limiter}, '{words}':\n{}", self.told());
+        self
+    }
+
+    /// Nothing of this kind is said, but for processors that others had.
+    #[track_caller]
+    pub(crate) fn is_silent_of(&self, limiter: &str) -> &Self {
+        let mut of_kind = self.limits().filter(|(name, _)| *name == limiter);
+        let found = of_kind.any(|(_, claim)| !claim.starts_with(BUSY));
+        assert!(!found, "{limiter}:\n{}", self.told());
+        self
+    }
+
+    /// No explanation has these words.
+    #[track_caller]
+    pub(crate) fn never_says(&self, words: &str) {
+        let found = self.limits().any(|(_, claim)| claim.contains(words));
+        assert!(!found, "'{words}':\n{}", self.told());
+    }
+
+    /// What is shown when it is not as it should be.
+    fn told(&self) -> String {
+        let mut lines: Vec<String> = self
+            .limits()
+            .map(|(name, claim)| format!("  {name}: {claim}"))
+            .collect();
+        for finding in self.0["findings"].as_array().expect("findings") {
+            lines.push(format!("  {}: {}", finding["rule"], finding["claim"]));
+        }
+        let figures = &self.0["figures"][0];
+        lines.push(format!("  {} IOPS", figures["iops"]["median"]));
+        lines.push(format!("  {:#}", figures["budget"]["parts"]));
+        lines.join("\n")
+    }
+}

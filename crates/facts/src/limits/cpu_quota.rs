@@ -1,0 +1,136 @@
+//! A control group's quota of processor time is used up, and its threads wait for the next
+//! period (kernel, `Documentation/scheduler/sched-bwc.rst`).
+
+use super::{Candidate, Standing, Subject};
+use crate::processor_wait::ProcessorWait;
+use crate::stages::Stage;
+use crate::words::{percent, ratio_of};
+use diskfacts_plan::units::show_duration;
+use diskfacts_record::Confidence;
+use diskfacts_record::evidence::CpuQuota;
+
+pub(super) const NAME: &str = "cpu-quota";
+
+/// Share of the time for which threads were not let run from which on it is worth a word.
+const SHARE: f64 = 0.1;
+/// Share of the periods in which the quota was used up, from which on the threads' waiting
+/// is for the next: as much as the processors were theirs and they used them.
+const OFTEN: f64 = 0.5;
+
+/// The quota, summed up over the trials of a stage; `None` where one of them had none, or it
+/// was not what the threads waited for.
+fn used_up(stage: &Stage<'_>) -> Option<CpuQuota> {
+    let mut sum: Option<CpuQuota> = None;
+    for trial in &stage.trials {
+        let quota = trial.evidence.cpu_quota.as_ref()?;
+        let sum = sum.get_or_insert_with(|| CpuQuota {
+            periods: 0,
+            throttled_periods: 0,
+            throttled_ns: 0,
+            ..quota.clone()
+        });
+        sum.periods += quota.periods;
+        sum.throttled_periods += quota.throttled_periods;
+        sum.throttled_ns += quota.throttled_ns;
+    }
+    sum.filter(|sum| sum.periods > 0 && sum.throttled_periods as f64 >= OFTEN * sum.periods as f64)
+}
+
+/// Whether threads of this stage waited for their group's next period, and not for a
+/// processor that somebody else has.
+pub(crate) fn holds_back(stage: &Stage<'_>) -> bool {
+    used_up(stage).is_some()
+}
+
+pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
+    let quota = used_up(subject.stage)?;
+    let wait = ProcessorWait::of(subject.stage)?;
+    if wait.share < SHARE {
+        return None;
+    }
+    let processors = ratio_of(
+        quota.quota_ns as f64 / quota.period_ns as f64,
+        "processor",
+        "processors",
+    );
+    let evidence = vec![
+        format!(
+            "{} may have {} of processor time in each {}: {processors}.",
+            quota.folder,
+            show_duration(quota.quota_ns),
+            show_duration(quota.period_ns)
+        ),
+        format!(
+            "It was used up in {} of {} periods, and the group not let run for {} (cpu.stat).",
+            quota.throttled_periods,
+            quota.periods,
+            show_duration(quota.throttled_ns)
+        ),
+        format!(
+            "The threads that did the operations were ready to run and did not run for {} of the \
+             time: the kernel's account of each of them.",
+            percent(wait.share)
+        ),
+    ];
+    Some(Candidate {
+        standing: Standing::cause(wait.share),
+        claim: format!(
+            "A control group allows {processors}, and that is used up: the threads \
+             wait for more {} of the time.",
+            percent(wait.share)
+        ),
+        evidence,
+        share: Some(wait.share),
+        confidence: Confidence::Certain,
+        refuted_by: "The same rate after the quota was taken away.".into(),
+        experiment: subject.again(
+            "The same measurement from a group without a quota: a higher rate speaks for it, the \
+             same rate against it.",
+        ),
+        remedy: format!(
+            "Raise `cpu.max` (version 1: `cpu.cfs_quota_us`) of {}, or the limit of the service or \
+             container that set it; or measure from another control group.",
+            quota.folder
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::limits::host_tests::said;
+    use crate::testing::{self, each};
+    use diskfacts_record::Run;
+    use diskfacts_record::evidence::CpuQuota;
+
+    const STAGE: &str = "random-read-qd1";
+
+    fn throttled(periods: u64, throttled_periods: u64) -> Run {
+        let mut run = testing::healthy();
+        each(&mut run, STAGE, |trial| {
+            trial.cpu.wait_ns_per_io = trial.latency_ns.mean.map(|mean| 0.8 * mean);
+            trial.evidence.cpu_quota = Some(CpuQuota {
+                folder: "/sys/fs/cgroup/small".into(),
+                quota_ns: 2_000_000,
+                period_ns: 20_000_000,
+                periods,
+                throttled_periods,
+                throttled_ns: throttled_periods * 18_000_000,
+            });
+        });
+        run
+    }
+
+    #[test]
+    fn a_quota_that_is_used_up_is_what_the_threads_wait_for_and_nobody_else_is() {
+        let run = throttled(50, 48);
+        let limit = said(&run, STAGE, super::NAME).expect("the quota");
+        assert!(
+            limit.claim.contains("allows 0.1 processors"),
+            "{}",
+            limit.claim
+        );
+        assert!(said(&run, STAGE, "other-process").is_none());
+        // One that is there and hardly used up is not what they wait for.
+        assert!(said(&throttled(50, 3), STAGE, super::NAME).is_none());
+    }
+}

@@ -1,0 +1,90 @@
+//! A stage of memory read from the device: the page cache did not keep what was read into
+//! it, because its control group may have less memory than that, or somebody took it away.
+
+use super::{Candidate, Standing, Subject};
+use crate::rules::warm_not_cached::group_limit;
+use crate::words::percent;
+use diskfacts_plan::CacheMode;
+use diskfacts_plan::units::show_size;
+use diskfacts_record::{Confidence, Spent};
+
+pub(super) const NAME: &str = "evicted";
+
+/// Share of the bytes that came from the device from which on it is worth a word.
+const SHARE: f64 = 0.02;
+
+pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
+    let workload = subject.workload();
+    let from_device = subject.figures.layers.device?;
+    if workload.cache != CacheMode::Warm || !subject.only_reads() || from_device < SHARE {
+        return None;
+    }
+    let span = workload.span.unwrap_or(subject.run().target.size_bytes);
+    let parts = [
+        Spent::Device,
+        Spent::BlockLayer,
+        Spent::Scheduler,
+        Spent::Cache,
+    ];
+    let share = subject.spent(&parts).unwrap_or(from_device).min(1.0);
+    let limit = group_limit(subject.trials()).filter(|limit| limit.bytes < span);
+    let mut evidence = vec![format!(
+        "{} of the bytes came from the device, of a span of {} that was read into memory before.",
+        percent(from_device),
+        show_size(span)
+    )];
+    let claim = match &limit {
+        Some(limit) => {
+            evidence.push(format!(
+                "{} may have {} of memory, its part of the page cache among it.",
+                limit.folder,
+                show_size(limit.bytes)
+            ));
+            format!(
+                "The memory of a control group, {}, does not hold the {} that are read: {} came \
+                 from the device.",
+                show_size(limit.bytes),
+                show_size(span),
+                percent(from_device)
+            )
+        }
+        None => format!(
+            "What had been read into memory was taken out again: {} of it came from the device.",
+            percent(from_device)
+        ),
+    };
+    Some(Candidate {
+        standing: Standing::cause(share),
+        claim,
+        evidence,
+        share: Some(share),
+        confidence: if limit.is_some() {
+            Confidence::Certain
+        } else {
+            Confidence::Likely
+        },
+        refuted_by: "A trial in which this process fetches nothing from block devices.".into(),
+        experiment: subject.experiment(
+            "A quarter of the span: if nothing comes from the device then, it is memory that is \
+             short, and else somebody who takes it away.",
+            &[
+                ("as-it-was", workload.clone()),
+                (
+                    "a-quarter",
+                    subject.with(|w| w.span = Some((span / 4).max(w.block_size))),
+                ),
+            ],
+        ),
+        remedy: match limit {
+            Some(limit) => format!(
+                "Raise `memory.max` (version 1: `memory.limit_in_bytes`) of {}, or set a span that \
+                 fits in this stage.",
+                limit.folder
+            ),
+            None => "Look for who does it: `free -h` for memory that is short, and programs that \
+                     drop caches (`echo 3 > /proc/sys/vm/drop_caches`, `blockdev --flushbufs`, \
+                     backups with POSIX_FADV_DONTNEED)."
+                .into(),
+        },
+    })
+}
