@@ -28,8 +28,9 @@ const fn counter(name: &'static str) -> Observer {
 }
 
 /// All observers, in the order in which their windows open.
-pub const OBSERVERS: [Observer; 12] = [
+pub const OBSERVERS: [Observer; 13] = [
     counter("residency"),
+    counter("neighbours"),
     counter("io_limits"),
     counter("control_group"),
     counter("cpu_quota"),
@@ -194,7 +195,8 @@ mod tests {
         assert!(
             error.starts_with(
                 "no observer is called 'block_layers'; did you mean 'block_layer'? It takes auto, \
-                 counters, none, all, or names with commas between them: residency, io_limits,"
+                 counters, none, all, or names with commas between them: residency, \
+                 neighbours, io_limits,"
             ),
             "{error}"
         );

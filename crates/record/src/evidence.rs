@@ -17,7 +17,8 @@ pub use read_ahead::{
 };
 pub use setting::SettingInForce;
 pub use system::{
-    ControlGroup, CpuQuota, GroupMemory, IoLimit, Journal, LimitOf, Processors, WriteBack,
+    ControlGroup, CpuQuota, GroupMemory, IoLimit, Journal, LimitOf, Neighbour, Processors,
+    WriteBack,
 };
 
 use diskfacts_plan::IoPriority;
@@ -71,6 +72,10 @@ pub struct Evidence {
     /// something; absent in the root of the groups, which is the machine itself.
     #[serde(default)]
     pub control_group: Option<ControlGroup>,
+    /// Other processes that had most of storage or of processors; empty where none had much
+    /// of either.
+    #[serde(default)]
+    pub neighbours: Option<Vec<Neighbour>>,
     /// The quota of processor time that this process was held to; absent where there is none.
     #[serde(default)]
     pub cpu_quota: Option<CpuQuota>,

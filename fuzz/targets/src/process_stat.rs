@@ -1,13 +1,16 @@
 //! `/proc/PID/stat`.
 
 use crate::refusal;
-use diskfacts_host::parse::process_stat::parse_process_start;
+use diskfacts_host::parse::process_stat::{parse_process_start, parse_process_stat};
 
 /// What is read is read again behind any name.
 ///
 /// # Panics
 /// When that does not hold.
 pub fn run(input: &[u8]) {
+    if let Ok(stat) = parse_process_stat(input) {
+        assert_eq!(parse_process_start(input), Ok(stat.start));
+    }
     match parse_process_start(input) {
         Ok(start) => {
             let columns = "0 ".repeat(18);

@@ -129,6 +129,8 @@ fn somebody_reads_the_same_device() {
     let said = of(device.path(), &stage).said();
     drop(beside);
     said.names("other-process", &format!("Others used {}", device.name()));
+    // By name: each dd, or the shell that has waited for those that ended.
+    said.shows("Of other processes these moved most, on whatever device: ");
     let said = of(device.path(), &stage).said();
     said.is_silent_of("other-process");
 }

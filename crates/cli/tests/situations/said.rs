@@ -97,6 +97,13 @@ impl Said {
         self
     }
 
+    /// The evidence of an explanation has these words.
+    #[track_caller]
+    pub(crate) fn shows(&self, words: &str) {
+        let limits = self.0["limits"].to_string();
+        assert!(limits.contains(words), "'{words}':\n{limits}");
+    }
+
     /// Nothing of this kind is said, but for processors that others had.
     #[track_caller]
     pub(crate) fn is_silent_of(&self, limiter: &str) -> &Self {

@@ -4,6 +4,7 @@
 use super::{Candidate, Standing, Subject};
 use crate::layers::in_memory;
 use crate::layers::reach::{Direction, count, roots};
+use crate::neighbours;
 use crate::processor_wait::ProcessorWait;
 use crate::rules::{by_others, disturbed};
 use crate::simulated::is_simulated;
@@ -175,6 +176,7 @@ fn device(subject: &Subject<'_>) -> Option<Candidate> {
             percent(share)
         ));
     }
+    evidence.extend(neighbours::on_storage(subject.trials()));
     if let Some(by_requests) = by_requests {
         evidence.push(format!(
             "{} of the requests that the device completed were not the stage's.",
@@ -299,7 +301,7 @@ fn processors(subject: &Subject<'_>) -> Option<Candidate> {
             percent((1.0 - own - device).max(0.0))
         )
     };
-    let evidence = vec![
+    let mut evidence = vec![
         format!(
             "The processors of the machine were idle in {} of the time, and somebody waited for \
              one in {}.",
@@ -308,6 +310,10 @@ fn processors(subject: &Subject<'_>) -> Option<Candidate> {
         ),
         by_account.unwrap_or_else(by_rest),
     ];
+    evidence.extend(neighbours::on_processors(
+        subject.trials(),
+        subject.seconds(),
+    ));
     Some(Candidate {
         standing: Standing::cause(share),
         claim: format!(

@@ -14,12 +14,14 @@ mod devices;
 mod groups;
 mod io_limits;
 mod journal;
+mod neighbours;
 mod pressure;
 mod process_io;
 #[cfg(target_os = "linux")]
 mod read_ahead;
 mod residency;
 mod steal;
+mod ticks;
 mod window;
 mod write_back;
 
@@ -31,6 +33,7 @@ pub use cpu_quota::CpuQuotaObserver;
 pub use devices::DevicesObserver;
 pub use io_limits::IoLimitsObserver;
 pub use journal::JournalObserver;
+pub use neighbours::NeighboursObserver;
 pub use pressure::PressureObserver;
 pub use process_io::ProcessIoObserver;
 #[cfg(target_os = "linux")]
@@ -126,6 +129,9 @@ impl Observers {
         }
         let own_threads = events.iter().flat_map(|observer| observer.own_threads());
         let own_threads: Vec<u32> = own_threads.collect();
+        if wanted("neighbours") {
+            observers.add(NeighboursObserver::new(roots));
+        }
         if wanted("io_limits") {
             observers.add(IoLimitsObserver::new(roots, stack));
         }

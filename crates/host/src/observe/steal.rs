@@ -2,6 +2,7 @@
 //! gave to others.
 
 use super::Observer;
+use super::ticks::nanoseconds;
 use super::window::Window;
 use crate::parse::ParseError;
 use crate::parse::stat::{SystemCpu, parse_stat_block_softirqs, parse_stat_cpu};
@@ -27,12 +28,6 @@ impl StealObserver {
             window: Window::open_long(&roots.proc.join("stat"), CAPACITY),
         }
     }
-}
-
-fn nanoseconds(before: u64, after: u64) -> u64 {
-    after
-        .saturating_sub(before)
-        .saturating_mul(1_000_000_000 / ticks_per_second())
 }
 
 /// What of the file is used.
@@ -99,14 +94,4 @@ impl Observer for StealObserver {
             }),
         }
     }
-}
-
-#[cfg(unix)]
-fn ticks_per_second() -> u64 {
-    rustix::param::clock_ticks_per_second().clamp(1, 1_000_000_000)
-}
-
-#[cfg(not(unix))]
-fn ticks_per_second() -> u64 {
-    100
 }

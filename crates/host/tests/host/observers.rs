@@ -3,7 +3,8 @@
 use crate::alone::alone;
 use crate::tree::{Tree, device};
 use diskfacts_host::observe::{
-    DevicesObserver, Observer, PressureObserver, ProcessIoObserver, StealObserver,
+    DevicesObserver, NeighboursObserver, Observer, PressureObserver, ProcessIoObserver,
+    StealObserver,
 };
 use diskfacts_host::{CpuScope, CpuTimes, Observers, Roots, stack_of, stack_of_subject};
 use diskfacts_record::{Evidence, Stack};
@@ -189,6 +190,7 @@ fn all_observers_of_a_run_together_leave_nothing_unsaid() {
         names,
         [
             "residency",
+            "neighbours",
             "io_limits",
             "control_group",
             "cpu_quota",
@@ -366,4 +368,56 @@ fn processor_time_only_grows() {
         thread.since(&CpuTimes::now(CpuScope::Thread).expect("it")),
         CpuTimes::default()
     );
+}
+
+#[test]
+fn who_has_processors_and_storage_is_named_and_this_process_is_nobodys_neighbour() {
+    let tree = Tree::unpack("limits-v2");
+    let stat = |name: &str, parent: u32, ticks: u64| {
+        format!("7 ({name}) S {parent} 1 1 0 -1 0 0 0 0 0 {ticks} 3 0 0 20 0 1 0 555 0 0\n")
+    };
+    let io = |read: u64| {
+        format!(
+            "rchar: 1\nwchar: 1\nread_bytes: {read}\nwrite_bytes: 0\ncancelled_write_bytes: 0\n"
+        )
+    };
+    let own = std::process::id();
+    tree.put("proc/7/stat", &stat("a (b) c", 1, 100));
+    tree.put("proc/7/io", &io(1 << 20));
+    // The kernel's thread, this process, and one that it started.
+    for (process, parent) in [(8, 2), (own, 1), (9, own)] {
+        tree.put(&format!("proc/{process}/stat"), &stat("x", parent, 0));
+    }
+    let mut observer = NeighboursObserver::new(&tree.roots());
+    let mut evidence = Evidence::default();
+    observer.start();
+    tree.put("proc/7/stat", &stat("a (b) c", 1, 150));
+    tree.put("proc/7/io", &io(5 << 20));
+    for (process, parent) in [(8, 2), (own, 1), (9, own)] {
+        tree.put(&format!("proc/{process}/stat"), &stat("x", parent, 900));
+    }
+    // One that came meanwhile, of whom this user may not know what it moved.
+    tree.put("proc/10/stat", &stat("new", 1, 10));
+    observer.stop(&mut evidence);
+    let mut found = evidence.neighbours.expect("neighbours");
+    found.sort_by_key(|one| one.process);
+    let brief: Vec<_> = found
+        .iter()
+        .map(|one| {
+            (
+                one.process,
+                one.name.as_str(),
+                one.read_bytes,
+                one.processor_ns,
+            )
+        })
+        .collect();
+    assert_eq!(
+        brief,
+        [
+            (7, "a (b) c", Some(4 << 20), 500_000_000),
+            (10, "new", None, 130_000_000),
+        ]
+    );
+    assert_eq!(evidence.unseen, []);
 }

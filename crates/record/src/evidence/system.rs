@@ -108,6 +108,31 @@ pub struct GroupMemory {
     pub used_after_bytes: u64,
 }
 
+/// Another process, and what it had during a trial.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Neighbour {
+    /// Its number.
+    pub process: u32,
+    /// Name of its program, at most 15 bytes (`/proc/PID/stat`).
+    pub name: String,
+    /// Bytes that it caused to be read from storage, whichever; `None` where this user may
+    /// not know.
+    pub read_bytes: Option<u64>,
+    /// Bytes that it wrote, or left dirty for storage.
+    pub write_bytes: Option<u64>,
+    /// Processor time of it, and of children that it waited for meanwhile, nanoseconds in
+    /// ticks of 10 ms.
+    pub processor_ns: u64,
+}
+
+impl Neighbour {
+    /// Bytes that it moved in both directions, as far as known.
+    pub fn moved_bytes(&self) -> u64 {
+        let read = self.read_bytes.unwrap_or(0);
+        read.saturating_add(self.write_bytes.unwrap_or(0))
+    }
+}
+
 /// A control group's quota of processor time (kernel:
 /// `Documentation/scheduler/sched-bwc.rst`), and what it held back: of the own group and
 /// those above it the one that did so for longest.
