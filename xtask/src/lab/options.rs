@@ -13,8 +13,11 @@ pub(crate) const USAGE: &str =
       --shell                    a guest with their disks, and a shell in it
 ";
 
-/// Random stacks in the short set.
-const FUZZ_SHORT: u64 = 2;
+/// Random stacks in the short set, and their seed unless another is given: one of RAID 5 on
+/// stripes on a linear mapping, which takes a quarter of a minute. Others take three times as
+/// long (encryption on an emulated processor), which is for the long run.
+const FUZZ_SHORT: u64 = 1;
+const SEED: u64 = 4;
 
 /// What is to be done.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +46,7 @@ impl Options {
     pub(super) fn short() -> Self {
         Self {
             fuzz: FUZZ_SHORT,
-            seed: 1,
+            seed: SEED,
             ..Self::default()
         }
     }
@@ -52,7 +55,7 @@ impl Options {
     /// When an argument is unknown or lacks its value.
     pub(super) fn parse(arguments: &[&str]) -> Result<Self, String> {
         let mut options = Self {
-            seed: 1,
+            seed: SEED,
             ..Self::default()
         };
         let mut words = arguments.iter();
@@ -145,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_arguments_it_is_the_short_set_with_some_random_stacks() {
+    fn without_arguments_it_is_the_short_set_with_a_random_stack() {
         assert_eq!(Options::parse(&[]), Ok(Options::short()));
     }
 
