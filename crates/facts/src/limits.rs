@@ -16,6 +16,7 @@ mod subject;
 // The side of the host.
 mod buffered_depth;
 mod cgroup_throttle;
+mod changed_speed;
 mod compression;
 mod copy_on_write;
 mod cpu_generator;
@@ -161,6 +162,8 @@ pub(crate) const OF_BUSY_DEVICES: [&str; 4] = [
 
 #[cfg(test)]
 mod depth_tests;
+#[cfg(test)]
+mod file_tests;
 #[cfg(test)]
 mod host_tests;
 #[cfg(test)]

@@ -143,6 +143,11 @@ impl DelayedDisk {
         lock(&self.server.flaws).stall = Some((requests, pause));
     }
 
+    /// Answers so many further requests as before, and from then on each so much later.
+    pub fn slow_down_after(&self, requests: u64, by: Duration) {
+        lock(&self.server.flaws).slower = Some((requests, by));
+    }
+
     /// The requests that were answered since the last call, in the order of their
     /// arrival.
     pub fn served(&self) -> Vec<Served> {
@@ -218,6 +223,8 @@ struct Flaws {
     failing: Vec<(Range<u64>, i32)>,
     /// After so many requests, no answer for so long.
     stall: Option<(u64, Duration)>,
+    /// After so many requests, each answer so much later.
+    slower: Option<(u64, Duration)>,
 }
 
 impl Flaws {
@@ -226,6 +233,18 @@ impl Flaws {
         let mut failing = self.failing.iter();
         let met = |(at, _): &&(Range<u64>, i32)| offset < at.end && at.start < offset + bytes;
         failing.find(met).map(|(_, errno)| *errno)
+    }
+
+    /// How much later than at its time the next request is answered.
+    fn later(&mut self) -> Duration {
+        match &mut self.slower {
+            Some((0, by)) => *by,
+            Some((left, _)) => {
+                *left -= 1;
+                Duration::ZERO
+            }
+            None => Duration::ZERO,
+        }
     }
 
     /// How long to wait before the next answer.
@@ -368,15 +387,17 @@ fn answer(
 ) {
     for request in requests {
         gate.pass();
-        let (pause, errno) = {
+        let (pause, later, errno) = {
             let mut flaws = lock(flaws);
-            (flaws.pause(), flaws.of(request.offset, request.bytes))
+            let errno = flaws.of(request.offset, request.bytes);
+            (flaws.pause(), flaws.later(), errno)
         };
         thread::sleep(pause);
-        let rest = request.due.saturating_duration_since(Instant::now());
+        let due = request.due + later;
+        let rest = due.saturating_duration_since(Instant::now());
         thread::sleep(rest.saturating_sub(SPIN));
         let mut replied = Instant::now();
-        while replied < request.due {
+        while replied < due {
             std::hint::spin_loop();
             replied = Instant::now();
         }

@@ -102,6 +102,22 @@ fn a_device_that_stood_still() {
 }
 
 #[test]
+fn a_device_that_is_slower_from_then_on() {
+    let _alone = alone();
+    let disk = or_skip!(DelayedDisk::new(64 * MIB, Duration::from_millis(2)));
+    let stage = DEEP.replace("32", "4").replace("300ms", "500ms");
+    disk.slow_down_after(800, Duration::from_millis(14));
+    let said = of(disk.device().path(), &stage).said();
+    let served = disk.served();
+    let slow = |one: &&diskfacts_testkit::Served| one.service() > Duration::from_millis(16);
+    assert!(served.iter().filter(slow).count() > 50, "{}", served.len());
+    said.names("changed-speed", "and stayed there");
+    let disk = or_skip!(DelayedDisk::new(64 * MIB, Duration::from_millis(2)));
+    let said = of(disk.device().path(), &stage).said();
+    said.is_silent_of("changed-speed");
+}
+
+#[test]
 fn writes_of_parts_of_pages() {
     let _alone = alone();
     let disk = or_skip!(DelayedDisk::new(64 * MIB, Duration::from_millis(1)));

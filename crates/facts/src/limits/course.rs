@@ -85,6 +85,28 @@ impl Course {
         plateau(&self.points)
     }
 
+    /// Share of the scatter of all points that a straight line explains, by least squares.
+    pub(super) fn explained_by_a_line(&self) -> f64 {
+        let n = self.points.len() as f64;
+        let middle = (n - 1.0) / 2.0;
+        let rates: Vec<f64> = self.points.iter().map(|(rate, _)| *rate).collect();
+        let (total, squares) = sums(&rates);
+        let mean = total / n;
+        let along: f64 = (0..rates.len())
+            .map(|place| place as f64 - middle)
+            .zip(&rates)
+            .map(|(place, rate)| place * (rate - mean))
+            .sum();
+        // The squares of the places about their middle.
+        let places = n * (n * n - 1.0) / 12.0;
+        let explained = along * along / places / (squares - mean * total);
+        if explained.is_finite() {
+            explained
+        } else {
+            0.0
+        }
+    }
+
     /// The one step that explains most of the scatter, by least squares; `None` when
     /// there is too little to see one.
     pub(super) fn step(&self) -> Option<Step> {
@@ -164,6 +186,26 @@ mod tests {
         assert!((step.before.seconds - 2.0).abs() < 1e-9, "{step:?}");
         assert!((step.after.rate - 300.0).abs() < 1e-9);
         assert!(step.explained > 0.99 && step.after.scatter < 1e-9);
+    }
+
+    #[test]
+    fn a_line_explains_a_drift_and_less_of_a_step_than_the_step_itself() {
+        let drift: Vec<f64> = (0..60).map(|i| 1000.0 - 10.0 * f64::from(i)).collect();
+        let of = |rates: &[f64]| {
+            let course = course(rates);
+            let step = course.step().expect("points enough");
+            (course.explained_by_a_line(), step.explained)
+        };
+        let (line, step) = of(&drift);
+        assert!((line - 1.0).abs() < 1e-9 && (0.74..0.76).contains(&step));
+        let mut rates = vec![3000.0; 30];
+        rates.extend([300.0; 30]);
+        let (line, step) = of(&rates);
+        assert!(
+            (0.74..0.76).contains(&line) && step > 0.999,
+            "{line} {step}"
+        );
+        assert!(of(&[5.0; 60]).0.abs() < 1e-9);
     }
 
     #[test]

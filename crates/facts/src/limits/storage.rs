@@ -2,9 +2,9 @@
 //! costs, and what is done to it.
 
 use super::{
-    Limiter, alignment, credit_throttle, device_parallelism, flush_per_write, garbage_collection,
-    interface, media_rate, network, one_at_a_time, raid_small_write, retries, rotation, seek,
-    stall, thermal_throttle, write_cache_off, zone,
+    Limiter, alignment, changed_speed, credit_throttle, device_parallelism, flush_per_write,
+    garbage_collection, interface, media_rate, network, one_at_a_time, raid_small_write, retries,
+    rotation, seek, stall, thermal_throttle, write_cache_off, zone,
 };
 
 pub(super) const LIMITERS: &[Limiter] = &[
@@ -57,6 +57,11 @@ pub(super) const LIMITERS: &[Limiter] = &[
         name: thermal_throttle::NAME,
         about: "the rate steps down under load and stays down",
         check: thermal_throttle::check,
+    },
+    Limiter {
+        name: changed_speed::NAME,
+        about: "the speed changed for good while it was measured",
+        check: changed_speed::check,
     },
     Limiter {
         name: credit_throttle::NAME,

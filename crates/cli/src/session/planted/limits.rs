@@ -263,8 +263,12 @@ fn check_experiment(limit: &Limit) {
 
 #[test]
 fn every_limiter_of_the_storage_has_a_cause_that_is_planted() {
+    // What changes a simulated disk's speed for good is heat or credit, which have names of
+    // their own; a real device without one is among the situations.
+    const NAMELESS: &str = "changed-speed";
     let planted: Vec<&str> = CASES.iter().map(|(limiter, ..)| *limiter).collect();
-    for limiter in limits::of_storage() {
+    let named = |limiter: &&limits::Limiter| limiter.name != NAMELESS;
+    for limiter in limits::of_storage().iter().filter(named) {
         let times = planted.iter().filter(|name| **name == limiter.name).count();
         assert!(times > 0, "cases for {}", limiter.name);
     }
@@ -272,7 +276,8 @@ fn every_limiter_of_the_storage_has_a_cause_that_is_planted() {
 
 #[test]
 fn what_limits_each_stage_of_a_disk_without_a_flaw_is_no_fault() {
-    const FAULTS: [&str; 6] = [
+    const FAULTS: [&str; 7] = [
+        "changed-speed",
         "retries",
         "stall",
         "thermal-throttle",

@@ -1,0 +1,85 @@
+//! The device went from one speed to another while the stage was measured, and stayed there.
+//! Which of many things did it is not known; that it did, and when, is.
+
+use super::cap::Cap;
+use super::course::Course;
+use super::throttle::show_rate;
+use super::{Candidate, Standing, Subject};
+use crate::device_physics::may_limit;
+use crate::words::{percent, ratio};
+use diskfacts_plan::units::show_duration;
+use diskfacts_record::Confidence;
+
+pub(super) const NAME: &str = "changed-speed";
+
+/// So many times as fast or as slow: trials of a quiet disk differ by a tenth at most.
+const TIMES: f64 = 1.25;
+/// Share of all scatter that the one step explains at least, and more than a straight line
+/// does: of a rate that falls all the time a step explains three quarters and a line all, of
+/// one that steps in the middle it is the other way round. Of chance alone the best step of
+/// 20 points explains so much in 1 of 1000 series (simulated, normal), of 12 points in 18.
+const EXPLAINED: f64 = 0.6;
+const POINTS: usize = 20;
+
+/// How a limiter looks at a stage.
+type Check = fn(&Subject<'_>) -> Option<Candidate>;
+
+pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
+    // What is written goes to caches first, which are full after a while.
+    let reads = subject.only_reads() && subject.reaches_device() && subject.from_memory() < 0.02;
+    if subject.imported() || !reads || subject.workload().rate.is_some() {
+        return None;
+    }
+    // What is known to make such steps is named by itself.
+    let of_drive = [
+        (
+            super::thermal_throttle::NAME,
+            super::thermal_throttle::check as Check,
+        ),
+        (super::zone::NAME, super::zone::check),
+    ];
+    let mut of_drive = of_drive.iter();
+    let is_known = Cap::of(subject).is_some()
+        || of_drive.any(|(name, check)| may_limit(name, subject) && check(subject).is_some())
+        || super::credit_throttle::check(subject).is_some()
+        || super::cgroup_throttle::is_reached(subject)
+        || super::other_process::takes_part(subject);
+    let course = Course::of(subject);
+    let step = course.step()?;
+    let (before, after) = (step.before.rate, step.after.rate);
+    let times = (before / after).max(after / before);
+    let is_step = step.explained >= EXPLAINED.max(course.explained_by_a_line());
+    if is_known || !is_step || times < TIMES || course.points.len() < POINTS {
+        return None;
+    }
+    let share = (1.0 - after / before).max(0.0);
+    let at = show_duration((step.before.seconds * 1e9) as u64);
+    Some(Candidate {
+        standing: Standing::Cause,
+        claim: format!(
+            "The device went from {} to {} after {at} of this stage and stayed there: the figure \
+             is of both.",
+            show_rate(subject, before),
+            show_rate(subject, after)
+        ),
+        evidence: vec![format!(
+            "One step, {} times, explains {} of how much the rate scatters, over {} before it and \
+             {} behind it.",
+            ratio(times),
+            percent(step.explained),
+            at,
+            show_duration((step.after.seconds * 1e9) as u64)
+        )],
+        share: (share > 0.0).then_some(share),
+        confidence: Confidence::Likely,
+        refuted_by: "A longer run whose rates stay on one level.".into(),
+        experiment: subject.again(
+            "The same once more, for longer: the second rate from the beginning speaks for a \
+             device that has changed, the first for something that came and went.",
+        ),
+        remedy: "Look at what happened then: `dmesg -T`, `smartctl -x` or `nvme smart-log` \
+                 (heat, a slower link, reallocated sectors), an array that lost a member or is \
+                 rebuilt, a cloud volume's credit."
+            .into(),
+    })
+}

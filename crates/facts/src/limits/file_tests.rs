@@ -1,0 +1,152 @@
+//! Causes that lie in a file or in how its filesystem is mounted, each beside the same
+//! without it. That they are so on a real kernel is tested with the program (`situations`).
+
+use super::host_tests::said;
+use super::*;
+use crate::testing::{self, each};
+use diskfacts_plan::{CacheMode, SyncMode};
+use diskfacts_record::evidence::{ControlGroup, GroupMemory};
+use diskfacts_record::{ExtentMethod, Extents, Trial};
+
+const READ: &str = "random-read-qd1";
+const WRITE: &str = "random-write-qd1";
+
+/// A file of which so many bytes of 100 are holes, compressed, shared.
+fn with_extents(holes: u64, encoded: u64, shared: u64) -> Run {
+    let mut run = testing::healthy();
+    run.target.extents = Some(Extents {
+        span_bytes: 100,
+        hole_bytes: holes,
+        unwritten_bytes: Some(0),
+        encoded_bytes: Some(encoded),
+        shared_bytes: Some(shared),
+        inline_bytes: Some(0),
+        extents: Some(1),
+        method: ExtentMethod::Fiemap,
+    });
+    run
+}
+
+#[test]
+fn holes_that_are_read_come_before_the_page_cache_and_few_of_them_do_not() {
+    let mut run = with_extents(100, 0, 0);
+    each(&mut run, READ, |trial| {
+        trial
+            .evidence
+            .process_io
+            .as_mut()
+            .expect("an account")
+            .read_bytes = 0;
+        for device in &mut trial.evidence.devices {
+            (device.reads, device.read_bytes, device.busy_ms) = (0, 0, 0);
+        }
+    });
+    let limits = limits(&run);
+    let of_stage = limits.iter().find(|stage| stage.stage == READ);
+    let first = &of_stage.expect("the stage").limits[0];
+    assert_eq!(first.limiter, holes::NAME, "{first:#?}");
+    assert!(said(&with_extents(5, 0, 0), READ, holes::NAME).is_none());
+    assert!(said(&run, WRITE, holes::NAME).is_none());
+}
+
+#[test]
+fn what_is_compressed_is_said_of_reads_and_what_is_shared_of_writes() {
+    let run = with_extents(0, 80, 70);
+    let claim = said(&run, READ, compression::NAME)
+        .expect("compressed")
+        .claim;
+    assert!(
+        claim.starts_with("80 % of the file is compressed"),
+        "{claim}"
+    );
+    assert!(said(&run, WRITE, compression::NAME).is_none());
+    let claim = said(&run, WRITE, copy_on_write::NAME)
+        .expect("shared")
+        .claim;
+    assert!(claim.starts_with("70 % of the file is shared"), "{claim}");
+    assert!(said(&run, READ, copy_on_write::NAME).is_none());
+    let run = with_extents(0, 5, 5);
+    assert!(said(&run, READ, compression::NAME).is_none());
+    assert!(said(&run, WRITE, copy_on_write::NAME).is_none());
+}
+
+#[test]
+fn a_mount_that_syncs_is_named_for_writes_that_do_not_ask_for_it() {
+    let mounted = |option: &str| {
+        let mut run = testing::healthy();
+        let filesystem = run.stack.filesystem.as_mut().expect("a filesystem");
+        filesystem.options = vec!["rw".into(), option.into()];
+        run
+    };
+    let run = mounted("sync");
+    assert!(said(&run, WRITE, sync_mount::NAME).is_some());
+    assert!(said(&run, READ, sync_mount::NAME).is_none());
+    assert!(said(&run, "log-write", sync_mount::NAME).is_none());
+    assert!(said(&mounted("dirsync"), WRITE, sync_mount::NAME).is_none());
+}
+
+#[test]
+fn parts_of_pages_are_named_where_reads_come_with_the_writes() {
+    let written = |block_size, reads| {
+        let mut run = testing::healthy();
+        run.trials.retain(|trial| trial.stage == WRITE);
+        each(&mut run, WRITE, |trial| {
+            trial.workload.block_size = block_size;
+            trial.workload.cache = CacheMode::Buffered;
+            trial.workload.sync = SyncMode::None;
+            trial.evidence.engine.direct = false;
+            trial.cpu.system_ns_per_io = Some(1000.0);
+            let (mean, ops) = (trial.latency_ns.mean.expect("latencies"), trial.ops);
+            for device in &mut trial.evidence.devices {
+                device.reads = if reads { ops } else { 0 };
+                device.read_ms = (mean * device.reads as f64 / 1e6) as u64;
+            }
+        });
+        said(&run, WRITE, partial_pages::NAME)
+    };
+    let claim = written(512, true).expect("parts of pages").claim;
+    assert!(claim.contains("1 reads for each write"), "{claim}");
+    assert!(written(512, false).is_none());
+    assert!(written(4096, true).is_none());
+}
+
+#[test]
+fn what_memory_did_not_keep_is_its_groups_where_that_may_have_less() {
+    let limited = |bytes: Option<u64>, from_device: f64| {
+        let mut run = testing::healthy();
+        each(&mut run, "cached-random-read", |trial: &mut Trial| {
+            let fetched = (from_device * trial.bytes as f64) as u64;
+            trial
+                .evidence
+                .process_io
+                .as_mut()
+                .expect("an account")
+                .read_bytes = fetched;
+            trial.cpu.system_ns_per_io = Some(100.0);
+            let (mean, ops) = (trial.latency_ns.mean.expect("latencies"), trial.ops as f64);
+            for device in &mut trial.evidence.devices {
+                device.reads = (from_device * ops) as u64;
+                device.read_bytes = fetched;
+                device.read_ms = (from_device * ops * mean / 1e6) as u64;
+            }
+            trial.evidence.control_group = Some(ControlGroup {
+                folder: "/sys/fs/cgroup/small".into(),
+                memory: Some(GroupMemory {
+                    limit_bytes: bytes,
+                    limited_by: "/sys/fs/cgroup/small".into(),
+                    ..GroupMemory::default()
+                }),
+                pressure: None,
+            });
+        });
+        said(&run, "cached-random-read", evicted::NAME).map(|limit| limit.claim)
+    };
+    let claim = limited(Some(64 << 20), 0.7).expect("taken out");
+    assert!(
+        claim.contains("a control group, 64 MiB, does not hold the 256 MiB"),
+        "{claim}"
+    );
+    let claim = limited(Some(1 << 30), 0.7).expect("taken out");
+    assert!(claim.contains("was taken out again: 70 %"), "{claim}");
+    assert_eq!(limited(Some(64 << 20), 0.0), None);
+}
