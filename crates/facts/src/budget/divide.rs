@@ -223,7 +223,8 @@ fn cached(trial: &Trial, requests: &Requests, time: &mut Division) {
     if trial.workload.operation.writes() {
         // Of a page that is written in part the rest has to be read first.
         if !trial.workload.operation.reads() && partial_pages::are_written(&trial.workload) {
-            let read_ns = requests.read_ns * requests.reads_per_operation;
+            let own = partial_pages::own_reads(trial).unwrap_or(0.0) / trial.ops as f64;
+            let read_ns = requests.read_ns * requests.reads_per_operation.min(own);
             time.take(Spent::BlockLayer, read_ns, COUNTERS);
         }
         let full = |dirty| dirty_pages::reached_ceiling(&dirty, trial.workload.sync);

@@ -1,4 +1,4 @@
-//! The device went from one speed to another while the stage was measured, and stayed there.
+//! The rate went from one level to another while the stage was measured, and stayed there.
 //! Which of many things did it is not known; that it did, and when, is.
 
 use super::cap::Cap;
@@ -43,7 +43,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         || of_drive.any(|(name, check)| may_limit(name, subject) && check(subject).is_some())
         || super::credit_throttle::check(subject).is_some()
         || super::cgroup_throttle::is_reached(subject)
-        || super::other_process::takes_part(subject);
+        || super::other_process::check(subject).is_some();
     let course = Course::of(subject);
     let step = course.step()?;
     let (before, after) = (step.before.rate, step.after.rate);
@@ -57,8 +57,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     Some(Candidate {
         standing: Standing::Cause,
         claim: format!(
-            "The device went from {} to {} after {at} of this stage and stayed there: the figure \
-             is of both.",
+            "The rate went from {} to {} after {at} of this stage and stayed there: the figure is \
+             of both.",
             show_rate(subject, before),
             show_rate(subject, after)
         ),

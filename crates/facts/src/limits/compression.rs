@@ -48,8 +48,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     Some(Candidate {
         standing: share.map_or(Standing::Beside, Standing::cause),
         claim: format!(
-            "{} of the file is compressed: processors unpack what is read, and the rate is not \
-             that of the device.",
+            "{} of the file is compressed or encrypted: processors unpack what is read, and the \
+             rate is not that of the device.",
             percent(encoded)
         ),
         evidence,

@@ -18,13 +18,20 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     if !shared.is_finite() || shared < SHARE || !subject.only_writes() || !to_disk {
         return None;
     }
-    // What the devices need for the data itself is the same elsewhere.
-    let of_data = [Spent::Device, Spent::Scheduler, Spent::Admission];
-    let of_others = [Spent::Processor, Spent::Due, Spent::Flush];
-    let share = subject.spent(&of_data).zip(subject.spent(&of_others));
-    let share = share.map(|(data, others)| (1.0 - data - others) * shared);
+    // What the devices need for the data itself is the same elsewhere; the rest is work, or
+    // waits for a processor to do it.
+    let elsewhere = [
+        Spent::Device,
+        Spent::Scheduler,
+        Spent::Admission,
+        Spent::Flush,
+        Spent::Due,
+    ];
+    let share = subject
+        .spent(&elsewhere)
+        .map(|other| (1.0 - other) * shared);
     Some(Candidate {
-        standing: Standing::Cause,
+        standing: share.map_or(Standing::Beside, Standing::cause),
         claim: format!(
             "{} of the file is shared with other files or snapshots: what is written goes to new \
              places, which the filesystem has to find and write down.",

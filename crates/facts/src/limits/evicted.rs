@@ -2,11 +2,11 @@
 //! it, because its control group may have less memory than that, or somebody took it away.
 
 use super::{Candidate, Standing, Subject};
-use crate::rules::warm_not_cached::group_limit;
+use crate::rules::warm_not_cached::{WARMING, group_limit};
 use crate::words::percent;
 use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::show_size;
-use diskfacts_record::{Confidence, Spent};
+use diskfacts_record::{Confidence, Spent, Trial};
 
 pub(super) const NAME: &str = "evicted";
 
@@ -17,6 +17,11 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let workload = subject.workload();
     let from_device = subject.figures.layers.device?;
     if workload.cache != CacheMode::Warm || !subject.only_reads() || from_device < SHARE {
+        return None;
+    }
+    // What was never read into it was not taken out.
+    let never = |trial: &&Trial| trial.evidence.unseen.iter().any(|one| one.what == WARMING);
+    if subject.trials().iter().any(never) {
         return None;
     }
     let span = workload.span.unwrap_or(subject.run().target.size_bytes);

@@ -6,7 +6,7 @@ use super::*;
 use crate::testing::{self, each};
 use diskfacts_plan::{CacheMode, SyncMode};
 use diskfacts_record::evidence::{ControlGroup, GroupMemory};
-use diskfacts_record::{ExtentMethod, Extents, Trial};
+use diskfacts_record::{ExtentMethod, Extents, Trial, Unseen};
 
 const READ: &str = "random-read-qd1";
 const WRITE: &str = "random-write-qd1";
@@ -56,7 +56,7 @@ fn what_is_compressed_is_said_of_reads_and_what_is_shared_of_writes() {
         .expect("compressed")
         .claim;
     assert!(
-        claim.starts_with("80 % of the file is compressed"),
+        claim.starts_with("80 % of the file is compressed or encrypted"),
         "{claim}"
     );
     assert!(said(&run, WRITE, compression::NAME).is_none());
@@ -87,7 +87,7 @@ fn a_mount_that_syncs_is_named_for_writes_that_do_not_ask_for_it() {
 
 #[test]
 fn parts_of_pages_are_named_where_reads_come_with_the_writes() {
-    let written = |block_size, reads| {
+    let written = |block_size, reads, own| {
         let mut run = testing::healthy();
         run.trials.retain(|trial| trial.stage == WRITE);
         each(&mut run, WRITE, |trial| {
@@ -97,6 +97,8 @@ fn parts_of_pages_are_named_where_reads_come_with_the_writes() {
             trial.evidence.engine.direct = false;
             trial.cpu.system_ns_per_io = Some(1000.0);
             let (mean, ops) = (trial.latency_ns.mean.expect("latencies"), trial.ops);
+            let io = trial.evidence.process_io.as_mut().expect("an account");
+            io.read_bytes = if own { 4096 * ops } else { 0 };
             for device in &mut trial.evidence.devices {
                 device.reads = if reads { ops } else { 0 };
                 device.read_ms = (mean * device.reads as f64 / 1e6) as u64;
@@ -104,15 +106,17 @@ fn parts_of_pages_are_named_where_reads_come_with_the_writes() {
         });
         said(&run, WRITE, partial_pages::NAME)
     };
-    let claim = written(512, true).expect("parts of pages").claim;
+    let claim = written(512, true, true).expect("parts of pages").claim;
     assert!(claim.contains("1 reads for each write"), "{claim}");
-    assert!(written(512, false).is_none());
-    assert!(written(4096, true).is_none());
+    assert!(written(512, false, false).is_none());
+    assert!(written(4096, true, true).is_none());
+    // Somebody else reads.
+    assert!(written(512, true, false).is_none());
 }
 
 #[test]
 fn what_memory_did_not_keep_is_its_groups_where_that_may_have_less() {
-    let limited = |bytes: Option<u64>, from_device: f64| {
+    let limited = |bytes: Option<u64>, from_device: f64, warmed: bool| {
         let mut run = testing::healthy();
         each(&mut run, "cached-random-read", |trial: &mut Trial| {
             let fetched = (from_device * trial.bytes as f64) as u64;
@@ -123,6 +127,12 @@ fn what_memory_did_not_keep_is_its_groups_where_that_may_have_less() {
                 .expect("an account")
                 .read_bytes = fetched;
             trial.cpu.system_ns_per_io = Some(100.0);
+            if !warmed {
+                trial.evidence.unseen.push(Unseen {
+                    what: "warm page cache".into(),
+                    why: "an I/O error".into(),
+                });
+            }
             let (mean, ops) = (trial.latency_ns.mean.expect("latencies"), trial.ops as f64);
             for device in &mut trial.evidence.devices {
                 device.reads = (from_device * ops) as u64;
@@ -141,12 +151,14 @@ fn what_memory_did_not_keep_is_its_groups_where_that_may_have_less() {
         });
         said(&run, "cached-random-read", evicted::NAME).map(|limit| limit.claim)
     };
-    let claim = limited(Some(64 << 20), 0.7).expect("taken out");
+    let claim = limited(Some(64 << 20), 0.7, true).expect("taken out");
     assert!(
         claim.contains("a control group, 64 MiB, does not hold the 256 MiB"),
         "{claim}"
     );
-    let claim = limited(Some(1 << 30), 0.7).expect("taken out");
+    let claim = limited(Some(1 << 30), 0.7, true).expect("taken out");
     assert!(claim.contains("was taken out again: 70 %"), "{claim}");
-    assert_eq!(limited(Some(64 << 20), 0.0), None);
+    assert_eq!(limited(Some(64 << 20), 0.0, true), None);
+    // What was never read into it.
+    assert_eq!(limited(Some(64 << 20), 0.7, false), None);
 }

@@ -6,7 +6,7 @@ use super::{Candidate, Standing, Subject};
 use crate::words::ratio;
 use diskfacts_plan::Workload;
 use diskfacts_plan::units::{show_duration, show_size};
-use diskfacts_record::{Confidence, Spent};
+use diskfacts_record::{Confidence, Spent, Trial};
 
 pub(super) const NAME: &str = "partial-pages";
 
@@ -19,6 +19,12 @@ const READS: f64 = 0.5;
 /// Whether writes end or begin within pages.
 pub(crate) fn are_written(workload: &Workload) -> bool {
     !workload.block_size.is_multiple_of(PAGE) || !workload.offset.is_multiple_of(PAGE)
+}
+
+/// Pages that this process had read while a trial ran; `None` where that was not counted.
+pub(crate) fn own_reads(trial: &Trial) -> Option<f64> {
+    let io = trial.evidence.process_io.as_ref()?;
+    Some(io.read_bytes as f64 / PAGE as f64)
 }
 
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
@@ -35,9 +41,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         return None;
     }
     let top = subject.stack().top()?;
-    let work = subject.work_of(&top.name)?;
     let writes = subject.stage.sum(|trial| trial.ops) as f64;
-    let reads = work.reads / writes;
+    // Those that this process caused: others may read the device too.
+    let each = subject.trials().iter().map(|trial| own_reads(trial));
+    let reads = each.sum::<Option<f64>>()? / writes;
     if !reads.is_finite() || reads < READS {
         return None;
     }
@@ -53,9 +60,9 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
             ratio(reads)
         ),
         evidence: vec![format!(
-            "{} counted {} reads for {} writes, and a write waits {} for them.",
+            "This process had {} pages read from {} for {} writes, and a write waits {} for them.",
+            (reads * writes).round(),
             top.name,
-            work.reads,
             writes,
             show_duration(each_ns as u64)
         )],

@@ -10,7 +10,7 @@ use diskfacts_record::{Confidence, Finding, Run, Severity, Trial};
 pub(super) const NAME: &str = "warm-not-cached";
 
 /// What could not be done, as the session names it.
-const WARMING: &str = "warm page cache";
+pub(crate) const WARMING: &str = "warm page cache";
 
 /// Share that came from the device from which on it is a finding.
 const SHARE: f64 = 0.02;
