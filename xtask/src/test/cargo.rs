@@ -8,12 +8,25 @@ use crate::stream;
 use std::io::IsTerminal;
 use std::process::Command;
 
-/// Runs all tests of the workspace.
+/// The tests of the command that measure simulated disks for minutes of processor time.
+const PLANTED: &str = "session::planted";
+
+/// Runs all tests of the workspace but those that are steps of their own.
 ///
 /// # Errors
 /// When cargo cannot be started, or the log of skipped tests not be read.
 pub(super) fn run(project: &Project) -> Result<Outcome, String> {
-    read_tests(project.cargo(&["test", "--workspace", "--locked", "--no-fail-fast"]))
+    let all = ["test", "--workspace", "--locked", "--no-fail-fast"];
+    read_tests(project.cargo(&[&all[..], &["--", "--skip", PLANTED]].concat()))
+}
+
+/// Runs the causes that are planted in simulated disks, and the seeds that come out of them.
+///
+/// # Errors
+/// When cargo cannot be started, or the log of skipped tests not be read.
+pub(super) fn planted(project: &Project) -> Result<Outcome, String> {
+    let target = ["--package", "diskfacts", "--bin", "diskfacts", PLANTED];
+    read_tests(project.cargo(&[&["test", "--locked", "--no-fail-fast"], &target[..]].concat()))
 }
 
 /// Runs the real situations: a program of tests that takes the machine for itself.
