@@ -2,13 +2,13 @@
 //! Which of many things did it is not known; that it did, and when, is.
 
 use super::cap::Cap;
-use super::course::Course;
+use super::course::{Course, Step};
 use super::throttle::show_rate;
 use super::{Candidate, Standing, Subject};
 use crate::device_physics::may_limit;
 use crate::words::{percent, ratio};
 use diskfacts_plan::units::show_duration;
-use diskfacts_record::Confidence;
+use diskfacts_record::{Confidence, Trial};
 
 pub(super) const NAME: &str = "changed-speed";
 
@@ -20,6 +20,26 @@ const TIMES: f64 = 1.25;
 /// 20 points explains so much in 1 of 1000 series (simulated, normal), of 12 points in 18.
 const EXPLAINED: f64 = 0.6;
 const POINTS: usize = 20;
+
+/// A step may be the work of others on the processors, who began or ended there, where tasks
+/// waited for a processor for so much of the time that the lower level lost. Threads of the
+/// kernel that work for the stage (loop devices, encryption) have no account of their own, so
+/// all who waited count; half, because others may have waited at the same moment.
+const WAITED_OF_LOST: f64 = 0.5;
+
+/// Whether others who began or ended meanwhile may have made the step: the processors were
+/// wanted by more than there were.
+fn processors_may_have_done_it(subject: &Subject<'_>, step: &Step) -> bool {
+    let (low, high) = if step.before.rate < step.after.rate {
+        (step.before, step.after)
+    } else {
+        (step.after, step.before)
+    };
+    let lost_s = low.seconds * (1.0 - low.rate / high.rate);
+    let pressure = |trial: &&Trial| Some(trial.evidence.pressure.as_ref()?.cpu_some_ns);
+    let waited_ns: u64 = subject.trials().iter().filter_map(pressure).sum();
+    waited_ns as f64 / 1e9 > WAITED_OF_LOST * lost_s
+}
 
 /// How a limiter looks at a stage.
 type Check = fn(&Subject<'_>) -> Option<Candidate>;
@@ -50,6 +70,9 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let times = (before / after).max(after / before);
     let is_step = step.explained >= EXPLAINED.max(course.explained_by_a_line());
     if is_known || !is_step || times < TIMES || course.points.len() < POINTS {
+        return None;
+    }
+    if processors_may_have_done_it(subject, &step) {
         return None;
     }
     let share = (1.0 - after / before).max(0.0);

@@ -134,3 +134,33 @@ fn a_reader_that_copies_all_the_time_needs_no_larger_window() {
     assert!(reads_ahead(130_000.0, 0.0).is_none());
     assert!(reads_ahead(80_000.0, 50_000.0).is_none());
 }
+
+/// The rate of a stage doubles in the middle of its second trial.
+fn stepping(waited_ns: u64) -> Run {
+    let mut run = testing::healthy();
+    let mut number = 0;
+    testing::each(&mut run, QD1, |trial| {
+        let counts = &mut trial.evidence.intervals.operations;
+        let slow = [counts.len(), counts.len() / 2, 0][number.min(2)];
+        number += 1;
+        for count in &mut counts[..slow] {
+            *count /= 2;
+        }
+        // No limit is held: the points of each level differ.
+        for (place, count) in counts.iter_mut().enumerate() {
+            *count = *count * (85 + 10 * (place as u64 % 4)) / 100;
+        }
+        let pressure = trial.evidence.pressure.as_mut().expect("of this kernel");
+        pressure.cpu_some_ns = waited_ns;
+    });
+    run
+}
+
+#[test]
+fn a_step_is_laid_to_nothing_while_others_wanted_the_processors() {
+    let limit = said(&stepping(10_000_000), QD1, changed_speed::NAME).expect("a step");
+    assert!(limit.claim.contains("stayed there"), "{limit:#?}");
+    // As much as the lower level lost of the time.
+    let beside = said(&stepping(900_000_000), QD1, changed_speed::NAME);
+    assert!(beside.is_none(), "{beside:#?}");
+}
