@@ -114,6 +114,10 @@ pub struct Filesystem {
     pub size_bytes: Option<u64>,
     /// Bytes free for this user.
     pub available_bytes: Option<u64>,
+    /// The UUID that it got when it was made, as `blkid` writes it; absent where it has
+    /// none or the system does not tell.
+    #[serde(default)]
+    pub uuid: Option<String>,
     /// How btrfs spreads data over its devices, several while it is being converted:
     /// `single`, `raid1`, `raid1c3`, `raid5`.
     #[serde(default)]
@@ -228,6 +232,15 @@ pub struct BlockDevice {
     pub model: Option<String>,
     /// Serial number.
     pub serial: Option<String>,
+    /// Worldwide name in the words of sysfs: `naa.5000c500a1b2c3d4`, `eui.0025385b71b00a1c`,
+    /// of paths to one disk the same. Absent where it has none, or one that does not tell
+    /// it from others.
+    #[serde(default)]
+    pub wwid: Option<String>,
+    /// Revolutions per minute, as the drive itself states them; absent where it states
+    /// none, or does not turn.
+    #[serde(default)]
+    pub rpm: Option<u32>,
     /// Level of a RAID or name of a mapping: `raid1`, `crypt`.
     pub layout: Option<String>,
     /// Whether a single write can be forced to the medium (`queue/fua`).
@@ -313,6 +326,8 @@ impl BlockDevice {
             read_only: None,
             model: None,
             serial: None,
+            wwid: None,
+            rpm: None,
             layout: None,
             fua: None,
             holders: Vec::new(),

@@ -8,25 +8,29 @@ use crate::wire;
 use serde_json::{Value, json};
 
 pub(super) const SCENARIOS: &[Scenario] = &[
-    kind("virtio", &["d0"], Set::Short, |g| whole(g, "d0", "virtio")),
+    kind("virtio", &["d0"], Set::Short, |g| {
+        whole(g, "d0", &["virtio"])
+    }),
     kind("nvme-512", &["nvme-512"], Set::Always, |g| {
-        whole(g, "nvme-512", "nvme")
+        whole(g, "nvme-512", &["nvme"])
     }),
     kind("nvme-4k", &["nvme-4k"], Set::Short, |g| {
-        whole(g, "nvme-4k", "nvme")
+        whole(g, "nvme-4k", &["nvme"])
     }),
     kind("scsi-hdd", &["scsi-hdd"], Set::Short, |g| {
-        whole(g, "scsi-hdd", "virtio")
+        whole(g, "scsi-hdd", &["virtio", "rotating at 7200 rpm"])
     }),
     kind("scsi-flash", &["scsi-flash"], Set::Short, |g| {
-        whole(g, "scsi-flash", "virtio")
+        whole(g, "scsi-flash", &["virtio"])
     }),
     kind("scsi-4k", &["scsi-4k"], Set::Short, |g| {
-        whole(g, "scsi-4k", "virtio")
+        whole(g, "scsi-4k", &["virtio"])
     }),
-    kind("sata", &["sata"], Set::Short, |g| whole(g, "sata", "sata")),
-    kind("usb", &["usb"], Set::Short, |g| whole(g, "usb", "usb")),
-    kind("sd", &["sd"], Set::Short, |g| whole(g, "sd", "mmc")),
+    kind("sata", &["sata"], Set::Short, |g| {
+        whole(g, "sata", &["sata"])
+    }),
+    kind("usb", &["usb"], Set::Short, |g| whole(g, "usb", &["usb"])),
+    kind("sd", &["sd"], Set::Short, |g| whole(g, "sd", &["mmc"])),
     Scenario {
         about: "a disk that the kernel does not write",
         ..kind("scsi-ro", &["scsi-ro"], Set::Short, read_only)
@@ -65,11 +69,11 @@ const fn kind(
     }
 }
 
-/// A disk that nobody uses: every byte that is issued is counted on it.
-fn whole(guest: &mut Guest, name: &str, transport: &str) -> Built {
+/// A disk that nobody uses: every byte that is issued is counted on it, and it is described
+/// in these words.
+fn whole(guest: &mut Guest, name: &str, says: &[&str]) -> Built {
     let disk = guest.disk(name)?;
-    let says = [transport];
-    checks::examine(guest, &Stack::new(&disk).writes(Leaves::Same).says(&says))
+    checks::examine(guest, &Stack::new(&disk).writes(Leaves::Same).says(says))
 }
 
 fn read_only(guest: &mut Guest) -> Built {

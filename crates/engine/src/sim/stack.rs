@@ -4,7 +4,7 @@ use super::kernel::{name_of, schedulers};
 use super::plant::Plant;
 use super::traits::Traits;
 use diskfacts_disk::host::Scheduler;
-use diskfacts_disk::profile::Profile;
+use diskfacts_disk::profile::{Drive, Profile};
 use diskfacts_disk::raid::Level;
 use diskfacts_record::{BlockDevice, DeviceKind, Filesystem, Impairment, ImpairmentKind, Stack};
 
@@ -26,6 +26,7 @@ pub fn stack(profile: &Profile, plant: &Plant) -> Stack {
         logical_sector_bytes: bytes(profile.drive.logical_sector()),
         physical_sector_bytes: bytes(profile.physical_sector()),
         rotational: Some(profile.is_rotational()),
+        rpm: rpm(profile),
         write_cache: Some(write_cache.to_owned()),
         scheduler: Some(name_of(host.block.scheduler).to_owned()),
         schedulers: schedulers(host.block.scheduler)
@@ -71,6 +72,17 @@ pub fn stack(profile: &Profile, plant: &Plant) -> Stack {
         }),
         devices: vec![device],
         unseen: Vec::new(),
+    }
+}
+
+/// As a drive of this machine states it; what stands behind a network does not.
+fn rpm(profile: &Profile) -> Option<u32> {
+    match &profile.drive {
+        Drive::Hdd(drive) if profile.network.is_none() => {
+            let rpm = (60e9 / drive.revolution_ns as f64).round();
+            Some(rpm as u32)
+        }
+        _ => None,
     }
 }
 

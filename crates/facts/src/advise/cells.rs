@@ -92,6 +92,7 @@ pub(super) fn of(runs: &[Run]) -> (Vec<Cell<'_>>, LeftOut) {
         .into_iter()
         .map(|(why, stages)| format!("{}: {why}.", crate::words::stage_list(&stages)))
         .collect();
+    forget_unknown(&mut cells);
     (cells, said)
 }
 
@@ -153,6 +154,21 @@ pub(super) fn target(run: &Run) -> &str {
     }
 }
 
+/// A filesystem that was made anew is another one.
+const FILESYSTEM_UUID: &str = "UUID of the filesystem";
+
+/// Takes the UUIDs away where a run has a filesystem without one, as those of older
+/// diskfacts have: what one does not know tells it from no other.
+fn forget_unknown(cells: &mut [Cell<'_>]) {
+    let has = |cell: &Cell<'_>, name: &str| cell.attributes.iter().any(|(key, _)| key == name);
+    let unknown = |cell: &Cell<'_>| has(cell, "filesystem") && !has(cell, FILESYSTEM_UUID);
+    if cells.iter().any(unknown) {
+        for cell in cells {
+            cell.attributes.retain(|(key, _)| key != FILESYSTEM_UUID);
+        }
+    }
+}
+
 /// What a run may be told from another by.
 fn of_run(run: &Run) -> Vec<(String, String)> {
     let imported = run.target.kind == TargetKind::Imported;
@@ -161,10 +177,13 @@ fn of_run(run: &Run) -> Vec<(String, String)> {
     let read_ahead = stack.top().and_then(|top| top.read_ahead_bytes);
     let target = target(run);
     let disk = |leaf: &BlockDevice| {
-        let own = leaf.serial.clone().or_else(|| leaf.backing_file.clone());
+        let own = leaf.serial.clone().or_else(|| leaf.wwid.clone());
+        let own = own.or_else(|| leaf.backing_file.clone());
         own.unwrap_or_else(|| leaf.name.clone())
     };
     let disks: Vec<String> = stack.leaves().map(disk).collect();
+    let sizes = stack.leaves().filter_map(|leaf| leaf.size_bytes);
+    let sizes: Vec<String> = sizes.map(diskfacts_plan::units::exact_size).collect();
     let source = run.run.source.as_ref().map(|source| source.file.clone());
     [
         ("document", source.clone()),
@@ -178,6 +197,14 @@ fn of_run(run: &Run) -> Vec<(String, String)> {
         (
             "filesystem",
             stack.filesystem.as_ref().map(|fs| fs.kind.clone()),
+        ),
+        (
+            FILESYSTEM_UUID,
+            stack.filesystem.as_ref().and_then(|fs| fs.uuid.clone()),
+        ),
+        (
+            "size of the device",
+            (!sizes.is_empty()).then(|| sizes.join(" + ")),
         ),
         ("scheduler", scheduler),
         (

@@ -196,6 +196,38 @@ fn the_same_words_on_two_disks_are_two_options_and_on_one_disk_one() {
 }
 
 #[test]
+fn a_filesystem_made_anew_and_a_device_of_another_size_are_other_options() {
+    let mut old = testing::healthy();
+    let uuid = |run: &mut diskfacts_record::Run, uuid: Option<&str>| {
+        let filesystem = run.stack.filesystem.as_mut().expect("there is one");
+        filesystem.uuid = uuid.map(Into::into);
+    };
+    uuid(&mut old, Some("3e6be9de-8139-11d1-9106-a43f08d823a6"));
+    let mut new = old.clone();
+    uuid(&mut new, Some("f81d4fae-7dec-11d0-a765-00a0c91e6bf6"));
+    let options = |runs: &[diskfacts_record::Run]| order(&by(runs, "seq-read=1")).len();
+    assert_eq!(options(&[old.clone(), old.clone(), new.clone()]), 2);
+    // A run of a diskfacts that did not record it is told apart by nothing.
+    let mut unknown = old.clone();
+    uuid(&mut unknown, None);
+    let mut elsewhere = testing::healthy();
+    elsewhere.target.path = "/srv/other".into();
+    uuid(&mut elsewhere, Some("f81d4fae-7dec-11d0-a765-00a0c91e6bf6"));
+    assert_eq!(options(&[old.clone(), unknown, elsewhere]), 2);
+    let sized = |bytes: u64| {
+        let mut run = old.clone();
+        for device in &mut run.stack.devices {
+            device.size_bytes = Some(bytes);
+        }
+        run
+    };
+    assert_eq!(
+        options(&[sized(1 << 40), sized(1 << 40), sized(2 << 40)]),
+        2
+    );
+}
+
+#[test]
 fn the_same_workload_only_is_compared() {
     let one = testing::healthy();
     let mut other = testing::healthy();

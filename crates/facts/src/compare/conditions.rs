@@ -151,6 +151,18 @@ const OF_RUNS: [(&str, Read); 29] = [
     }),
 ];
 
+/// What tells targets apart that look alike. Older diskfacts did not record it, so it is
+/// told where both sides have it.
+const IDENTITY: [(&str, Read); 2] = [
+    ("worldwide name", |run| {
+        of_disks(run, |disk| disk.wwid.clone())
+    }),
+    ("UUID of the filesystem", |run| {
+        let filesystem = run.stack.filesystem.as_ref();
+        one(filesystem.and_then(|filesystem| filesystem.uuid.as_ref()))
+    }),
+];
+
 /// A size of a run, bytes.
 type ReadSize = fn(&Run) -> Option<u64>;
 
@@ -171,6 +183,16 @@ pub(super) fn of_runs(a: &Selection<'_>, b: &Selection<'_>) -> Vec<Condition> {
             once(runs.flat_map(read))
         };
         conditions.extend(unlike(what, values(a), values(b), Vec::new()));
+    }
+    for (what, read) in IDENTITY {
+        let values = |side: &Selection<'_>| {
+            let runs = side.parts.iter().map(|part| part.run);
+            once(runs.flat_map(read))
+        };
+        let (of_a, of_b) = (values(a), values(b));
+        if !of_a.is_empty() && !of_b.is_empty() {
+            conditions.extend(unlike(what, of_a, of_b, Vec::new()));
+        }
     }
     for (what, read) in SIZES {
         let sizes = |side: &Selection<'_>| -> Vec<f64> {

@@ -73,6 +73,21 @@ pub fn parse_vpd_serial(page: &[u8]) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
+/// Revolutions per minute in the vital product data of a SCSI or ATA disk, page 0xb1;
+/// `None` where the drive states none, or does not turn.
+///
+/// Sources: SBC-4, 6.6.2 (block device characteristics: medium rotation rate, bytes 4 and
+/// 5; 0 is not reported, 1 does not rotate, 0x401 to 0xfffe are revolutions per minute). Of
+/// ATA disks the kernel makes the page from word 217 of IDENTIFY DEVICE
+/// (`ata_scsiop_inq_b1` in drivers/ata/libata-scsi.c); it is shown since Linux 5.17.
+pub fn parse_vpd_rpm(page: &[u8]) -> Option<u32> {
+    let [_, 0xb1, _, _, high, low, ..] = page else {
+        return None;
+    };
+    let rate = u16::from_be_bytes([*high, *low]);
+    (0x401..=0xfffe).contains(&rate).then_some(u32::from(rate))
+}
+
 /// `8:1` as major and minor.
 pub fn parse_device_number(text: &str) -> Option<(u32, u32)> {
     let (major, minor) = text.trim().split_once(':')?;

@@ -120,6 +120,7 @@ fn filesystem(roots: &Roots, known: &Filesystem) -> Result<Filesystem, String> {
         })
         .ok_or("it is not mounted there any more")?;
     let mut found = mount::filesystem(mount, None);
+    found.uuid.clone_from(&known.uuid);
     pools::look(roots, mount, &mut found).map_err(|error| error.to_string())?;
     Ok(found)
 }

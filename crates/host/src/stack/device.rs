@@ -3,7 +3,7 @@
 use super::{mapper, md, transport, zones};
 use crate::error::Error;
 use crate::parse::diskstats::SECTOR_BYTES;
-use crate::parse::sysfs_value::{parse_dm_uuid, parse_scheduler, parse_vpd_serial};
+use crate::parse::sysfs_value::{parse_dm_uuid, parse_scheduler, parse_vpd_rpm, parse_vpd_serial};
 use crate::roots::Roots;
 use crate::sysfs::DeviceDir;
 use diskfacts_record::{BlockDevice, DeviceKind, Impairment, ImpairmentKind, Unseen};
@@ -99,8 +99,7 @@ pub(crate) fn describe(
     device.counts_io = number("iostats").ok().map(|value| value != 0);
 
     let disk = whole.as_ref().unwrap_or(dir);
-    device.model = model(disk);
-    device.serial = serial(disk);
+    states(disk, &mut device);
     device.layout = layout(dir);
     if kind == DeviceKind::Loop {
         device.backing_file = dir.optional_text("loop/backing_file");
@@ -252,6 +251,15 @@ fn model(disk: &DeviceDir) -> Option<String> {
 
 /// virtio-blk has `serial` on the disk itself, `NVMe` and MMC on the device, SCSI
 /// and ATA only inside a page of vital product data.
+/// What a whole disk says of itself.
+fn states(disk: &DeviceDir, device: &mut BlockDevice) {
+    device.model = model(disk);
+    device.serial = serial(disk);
+    device.wwid = crate::usage::wwid(disk);
+    let characteristics = disk.optional_bytes("device/vpd_pgb1");
+    device.rpm = characteristics.and_then(|page| parse_vpd_rpm(&page));
+}
+
 fn serial(disk: &DeviceDir) -> Option<String> {
     disk.optional_text("serial")
         .or_else(|| disk.optional_text("device/serial"))

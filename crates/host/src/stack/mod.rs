@@ -3,6 +3,7 @@
 
 mod again;
 mod device;
+mod filesystem_uuid;
 mod mapper;
 mod mapper_control;
 mod md;
@@ -71,6 +72,7 @@ pub fn stack_of_subject(roots: &Roots, subject: &Subject) -> Result<Stack, Error
                 table: mounts_path(roots),
             })?;
             let mut filesystem = mount::filesystem(mount, subject.space.as_ref());
+            filesystem.uuid.clone_from(&subject.filesystem_uuid);
             if let Err(error) = pools::look(roots, mount, &mut filesystem) {
                 walk.unseen_mut().push(Unseen {
                     what: format!("whether {} has all of its devices", mount.mount_point),

@@ -15,6 +15,11 @@ pub(super) fn look(roots: &Roots, mount: &Mount, filesystem: &mut Filesystem) ->
     match mount.kind.as_str() {
         "btrfs" => {
             if let Some(folder) = btrfs_folder(roots, mount)? {
+                if filesystem.uuid.is_none() {
+                    // Its folder has its name (`btrfs_sysfs_add_mounted`).
+                    let name = folder.file_name().and_then(|name| name.to_str());
+                    filesystem.uuid = name.map(str::to_owned);
+                }
                 btrfs(&folder, filesystem)?;
             }
         }

@@ -14,6 +14,8 @@ pub struct Subject {
     /// Major and minor number of its filesystem. Btrfs gives each subvolume a
     /// number of its own, which is in no table.
     pub filesystem_number: (u32, u32),
+    /// UUID of its filesystem, where it has one that is told.
+    pub filesystem_uuid: Option<String>,
     /// Number of the mount it is seen through; since Linux 5.8.
     pub mount_id: Option<u64>,
     /// Room in its filesystem.
@@ -65,6 +67,12 @@ impl Subject {
         Ok(Self {
             kind,
             filesystem_number: split_number(metadata.dev()),
+            filesystem_uuid: if kind == SubjectKind::Folder || kind == SubjectKind::File {
+                let folder = kind == SubjectKind::Folder;
+                super::filesystem_uuid::of(&real, folder, metadata.dev())
+            } else {
+                None
+            },
             mount_id: mount_id(&real),
             // A folder that may be looked at but whose filesystem does not
             // answer still has a stack: the size stays unknown.

@@ -29,20 +29,25 @@ pub(super) fn disk_identity(disk: &DeviceDir) -> Result<Option<String>, Error> {
         }
         return Ok(of_scsi_id(of).filter(|identity| tells_apart(identity)));
     }
-    // SCSI and ATA have it at the device (kernel: `scsi_vpd_lun_id` in
-    // drivers/scsi/scsi_lib.c), NVMe at the disk (`wwid_show` in drivers/nvme/host/sysfs.c).
-    for attribute in ["wwid", "device/wwid"] {
-        if let Some(wwid) = disk.optional_text(attribute)
-            && tells_apart(&wwid)
-        {
-            return Ok(Some(wwid));
-        }
+    if let Some(wwid) = wwid(disk) {
+        return Ok(Some(wwid));
     }
     // virtio disks, as their host numbers them.
     let serial = disk
         .optional_text("serial")
         .filter(|serial| serial.chars().count() >= LEAST_SERIAL && varied(serial));
     Ok(serial.map(|serial| format!("serial {serial}")))
+}
+
+/// The worldwide name of a disk, in the words of sysfs; `None` where it has none that tells
+/// it from others.
+pub(crate) fn wwid(disk: &DeviceDir) -> Option<String> {
+    // SCSI and ATA have it at the device (kernel: `scsi_vpd_lun_id` in
+    // drivers/scsi/scsi_lib.c), NVMe at the disk (`wwid_show` in drivers/nvme/host/sysfs.c).
+    ["wwid", "device/wwid"].into_iter().find_map(|attribute| {
+        disk.optional_text(attribute)
+            .filter(|wwid| tells_apart(wwid))
+    })
 }
 
 /// Whether the identity is one: its number is not blank, and not the same digit all along.

@@ -19,6 +19,8 @@ mod reach;
 mod stands_on;
 mod zoned;
 
+pub(crate) use identity::wwid;
+
 use crate::answering::{standing_still, stands_still};
 use crate::error::Error;
 use crate::roots::Roots;

@@ -133,6 +133,8 @@ fn lvm_on_luks_on_a_partition_is_followed_down_to_the_disk() {
     let disk = find(&stack, "sda");
     assert_eq!(disk.model.as_deref(), Some("Samsung SSD 860"));
     assert_eq!(disk.serial.as_deref(), Some("S3Z9NB0K123456X"));
+    // It states that it does not turn.
+    assert_eq!(disk.rpm, None);
     // A SCSI disk says itself how many it takes; 32 is what libata has tags for.
     assert_eq!(
         (disk.hardware_queues, disk.queue_depth),
@@ -270,6 +272,13 @@ fn a_raid_of_partitions_ends_at_both_disks() {
         find(&stack, "sda").model.as_deref(),
         Some("WDC WD20EFRX-68E")
     );
+    // As the drive states them; the other does not.
+    let stated = |name: &str| {
+        let disk = find(&stack, name);
+        (disk.rpm, disk.wwid.as_deref())
+    };
+    assert_eq!(stated("sda"), (Some(5400), Some("naa.50014ee2b5d3a7c1")));
+    assert_eq!(stated("sdb"), (None, None));
 }
 
 #[test]
@@ -291,6 +300,8 @@ fn subvolumes_of_btrfs_stand_on_all_its_members() {
     assert_eq!(names(&home), ["sdb", "sdc"]);
     assert_eq!(leaves(&home), ["sdb", "sdc"]);
     assert!(home.unseen.is_empty(), "{:?}", home.unseen);
+    let uuid = home.filesystem.as_ref().expect("one").uuid.as_deref();
+    assert_eq!(uuid, Some("9a7c1f0e-7a5c-4a3e-9f53-0a1b2c3d4e5f"));
     let data = stack(&tree, &folder("/data"));
     assert_eq!(names(&data), ["sdb", "sdc"]);
     assert!(data.filesystem.expect("one").read_only);

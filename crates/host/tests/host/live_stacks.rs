@@ -123,6 +123,42 @@ fn a_subvolume_of_btrfs_is_found_in_spite_of_its_own_device_number() {
 }
 
 #[test]
+fn the_uuid_of_a_filesystem_is_what_blkid_says_and_another_one_once_it_is_made_anew() {
+    let _alone = alone();
+    let blkid = or_skip!(diskfacts_testkit::require_tool("blkid", "util-linux"));
+    let mut device = or_skip!(LoopDevice::new(320 * MIB));
+    let mut seen: Vec<String> = Vec::new();
+    for kind in [
+        FilesystemKind::Ext4,
+        FilesystemKind::Ext4,
+        FilesystemKind::Xfs,
+        FilesystemKind::Btrfs,
+    ] {
+        let mounted = or_skip!(MountedFilesystem::on(device, kind, ""));
+        let file = mounted.path().join("file");
+        fs::write(&file, b"content").expect("a file in it");
+        let said = std::process::Command::new(&blkid)
+            .args(["--probe", "--match-tag", "UUID", "--output", "value"])
+            .arg(mounted.device().path())
+            .output()
+            .expect("running blkid");
+        let said = String::from_utf8(said.stdout)
+            .expect("text")
+            .trim()
+            .to_owned();
+        assert_eq!(said.len(), 36, "{kind:?}: {said}");
+        for path in [mounted.path(), file.as_path()] {
+            let stack = stack_of(&Roots::default(), path).expect("a stack");
+            let uuid = stack.filesystem.expect("one").uuid;
+            assert_eq!(uuid.as_ref(), Some(&said), "{kind:?} of {path:?}");
+        }
+        assert!(!seen.contains(&said), "{kind:?}: {said}");
+        seen.push(said);
+        device = mounted.unmount();
+    }
+}
+
+#[test]
 fn a_filesystem_in_memory_has_no_devices_and_says_why() {
     let _alone = alone();
     let tmpfs = or_skip!(Tmpfs::new(MIB));

@@ -14,7 +14,7 @@ use diskfacts_host::parse::process_status::parse_process_status;
 use diskfacts_host::parse::stat::{parse_stat_block_softirqs, parse_stat_cpu};
 use diskfacts_host::parse::swaps::parse_swaps;
 use diskfacts_host::parse::sysfs_value::{
-    parse_device_number, parse_dm_uuid, parse_scheduler, parse_vpd_serial,
+    parse_device_number, parse_dm_uuid, parse_scheduler, parse_vpd_rpm, parse_vpd_serial,
 };
 use diskfacts_host::parse::uptime::parse_uptime;
 use diskfacts_host::parse::vmstat::parse_vmstat;
@@ -371,6 +371,20 @@ fn the_serial_number_of_a_scsi_disk_is_read_from_its_page() {
 }
 
 #[test]
+fn the_speed_of_a_disk_is_what_it_states() {
+    let page = |high: u8, low: u8| parse_vpd_rpm(&[0, 0xb1, 0, 0x3c, high, low, 0, 0]);
+    assert_eq!(page(0x1c, 0x20), Some(7200));
+    assert_eq!(page(0x15, 0x18), Some(5400));
+    // Not reported, flash, and what the standard leaves open.
+    assert_eq!(page(0, 0), None);
+    assert_eq!(page(0, 1), None);
+    assert_eq!(page(4, 0), None);
+    assert_eq!(page(0xff, 0xff), None);
+    assert_eq!(parse_vpd_rpm(&[0, 0xb0, 0, 0x3c, 0x1c, 0x20]), None);
+    assert_eq!(parse_vpd_rpm(&[0, 0xb1, 0, 0x3c, 0x1c]), None);
+}
+
+#[test]
 fn a_device_number_is_two_numbers() {
     assert_eq!(parse_device_number("259:12\n"), Some((259, 12)));
     assert_eq!(parse_device_number("259"), None);
@@ -418,6 +432,7 @@ proptest! {
         let _ = parse_jbd2_info(&bytes);
         let _ = parse_xfs_stats(&bytes);
         let _ = parse_vpd_serial(&bytes);
+        let _ = parse_vpd_rpm(&bytes);
         let _ = parse_scheduler(&text);
         let _ = parse_dm_uuid(&text);
         let _ = parse_device_number(&text);

@@ -57,6 +57,7 @@ pub(crate) fn folder(path: &str) -> Subject {
         kind: SubjectKind::Folder,
         // A number that no mount has, as a subvolume of btrfs has one.
         filesystem_number: (0, 9999),
+        filesystem_uuid: None,
         mount_id: None,
         space: None,
     }

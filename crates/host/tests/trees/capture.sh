@@ -58,7 +58,7 @@ for name in /sys/class/block/*; do
         queue/write_cache queue/fua queue/scheduler queue/read_ahead_kb \
         queue/max_sectors_kb queue/nr_requests queue/iostats queue/optimal_io_size \
         queue/iosched/slice_idle queue/iosched/slice_idle_us device/queue_depth \
-        device/model device/vendor device/serial device/name \
+        device/model device/vendor device/serial device/wwid wwid device/name \
         device/state device/transport bcache/cache_mode bcache/state \
         loop/backing_file loop/dio dm/name dm/uuid dm/suspended queue/minimum_io_size \
         md/level md/raid_disks md/degraded md/array_state md/sync_action md/sync_completed \
@@ -66,10 +66,12 @@ for name in /sys/class/block/*; do
         file "$folder/$attribute"
     done
     for path in "$folder"/md/dev-*/state "$folder"/device/nvme*/transport; do file "$path"; done
-    if page=$(od -An -v -tx1 "$folder/device/vpd_pg80" 2>/dev/null); then
-        echo "* ${folder#/}/device/vpd_pg80"
-        echo "$page"
-    fi
+    for page in vpd_pg80 vpd_pgb1; do
+        if bytes=$(od -An -v -tx1 "$folder/device/$page" 2>/dev/null); then
+            echo "* ${folder#/}/device/$page"
+            echo "$bytes"
+        fi
+    done
     for tags in "$folder"/mq/*/nr_tags; do file "$tags"; done
     folder_of_links "$folder/slaves"
     folder_of_links "$folder/holders"

@@ -216,7 +216,7 @@ fn identity(device: &BlockDevice) -> String {
             .filter(|_| device.is_leaf())
             .map(|rotational| {
                 if rotational {
-                    "rotating".to_owned()
+                    turning(device)
                 } else {
                     "not rotating".to_owned()
                 }
@@ -237,6 +237,14 @@ fn identity(device: &BlockDevice) -> String {
         _ => format!("{} ({}:{})", device.path, device.major, device.minor),
     });
     parts.join(", ")
+}
+
+/// `rotating`, and how fast, where the drive states it.
+fn turning(device: &BlockDevice) -> String {
+    match device.rpm {
+        Some(rpm) => format!("rotating at {rpm} rpm"),
+        None => "rotating".to_owned(),
+    }
 }
 
 /// Its settings, a line for each matter. A partition has the queue of its disk,
