@@ -40,6 +40,7 @@ mod outliers;
 mod places;
 mod processor_wait;
 pub mod read_ahead;
+mod revolution;
 pub mod rules;
 mod share;
 mod simulated;

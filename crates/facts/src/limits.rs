@@ -163,6 +163,8 @@ pub(crate) const OF_BUSY_DEVICES: [&str; 4] = [
 #[cfg(test)]
 mod depth_tests;
 #[cfg(test)]
+mod drive_tests;
+#[cfg(test)]
 mod file_tests;
 #[cfg(test)]
 mod host_tests;

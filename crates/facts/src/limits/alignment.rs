@@ -1,6 +1,6 @@
 //! Writes that cover no whole physical sectors: the drive reads before it writes.
 
-use super::spindle::{arithmetic, turns, wait_ns};
+use super::spindle::{Spindle, arithmetic, wait_ns};
 use super::{Candidate, Standing, Subject};
 use crate::simulated::edit_profile;
 use crate::words::percent;
@@ -31,19 +31,26 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let each_ns = subject.each_ns()?;
     let block = workload.block_size;
     let mut evidence = vec![off.line];
-    let (share, confidence) = cost(subject, off.sector, each_ns, &mut evidence);
+    let cost = cost(subject, off.sector, each_ns, &mut evidence);
+    let so_much = cost.map_or_else(
+        || "; how much of the time that takes is not seen".to_owned(),
+        |share| format!(": {} of the time", percent(share)),
+    );
     let whole = block.next_multiple_of(off.sector);
     Some(Candidate {
-        standing: Standing::cause(share),
+        standing: cost.map_or(Standing::Beside, Standing::cause),
         claim: format!(
             "Writes cover parts of the drive's sectors of {}, so it has to read each such sector \
-             before it writes it: {} of the time.",
-            exact_size(off.sector),
-            percent(share)
+             before it writes it{so_much}.",
+            exact_size(off.sector)
         ),
         evidence,
-        share: Some(share),
-        confidence,
+        share: cost,
+        confidence: if cost.is_some() {
+            Confidence::Likely
+        } else {
+            Confidence::Possible
+        },
         refuted_by: "The same time for writes that begin and end with whole sectors.".into(),
         experiment: subject.experiment(
             "If it is the alignment, `whole-sectors` does more operations a second than \
@@ -112,14 +119,14 @@ fn not_aligned(subject: &Subject<'_>, leaf: &BlockDevice) -> Option<Off> {
     })
 }
 
-/// What the reading costs: by a stage that writes whole sectors, else by the
-/// revolutions of each write.
+/// The share of a write's time that the reading costs: by a stage that writes whole
+/// sectors, else by the revolutions of each write. `None` where nothing measured shows it.
 fn cost(
     subject: &Subject<'_>,
     sector: u64,
     each_ns: f64,
     evidence: &mut Vec<String>,
-) -> (f64, Confidence) {
+) -> Option<f64> {
     let workload = subject.workload();
     let aligned = subject.others().find(|other| {
         let like = other.workload();
@@ -140,43 +147,46 @@ fn cost(
             show_duration(theirs.round() as u64),
             show_duration(each_ns.round() as u64)
         ));
-        return ((1.0 - theirs / each_ns).max(0.0), Confidence::Likely);
+        return Some((1.0 - theirs / each_ns).max(0.0));
     }
-    if subject.rotates() == Some(true) && subject.in_order() {
+    if subject.rotates() != Some(true) {
+        evidence.push("A read of flash before each write; how long it takes is not seen.".into());
+        return None;
+    }
+    let spindle = Spindle::of(subject);
+    if subject.in_order() {
         let wait = wait_ns(subject, each_ns);
-        return match turns(wait) {
-            Some(found) if found.revolutions > 1 => {
-                evidence.push(format!(
-                    "{}: one to read the sector, and it has to come round to be written.",
-                    arithmetic(found.rpm, wait)
-                ));
-                let n = f64::from(found.revolutions);
-                ((n - 1.0) / n, Confidence::Likely)
-            }
-            // One revolution for a write is what an aligned one takes.
-            _ => (0.2, Confidence::Possible),
-        };
+        let turns = spindle.whole(wait)?;
+        let n = f64::from(turns.revolutions);
+        evidence.push(if turns.revolutions > 1 {
+            format!(
+                "{}: one to read the sector, and it has to come round to be written.",
+                arithmetic(turns.rpm, wait)
+            )
+        } else {
+            format!(
+                "{}, as of a write that is aligned: the sectors were in the drive's cache.",
+                arithmetic(turns.rpm, wait)
+            )
+        });
+        return (turns.revolutions > 1).then_some((n - 1.0) / n);
     }
-    if subject.rotates() == Some(true) {
-        // A revolution between reading a sector and writing it.
-        let turn_ns = super::spindle::Spindle::of(subject).turn_ns();
-        if turn_ns > 0.9 * each_ns {
-            evidence.push(
-                "Most writes took less than a revolution, so a cache gathered them: what reading \
-                 the sectors costs is not seen."
-                    .into(),
-            );
-            return (0.34, Confidence::Possible);
-        }
-        evidence.push(format!(
-            "Between reading a sector and writing it lies a revolution, {} of the {} of a write.",
-            show_duration(turn_ns.round() as u64),
-            show_duration(each_ns.round() as u64)
-        ));
-        return (turn_ns / each_ns, Confidence::Likely);
+    // A revolution between reading a sector and writing it.
+    let turn_ns = spindle.turn_ns();
+    if turn_ns > 0.9 * each_ns {
+        evidence.push(
+            "Most writes took less than a revolution, so a cache gathered them: what reading the \
+             sectors costs is not seen."
+                .into(),
+        );
+        return None;
     }
-    evidence.push("A read of flash before each write; how long it takes is not seen.".into());
-    (0.34, Confidence::Possible)
+    evidence.push(format!(
+        "Between reading a sector and writing it lies a revolution, {} of the {} of a write.",
+        show_duration(turn_ns.round() as u64),
+        show_duration(each_ns.round() as u64)
+    ));
+    Some(turn_ns / each_ns)
 }
 
 fn remedy(subject: &Subject<'_>, partition: bool, sector: u64) -> String {

@@ -2,10 +2,9 @@
 //! what it follows has just gone by, for half of one on average when it may be
 //! anywhere.
 
-use super::spindle::{
-    ALIKE, Spindle, Turns, Visit, arithmetic, revolutions, turns, turns_at, wait_ns, whole_wait,
-};
+use super::spindle::{ALIKE, Spindle, Visit, arithmetic, revolutions, wait_ns, whole_wait};
 use super::{Candidate, Standing, Subject};
+use crate::revolution::Turns;
 use crate::words::percent;
 use diskfacts_plan::SyncMode;
 use diskfacts_plan::units::{show_duration, three_digits};
@@ -25,8 +24,8 @@ fn whole(subject: &Subject<'_>) -> Option<Candidate> {
         rpm,
         revolutions: n,
     } = found;
-    let turn_ns = 60e9 / f64::from(rpm);
-    let waits_ns = f64::from(n) * turn_ns;
+    let waits_ns = found.ns();
+    let spindle = Spindle::of(subject);
     let share = (waits_ns / each_ns).min(1.0);
     let latency = &subject.figures.latency_ns;
     let mut evidence = vec![
@@ -47,7 +46,9 @@ fn whole(subject: &Subject<'_>) -> Option<Candidate> {
             show_duration(p90)
         ));
     }
-    let sure = subject.rotates() == Some(true)
+    evidence.push(spindle.source);
+    let sure = spindle.known
+        && subject.rotates() == Some(true)
         && (subject.run().target.kind == TargetKind::Simulated
             || subject.run().machine.virtualization.is_none());
     let block = subject.workload().block_size;
@@ -100,8 +101,8 @@ fn on_average(subject: &Subject<'_>) -> Option<Turns> {
         return None;
     }
     let wait_ns = wait_ns(subject, subject.each_ns()?);
-    let known = || Some(Spindle::of(subject)).filter(|spindle| spindle.seen);
-    turns(wait_ns).or_else(|| turns_at(known()?.rpm, wait_ns))
+    let known = Some(Spindle::of(subject)).filter(|spindle| spindle.known)?;
+    known.whole(wait_ns)
 }
 
 /// Operations anywhere, which wait for half a revolution on average.
@@ -137,7 +138,7 @@ fn half(subject: &Subject<'_>) -> Option<Candidate> {
         ),
         evidence: vec![on_average, visit.spindle.source.clone()],
         share: Some(share),
-        confidence: if visit.chosen || !visit.spindle.seen {
+        confidence: if visit.chosen || !visit.spindle.known {
             Confidence::Possible
         } else {
             Confidence::Likely

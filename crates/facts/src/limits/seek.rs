@@ -57,7 +57,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         ),
         evidence,
         share: Some(share),
-        confidence: if visit.chosen || !visit.spindle.seen {
+        confidence: if visit.chosen || !visit.spindle.known {
             Confidence::Possible
         } else {
             Confidence::Likely

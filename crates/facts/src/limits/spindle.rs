@@ -2,18 +2,22 @@
 
 use super::Subject;
 use super::course::Course;
-use crate::words::ratio;
+use crate::revolution::{SPEEDS, Turns, turn_ns, whole};
+use crate::words::{list, ratio};
 use diskfacts_plan::units::show_duration;
 
-/// Speeds of disks, revolutions per minute: those of data sheets of the last thirty
-/// years (Seagate Barracuda and Exos 7200, WD Red and Green 5400, Seagate Desktop HDD
-/// 5900, WD Raptor and server disks 10 000, Savvio and Cheetah 15 000).
-pub(super) const SPEEDS: [u32; 5] = [5400, 5900, 7200, 10_000, 15_000];
-/// How near a wait must be to whole revolutions: drives keep their speed within
-/// 0.5 %; the rest is what the host does between two writes.
-const NEAR: f64 = 0.03;
-/// Most revolutions that one operation is taken to wait.
-const REVOLUTIONS_MAX: u32 = 4;
+/// How near a wait must be to whole revolutions: drives keep their speed within 0.5 %, a
+/// percentile is known to 0.4 %. To it comes what the time of the bytes may be off.
+const NEAR: f64 = 0.01;
+/// Tracks further in hold half as much as the outer ones, so the time of a write's bytes,
+/// by the best rate of the run, may be off by half of it.
+const BYTES_OFF: f64 = 0.5;
+/// The most by which a wait may be off and still be told from others; so much is the mean of
+/// writes of which one in thirty waits once more.
+const NEAR_MAX: f64 = 0.03;
+/// How near the mean of writes is that are made durable one by one, where the speed is known:
+/// one in twelve waits once more.
+const NEAR_MEAN: f64 = 0.08;
 /// The speed that is taken where none was seen: the most common one by far.
 const ASSUMED: u32 = 7200;
 /// Fastest stream of one rotating disk, bytes per second: drives with two actuators
@@ -21,8 +25,6 @@ const ASSUMED: u32 = 7200;
 pub(super) const RATE_MAX: f64 = 600e6;
 /// From so many bytes on a single write is mostly its bytes, on any disk.
 const LONE: u64 = 4 << 20;
-/// How near a wait must be to whole revolutions of a speed that other stages show.
-const NEAR_KNOWN: f64 = 0.08;
 /// Waits of whole revolutions are alike: their 90th percentile over the median.
 pub(super) const ALIKE: f64 = 1.15;
 /// The arm starts, settles, and the electronics work: what a command costs before
@@ -34,52 +36,110 @@ pub(super) const COMMAND_NS: f64 = 0.15e6;
 #[derive(Debug, Clone)]
 pub(super) struct Spindle {
     pub(super) rpm: u32,
-    /// Whether waits of this run show it.
-    pub(super) seen: bool,
+    /// Whether the drive states it, or several kinds of waits agree on it. One wait alone
+    /// fits some speed too often by chance.
+    pub(super) known: bool,
     /// Where it is from, a sentence.
     pub(super) source: String,
 }
 
-/// A wait of whole revolutions.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Turns {
-    pub(super) rpm: u32,
-    pub(super) revolutions: u32,
-}
-
 impl Spindle {
-    /// That of the disks below a stage, from whatever stage of the run shows it.
+    /// That of the disks below a stage: as they state it, else as the waits of the run show it.
     pub(super) fn of(subject: &Subject<'_>) -> Self {
-        let shown = subject.shared.whole_wait.get_or_init(|| {
-            subject
-                .all()
-                .find_map(|one| Some((whole_wait(&one)?, one.stage.label())))
+        let shown = subject.shared.spindle.get_or_init(|| {
+            stated(subject)
+                .or_else(|| shown(subject))
+                .unwrap_or_else(|| Self {
+                    rpm: ASSUMED,
+                    known: false,
+                    source: format!(
+                        "No stage shows how fast the disk turns; {ASSUMED} rpm, the most common \
+                         speed, is assumed."
+                    ),
+                })
         });
-        match shown {
-            Some((turns, stage)) => Self {
-                rpm: turns.rpm,
-                seen: true,
-                source: format!(
-                    "The writes of {stage} take {} of a disk of {} rpm.",
-                    revolutions(turns.revolutions),
-                    turns.rpm
-                ),
-            },
-            None => Self {
-                rpm: ASSUMED,
-                seen: false,
-                source: format!(
-                    "No stage shows how fast the disk turns; {ASSUMED} rpm, the most common \
-                     speed, is assumed."
-                ),
-            },
-        }
+        shown.clone()
     }
 
     /// Time of a revolution, ns.
     pub(super) fn turn_ns(&self) -> f64 {
-        60e9 / f64::from(self.rpm)
+        turn_ns(self.rpm)
     }
+
+    /// The whole revolutions of it that a mean wait is.
+    pub(super) fn whole(&self, wait_ns: f64) -> Option<Turns> {
+        whole(&[self.rpm], wait_ns, NEAR_MEAN).first().copied()
+    }
+}
+
+/// As each of the disks below states it.
+fn stated(subject: &Subject<'_>) -> Option<Spindle> {
+    let mut all = subject.leaves().map(|leaf| leaf.rpm);
+    let rpm = all.next()??;
+    all.all(|other| other == Some(rpm)).then(|| Spindle {
+        rpm,
+        known: true,
+        source: format!("The disk states {rpm} rpm."),
+    })
+}
+
+/// The speed whose revolutions the waits of the most stages are.
+fn shown(subject: &Subject<'_>) -> Option<Spindle> {
+    struct Shown {
+        turns: Vec<Turns>,
+        block: u64,
+        stage: String,
+    }
+    let of = |one: Subject<'_>| {
+        let turns = whole_waits(&one, &SPEEDS);
+        (!turns.is_empty()).then(|| Shown {
+            turns,
+            block: one.workload().block_size,
+            stage: one.stage.label(),
+        })
+    };
+    let all: Vec<Shown> = subject.all().filter_map(of).collect();
+    let agree = |rpm: u32| {
+        let agree = all
+            .iter()
+            .filter(move |one| one.turns.iter().any(|turns| turns.rpm == rpm));
+        agree.collect::<Vec<_>>()
+    };
+    let sizes = |agree: &[&Shown]| {
+        let mut sizes: Vec<u64> = agree.iter().map(|one| one.block).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes.len()
+    };
+    // Of speeds that fit as many the one that needs the fewest revolutions.
+    let mut candidates = all.first()?.turns.clone();
+    candidates.extend(all.iter().flat_map(|one| one.turns.iter().copied()));
+    let mut best = *candidates.first()?;
+    for turns in candidates {
+        if sizes(&agree(turns.rpm)) > sizes(&agree(best.rpm)) {
+            best = turns;
+        }
+    }
+    let agree = agree(best.rpm);
+    let known = sizes(&agree) > 1;
+    let names: Vec<&str> = agree.iter().map(|one| one.stage.as_str()).collect();
+    let (writes, rpm) = (list(&names), best.rpm);
+    Some(Spindle {
+        rpm,
+        known,
+        source: if known {
+            format!(
+                "The writes of {writes}, of blocks of several sizes, take whole revolutions of a \
+                 disk of {rpm} rpm beside their bytes."
+            )
+        } else {
+            format!(
+                "The writes of {writes} take {} of a disk of {rpm} rpm; a wait of another kind may \
+                 be as long, and no other size of block shows it.",
+                revolutions(best.revolutions)
+            )
+        },
+    })
 }
 
 /// `a whole revolution`, `2 revolutions`.
@@ -92,7 +152,7 @@ pub(super) fn revolutions(number: u32) -> String {
 
 /// `7200 rpm is 8.33 ms per revolution`, and how many of these a time is.
 pub(super) fn arithmetic(rpm: u32, ns: f64) -> String {
-    let turn = 60e9 / f64::from(rpm);
+    let turn = turn_ns(rpm);
     format!(
         "{rpm} rpm is {} per revolution; {} is {} of them",
         show_duration(turn.round() as u64),
@@ -115,23 +175,37 @@ pub(super) fn stream_rate(subject: &Subject<'_>) -> Option<f64> {
 }
 
 /// The wait of an ordered small write for the platter to come round; `None` where
-/// writes are no such, or their waits are no whole revolutions of a usual speed.
+/// writes are no such, or their waits are no whole revolutions of this disk.
 pub(super) fn whole_wait(subject: &Subject<'_>) -> Option<Turns> {
+    let spindle = Spindle::of(subject);
+    whole_waits(subject, &[spindle.rpm]).first().copied()
+}
+
+/// The whole revolutions of these speeds that the ordered small writes of a stage wait.
+fn whole_waits(subject: &Subject<'_>, speeds: &[u32]) -> Vec<Turns> {
     let workload = subject.workload();
     let small = workload.block_size > 0 && workload.block_size <= 1 << 20;
     let waits = subject.only_writes() && subject.in_order() && subject.outstanding() <= 1.0;
     if subject.rotates() == Some(false) || !small || !waits || !subject.reaches_device() {
-        return None;
+        return Vec::new();
     }
     let latency = &subject.figures.latency_ns;
     let wide = latency
         .p50
         .zip(latency.p90)
         .is_some_and(|(p50, p90)| p90 as f64 > ALIKE * p50 as f64);
-    let typical_ns = latency
-        .p50
-        .map_or_else(|| subject.each_ns(), |p50| Some(p50 as f64))?;
-    (!wide).then(|| turns(wait_ns(subject, typical_ns)))?
+    let p50_ns = latency.p50.map(|p50| p50 as f64);
+    let Some(typical_ns) = p50_ns.or_else(|| subject.each_ns()).filter(|_| !wide) else {
+        return Vec::new();
+    };
+    let wait_ns = wait_ns(subject, typical_ns);
+    let bytes_off = BYTES_OFF * (typical_ns - wait_ns) / wait_ns;
+    let near = if p50_ns.is_some() {
+        (NEAR + bytes_off.max(0.0)).min(NEAR_MAX)
+    } else {
+        NEAR_MAX
+    };
+    whole(speeds, wait_ns, near)
 }
 
 /// What is left of an operation that takes so long without the time of its bytes, ns.
@@ -140,34 +214,6 @@ pub(super) fn wait_ns(subject: &Subject<'_>, ns: f64) -> f64 {
     // Where no stream was measured, small blocks take little beside a revolution.
     let rate = stream_rate(subject).unwrap_or(150e6);
     ns - bytes / rate * 1e9
-}
-
-/// The fewest revolutions of a usual speed that a wait is.
-pub(super) fn turns(wait_ns: f64) -> Option<Turns> {
-    let off = |rpm: u32, revolutions: u32| {
-        (wait_ns * f64::from(rpm) / 60e9 / f64::from(revolutions) - 1.0).abs()
-    };
-    (1..=REVOLUTIONS_MAX).find_map(|revolutions| {
-        let nearest = SPEEDS
-            .into_iter()
-            .min_by(|a, b| off(*a, revolutions).total_cmp(&off(*b, revolutions)))?;
-        (off(nearest, revolutions) <= NEAR).then_some(Turns {
-            rpm: nearest,
-            revolutions,
-        })
-    })
-}
-
-/// The whole revolutions of this speed that a wait is.
-pub(super) fn turns_at(rpm: u32, wait_ns: f64) -> Option<Turns> {
-    let turns = wait_ns * f64::from(rpm) / 60e9;
-    let whole = turns.round();
-    let fits = (1.0..=f64::from(REVOLUTIONS_MAX)).contains(&whole)
-        && (turns / whole - 1.0).abs() <= NEAR_KNOWN;
-    fits.then_some(Turns {
-        rpm,
-        revolutions: whole as u32,
-    })
 }
 
 /// Where the time of one operation that goes anywhere on a rotating disk is spent, ns.
@@ -270,20 +316,3 @@ const CACHED: f64 = 8.0;
 /// Most that rotation is of a visit among several: with two to choose from it is half of
 /// arm and platter, with more less.
 const CHOSEN_MAX: f64 = 0.4;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_wait_is_the_fewest_revolutions_that_fit() {
-        let of = |ns| turns(ns).map(|found| (found.rpm, found.revolutions));
-        assert_eq!(of(8.31e6), Some((7200, 1)));
-        assert_eq!(of(16.7e6), Some((7200, 2)));
-        assert_eq!(of(10.17e6), Some((5900, 1)));
-        assert_eq!(of(12.0e6), Some((10_000, 2)));
-        assert_eq!(of(9.3e6), None);
-        assert_eq!(of(0.1e6), None);
-        assert_eq!(of(f64::NAN), None);
-    }
-}

@@ -80,11 +80,11 @@ impl Candidate {
             .then_with(|| other.weight().total_cmp(&self.weight()))
     }
 
-    /// With no more than this share of the time: what is said to have more has less.
+    /// With no more than this share of the time: what is said to have more has less, and a
+    /// share that is not known stays so.
     pub(super) fn within(mut self, most: f64) -> Self {
-        let before = self.share.unwrap_or(1.0);
-        if before > most {
-            self.share = Some(most);
+        if self.share.unwrap_or(1.0) > most {
+            self.share = self.share.map(|_| most);
             if self.standing == Standing::Cause {
                 self.standing = Standing::cause(most);
             }

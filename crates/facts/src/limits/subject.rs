@@ -1,7 +1,7 @@
 //! The stage that a limiter looks at, and what all of them ask of it.
 
 use super::cap::Pace;
-use super::spindle::Turns;
+use super::spindle::Spindle;
 use crate::layers::flush_counters;
 use crate::rules::Context;
 use crate::stages::Stage;
@@ -36,7 +36,7 @@ pub(super) struct Shared {
     /// The best rate of a stream of the medium, bytes/s.
     pub(super) stream_rate: OnceCell<Option<f64>>,
     /// The wait of whole revolutions that some stage shows, and its label.
-    pub(super) whole_wait: OnceCell<Option<(Turns, String)>>,
+    pub(super) spindle: OnceCell<Spindle>,
     /// The exact paces of all stages that moved blocks, where they have one.
     pub(super) paces: OnceCell<Vec<Option<Pace>>>,
     /// Whether single reads anywhere take milliseconds.

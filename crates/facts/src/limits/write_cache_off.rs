@@ -1,6 +1,6 @@
 //! The drive does not keep writes back: each goes to the medium before it is answered.
 
-use super::spindle::{arithmetic, stream_rate, turns, wait_ns};
+use super::spindle::{arithmetic, stream_rate, wait_ns, whole_wait};
 use super::{Candidate, Standing, Subject};
 use crate::simulated::edit_profile;
 use crate::words::percent;
@@ -57,8 +57,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         each_ns / 2.0
     };
     let share = (1.0 - without_ns / each_ns).clamp(0.0, 1.0);
-    if let Some(found) = turns(wait_ns(subject, each_ns)).filter(|_| turning && subject.in_order())
-    {
+    if let Some(found) = whole_wait(subject).filter(|_| turning) {
         evidence.push(format!(
             "{}.",
             arithmetic(found.rpm, wait_ns(subject, each_ns))

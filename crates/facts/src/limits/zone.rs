@@ -26,14 +26,19 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
 fn candidate(
     subject: &Subject<'_>,
     (claim, evidence): (String, Vec<String>),
-    (share, confidence): (f64, Confidence),
+    loss: Option<f64>,
 ) -> Candidate {
     Candidate {
-        standing: Standing::Cause,
+        // What another place would do is a prediction where none was measured.
+        standing: loss.map_or(Standing::Beside, |_| Standing::Cause),
         claim,
         evidence,
-        share: Some(share),
-        confidence,
+        share: loss,
+        confidence: if loss.is_some() {
+            Confidence::Likely
+        } else {
+            Confidence::Possible
+        },
         refuted_by: "The same rate at the beginning of the disk.".into(),
         experiment: subject.built_in(
             "If it is the zone, the rates of the plan fall from the first position to the last, and \
@@ -87,11 +92,7 @@ fn compared(subject: &Subject<'_>) -> Option<Candidate> {
         show_throughput(rate),
         percent(best / rate - 1.0)
     );
-    Some(candidate(
-        subject,
-        (claim, evidence),
-        (loss, Confidence::Likely),
-    ))
+    Some(candidate(subject, (claim, evidence), Some(loss)))
 }
 
 /// The stage lies far inside, as the disk counts its blocks from the rim.
@@ -116,23 +117,17 @@ fn by_place(subject: &Subject<'_>) -> Option<Candidate> {
     if !(INNER..=1.0).contains(&place) {
         return None;
     }
-    let rate = subject.rate()?;
     // Constant areal density, k between 0.5 and 0.78 on the disks that were measured.
     let of_rim = (1.0 - 0.5 * place).sqrt();
     let evidence = vec![format!(
-        "The stage begins at {} of the disk, counted from its outer tracks; there disks of \
-         constant areal density stream about {} of what they do at the rim.",
-        percent(place),
-        percent(of_rim)
+        "It begins at {} of the disk, counted from its outer tracks; what the disk does at its \
+         beginning was not measured.",
+        percent(place)
     )];
     let claim = format!(
-        "{} is the rate of an inner zone: at its beginning the disk should stream about {} more.",
-        show_throughput(rate),
-        percent(1.0 / of_rim - 1.0)
+        "The stage lies in an inner zone, where disks of constant areal density stream about {} of \
+         what they do at their beginning.",
+        percent(of_rim)
     );
-    Some(candidate(
-        subject,
-        (claim, evidence),
-        (1.0 - of_rim, Confidence::Possible),
-    ))
+    Some(candidate(subject, (claim, evidence), None))
 }

@@ -8,10 +8,11 @@
 
 use super::{Context, flush_cost, whole_revolutions};
 use crate::layers::all_leaves;
+use crate::revolution::turn_ns;
 use crate::simulated::{edit_profile, planted};
 use crate::stats;
 use crate::words::{list, lower_first, ratio};
-use crate::write_matrix::{Matrix, Revolution, duration, span_of_sizes};
+use crate::write_matrix::{Matrix, duration, span_of_sizes};
 use diskfacts_record::{Confidence, Finding, Run, Severity};
 
 pub(super) const NAME: &str = "early-acknowledgement";
@@ -53,7 +54,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let revolution = whole_revolutions::of(&matrix, stack)
         .map(|found| {
             let sure = whole_revolutions::is_sure(&found, context.run);
-            (found.rpm, Revolution::ns(found.rpm), sure)
+            (found.rpm, turn_ns(found.rpm), sure)
         })
         .filter(|(_, ns, _)| plain_ns < OF_A_REVOLUTION * ns);
     if let Some((rpm, ns, _)) = revolution {

@@ -2,6 +2,7 @@
 //! slower, and nothing but fewer syncs makes it faster.
 
 use super::Context;
+use crate::revolution::{Turns, turn_ns};
 use crate::stats;
 use crate::words::{lines, list, percent, ratio};
 use crate::write_matrix::{Matrix, Revolution, SMALL_MAX, duration, span_of_sizes};
@@ -46,7 +47,7 @@ fn by_size(matrix: &Matrix<'_>, found: &Revolution) -> Vec<OfSize> {
     let Some((_, rate)) = matrix.streaming() else {
         return Vec::new();
     };
-    let turn_ns = Revolution::ns(found.rpm);
+    let turn_ns = turn_ns(found.rpm);
     let of_size = |size: u64| {
         let bytes = size as f64 / rate * 1e9 / turn_ns;
         let cells = matrix.cells.iter();
@@ -128,7 +129,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         1 => "a whole revolution".to_owned(),
         several => format!("{several} whole revolutions"),
     };
-    let exact = f64::from(revolutions) * Revolution::ns(rpm);
+    let exact = f64::from(revolutions) * turn_ns(rpm);
     let sizes = span_of_sizes(matrix.small_synced().map(|cell| cell.block_size));
     let mut evidence = vec![
         format!(
@@ -144,7 +145,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             agree.0, agree.1
         ),
     ];
-    for (rpm, revolutions) in &others {
+    for Turns { rpm, revolutions } in &others {
         evidence.push(format!(
             "It could also be {revolutions} revolutions at {rpm} per minute."
         ));
@@ -257,7 +258,7 @@ mod tests {
     #[test]
     fn each_usual_speed_is_found_by_its_wait() {
         for (rpm, revolutions) in [(5400, 1), (7200, 1), (7200, 2), (10_000, 1), (15_000, 1)] {
-            let mut run = waiting(f64::from(revolutions) * Revolution::ns(rpm));
+            let mut run = waiting(f64::from(revolutions) * turn_ns(rpm));
             assert!(of_rule(&run, NAME).is_none(), "it does not rotate");
             rotating(&mut run);
             let finding = of_rule(&run, NAME).unwrap();
@@ -275,7 +276,7 @@ mod tests {
 
     #[test]
     fn a_wait_that_two_speeds_explain_is_only_possible() {
-        let mut run = waiting(2.0 * Revolution::ns(10_000));
+        let mut run = waiting(2.0 * turn_ns(10_000));
         rotating(&mut run);
         let finding = of_rule(&run, NAME).unwrap();
         assert_eq!(finding.confidence, Confidence::Possible);
@@ -304,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_wait_that_only_two_sizes_show_is_no_revolution() {
-        let mut run = waiting(Revolution::ns(7200));
+        let mut run = waiting(turn_ns(7200));
         rotating(&mut run);
         run.trials
             .retain(|t| !(16 << 10..1 << 20).contains(&t.workload.block_size));
@@ -318,7 +319,7 @@ mod tests {
                 let wait = match mode.rank() {
                     0..=8 => 0.0,
                     rank if rank < 9 + slow => 20e6,
-                    _ => Revolution::ns(7200),
+                    _ => turn_ns(7200),
                 };
                 size as f64 / (wait + size as f64 / 127e6 * 1e9) * 1e9
             });

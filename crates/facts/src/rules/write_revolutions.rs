@@ -8,6 +8,7 @@
 
 use super::{Context, names};
 use crate::layers::all_leaves;
+use crate::revolution::{REVOLUTIONS_MAX, SPEEDS, turn_ns};
 use crate::stages::Stage;
 use crate::words::{lines, percent, ratio};
 use diskfacts_plan::units::{show_duration, show_size, show_throughput, three_digits};
@@ -19,10 +20,6 @@ pub(super) const NAME: &str = "write-revolutions";
 
 /// Blocks up to this take a small part of a revolution.
 const SMALL_MAX: u64 = 64 << 10;
-/// Speeds of disks, revolutions per minute, for one that no text names.
-const SPEEDS: [u32; 4] = [5400, 7200, 10_000, 15_000];
-/// Most revolutions that are told from other waits.
-const REVOLUTIONS_MAX: f64 = 4.0;
 /// What the host may add to whole revolutions, and what the speed may be off, as
 /// a share of one; with a speed that is not known only the latter.
 const HOST: f64 = 0.1;
@@ -45,7 +42,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let each = context.doing_io().filter_map(|(stage, figures)| {
         let cached = cached_rate(context, stage);
         let waits = waits(context, stage, figures, cached.as_ref())?;
-        Some(finding(context, stage, figures, &waits, cached.as_ref()))
+        Some(finding(stage, figures, &waits, cached.as_ref()))
     });
     // Repeats of one thing are one finding.
     each.take(1).collect()
@@ -152,7 +149,7 @@ fn waits(
     let of_text = source.is_some_and(|source| source.format == "text");
     let rounded = if of_text { rounding(rate) } else { 0.0 };
     let of = |rpm: u32| {
-        let turn_ns = 60e9 / f64::from(rpm);
+        let turn_ns = turn_ns(rpm);
         let waits = |write_ns: f64| (write_ns - bytes_ns) / turn_ns;
         [
             waits(write_ns / (1.0 + rounded)),
@@ -164,9 +161,11 @@ fn waits(
         let revolutions = of(rpm);
         let whole = revolutions[0].round().max(1.0);
         let fits = revolutions[0] - whole <= host && whole - revolutions[2] <= NEAR * whole;
-        (fits && whole <= REVOLUTIONS_MAX).then_some((whole, revolutions))
+        (fits && whole <= f64::from(REVOLUTIONS_MAX)).then_some((whole, revolutions))
     };
-    let named = rpm(stage.settings);
+    // As the text has it, or the drive itself.
+    let drive = || context.run.stack.leaves().find_map(|leaf| leaf.rpm);
+    let named = rpm(stage.settings).or_else(drive);
     let (rpm, (whole, revolutions)) = match named {
         Some(rpm) => (rpm, fits(rpm, HOST)?),
         None => SPEEDS
@@ -185,16 +184,14 @@ fn waits(
 }
 
 fn finding(
-    context: &Context<'_>,
     stage: &Stage<'_>,
     figures: &StageFigures,
     waits: &Waits,
     cached: Option<&(f64, Vec<u64>)>,
 ) -> Finding {
     let size = stage.workload().block_size;
-    let turn_ns = 60e9 / f64::from(waits.rpm);
+    let turn_ns = turn_ns(waits.rpm);
     let rate = figures.throughput_bytes_per_s.median;
-    let imported = context.run.target.kind == TargetKind::Imported;
     let at = |numbers: &[u64]| {
         if numbers.is_empty() {
             String::new()
@@ -262,7 +259,7 @@ fn finding(
             three_digits(1e9 / waits.write_ns)
         ),
         evidence,
-        confidence: if waits.said || !imported {
+        confidence: if waits.said {
             Confidence::Likely
         } else {
             Confidence::Possible

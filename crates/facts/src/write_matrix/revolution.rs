@@ -1,20 +1,13 @@
 //! Whether a synced write waits for the platter to come round.
 //!
-//! A drive that keeps nothing back writes a block when its place comes under the
-//! head. When the next block of a sequence is handed over, its place has just
-//! gone by, so it waits for one whole revolution, and then takes the time of its
-//! bytes. What is left of a write without that time is a whole number of
+//! What is left of a write without the time of its bytes is a whole number of
 //! revolutions; and it is the same for blocks of 4 KiB and of 64 KiB, which the
 //! cost of a flash cell or of a network is not.
 
 use super::{Cell, Matrix};
+use crate::revolution::{SPEEDS, Turns, whole};
 use crate::stats;
 
-/// Speeds of disks, revolutions per minute.
-const SPEEDS: [u32; 4] = [5400, 7200, 10_000, 15_000];
-/// Most revolutions that a write is taken to wait: a write, a flush and a
-/// journal block each may cost one.
-const REVOLUTIONS_MAX: u32 = 4;
 /// How near the wait must be to whole revolutions. Drives keep their speed
 /// within 0.5 %; the rest is for the host's part of a write.
 const NEAR: f64 = 0.025;
@@ -39,15 +32,10 @@ pub(crate) struct Revolution {
     /// Cells that agree, and all cells of small synced writes.
     pub(crate) agree: (usize, usize),
     /// Other speeds and revolutions that fit as well.
-    pub(crate) others: Vec<(u32, u32)>,
+    pub(crate) others: Vec<Turns>,
 }
 
 impl Revolution {
-    /// One revolution at this speed, nanoseconds.
-    pub(crate) fn ns(rpm: u32) -> f64 {
-        60e9 / f64::from(rpm)
-    }
-
     /// What the small synced writes of a matrix wait for; `None` when that is
     /// not a whole number of revolutions of a usual speed.
     pub(crate) fn of(matrix: &Matrix<'_>) -> Option<Self> {
@@ -68,8 +56,8 @@ impl Revolution {
         let enough = alike.len() >= CELLS_MIN
             && sizes.len() >= SIZES_MIN
             && alike.len() as f64 >= ALIKE_SHARE * cells.len() as f64;
-        let mut fits = whole(wait_ns).into_iter();
-        let (rpm, revolutions) = fits.next().filter(|_| enough)?;
+        let mut fits = whole(&SPEEDS, wait_ns, NEAR).into_iter();
+        let Turns { rpm, revolutions } = fits.next().filter(|_| enough)?;
         Some(Self {
             rpm,
             revolutions,
@@ -77,37 +65,5 @@ impl Revolution {
             agree: (alike.len(), cells.len()),
             others: fits.collect(),
         })
-    }
-}
-
-/// The speeds and numbers of revolutions that are this near to a wait, fewest
-/// revolutions first.
-fn whole(wait_ns: f64) -> Vec<(u32, u32)> {
-    let mut fits = Vec::new();
-    for revolutions in 1..=REVOLUTIONS_MAX {
-        for rpm in SPEEDS {
-            let exact = f64::from(revolutions) * Revolution::ns(rpm);
-            if (wait_ns / exact - 1.0).abs() <= NEAR {
-                fits.push((rpm, revolutions));
-            }
-        }
-    }
-    fits
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_wait_is_named_by_the_fewest_revolutions_that_fit() {
-        assert_eq!(whole(8.31e6), [(7200, 1)]);
-        assert_eq!(whole(16.7e6), [(7200, 2)]);
-        // Two at 10 000 or three at 15 000 rpm.
-        assert_eq!(whole(12.0e6), [(10_000, 2), (15_000, 3)]);
-        assert_eq!(whole(11.1e6), [(5400, 1)]);
-        assert_eq!(whole(9.5e6), []);
-        assert_eq!(whole(0.1e6), []);
-        assert_eq!(whole(f64::NAN), []);
     }
 }

@@ -1,0 +1,134 @@
+//! What is said of a drive that turns: from its own word, from waits that agree, and never
+//! from one wait that happens to fit.
+
+use super::host_tests::said;
+use super::*;
+use crate::testing::{self, each, set_latencies};
+use diskfacts_record::{Confidence, TargetKind};
+
+const LOG: &str = "log-write";
+const STREAM: &str = "sequential-write";
+
+/// Each write of this stage takes so long, of blocks of so many bytes that are made durable
+/// one by one.
+fn waits(run: &mut Run, stage: &str, block_size: u64, ns: u64) {
+    let log = run.plan.stages.iter().find(|known| known.name == LOG);
+    let log = log.expect("a survey has it").workload.clone();
+    each(run, stage, |trial| {
+        trial.workload = diskfacts_plan::Workload {
+            block_size,
+            ..log.clone()
+        };
+        set_latencies(trial, &[(ns, 500)]);
+        (trial.ops, trial.iops) = (500, 1e9 / ns as f64);
+        trial.throughput_bytes_per_s = trial.iops * block_size as f64;
+        trial.seconds = 500.0 / trial.iops;
+        trial.evidence.devices.clear();
+    });
+}
+
+/// A disk of this machine that turns, whose synced writes take so long.
+fn disk(ns: u64) -> Run {
+    let mut run = testing::healthy();
+    testing::rotating(&mut run);
+    run.machine.virtualization = None;
+    // No disk that turns reads as fast as this one.
+    run.trials
+        .retain(|trial| [LOG, STREAM].contains(&trial.stage.as_str()));
+    for device in &mut run.stack.devices {
+        device.write_cache = Some("write through".into());
+    }
+    waits(&mut run, LOG, 4096, ns);
+    run
+}
+
+fn state(run: &mut Run, rpm: u32) {
+    for device in &mut run.stack.devices {
+        device.rpm = Some(rpm);
+    }
+}
+
+#[test]
+fn one_wait_that_fits_some_speed_shows_none() {
+    // A revolution at 5900 rpm, and as well anything else that takes 10.2 ms.
+    let rotation = |run: &Run| said(run, LOG, rotation::NAME);
+    let alone = disk(10_200_000);
+    let limit = rotation(&alone).expect("a revolution is one explanation");
+    assert_eq!(limit.confidence, Confidence::Possible, "{limit:#?}");
+    // The drive says that it turns so fast; or at another speed, so it is no revolution.
+    let mut stated = alone.clone();
+    state(&mut stated, 5900);
+    let limit = rotation(&stated).expect("a revolution");
+    assert_eq!(limit.confidence, Confidence::Likely, "{limit:#?}");
+    assert!(
+        limit
+            .evidence
+            .iter()
+            .any(|line| line.contains("states 5900 rpm")),
+        "{limit:#?}"
+    );
+    state(&mut stated, 7200);
+    assert!(rotation(&stated).is_none());
+    // Blocks of another size wait as long, beside their bytes.
+    let mut agree = alone.clone();
+    waits(&mut agree, STREAM, 16 << 10, 10_250_000);
+    let limit = rotation(&agree).expect("a revolution");
+    assert_eq!(limit.confidence, Confidence::Likely, "{limit:#?}");
+}
+
+#[test]
+fn what_reading_parts_of_sectors_costs_is_measured_or_not_said() {
+    let off = |turns: bool| {
+        let mut run = disk(9_000_000);
+        for device in &mut run.stack.devices {
+            device.rotational = Some(turns);
+            (device.logical_sector_bytes, device.physical_sector_bytes) = (Some(512), Some(4096));
+            device.start_bytes = (device.name == "vda1").then_some(63 * 512);
+        }
+        run
+    };
+    // Flash, a wait of no whole revolutions, and one that an aligned write has too.
+    for (turns, rpm) in [(false, None), (true, None), (true, Some(6667))] {
+        let mut run = off(turns);
+        for device in &mut run.stack.devices {
+            device.rpm = rpm;
+        }
+        let limit = said(&run, LOG, alignment::NAME);
+        assert!(
+            limit.is_none_or(|limit| limit.share.is_none()),
+            "{turns} {rpm:?}"
+        );
+    }
+    // Two revolutions: one to read, one to write.
+    let mut twice = off(true);
+    state(&mut twice, 13_333);
+    let limit = said(&twice, LOG, alignment::NAME).expect("two revolutions");
+    let share = limit.share.expect("a share");
+    assert!((0.45..0.55).contains(&share), "{limit:#?}");
+}
+
+#[test]
+fn a_place_far_inside_is_a_prediction_where_the_beginning_was_not_measured() {
+    let mut run = testing::healthy();
+    testing::rotating(&mut run);
+    run.trials.retain(|trial| trial.stage == "sequential-read");
+    run.target.kind = TargetKind::Device;
+    for device in &mut run.stack.devices {
+        device.size_bytes = Some(1 << 40);
+    }
+    let far = 900 << 30;
+    each(&mut run, "sequential-read", |trial| {
+        trial.workload.offset = far;
+    });
+    let limit = said(&run, "sequential-read", zone::NAME).expect("it lies far inside");
+    assert_eq!(
+        (limit.share, limit.confidence),
+        (None, Confidence::Possible)
+    );
+    let of_stage = limits(&run);
+    let of_stage = of_stage
+        .iter()
+        .find(|stage| stage.stage == "sequential-read");
+    let first = &of_stage.expect("it is limited").limits[0];
+    assert_ne!(first.limiter, zone::NAME, "{first:#?}");
+}
