@@ -12,8 +12,9 @@ const OFF: f64 = 0.1;
 /// What it may be off by at least, ns.
 const OFF_NS: f64 = 5_000.0;
 
-/// The mean latency of the only stage, and its parts by name, ns.
-struct Budget(Value);
+/// The mean latency of the only stage, and its parts by name, ns; and the bytes that the
+/// process had its devices read in the first trial.
+struct Budget(Value, u64);
 
 impl Budget {
     fn latency(&self) -> f64 {
@@ -68,7 +69,10 @@ fn measured(device: &LoopDevice, stage: &str, group: Option<&ThrottleGroup>) -> 
         None => program,
     };
     program.run().expect_code(0);
-    let budget = Budget(case.last()["figures"][0]["budget"].clone());
+    let run = case.last();
+    let io = &run["trials"][0]["evidence"]["process_io"];
+    let fetched = io["read_bytes"].as_u64().expect("as root it is known");
+    let budget = Budget(run["figures"][0]["budget"].clone(), fetched);
     budget.adds_up();
     budget
 }
@@ -184,6 +188,10 @@ fn a_read_through_the_page_cache_without_read_ahead_waits_for_the_device() {
     let warm = "operation = \"read\"\nblock_size = \"16KiB\"\ncache = \"warm\"\n\
                 span = \"4MiB\"\noperations = 20000\n";
     let warm = measured(disk.device(), warm, None);
+    if warm.1 > 0 {
+        diskfacts_testkit::skip("a page cache that keeps 4 MiB for a moment");
+        return;
+    }
     let device = warm.of("device") + warm.of("block-layer");
     assert!(device < 0.1 * warm.latency(), "{:#}", warm.0);
     assert!(warm.of("kernel") > 0.3 * warm.undisturbed(), "{:#}", warm.0);

@@ -7,6 +7,7 @@
 
 use super::requests::Requests;
 use crate::dirty_pages;
+use crate::layers::reach::roots;
 use crate::limits::{partial_pages, sync_mount};
 use crate::rules::by_others;
 use diskfacts_plan::EngineChoice;
@@ -143,7 +144,7 @@ pub(super) fn trial(run: &Run, trial: &Trial, requests: Option<Requests>) -> Opt
             // What was asleep is not known without what was not.
             let known = trial.cpu.system_ns_per_io.is_some();
             if let Some(requests) = requests.filter(|_| known) {
-                cached(trial, &requests, &mut time);
+                cached(run, trial, &requests, &mut time);
             }
         }
         (_, None) => of_thread(run, trial, &mut time),
@@ -200,6 +201,20 @@ fn are_disturbed(run: &Run, trial: &Trial) -> bool {
     others > trial.bytes
 }
 
+/// Share of what was read of the devices that this process caused: through the page cache
+/// any number of its reads may need no request, and those of others are none of its.
+fn own_share(run: &Run, trial: &Trial) -> f64 {
+    let counted = &trial.evidence.devices;
+    let read = roots(&run.stack)
+        .filter_map(|root| counted.iter().find(|one| one.name == root.name))
+        .fold(0, |sum: u64, one| sum.saturating_add(one.read_bytes));
+    let others = by_others(trial, &run.stack).read;
+    if read == 0 {
+        return 1.0;
+    }
+    1.0 - (others as f64 / read as f64).min(1.0)
+}
+
 /// Requests that an operation waits for one after the other.
 fn one_by_one(trial: &Trial, requests: &Requests, time: &mut Division) {
     // Of several operations one flush may serve all, and none waits for those of others.
@@ -218,7 +233,7 @@ fn one_by_one(trial: &Trial, requests: &Requests, time: &mut Division) {
 
 /// Requests that the page cache sends: they may be ahead of who reads, or behind who
 /// writes, so no more of them counts than the thread was asleep for.
-fn cached(trial: &Trial, requests: &Requests, time: &mut Division) {
+fn cached(run: &Run, trial: &Trial, requests: &Requests, time: &mut Division) {
     let evidence = &trial.evidence;
     if trial.workload.operation.writes() {
         // Of a page that is written in part the rest has to be read first.
@@ -233,8 +248,9 @@ fn cached(trial: &Trial, requests: &Requests, time: &mut Division) {
         }
         return;
     }
-    take_requests(requests, requests.per_operation, time);
-    if evidence.engine.direct || requests.per_operation <= 0.0 {
+    let own = requests.per_operation * own_share(run, trial);
+    take_requests(requests, own, time);
+    if evidence.engine.direct || own <= 0.0 {
         return;
     }
     if is_limited(trial, time) {

@@ -196,6 +196,36 @@ fn through_the_page_cache_no_more_of_a_device_counts_than_the_thread_slept() {
             (Spent::Unexplained, 0.0),
         ],
     );
+    // What others had read is theirs: half of it, then all.
+    let by_others = |own: u64| {
+        run(|trial| {
+            trial.workload.cache = CacheMode::Warm;
+            trial.evidence.engine.direct = false;
+            for device in &mut trial.evidence.devices {
+                (device.read_ms, device.read_bytes) = (400, 10_000 * 4096);
+            }
+            let io = trial.evidence.process_io.as_mut().expect("it is known");
+            io.read_bytes = own;
+        })
+    };
+    assert_parts(
+        &by_others(5_000 * 4096),
+        &[
+            (Spent::Kernel, 10_000.0),
+            (Spent::Processor, 5_000.0),
+            (Spent::Cache, 65_000.0),
+            (Spent::BlockLayer, 20_000.0),
+            (Spent::Unexplained, 0.0),
+        ],
+    );
+    assert_parts(
+        &by_others(0),
+        &[
+            (Spent::Kernel, 10_000.0),
+            (Spent::Processor, 5_000.0),
+            (Spent::Unexplained, 85_000.0),
+        ],
+    );
     // Without the processor's part nobody knows what was slept.
     let unknown = run(|trial| {
         trial.evidence.engine.direct = false;
