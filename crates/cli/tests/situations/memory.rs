@@ -96,6 +96,7 @@ fn a_file_that_was_just_written() {
         .replace("direct", "buffered")
         .replace("depth = 8", "depth = 1");
     let said = of(&file, &stage).said();
-    said.names("page-cache", "Memory served 100 %");
+    // The kernel may have taken a page of it back since.
+    said.names("page-cache", "Memory served");
     of(&file, DEEP).said().is_silent_of("page-cache");
 }
