@@ -133,7 +133,9 @@ fn a_folder_of_somebody_else_with_a_name_as_ours_is_named_and_left_alone() {
 fn no_room_for_the_files_fails_with_what_to_do() {
     let tmpfs = or_skip!(Tmpfs::new(64 * MIB));
     let case = Case::new();
-    let large = "files = 2000\nfile_size_min = \"64KiB\"\nfile_size_max = \"64KiB\"";
+    // So many that they do not fit, however long a busy machine takes for them.
+    let large = "files = 2000\nfile_size_min = \"64KiB\"\nfile_size_max = \"64KiB\"\n\
+                 operations = 2000";
     let finished = case
         .measure_stage(tmpfs.path(), &format!("operation = \"create\"\n{large}"))
         .args(["--size", "4MiB"])
