@@ -58,7 +58,7 @@ pub use io_weight::IoWeight;
 pub use loop_device::LoopDevice;
 pub use machine::machine;
 pub use memory_limit::MemoryLimit;
-pub use observe::{BesideObserver, Observer, Observers};
+pub use observe::{AllowedMemory, BesideObserver, Observer, Observers, allowed_memory};
 pub use parse::ParseError;
 pub use parse::diskstats::{CountersReset, Diskstats, DiskstatsLine, parse_diskstats};
 pub use residency::{DirtyPages, Dropped, drop_cache, residency};

@@ -27,6 +27,7 @@ mod io_weight;
 mod kernel;
 mod leftovers;
 mod measure;
+mod memory;
 mod observing;
 #[cfg(test)]
 mod planted;

@@ -2,7 +2,7 @@
 //! It makes nothing, so there is nothing to undo; what dead runs left changed is put
 //! back first, so that everything after it looks at the machine as it is meant to be.
 
-use super::{Request, cache_proof, drawn, settings};
+use super::{Request, cache_proof, drawn, memory, settings};
 use crate::exit::Failure;
 use crate::target;
 use diskfacts_plan::Plan;
@@ -37,6 +37,9 @@ impl<'a> Accepted<'a> {
                 drawn(started)
             }
         });
+        if !simulated {
+            memory::refuse_too_little(&request.plan)?;
+        }
         let notes = settings::look_first(&request.plan, simulated, request.cache_proof)?;
         Ok(Self {
             request,

@@ -91,3 +91,28 @@ fn memory_that_somebody_empties() {
     said.names("page-cache", "Memory served")
         .is_silent_of("evicted");
 }
+
+#[test]
+fn a_group_with_hardly_any_memory() {
+    let case = Case::new();
+    let folder = case.path("data");
+    std::fs::create_dir(&folder).expect("a folder");
+    let survey = |group: &Group| {
+        let survey = case.diskfacts(["measure", "--time", "3s", "--size", "256MiB"]);
+        survey.arg(&folder).inside(group.path()).run()
+    };
+    let limit = [("memory.limit_in_bytes", "32M")];
+    let small = or_skip!(Group::new("memory", "survey", &limit));
+    survey(&small).expect_code(0).expect_stdout("evicted");
+    assert!(small.number("memory.failcnt", "") > 0);
+    // What cannot be done in it is not begun.
+    let limit = [("memory.limit_in_bytes", "12M")];
+    let tiny = or_skip!(Group::new("memory", "tiny", &limit));
+    let refused = survey(&tiny);
+    refused
+        .expect_code(1)
+        .expect_stderr("12 MiB of memory, and this plan needs 20 MiB")
+        .expect_stderr("memory.limit_in_bytes");
+    assert_eq!(tiny.number("memory.oom_control", "oom_kill "), 0);
+    assert_eq!(small.number("memory.oom_control", "oom_kill "), 0);
+}

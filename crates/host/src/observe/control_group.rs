@@ -60,6 +60,37 @@ impl ControlGroupObserver {
     }
 }
 
+/// Memory that the control groups of this process let it have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AllowedMemory {
+    /// So much, bytes, the pages of the page cache that it fills among it.
+    pub bytes: u64,
+    /// The group that has this limit.
+    pub group: PathBuf,
+    /// The file of it with the limit: above `memory.high` a process is held up, above the
+    /// other it is killed.
+    pub file: &'static str,
+}
+
+/// The lowest limit on memory from the group of this process up; `None` without one, and
+/// where none can be seen.
+pub fn allowed_memory(roots: &Roots) -> Option<AllowedMemory> {
+    let Group {
+        limits, version, ..
+    } = group(roots).ok()??;
+    let of = |bytes: Option<u64>, file| Some((bytes?, file));
+    let all = [
+        of(limits.max, files(version).0),
+        of(limits.high, "memory.high"),
+    ];
+    let (bytes, file) = all.into_iter().flatten().min()?;
+    Some(AllowedMemory {
+        bytes,
+        group: limits.by,
+        file,
+    })
+}
+
 fn group(roots: &Roots) -> Result<Option<Group>, String> {
     for hierarchy in hierarchies(roots, "memory")? {
         let (limit, used) = files(hierarchy.version);

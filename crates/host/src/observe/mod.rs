@@ -28,7 +28,7 @@ mod write_back;
 pub use beside::BesideObserver;
 #[cfg(target_os = "linux")]
 pub use block_layer::BlockLayerObserver;
-pub use control_group::ControlGroupObserver;
+pub use control_group::{AllowedMemory, ControlGroupObserver, allowed_memory};
 pub use cpu_quota::CpuQuotaObserver;
 pub use devices::DevicesObserver;
 pub use io_limits::IoLimitsObserver;

@@ -1,6 +1,6 @@
 //! What the kernel's read-ahead decides for the target, from its trace events.
 
-use super::Observer;
+use super::{Observer, allowed_memory};
 use crate::cpu::CpuTimes;
 use crate::read_ahead::{Named, Sorter, Watch, length_of, page_bytes, prepare};
 use crate::roots::Roots;
@@ -68,7 +68,9 @@ fn recorder(roots: &Roots, file: &File) -> Result<Recorder<Sorter>, String> {
     let watch = Watch::new(page_bytes()).expecting(scope.clone(), "", length_of(file, roots));
     let (reader, sorter) = prepare(roots, &scope, watch).map_err(|error| error.to_string())?;
     // What a window held is known only of one that was followed from its start.
-    Recorder::start(reader, sorter, Pace::Whole).map_err(|error| error.to_string())
+    let allowed = allowed_memory(roots);
+    Recorder::start(reader, sorter, Pace::Whole, allowed.as_ref())
+        .map_err(|error| error.to_string())
 }
 
 impl Observer for ReadAheadObserver {

@@ -7,6 +7,7 @@ use super::instance::{Clock, Switch};
 use super::reader::{HELD_BACK_NS, Reader};
 use super::schedule::{Schedule, Step};
 use crate::cpu::{CpuScope, CpuTimes};
+use crate::observe::AllowedMemory;
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -14,20 +15,46 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Pages that are kept until the measurement is over, bytes. More than these are
-/// taken apart while it runs.
-const HELD_BYTES: usize = 128 << 20;
+/// Memory for pages of events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Room {
+    /// What is there before the measurement begins, bytes.
+    reserved: usize,
+    /// What is kept until the measurement is over, bytes. More than this is taken apart
+    /// while it runs.
+    held: usize,
+}
 
-/// Memory that is there before the measurement begins, bytes: that of two seconds at
-/// 75 000 requests per second with three events each.
-const RESERVED_BYTES: usize = 32 << 20;
+impl Room {
+    /// Two seconds at 75 000 requests per second with three events each are there in the
+    /// beginning.
+    const WANTED: Self = Self {
+        reserved: 32 << 20,
+        held: 128 << 20,
+    };
+
+    /// What there is where all of the process may have so many bytes: an eighth, up to a
+    /// quarter. The rest is for the buffers of the operations and for what is not observing.
+    fn within(allowed_bytes: Option<u64>) -> Self {
+        let of = |part| {
+            allowed_bytes.map_or(usize::MAX, |all| {
+                usize::try_from(all / part).unwrap_or(usize::MAX)
+            })
+        };
+        Self {
+            reserved: Self::WANTED.reserved.min(of(8)),
+            held: Self::WANTED.held.min(of(4)),
+        }
+    }
+}
 
 /// Reads events on a thread of its own, from [`start`](Self::start) to
 /// [`finish`](Self::finish).
 ///
 /// It sleeps 50 ms, then copies what is in the buffers, page by page without waiting,
 /// so that a look costs what lies there. Events are taken apart when the measurement is
-/// over, or as soon as more than 128 MiB of them wait. The measured thread meets it
+/// over, or as soon as more than 128 MiB of them wait, or a quarter of the memory that
+/// the process may have. The measured thread meets it
 /// only as another user of the processors.
 ///
 /// With [`Pace::Sparing`] the thread switches recording off and on while the window is
@@ -78,12 +105,19 @@ impl<C> Recorded<C> {
 
 impl<C: Consumer + Send + 'static> Recorder<C> {
     /// Begins to read; the instance is still off. `pace` is how much of the time events
-    /// will be recorded.
+    /// will be recorded, `allowed` the memory that this process may have, where
+    /// that is limited.
     ///
     /// # Errors
     /// When the system refuses a file or a thread.
-    pub fn start(mut reader: Reader, consumer: C, pace: Pace) -> Result<Self, TraceError> {
-        reader.reserve(RESERVED_BYTES);
+    pub fn start(
+        mut reader: Reader,
+        consumer: C,
+        pace: Pace,
+        allowed: Option<&AllowedMemory>,
+    ) -> Result<Self, TraceError> {
+        let room = Room::within(allowed.map(|allowed| allowed.bytes));
+        reader.reserve(room.reserved);
         let switch = reader.instance().switch()?;
         let clock = reader.clock();
         let schedule = Arc::new(Mutex::new(Schedule::new(pace)));
@@ -95,7 +129,7 @@ impl<C: Consumer + Send + 'static> Recorder<C> {
             .spawn(move || {
                 // Who asked for the thread waits for its number.
                 let _ = number.send(rustix::thread::gettid());
-                record(reader, consumer, &stopped, &shared)
+                record(reader, consumer, &stopped, (&shared, room))
             })
             .map_err(|error| TraceError::Thread(format!("could not be started: {error}")))?;
         let number = numbered.recv();
@@ -184,7 +218,7 @@ fn record<C: Consumer>(
     mut reader: Reader,
     consumer: C,
     stopped: &Receiver<()>,
-    schedule: &Mutex<Schedule>,
+    (schedule, room): (&Mutex<Schedule>, Room),
 ) -> Result<Recorded<C>, TraceError> {
     let mut telling = Telling {
         consumer,
@@ -200,7 +234,7 @@ fn record<C: Consumer>(
         }
         let before = own_cpu();
         let is_open = look(&mut reader, schedule)?;
-        if reader.held_bytes() > HELD_BYTES {
+        if reader.held_bytes() > room.held {
             telling.hear(schedule);
             let until_ns = reader.clock().now_ns().saturating_sub(HELD_BACK_NS);
             reader.give(until_ns, &mut telling);
@@ -304,4 +338,18 @@ impl<C: Consumer> Consumer for Telling<C> {
 fn own_cpu() -> CpuTimes {
     // Linux tells every thread its own.
     CpuTimes::now(CpuScope::Thread).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_a_small_group_little_memory_is_kept_for_events() {
+        let of = |mib: u64| Room::within(Some(mib << 20));
+        assert_eq!(Room::within(None), Room::WANTED);
+        assert_eq!(of(1 << 20), Room::WANTED);
+        let small = of(32);
+        assert_eq!((small.reserved, small.held), (4 << 20, 8 << 20));
+    }
 }

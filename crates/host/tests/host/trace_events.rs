@@ -172,7 +172,8 @@ fn a_recorder_brings_what_a_reader_brings_and_says_what_it_cost() {
         .enable(ISSUE, Some(&filter_of(&device)))
         .expect("the event");
     let reader = Reader::new(instance).expect("a reader");
-    let recorder = Recorder::start(reader, Counted::default(), Pace::Whole).expect("a thread");
+    let recorder =
+        Recorder::start(reader, Counted::default(), Pace::Whole, None).expect("a thread");
     let file = direct(device.path());
     let mut memory = Aligned::new(512);
     recorder.on().expect("on");
@@ -222,7 +223,7 @@ fn a_sparing_recorder_rests_between_bursts_and_tells_each_after_its_events() {
         let own = format!("common_pid == {}", rustix::thread::gettid().as_raw_pid());
         instance.enable(CALL, Some(&own)).expect("the event");
         let reader = Reader::new(instance).expect("a reader");
-        let following = Recorder::start(reader, InBursts::default(), pace).expect("a thread");
+        let following = Recorder::start(reader, InBursts::default(), pace, None).expect("a thread");
         let from_ns = following.on().expect("on");
         let clock = following.clock();
         // 400 000 per second: far more than may be written, and no more than a buffer
@@ -300,6 +301,7 @@ fn an_instance_is_gone_after_an_error_and_after_a_panic() {
             Reader::new(instance).expect("it"),
             Counted::default(),
             Pace::Whole,
+            None,
         );
         let _recorder = recorder.expect("a thread");
         std::panic::panic_any(folder);
@@ -401,7 +403,8 @@ fn two_instances_at_once_see_only_what_each_asked_for() {
             .enable(ISSUE, Some(&filter_of(&devices[i])))
             .expect("the event");
         let reader = Reader::new(instance).expect("a reader");
-        let recorder = Recorder::start(reader, Counted::default(), Pace::Whole).expect("a thread");
+        let recorder =
+            Recorder::start(reader, Counted::default(), Pace::Whole, None).expect("a thread");
         recorder.on().expect("on");
         recorder
     });

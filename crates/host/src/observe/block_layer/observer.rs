@@ -4,7 +4,7 @@ use super::request_event::Decoder;
 use super::requests::{Followed, Requests};
 use super::set_up::{SetUp, followed, not_seen};
 use crate::cpu::CpuTimes;
-use crate::observe::Observer;
+use crate::observe::{Observer, allowed_memory};
 use crate::roots::Roots;
 use crate::trace::{Burst, Consumer, Event, Gap, Pace, Reader, Recorder, TraceError};
 use diskfacts_record::evidence::{BlockLayer, QueuedFrom};
@@ -106,8 +106,9 @@ fn follow(roots: &Roots, followed: &[Followed], pace: Pace) -> Result<Following,
         decoder,
         requests: Requests::new(followed),
     };
+    let allowed = allowed_memory(roots);
     Ok(Following {
-        recorder: Recorder::start(Reader::new(instance)?, taking, pace)?,
+        recorder: Recorder::start(Reader::new(instance)?, taking, pace, allowed.as_ref())?,
         queued_from,
         missing,
     })
