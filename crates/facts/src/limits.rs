@@ -25,6 +25,7 @@ pub(crate) mod cpu_quota;
 mod device_queue;
 mod dirty_throttling;
 mod evicted;
+mod exclusions;
 mod holes;
 mod journal;
 mod memory_disk;
@@ -121,7 +122,7 @@ pub(crate) fn of(context: &Context<'_>) -> Vec<StageLimits> {
 
 /// The candidates for one stage, the best explanation first.
 fn of_stage(subject: &Subject<'_>) -> Vec<Limit> {
-    let mut candidates: Vec<(&str, Candidate)> = all()
+    let mut candidates: Vec<(&'static str, Candidate)> = all()
         .filter(|limiter| device_physics::may_limit(limiter.name, subject))
         .filter_map(|limiter| {
             let candidate = (limiter.check)(subject)?;
@@ -130,6 +131,7 @@ fn of_stage(subject: &Subject<'_>) -> Vec<Limit> {
         })
         .filter(|(_, candidate)| candidate.matters())
         .collect();
+    exclusions::apply(&mut candidates);
     // The sort is stable and keeps the order of the table.
     candidates.sort_by(|(_, a), (_, b)| a.best_first(b));
     candidates

@@ -73,8 +73,9 @@ pub(crate) use too_noisy::NOTE as NOISE;
 
 use crate::device_physics;
 use crate::figures;
+use crate::medium::Arm;
 use crate::stages::{self, Stage};
-use diskfacts_record::{Finding, Run, StageFigures, TargetKind};
+use diskfacts_record::{BlockDevice, Finding, Run, StageFigures, TargetKind};
 use std::cell::OnceCell;
 use std::cmp::Reverse;
 
@@ -89,6 +90,8 @@ pub struct Context<'a> {
     pub figures: Vec<StageFigures>,
     /// What the rates of stages do as they follow one another; three rules ask for it.
     courses: OnceCell<Vec<(usize, course::Told)>>,
+    /// What its reads say of an arm.
+    arm: OnceCell<Arm>,
 }
 
 impl<'a> Context<'a> {
@@ -104,7 +107,27 @@ impl<'a> Context<'a> {
             stages,
             figures,
             courses: OnceCell::new(),
+            arm: OnceCell::new(),
         }
+    }
+
+    /// The disks under the target that turn, as far as that is to be believed.
+    pub(crate) fn turning(&self) -> impl Iterator<Item = &'a BlockDevice> {
+        let (run, arm) = (self.run, *self.arm.get_or_init(|| Arm::of(self.run)));
+        let turns = move |leaf: &&BlockDevice| arm.turns(run, leaf) == Some(true);
+        run.stack.leaves().filter(turns)
+    }
+
+    /// Whether all disks turn, or none; `None` when they differ or when it is not known.
+    pub(crate) fn all_turn(&self) -> Option<bool> {
+        let arm = *self.arm.get_or_init(|| Arm::of(self.run));
+        let mut each = self
+            .run
+            .stack
+            .leaves()
+            .map(|leaf| arm.turns(self.run, leaf));
+        let first = each.next()??;
+        each.all(|other| other == Some(first)).then_some(first)
     }
 
     /// Each stage with its figures.

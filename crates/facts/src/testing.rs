@@ -385,10 +385,15 @@ pub(crate) fn wobble(mode: WriteMode, size: u64, range: f64) -> f64 {
     1.0 + range * (rng.below(1000) as f64 / 1000.0 - 0.5)
 }
 
-/// Makes the disk a rotating one.
+/// Makes the disk a rotating one of this machine, as its single reads show.
 pub(crate) fn rotating(run: &mut Run) {
     for device in &mut run.stack.devices {
         device.rotational = Some(true);
+    }
+    run.machine.virtualization = None;
+    let trials = run.trials.iter_mut();
+    for trial in trials.filter(|trial| trial.stage == "random-read-qd1") {
+        set_latencies(trial, &[(8_000_000, 100)]);
     }
 }
 

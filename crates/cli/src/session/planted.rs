@@ -5,6 +5,7 @@
 mod budget;
 mod cases;
 mod causes;
+mod contradictions;
 mod documents;
 mod limits;
 mod limits_host;

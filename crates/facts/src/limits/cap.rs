@@ -97,17 +97,24 @@ impl Cap {
         }
         let sure = (same.is_some() && pace.off <= 2.0 * SAME)
             || (subject.scattered() && pace.is_seen_unheld());
+        let (alone, bunched) = (same.is_none(), pace.is_bunched);
         let (of, same) = same.map_or((Of::Unknown, None), |(of, label)| (of, Some(label)));
         Some(Self {
             pace,
             of,
             same,
-            confidence: if sure {
+            // A device that stands still at equal distances does as much between two of them.
+            confidence: if sure && !(alone && bunched) {
                 Confidence::Likely
             } else {
                 Confidence::Possible
             },
         })
+    }
+
+    /// Operations per second.
+    pub(super) fn per_s(&self) -> f64 {
+        self.pace.per_s
     }
 
     /// Seconds over which the pace is exact; silences within them are a part of it.

@@ -10,6 +10,10 @@ use diskfacts_record::{Confidence, Spent};
 
 pub(super) const NAME: &str = "cgroup-throttle";
 
+/// Share of the operations' time in front of a device below which a limit that is reached
+/// holds nothing back.
+const HELD_LEAST: f64 = 0.05;
+
 /// Share of the limit that the device must have counted: budget that is not asked
 /// for in its slice is lost.
 const USED: f64 = 0.9;
@@ -118,6 +122,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         counted,
         share,
     } = reached(subject)?;
+    // A short trial is over before its first slice is used up: nothing waits.
+    if share < HELD_LEAST {
+        return None;
+    }
     let per_s = limit.per_s as f64;
     let evidence = vec![
         format!(

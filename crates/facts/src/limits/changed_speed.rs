@@ -5,7 +5,6 @@ use super::cap::Cap;
 use super::course::{Course, Step};
 use super::throttle::show_rate;
 use super::{Candidate, Standing, Subject};
-use crate::device_physics::may_limit;
 use crate::words::{percent, ratio};
 use diskfacts_plan::units::show_duration;
 use diskfacts_record::{Confidence, Trial};
@@ -41,35 +40,18 @@ fn processors_may_have_done_it(subject: &Subject<'_>, step: &Step) -> bool {
     waited_ns as f64 / 1e9 > WAITED_OF_LOST * lost_s
 }
 
-/// How a limiter looks at a stage.
-type Check = fn(&Subject<'_>) -> Option<Candidate>;
-
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     // What is written goes to caches first, which are full after a while.
     let reads = subject.only_reads() && subject.reaches_device() && subject.from_memory() < 0.02;
     if subject.imported() || !reads || subject.workload().rate.is_some() {
         return None;
     }
-    // What is known to make such steps is named by itself.
-    let of_drive = [
-        (
-            super::thermal_throttle::NAME,
-            super::thermal_throttle::check as Check,
-        ),
-        (super::zone::NAME, super::zone::check),
-    ];
-    let mut of_drive = of_drive.iter();
-    let is_known = Cap::of(subject).is_some()
-        || of_drive.any(|(name, check)| may_limit(name, subject) && check(subject).is_some())
-        || super::credit_throttle::check(subject).is_some()
-        || super::cgroup_throttle::is_reached(subject)
-        || super::other_process::check(subject).is_some();
     let course = Course::of(subject);
     let step = course.step()?;
     let (before, after) = (step.before.rate, step.after.rate);
     let times = (before / after).max(after / before);
     let is_step = step.explained >= EXPLAINED.max(course.explained_by_a_line());
-    if is_known || !is_step || times < TIMES || course.points.len() < POINTS {
+    if Cap::of(subject).is_some() || !is_step || times < TIMES || course.points.len() < POINTS {
         return None;
     }
     if processors_may_have_done_it(subject, &step) {

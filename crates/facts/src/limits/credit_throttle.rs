@@ -41,6 +41,18 @@ fn capped(subject: &Subject<'_>) -> Option<Candidate> {
     ))
 }
 
+/// Whether another stage of the run is held at a pace of which this is the turn of one
+/// operation, nanoseconds: one at a time wait for it each time, and show nothing else.
+pub(super) fn paced_elsewhere(subject: &Subject<'_>, turn_ns: f64) -> bool {
+    /// A part of the turn goes by before the next is asked for.
+    const ABOUT: f64 = 0.1;
+    subject.others().any(|other| {
+        let held = || Some(Held::of(&other).filter(|held| held.flat)?.step.after.rate);
+        let pace = Cap::of(&other).map(|cap| cap.per_s()).or_else(held);
+        pace.is_some_and(|per_s| (turn_ns * per_s / 1e9 - 1.0).abs() <= ABOUT)
+    })
+}
+
 /// Faster at first, then exactly one rate.
 fn stepped(subject: &Subject<'_>) -> Option<Candidate> {
     let held = Held::of(subject).filter(|held| held.flat)?;
@@ -89,7 +101,11 @@ fn flat(subject: &Subject<'_>) -> Option<Candidate> {
     if faster && !of_bytes(subject) {
         return None;
     }
-    let same = subject.others().find(|other| is_same(subject, other, iops));
+    // What a queue lets through one by one keeps the pace of the device.
+    let same = subject
+        .others()
+        .filter(|other| super::device_queue::check(other).is_none())
+        .find(|other| is_same(subject, other, iops));
     let depth = subject.outstanding();
     // Reads anywhere keep a device busy for a while that differs from place to place,
     // and several of them go side by side.
@@ -128,7 +144,10 @@ fn flat(subject: &Subject<'_>) -> Option<Candidate> {
             percent(share)
         ));
     }
-    let sure = same.is_some();
+    // One at a time takes as long each time behind a network too.
+    let sure = same
+        .as_ref()
+        .is_some_and(|other| depth > 1.0 || other.outstanding() > 1.0);
     if let Some(other) = same {
         evidence.push(format!(
             "{}, which is other work, is let pass at the same rate: {}.",

@@ -19,11 +19,7 @@ struct Told {
 }
 
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
-    // Most of what was to be in flight is not with the device.
-    if super::buffered_depth::check(subject).is_some() {
-        return None;
-    }
-    if !subject.reaches_device() || subject.workload().rate.is_some() {
+    if !subject.reaches_device() || subject.workload().rate.is_some() || !subject.agrees() {
         return None;
     }
     // What is held at a pace while the device idles is not full, nor what its scheduler

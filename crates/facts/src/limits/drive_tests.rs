@@ -132,3 +132,59 @@ fn a_place_far_inside_is_a_prediction_where_the_beginning_was_not_measured() {
     let first = &of_stage.expect("it is limited").limits[0];
     assert_ne!(first.limiter, zone::NAME, "{first:#?}");
 }
+
+/// Writes of 4 KiB and of 1 MiB past the page cache, one at a time and none of them synced.
+fn small_and_large(write_cache: &str) -> Run {
+    let mut run = disk(8_350_000);
+    for device in &mut run.stack.devices {
+        device.write_cache = Some(write_cache.into());
+    }
+    waits(&mut run, STREAM, 1 << 20, 15_500_000);
+    for stage in [LOG, STREAM] {
+        each(&mut run, stage, |trial| {
+            trial.workload.sync = diskfacts_plan::SyncMode::None;
+            trial.workload.cache = diskfacts_plan::CacheMode::Direct;
+            trial.evidence.engine.direct = true;
+        });
+    }
+    run
+}
+
+#[test]
+fn a_write_that_waits_for_the_medium_shows_no_rate_of_it() {
+    let off = small_and_large("write through");
+    assert!(said(&off, STREAM, media_rate::NAME).is_none());
+    // How long the bytes of a large one take at the rate of the medium is not known.
+    assert!(said(&off, STREAM, write_cache_off::NAME).is_none());
+    let on = small_and_large("write back");
+    assert!(said(&on, STREAM, media_rate::NAME).is_some());
+    // A stream of the same disk shows it: 1 MiB in 7.5 ms.
+    let mut known = off.clone();
+    let mut reads = testing::healthy();
+    reads
+        .trials
+        .retain(|trial| trial.stage == "sequential-read");
+    known.trials.append(&mut reads.trials);
+    each(&mut known, "sequential-read", |trial| {
+        let rate = 140e6;
+        trial.iops *= rate / trial.throughput_bytes_per_s;
+        trial.throughput_bytes_per_s = rate;
+    });
+    let limit = said(&known, STREAM, write_cache_off::NAME).expect("half of the time");
+    let share = limit.share.expect("it is worked out");
+    assert!((0.5..0.55).contains(&share), "{limit:#?}");
+}
+
+#[test]
+fn what_small_blocks_lose_is_laid_to_the_medium_where_the_cache_is_off() {
+    let claim = |write_cache: &str| {
+        let found = crate::findings(&small_and_large(write_cache));
+        let small = |finding: &&diskfacts_record::Finding| finding.rule == "direct-small-blocks";
+        let finding = found.iter().find(small).expect("small blocks are slow");
+        // The largest alone does not show that nothing more is to be had.
+        assert!(!finding.claim.contains("hide"), "{finding:#?}");
+        finding.claim.clone()
+    };
+    assert!(claim("write through").contains("the wait for its place on the medium"));
+    assert!(claim("write back").contains("the way to the device and back"));
+}

@@ -15,18 +15,15 @@ const SAME: f64 = 0.02;
 const EVEN: f64 = 1.02;
 
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
-    if !subject.flows() {
-        return None;
-    }
-    let rate = subject.rate()?;
+    let rate = subject.flow()?;
     // What steps down and stays down is held back by something else.
     if Held::of(subject).is_some() {
         return None;
     }
     // A link carries what the fastest stage moves, in either direction.
-    let flows = subject.others().filter(Subject::flows);
-    if flows
-        .filter_map(|other| other.rate())
+    if subject
+        .others()
+        .filter_map(|other| other.flow())
         .any(|other| other > 1.05 * rate)
     {
         return None;
@@ -70,7 +67,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
             link.name
         ),
         evidence,
-        share: Some(1.0),
+        share: Some(1.0 - subject.from_memory()),
         confidence: if sure { Confidence::Likely } else { Confidence::Possible },
         refuted_by: "A link that is negotiated faster, as the kernel tells it: \
                      /sys/class/ata_link/*/sata_spd, /sys/class/nvme/nvme0/device/current_link_speed \
@@ -93,7 +90,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
                         w.operation = diskfacts_plan::Operation::Read;
                         w.sync = diskfacts_plan::SyncMode::None;
                         w.block_size = (block * 4).clamp(block, (8 << 20).max(block));
-                        w.queue_depth = 32;
+                        w.queue_depth = w.queue_depth.max(32);
                     }),
                 ),
             ],

@@ -50,7 +50,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         show_throughput(rate),
         show_size((subject.workload().block_size as f64 * subject.outstanding()) as u64)
     )];
-    let mut share = rate / best;
+    // What stayed in memory is not the medium's.
+    let mut share = rate / best * (1.0 - subject.from_memory());
     if best > rate * 1.02 {
         evidence.push(format!(
             "The fastest stage in the same direction moves {}: {} of it.",

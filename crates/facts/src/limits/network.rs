@@ -1,5 +1,6 @@
 //! The target is behind a network, and its round trip is most of an operation.
 
+use super::credit_throttle::paced_elsewhere;
 use super::links::{LeadsTo, that_stop_at};
 use super::{Candidate, Standing, Subject};
 use crate::layers::remote;
@@ -74,10 +75,18 @@ fn round_trip(subject: &Subject<'_>) -> Option<Candidate> {
     if flushed && remote.is_none() {
         return None;
     }
-    let floor_ns = subject.figures.latency_ns.min? as f64;
+    // What the thread did for it is spent on no way, and is the same for all as well.
+    let figures = subject.figures;
+    let own_ns =
+        figures.cpu_user_ns_per_io.unwrap_or(0.0) + figures.cpu_system_ns_per_io.unwrap_or(0.0);
+    let floor_ns = figures.latency_ns.min? as f64 - own_ns;
     let mean_ns = subject.latency_ns()?;
     let share = (floor_ns / mean_ns).min(1.0);
     if floor_ns < FLOOR_NS || share < SHARE_MIN || has_been_there_in_less(subject, floor_ns) {
+        return None;
+    }
+    // Where something lets so many operations pass, one at a time wait for their turn.
+    if paced_elsewhere(subject, floor_ns) || paced_elsewhere(subject, mean_ns) {
         return None;
     }
     // What is in this machine is its own way there.
@@ -88,7 +97,8 @@ fn round_trip(subject: &Subject<'_>) -> Option<Candidate> {
         return None;
     }
     let mut evidence = vec![format!(
-        "No operation took less than {}, and the mean is {}: {} of it is the same for all.",
+        "Beside what its thread did no operation took less than {}, and the mean is {}: {} of it \
+         is the same for all.",
         show_duration(floor_ns as u64),
         show_duration(mean_ns as u64),
         percent(share)
@@ -115,9 +125,13 @@ fn round_trip(subject: &Subject<'_>) -> Option<Candidate> {
     Some(Candidate {
         standing: Standing::cause(share),
         claim: format!(
-            "A constant {} of each operation is spent on the way to the target and back: {} of its \
-             time.",
+            "A constant {} of each operation is {}: {} of its time.",
             show_duration(floor_ns as u64),
+            if sure {
+                "spent on the way to the target and back"
+            } else {
+                "the same for all, as the way to a target elsewhere and back would be"
+            },
             percent(share)
         ),
         evidence,

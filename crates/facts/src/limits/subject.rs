@@ -39,8 +39,6 @@ pub(super) struct Shared {
     pub(super) spindle: OnceCell<Spindle>,
     /// The exact paces of all stages that moved blocks, where they have one.
     pub(super) paces: OnceCell<Vec<Option<Pace>>>,
-    /// Whether single reads anywhere take milliseconds.
-    reads_as_an_arm: OnceCell<bool>,
 }
 
 /// The device work of a stage, as a host counts it: sums over its trials and over
@@ -309,41 +307,17 @@ impl<'a> Subject<'a> {
     }
 
     /// Whether the disks rotate: all of them, or none; `None` when they differ or
-    /// when the kernel does not say. What a hypervisor shows as rotating may be
-    /// anything (virtio disks say so unless they are told otherwise), so there it is
-    /// believed only of a target whose reads anywhere are as slow as those of an arm.
+    /// when it is not known.
     pub fn rotates(&self) -> Option<bool> {
-        let mut said = self.leaves().map(|leaf| leaf.rotational);
-        let first = said.next()??;
-        let one = said.all(|other| other == Some(first)).then_some(first)?;
-        let run = self.run();
-        let virtual_disk =
-            run.target.kind != TargetKind::Simulated && run.machine.virtualization.is_some();
-        let arm = || {
-            *self
-                .shared
-                .reads_as_an_arm
-                .get_or_init(|| self.reads_as_an_arm())
-        };
-        (!(one && virtual_disk) || arm()).then_some(one)
+        self.context.all_turn()
     }
 
-    /// Whether single reads anywhere take milliseconds, in whatever stage of the run.
-    fn reads_as_an_arm(&self) -> bool {
-        /// A seek and half a revolution of the fastest disks take twice that.
-        const ARM_NS: f64 = 2.5e6;
-        let run = self.run();
-        let mut seen = false;
-        let slow = run.trials.iter().all(|trial| {
-            let workload = &trial.workload;
-            let alone = workload.operation == Operation::Read
-                && workload.outstanding() == 1
-                && matches!(workload.pattern, Pattern::Random | Pattern::Zipf { .. })
-                && trial.layers.page_cache < 0.1;
-            seen |= alone;
-            !alone || trial.latency_ns.mean.is_some_and(|mean| mean >= ARM_NS)
-        });
-        seen && slow
+    /// Whether rate and latency are of the same operations: that by Little's law at least
+    /// half of what was to be in flight was. Where trials differ by much the rate is that of
+    /// one, and the latencies are those of others, which did more.
+    pub fn agrees(&self) -> bool {
+        let in_flight = self.iops().zip(self.latency_ns());
+        in_flight.is_some_and(|(iops, ns)| iops * ns / 1e9 >= 0.5 * self.depth())
     }
 
     /// What a device did during the trials, flushes left out; `None` when one of the trials

@@ -68,6 +68,10 @@ fn held_down(subject: &Subject<'_>) -> Option<Candidate> {
     if !subject.only_reads() || !of_bytes(subject) || subject.outstanding() <= 1.0 {
         return None;
     }
+    // The shortest is of all trials, the rate of the one in the middle.
+    if !subject.agrees() {
+        return None;
+    }
     // The shortest read through the page cache is of what was read ahead.
     if subject.workload().cache != CacheMode::Direct {
         return None;

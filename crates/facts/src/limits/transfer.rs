@@ -2,6 +2,7 @@
 
 use super::Subject;
 use super::spindle::RATE_MAX;
+use crate::layers::all_leaves;
 
 /// From so many bytes in flight on the way there is a small part of the time, on any
 /// link up to a few hundred MB/s: 256 KiB at 500 MB/s are 0.5 ms, a command 0.02 to 0.1.
@@ -17,7 +18,12 @@ impl Subject<'_> {
         let workload = self.workload();
         let in_flight = workload.block_size as f64 * self.outstanding();
         let enough = if self.in_order() {
-            in_flight >= FLOWING || self.read_ahead() || self.written_behind()
+            let least = if self.waits_for_the_medium() {
+                FLOWING_ANYWHERE
+            } else {
+                FLOWING
+            };
+            in_flight >= least || self.read_ahead() || self.written_behind()
         } else {
             workload.block_size as f64 >= FLOWING_ANYWHERE
         };
@@ -32,7 +38,17 @@ impl Subject<'_> {
 
     /// Whether the kernel or the drive gathers what is written in order.
     fn written_behind(&self) -> bool {
-        self.only_writes() && self.workload().block_size >= 16 << 10
+        self.only_writes() && self.workload().block_size >= 16 << 10 && !self.waits_for_the_medium()
+    }
+
+    /// Whether each write is answered from the medium of a disk that may turn, with nothing
+    /// asked of it meanwhile: the place behind it has to come round before the next.
+    fn waits_for_the_medium(&self) -> bool {
+        self.only_writes()
+            && self.workload().cache == diskfacts_plan::CacheMode::Direct
+            && self.outstanding() <= 1.0
+            && self.rotates() != Some(false)
+            && all_leaves(self.stack(), "write through")
     }
 
     /// The rate of a large transfer that a medium may have had, bytes/s: what is faster
@@ -44,6 +60,8 @@ impl Subject<'_> {
             _ => f64::INFINITY,
         };
         let rate = self.flows().then(|| self.rate()).flatten();
+        // What stayed in memory the medium did not have.
+        let rate = rate.map(|rate| rate * (1.0 - self.from_memory()));
         rate.filter(|rate| *rate <= most)
     }
 

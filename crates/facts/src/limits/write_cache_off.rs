@@ -2,16 +2,21 @@
 
 use super::spindle::{arithmetic, stream_rate, wait_ns, whole_wait};
 use super::{Candidate, Standing, Subject};
+use crate::layers::all_leaves;
 use crate::simulated::edit_profile;
 use crate::words::percent;
-use diskfacts_plan::SyncMode;
 use diskfacts_plan::units::{show_duration, show_throughput};
+use diskfacts_plan::{CacheMode, SyncMode};
 use diskfacts_record::Confidence;
 
 pub(super) const NAME: &str = "write-cache-off";
 
-/// Larger blocks take more time on the medium than getting there does, bytes.
+/// Larger blocks take more time on the medium than getting there does, bytes: of them a
+/// share can be told only where the rate of the medium is known.
 const SMALL: u64 = 128 << 10;
+/// The rate of a medium where no stage shows it, bytes/s: at half of it and at twice of it
+/// the bytes of [`SMALL`] blocks still take less than a third of a revolution.
+const UNKNOWN_RATE: f64 = 100e6;
 /// A write to a platter takes at least this share of a revolution of 15 000 rpm, ns:
 /// half of its 4 ms. What is faster was kept in some cache, whatever the kernel says.
 const TURNING_NS: f64 = 2e6;
@@ -23,13 +28,10 @@ const SHARE_MIN: f64 = 0.05;
 
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let workload = subject.workload();
-    if !subject.only_writes() || !subject.reaches_device() || workload.block_size > SMALL {
+    if !subject.only_writes() || !subject.reaches_device() {
         return None;
     }
-    let off = subject.leaves().next().is_some()
-        && subject
-            .leaves()
-            .all(|leaf| leaf.write_cache.as_deref() == Some("write through"));
+    let off = all_leaves(&subject.run().stack, "write through");
     let forced = matches!(workload.sync, SyncMode::ODsync | SyncMode::OSync)
         && subject.leaves().any(|leaf| leaf.fua == Some(true));
     if !off && !forced {
@@ -48,14 +50,19 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         return None;
     }
     let mut evidence = vec![said(off)];
-    let bytes_ns = stream_rate(subject).map(|rate| workload.block_size as f64 / rate * 1e9);
-    // What a cache would make of it: blocks one behind the other at the rate of the
-    // medium; blocks anywhere are sorted by it, which saves about half.
-    let without_ns = if subject.in_order() {
-        bytes_ns.unwrap_or_else(|| workload.block_size as f64 / 100e6 * 1e9)
-    } else {
-        each_ns / 2.0
-    };
+    let stream = stream_rate(subject);
+    let in_order = subject.in_order();
+    // What waits in the page cache goes to the device in other pieces, and later.
+    if workload.cache != CacheMode::Direct && !workload.sync.each_write() {
+        return None;
+    }
+    if workload.block_size > SMALL && !(in_order && stream.is_some()) {
+        return None;
+    }
+    let bytes_ns = workload.block_size as f64 / stream.unwrap_or(UNKNOWN_RATE) * 1e9;
+    // What a cache would make of it: blocks one behind the other at the rate of the medium.
+    // Blocks anywhere are sorted by it, which saves about half: how much was not measured.
+    let without_ns = if in_order { bytes_ns } else { each_ns / 2.0 };
     let share = (1.0 - without_ns / each_ns).clamp(0.0, 1.0);
     if let Some(found) = whole_wait(subject).filter(|_| turning) {
         evidence.push(format!(
@@ -64,11 +71,16 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         ));
     }
     evidence.push(format!(
-        "A write of {} takes {}, {}; at the rate of the medium its bytes take {}.",
+        "A write of {} takes {}, {}; {} its bytes take {}.",
         diskfacts_plan::units::show_size(workload.block_size),
         show_duration(each_ns.round() as u64),
         show_throughput(subject.rate()?),
-        show_duration(without_ns.round() as u64)
+        if stream.is_some() {
+            "at the rate of the medium".to_owned()
+        } else {
+            format!("at {}, as of many disks,", show_throughput(UNKNOWN_RATE))
+        },
+        show_duration(bytes_ns.round() as u64)
     ));
     if share < SHARE_MIN {
         return None;
@@ -84,13 +96,16 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
             Standing::Beside
         },
         claim: format!(
-            "The drive keeps no writes back, so each goes to the {} before it is answered: {} of \
-             its time.",
+            "The drive keeps no writes back, so each goes to the {} before it is answered{}.",
             if turning { "platter" } else { "flash" },
-            percent(share)
+            if in_order {
+                format!(": {} of its time", percent(share))
+            } else {
+                String::new()
+            }
         ),
         evidence,
-        share: Some(share),
+        share: in_order.then_some(share),
         confidence: if turning || forced {
             Confidence::Likely
         } else {

@@ -99,10 +99,7 @@ fn compared(subject: &Subject<'_>) -> Option<Candidate> {
 fn by_place(subject: &Subject<'_>) -> Option<Candidate> {
     let run = subject.run();
     let on_disk = matches!(run.target.kind, TargetKind::Device | TargetKind::Simulated);
-    let leaf = subject
-        .leaves()
-        .next()
-        .filter(|leaf| leaf.rotational == Some(true))?;
+    let leaf = subject.context.turning().next()?;
     let size = leaf.size_bytes.filter(|size| *size > 0)? as f64;
     if !on_disk || subject.leaves().count() > 1 {
         return None;

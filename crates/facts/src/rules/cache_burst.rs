@@ -36,13 +36,9 @@ pub(crate) fn of<'a>(
     stage: &Stage<'_>,
     figures: &StageFigures,
 ) -> Option<Burst<'a>> {
-    let turn = |context: &Context<'_>| {
-        let mut leaves = context.run.stack.leaves().peekable();
-        leaves.peek().is_some() && leaves.all(|leaf| leaf.rotational == Some(true))
-    };
     let writes = stage.workload();
     let unsynced = writes.operation == Operation::Write && writes.sync == SyncMode::None;
-    if !unsynced || !is_stream(stage, figures) || !turn(context) {
+    if !unsynced || !is_stream(stage, figures) || context.all_turn() != Some(true) {
         return None;
     }
     let reads = context.doing_io().filter(|(other, figures)| {

@@ -7,6 +7,7 @@
 //! because the kernel reads ahead and writes behind in large pieces.
 
 use super::{Context, names};
+use crate::layers::all_leaves;
 use crate::places::Place;
 use crate::stats;
 use crate::words::{lines, percent};
@@ -172,20 +173,29 @@ fn finding(context: &Context<'_>, slow: &[Series<'_>]) -> Finding {
     let (smallest, largest) = (&worst.points[0], &worst.points[worst.points.len() - 1]);
     let rate = largest.rate();
     let beside = duration(smallest.beside_ns(rate));
+    let medium = on_medium(context, worst);
     let mut evidence = vec![format!(
         "{} of {} take {} each; at the rate of blocks of {} the bytes take {}, and {beside} pass \
-         beside that, with nothing asked of the device.",
+         beside that{}.",
         capital(word(worst.operation)),
         show_size(smallest.block_size),
         duration(smallest.ns()),
         show_size(largest.block_size),
-        duration(smallest.ns() - smallest.beside_ns(rate))
+        duration(smallest.ns() - smallest.beside_ns(rate)),
+        if medium {
+            ": the drive keeps no writes back (`write through`), so each waits for its place on \
+             the medium"
+        } else {
+            ", with nothing asked of the device"
+        }
     )];
     evidence.extend(slow.iter().map(|series| told(series)));
-    // The whole way, where several sizes show where the loss ends.
+    // The whole way, where several sizes show where the loss ends: the largest one alone
+    // does not, more may be gained beyond it.
     let full = slow.iter().filter_map(|series| {
-        let rate = series.points.last()?.rate();
-        let full = full_from(series, rate)?;
+        let last = series.points.last()?;
+        let rate = last.rate();
+        let full = full_from(series, rate).filter(|full| full.block_size < last.block_size)?;
         let before = series
             .points
             .iter()
@@ -213,10 +223,15 @@ fn finding(context: &Context<'_>, slow: &[Series<'_>]) -> Finding {
         severity: Severity::Note,
         claim: format!(
             "Direct {} of {} one at a time reach {} of the rate of large ones: each costs {beside} \
-             beside the time of its bytes, the way to the device and back{}.",
+             beside the time of its bytes, {}{}.",
             word(worst.operation),
             show_size(smallest.block_size),
             percent(smallest.rate() / rate),
+            if medium {
+                "the wait for its place on the medium"
+            } else {
+                "the way to the device and back"
+            },
             from.map_or_else(String::new, |size| {
                 format!(", which blocks of {} and more hide", show_size(size))
             })
@@ -236,6 +251,14 @@ fn finding(context: &Context<'_>, slow: &[Series<'_>]) -> Finding {
         ),
         stages: names(stages),
     }
+}
+
+/// Whether each operation of a series waits for the medium of a disk that may turn: the
+/// kernel knows of no cache that takes writes before they are on it.
+fn on_medium(context: &Context<'_>, series: &Series<'_>) -> bool {
+    series.operation == Operation::Write
+        && context.all_turn() != Some(false)
+        && all_leaves(&context.run.stack, "write through")
 }
 
 /// The rates of a series.

@@ -12,7 +12,7 @@ use crate::stages::Stage;
 use crate::words::{measure_with, percent, stage_list};
 use diskfacts_plan::units::show_throughput;
 use diskfacts_plan::{Stop, Workload};
-use diskfacts_record::{Confidence, Figure, Finding, Run, Severity, StageFigures, TargetKind};
+use diskfacts_record::{Confidence, Figure, Finding, Severity, StageFigures, TargetKind};
 use std::cmp::Reverse;
 
 pub(super) const NAME: &str = "disturbed";
@@ -60,23 +60,23 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         evidence,
         confidence: Confidence::Likely,
         refuted_by: "Trials of the same stage that do as much with it as without.".into(),
-        remedy: remedy(context.run),
+        remedy: remedy(context),
         stages,
     }]
 }
 
-fn remedy(run: &Run) -> String {
+fn remedy(context: &Context<'_>) -> String {
+    let run = context.run;
     let again = if run.target.kind == TargetKind::Imported {
         // A document cannot be asked again.
         String::new()
     } else {
         format!("; then type `{}`", measure_with(run, "--trials", "5"))
     };
-    let known = run.stack.leaves().find_map(|leaf| leaf.rotational);
     let seeks = "On a disk that seeks, larger pieces at a time lose less: keep such readers apart, \
                  or raise the read-ahead";
     match (
-        known,
+        context.all_turn(),
         edit_profile(run, "set read_ahead = \"1MiB\" under [host]"),
     ) {
         (Some(false), _) => format!(
@@ -162,14 +162,14 @@ mod tests {
         for device in &mut run.stack.devices {
             device.rotational = Some(false);
         }
-        let still = remedy(&run);
+        let still = remedy(&Context::new(&run));
         assert!(!still.contains("seek"), "{still}");
         assert!(!still.contains("--setra"), "{still}");
         testing::rotating(&mut run);
-        assert!(remedy(&run).contains("`blockdev --setra`"));
+        assert!(remedy(&Context::new(&run)).contains("`blockdev --setra`"));
         run.target.kind = diskfacts_record::TargetKind::Simulated;
         run.target.given = "sim:my.toml".into();
-        let simulated = remedy(&run);
+        let simulated = remedy(&Context::new(&run));
         assert!(
             simulated.contains("In my.toml, set read_ahead"),
             "{simulated}"

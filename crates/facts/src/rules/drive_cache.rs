@@ -39,7 +39,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let turns = if context.run.target.kind == TargetKind::Imported {
         whole_revolutions::on_disks(&matrix, 1)
     } else {
-        whole_revolutions::of(&matrix, &context.run.stack)
+        whole_revolutions::of(&matrix, context)
     };
     let Some((total, source)) = turns.and_then(|_| total(context.run, &matrix)) else {
         return Vec::new();

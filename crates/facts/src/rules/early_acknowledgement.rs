@@ -51,7 +51,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         duration(synced_ns),
         ratio(times)
     )];
-    let revolution = whole_revolutions::of(&matrix, stack)
+    let revolution = whole_revolutions::of(&matrix, context)
         .map(|found| {
             let sure = whole_revolutions::is_sure(&found, context.run);
             (found.rpm, turn_ns(found.rpm), sure)

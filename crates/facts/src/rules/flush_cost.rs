@@ -51,7 +51,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let Some(times) = times(&pairs).filter(|times| *times >= TIMES) else {
         return Vec::new();
     };
-    if whole_revolutions::of(&matrix, &context.run.stack).is_some() {
+    if whole_revolutions::of(&matrix, context).is_some() {
         return Vec::new();
     }
     let costs: Vec<f64> = pairs

@@ -23,8 +23,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let mut stages = Vec::new();
     let mut longest_ns = 0;
     let mut largest_share = 0.0_f64;
-    let mut leaves = context.run.stack.leaves();
-    let turns = leaves.any(|leaf| leaf.rotational == Some(true));
+    let turns = context.turning().next().is_some();
     let shortest_ns = if turns { TURN_NS } else { 0 };
     for (stage, _) in context.each() {
         if stage.workload().beside.is_some() {

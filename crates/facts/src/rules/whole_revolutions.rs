@@ -8,7 +8,7 @@ use crate::words::{lines, list, percent, ratio};
 use crate::write_matrix::{Matrix, Revolution, SMALL_MAX, duration, span_of_sizes};
 use diskfacts_plan::WriteMode;
 use diskfacts_plan::units::{show_size, three_digits};
-use diskfacts_record::{Confidence, Finding, Run, Severity, Stack, TargetKind};
+use diskfacts_record::{Confidence, Finding, Run, Severity, TargetKind};
 
 pub(super) const NAME: &str = "whole-revolutions";
 
@@ -82,9 +82,8 @@ fn steps(sizes: &[OfSize], revolutions: u32) -> (Option<u64>, Option<(u32, Vec<u
 
 /// What the small synced writes wait for, where the disk rotates and streams no
 /// faster than such disks do.
-pub(super) fn of(matrix: &Matrix<'_>, stack: &Stack) -> Option<Revolution> {
-    let rotate = stack.leaves().filter(|leaf| leaf.rotational == Some(true));
-    on_disks(matrix, rotate.count())
+pub(super) fn of(matrix: &Matrix<'_>, context: &Context<'_>) -> Option<Revolution> {
+    on_disks(matrix, context.turning().count())
 }
 
 pub(super) fn on_disks(matrix: &Matrix<'_>, disks: usize) -> Option<Revolution> {
@@ -110,7 +109,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let found = if imported {
         on_disks(&matrix, 1)
     } else {
-        of(&matrix, &context.run.stack)
+        of(&matrix, context)
     };
     let Some(found) = found else {
         return Vec::new();

@@ -91,16 +91,13 @@ fn is_candidate(context: &Context<'_>, stage: &Stage<'_>) -> bool {
     let off = if imported {
         says_off(stage.settings)
     } else {
-        let turns = context
-            .run
-            .stack
-            .leaves()
-            .all(|leaf| leaf.rotational == Some(true));
         let direct = stage
             .trials
             .iter()
             .all(|trial| trial.evidence.engine.direct);
-        turns && direct && all_leaves(&context.run.stack, "write through")
+        context.all_turn() == Some(true)
+            && direct
+            && all_leaves(&context.run.stack, "write through")
     };
     simple && off
 }

@@ -8,14 +8,16 @@
 
 mod draw;
 mod host;
+mod pairs;
 mod sound;
 mod storage;
 mod truth;
 
 use super::budget;
+use super::contradictions;
 use super::setup::Setup;
 use diskfacts_engine::sim::CpuCost;
-use diskfacts_record::{Limit, Run};
+use diskfacts_record::{Confidence, Limit, Run};
 use draw::{Draw, WORK};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -50,6 +52,8 @@ struct Outcome {
     redraws: u64,
     /// What the budget has otherwise than the truth.
     off: Vec<String>,
+    /// What the run says that cannot be, or cannot be together.
+    contradictions: Vec<String>,
 }
 
 /// The seed that this variable gives, else the usual one.
@@ -122,6 +126,17 @@ fn off(run: &Run) -> Vec<String> {
         .collect()
 }
 
+/// What is said of the stages of a run and cannot be, or cannot be together.
+fn contradictions(run: &Run) -> Vec<String> {
+    let stages = run.limits.iter();
+    stages
+        .flat_map(|stage| {
+            let wrong = contradictions::of_stage(run, stage, Confidence::Likely);
+            wrong.map(|what| format!("{}: {what}", stage.stage))
+        })
+        .collect()
+}
+
 /// Draws until the cause truly is what holds the stage back.
 fn planted(cause: &Cause, seed: u64) -> Outcome {
     for redraws in 0..DRAWS_MAX {
@@ -136,6 +151,7 @@ fn planted(cause: &Cause, seed: u64) -> Outcome {
             told: tell(limits),
             redraws,
             off: off(&run),
+            contradictions: contradictions(&run),
         };
     }
     panic!(
@@ -158,12 +174,14 @@ fn the_limiter_of_a_planted_cause_is_named_first() {
         planted(cause, seed.wrapping_add(1 + index as u64))
     });
     let (mut right, mut table, mut wrong) = (0, String::new(), String::new());
-    let mut off = Vec::new();
+    let (mut off, mut contradictions) = (Vec::new(), Vec::new());
     for (cause, outcomes) in causes.iter().zip(outcomes.chunks(EACH)) {
         let mut named: BTreeMap<&str, usize> = BTreeMap::new();
         for outcome in outcomes {
             let name = cause.name;
-            off.extend(outcome.off.iter().map(|text| format!("{name}, {text}")));
+            let named_so = |text: &String| format!("{name}, {text}");
+            off.extend(outcome.off.iter().map(named_so));
+            contradictions.extend(outcome.contradictions.iter().map(named_so));
             *named.entry(&outcome.first).or_default() += 1;
             if outcome.first != cause.name {
                 let (first, told) = (&outcome.first, &outcome.told);
@@ -188,4 +206,9 @@ fn the_limiter_of_a_planted_cause_is_named_first() {
     assert!(causes.len() >= 20 || only.is_some());
     assert!(right * 100 >= count * PERCENT_MIN, "seed {seed}\n{table}");
     assert!(off.is_empty(), "seed {seed}\n{}", off.join("\n"));
+    assert!(
+        contradictions.is_empty(),
+        "seed {seed}\n{}",
+        contradictions.join("\n")
+    );
 }

@@ -1,0 +1,212 @@
+//! What no run may say: of what was not there, and two statements of one stage of which
+//! one at most can be.
+
+use diskfacts_record::evidence::TimeParts;
+use diskfacts_record::{Confidence, Run, StageLimits, Trial};
+
+/// A limiter, and the part of the operations' time that it speaks of.
+type Part = (&'static str, fn(&TimeParts) -> u64);
+
+const PARTS: &[Part] = &[
+    // A sector that is read again and again keeps the device from answering too, others as
+    // well as the one that reads it.
+    ("stall", |t| {
+        // Who waits for room in memory waits for a device that is silent.
+        let still = t.stall_ns + t.retry_ns + t.cache_wait_ns;
+        if still > 0 { still + t.queue_ns } else { 0 }
+    }),
+    // From outside a device that is silent for a while may be reading a sector again.
+    ("retries", |t| t.retry_ns + t.stall_ns),
+    ("thermal-throttle", throttled),
+    ("credit-throttle", throttled),
+    ("cgroup-throttle", |t| t.throttle_ns),
+    // Where it cannot tell which, it says that it is the drive's own work.
+    ("garbage-collection", |t| {
+        t.collection_ns + t.cache_wait_ns + t.program_ns
+    }),
+    ("network", |t| t.network_ns),
+];
+
+/// What waits in front of what is held back waits for the same.
+fn throttled(time: &TimeParts) -> u64 {
+    if time.throttle_ns > 0 {
+        time.throttle_ns + time.queue_ns
+    } else {
+        0
+    }
+}
+
+/// Pairs of which one at most can be why a stage is no faster, and why.
+const EXCLUSIONS: &[(&str, &str, &str)] = &[
+    (
+        "one-at-a-time",
+        "device-parallelism",
+        "a device with room for more is not full",
+    ),
+    (
+        "interface",
+        "media-rate",
+        "one rate is that of the link or of what is behind it",
+    ),
+    (
+        "network",
+        "rotation",
+        "the way there takes all the time, or the platter does",
+    ),
+    (
+        "network",
+        "seek",
+        "the way there takes all the time, or the arm does",
+    ),
+    (
+        "network",
+        "media-rate",
+        "a constant wait, or the time of the bytes",
+    ),
+    (
+        "retries",
+        "media-rate",
+        "the platter streams, or goes round again",
+    ),
+    (
+        "cgroup-throttle",
+        "device-parallelism",
+        "what is held back in front of a device does not fill it",
+    ),
+    (
+        "credit-throttle",
+        "device-parallelism",
+        "what a limit lets pass does not fill a device",
+    ),
+    (
+        "device-queue",
+        "device-parallelism",
+        "what does not get to a device does not fill it",
+    ),
+    (
+        "cpu-generator",
+        "device-parallelism",
+        "a device that is full leaves the processor time",
+    ),
+    (
+        "cpu-kernel",
+        "device-parallelism",
+        "a device that is full leaves the processor time",
+    ),
+    (
+        "write-cache-off",
+        "media-rate",
+        "each write waits for its place, or the medium streams",
+    ),
+    (
+        "rotation",
+        "media-rate",
+        "operations wait for the platter, or it streams",
+    ),
+    (
+        "seek",
+        "media-rate",
+        "operations wait for the arm, or the platter streams",
+    ),
+    (
+        "thermal-throttle",
+        "credit-throttle",
+        "a drive holds itself back, or somebody in front of it does",
+    ),
+    (
+        "offered-load",
+        "device-parallelism",
+        "what is asked for and done leaves the device room",
+    ),
+];
+
+/// What a device does, which nothing waits for that memory serves.
+const OF_DEVICES: [&str; 13] = [
+    "media-rate",
+    "rotation",
+    "seek",
+    "device-parallelism",
+    "interface",
+    "flush-per-write",
+    "write-cache-off",
+    "garbage-collection",
+    "thermal-throttle",
+    "credit-throttle",
+    "alignment",
+    "zone",
+    "retries",
+];
+
+fn trials<'a>(run: &'a Run, of: &'a StageLimits) -> impl Iterator<Item = &'a Trial> {
+    let same = |trial: &&Trial| trial.stage == of.stage && trial.settings == of.settings;
+    run.trials.iter().filter(same)
+}
+
+/// What is blamed in a stage without having been there.
+fn blamed(run: &Run, stage: &StageLimits, least: Confidence) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for limit in stage
+        .limits
+        .iter()
+        .filter(|limit| limit.confidence >= least)
+    {
+        let Some((_, part)) = PARTS.iter().find(|(name, _)| *name == limit.limiter) else {
+            continue;
+        };
+        let times = trials(run, stage).filter_map(|t| t.evidence.truth.as_ref()?.time);
+        let (there, all) = times.fold((0, 0), |(there, all), time| {
+            (there + part(&time), all + time.total_ns())
+        });
+        // Of what was there, a claim may be off by half.
+        let share = limit.share.unwrap_or(0.0);
+        if (there as f64) < 0.5 * share * all as f64 {
+            let truth = there as f64 / all as f64;
+            wrong.push(format!(
+                "{}: {} (in truth {truth:.2})",
+                limit.limiter, limit.claim
+            ));
+        }
+    }
+    wrong
+}
+
+fn excluded(stage: &StageLimits) -> Vec<String> {
+    // Each may be so for a part of the time.
+    let share = |name: &str| {
+        let limit = stage.limits.iter().find(|limit| limit.limiter == name)?;
+        Some(limit.share.unwrap_or(1.0))
+    };
+    // That a device is full accounts for all of the time that operations are there.
+    let most = |name: &str| {
+        if name == "device-parallelism" {
+            1.5
+        } else {
+            1.05
+        }
+    };
+    let both = |one: &str, other: &str| Some(share(one)? + share(other)?);
+    let of_memory = OF_DEVICES.iter().map(|of_device| {
+        (
+            "page-cache",
+            *of_device,
+            "memory served it, or a device did",
+        )
+    });
+    EXCLUSIONS
+        .iter()
+        .copied()
+        .chain(of_memory)
+        .filter(|(one, other, _)| both(one, other).is_some_and(|both| both > most(other)))
+        .map(|(one, other, why)| format!("{one} and {other}: {why}"))
+        .collect()
+}
+
+/// What is wrong with what is said of a stage, as surely as this or more so: what is only
+/// possible is one explanation among several, and says so.
+pub(super) fn of_stage(
+    run: &Run,
+    stage: &StageLimits,
+    least: Confidence,
+) -> impl Iterator<Item = String> {
+    blamed(run, stage, least).into_iter().chain(excluded(stage))
+}

@@ -1,0 +1,143 @@
+//! Explanations that leave no room for another. Each limiter looks at the stage alone; what
+//! two of them say may be true of the same figures, and not both.
+
+use super::{
+    Candidate, Standing, buffered_depth, cgroup_throttle, changed_speed, cpu_generator, cpu_kernel,
+    cpu_quota, credit_throttle, device_parallelism, device_queue, flush_per_write,
+    garbage_collection, interface, media_rate, network, offered_load, other_process,
+    raid_small_write, request_splitting, retries, stall, thermal_throttle, write_cache_off, zone,
+};
+
+/// A limiter that is not said of a stage of which one of these others is.
+struct Exclusion {
+    said: &'static str,
+    unless: &'static [&'static str],
+    /// The others account for this share of the time, or have a claim without a share.
+    least: f64,
+}
+
+const HALF: f64 = 0.5;
+
+/// What others take of a disk from which on long waits may be for them, and not the disk's
+/// own: of a disk that turns a twentieth of the bytes, anywhere, is half of the time.
+const OF_OTHERS: f64 = 0.05;
+
+/// Causes that leave the medium and its link idle, or busy with something else.
+const HOLD_BACK: [&str; 13] = [
+    retries::NAME,
+    stall::NAME,
+    thermal_throttle::NAME,
+    credit_throttle::NAME,
+    cgroup_throttle::NAME,
+    write_cache_off::NAME,
+    flush_per_write::NAME,
+    raid_small_write::NAME,
+    request_splitting::NAME,
+    other_process::NAME,
+    cpu_generator::NAME,
+    cpu_kernel::NAME,
+    cpu_quota::NAME,
+];
+
+const TABLE: [Exclusion; 10] = [
+    // What does not get to a device, or is held back on its way, does not fill it.
+    Exclusion {
+        said: device_parallelism::NAME,
+        unless: &[
+            device_queue::NAME,
+            credit_throttle::NAME,
+            cgroup_throttle::NAME,
+            cpu_generator::NAME,
+            cpu_kernel::NAME,
+            cpu_quota::NAME,
+        ],
+        least: HALF,
+    },
+    Exclusion {
+        said: device_parallelism::NAME,
+        unless: &[buffered_depth::NAME, offered_load::NAME],
+        least: 0.0,
+    },
+    // Who waits for others waits long now and then, and a device that serves them is not still.
+    Exclusion {
+        said: retries::NAME,
+        unless: &[other_process::NAME],
+        least: OF_OTHERS,
+    },
+    Exclusion {
+        said: stall::NAME,
+        unless: &[other_process::NAME],
+        least: OF_OTHERS,
+    },
+    // What waits for a cause for that much of its time is not at the rate of its medium, nor
+    // of its link.
+    Exclusion {
+        said: media_rate::NAME,
+        unless: &HOLD_BACK,
+        least: Standing::CAUSE_MIN,
+    },
+    Exclusion {
+        said: interface::NAME,
+        unless: &HOLD_BACK,
+        least: Standing::CAUSE_MIN,
+    },
+    // That few are at work though several are in flight has one of these causes.
+    Exclusion {
+        said: thermal_throttle::NAME,
+        unless: &[
+            device_queue::NAME,
+            cgroup_throttle::NAME,
+            request_splitting::NAME,
+            stall::NAME,
+            other_process::NAME,
+        ],
+        least: HALF,
+    },
+    // What the processor does for an operation is the same for all of them, as a way is.
+    Exclusion {
+        said: network::NAME,
+        unless: &[cpu_generator::NAME, cpu_kernel::NAME, cpu_quota::NAME],
+        least: HALF,
+    },
+    // One step has one cause: of reads in large blocks it is likelier the drive's heat. And
+    // what a queue lets through one by one keeps the pace of the device.
+    Exclusion {
+        said: credit_throttle::NAME,
+        unless: &[
+            thermal_throttle::NAME,
+            device_queue::NAME,
+            garbage_collection::NAME,
+            cpu_generator::NAME,
+            cpu_kernel::NAME,
+        ],
+        least: HALF,
+    },
+    // A step that something is known to make is not of unknown cause.
+    Exclusion {
+        said: changed_speed::NAME,
+        unless: &[
+            thermal_throttle::NAME,
+            credit_throttle::NAME,
+            cgroup_throttle::NAME,
+            zone::NAME,
+            other_process::NAME,
+        ],
+        least: 0.0,
+    },
+];
+
+/// Leaves out what another of these leaves no room for.
+pub(super) fn apply(candidates: &mut Vec<(&'static str, Candidate)>) {
+    let shares: Vec<(&str, f64)> = candidates
+        .iter()
+        .map(|(name, candidate)| (*name, candidate.share.unwrap_or(1.0)))
+        .collect();
+    let is_excluded = |name: &str| {
+        let mut rows = TABLE.iter().filter(|row| row.said == name);
+        rows.any(|row| {
+            let mut others = shares.iter();
+            others.any(|(other, share)| row.unless.contains(other) && *share >= row.least)
+        })
+    };
+    candidates.retain(|(name, _)| !is_excluded(name));
+}
