@@ -144,7 +144,8 @@ fn no_room_for_the_files_fails_with_what_to_do() {
         .expect_code(1)
         .expect_stdout("FAILED")
         .expect_stdout("No space left on device")
-        .expect_stdout("first at file ");
+        .expect_stdout("first at file ")
+        .expect_stdout("n/a files/s");
     assert_eq!(listed(tmpfs.path()), [""; 0]);
 
     let finished = case

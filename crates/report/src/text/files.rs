@@ -1,6 +1,6 @@
 //! Stages that work on the files of a folder, in words.
 
-use super::words::{count, grouped, rate};
+use super::words::{count, grouped, known_rate, rate};
 use diskfacts_plan::units::show_size;
 use diskfacts_plan::{Arrivals, Operation, Pattern, SyncMode, Workload};
 use diskfacts_record::{Run, StageFigures};
@@ -76,7 +76,7 @@ pub(super) fn rates(figures: &StageFigures, spread: &str, width: usize) -> Strin
     };
     format!(
         "{bytes} {:>7} files/s {spread:>width$}",
-        rate(figures.iops.median)
+        known_rate(&figures.iops, figures.iops.median)
     )
 }
 

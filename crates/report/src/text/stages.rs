@@ -11,7 +11,7 @@ use super::matrix;
 use super::page::Page;
 use super::parts;
 use super::pivot;
-use super::words::{count, grouped, percent, rate, workload};
+use super::words::{count, grouped, known_rate, percent, workload};
 use super::wrap::columns;
 use diskfacts_plan::Operation;
 use diskfacts_plan::units::show_throughput;
@@ -232,14 +232,6 @@ fn rates(page: &Page<'_>, run: &Run, figures: &StageFigures) -> String {
     if files::are_of(run, figures) {
         return files::rates(figures, &self::spread(page, &figures.iops), spread);
     }
-    // A figure of no trial is one that an import does not know.
-    let known = |figure: &Figure, value: f64| {
-        if figure.trials > 0 {
-            rate(value)
-        } else {
-            "n/a".to_owned()
-        }
-    };
     let of_bytes = &figures.throughput_bytes_per_s;
     let spread_of = if figures.iops.trials > 0 {
         &figures.iops
@@ -248,9 +240,9 @@ fn rates(page: &Page<'_>, run: &Run, figures: &StageFigures) -> String {
     };
     format!(
         "{:>7} MB/s   {:>7} MiB/s  {:>10} IOPS {:>spread$}",
-        known(of_bytes, throughput / 1e6),
-        known(of_bytes, throughput / f64::from(1 << 20)),
-        known(&figures.iops, figures.iops.median),
+        known_rate(of_bytes, throughput / 1e6),
+        known_rate(of_bytes, throughput / f64::from(1 << 20)),
+        known_rate(&figures.iops, figures.iops.median),
         self::spread(page, spread_of),
     )
 }

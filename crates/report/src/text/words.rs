@@ -6,6 +6,7 @@ use diskfacts_plan::{
     Arrivals, BufferAlignment, CacheMode, EngineChoice, IoContext, Operation, Pattern, Plan, Pool,
     Rate, SyncMode, Touch, Workload,
 };
+use diskfacts_record::Figure;
 
 /// `one block of every 64`; `None` where none is left out.
 fn strided(pattern: Pattern) -> Option<String> {
@@ -143,6 +144,16 @@ fn served_by(pool: Pool) -> String {
 /// A rate: `83.4`, `1177`, `98,680`.
 pub(crate) fn rate(value: f64) -> String {
     grouped(&rate_digits(value))
+}
+
+/// A rate of a figure, in whatever unit; one of no trial is not known: all failed, or an
+/// import does not say it.
+pub(crate) fn known_rate(figure: &Figure, value: f64) -> String {
+    if figure.trials > 0 {
+        rate(value)
+    } else {
+        "n/a".to_owned()
+    }
 }
 
 /// Digits in groups of three from five digits on: `1177`, `98,680`.
