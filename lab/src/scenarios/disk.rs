@@ -18,7 +18,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         whole(g, "nvme-4k", &["nvme"])
     }),
     kind("scsi-hdd", &["scsi-hdd"], Set::Short, |g| {
-        whole(g, "scsi-hdd", &["virtio", "rotating at 7200 rpm"])
+        whole(g, "scsi-hdd", &["virtio", "rpm: 7200"])
     }),
     kind("scsi-flash", &["scsi-flash"], Set::Short, |g| {
         whole(g, "scsi-flash", &["virtio"])
