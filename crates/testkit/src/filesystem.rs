@@ -63,7 +63,8 @@ struct Mount {
 
 impl Mount {
     fn new(what: &Path, at: PathBuf, kind: &str, options: &str) -> Result<Self, Missing> {
-        fs::create_dir(&at)
+        // It is there where another filesystem was mounted on the same device before.
+        fs::create_dir_all(&at)
             .map_err(|error| Missing::new(format_args!("a folder {}", at.display()), error))?;
         let options = if options.is_empty() {
             "defaults"
