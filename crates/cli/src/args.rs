@@ -200,6 +200,11 @@ pub(crate) struct MeasureArgs {
     /// commas between them [default: what the plan says; mostly auto]
     #[arg(long, value_name = "WHO")]
     pub(crate) observe: Option<Observe>,
+    /// Test the N most doubtful of the claims that follow, in time beyond --time,
+    /// each by two stages in turn; 0 for none [default: what fits into the time,
+    /// of survey; 3 without N]
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "3", value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub(crate) settle: Option<u32>,
     #[arg(long = "for", value_name = "USE", help = help_on_uses())]
     pub(crate) uses: Vec<String>,
     /// Exit with 0, not 4, where a use of --for could not be judged

@@ -63,6 +63,7 @@ mod rotation;
 mod seek;
 mod spindle;
 mod stall;
+mod tested;
 mod thermal_throttle;
 mod throttle;
 mod transfer;
@@ -116,14 +117,16 @@ pub(crate) fn of(context: &Context<'_>) -> Vec<StageLimits> {
             stage: stage.name.to_owned(),
             settings: stage.settings.clone(),
             limits: of_stage(&Subject::new(context, &shared, stage, figures)),
+            tested: tested::of_stage(context, stage),
         })
         .collect()
 }
 
-/// The candidates for one stage, the best explanation first.
+/// The candidates for one stage that no test has refuted, the best explanation first.
 fn of_stage(subject: &Subject<'_>) -> Vec<Limit> {
     let mut candidates: Vec<(&'static str, Candidate)> = all()
         .filter(|limiter| device_physics::may_limit(limiter.name, subject))
+        .filter(|limiter| !subject.is_refuted(limiter.name))
         .filter_map(|limiter| {
             let candidate = (limiter.check)(subject)?;
             let most = parts::at_most(limiter.name, subject.figures.budget.as_ref());

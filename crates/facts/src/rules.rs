@@ -88,6 +88,9 @@ pub struct Context<'a> {
     pub stages: Vec<Stage<'a>>,
     /// The figures of these, in the same order.
     pub figures: Vec<StageFigures>,
+    /// Its stages that test a claim, with their figures: what limits a stage is held
+    /// against them too, and nothing else is said of them.
+    pub(crate) tests: Vec<(Stage<'a>, StageFigures)>,
     /// What the rates of stages do as they follow one another; three rules ask for it.
     courses: OnceCell<Vec<(usize, course::Told)>>,
     /// What its reads say of an arm.
@@ -98,14 +101,18 @@ impl<'a> Context<'a> {
     /// Sorts the trials of a run into stages and works out their figures.
     pub fn new(run: &'a Run) -> Self {
         let stages = stages::of(run);
-        let figures = stages
-            .iter()
-            .map(|stage| figures::of_stage(run, stage))
-            .collect();
+        let figures = |stage: &Stage<'a>| figures::of_stage(run, stage);
+        let tests = stages::tests(run).into_iter();
         Self {
             run,
+            figures: stages.iter().map(figures).collect(),
             stages,
-            figures,
+            tests: tests
+                .map(|stage| {
+                    let figures = figures(&stage);
+                    (stage, figures)
+                })
+                .collect(),
             courses: OnceCell::new(),
             arm: OnceCell::new(),
         }

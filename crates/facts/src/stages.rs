@@ -117,12 +117,23 @@ impl<'a> Stage<'a> {
 type Cell<'a> = (&'a str, &'a BTreeMap<String, String>);
 
 /// The stages of a run that have trials, in the order of the plan; a stage that
-/// the plan does not know (an import may have some) after these.
+/// the plan does not know (an import may have some) after these. Without those that test
+/// a claim, whose figures nobody asked for.
 pub(crate) fn of(run: &Run) -> Vec<Stage<'_>> {
+    that(run, |name| !run.is_test(name))
+}
+
+/// Those that test a claim.
+pub(crate) fn tests(run: &Run) -> Vec<Stage<'_>> {
+    that(run, |name| run.is_test(name))
+}
+
+/// The stages of these names.
+fn that(run: &Run, wanted: impl Fn(&str) -> bool) -> Vec<Stage<'_>> {
     let mut stages: Vec<Stage<'_>> = Vec::new();
     // An import may have 100,000 stages, so none is searched for.
     let mut places: BTreeMap<Cell<'_>, usize> = BTreeMap::new();
-    for trial in &run.trials {
+    for trial in run.trials.iter().filter(|trial| wanted(&trial.stage)) {
         let place = *places
             .entry((&trial.stage, &trial.settings))
             .or_insert(stages.len());

@@ -270,6 +270,7 @@ fn run_with(plan: Plan, stack: Stack, operations_max: f64) -> Run {
         plan,
         preconditioning: Vec::new(),
         trials,
+        claim_tests: Vec::new(),
         health_after: None,
         figures: Vec::new(),
         findings: Vec::new(),

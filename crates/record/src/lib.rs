@@ -30,7 +30,9 @@ pub use effects::StageEffects;
 pub use evidence::{DeviceCounters, Evidence, Unseen};
 pub use finding::{Confidence, Finding, Outcome, Severity, Verdict};
 pub use histogram::Histogram;
-pub use limit::{Experiment, Limit, StageLimits};
+pub use limit::{
+    ClaimTest, Experiment, Limit, Prediction, Quantity, Side, StageLimits, TestOutcome, TestedClaim,
+};
 pub use machine::Machine;
 pub use packed::{Packed, PackedHistograms};
 pub use run::{

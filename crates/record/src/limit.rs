@@ -13,8 +13,12 @@ pub struct StageLimits {
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
     /// What limited it, the best explanation first; empty when the evidence names
-    /// nothing.
+    /// nothing. What a test of this run refuted is not among them.
     pub limits: Vec<Limit>,
+    /// What came of the claims about this stage that were tested, in the order of the
+    /// tests.
+    #[serde(default)]
+    pub tested: Vec<TestedClaim>,
 }
 
 /// One thing that held a stage back, with the arithmetic that shows it.
@@ -40,7 +44,7 @@ pub struct Limit {
 }
 
 /// A measurement that would settle a question.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Experiment {
     /// What to look for in it: which outcome speaks for the claim, and which
     /// against it.
@@ -49,4 +53,94 @@ pub struct Experiment {
     pub command: String,
     /// The plan file that the command names, where it is no built-in plan.
     pub plan: Option<String>,
+    /// What its figures are if the claim holds; absent where a figure does not decide it,
+    /// or where a setting has to be changed first.
+    #[serde(default)]
+    pub prediction: Option<Prediction>,
+}
+
+impl Experiment {
+    /// The same experiment, decided by this.
+    #[must_use]
+    pub fn decided_by(mut self, prediction: impl Into<Option<Prediction>>) -> Self {
+        self.prediction = prediction.into();
+        self
+    }
+}
+
+/// What two stages that are measured in turn are to each other if a claim holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Prediction {
+    /// The stage that is as the one of the claim.
+    pub control: String,
+    /// The stage that differs from it in what the claim is about.
+    pub changed: String,
+    /// What of both is compared.
+    pub quantity: Quantity,
+    /// On which side of `ratio` that of `changed` over that of `control` lies.
+    pub side: Side,
+    /// The ratio that divides what the claim predicts from what refutes it.
+    pub ratio: f64,
+}
+
+/// A figure of a stage, of which more is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// Operations per second.
+    Iops,
+    /// Bytes per second.
+    Throughput,
+}
+
+/// A side of a ratio, the ratio itself included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// Above it.
+    AtLeast,
+    /// Below it.
+    AtMost,
+}
+
+/// A claim that a run tested after its trials: what was claimed then, and the stages of
+/// the run that decide it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClaimTest {
+    /// Name of the stage that the claim is about.
+    pub stage: String,
+    /// What was varied in it, by name.
+    #[serde(default)]
+    pub settings: BTreeMap<String, String>,
+    /// Name of the limiter that made it.
+    pub limiter: String,
+    /// The claim.
+    pub claim: String,
+    /// What it predicts; the stages are those of the run.
+    pub prediction: Prediction,
+}
+
+/// A claim with what came of its test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TestedClaim {
+    /// Name of the limiter that made it.
+    pub limiter: String,
+    /// The claim.
+    pub claim: String,
+    /// What came of it.
+    pub outcome: TestOutcome,
+    /// Both figures, and what was predicted; a sentence.
+    pub evidence: String,
+}
+
+/// What came of a test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TestOutcome {
+    /// The figures are as predicted.
+    Held,
+    /// They are not; the claim is no explanation any more.
+    Refuted,
+    /// They lie too near to what divides both, or there were too few.
+    Undecided,
 }

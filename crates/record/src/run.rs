@@ -3,7 +3,7 @@
 use crate::budget::Budget;
 use crate::effects::StageEffects;
 use crate::finding::{Finding, Verdict};
-use crate::limit::StageLimits;
+use crate::limit::{ClaimTest, StageLimits};
 use crate::machine::Machine;
 use crate::stack::{BlockDevice, HealthAfter, ImpairmentKind, Stack, Unsound, over_a_run};
 use crate::trial::{Latency, Layers, Trial};
@@ -35,6 +35,10 @@ pub struct Run {
     pub preconditioning: Vec<Preconditioning>,
     /// What was done, in order.
     pub trials: Vec<Trial>,
+    /// Claims that were tested after the trials of the plan, in order; the stages that
+    /// test them are the last of the plan.
+    #[serde(default)]
+    pub claim_tests: Vec<ClaimTest>,
     /// What lay under the target and was not sound when the run ended; absent where nobody
     /// looked: of a run that was killed, of imported and simulated ones, and of those that an
     /// older version made.
@@ -58,6 +62,12 @@ pub struct Run {
 }
 
 impl Run {
+    /// Whether a stage of this name was measured to test a claim.
+    pub fn is_test(&self, stage: &str) -> bool {
+        let mut tests = self.claim_tests.iter().map(|test| &test.prediction);
+        tests.any(|predicted| predicted.control == stage || predicted.changed == stage)
+    }
+
     /// What lay under the target and was not sound, when the run began or when it ended.
     pub fn unsound(&self) -> Vec<Unsound<'_>> {
         let before: Vec<_> = self.stack.impairments().collect();

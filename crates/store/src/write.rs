@@ -245,6 +245,7 @@ fn document(run: &Run) -> Result<String, Error> {
         plan: run.plan.clone(),
         preconditioning: run.preconditioning.clone(),
         trials: Vec::new(),
+        claim_tests: run.claim_tests.clone(),
         health_after: run.health_after.clone(),
         figures: run.figures.clone(),
         effects: run.effects.clone(),

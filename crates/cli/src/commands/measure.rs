@@ -3,7 +3,7 @@
 use super::{print, stdout_is_there};
 use crate::args::{Common, MeasureArgs, Precision, Style};
 use crate::exit::{Exit, Failure, OrFail, say};
-use crate::session::{self, Ended, Request};
+use crate::session::{self, Ended, Request, Testing};
 use crate::signals::Signals;
 use crate::{look, storing};
 use anyhow::Context;
@@ -75,6 +75,7 @@ pub(super) fn measured(
     }
     super::check_classic(args.run.style, &plan)?;
     let plan_time_ns = plan.time_ns;
+    let is_adaptive = plan.until.is_adaptive();
     let signals = Signals::listen()?;
     signals.waits_for(&Stack::default(), false);
     let request = Request {
@@ -85,6 +86,7 @@ pub(super) fn measured(
         size: args.loop_size.or(args.size),
         looped: args.loop_size.is_some(),
         cache_proof: args.cache_proof,
+        testing: testing(args.settle, built_in && is_adaptive),
         uses: &args.uses,
         seed: args.run.seed,
         destroy_data_on: args.run.destroy_data_on.as_deref(),
@@ -102,6 +104,17 @@ pub(super) fn measured(
     print(&text)?;
     let exit = conclude(ended, &args.uses, args.run.style, common);
     Ok(exit.allowing_unjudged(args.allow_unjudged))
+}
+
+/// Which claims are tested: as many as were asked for; else those that the time of a
+/// plan of ours is left for, which repeats its stages as long as there is some.
+fn testing(settle: Option<u32>, has_time: bool) -> Testing {
+    match settle {
+        Some(0) => Testing::None,
+        Some(most) => Testing::OwnTime(most),
+        None if has_time => Testing::InTimeLeft,
+        None => Testing::None,
+    }
 }
 
 /// The observers of all stages.

@@ -42,6 +42,7 @@ pub(crate) fn run(args: &TuneArgs, common: &Common) -> Result<Exit, Failure> {
         trials: Some(trials),
         precision: args.precision,
         observe: None,
+        settle: None,
         uses: Vec::new(),
         allow_unjudged: false,
         run: args.run.clone(),

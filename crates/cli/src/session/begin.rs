@@ -94,6 +94,7 @@ pub(super) fn record(
         plan,
         preconditioning: Vec::new(),
         trials: Vec::new(),
+        claim_tests: Vec::new(),
         health_after: None,
         figures: Vec::new(),
         findings: Vec::new(),

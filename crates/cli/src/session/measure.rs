@@ -6,6 +6,7 @@ use super::around::WarmingTooSlow;
 use super::begin::Begun;
 use super::schedule::{Next, Schedule};
 use super::settings::Settings;
+use super::test_claims::Testing;
 use super::{precondition, trial};
 use crate::exit::{Failure, OrFail};
 use crate::progress::Display;
@@ -31,7 +32,7 @@ pub(super) struct How {
 }
 
 impl Begun {
-    pub(super) fn measure(mut self, signals: &Signals) -> Tried {
+    pub(super) fn measure(mut self, testing: Testing, signals: &Signals) -> Tried {
         let store = &mut self.store;
         let how = Trials {
             run: &mut self.run,
@@ -44,7 +45,7 @@ impl Begun {
             signals,
             display: &mut self.display,
         }
-        .all(self.began);
+        .all(self.began, testing);
         self.display.finish();
         Tried { begun: self, how }
     }
@@ -72,30 +73,84 @@ pub(super) struct Trials<'a> {
     pub(super) display: &'a mut Display,
 }
 
+/// The time that counts for the trials, from when it began.
+pub(super) struct Clock {
+    began: Instant,
+    /// Nanoseconds since then that do not count.
+    apart_ns: u64,
+}
+
+impl Clock {
+    /// One that begins now, on the clock of the target.
+    pub(super) fn starting_now(measured: &Measured) -> Self {
+        let began = Instant::now();
+        Self {
+            began,
+            // The virtual time that has passed on a simulated target.
+            apart_ns: measured.elapsed_ns(began),
+        }
+    }
+
+    /// Nanoseconds that have passed.
+    pub(super) fn elapsed_ns(&self, measured: &Measured) -> u64 {
+        let since_ns = measured.elapsed_ns(self.began);
+        since_ns.saturating_sub(self.apart_ns)
+    }
+}
+
 impl Trials<'_> {
-    /// Preconditions the target, and does all trials that the budget of the run, which
-    /// began then, has time for.
-    pub(super) fn all(mut self, began: Instant) -> How {
-        let stack = self.run.stack.clone();
+    /// Preconditions the target, does all trials that the budget of the run, which
+    /// began then, has time for, and tests what follows from them.
+    pub(super) fn all(mut self, began: Instant, testing: Testing) -> How {
         let mut how = How::default();
         let before_ns = self.measured.elapsed_ns(began);
-        match self.before(&stack) {
+        match self.before() {
             Ok(failed) => how.failed = failed,
             Err(error) => how.broken = Some(error),
         }
         // It takes what time it needs; that of the plan is for the trials.
-        let apart_ns = self.measured.elapsed_ns(began).saturating_sub(before_ns);
+        let clock = Clock {
+            began,
+            apart_ns: self.measured.elapsed_ns(began).saturating_sub(before_ns),
+        };
         let time = (self.run.run.budget_ns.unwrap_or(0), before_ns);
-        let turns = stack.leaves().any(|leaf| leaf.rotational == Some(true));
-        let mut schedule = Schedule::new(&self.run.plan, turns, self.run.run.seed, time);
-        let mut rounds = schedule.rounds();
-        self.display.set_trials(rounds);
+        let mut schedule = Schedule::new(&self.run.plan, self.turns(), self.run.run.seed, time);
         let foreseen = schedule.note();
+        self.rounds(&mut schedule, 0, &clock, &mut how);
+        let notes = &mut self.run.run.notes;
+        // What came of it says more than what was foreseen.
+        notes.extend(schedule.left_out().or(foreseen));
+        if how.broken.is_none() && self.signals.came().is_none() {
+            notes.extend(schedule.reached());
+            self.test_claims(testing, &clock, &mut how);
+        }
+        how
+    }
+
+    /// Whether a disk under the target says that it turns.
+    pub(super) fn turns(&self) -> bool {
+        let mut leaves = self.run.stack.leaves();
+        leaves.any(|leaf| leaf.rotational == Some(true))
+    }
+
+    /// Does all trials of a schedule, whose first stage is this one of the plan.
+    pub(super) fn rounds(
+        &mut self,
+        schedule: &mut Schedule,
+        first: usize,
+        clock: &Clock,
+        how: &mut How,
+    ) {
+        let stack = self.run.stack.clone();
+        let mut rounds = schedule.rounds();
+        let before = u32::try_from(self.run.trials.len()).unwrap_or(u32::MAX);
+        self.display.set_trials(rounds);
         while how.broken.is_none() && self.signals.came().is_none() {
-            let elapsed_ns = self.measured.elapsed_ns(began).saturating_sub(apart_ns);
-            let Some(next) = schedule.next(elapsed_ns) else {
+            let Some(mut next) = schedule.next(clock.elapsed_ns(self.measured)) else {
                 break;
             };
+            next.stage += first;
+            next.order = next.order.saturating_add(before);
             if next.number > rounds {
                 rounds = next.number;
                 self.display.set_trials(rounds);
@@ -118,18 +173,13 @@ impl Trials<'_> {
                 Err(error) => how.broken = Some(error),
             }
         }
-        let notes = &mut self.run.run.notes;
-        // What came of it says more than what was foreseen.
-        notes.extend(schedule.left_out().or(foreseen));
-        if how.broken.is_none() && self.signals.came().is_none() {
-            notes.extend(schedule.reached());
-        }
-        how
     }
 
     /// What the plan does on the target first; answers whether an operation of it failed.
-    fn before(&mut self, stack: &Stack) -> Result<bool, Failure> {
-        let failed = precondition::run(self.run, self.measured, stack, self.signals, self.display)?;
+    fn before(&mut self) -> Result<bool, Failure> {
+        let stack = self.run.stack.clone();
+        let failed =
+            precondition::run(self.run, self.measured, &stack, self.signals, self.display)?;
         if !self.run.preconditioning.is_empty() {
             (self.keep)(self.run, None)?;
         }

@@ -6,7 +6,7 @@
 //! | [`reserve`] | `Reserved`: target, control group, settings tried and in the journal, store | `Held` undoes it, in the order of its fields |
 //! | [`fill`] | `Filled`: content, and the plan as it fits it | the same; a file of ours is gone with its content |
 //! | [`begin`] | `Begun`: the run is in the store | the same; the store has a run without trials |
-//! | [`measure`] | `Tried`: the trials, each stored when it ended | the same; the store has the trials so far |
+//! | [`measure`] | `Tried`: the trials, each stored when it ended, and those that test claims ([`test_claims`]) | the same; the store has the trials so far |
 //! | [`put_back`] | `PutBack`: the settings are as before | nothing is changed any more |
 //! | [`conclude`] | [`Ended`]: what follows from the trials | |
 //!
@@ -37,6 +37,7 @@ mod refuse;
 mod reserve;
 mod schedule;
 mod settings;
+mod test_claims;
 mod trial;
 mod values;
 
@@ -51,6 +52,7 @@ use diskfacts_record::Run;
 use jiff::Timestamp;
 use refuse::Accepted;
 use std::path::{Path, PathBuf};
+pub(crate) use test_claims::Testing;
 
 /// What to do.
 pub(crate) struct Request<'a> {
@@ -68,6 +70,8 @@ pub(crate) struct Request<'a> {
     pub(crate) looped: bool,
     /// How the page cache is kept from serving, if not as the plan says.
     pub(crate) cache_proof: Option<CacheProof>,
+    /// Which of the claims that follow are tested.
+    pub(crate) testing: Testing,
     /// The uses that a verdict was asked for.
     pub(crate) uses: &'a [String],
     /// Seed of all random choices, if not drawn.
@@ -95,7 +99,7 @@ pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Fai
     let reserved = accepted.reserve(signals)?;
     let filled = reserved.fill(signals)?;
     let begun = filled.begin()?;
-    let tried = begun.measure(signals);
+    let tried = begun.measure(request.testing, signals);
     let put_back = tried.put_back();
     Ok(put_back.conclude(request.uses, signals))
 }

@@ -23,6 +23,7 @@ use diskfacts_facts::stopping;
 use diskfacts_plan::rng::Rng;
 use diskfacts_plan::units::show_duration;
 use diskfacts_plan::{Plan, Stop};
+pub(super) use rule::is_late;
 use rule::{Rule, Turn, rules_of};
 
 /// A trial shorter than this says little; then rather fewer trials.

@@ -1,11 +1,12 @@
 //! Writes that cover no whole physical sectors: the drive reads before it writes.
 
+use super::experiment::without;
 use super::spindle::{Spindle, arithmetic, wait_ns};
 use super::{Candidate, Standing, Subject};
 use crate::simulated::edit_profile;
 use crate::words::percent;
 use diskfacts_plan::units::{exact_size, show_duration};
-use diskfacts_record::{BlockDevice, Confidence};
+use diskfacts_record::{BlockDevice, Confidence, Quantity};
 
 pub(super) const NAME: &str = "alignment";
 
@@ -52,21 +53,28 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
             Confidence::Possible
         },
         refuted_by: "The same time for writes that begin and end with whole sectors.".into(),
-        experiment: subject.experiment(
-            "If it is the alignment, `whole-sectors` does more operations a second than \
+        experiment: subject
+            .experiment(
+                "If it is the alignment, `whole-sectors` does more operations a second than \
              `as-it-was`, though each moves as much or more; where the partition itself is not \
              aligned, the same on the whole disk does.",
-            &[
-                ("as-it-was", subject.with(|_| {})),
-                (
-                    "whole-sectors",
-                    subject.with(|w| {
-                        w.block_size = whole;
-                        w.offset = w.offset.next_multiple_of(off.sector);
-                    }),
-                ),
-            ],
-        ),
+                &[
+                    ("as-it-was", subject.with(|_| {})),
+                    (
+                        "whole-sectors",
+                        subject.with(|w| {
+                            w.block_size = whole;
+                            w.offset = w.offset.next_multiple_of(off.sector);
+                        }),
+                    ),
+                ],
+            )
+            // Whole sectors of a partition that begins within one are none of the disk.
+            .decided_by(
+                cost.filter(|_| !off.partition).and_then(|share| {
+                    without(("whole-sectors", "as-it-was"), Quantity::Iops, share)
+                }),
+            ),
         remedy: remedy(subject, off.partition, off.sector),
     })
 }

@@ -2,11 +2,12 @@
 //! device: who reads through it waits for its pages, so as many are under way as there are
 //! threads that wait (kernel, `io_uring_enter(2)`: what would block goes to workers).
 
+use super::experiment::without;
 use super::{Candidate, Standing, Subject};
 use crate::words::{percent, ratio};
 use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::show_duration;
-use diskfacts_record::{Confidence, Spent};
+use diskfacts_record::{Confidence, Quantity, Spent};
 
 pub(super) const NAME: &str = "buffered-depth";
 
@@ -53,13 +54,19 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         share: Some(waits),
         confidence: Confidence::Likely,
         refuted_by: "The same rate with direct I/O at the same depth.".into(),
-        experiment: subject.experiment(
-            "Past the page cache: more reads a second speak for it, as many for the device.",
-            &[
-                ("through-the-cache", workload.clone()),
-                ("direct", subject.with(|w| w.cache = CacheMode::Direct)),
-            ],
-        ),
+        experiment: subject
+            .experiment(
+                "Past the page cache: more reads a second speak for it, as many for the device.",
+                &[
+                    ("through-the-cache", workload.clone()),
+                    ("direct", subject.with(|w| w.cache = CacheMode::Direct)),
+                ],
+            )
+            .decided_by(without(
+                ("direct", "through-the-cache"),
+                Quantity::Iops,
+                waits,
+            )),
         remedy: "Use direct I/O for a deep queue, or as many threads as reads are to be in \
                  flight (`streams`)."
             .into(),

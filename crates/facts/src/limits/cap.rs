@@ -10,7 +10,7 @@
 //! when nothing holds it back. With one in flight and none of these nothing is said.
 
 use super::overlay::{Look, Overlay};
-use super::{Subject, processor};
+use super::{Subject, credit_throttle, processor};
 use crate::device_physics::no_drives;
 use crate::stats;
 use crate::words::{percent, ratio};
@@ -72,6 +72,10 @@ impl Cap {
     /// Of a stage; `None` where there is no exact pace, or where the device itself may
     /// keep it.
     pub(super) fn of(subject: &Subject<'_>) -> Option<Self> {
+        // Then the same intervals are something else's.
+        if subject.is_refuted(credit_throttle::NAME) {
+            return None;
+        }
         let all = || subject.all().map(|stage| Pace::of(&stage)).collect();
         let paces: &Vec<Option<Pace>> = subject.shared.paces.get_or_init(all);
         let stages = || subject.all().zip(paces);

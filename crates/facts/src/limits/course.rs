@@ -12,6 +12,8 @@ const OPERATIONS_MIN: f64 = 24.0;
 const OPERATIONS_FEW: f64 = 4.0;
 /// Points that a plateau has at least.
 const PLATEAU_MIN: usize = 3;
+/// Points that are left, at least, where neighbours are joined.
+const JOINED_MIN: f64 = 8.0;
 
 /// The rate of a stage over the time of all its trials, one after the other.
 #[derive(Debug, Clone, Default)]
@@ -149,17 +151,34 @@ fn sums(values: &[f64]) -> (f64, f64) {
     (total, squares)
 }
 
+/// Neighbouring points as one.
+fn together(points: &[(f64, f64)]) -> (f64, f64) {
+    let operations: f64 = points.iter().map(|(rate, seconds)| rate * seconds).sum();
+    let seconds: f64 = points.iter().map(|(_, seconds)| seconds).sum();
+    (operations / seconds, seconds)
+}
+
 fn plateau(points: &[(f64, f64)]) -> Option<Plateau> {
     if points.len() < PLATEAU_MIN {
         return None;
     }
+    // A course is divided by what it does on average: behind a deep step a point has so
+    // few operations that where it begins is most of its scatter.
+    let operations: f64 = points.iter().map(|(rate, seconds)| rate * seconds).sum();
+    let each = (OPERATIONS_MIN * points.len() as f64 / operations).ceil();
+    let joined: Vec<(f64, f64)>;
+    let points = if each > 1.0 && points.len() as f64 / each >= JOINED_MIN {
+        joined = points.chunks(each as usize).map(together).collect();
+        &joined
+    } else {
+        points
+    };
     let rates: Vec<f64> = points.iter().map(|(rate, _)| *rate).collect();
     let sorted = stats::finite_sorted(&rates);
     let rate = stats::median(&sorted).filter(|rate| *rate > 0.0)?;
     let cut = (sorted.len() / 20).max(1).min((sorted.len() - 1) / 2);
     let inner = &sorted[cut..sorted.len() - cut];
     let squares: f64 = inner.iter().map(|value| (value - rate).powi(2)).sum();
-    let operations: f64 = points.iter().map(|(rate, seconds)| rate * seconds).sum();
     Some(Plateau {
         rate,
         scatter: (squares / inner.len() as f64).sqrt() / rate,

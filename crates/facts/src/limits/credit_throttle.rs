@@ -1,12 +1,15 @@
 //! A token bucket: a burst first, then exactly a base rate.
 
 use super::cap::{Cap, OF_BURST};
+use super::experiment::at_most;
 use super::throttle::{Held, is_flat, of_bytes, show_rate};
 use super::{Candidate, Standing, Subject};
+use crate::device_physics::no_drives;
 use crate::simulated::planted;
 use crate::words::percent;
+use diskfacts_plan::check::QUEUE_DEPTH_MAX;
 use diskfacts_plan::units::show_duration;
-use diskfacts_record::{Confidence, Experiment};
+use diskfacts_record::{Confidence, Experiment, Quantity};
 
 pub(super) const NAME: &str = "credit-throttle";
 
@@ -15,6 +18,10 @@ const SAME: f64 = 0.02;
 /// No local flash is so slow with reads of a few KiB, operations per second: data
 /// sheets of the slowest (eMMC, SD cards A2) say 4000 and more.
 const SLOW_READS: f64 = 4000.0;
+
+/// What a limit lets pass more with more in flight: the operations in flight when a trial
+/// ends count in it, and a burst comes on top.
+const NO_MORE: f64 = 1.1;
 
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     if !subject.reaches_device() || subject.workload().rate.is_some() {
@@ -76,7 +83,12 @@ fn stepped(subject: &Subject<'_>) -> Option<Candidate> {
         claim,
         vec![held.line(subject)],
         held.share(),
-        Confidence::Likely,
+        // A drive of this machine takes writes at one rate when its cache is full.
+        if subject.workload().operation.writes() && no_drives(subject.run()).is_none() {
+            Confidence::Possible
+        } else {
+            Confidence::Likely
+        },
     ))
 }
 
@@ -144,10 +156,14 @@ fn flat(subject: &Subject<'_>) -> Option<Candidate> {
             percent(share)
         ));
     }
-    // One at a time takes as long each time behind a network too.
-    let sure = same
-        .as_ref()
-        .is_some_and(|other| depth > 1.0 || other.outstanding() > 1.0);
+    // One at a time takes as long each time behind a network too; and what differs in depth
+    // alone is as fast where a device that always takes equally long does one at a time.
+    let sure = same.as_ref().is_some_and(|other| {
+        let (mine, theirs) = (subject.workload(), other.workload());
+        let is_other_work =
+            mine.operation != theirs.operation || mine.block_size != theirs.block_size;
+        is_other_work && (depth > 1.0 || other.outstanding() > 1.0)
+    });
     if let Some(other) = same {
         evidence.push(format!(
             "{}, which is other work, is let pass at the same rate: {}.",
@@ -164,7 +180,10 @@ fn flat(subject: &Subject<'_>) -> Option<Candidate> {
     } else {
         Confidence::Possible
     };
-    Some(candidate(subject, claim, evidence, share, confidence))
+    let mut flat = candidate(subject, claim, evidence, share, confidence);
+    // A device that is full does no more with more in flight either.
+    flat.experiment.prediction = None;
+    Some(flat)
 }
 
 /// Whether operations that are small are held at one rate in this run, so that bytes
@@ -186,9 +205,12 @@ fn is_same(subject: &Subject<'_>, other: &Subject<'_>, iops: f64) -> bool {
     let near = |a: f64, b: f64| (a / b - 1.0).abs() < SAME;
     // What an array's memory takes is as fast from one writer as from many.
     let reads = mine.operation.reads() || theirs.operation.reads();
+    let depths = [mine.outstanding(), theirs.outstanding()];
+    // A drive of this machine that is full is as fast with more in flight.
+    let deeper = depths[0].max(depths[1]) >= 4 * depths[0].min(depths[1])
+        && no_drives(subject.run()).is_some();
     let unlike = mine.operation != theirs.operation
-        || mine.outstanding().max(theirs.outstanding())
-            >= 4 * mine.outstanding().min(theirs.outstanding())
+        || deeper
         || mine.block_size.max(theirs.block_size) >= 4 * mine.block_size.min(theirs.block_size);
     let equal = if !of_bytes(subject) && !of_bytes(other) {
         other.iops().is_some_and(|theirs| near(theirs, iops))
@@ -231,13 +253,22 @@ fn candidate(
 }
 
 fn settle(subject: &Subject<'_>) -> Experiment {
-    subject.experiment(
-        "A limit of operations lets as many pass with 1, 8 and 64 in flight and of any kind; a \
-         device does more of them with more in flight.",
-        &[
-            ("qd1", subject.with(|w| w.queue_depth = 1)),
-            ("qd8", subject.with(|w| w.queue_depth = 8)),
-            ("qd64", subject.with(|w| w.queue_depth = 64)),
-        ],
-    )
+    subject
+        .experiment(
+            "A limit lets as many operations pass with four times as many in flight; a device does \
+         more of them then.",
+            &[
+                ("as-it-was", subject.with(|_| {})),
+                (
+                    "four-times-the-depth",
+                    subject
+                        .with(|w| w.queue_depth = (w.queue_depth.max(1) * 4).min(QUEUE_DEPTH_MAX)),
+                ),
+            ],
+        )
+        .decided_by(at_most(
+            ("four-times-the-depth", "as-it-was"),
+            Quantity::Iops,
+            NO_MORE,
+        ))
 }

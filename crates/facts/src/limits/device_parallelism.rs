@@ -2,11 +2,12 @@
 
 use super::cap::Cap;
 use super::device_queue;
+use super::experiment::at_most;
 use super::ladder::{Ladder, MORE, ROOM, Rung};
 use super::{Candidate, Standing, Subject};
 use crate::words::{percent, ratio};
 use diskfacts_plan::units::{rate_digits, show_duration, three_digits};
-use diskfacts_record::Confidence;
+use diskfacts_record::{Confidence, Quantity};
 
 pub(super) const NAME: &str = "device-parallelism";
 
@@ -62,7 +63,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
                     subject.with(|w| w.queue_depth = (w.queue_depth * 2).min(4096)),
                 ),
             ],
-        ),
+        )
+        .decided_by(at_most(("twice", "as-it-was"), Quantity::Iops, MORE)),
         remedy: told.remedy,
     })
 }

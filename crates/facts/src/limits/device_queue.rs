@@ -2,13 +2,14 @@
 //! through than are there, its scheduler sends few of many, or keeps the device idle for
 //! a process that may come back.
 
+use super::experiment::at_least;
 use super::queue::{set, top};
 use super::scheduler_turns;
 use super::{Candidate, Standing, Subject};
 use crate::words::{percent, ratio, ratio_of};
 use diskfacts_plan::IoContext;
 use diskfacts_plan::units::{rate_digits, show_duration};
-use diskfacts_record::{BlockDevice, Confidence, DeviceKind};
+use diskfacts_record::{BlockDevice, Confidence, DeviceKind, Quantity};
 
 pub(super) const NAME: &str = "device-queue";
 
@@ -20,6 +21,10 @@ const GAIN: f64 = 0.25;
 /// A cap that few devices are full at: at half of what one SATA disk takes (32) a
 /// device without other figures may as well be the limit itself.
 const SMALL_CAP: f64 = 16.0;
+
+/// Share of the rate that those have who are no more than get through: the rest is what is lost while one
+/// of few comes back and the next is handed over.
+const AS_FAST: f64 = 0.9;
 
 /// How many requests get to the device at a time, and who says so.
 struct Cap {
@@ -190,7 +195,8 @@ fn held_back(subject: &Subject<'_>) -> Option<Candidate> {
                 ("as-many-as-get-through", below),
                 ("as-it-was", subject.workload().clone()),
             ],
-        ),
+        )
+        .decided_by(at_least(("as-many-as-get-through", "as-it-was"), Quantity::Iops, AS_FAST)),
         remedy,
     })
 }

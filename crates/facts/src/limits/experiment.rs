@@ -3,7 +3,7 @@
 use super::Subject;
 use crate::words::shell;
 use diskfacts_plan::{Plan, Stage, Until, Workload, file};
-use diskfacts_record::{Experiment, TargetKind};
+use diskfacts_record::{Experiment, Prediction, Quantity, Side, TargetKind};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -11,6 +11,39 @@ use std::fmt::Write;
 const FILE: &str = "settle.toml";
 /// Trials of each stage: enough for the median to have its interval.
 const TRIALS: u32 = 7;
+
+/// Share of the time from which on a claim predicts a gain that can be told from none.
+const SHARE_MIN: f64 = 0.2;
+
+/// Of the stages of an experiment the one that differs, and the one that does not.
+type Pair = (&'static str, &'static str);
+
+/// That the first of two stages has at least so many times the figure of the second.
+pub(super) fn at_least((changed, control): Pair, quantity: Quantity, ratio: f64) -> Prediction {
+    Prediction {
+        control: control.to_owned(),
+        changed: changed.to_owned(),
+        quantity,
+        side: Side::AtLeast,
+        ratio,
+    }
+}
+
+/// That the first of two stages has at most so many times the figure of the second.
+pub(super) fn at_most(pair: Pair, quantity: Quantity, ratio: f64) -> Prediction {
+    Prediction {
+        side: Side::AtMost,
+        ..at_least(pair, quantity, ratio)
+    }
+}
+
+/// That the first of two stages is without what takes this share of the second's time:
+/// half of what that would gain decides, because something else may take its place.
+/// `None` where that is too little to be seen.
+pub(super) fn without(pair: Pair, quantity: Quantity, share: f64) -> Option<Prediction> {
+    let enough = (SHARE_MIN..=1.0).contains(&share);
+    enough.then(|| at_least(pair, quantity, 1.0 / (1.0 - share / 2.0)))
+}
 
 impl Subject<'_> {
     /// An experiment by stages of a plan file of its own: each a name and a
@@ -44,6 +77,7 @@ impl Subject<'_> {
             question: question.to_owned(),
             command: self.command(FILE),
             plan: Some(file::print(&plan)),
+            prediction: None,
         }
     }
 
@@ -53,6 +87,7 @@ impl Subject<'_> {
             question: question.to_owned(),
             command: self.command(plan),
             plan: None,
+            prediction: None,
         }
     }
 
@@ -62,6 +97,7 @@ impl Subject<'_> {
             question: question.to_owned(),
             command: crate::words::measure(self.run()),
             plan: None,
+            prediction: None,
         }
     }
 

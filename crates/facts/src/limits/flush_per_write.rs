@@ -1,10 +1,11 @@
 //! Each write pays for a flush of the drive's cache.
 
+use super::experiment::without;
 use super::{Candidate, Standing, Subject, rotation};
 use crate::words::{percent, ratio_of};
 use diskfacts_plan::SyncMode;
 use diskfacts_plan::units::show_duration;
-use diskfacts_record::Confidence;
+use diskfacts_record::{Confidence, Quantity};
 
 pub(super) const NAME: &str = "flush-per-write";
 
@@ -67,7 +68,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
                     subject.with(|w| w.sync = SyncMode::FdatasyncAtEnd),
                 ),
             ],
-        ),
+        )
+        .decided_by(without(("no-sync", "as-it-was"), Quantity::Iops, share)),
         remedy: "Let several commits share one sync (group commit), or use a drive whose cache \
                  survives a power cut: it answers a flush at once."
             .into(),

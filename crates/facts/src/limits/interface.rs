@@ -1,11 +1,12 @@
 //! Large transfers stop at the rate of a link.
 
+use super::experiment::at_most;
 use super::links::{LeadsTo, that_stop_at};
 use super::throttle::Held;
 use super::{Candidate, Standing, Subject};
 use crate::words::percent;
 use diskfacts_plan::units::show_throughput;
-use diskfacts_record::{Confidence, DeviceKind};
+use diskfacts_record::{Confidence, DeviceKind, Quantity};
 
 pub(super) const NAME: &str = "interface";
 
@@ -13,6 +14,9 @@ pub(super) const NAME: &str = "interface";
 const SAME: f64 = 0.02;
 /// What waits for its turn on a wire takes equally long: 90th percentile over median.
 const EVEN: f64 = 1.02;
+/// What larger and deeper reads may do more through a link that is full: the most by which
+/// another stage may be faster.
+const FASTER: f64 = 1.05;
 
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let rate = subject.flow()?;
@@ -94,7 +98,12 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
                     }),
                 ),
             ],
-        ),
+        )
+        .decided_by(at_most(
+            ("larger-and-deeper", "reads"),
+            Quantity::Throughput,
+            FASTER,
+        )),
         remedy: "Look at what was negotiated: `dmesg | grep -i 'link up'` for SATA, `lspci -vv` \
                  (LnkSta against LnkCap) for NVMe. A cable, a port or a slot of fewer lanes may be \
                  the reason; else the link is as fast as it gets."

@@ -2,11 +2,13 @@
 
 mod document;
 
+use super::experiment::at_most;
 use super::spindle::Spindle;
 use super::{Candidate, Standing, Subject, interface};
 use crate::words::percent;
 use diskfacts_plan::units::{show_size, show_throughput};
-use diskfacts_record::{Confidence, Experiment};
+use diskfacts_plan::{CacheMode, Operation};
+use diskfacts_record::{Confidence, Experiment, Quantity};
 
 pub(super) const NAME: &str = "media-rate";
 
@@ -15,6 +17,8 @@ pub(super) const NAME: &str = "media-rate";
 /// differ by a factor of two, this share.
 const OF_BEST: f64 = 0.75;
 const OF_BEST_ZONE: f64 = 0.35;
+/// The same the other way round: what larger blocks may do more.
+const MORE_BYTES: f64 = 1.0 / OF_BEST;
 /// The slowest stream that is one of a medium at all: the inner zone of a disk of 1998
 /// (IBM Deskstar 14GXP, data sheet: 13 to 22 MB/s at the rim).
 const RATE_MIN: f64 = 10e6;
@@ -114,18 +118,35 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
 /// Gives the device more to do at a time, in either way.
 fn experiment(subject: &Subject<'_>) -> Experiment {
     let block = subject.workload().block_size.max(1);
-    subject.experiment(
-        "If it is the medium, neither a deeper queue nor larger blocks move more bytes.",
-        &[
-            ("as-it-was", subject.with(|_| {})),
-            (
-                "deeper",
-                subject.with(|w| w.queue_depth = (w.queue_depth * 4).min(128)),
-            ),
-            (
-                "larger-blocks",
-                subject.with(|w| w.block_size = (block * 4).clamp(block, (8 << 20).max(block))),
-            ),
-        ],
-    )
+    subject
+        .experiment(
+            "If it is the medium, neither a deeper queue nor larger blocks move more bytes.",
+            &[
+                ("as-it-was", subject.with(|_| {})),
+                (
+                    "deeper",
+                    subject.with(|w| w.queue_depth = (w.queue_depth * 4).min(128)),
+                ),
+                (
+                    "larger-blocks",
+                    subject.with(|w| w.block_size = (block * 4).clamp(block, (8 << 20).max(block))),
+                ),
+                // What read-ahead lets through is no rate of the medium.
+                (
+                    "larger-and-deeper",
+                    subject.with(|w| {
+                        w.block_size = (block * 4).clamp(block, (8 << 20).max(block));
+                        w.queue_depth = (w.queue_depth * 4).clamp(8, 128);
+                        if w.operation == Operation::Read {
+                            w.cache = CacheMode::Direct;
+                        }
+                    }),
+                ),
+            ],
+        )
+        .decided_by(at_most(
+            ("larger-and-deeper", "as-it-was"),
+            Quantity::Throughput,
+            MORE_BYTES,
+        ))
 }

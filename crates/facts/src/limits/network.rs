@@ -1,13 +1,14 @@
 //! The target is behind a network, and its round trip is most of an operation.
 
 use super::credit_throttle::paced_elsewhere;
+use super::experiment::{at_least, at_most};
 use super::links::{LeadsTo, that_stop_at};
 use super::{Candidate, Standing, Subject};
 use crate::layers::remote;
 use crate::words::percent;
 use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::{show_duration, show_throughput};
-use diskfacts_record::{BlockDevice, Confidence, DeviceKind, Transport};
+use diskfacts_record::{BlockDevice, Confidence, DeviceKind, Quantity, Transport};
 
 pub(super) const NAME: &str = "network";
 
@@ -151,7 +152,8 @@ fn round_trip(subject: &Subject<'_>) -> Option<Candidate> {
                 ("qd8", subject.with(|w| w.queue_depth = 8)),
                 ("larger-blocks", subject.with(|w| w.block_size *= 4)),
             ],
-        ),
+        )
+        .decided_by(at_least(("qd8", "as-it-was"), Quantity::Iops, MORE)),
         remedy: "Have more in flight (a deeper queue, more threads), or fewer and larger \
                  operations: each round trip is paid once. Nearer storage has a shorter one."
             .into(),
@@ -233,13 +235,15 @@ fn full_link(subject: &Subject<'_>) -> Option<Candidate> {
         share: Some(1.0),
         confidence: Confidence::Likely,
         refuted_by: "A link that is faster than that: `ethtool eth0`.".into(),
-        experiment: subject.experiment(
-            "If it is the link, a deeper queue and larger blocks move no more.",
-            &[
-                ("as-it-was", subject.with(|_| {})),
-                ("deeper", subject.with(|w| w.queue_depth = 32)),
-            ],
-        ),
+        experiment: subject
+            .experiment(
+                "If it is the link, a deeper queue and larger blocks move no more.",
+                &[
+                    ("as-it-was", subject.with(|_| {})),
+                    ("deeper", subject.with(|w| w.queue_depth = 32)),
+                ],
+            )
+            .decided_by(at_most(("deeper", "as-it-was"), Quantity::Throughput, MORE)),
         remedy: "A faster link, or several (multipath, nconnect= of NFS).".into(),
     })
 }

@@ -1,11 +1,13 @@
 //! Too few operations are in flight to fill the device: each waits for the one before.
 
-use super::ladder::{Ladder, ROOM};
+use super::experiment::at_least;
+use super::ladder::{Ladder, MORE, ROOM};
 use super::{Candidate, Standing, Subject};
 use crate::words::ratio;
 use diskfacts_plan::CacheMode;
+use diskfacts_plan::check::QUEUE_DEPTH_MAX;
 use diskfacts_plan::units::{rate_digits, show_duration, three_digits};
-use diskfacts_record::Confidence;
+use diskfacts_record::{Confidence, Quantity};
 
 pub(super) const NAME: &str = "one-at-a-time";
 
@@ -73,6 +75,9 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         ));
         confidence = Confidence::Certain;
     }
+    let deeper = |times: u32| {
+        subject.with(|w| w.queue_depth = (w.queue_depth.max(1) * times).min(QUEUE_DEPTH_MAX))
+    };
     Some(Candidate {
         standing: Standing::Load,
         claim: format!(
@@ -87,12 +92,17 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
             "If it is the depth, the rate grows with it until the device is full: that depth is the \
              one to use.",
             &[
-                ("qd1", subject.with(|w| w.queue_depth = 1)),
-                ("qd4", subject.with(|w| w.queue_depth = 4)),
-                ("qd16", subject.with(|w| w.queue_depth = 16)),
-                ("qd64", subject.with(|w| w.queue_depth = 64)),
+                ("as-it-was", subject.with(|_| {})),
+                ("four-times-the-depth", deeper(4)),
+                ("sixteen-times-the-depth", deeper(16)),
+                ("64-times-the-depth", deeper(64)),
             ],
-        ),
+        )
+        .decided_by(at_least(
+            ("four-times-the-depth", "as-it-was"),
+            Quantity::Iops,
+            MORE,
+        )),
         remedy: "Have more in flight: asynchronous I/O, more threads, read-ahead. Where the next \
                  operation depends on this one, only a device of shorter latency helps."
             .into(),

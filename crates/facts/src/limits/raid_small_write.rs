@@ -1,11 +1,12 @@
 //! A small write to an array with parity: old data and old parity are read, new data
 //! and new parity written.
 
+use super::experiment::without;
 use super::{Candidate, Standing, Subject};
 use crate::words::{percent, ratio};
 use diskfacts_plan::SyncMode;
 use diskfacts_plan::units::{exact_size, three_digits};
-use diskfacts_record::{BlockDevice, Confidence};
+use diskfacts_record::{BlockDevice, Confidence, Quantity};
 
 pub(super) const NAME: &str = "raid-small-write";
 
@@ -92,7 +93,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
                     subject.with(|w| w.block_size = stripe.max(4 << 20)),
                 ),
             ],
-        ),
+        )
+        .decided_by(without(("reads", "as-it-was"), Quantity::Iops, share)),
         remedy: "Put small writes on mirrors (RAID-10), gather them into whole stripes, or let a \
                  protected cache or a journal on flash (`mdadm --write-journal`) take them first."
             .into(),

@@ -6,13 +6,14 @@
 //! more: by Little's law bytes in flight = rate x latency, and a device that could
 //! do more needs a window as large as its bandwidth times its latency.
 
+use super::experiment::at_least;
 use super::queue::{set, top};
 use super::reference::{best_sequential_read, small_read_ns};
 use super::{Candidate, Standing, Subject};
 use crate::words::percent;
 use diskfacts_plan::units::{exact_size, show_duration, show_size, show_throughput};
 use diskfacts_plan::{CacheMode, Operation, Workload};
-use diskfacts_record::Confidence;
+use diskfacts_record::{Confidence, Quantity};
 
 pub(super) const NAME: &str = "read-ahead";
 
@@ -106,6 +107,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let past = Workload {
         cache: CacheMode::Direct,
         block_size: proposed.min(16 << 20),
+        // One that is waited for and the next, as the kernel has them on their way.
+        queue_depth: 2,
         ..workload.clone()
     };
     Some(Candidate {
@@ -126,7 +129,12 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
                 ("large-direct-reads", past),
                 ("as-it-was", workload.clone()),
             ],
-        ),
+        )
+        .decided_by(at_least(
+            ("large-direct-reads", "as-it-was"),
+            Quantity::Throughput,
+            FASTER,
+        )),
         remedy: format!(
             "{} That is {}.",
             set(

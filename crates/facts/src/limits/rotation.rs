@@ -2,13 +2,14 @@
 //! what it follows has just gone by, for half of one on average when it may be
 //! anywhere.
 
+use super::experiment::at_least;
 use super::spindle::{ALIKE, Spindle, Visit, arithmetic, revolutions, wait_ns, whole_wait};
 use super::{Candidate, Standing, Subject};
 use crate::revolution::Turns;
 use crate::words::percent;
 use diskfacts_plan::SyncMode;
 use diskfacts_plan::units::{show_duration, three_digits};
-use diskfacts_record::{Confidence, Experiment, TargetKind};
+use diskfacts_record::{Confidence, Experiment, Quantity, TargetKind};
 
 pub(super) const NAME: &str = "rotation";
 
@@ -80,7 +81,13 @@ fn whole(subject: &Subject<'_>) -> Option<Candidate> {
                     subject.with(|w| w.block_size = block * 4),
                 ),
             ],
-        ),
+        )
+        // By the bytes there would be a quarter as many.
+        .decided_by(at_least(
+            ("four-times-the-block", "as-it-was"),
+            Quantity::Iops,
+            0.5,
+        )),
         remedy: "Let several commits share one sync, or write larger blocks: both come in one \
                  revolution. Else put what is synced on a device that does not turn."
             .into(),

@@ -1,11 +1,12 @@
 //! The arm's movement is a large part of each operation's time.
 
+use super::experiment::without;
 use super::rotation::spin;
 use super::spindle::Visit;
 use super::{Candidate, Standing, Subject};
 use crate::words::percent;
 use diskfacts_plan::units::{show_duration, show_size};
-use diskfacts_record::Confidence;
+use diskfacts_record::{Confidence, Quantity};
 
 pub(super) const NAME: &str = "seek";
 
@@ -64,7 +65,11 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         },
         refuted_by: "The same time per operation when all of them lie within a part of the disk."
             .into(),
-        experiment: spin(subject),
+        experiment: spin(subject).decided_by(without(
+            ("near", "anywhere"),
+            Quantity::Iops,
+            share,
+        )),
         remedy: "Keep what is used together near together: a part of the disk only (the outer \
                  one), or one file instead of many. More in flight lets the drive order them; flash \
                  has no arm."

@@ -2,6 +2,7 @@
 
 use super::cap::Pace;
 use super::spindle::Spindle;
+use super::tested;
 use crate::layers::flush_counters;
 use crate::rules::Context;
 use crate::stages::Stage;
@@ -10,7 +11,7 @@ use crate::stats;
 use diskfacts_plan::{CacheMode, Operation, Pattern, Workload};
 use diskfacts_record::evidence::DeviceCounters;
 use diskfacts_record::{
-    BlockDevice, Histogram, Run, Spent, Stack, StageFigures, TargetKind, Trial,
+    BlockDevice, Histogram, Run, Spent, Stack, StageFigures, TargetKind, TestOutcome, Trial,
 };
 use std::cell::OnceCell;
 
@@ -104,6 +105,13 @@ impl<'a> Subject<'a> {
         workload
     }
 
+    /// Whether a test of this run has refuted what this limiter said of the stage.
+    pub(super) fn is_refuted(&self, limiter: &str) -> bool {
+        let tested = tested::of_stage(self.context, self.stage);
+        let mut tests = tested.iter().filter(|test| test.limiter == limiter);
+        tests.any(|test| test.outcome == TestOutcome::Refuted)
+    }
+
     /// Its trials, at least one.
     pub fn trials(&self) -> &[&'a Trial] {
         &self.stage.trials
@@ -130,8 +138,13 @@ impl<'a> Subject<'a> {
     /// All stages that moved blocks of the target.
     pub(super) fn all(&self) -> impl Iterator<Item = Subject<'a>> + use<'a> {
         let (context, shared) = (self.context, self.shared);
+        let tests = context
+            .tests
+            .iter()
+            .map(|(stage, figures)| (stage, figures));
         context
             .each()
+            .chain(tests)
             .filter(|(stage, _)| !stage.is_null() && !stage.workload().operation.on_files())
             .map(move |(stage, figures)| Subject::new(context, shared, stage, figures))
     }

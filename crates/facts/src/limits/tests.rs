@@ -17,6 +17,7 @@ fn candidate(standing: Standing, share: Option<f64>, confidence: Confidence) -> 
             question: "Is it?".into(),
             command: "diskfacts .".into(),
             plan: None,
+            prediction: None,
         },
         remedy: "None.".into(),
     }

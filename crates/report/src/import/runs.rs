@@ -217,6 +217,7 @@ fn run(format: Format, rows: &[&Row], origin: &Origin) -> Run {
         },
         preconditioning: Vec::new(),
         trials,
+        claim_tests: Vec::new(),
         health_after: None,
         figures: Vec::new(),
         findings: Vec::new(),

@@ -9,7 +9,7 @@ use super::page::Page;
 use super::words::{add_once, list};
 use super::wrap::columns;
 use diskfacts_plan::plan::stage_label;
-use diskfacts_record::{Confidence, Limit, StageLimits};
+use diskfacts_record::{Confidence, Limit, StageLimits, TestOutcome};
 
 /// Where the texts of a block begin.
 const COLUMN: usize = 16;
@@ -40,6 +40,7 @@ pub(crate) fn write(page: &mut Page<'_>, show: &str, limits: &[StageLimits]) {
         }
         write_block(page, show, block);
     }
+    refuted(page, limits);
     let unknown: Vec<String> = limits
         .iter()
         .filter(|stage| stage.limits.is_empty())
@@ -97,6 +98,9 @@ fn write_block(page: &mut Page<'_>, show: &str, block: &Block<'_>) {
         row(page, if i == 0 { "Arithmetic" } else { "" }, line);
     }
     row(page, "How sure", confidence(limit.confidence));
+    for (i, test) in tests(block).iter().take(CLAIMS).enumerate() {
+        row(page, if i == 0 { "Tested" } else { "" }, test);
+    }
     row(page, "Settle", &limit.experiment.question);
     if limit.experiment.plan.is_some() {
         let mut asked = options(show);
@@ -108,6 +112,44 @@ fn write_block(page: &mut Page<'_>, show: &str, block: &Block<'_>) {
     command(page, &options(&limit.experiment.command));
     row(page, "What to do", &limit.remedy);
     further(page, block);
+}
+
+/// What came of the tests of a block's claims, each with its stage where there are several.
+fn tests(block: &Block<'_>) -> Vec<String> {
+    let several = block.stages.len() > 1;
+    let all = block.stages.iter().flat_map(|(stage, _)| {
+        let own = stage.tested.iter();
+        let own = own.filter(|test| test.limiter == block.limiter);
+        own.map(move |test| (*stage, test))
+    });
+    all.filter_map(|(stage, test)| {
+        let what = match test.outcome {
+            TestOutcome::Held => "held",
+            TestOutcome::Undecided => "undecided",
+            // Not among the explanations any more.
+            TestOutcome::Refuted => return None,
+        };
+        let of = if several {
+            format!("{}, ", label(stage))
+        } else {
+            String::new()
+        };
+        Some(format!("{of}{what}: {}", test.evidence))
+    })
+    .collect()
+}
+
+/// What was the first explanation until its test.
+fn refuted(page: &mut Page<'_>, limits: &[StageLimits]) {
+    for stage in limits {
+        let tests = stage.tested.iter();
+        for test in tests.filter(|test| test.outcome == TestOutcome::Refuted) {
+            page.blank();
+            let (limiter, label) = (&test.limiter, label(stage));
+            let text = format!("Refuted: {limiter} of {label}. {}", test.evidence);
+            page.paragraph(0, Style::Plain, &text);
+        }
+    }
 }
 
 /// As a shell takes it: a name as it is, one with its settings in quotes.
@@ -225,7 +267,7 @@ fn confidence(confidence: Confidence) -> &'static str {
 mod tests {
     use super::super::look::Look;
     use super::*;
-    use diskfacts_record::Experiment;
+    use diskfacts_record::{Experiment, TestedClaim};
     use std::collections::BTreeMap;
 
     fn limit(limiter: &str, share: f64) -> Limit {
@@ -240,6 +282,7 @@ mod tests {
                 question: "Is it?".into(),
                 command: "diskfacts measure /srv --plan settle.toml".into(),
                 plan: Some("name = \"settle\"".into()),
+                prediction: None,
             },
             remedy: "Wait.".into(),
         }
@@ -250,6 +293,7 @@ mod tests {
             stage: name.into(),
             settings: BTreeMap::new(),
             limits,
+            tested: Vec::new(),
         }
     }
 
@@ -282,6 +326,32 @@ mod tests {
         assert!(said.contains("media-rate: b"), "{said}");
         assert!(said.contains("does not say what limited d."), "{said}");
         assert!(said.lines().all(|line| line.len() <= 80), "{said}");
+    }
+
+    #[test]
+    fn what_was_tested_stands_with_its_claim_and_what_was_refuted_behind_all() {
+        let test = |limiter: &str, outcome| TestedClaim {
+            limiter: limiter.into(),
+            claim: format!("It is {limiter}."),
+            outcome,
+            evidence: format!("Figures of {limiter}."),
+        };
+        let mut tested = stage("a", vec![limit("seek", 0.9)]);
+        tested.tested = vec![
+            test("rotation", TestOutcome::Refuted),
+            test("seek", TestOutcome::Held),
+            test("stall", TestOutcome::Undecided),
+        ];
+        let said = text(&[tested]);
+        assert!(
+            said.contains("Tested      held: Figures of seek."),
+            "{said}"
+        );
+        assert!(
+            said.contains("\n\nRefuted: rotation of a. Figures of rotation."),
+            "{said}"
+        );
+        assert!(!said.contains("stall"), "{said}");
     }
 
     #[test]

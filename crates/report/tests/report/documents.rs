@@ -67,6 +67,7 @@ fn the_keys_come_in_the_order_of_the_contract() {
             "plan",
             "preconditioning",
             "trials",
+            "claim_tests",
             "health_after",
             "figures",
             "effects",

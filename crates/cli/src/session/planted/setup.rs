@@ -6,6 +6,7 @@ use crate::session::conclude::conclude;
 use crate::session::fit;
 use crate::session::measure::Trials;
 use crate::session::settings::Settings;
+use crate::session::test_claims::Testing;
 use crate::signals::Signals;
 use crate::target::simulated;
 use diskfacts_disk::profile::{Profile, profile};
@@ -87,6 +88,8 @@ pub(super) struct Setup {
     pub(super) seed: u64,
     /// The time of the run, virtual nanoseconds, for stages without one of theirs.
     pub(super) time_ns: u64,
+    /// Which of the claims that follow are tested.
+    pub(super) testing: Testing,
 }
 
 impl Setup {
@@ -108,6 +111,7 @@ impl Setup {
             plan,
             seed: 1,
             time_ns: u64::MAX,
+            testing: Testing::None,
         }
     }
 
@@ -148,7 +152,7 @@ impl Setup {
             signals: &signals,
             display: &mut Display::nothing(),
         }
-        .all(Instant::now())
+        .all(Instant::now(), self.testing)
         .tell(&mut run, &signals);
         conclude(&mut run, &[]);
         run

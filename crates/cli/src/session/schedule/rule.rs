@@ -32,6 +32,12 @@ impl Turn {
     }
 }
 
+/// Whether the disk is busy for long with what a stage leaves; `disk_turns` says what the
+/// disk is.
+pub(in super::super) fn is_late(stage: &Stage, disk_turns: bool) -> bool {
+    Turn::of(stage, disk_turns).is_late()
+}
+
 /// Whether a stage leaves something to be written back.
 fn leaves(stage: &Stage) -> bool {
     stage.workload.operation.writes() && stage.workload.sync == SyncMode::None

@@ -49,6 +49,7 @@ fn drawn(seed: u64) -> (String, Setup) {
             plan,
             seed: disk.seed,
             time_ns: disk.time_ns,
+            testing: disk.testing,
         };
         return (format!("{} under {}", below.name, above.name), setup);
     }

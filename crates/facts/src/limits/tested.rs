@@ -1,0 +1,233 @@
+//! What came of the claims that a run tested.
+//!
+//! A claim predicts what one stage is to another that differs from it in one thing. Both
+//! are measured in turn, so that what comes and goes falls on both, and the 99 % interval
+//! of the ratio has to lie on one side of what divides the prediction from its opposite.
+
+use crate::rules::Context;
+use crate::stages::Stage;
+use crate::stats;
+use crate::words::ratio;
+use diskfacts_plan::units::{rate_digits, show_throughput};
+use diskfacts_record::{ClaimTest, Prediction, Quantity, Side, TestOutcome, TestedClaim, Trial};
+
+/// Chance that the interval of the ratio does not hold it.
+const ALPHA: f64 = 0.01;
+
+/// Share of the control's figure that the changed stage has at least where it is to have no
+/// more: what is much slower shows something else, that took the place of what was claimed.
+const NO_LESS: f64 = 0.75;
+
+/// Trials of either stage without which nothing is decided.
+const TRIALS_MIN: usize = 3;
+
+/// The claims about a stage that were tested.
+pub(super) fn of_stage(context: &Context<'_>, stage: &Stage<'_>) -> Vec<TestedClaim> {
+    let tests = context.run.claim_tests.iter();
+    tests
+        .filter(|test| test.stage == stage.name && test.settings == *stage.settings)
+        .map(|test| outcome(context, test))
+        .collect()
+}
+
+fn outcome(context: &Context<'_>, test: &ClaimTest) -> TestedClaim {
+    let predicted = &test.prediction;
+    let (control, changed) = (
+        figures(context, &predicted.control, predicted.quantity),
+        figures(context, &predicted.changed, predicted.quantity),
+    );
+    let (outcome, evidence) = match ratio_of(&control, &changed) {
+        Some(found) => (
+            decided(predicted, found.interval),
+            said(predicted, (&control, &changed), &found),
+        ),
+        None => (
+            TestOutcome::Undecided,
+            format!(
+                "{} and {} have too few trials without errors to decide it.",
+                predicted.changed, predicted.control
+            ),
+        ),
+    };
+    TestedClaim {
+        limiter: test.limiter.clone(),
+        claim: test.claim.clone(),
+        outcome,
+        evidence,
+    }
+}
+
+/// A ratio of two rates, with its interval.
+struct Ratio {
+    estimate: f64,
+    interval: [f64; 2],
+}
+
+fn ratio_of(control: &[f64], changed: &[f64]) -> Option<Ratio> {
+    if control.len().min(changed.len()) < TRIALS_MIN {
+        return None;
+    }
+    let logarithms = |rates: &[f64]| rates.iter().map(|rate| rate.ln()).collect::<Vec<_>>();
+    let difference = stats::centre_difference(&logarithms(control), &logarithms(changed))?;
+    Some(Ratio {
+        estimate: difference.estimate.exp(),
+        interval: difference.interval(ALPHA).map(f64::exp),
+    })
+}
+
+/// The rates of the trials of a stage in which nothing failed.
+fn figures(context: &Context<'_>, name: &str, quantity: Quantity) -> Vec<f64> {
+    let of = |trial: &&Trial| match quantity {
+        Quantity::Iops => trial.iops,
+        Quantity::Throughput => trial.throughput_bytes_per_s,
+    };
+    let tests = context.tests.iter().map(|(stage, _)| stage);
+    let found = tests.filter(|stage| stage.name == name && stage.is_sound());
+    let rates = found.flat_map(|stage| stage.trials.iter().map(of));
+    rates
+        .filter(|rate| rate.is_finite() && *rate > 0.0)
+        .collect()
+}
+
+fn decided(predicted: &Prediction, [low, high]: [f64; 2]) -> TestOutcome {
+    let (held, refuted) = match predicted.side {
+        Side::AtLeast => (low >= predicted.ratio, high < predicted.ratio),
+        Side::AtMost => (
+            high <= predicted.ratio && low >= NO_LESS,
+            low > predicted.ratio,
+        ),
+    };
+    match (held, refuted) {
+        (true, _) => TestOutcome::Held,
+        (_, true) => TestOutcome::Refuted,
+        _ => TestOutcome::Undecided,
+    }
+}
+
+fn said(predicted: &Prediction, (control, changed): (&[f64], &[f64]), found: &Ratio) -> String {
+    let figure = |rates: &[f64]| {
+        let median = stats::median(rates).unwrap_or(0.0);
+        match predicted.quantity {
+            Quantity::Iops => format!("{} operations/s", rate_digits(median)),
+            Quantity::Throughput => show_throughput(median),
+        }
+    };
+    format!(
+        "{} {}, {} {}: {} times (99 % interval {} to {}); predicted was {} {} times.",
+        predicted.changed,
+        figure(changed),
+        predicted.control,
+        figure(control),
+        ratio(found.estimate),
+        ratio(found.interval[0]),
+        ratio(found.interval[1]),
+        match predicted.side {
+            Side::AtLeast => "at least",
+            Side::AtMost => "at most",
+        },
+        ratio(predicted.ratio)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::experiment::{at_least, at_most};
+    use crate::{figures, findings, limits, testing};
+    use diskfacts_record::{ClaimTest, Prediction, Quantity, Run, StageLimits, TestOutcome};
+
+    const STAGE: &str = "random-read-qd1";
+    const PAIR: (&str, &str) = ("test-1-twice", "test-1-as-it-was");
+
+    /// A sound run with a test of what limits a stage, whose two stages have these rates.
+    fn tested(prediction: Prediction, control: &[f64], changed: &[f64]) -> Run {
+        let mut run = testing::healthy();
+        let limiter = limits(&run)
+            .into_iter()
+            .find(|limits| limits.stage == STAGE)
+            .and_then(|limits| limits.limits.into_iter().next())
+            .expect("something limits it");
+        let own = run.plan.stages.iter().find(|stage| stage.name == STAGE);
+        let own = own.expect("a stage of the plan").clone();
+        let trial = run.trials.iter().find(|trial| trial.stage == STAGE);
+        let trial = trial.expect("it has trials").clone();
+        for (name, rates) in [(PAIR.1, control), (PAIR.0, changed)] {
+            let mut stage = own.clone();
+            stage.name = name.to_owned();
+            run.plan.stages.push(stage);
+            for (number, rate) in (1..).zip(rates) {
+                let mut trial = trial.clone();
+                trial.stage = name.to_owned();
+                trial.number = number;
+                trial.iops = *rate;
+                run.trials.push(trial);
+            }
+        }
+        run.claim_tests = vec![ClaimTest {
+            stage: STAGE.to_owned(),
+            settings: own.settings,
+            limiter: limiter.limiter,
+            claim: limiter.claim,
+            prediction,
+        }];
+        run
+    }
+
+    fn of(run: &Run) -> StageLimits {
+        let all = limits(run);
+        let names: Vec<&str> = all.iter().map(|limits| limits.stage.as_str()).collect();
+        assert!(!names.contains(&PAIR.0), "{names:?}");
+        let found = all.into_iter().find(|limits| limits.stage == STAGE);
+        found.expect("the stage is there")
+    }
+
+    #[test]
+    fn an_interval_on_one_side_of_what_divides_decides_and_one_on_both_does_not() {
+        let control = [1000.0, 1010.0, 990.0, 1005.0, 995.0];
+        let same = [1001.0, 1011.0, 991.0, 1006.0, 996.0];
+        let faster = [2000.0, 2020.0, 1980.0, 2010.0, 1990.0];
+        let between = [1180.0, 1190.0, 1200.0, 1210.0, 1220.0];
+        let slower = [500.0, 505.0, 495.0, 502.0, 498.0];
+        for (changed, at_least_1_2, at_most_1_2) in [
+            (&same[..], TestOutcome::Refuted, TestOutcome::Held),
+            (&faster, TestOutcome::Held, TestOutcome::Refuted),
+            (&between, TestOutcome::Undecided, TestOutcome::Undecided),
+            // So slow that it shows something else.
+            (&slower, TestOutcome::Refuted, TestOutcome::Undecided),
+            // Too few to say.
+            (&faster[..2], TestOutcome::Undecided, TestOutcome::Undecided),
+        ] {
+            for (prediction, wanted) in [
+                (at_least(PAIR, Quantity::Iops, 1.2), at_least_1_2),
+                (at_most(PAIR, Quantity::Iops, 1.2), at_most_1_2),
+            ] {
+                let found = of(&tested(prediction, &control, changed)).tested;
+                assert_eq!(found.len(), 1);
+                assert_eq!(found[0].outcome, wanted, "{}", found[0].evidence);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_refuted_explains_nothing_any_more_and_what_holds_does() {
+        let control = [1000.0, 1010.0, 990.0, 1005.0, 995.0];
+        let run = |prediction| tested(prediction, &control, &control);
+        let before = of(&testing::healthy());
+        let held = of(&run(at_most(PAIR, Quantity::Iops, 1.2)));
+        assert_eq!(held.limits[0].limiter, before.limits[0].limiter);
+        let refuted = of(&run(at_least(PAIR, Quantity::Iops, 1.2)));
+        let name = &refuted.tested[0].limiter;
+        assert_eq!(*name, before.limits[0].limiter);
+        assert!(refuted.limits.iter().all(|limit| limit.limiter != *name));
+        // The next takes its place.
+        assert_eq!(refuted.limits.len() + 1, before.limits.len());
+    }
+
+    #[test]
+    fn what_tests_a_claim_is_in_no_figure_and_no_finding_speaks_of_it() {
+        // As noisy as only a finding could like.
+        let noisy = [100.0, 5000.0, 30.0, 900.0, 2.0];
+        let run = tested(at_least(PAIR, Quantity::Iops, 1.2), &noisy, &noisy);
+        assert_eq!(figures(&run), figures(&testing::healthy()));
+        assert_eq!(findings(&run), findings(&testing::healthy()));
+    }
+}
