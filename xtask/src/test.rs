@@ -28,12 +28,18 @@ struct Step {
     run: fn(&Project) -> Result<Outcome, String>,
 }
 
-const STEPS: [Step; 6] = [
+const STEPS: [Step; 7] = [
     Step {
         name: "cargo",
         about: "unit, integration and documentation tests of all crates, and the fuzz corpora",
         default: true,
         run: cargo::run,
+    },
+    Step {
+        name: "endurance",
+        about: "runs killed at each step, throttled devices, the seeds cell by cell",
+        default: false,
+        run: cargo::endurance,
     },
     Step {
         name: "planted",

@@ -11,13 +11,43 @@ use std::process::Command;
 /// The tests of the command that measure simulated disks for minutes of processor time.
 const PLANTED: &str = "session::planted";
 
+/// The tests of the program that have to be long: runs that are killed at each of their
+/// steps, hundreds of times, devices that a control group throttles, the seeds cell by cell,
+/// and a document larger than memory.
+const ENDURANCE: [&str; 5] = [
+    "settings_killed::",
+    "settings_lost::",
+    "throttled::",
+    "sim_command::",
+    "import_command::a_document_larger_than_memory",
+];
+
 /// Runs all tests of the workspace but those that are steps of their own.
 ///
 /// # Errors
 /// When cargo cannot be started, or the log of skipped tests not be read.
 pub(super) fn run(project: &Project) -> Result<Outcome, String> {
     let all = ["test", "--workspace", "--locked", "--no-fail-fast"];
-    read_tests(project.cargo(&[&all[..], &["--", "--skip", PLANTED]].concat()))
+    let others = std::iter::once(PLANTED).chain(ENDURANCE);
+    let skipped: Vec<&str> = others.flat_map(|name| ["--skip", name]).collect();
+    read_tests(project.cargo(&[&all[..], &["--"], &skipped].concat()))
+}
+
+/// Runs the tests of the program that have to be long.
+///
+/// # Errors
+/// When cargo cannot be started, or the log of skipped tests not be read.
+pub(super) fn endurance(project: &Project) -> Result<Outcome, String> {
+    let target = [
+        "test",
+        "--locked",
+        "--no-fail-fast",
+        "--package",
+        "diskfacts",
+        "--test",
+        "cli",
+    ];
+    read_tests(project.cargo(&[&target[..], &["--"], &ENDURANCE].concat()))
 }
 
 /// Runs the causes that are planted in simulated disks, and the seeds that come out of them.

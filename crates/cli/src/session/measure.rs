@@ -114,7 +114,8 @@ impl Trials<'_> {
             apart_ns: self.measured.elapsed_ns(began).saturating_sub(before_ns),
         };
         let time = (self.run.run.budget_ns.unwrap_or(0), before_ns);
-        let mut schedule = Schedule::new(&self.run.plan, self.turns(), self.run.run.seed, time);
+        let mut schedule = Schedule::new(&self.run.plan, self.turns(), self.run.run.seed, time)
+            .on_a_target_filled_at(self.measured.filled_per_s);
         let foreseen = schedule.note();
         self.rounds(&mut schedule, 0, &clock, &mut how);
         let notes = &mut self.run.run.notes;

@@ -84,6 +84,8 @@ pub(super) struct Schedule {
     left_by: Option<usize>,
     /// The round that was begun: late, and its number.
     round: (bool, u32),
+    /// Bytes per second at which the target takes what is written back, where that is known.
+    written_back_per_s: Option<f64>,
     /// Nanoseconds of each late trial, which are alike: what goes into a cache
     /// looks faster the shorter it is.
     late_share_ns: Option<u64>,
@@ -149,6 +151,7 @@ impl Schedule {
             before: None,
             left_by: None,
             round: (false, 0),
+            written_back_per_s: None,
             late_share_ns: None,
             seed,
             order: 0,
@@ -159,6 +162,13 @@ impl Schedule {
             kept_for_late_ns: None,
             rng,
         }
+    }
+
+    /// The same of a target that was filled at so many bytes per second, so that how long
+    /// a trial is followed by write-back is known before the first.
+    pub(super) fn on_a_target_filled_at(mut self, bytes_per_s: Option<f64>) -> Self {
+        self.written_back_per_s = bytes_per_s.filter(|rate| *rate > 0.0);
+        self
     }
 
     /// A trial took so long, and did so many operations per second.
@@ -221,8 +231,7 @@ impl Schedule {
                 return None;
             };
             if self.is_too_late_for(stage, elapsed_ns) {
-                let rules = &self.rules;
-                self.pending.retain(|(stage, _)| !rules[*stage].is_cut());
+                self.pending.retain(|(other, _)| *other != stage);
                 continue;
             }
             let round = (self.is_late(stage), number);
@@ -348,7 +357,16 @@ impl Schedule {
     /// only one.
     fn is_too_late_for(&self, stage: usize, elapsed_ns: u64) -> bool {
         let grace_ns = (self.total_ns / 5).max(GRACE_NS);
-        self.rules[stage].is_cut() && elapsed_ns >= self.total_ns.saturating_add(grace_ns)
+        let rule = &self.rules[stage];
+        let seconds = |rate: f64| rule.dirties_bytes as f64 / rate;
+        // What it took is known better than what it may take.
+        let back_ns = if rule.begun > 0 {
+            rule.around_ns
+        } else {
+            (self.written_back_per_s.map_or(0.0, seconds) * 1e9) as u64
+        };
+        let elapsed_ns = elapsed_ns.saturating_add(back_ns);
+        rule.is_cut() && elapsed_ns >= self.total_ns.saturating_add(grace_ns)
     }
 
     fn is_late(&self, stage: usize) -> bool {

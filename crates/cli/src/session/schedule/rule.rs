@@ -1,6 +1,6 @@
 //! When a stage has its trials, what ends them, and what they cost beside.
 
-use diskfacts_plan::{Operation, Pattern, Plan, Stage, Stop, SyncMode};
+use diskfacts_plan::{CacheMode, Operation, Pattern, Plan, Stage, Stop, SyncMode};
 
 /// When a stage has its rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,6 +43,15 @@ fn leaves(stage: &Stage) -> bool {
     stage.workload.operation.writes() && stage.workload.sync == SyncMode::None
 }
 
+/// Bytes that a trial of a stage may make dirty, at most; each once, because what is written
+/// again in memory is written back once.
+fn dirties(stage: &Stage) -> u64 {
+    let workload = &stage.workload;
+    let through_memory = workload.cache != CacheMode::Direct && !workload.sync.each_write();
+    let dirties = through_memory && workload.operation.writes() && !workload.operation.on_files();
+    workload.span.filter(|_| dirties).unwrap_or(0)
+}
+
 /// What ends the trials of a stage, and what is known of them.
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
@@ -53,6 +62,9 @@ pub(super) struct Rule {
     pub(super) turn: Turn,
     /// Whether it leaves something to be written back.
     pub(super) leaves: bool,
+    /// Bytes that a trial may make dirty in the page cache: it, or what comes behind it,
+    /// waits until they are written.
+    pub(super) dirties_bytes: u64,
     /// Trials that were begun.
     pub(super) begun: u32,
     /// Nanoseconds that were spent around its last trial: before it, and after
@@ -87,6 +99,7 @@ pub(super) fn rules_of(plan: &Plan, disk_turns: bool) -> Vec<Rule> {
         shares: stage.shares_time(),
         turn: Turn::of(stage, disk_turns),
         leaves: leaves(stage),
+        dirties_bytes: dirties(stage),
         begun: 0,
         around_ns: 0,
         rates: Vec::new(),

@@ -1,7 +1,7 @@
 //! Trials within a time, on disks that need none beside it and on others.
 
 use super::*;
-use diskfacts_plan::{Amount, Operation, Pattern, Stage, Workload};
+use diskfacts_plan::{Amount, CacheMode, Operation, Pattern, Stage, Workload};
 use std::collections::BTreeMap;
 
 fn plan(stops: &[Stop], trials: u32) -> Plan {
@@ -458,4 +458,33 @@ fn further_rounds_of_the_others_come_before_what_a_disk_that_turns_writes_back_f
         "{stages:?}"
     );
     assert!(elapsed < 95 * SECOND, "{elapsed}");
+}
+
+#[test]
+fn no_trial_begins_whose_write_back_would_end_long_after_the_time() {
+    let mut plan = plan(&[Stop::default(); 2], 1);
+    for (stage, cache) in plan
+        .stages
+        .iter_mut()
+        .zip([CacheMode::Buffered, CacheMode::Direct])
+    {
+        stage.workload.operation = Operation::Write;
+        stage.workload.cache = cache;
+        stage.workload.span = Some(60_000_000);
+    }
+    // 6 s for what a trial through the page cache makes dirty, and 2 s of grace.
+    let begun = |elapsed_ns: u64, filled_per_s: Option<f64>| {
+        let schedule = Schedule::new(&plan, false, 3, (10 * SECOND, 0));
+        let mut schedule = schedule.on_a_target_filled_at(filled_per_s);
+        let mut stages: Vec<usize> = std::iter::from_fn(|| schedule.next(elapsed_ns))
+            .map(|next| next.stage)
+            .collect();
+        stages.sort_unstable();
+        stages
+    };
+    let slow = Some(10e6);
+    assert_eq!(begun(5 * SECOND, slow), [0, 1]);
+    assert_eq!(begun(7 * SECOND, slow), [1]);
+    assert_eq!(begun(7 * SECOND, None), [0, 1]);
+    assert_eq!(begun(13 * SECOND, slow), [0; 0]);
 }
