@@ -345,7 +345,7 @@ impl Schedule {
             fewer.join(", ")
         };
         Some(format!(
-            "{said}, because what is done around them (writing back what a trial left, filling \
+            "Measured {said}, because what is done around them (writing back what a trial left, filling \
              caches) took too much of the time of {}; give it more with --time.",
             show_duration(self.total_ns)
         ))

@@ -126,7 +126,7 @@ fn a_round_that_no_longer_fits_is_left_out_and_that_is_said() {
     assert_eq!(done, 4);
     assert!(elapsed < 70 * SECOND, "{elapsed}");
     let said = schedule.left_out().unwrap_or_default();
-    assert!(said.starts_with("2 of 5 trials per stage"), "{said}");
+    assert!(said.starts_with("Measured 2 of 5 trials per stage"), "{said}");
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn no_trial_begins_long_after_the_time_is_over_and_the_stages_without_one_are_na
         assert!(said.contains(&format!("s{stage}")), "{said}");
     }
     let without = 12 - stages.len();
-    let begins = format!("no trial of {without} of 12 stages (s");
+    let begins = format!("Measured no trial of {without} of 12 stages (s");
     assert!(said.starts_with(&begins), "{said}");
 }
 
@@ -230,7 +230,7 @@ fn a_stage_that_could_not_be_prepared_is_not_tried_again() {
     assert_eq!(stages, [0, 1, 1, 1]);
     assert!(elapsed <= 60 * SECOND, "{elapsed}");
     let said = schedule.left_out().unwrap_or_default();
-    assert!(said.starts_with("no trial of 1 of 2 stages (s0)"), "{said}");
+    assert!(said.starts_with("Measured no trial of 1 of 2 stages (s0)"), "{said}");
 }
 
 #[test]
@@ -282,7 +282,7 @@ fn what_a_disk_that_turns_writes_back_for_long_comes_last_and_only_once() {
     );
     assert_eq!(
         schedule.left_out().unwrap_or_default(),
-        "2 of 3 trials of s1, because what is done around them (writing back what a trial left, \
+        "Measured 2 of 3 trials of s1, because what is done around them (writing back what a trial left, \
          filling caches) took too much of the time of 60 s; give it more with --time."
     );
 }
