@@ -3,9 +3,9 @@
 use crate::args::Common;
 use crate::exit::{Failure, OrFail};
 use crate::storing;
-use diskfacts_record::Run;
+use diskfacts_record::{Run, Status};
 use diskfacts_report::json;
-use diskfacts_store::Store;
+use diskfacts_store::{RunSummary, Selector, Store};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -77,6 +77,11 @@ impl<'a> Named<'a> {
         }
         let store = self.store.as_ref();
         let store = store.ok_or_else(|| Failure::wrong_call(none_yet))?;
+        if let Selector::Last { back } = Selector::parse(name)
+            && let Some(id) = ended(store, back)?
+        {
+            return store.load(&id).or_wrong_call();
+        }
         store.load(name).or_wrong_call()
     }
 
@@ -89,4 +94,18 @@ impl<'a> Named<'a> {
     pub(crate) fn store(&self) -> Option<&Store> {
         self.store.as_ref()
     }
+}
+
+/// The run that began last, or so many before it, without those that somebody is making at
+/// this moment: their figures are not what one wants to see, and change.
+fn ended(store: &Store, back: u32) -> Result<Option<String>, Failure> {
+    /// Runs that are made side by side on one machine.
+    const BESIDE: usize = 64;
+    let wanted = usize::try_from(back).unwrap_or(usize::MAX);
+    let runs = store.runs(wanted.saturating_add(BESIDE)).or_failed()?;
+    let is_made = |run: &RunSummary| {
+        run.status == Some(Status::Running) && storing::alive(run.writer.as_ref()) == Some(true)
+    };
+    let mut ended = runs.into_iter().filter(|run| !is_made(run));
+    Ok(ended.nth(wanted).map(|run| run.id))
 }

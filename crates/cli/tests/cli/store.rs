@@ -1,6 +1,6 @@
 //! Runs that are kept: `runs`, `show`, and stores that cannot be.
 
-use crate::support::{Case, diskfacts, trials};
+use crate::support::{Case, diskfacts, one_stage, trials};
 use diskfacts_testkit::Finished;
 use std::fs;
 use std::process::{Command, Stdio};
@@ -197,6 +197,40 @@ fn two_measurements_at_once_are_both_stored_whole() {
         assert_eq!(trials(&document).len(), stages.len());
         assert_eq!(stages.len(), 10);
     }
+}
+
+#[test]
+fn the_last_run_is_none_that_somebody_is_making_unless_there_is_no_other() {
+    let case = Case::new();
+    let folder = case.folder("data");
+    let plan = case.text_file(
+        "plan.toml",
+        &one_stage("operation = \"read\"\nspan = \"4MiB\"\ntime = \"60s\""),
+    );
+    let start = || {
+        let call = case.diskfacts(["measure", "--size", "8MiB", "--plan"]);
+        let running = call.args([&plan, &folder]).start();
+        let is_stored = || case.run(["runs"]).stdout.contains("running");
+        running.wait_until("the run is stored", is_stored);
+        running
+    };
+    let status = || {
+        let shown = case.run(["show", "--json"]);
+        let document: serde_json::Value = serde_json::from_str(&shown.stdout).expect("JSON");
+        document["run"]["status"]
+            .as_str()
+            .expect("a word")
+            .to_owned()
+    };
+    let first = start();
+    assert_eq!(status(), "running");
+    first.interrupt();
+    first.finish().expect_code(130);
+    assert_eq!(status(), "interrupted");
+    let second = start();
+    assert_eq!(status(), "interrupted");
+    second.interrupt();
+    second.finish().expect_code(130);
 }
 
 #[test]

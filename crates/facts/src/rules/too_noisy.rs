@@ -80,10 +80,11 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             Severity::Note
         },
         claim: format!(
-            "The trials of {} differ by up to {}: smaller differences between two runs of them \
-             mean nothing.",
+            "The trials of {} differ by up to {} (+/-{}): smaller differences between two runs of \
+             them mean nothing.",
             stage_list(&stages),
-            percent(most)
+            percent(most),
+            percent(most / 2.0)
         ),
         evidence,
         confidence: Confidence::Certain,
@@ -122,10 +123,10 @@ fn sentence(stage: &Stage<'_>, rates: &Figure, throughput: &Figure, width: f64) 
     if let Some([low, high]) = rates.ci95 {
         return format!(
             "{label}: the 95 % interval of the median of {trials} trials goes from {} to {} IOPS, \
-             {} of the median.",
+             +/-{}.",
             rate_digits(low),
             rate_digits(high),
-            percent(width)
+            percent(width / 2.0)
         );
     }
     // An import may know operations alone.
@@ -135,10 +136,11 @@ fn sentence(stage: &Stage<'_>, rates: &Figure, throughput: &Figure, width: f64) 
         String::new()
     };
     format!(
-        "{label}: {trials} trials from {} to {} IOPS, a range of {} of the median{bytes}.",
+        "{label}: {trials} trials from {} to {} IOPS, +/-{}{bytes}.",
         rate_digits(rates.min),
         rate_digits(rates.max),
-        percent(width)
+        // As the figures of the stage have it: half of the range.
+        percent(width / 2.0)
     )
 }
 

@@ -126,7 +126,10 @@ fn a_round_that_no_longer_fits_is_left_out_and_that_is_said() {
     assert_eq!(done, 4);
     assert!(elapsed < 70 * SECOND, "{elapsed}");
     let said = schedule.left_out().unwrap_or_default();
-    assert!(said.starts_with("Measured 2 of 5 trials per stage"), "{said}");
+    assert!(
+        said.starts_with("Measured 2 of 5 trials per stage"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -230,7 +233,10 @@ fn a_stage_that_could_not_be_prepared_is_not_tried_again() {
     assert_eq!(stages, [0, 1, 1, 1]);
     assert!(elapsed <= 60 * SECOND, "{elapsed}");
     let said = schedule.left_out().unwrap_or_default();
-    assert!(said.starts_with("Measured no trial of 1 of 2 stages (s0)"), "{said}");
+    assert!(
+        said.starts_with("Measured no trial of 1 of 2 stages (s0)"),
+        "{said}"
+    );
 }
 
 #[test]
