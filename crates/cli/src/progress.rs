@@ -26,8 +26,6 @@ pub(crate) struct Display {
     measured: usize,
     /// Whether trials get a line where there is no terminal.
     says: bool,
-    /// Index of its first stage in the plan of the run.
-    first: usize,
 }
 
 struct Lines {
@@ -123,7 +121,6 @@ impl Display {
             trials: 0,
             measured: plan.stages.len(),
             says: true,
-            first: 0,
         };
         display.set_trials(plan.trials);
         display
@@ -137,15 +134,13 @@ impl Display {
             trials: 0,
             measured: 0,
             says: false,
-            first: 0,
         }
     }
 
-    /// Goes on with these stages, the first of which is this one of the plan of the run.
-    pub(crate) fn go_on_with(&mut self, plan: &Plan, first: usize) {
+    /// Goes on with the stages of another plan.
+    pub(crate) fn go_on_with(&mut self, plan: &Plan) {
         if self.says {
             *self = Self::new(plan);
-            self.first = first;
         }
     }
 
@@ -237,14 +232,13 @@ impl Display {
         let Some(lines) = &self.lines else {
             return work();
         };
-        let stage = watched.stage.saturating_sub(self.first);
-        let Some(bar) = lines.of(stage) else {
+        let Some(bar) = lines.of(watched.stage) else {
             return work();
         };
         bar.set_message("preparing");
         let left = |elapsed: Duration| {
             let elapsed_ns = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
-            if stage >= lines.measured {
+            if watched.stage >= lines.measured {
                 lines.total.set_message("come after this");
                 return;
             }
@@ -286,7 +280,6 @@ impl Display {
 
     /// A trial of the stage at this index of the plan has ended and is stored.
     pub(crate) fn trial_ended(&self, stage: usize, trial: &Trial) {
-        let stage = stage.saturating_sub(self.first);
         let blocks = !trial.workload.operation.on_files();
         let said = now(trial.iops, blocks.then_some(trial.workload.block_size));
         let Some(lines) = &self.lines else {

@@ -1,6 +1,7 @@
 //! What limited the stages of a run.
 
 use crate::finding::Confidence;
+use diskfacts_plan::Stage;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -116,8 +117,12 @@ pub struct ClaimTest {
     pub limiter: String,
     /// The claim.
     pub claim: String,
-    /// What it predicts; the stages are those of the run.
+    /// What it predicts; the stages are those below.
     pub prediction: Prediction,
+    /// What was measured for it, under names that only these trials of the run have; runs
+    /// that were stored before this key came have them at the end of their plan.
+    #[serde(default)]
+    pub stages: Vec<Stage>,
 }
 
 /// A claim with what came of its test.

@@ -35,8 +35,8 @@ pub struct Run {
     pub preconditioning: Vec<Preconditioning>,
     /// What was done, in order.
     pub trials: Vec<Trial>,
-    /// Claims that were tested after the trials of the plan, in order; the stages that
-    /// test them are the last of the plan.
+    /// Claims that were tested after the trials of the plan, in order; the trials that
+    /// test them are the last ones.
     #[serde(default)]
     pub claim_tests: Vec<ClaimTest>,
     /// What lay under the target and was not sound when the run ended; absent where nobody
@@ -66,6 +66,12 @@ impl Run {
     pub fn is_test(&self, stage: &str) -> bool {
         let mut tests = self.claim_tests.iter().map(|test| &test.prediction);
         tests.any(|predicted| predicted.control == stage || predicted.changed == stage)
+    }
+
+    /// The trials of the plan: without those that test a claim.
+    pub fn planned_trials(&self) -> impl Iterator<Item = &Trial> {
+        let trials = self.trials.iter();
+        trials.filter(|trial| !self.is_test(&trial.stage))
     }
 
     /// What lay under the target and was not sound, when the run began or when it ended.

@@ -13,6 +13,7 @@ use crate::progress::Display;
 use crate::signals::Signals;
 use crate::target::Measured;
 use diskfacts_engine::TrialError;
+use diskfacts_plan::Stage;
 use diskfacts_record::{Run, Stack, Status, Trial};
 use std::time::Instant;
 
@@ -117,7 +118,8 @@ impl Trials<'_> {
         let mut schedule = Schedule::new(&self.run.plan, self.turns(), self.run.run.seed, time)
             .on_a_target_filled_at(self.measured.filled_per_s);
         let foreseen = schedule.note();
-        self.rounds(&mut schedule, 0, &clock, &mut how);
+        let stages = self.run.plan.stages.clone();
+        self.rounds(&mut schedule, &stages, &clock, &mut how);
         let notes = &mut self.run.run.notes;
         // What came of it says more than what was foreseen.
         notes.extend(schedule.left_out().or(foreseen));
@@ -134,11 +136,11 @@ impl Trials<'_> {
         leaves.any(|leaf| leaf.rotational == Some(true))
     }
 
-    /// Does all trials of a schedule, whose first stage is this one of the plan.
+    /// Does all trials of a schedule of these stages.
     pub(super) fn rounds(
         &mut self,
         schedule: &mut Schedule,
-        first: usize,
+        stages: &[Stage],
         clock: &Clock,
         how: &mut How,
     ) {
@@ -150,13 +152,13 @@ impl Trials<'_> {
             let Some(mut next) = schedule.next(clock.elapsed_ns(self.measured)) else {
                 break;
             };
-            next.stage += first;
             next.order = next.order.saturating_add(before);
             if next.number > rounds {
                 rounds = next.number;
                 self.display.set_trials(rounds);
             }
-            match self.one(&next, &stack) {
+            let stage = &stages[next.stage];
+            match self.one(&next, stage, &stack) {
                 Ok(Outcome::Trial(trial)) => {
                     how.failed |= trial.errors > 0;
                     // Seconds of a trial are far below what a float holds exactly.
@@ -168,7 +170,7 @@ impl Trials<'_> {
                 Ok(Outcome::CutShort) => break,
                 Ok(Outcome::TooSlow(why)) => {
                     schedule.give_up();
-                    let stage = self.run.plan.stages[next.stage].label();
+                    let stage = stage.label();
                     self.run.run.notes.push(format!("Left out {stage}: {why}."));
                 }
                 Err(error) => how.broken = Some(error),
@@ -188,8 +190,7 @@ impl Trials<'_> {
     }
 
     /// One trial with its settings.
-    fn one(&mut self, next: &Next, stack: &Stack) -> Result<Outcome, Failure> {
-        let stage = &self.run.plan.stages[next.stage];
+    fn one(&mut self, next: &Next, stage: &Stage, stack: &Stack) -> Result<Outcome, Failure> {
         let mut in_force = self.settings.before(stage)?;
         let (signals, display) = (self.signals, &*self.display);
         let trial = trial::run(next, stage, self.measured, stack, signals, display);

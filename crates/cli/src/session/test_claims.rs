@@ -7,7 +7,7 @@ use super::fit;
 use super::measure::{Clock, How, Trials};
 use super::schedule::{Schedule, is_late};
 use diskfacts_facts::limits;
-use diskfacts_plan::{Plan, Stage, Until, file};
+use diskfacts_plan::{Plan, Until, file};
 use diskfacts_record::{ClaimTest, Confidence, Limit, Run, StageLimits};
 use std::time::Duration;
 
@@ -29,12 +29,6 @@ pub(crate) enum Testing {
     OwnTime(u32),
 }
 
-/// A claim to test, and its two stages.
-struct Doubt {
-    test: ClaimTest,
-    stages: [Stage; 2],
-}
-
 impl Trials<'_> {
     /// Tests claims until there is none left, nothing of the time, or a signal came.
     pub(super) fn test_claims(&mut self, testing: Testing, clock: &Clock, how: &mut How) {
@@ -53,7 +47,7 @@ impl Trials<'_> {
             let Some(doubt) = doubt.flatten() else {
                 break;
             };
-            looked_at.push((of(&doubt.test), doubt.test.limiter.clone()));
+            looked_at.push((of(&doubt), doubt.limiter.clone()));
             let Some(plan) = self.fitted(&doubt) else {
                 continue;
             };
@@ -64,12 +58,12 @@ impl Trials<'_> {
                 continue;
             }
             done += 1;
-            self.test(doubt.test, &plan, how);
+            self.test(doubt, &plan, how);
         }
     }
 
     /// The two stages as a plan that this target can do.
-    fn fitted(&self, doubt: &Doubt) -> Option<Plan> {
+    fn fitted(&self, doubt: &ClaimTest) -> Option<Plan> {
         let plan = Plan {
             name: "settle".to_owned(),
             about: String::new(),
@@ -78,7 +72,7 @@ impl Trials<'_> {
             until: Until::default(),
             choose: Vec::new(),
             precondition: Vec::new(),
-            stages: doubt.stages.to_vec(),
+            stages: doubt.stages.clone(),
         };
         let on = (&*self.measured, &self.run.stack);
         let (plan, notes) = fit::fit(&plan, on, false).ok()?;
@@ -89,16 +83,19 @@ impl Trials<'_> {
     }
 
     fn test(&mut self, test: ClaimTest, plan: &Plan, how: &mut How) {
-        let first = self.run.plan.stages.len();
-        self.run.plan.stages.extend(plan.stages.iter().cloned());
+        let test = ClaimTest {
+            // As they fit the target.
+            stages: plan.stages.clone(),
+            ..test
+        };
         self.run.claim_tests.push(test);
         // So that what a kill leaves is a run whose stages are known.
         how.broken = (self.keep)(self.run, None).err();
         let clock = Clock::starting_now(self.measured);
-        let seed = self.run.run.seed.wrapping_add(first as u64);
+        let seed = self.run.run.seed.wrapping_add(self.run.trials.len() as u64);
         let mut schedule = Schedule::new(plan, self.turns(), seed, (time_of(plan), 0));
-        self.display.go_on_with(plan, first);
-        self.rounds(&mut schedule, first, &clock, how);
+        self.display.go_on_with(plan);
+        self.rounds(&mut schedule, &plan.stages, &clock, how);
     }
 }
 
@@ -115,7 +112,7 @@ fn of(test: &ClaimTest) -> String {
 }
 
 /// The claim that is the first of its stage and the least sure, and that figures decide.
-fn most_doubtful(run: &Run, number: u32, looked_at: &[(String, String)]) -> Option<Doubt> {
+fn most_doubtful(run: &Run, number: u32, looked_at: &[(String, String)]) -> Option<ClaimTest> {
     let said = limits(run);
     let firsts = said
         .iter()
@@ -140,7 +137,7 @@ fn most_doubtful(run: &Run, number: u32, looked_at: &[(String, String)]) -> Opti
 }
 
 /// What tests this; `None` where no figure decides it.
-fn doubt(run: &Run, number: u32, stage: &StageLimits, limit: &Limit) -> Option<Doubt> {
+fn doubt(run: &Run, number: u32, stage: &StageLimits, limit: &Limit) -> Option<ClaimTest> {
     let trials = run.trials.iter().filter(|trial| {
         trial.stage == stage.stage && trial.settings == stage.settings && trial.errors == 0
     });
@@ -163,14 +160,12 @@ fn doubt(run: &Run, number: u32, stage: &StageLimits, limit: &Limit) -> Option<D
     };
     let control = named(&mut prediction.control, "the control")?;
     let changed = named(&mut prediction.changed, "the change")?;
-    Some(Doubt {
-        test: ClaimTest {
-            stage: stage.stage.clone(),
-            settings: stage.settings.clone(),
-            limiter: limit.limiter.clone(),
-            claim: limit.claim.clone(),
-            prediction,
-        },
-        stages: [control, changed],
+    Some(ClaimTest {
+        stage: stage.stage.clone(),
+        settings: stage.settings.clone(),
+        limiter: limit.limiter.clone(),
+        claim: limit.claim.clone(),
+        prediction,
+        stages: vec![control, changed],
     })
 }

@@ -150,10 +150,11 @@ mod tests {
         let own = own.expect("a stage of the plan").clone();
         let trial = run.trials.iter().find(|trial| trial.stage == STAGE);
         let trial = trial.expect("it has trials").clone();
+        let mut stages = Vec::new();
         for (name, rates) in [(PAIR.1, control), (PAIR.0, changed)] {
             let mut stage = own.clone();
             stage.name = name.to_owned();
-            run.plan.stages.push(stage);
+            stages.push(stage);
             for (number, rate) in (1..).zip(rates) {
                 let mut trial = trial.clone();
                 trial.stage = name.to_owned();
@@ -168,6 +169,7 @@ mod tests {
             limiter: limiter.limiter,
             claim: limiter.claim,
             prediction,
+            stages,
         }];
         run
     }

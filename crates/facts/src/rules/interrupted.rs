@@ -39,7 +39,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let rounds = rounds_of_all(run);
     // A precision takes more trials of some stages than of others.
     let all_and_more = run.plan.until.is_adaptive() && u64::from(rounds) >= planned;
-    let even = all_and_more || run.trials.iter().all(|t| t.number <= rounds);
+    let even = all_and_more || run.planned_trials().all(|t| t.number <= rounds);
     if run.run.status == Status::Failed && missing.is_empty() && even {
         // Operations failed and the run went on to its end: what failed is the
         // matter of another rule, and nothing is missing.

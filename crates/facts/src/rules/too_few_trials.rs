@@ -46,7 +46,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         rule: NAME.into(),
         severity: Severity::Note,
         claim: format!(
-            "{} {} fewer than three trials: how far the figures can be trusted is not known.",
+            "{} {} fewer than three trials: too few to state a spread.",
             stage_list(&stages),
             if stages.len() == 1 { "has" } else { "have" }
         ),

@@ -114,7 +114,7 @@ fn status(status: Status) -> (Style, &'static str) {
 /// Why the run is not what was asked for, if it is not.
 fn trouble(run: &Run) -> Vec<String> {
     let planned = run.plan.stages.len() as u64 * u64::from(run.plan.trials);
-    let trials = run.trials.len() as u64;
+    let trials = run.planned_trials().count() as u64;
     let done = if run.plan.until.is_adaptive() && trials >= planned {
         count(trials, "trial")
     } else {
