@@ -72,9 +72,17 @@ impl LoopDevice {
     /// # Errors
     /// What is missing: root, losetup, or loop devices in the kernel.
     pub fn over_file(file: &Path) -> Result<Self, Missing> {
+        Self::over_file_with(file, LoopOptions::default())
+    }
+
+    /// The same, set up otherwise.
+    ///
+    /// # Errors
+    /// As [`LoopDevice::over_file`], or an option that this kernel does not know.
+    pub fn over_file_with(file: &Path, options: LoopOptions) -> Result<Self, Missing> {
         require_root()?;
         let scratch = Arc::new(Scratch::new()?);
-        Self::over(scratch, file.to_owned(), LoopOptions::default())
+        Self::over(scratch, file.to_owned(), options)
     }
 
     /// A device over a file that is there already.

@@ -19,3 +19,4 @@ mod machine;
 mod memory;
 mod requests;
 mod said;
+mod volumes;

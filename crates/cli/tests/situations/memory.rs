@@ -1,12 +1,13 @@
 //! Memory that poses as a disk, or stands in front of one.
 
 use crate::alone::alone;
-use crate::beside::filled;
+use crate::beside::{DirtyLimit, filled};
 use crate::case::{Case, MIB, write_data};
 use crate::said::of;
-use diskfacts_testkit::{LoopDevice, Missing, Tmpfs, or_skip};
+use diskfacts_testkit::{DelayedDisk, LoopDevice, Missing, Tmpfs, or_skip};
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 const DEEP: &str = "operation = \"read\"\nblock_size = \"4KiB\"\ncache = \"direct\"\n\
                     queue_depth = 8\ntime = \"300ms\"";
@@ -99,4 +100,19 @@ fn a_file_that_was_just_written() {
     // The kernel may have taken a page of it back since.
     said.names("page-cache", "Memory served");
     of(&file, DEEP).said().is_silent_of("page-cache");
+}
+
+#[test]
+fn more_dirty_pages_than_are_let() {
+    let _alone = alone();
+    let disk = or_skip!(DelayedDisk::new(64 * MIB, Duration::from_millis(4)));
+    let stage = "operation = \"write\"\npattern = \"sequential\"\nblock_size = \"64KiB\"\n\
+                 cache = \"buffered\"\ntime = \"800ms\"";
+    let measured = || of(disk.device().path(), stage).destroying().said();
+    let limit = or_skip!(DirtyLimit::new(16 * MIB));
+    assert!(DirtyLimit::in_force() <= 16 * MIB);
+    measured().names("dirty-throttling", "write-back");
+    drop(limit);
+    let _wide = or_skip!(DirtyLimit::new(1024 * MIB));
+    measured().is_silent_of("dirty-throttling");
 }

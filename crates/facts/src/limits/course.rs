@@ -151,6 +151,15 @@ fn sums(values: &[f64]) -> (f64, f64) {
     (total, squares)
 }
 
+/// Whether the operations of nine of ten points are as many but for two, as those of an even
+/// pace are: one at either end, where the point begins and ends. The tenth is of the ends of
+/// trials.
+fn are_of_an_even_pace(points: &[(f64, f64)], operations: f64) -> bool {
+    let mean = operations / points.len() as f64;
+    let off = |(rate, seconds): &&(f64, f64)| (rate * seconds - mean).abs() > 2.0;
+    10 * points.iter().filter(off).count() <= points.len()
+}
+
 /// Neighbouring points as one.
 fn together(points: &[(f64, f64)]) -> (f64, f64) {
     let operations: f64 = points.iter().map(|(rate, seconds)| rate * seconds).sum();
@@ -163,11 +172,13 @@ fn plateau(points: &[(f64, f64)]) -> Option<Plateau> {
         return None;
     }
     // A course is divided by what it does on average: behind a deep step a point has so
-    // few operations that where it begins is most of its scatter.
+    // few operations that where it begins is most of its scatter. Bunches with silence
+    // between them are no such scatter.
     let operations: f64 = points.iter().map(|(rate, seconds)| rate * seconds).sum();
     let each = (OPERATIONS_MIN * points.len() as f64 / operations).ceil();
     let joined: Vec<(f64, f64)>;
-    let points = if each > 1.0 && points.len() as f64 / each >= JOINED_MIN {
+    let many = points.len() as f64 / each >= JOINED_MIN;
+    let points = if each > 1.0 && many && are_of_an_even_pace(points, operations) {
         joined = points.chunks(each as usize).map(together).collect();
         &joined
     } else {
@@ -205,6 +216,25 @@ mod tests {
         assert!((step.before.seconds - 2.0).abs() < 1e-9, "{step:?}");
         assert!((step.after.rate - 300.0).abs() < 1e-9);
         assert!(step.explained > 0.99 && step.after.scatter < 1e-9);
+    }
+
+    #[test]
+    fn an_even_pace_of_few_operations_is_even_and_bunches_of_them_are_not() {
+        let plateau = |counts: [f64; 4]| {
+            // Points of a tenth of a second.
+            let rates: Vec<f64> = (0..80).map(|i| 10.0 * counts[i % 4]).collect();
+            course(&rates).whole().expect("points enough")
+        };
+        let paced = plateau([6.0, 5.0, 6.0, 7.0]);
+        assert!(
+            paced.scatter < 0.05 && paced.operations >= 24.0,
+            "{paced:?}"
+        );
+        let bunched = plateau([0.0, 0.0, 12.0, 12.0]);
+        assert!(
+            bunched.scatter > 0.5 && bunched.operations < 7.0,
+            "{bunched:?}"
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::cap::{Cap, OF_BURST};
 use super::experiment::at_most;
+use super::gaps::Gaps;
 use super::throttle::{Held, is_flat, of_bytes, show_rate};
 use super::{Candidate, Standing, Subject};
 use crate::device_physics::no_drives;
@@ -18,6 +19,10 @@ const SAME: f64 = 0.02;
 /// No local flash is so slow with reads of a few KiB, operations per second: data
 /// sheets of the slowest (eMMC, SD cards A2) say 4000 and more.
 const SLOW_READS: f64 = 4000.0;
+
+/// Share of the time in silences from which on they may be what the rate comes of: as much
+/// as the limiter `stall` has to have.
+const SILENT: f64 = 0.05;
 
 /// What a limit lets pass more with more in flight: the operations in flight when a trial
 /// ends count in it, and a burst comes on top.
@@ -83,8 +88,11 @@ fn stepped(subject: &Subject<'_>) -> Option<Candidate> {
         claim,
         vec![held.line(subject)],
         held.share(),
-        // A drive of this machine takes writes at one rate when its cache is full.
-        if subject.workload().operation.writes() && no_drives(subject.run()).is_none() {
+        // A drive of this machine takes writes at one rate when its cache is full, and a
+        // device that stands still at equal distances does as much between two of them.
+        if Gaps::of(subject).share() >= SILENT
+            || subject.workload().operation.writes() && no_drives(subject.run()).is_none()
+        {
             Confidence::Possible
         } else {
             Confidence::Likely

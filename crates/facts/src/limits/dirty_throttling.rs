@@ -21,6 +21,14 @@ pub(super) const NAME: &str = "dirty-throttling";
 /// Share of the time that writers waited from which on it is worth a word.
 const WAITED: f64 = 0.1;
 
+/// The same where the limit was not seen to be reached, but what became dirty was written
+/// back in the same time: each device has a share of the limit of its own, which nobody
+/// tells (`__wb_calc_thresh` in mm/page-writeback.c).
+const WAITED_BY_RATE: f64 = 0.5;
+/// Share of what became dirty that was written back meanwhile. Writers that nobody holds
+/// back go at the speed of memory, and what they write piles up.
+const WRITTEN_BACK: f64 = 0.5;
+
 /// What waiting for dirty pages came to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Waiting {
@@ -30,6 +38,8 @@ pub(super) struct Waiting {
     unhindered_ns: f64,
     /// Dirty pages of the trial that had most of them, and its limits.
     fullest: WriteBack,
+    /// Whether they were counted at the limit.
+    at_limit: bool,
 }
 
 /// The waiting of buffered writers, when the limit on dirty pages was reached and
@@ -43,12 +53,21 @@ pub(super) fn waiting(subject: &Subject<'_>) -> Option<Waiting> {
     if !buffered || !workload.operation.writes() || workload.sync.each_write() {
         return None;
     }
-    let fullest = subject
-        .trials()
-        .iter()
-        .filter_map(|trial| trial.evidence.write_back)
+    let of_trials = || {
+        let trials = subject.trials().iter();
+        trials.filter_map(|trial| trial.evidence.write_back)
+    };
+    let most = |dirty: &WriteBack| dirty.dirty_after_bytes.max(dirty.dirtied_bytes);
+    let at_limit = of_trials()
         .filter(|dirty| dirty_pages::reached_ceiling(dirty, workload.sync))
-        .max_by_key(|dirty| dirty.dirty_after_bytes.max(dirty.dirtied_bytes))?;
+        .max_by_key(most);
+    let as_fast_as_written = |dirty: &WriteBack| {
+        let written = dirty.written_bytes as f64;
+        dirty.dirtied_bytes > 0 && written >= WRITTEN_BACK * dirty.dirtied_bytes as f64
+    };
+    // A sync at the end writes all of it, whoever was held back before.
+    let by_rate = !workload.sync.at_end() && of_trials().all(|dirty| as_fast_as_written(&dirty));
+    let fullest = at_limit.or_else(|| of_trials().filter(|_| by_rate).max_by_key(most))?;
     let unhindered_ns = unhindered(subject)?;
     let shares: Vec<f64> = subject
         .trials()
@@ -61,10 +80,16 @@ pub(super) fn waiting(subject: &Subject<'_>) -> Option<Waiting> {
         })
         .collect();
     let share = stats::median(&shares)?.min(1.0);
-    (share >= WAITED).then_some(Waiting {
+    let least = if at_limit.is_some() {
+        WAITED
+    } else {
+        WAITED_BY_RATE
+    };
+    (share >= least).then_some(Waiting {
         share,
         unhindered_ns,
         fullest,
+        at_limit: at_limit.is_some(),
     })
 }
 
@@ -86,6 +111,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         share,
         unhindered_ns,
         fullest,
+        at_limit,
     } = waiting(subject)?;
     let mean_ns = subject.latency_ns()?;
     let seconds = subject.seconds();
@@ -98,7 +124,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let evidence = vec![
         format!(
             "{} were dirty in the end and {} became dirty, where writers are held back from {} \
-             on: half way between {} and the limit of {}.",
+             on at the latest, sooner on a device with a small share of it: half way between {} \
+             and the limit of {}.",
             show_size(fullest.dirty_after_bytes),
             show_size(fullest.dirtied_bytes),
             show_size(dirty_pages::ceiling(&fullest) as u64),
@@ -140,14 +167,18 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     Some(Candidate {
         standing: Standing::cause(share),
         claim: format!(
-            "Writers waited for write-back in {} of the time: the limit on dirty pages was \
-             reached.",
-            percent(share)
+            "Writers waited for write-back in {} of the time: {}.",
+            percent(share),
+            if at_limit {
+                "the limit on dirty pages was reached"
+            } else {
+                "no more became dirty than was written back meanwhile"
+            }
         ),
         evidence,
         share: Some(share),
         // Where the clock stopped with dirty pages at the limit, they were counted there.
-        confidence: if subject.workload().sync.at_end() {
+        confidence: if subject.workload().sync.at_end() || !at_limit {
             Confidence::Likely
         } else {
             Confidence::Certain

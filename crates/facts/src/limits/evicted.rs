@@ -12,11 +12,19 @@ pub(super) const NAME: &str = "evicted";
 
 /// Share of the bytes that came from the device from which on it is worth a word.
 const SHARE: f64 = 0.02;
+/// Share of the time from which on it is worth one with fewer bytes too: what comes from a
+/// device takes up to thousands of times as long as what memory holds.
+const TIME: f64 = 0.1;
 
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let workload = subject.workload();
     let from_device = subject.figures.layers.device?;
-    if workload.cache != CacheMode::Warm || !subject.only_reads() || from_device < SHARE {
+    if workload.cache != CacheMode::Warm || !subject.only_reads() || from_device <= 0.0 {
+        return None;
+    }
+    let requests = [Spent::Device, Spent::BlockLayer, Spent::Scheduler];
+    let of_requests = subject.spent(&requests);
+    if from_device < SHARE && of_requests.is_none_or(|share| share < TIME) {
         return None;
     }
     // What was never read into it was not taken out.
@@ -25,19 +33,23 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         return None;
     }
     let span = workload.span.unwrap_or(subject.run().target.size_bytes);
-    let parts = [
-        Spent::Device,
-        Spent::BlockLayer,
-        Spent::Scheduler,
-        Spent::Cache,
-    ];
-    let share = subject.spent(&parts).unwrap_or(from_device).min(1.0);
+    let asleep = subject.spent(&[Spent::Cache]);
+    let of_time = of_requests
+        .zip(asleep)
+        .map(|(requests, asleep)| requests + asleep);
+    let share = of_time.unwrap_or(from_device).min(1.0);
     let limit = group_limit(subject.trials()).filter(|limit| limit.bytes < span);
     let mut evidence = vec![format!(
         "{} of the bytes came from the device, of a span of {} that was read into memory before.",
         percent(from_device),
         show_size(span)
     )];
+    if let Some(share) = of_time {
+        evidence.push(format!(
+            "They took {} of the time.",
+            percent(share.min(1.0))
+        ));
+    }
     let claim = match &limit {
         Some(limit) => {
             evidence.push(format!(

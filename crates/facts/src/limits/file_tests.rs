@@ -116,7 +116,8 @@ fn parts_of_pages_are_named_where_reads_come_with_the_writes() {
 
 #[test]
 fn what_memory_did_not_keep_is_its_groups_where_that_may_have_less() {
-    let limited = |bytes: Option<u64>, from_device: f64, warmed: bool| {
+    // A read from the device takes so many times as long as the mean operation.
+    let limited_at = |bytes: Option<u64>, from_device: f64, longer: f64, warmed: bool| {
         let mut run = testing::healthy();
         each(&mut run, "cached-random-read", |trial: &mut Trial| {
             let fetched = (from_device * trial.bytes as f64) as u64;
@@ -127,6 +128,11 @@ fn what_memory_did_not_keep_is_its_groups_where_that_may_have_less() {
                 .expect("an account")
                 .read_bytes = fetched;
             trial.cpu.system_ns_per_io = Some(100.0);
+            if from_device > 0.0 {
+                let after = trial.evidence.residency_after.as_mut();
+                let after = after.expect("the page cache was asked");
+                after.cached_bytes -= (from_device * after.span_bytes as f64) as u64;
+            }
             if !warmed {
                 trial.evidence.unseen.push(Unseen {
                     what: "warm page cache".into(),
@@ -137,7 +143,7 @@ fn what_memory_did_not_keep_is_its_groups_where_that_may_have_less() {
             for device in &mut trial.evidence.devices {
                 device.reads = (from_device * ops) as u64;
                 device.read_bytes = fetched;
-                device.read_ms = (from_device * ops * mean / 1e6) as u64;
+                device.read_ms = (from_device * ops * mean * longer / 1e6) as u64;
             }
             trial.evidence.control_group = Some(ControlGroup {
                 folder: "/sys/fs/cgroup/small".into(),
@@ -151,6 +157,7 @@ fn what_memory_did_not_keep_is_its_groups_where_that_may_have_less() {
         });
         said(&run, "cached-random-read", evicted::NAME).map(|limit| limit.claim)
     };
+    let limited = |bytes, from_device: f64, warmed| limited_at(bytes, from_device, 1.0, warmed);
     let claim = limited(Some(64 << 20), 0.7, true).expect("taken out");
     assert!(
         claim.contains("a control group, 64 MiB, does not hold the 256 MiB"),
@@ -159,6 +166,10 @@ fn what_memory_did_not_keep_is_its_groups_where_that_may_have_less() {
     let claim = limited(Some(1 << 30), 0.7, true).expect("taken out");
     assert!(claim.contains("was taken out again: 70 %"), "{claim}");
     assert_eq!(limited(Some(64 << 20), 0.0, true), None);
+    // Few bytes, and most of the time.
+    let claim = limited_at(Some(1 << 30), 0.01, 80.0, true).expect("taken out");
+    assert!(claim.contains("taken out again: 1 % of it"), "{claim}");
+    assert_eq!(limited(Some(1 << 30), 0.01, true), None);
     // What was never read into it.
     assert_eq!(limited(Some(64 << 20), 0.7, false), None);
 }

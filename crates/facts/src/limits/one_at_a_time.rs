@@ -81,7 +81,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     Some(Candidate {
         standing: Standing::Load,
         claim: format!(
-            "Operations go {each}, so the rate is what their latency of {} lets it be.",
+            "Operations go {each}: {} / {} is the rate.",
+            three_digits(depth),
             show_duration(latency_ns.round() as u64)
         ),
         evidence,

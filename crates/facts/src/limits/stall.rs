@@ -43,6 +43,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     if super::cgroup_throttle::is_reached(subject) {
         return None;
     }
+    // The kernel lets writers sleep for up to 200 ms at a time until enough is written back.
+    if super::dirty_throttling::waiting(subject).is_some() {
+        return None;
+    }
     let gaps = Gaps::of(subject);
     let share = gaps.share();
     // One alone may be chance, unless a trial stood still for much of its time.
