@@ -60,18 +60,27 @@ impl Cpu {
     }
 }
 
-/// Time outside and inside the kernel, nanoseconds.
-fn split(who: i32) -> (u64, u64) {
+fn usage(who: i32) -> libc::rusage {
     // SAFETY: rusage is plain numbers, for which all zero bytes are a value, and
     // getrusage fills exactly one.
-    let usage = unsafe {
+    unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
         libc::getrusage(who, &raw mut usage);
         usage
-    };
+    }
+}
+
+/// Time outside and inside the kernel, nanoseconds.
+fn split(who: i32) -> (u64, u64) {
+    let usage = usage(who);
     // Times that passed are never negative.
     let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
     (ns(usage.ru_utime), ns(usage.ru_stime))
+}
+
+/// Faults of this thread for which a page had to be read in.
+pub(crate) fn major_faults() -> i64 {
+    usage(libc::RUSAGE_THREAD).ru_majflt
 }
 
 /// Processor time of this thread, nanoseconds.

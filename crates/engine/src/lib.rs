@@ -48,6 +48,7 @@ mod error;
 mod intervals;
 mod outcome;
 mod part;
+mod pauses;
 mod stream;
 mod stream_file;
 

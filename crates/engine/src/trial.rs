@@ -7,6 +7,7 @@ use crate::crew::{Crew, Run, Start};
 use crate::error::TrialError;
 use crate::outcome::{Conditions, TrialOutcome, add_up};
 use crate::part::{Part, parts};
+use crate::pauses::Pauses;
 use crate::pick::{Picked, pick};
 use crate::stream::{Share, Work};
 use crate::stream_file::StreamFile;
@@ -185,15 +186,22 @@ fn conduct(
     prepare.window_opens(&beside_threads);
     let cpu_before = Cpu::of_others();
     let from = clock.anchor();
-    let measured = crew.start(clock).and_then(|()| crew.collect());
+    let mut pauses = Pauses::new(clock);
+    let measured = crew.start(clock).and_then(|()| crew.collect(&mut pauses));
     let to = clock.anchor();
     let cpu_after = Cpu::of_others();
     prepare.after();
     let beside = beside.map(|(crew, operation, over)| {
         over.store(true, Ordering::Relaxed);
-        beside::add_up(clock.scale(), operation, crew.collect())
+        beside::add_up(
+            clock.scale(),
+            operation,
+            crew.collect(&mut Pauses::new(clock)),
+        )
     });
     let measured = measured?;
+    let starts = measured.iter().map(|stream| stream.record.started);
+    let started = starts.min().unwrap_or(0);
     let streams_ns = measured.iter().filter_map(|stream| stream.cpu_ns).sum();
     let spent = cpu_after.since(cpu_before, streams_ns);
     // What ran beside spent processor time of this process too.
@@ -211,6 +219,7 @@ fn conduct(
         measured,
     );
     outcome.beside = beside;
+    outcome.engine.pauses = pauses.since(started);
     Ok(outcome)
 }
 

@@ -38,6 +38,7 @@ mod medium;
 mod neighbours;
 mod open_loop;
 mod outliers;
+mod pauses;
 mod places;
 mod processor_wait;
 pub mod read_ahead;

@@ -1,5 +1,6 @@
 //! Times in the middle of a trial in which nothing was completed.
 
+use crate::pauses;
 use crate::stats;
 use diskfacts_record::Trial;
 
@@ -31,6 +32,8 @@ pub(crate) struct Stalls {
     pub(crate) longest_ns: u64,
     /// All of them, nanoseconds.
     pub(crate) total_ns: u64,
+    /// Of these, nanoseconds in which the process itself did not run.
+    pub(crate) paused_ns: u64,
 }
 
 impl Stalls {
@@ -45,11 +48,16 @@ impl Stalls {
         let counts = &intervals.operations[first.unwrap_or(0)..];
         let all: Vec<f64> = intervals.operations.iter().map(|n| *n as f64).collect();
         let many = stats::median(&all).is_some_and(|median| median >= MANY);
-        let silences: Vec<usize> = counts
-            .chunk_by(|a, b| (*a == 0) == (*b == 0))
-            .filter(|run| run[0] == 0)
-            .map(<[u64]>::len)
-            .collect();
+        let mut begins: Vec<usize> = Vec::new();
+        let mut silences: Vec<usize> = Vec::new();
+        let mut at = first.unwrap_or(0);
+        for run in counts.chunk_by(|a, b| (*a == 0) == (*b == 0)) {
+            if run[0] == 0 {
+                begins.push(at);
+                silences.push(run.len());
+            }
+            at += run.len();
+        }
         for (place, silence) in silences.iter().enumerate() {
             let ns = intervals.length_ns.saturating_mul(*silence as u64);
             let stalled = many || {
@@ -62,6 +70,8 @@ impl Stalls {
             found.number += 1;
             found.longest_ns = found.longest_ns.max(ns);
             found.total_ns = found.total_ns.saturating_add(ns);
+            let begins_ns = intervals.length_ns.saturating_mul(begins[place] as u64);
+            found.paused_ns += pauses::within(trial, begins_ns, begins_ns.saturating_add(ns));
         }
         found
     }
@@ -136,7 +146,8 @@ mod tests {
             Stalls {
                 number: 2,
                 longest_ns: 40_000_000,
-                total_ns: 60_000_000
+                total_ns: 60_000_000,
+                paused_ns: 0
             }
         );
         assert_eq!(of(&[]), Stalls::default());
@@ -166,6 +177,7 @@ mod tests {
                 number: 1,
                 longest_ns: 1_200_000_000,
                 total_ns: 1_200_000_000,
+                paused_ns: 0,
             };
             assert_eq!(found, expected, "{operations:?}");
         }

@@ -343,6 +343,21 @@ pub struct EngineEvidence {
     /// not note it.
     #[serde(default)]
     pub behind_ns: Option<u64>,
+    /// Times in which no thread of this process ran, though none lacked a processor, of 20 ms
+    /// and more: it was stopped, or the machine was. Absent where that cannot be told: of
+    /// kernels that keep no account of a thread's waiting, of copies, and where time is
+    /// virtual.
+    #[serde(default)]
+    pub pauses: Option<Vec<Pause>>,
+}
+
+/// A time in which this process did not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Pause {
+    /// When it began, nanoseconds from the start of the trial.
+    pub begins_ns: u64,
+    /// How long it lasted, nanoseconds.
+    pub ns: u64,
 }
 
 /// Totals of what was asked of the kernel and done.

@@ -47,8 +47,48 @@ fn a_quota_of_processor_time() {
     if !is_used_up(&group) {
         return skip("processors that are free enough for a quota of a tenth to be used up");
     }
-    said.names("cpu-quota", "allows 0.1 processors");
+    said.names("cpu-quota", "allows 0.1 processors")
+        .is_silent_of("stopped");
     of(device.path(), DEEP).said().is_silent_of("cpu-quota");
+}
+
+/// A process that is let run for a quarter of a second and then kept from it for as long.
+const HALF: (&str, &str) = ("sleep 0.25", "sleep 0.25");
+
+#[test]
+fn a_process_that_is_stopped() {
+    let _alone = alone();
+    let disk = or_skip!(DelayedDisk::new(64 * MIB, Duration::from_millis(1)));
+    let stage = DEEP.replace("32", "8").replace("300ms", "800ms");
+    let measured = || of(disk.device().path(), &stage);
+    let group = or_skip!(Group::new("freezer", "stopped", &[]));
+    let processes = group.path().join("cgroup.procs");
+    let (run, wait) = HALF;
+    let script = |signal: &str| format!("kill -{signal} $(cat {})", processes.display());
+    let (stop, go) = (script("STOP"), script("CONT"));
+    let stopping = Shells::running(1, &format!("{run}; {stop}; {wait}; {go}"));
+    let said = measured().inside(group.path()).said();
+    drop(stopping);
+    said.names("stopped", "did not run for")
+        .is_silent_of("stall");
+    measured().said().is_silent_of("stopped");
+}
+
+#[test]
+fn a_control_group_that_is_frozen() {
+    let _alone = alone();
+    let disk = or_skip!(DelayedDisk::new(64 * MIB, Duration::from_millis(1)));
+    let stage = DEEP.replace("32", "8").replace("300ms", "800ms");
+    let group = or_skip!(Group::new("freezer", "frozen", &[]));
+    let state = group.path().join("freezer.state");
+    let (run, wait) = HALF;
+    let set = |state_wanted: &str| format!("echo {state_wanted} > {}", state.display());
+    let (stop, go) = (set("FROZEN"), set("THAWED"));
+    let freezing = Shells::running(1, &format!("{run}; {stop}; {wait}; {go}"));
+    let said = of(disk.device().path(), &stage).inside(group.path()).said();
+    drop(freezing);
+    said.names("stopped", "did not run for")
+        .is_silent_of("stall");
 }
 
 #[test]

@@ -5,7 +5,8 @@ use super::{
     Candidate, Standing, buffered_depth, cgroup_throttle, changed_speed, cpu_generator, cpu_kernel,
     cpu_quota, credit_throttle, device_parallelism, device_queue, flush_per_write,
     garbage_collection, interface, media_rate, network, offered_load, other_process,
-    raid_small_write, request_splitting, retries, stall, thermal_throttle, write_cache_off, zone,
+    raid_small_write, request_splitting, retries, stall, stopped, thermal_throttle,
+    write_cache_off, zone,
 };
 
 /// A limiter that is not said of a stage of which one of these others is.
@@ -64,9 +65,10 @@ const TABLE: [Exclusion; 10] = [
         unless: &[other_process::NAME],
         least: OF_OTHERS,
     },
+    // A process that is let run again has to get going.
     Exclusion {
         said: stall::NAME,
-        unless: &[other_process::NAME],
+        unless: &[other_process::NAME, stopped::NAME],
         least: OF_OTHERS,
     },
     // What waits for a cause for that much of its time is not at the rate of its medium, nor

@@ -3,6 +3,7 @@
 
 use super::Subject;
 use super::spindle::Spindle;
+use crate::pauses;
 
 /// Silences of a stage.
 #[derive(Debug, Clone, Default)]
@@ -61,7 +62,13 @@ impl Gaps {
             let (mut at, mut last) = (first, None);
             for run in intervals.operations[first..].chunk_by(|a, b| (*a == 0) == (*b == 0)) {
                 let empty_s = run.len() as f64 * length_s;
-                if run[0] == 0 && empty_s >= least_s {
+                // While the process did not run, nothing can be said of the device.
+                let is_paused = || {
+                    let [begins, ends] =
+                        [at, at + run.len()].map(|n| n as u64 * intervals.length_ns);
+                    2 * pauses::within(trial, begins, ends) >= ends - begins
+                };
+                if run[0] == 0 && empty_s >= least_s && !is_paused() {
                     found.number += 1;
                     found.total_s += empty_s;
                     found.longest_s = found.longest_s.max(empty_s);

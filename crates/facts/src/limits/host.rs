@@ -5,7 +5,7 @@ use super::{
     Limiter, buffered_depth, cgroup_throttle, compression, copy_on_write, cpu_generator,
     cpu_kernel, cpu_quota, device_queue, dirty_throttling, evicted, holes, journal, memory_disk,
     mislabelled, offered_load, other_process, page_cache, partial_pages, read_ahead,
-    request_splitting, sync_mount,
+    request_splitting, stopped, sync_mount,
 };
 
 pub(super) const LIMITERS: &[Limiter] = &[
@@ -13,6 +13,11 @@ pub(super) const LIMITERS: &[Limiter] = &[
         name: mislabelled::NAME,
         about: "the figures contradict each other by a factor",
         check: mislabelled::check,
+    },
+    Limiter {
+        name: stopped::NAME,
+        about: "the process that measures did not run",
+        check: stopped::check,
     },
     Limiter {
         name: offered_load::NAME,

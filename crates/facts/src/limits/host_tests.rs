@@ -5,7 +5,7 @@ use super::limits;
 use crate::testing::{self, each};
 use diskfacts_plan::{Arrivals, Operation, Pattern, Rate, SyncMode};
 use diskfacts_record::evidence::{
-    BlockLayer, DeviceRequests, IoLimit, Journal, LimitOf, OperationRequests, Processors,
+    BlockLayer, DeviceRequests, IoLimit, Journal, LimitOf, OperationRequests, Pause, Processors,
     QueuedFrom,
 };
 use diskfacts_record::{BlockDevice, Confidence, Latency, Limit, Run, TargetKind};
@@ -411,4 +411,39 @@ fn a_stage_of_a_document_that_is_sixteen_times_its_neighbours_is_mislabelled() {
     // Another factor is what caches and places make.
     assert_eq!(said(&strides(11.0), "log-write", "mislabelled"), None);
     assert_eq!(said(&strides(2.0), "log-write", "mislabelled"), None);
+}
+
+#[test]
+fn a_silence_in_which_the_process_did_not_run_is_no_stall_of_the_device() {
+    let silent = |paused: bool, stolen_ns: u64| {
+        let mut run = testing::healthy();
+        each(&mut run, "random-read-qd32", |trial| {
+            let intervals = &mut trial.evidence.intervals;
+            intervals.operations[10..20].fill(0);
+            intervals.operations[30..40].fill(0);
+            let pause = |from: u64| Pause {
+                begins_ns: from * intervals.length_ns + 1,
+                ns: 10 * intervals.length_ns,
+            };
+            let pauses = vec![pause(10), pause(30)];
+            trial.evidence.engine.pauses = Some(if paused { pauses } else { Vec::new() });
+            trial.evidence.cpu_steal_ns = Some(stolen_ns);
+        });
+        run
+    };
+    let run = silent(true, 0);
+    let limit = first(&run, "random-read-qd32");
+    assert_eq!(limit.limiter, "stopped");
+    assert!(limit.claim.ends_with("something stopped it."), "{limit:?}");
+    assert_eq!(said(&run, "random-read-qd32", "stall"), None);
+    let finding = crate::findings(&run).into_iter();
+    let finding = finding.filter(|found| found.rule == "stalled");
+    let claims: Vec<String> = finding.map(|found| found.claim).collect();
+    assert!(claims[0].contains("diskfacts was stopped"), "{claims:?}");
+    let limit = first(&silent(true, 1 << 40), "random-read-qd32");
+    assert!(limit.claim.contains("the hypervisor had"), "{limit:?}");
+    // The same silences, and the process ran.
+    let run = silent(false, 0);
+    assert!(said(&run, "random-read-qd32", "stall").is_some());
+    assert_eq!(said(&run, "random-read-qd32", "stopped"), None);
 }

@@ -23,6 +23,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let mut stages = Vec::new();
     let mut longest_ns = 0;
     let mut largest_share = 0.0_f64;
+    let (mut stalled_ns, mut paused_ns) = (0_u64, 0_u64);
     let turns = context.turning().next().is_some();
     let shortest_ns = if turns { TURN_NS } else { 0 };
     for (stage, _) in context.each() {
@@ -42,11 +43,14 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
                 worst = Some(*trial);
             }
             all.total_ns = all.total_ns.saturating_add(here.total_ns);
+            all.paused_ns = all.paused_ns.saturating_add(here.paused_ns);
         }
         let Some(worst) = worst else {
             continue;
         };
         longest_ns = longest_ns.max(all.longest_ns);
+        stalled_ns = stalled_ns.saturating_add(all.total_ns);
+        paused_ns = paused_ns.saturating_add(all.paused_ns);
         largest_share = largest_share.max(all.total_ns as f64 / 1e9 / seconds);
         stages.push(stage.name);
         let slowest = stage.trials.iter().filter_map(|t| t.latency_ns.max).max();
@@ -88,6 +92,14 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             list(&excluded)
         ));
     }
+    let is_own = 2 * paused_ns >= stalled_ns;
+    if paused_ns > 0 {
+        evidence.push(format!(
+            "In {} of {} no thread of diskfacts ran, and none waited for a processor.",
+            show_duration(paused_ns),
+            show_duration(stalled_ns)
+        ));
+    }
     evidence.push(format!(
         "Stalls make up to {} of the time of a stage.",
         percent(largest_share.min(1.0))
@@ -100,21 +112,31 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             Severity::Note
         },
         claim: format!(
-            "Nothing was completed for up to {} in the middle of {}: the device, its link or the \
-             host stood still.",
+            "Nothing was completed for up to {} in the middle of {}: {}.",
             show_duration(longest_ns),
-            stage_list(&stages)
+            stage_list(&stages),
+            if is_own {
+                "diskfacts was stopped, or the whole machine was"
+            } else {
+                "the device, its link or the host stood still"
+            }
         ),
         evidence,
         confidence: Confidence::Certain,
         refuted_by: "Operations that ended in the intervals counted as empty.".into(),
-        remedy: remedy(context.run),
+        remedy: remedy(context.run, is_own),
         stages,
     }]
 }
 
-fn remedy(run: &Run) -> String {
+fn remedy(run: &Run, is_own: bool) -> String {
     let again = measure_longer(run, 2);
+    if is_own {
+        return format!(
+            "Look for what stops it: `kill -STOP`, a debugger, a freezer of control groups, a \
+             hypervisor that pauses this machine; then type `{again}`."
+        );
+    }
     match planted(run, "[faults.stall] or [faults.stuck]") {
         Some(planted) => format!(
             "{planted}; flash stands still for its garbage collection as well. Type `{again}` to \
