@@ -40,6 +40,7 @@ mod read_ahead;
 mod reference;
 mod request_splitting;
 mod scheduler_turns;
+mod serialised;
 mod stopped;
 pub(crate) mod sync_mount;
 // The storage's side, and what its limiters share.

@@ -1,10 +1,15 @@
 //! What is between operations and the device.
 
 use crate::alone::alone;
-use crate::beside::{Counter, Shells, counted, filled};
+use crate::beside::{Counter, Shells, counted, empty, filled};
 use crate::case::MIB;
 use crate::said::of;
-use diskfacts_testkit::{DelayedDisk, or_skip};
+use diskfacts_testkit::{
+    DelayedDisk, FilesystemKind, LoopDevice, LoopOptions, MountedFilesystem, or_skip,
+};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::time::Duration;
 
 const DEEP: &str = "operation = \"read\"\nblock_size = \"4KiB\"\ncache = \"direct\"\n\
@@ -149,4 +154,65 @@ fn somebody_reads_the_same_device() {
     said.shows("Of other processes these moved most, on whatever device: ");
     let said = of(device.path(), &stage).said();
     said.is_silent_of("other-process");
+}
+
+#[test]
+fn a_loop_device_through_the_page_cache() {
+    let _alone = alone();
+    let disk = or_skip!(DelayedDisk::new(64 * MIB, Duration::from_millis(2)));
+    let below = disk.device();
+    let stage = DEEP.replace("32", "8");
+    let over = |direct_io| {
+        let options = LoopOptions {
+            direct_io,
+            ..LoopOptions::default()
+        };
+        LoopDevice::over_file_with(below.path(), options)
+    };
+    let cached = or_skip!(over(false));
+    let before = counted(below, Counter::Reads);
+    let said = of(cached.path(), &stage).said();
+    assert!(counted(below, Counter::Reads) > before + 100);
+    said.names("serialised", "hands on one request at a time");
+    said.shows("--direct-io=on");
+    drop(cached);
+    let direct = or_skip!(over(true));
+    of(direct.path(), &stage).said().is_silent_of("serialised");
+}
+
+#[test]
+fn a_file_in_many_pieces() {
+    let _alone = alone();
+    let device = or_skip!(empty(128 * MIB));
+    let filesystem = or_skip!(MountedFilesystem::on(device, FilesystemKind::Ext4, ""));
+    let file = |name: &str| filesystem.path().join(name);
+    let (pieces, other) = (file("pieces"), file("other"));
+    // Each second block, and another file's behind it; then those between. What the filesystem
+    // sets aside for a file is given back when it is closed.
+    let block = vec![0x5a; 8192];
+    let write = |path: &Path, place: u64| {
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(path);
+        let file = file.expect("a file");
+        file.write_all_at(&block, place * 8192).expect("room");
+        file.sync_data().expect("a place on the device");
+    };
+    for place in (0..1024).step_by(2) {
+        write(&pieces, place);
+        write(&other, place);
+    }
+    (1..1024).step_by(2).for_each(|place| write(&pieces, place));
+    let before = counted(filesystem.device(), Counter::Reads);
+    let bytes = counted(filesystem.device(), Counter::ReadSectors);
+    let said = of(&pieces, LARGE).said();
+    let reads = counted(filesystem.device(), Counter::Reads) - before;
+    let bytes = 512 * (counted(filesystem.device(), Counter::ReadSectors) - bytes);
+    assert!(bytes / reads <= 16384, "{bytes} by {reads}");
+    said.names("request-splitting", "The file is fragmented");
+    let whole = file("whole");
+    crate::case::write_data(&whole, 8 * MIB);
+    of(&whole, LARGE).said().is_silent_of("request-splitting");
 }

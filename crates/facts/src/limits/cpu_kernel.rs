@@ -16,6 +16,11 @@ pub(super) const NAME: &str = "cpu-kernel";
 /// Share of all processors' time that is idle at most when they are the limit.
 const IDLE: f64 = 0.05;
 
+/// Threads of the kernel and of programs that serve a device, of which an operation waits for
+/// a turn: one that hands it on (a loop device's, a filesystem's), one that serves it, one that
+/// completes it, and the one that measures.
+const HAND_OVERS: f64 = 4.0;
+
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     match processor::of(subject).filter(|processor| !processor.in_user) {
         Some(processor) => Some(of_thread(subject, &processor)),
@@ -104,12 +109,13 @@ fn of_machine(subject: &Subject<'_>) -> Option<Candidate> {
             percent(own)
         )
     }));
-    let standing = Standing::cause(kernel);
+    let share = kernel.min(could_wait(subject).unwrap_or(1.0));
+    let standing = Standing::cause(share);
     // What is not known is not taken for its own.
     if own.is_some_and(|own| own >= kernel / 2.0) {
         let claim = "The limit is the kernel's work on the processors of this machine, most of it \
                      in the calls of this measurement, not the device.";
-        return Some(candidate(subject, standing, claim.into(), evidence, kernel));
+        return Some(candidate(subject, standing, claim.into(), evidence, share));
     }
     let claim = "The limit is the kernel's work on the processors of this machine, most of it in \
                  threads of its own or in calls of other programs, not the device.";
@@ -121,8 +127,26 @@ fn of_machine(subject: &Subject<'_>) -> Option<Candidate> {
                  for this measurement or for others; programs can be stopped, or given less with \
                  `nice`."
             .into(),
-        ..candidate(subject, standing, claim.into(), evidence, kernel)
+        ..candidate(subject, standing, claim.into(), evidence, share)
     })
+}
+
+/// Share of an operation's time that processors without a moment to spare can have cost it at
+/// most: the threads of the kernel on its way wait for one as long as the threads that measure
+/// do at each turn, and these have the work of their own. `None` where that is not known.
+///
+/// Others may keep the processors busy in the kernel (`dd` between `/dev/zero` and `/dev/null`)
+/// while operations wait for a device and hardly ever for a processor.
+fn could_wait(subject: &Subject<'_>) -> Option<f64> {
+    let trials = subject.trials();
+    let ops: f64 = trials.iter().map(|trial| trial.ops as f64).sum();
+    let waited_ns = trials
+        .iter()
+        .map(|trial| Some(trial.cpu.wait_ns_per_io? * trial.ops as f64))
+        .sum::<Option<f64>>()?;
+    let figures = subject.figures;
+    let own_ns = figures.cpu_system_ns_per_io? + figures.cpu_user_ns_per_io?;
+    Some((HAND_OVERS * (waited_ns / ops + own_ns) / subject.each_ns()?).min(1.0))
 }
 
 /// Share of all processors' time (`all`, ns) that went to system calls of the process

@@ -5,7 +5,7 @@ use super::{
     Candidate, Standing, buffered_depth, cgroup_throttle, changed_speed, cpu_generator, cpu_kernel,
     cpu_quota, credit_throttle, device_parallelism, device_queue, flush_per_write,
     garbage_collection, interface, media_rate, network, offered_load, other_process,
-    raid_small_write, request_splitting, retries, stall, stopped, thermal_throttle,
+    raid_small_write, request_splitting, retries, serialised, stall, stopped, thermal_throttle,
     write_cache_off, zone,
 };
 
@@ -46,6 +46,7 @@ const TABLE: [Exclusion; 10] = [
         said: device_parallelism::NAME,
         unless: &[
             device_queue::NAME,
+            serialised::NAME,
             credit_throttle::NAME,
             cgroup_throttle::NAME,
             cpu_generator::NAME,

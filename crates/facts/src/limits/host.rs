@@ -5,7 +5,7 @@ use super::{
     Limiter, buffered_depth, cgroup_throttle, compression, copy_on_write, cpu_generator,
     cpu_kernel, cpu_quota, device_queue, dirty_throttling, evicted, holes, journal, memory_disk,
     mislabelled, offered_load, other_process, page_cache, partial_pages, read_ahead,
-    request_splitting, stopped, sync_mount,
+    request_splitting, serialised, stopped, sync_mount,
 };
 
 pub(super) const LIMITERS: &[Limiter] = &[
@@ -98,6 +98,11 @@ pub(super) const LIMITERS: &[Limiter] = &[
         name: device_queue::NAME,
         about: "the kernel's queue lets too few requests through",
         check: device_queue::check,
+    },
+    Limiter {
+        name: serialised::NAME,
+        about: "a layer hands on one request at a time",
+        check: serialised::check,
     },
     Limiter {
         name: journal::NAME,

@@ -447,3 +447,28 @@ fn a_silence_in_which_the_process_did_not_run_is_no_stall_of_the_device() {
     assert!(said(&run, "random-read-qd32", "stall").is_some());
     assert_eq!(said(&run, "random-read-qd32", "stopped"), None);
 }
+
+#[test]
+fn who_hardly_waits_for_a_processor_is_not_limited_by_busy_ones() {
+    let busy = |waited_ns: f64| {
+        let mut run = testing::healthy();
+        each(&mut run, "random-read-qd32", |trial| {
+            trial.cpu.wait_ns_per_io = Some(waited_ns);
+            trial.evidence.processors = Some(Processors {
+                system_ns: 19_000_000_000,
+                user_ns: 900_000_000,
+                idle_ns: 100_000_000,
+                ..Processors::default()
+            });
+        });
+        said(&run, "random-read-qd32", "cpu-kernel")
+    };
+    let each_ns = 1e9
+        / testing::healthy()
+            .trials
+            .iter()
+            .find_map(|trial| (trial.stage == "random-read-qd32").then_some(trial.iops))
+            .expect("a trial");
+    assert!(busy(each_ns / 2.0).is_some());
+    assert_eq!(busy(0.0).filter(|limit| limit.share > Some(0.34)), None);
+}

@@ -1,4 +1,5 @@
-//! Requests larger than the kernel sends are split, and the pieces cost.
+//! Operations are split into several requests, and the pieces cost: by the largest request that
+//! the kernel sends to the device, by the extents of a fragmented file, by the chunks of an array.
 
 use super::queue::{set, top};
 use super::reference::{Reference, best};
@@ -6,12 +7,14 @@ use super::{Candidate, Standing, Subject};
 use crate::words::{percent, ratio};
 use diskfacts_plan::units::{show_duration, show_size, show_throughput};
 use diskfacts_plan::{CacheMode, Workload};
-use diskfacts_record::Confidence;
+use diskfacts_record::{BlockDevice, Confidence};
 
 pub(super) const NAME: &str = "request-splitting";
 
 /// Requests of the device per operation from which on operations are split.
 const PIECES: f64 = 1.5;
+/// Requests that are so much larger than what cuts them are not cut by it.
+const EXPLAINED: f64 = 2.0;
 /// How much larger the requests of a stage must be that shows what larger ones bring.
 const LARGER: f64 = 1.5;
 /// Bytes per second that any medium moves at least, and what a command costs at most,
@@ -29,11 +32,154 @@ const SMALL: f64 = 16384.0;
 /// Pieces from which on one or two requests at the ends are not what is seen.
 const MANY: f64 = 4.0;
 
+/// What cuts operations into smaller requests.
+enum Cut<'a> {
+    /// The largest request that the kernel sends to this device.
+    Queue(&'a BlockDevice, u64),
+    /// The pieces in which the file lies on its filesystem: bytes of one on average, and how
+    /// many there are.
+    Extents(u64, u64),
+    /// What lies on one member of an array before the next one follows.
+    Chunk(&'a BlockDevice, u64),
+}
+
+impl<'a> Cut<'a> {
+    /// The smallest that is smaller than a block.
+    fn of(subject: &'a Subject<'_>) -> Option<Self> {
+        let block = subject.workload().block_size;
+        let queue =
+            top(subject).and_then(|device| Some(Self::Queue(device, device.max_request_bytes?)));
+        let extents = subject.run().target.extents;
+        let extents = extents.and_then(|all| {
+            let number = all.extents.filter(|number| *number > 1)?;
+            Some(Self::Extents(all.span_bytes / number, number))
+        });
+        let chunks = subject.stack().devices.iter().filter_map(|device| {
+            let array = device.array.as_ref()?;
+            // Larger ones go to several members at once, which gains more than they cost.
+            let small = array.chunk_bytes.filter(|bytes| *bytes as f64 <= SMALL);
+            Some(Self::Chunk(device, small?))
+        });
+        let each = queue.into_iter().chain(extents).chain(chunks);
+        let cuts = each.filter(|cut| (1..block).contains(&cut.bytes()));
+        cuts.min_by_key(Self::bytes)
+    }
+
+    fn bytes(&self) -> u64 {
+        match self {
+            Self::Queue(_, bytes) | Self::Extents(bytes, _) | Self::Chunk(_, bytes) => *bytes,
+        }
+    }
+
+    /// What it is, in words that follow "A block is 1 MiB, and".
+    fn what(&self) -> String {
+        let bytes = show_size(self.bytes());
+        match self {
+            Self::Queue(device, _) => {
+                format!(
+                    "the largest request that the kernel sends to {} is {bytes}",
+                    device.name
+                )
+            }
+            Self::Extents(_, number) => {
+                format!("the file lies in {number} extents of {bytes} on average")
+            }
+            Self::Chunk(device, _) => format!("a chunk of {} is {bytes}", device.name),
+        }
+    }
+
+    fn claim(&self, block: u64, pieces: f64, mean: u64) -> String {
+        let (block, pieces) = (show_size(block), ratio(pieces));
+        match self {
+            Self::Queue(_, bytes) => format!(
+                "Each operation of {block} is split into {pieces} requests of at most {}, and what \
+                 each request costs adds up.",
+                show_size(*bytes)
+            ),
+            Self::Extents(..) => format!(
+                "The file is fragmented: each operation of {block} becomes {pieces} requests of {} \
+                 on average, and what each request costs adds up.",
+                show_size(mean)
+            ),
+            Self::Chunk(device, bytes) => format!(
+                "{} divides each operation of {block} into {pieces} requests by its chunks of {}, \
+                 and what each request costs adds up.",
+                device.name,
+                show_size(*bytes)
+            ),
+        }
+    }
+
+    fn remedy(&self, subject: &Subject<'_>) -> String {
+        let block = subject.workload().block_size;
+        match self {
+            Self::Queue(device, _) => {
+                let kib = (block / 1024).max(1).to_string();
+                format!(
+                    "{} `max_hw_sectors_kb` beside it is the most that the device takes.",
+                    set(
+                        subject,
+                        device,
+                        ("queue/max_sectors_kb", &kib),
+                        (
+                            "host",
+                            &format!("max_request = \"{}\"", show_size(block).replace(' ', ""))
+                        )
+                    )
+                )
+            }
+            Self::Extents(..) => "Write the file anew in one piece: copy it where the filesystem has \
+                                  room in large pieces, set its room aside at once (`fallocate`), or \
+                                  defragment it (`e4defrag`, `xfs_fsr`, `btrfs filesystem \
+                                  defragment`); `filefrag -v` shows its extents."
+                .into(),
+            Self::Chunk(..) => "An array made with larger chunks (`mdadm --chunk`, `lvcreate \
+                                --stripesize`) sends larger requests."
+                .into(),
+        }
+    }
+
+    /// Whether requests of this size are what it leaves: extents differ, and the queue's limit
+    /// and chunks begin where a block does.
+    fn explains(&self, mean: f64) -> bool {
+        mean <= EXPLAINED * self.bytes() as f64
+    }
+
+    /// A block of one request: a power of two, of whole sectors.
+    fn one_request(&self, workload: &Workload) -> u64 {
+        match self {
+            Self::Queue(_, bytes) | Self::Chunk(_, bytes) => *bytes,
+            Self::Extents(bytes, _) => {
+                let power = 1 << bytes.max(&4096).ilog2();
+                power.min(workload.block_size)
+            }
+        }
+    }
+
+    fn refuted_by(&self) -> &'static str {
+        match self {
+            Self::Queue(..) => "The same rate with a larger limit.",
+            Self::Extents(..) => "The same rate of a copy that lies in one piece.",
+            Self::Chunk(..) => "The same rate of an array with larger chunks.",
+        }
+    }
+
+    fn question(&self) -> String {
+        let then = match self {
+            Self::Queue(..) => "with a larger limit",
+            Self::Extents(..) => "of a copy in one piece",
+            Self::Chunk(..) => "of an array with larger chunks",
+        };
+        format!(
+            "Blocks of just one request: as many bytes a second as with the large blocks say that \
+             large blocks gain nothing here; then the same {then}."
+        )
+    }
+}
+
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let workload = subject.workload();
-    let device = top(subject)?;
-    let largest = device.max_request_bytes.filter(|bytes| *bytes > 0)?;
-    if subject.imported() || !subject.moves_blocks() || workload.block_size <= largest {
+    if subject.imported() || !subject.moves_blocks() {
         return None;
     }
     // Through the page cache the window of read-ahead decides, and write-back joins
@@ -41,16 +187,20 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     if workload.cache != CacheMode::Direct {
         return None;
     }
-    let work = subject
-        .work_of(&device.name)
-        .or_else(|| subject.device_work())?;
+    let cut = Cut::of(subject)?;
+    // The members of an array get what it divides; all others count at the target.
+    let of_top = || subject.work_of(&top(subject)?.name);
+    let work = match cut {
+        Cut::Chunk(..) => subject.device_work(),
+        Cut::Queue(..) | Cut::Extents(..) => of_top().or_else(|| subject.device_work()),
+    }?;
     let ops = subject.stage.sum(|trial| trial.ops) as f64;
     let pieces = work.requests / ops;
-    if !pieces.is_finite() || pieces < PIECES {
+    let mean = work.bytes / work.requests;
+    if !pieces.is_finite() || pieces < PIECES || !cut.explains(mean) {
         return None;
     }
     let each_request_ns = subject.seconds() * 1e9 / work.requests;
-    let mean = work.bytes / work.requests;
     let whole = 1.0 - 1.0 / pieces;
     let pace = Pace {
         each_ns: each_request_ns,
@@ -62,11 +212,9 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let by_size = confidence == Confidence::Possible && mean <= SMALL && pieces >= MANY;
     let mut evidence = vec![
         format!(
-            "A block is {}, and the largest request that the kernel sends to {} is {}: {} \
-             requests were counted for each operation, of {} on average.",
+            "A block is {}, and {}: {} requests were counted for each operation, of {} on average.",
             show_size(workload.block_size),
-            device.name,
-            show_size(largest),
+            cut.what(),
             ratio(pieces),
             show_size(mean as u64)
         ),
@@ -77,9 +225,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         ),
     ];
     evidence.push(by);
-    let kib = (workload.block_size / 1024).max(1).to_string();
     let smaller = Workload {
-        block_size: largest,
+        block_size: cut.one_request(workload),
         ..workload.clone()
     };
     Some(Candidate {
@@ -88,37 +235,16 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         } else {
             Standing::cause(share)
         },
-        claim: format!(
-            "Each operation of {} is split into {} requests of at most {}, and what each request \
-             costs adds up.",
-            show_size(workload.block_size),
-            ratio(pieces),
-            show_size(largest)
-        ),
+        claim: cut.claim(workload.block_size, pieces, mean as u64),
         evidence,
         share: (!by_size || share >= Standing::CAUSE_MIN).then_some(share),
         confidence,
-        refuted_by: "The same rate with a larger limit.".into(),
+        refuted_by: cut.refuted_by().into(),
         experiment: subject.experiment(
-            "Blocks of just one request: as many bytes a second as with the large blocks say \
-             that large blocks gain nothing here; then the same with a larger limit.",
+            &cut.question(),
             &[("one-request", smaller), ("split", workload.clone())],
         ),
-        remedy: format!(
-            "{} `max_hw_sectors_kb` beside it is the most that the device takes.",
-            set(
-                subject,
-                device,
-                ("queue/max_sectors_kb", &kib),
-                (
-                    "host",
-                    &format!(
-                        "max_request = \"{}\"",
-                        show_size(workload.block_size).replace(' ', "")
-                    )
-                )
-            )
-        ),
+        remedy: cut.remedy(subject),
     })
 }
 
