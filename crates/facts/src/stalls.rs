@@ -76,6 +76,16 @@ impl Stalls {
         found
     }
 
+    /// Those of two trials.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            number: self.number + other.number,
+            longest_ns: self.longest_ns.max(other.longest_ns),
+            total_ns: self.total_ns.saturating_add(other.total_ns),
+            paused_ns: self.paused_ns.saturating_add(other.paused_ns),
+        }
+    }
+
     /// Whether one stall took so much of a trial that its mean is that of the stall.
     pub(crate) fn is_most_of(trial: &Trial) -> bool {
         let longest_s = Self::of(trial, 0).longest_ns as f64 / 1e9;

@@ -2,10 +2,11 @@
 
 use super::{Context, names};
 use crate::simulated::planted;
+use crate::stages::Stage;
 use crate::stalls::Stalls;
 use crate::words::{count, list, measure_longer, percent, stage_list};
 use diskfacts_plan::units::show_duration;
-use diskfacts_record::{Confidence, Finding, Run, Severity};
+use diskfacts_record::{Confidence, Finding, Run, Severity, Trial};
 
 pub(super) const NAME: &str = "stalled";
 
@@ -31,46 +32,16 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             // It waits while the other has its turn, as it was meant to.
             continue;
         }
-        let seconds: f64 = stage.trials.iter().map(|t| t.seconds).sum();
-        let mut all = Stalls::default();
-        let (mut trials, mut worst) = (0, None);
-        for trial in &stage.trials {
-            let here = Stalls::of(trial, shortest_ns);
-            trials += u64::from(here.number > 0);
-            all.number += here.number;
-            if here.longest_ns > all.longest_ns {
-                all.longest_ns = here.longest_ns;
-                worst = Some(*trial);
-            }
-            all.total_ns = all.total_ns.saturating_add(here.total_ns);
-            all.paused_ns = all.paused_ns.saturating_add(here.paused_ns);
-        }
-        let Some(worst) = worst else {
+        let Some(found) = StageStalls::of(stage, shortest_ns) else {
             continue;
         };
-        longest_ns = longest_ns.max(all.longest_ns);
-        stalled_ns = stalled_ns.saturating_add(all.total_ns);
-        paused_ns = paused_ns.saturating_add(all.paused_ns);
-        largest_share = largest_share.max(all.total_ns as f64 / 1e9 / seconds);
+        let seconds: f64 = stage.trials.iter().map(|t| t.seconds).sum();
+        longest_ns = longest_ns.max(found.all.longest_ns);
+        stalled_ns = stalled_ns.saturating_add(found.all.total_ns);
+        paused_ns = paused_ns.saturating_add(found.all.paused_ns);
+        largest_share = largest_share.max(found.all.total_ns as f64 / 1e9 / seconds);
         stages.push(stage.name);
-        let slowest = stage.trials.iter().filter_map(|t| t.latency_ns.max).max();
-        let grid_ns = worst.evidence.intervals.length_ns.max(1);
-        evidence.push(format!(
-            "{}: {} in {}, {} in all; stalled for {} in trial {}, {} of {} in a row without a \
-             completion{}.",
-            stage.label(),
-            count(all.number, "stall"),
-            count(trials, "trial"),
-            show_duration(all.total_ns),
-            show_duration(all.longest_ns),
-            worst.number,
-            count(all.longest_ns / grid_ns, "interval"),
-            show_duration(grid_ns),
-            slowest.map_or_else(String::new, |ns| format!(
-                "; the slowest operation took {}",
-                show_duration(ns)
-            ))
-        ));
+        evidence.push(found.line(stage));
     }
     if stages.is_empty() {
         return Vec::new();
@@ -127,6 +98,53 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         remedy: remedy(context.run, is_own),
         stages,
     }]
+}
+
+/// Stalls of all trials of a stage.
+struct StageStalls<'a> {
+    all: Stalls,
+    /// Trials that had one.
+    trials: u64,
+    /// That with the longest.
+    worst: &'a Trial,
+}
+
+impl<'a> StageStalls<'a> {
+    /// `None` where there was none.
+    fn of(stage: &Stage<'a>, shortest_ns: u64) -> Option<Self> {
+        let mut all = Stalls::default();
+        let (mut trials, mut worst) = (0, None);
+        for trial in &stage.trials {
+            let here = Stalls::of(trial, shortest_ns);
+            trials += u64::from(here.number > 0);
+            if here.longest_ns > all.longest_ns {
+                worst = Some(*trial);
+            }
+            all = all.and(here);
+        }
+        worst.map(|worst| Self { all, trials, worst })
+    }
+
+    fn line(&self, stage: &Stage<'_>) -> String {
+        let slowest = stage.trials.iter().filter_map(|t| t.latency_ns.max).max();
+        let grid_ns = self.worst.evidence.intervals.length_ns.max(1);
+        format!(
+            "{}: {} in {}, {} in all; stalled for {} in trial {}, {} of {} in a row without a \
+             completion{}.",
+            stage.label(),
+            count(self.all.number, "stall"),
+            count(self.trials, "trial"),
+            show_duration(self.all.total_ns),
+            show_duration(self.all.longest_ns),
+            self.worst.number,
+            count(self.all.longest_ns / grid_ns, "interval"),
+            show_duration(grid_ns),
+            slowest.map_or_else(String::new, |ns| format!(
+                "; the slowest operation took {}",
+                show_duration(ns)
+            ))
+        )
+    }
 }
 
 fn remedy(run: &Run, is_own: bool) -> String {
