@@ -77,7 +77,7 @@ impl Stalls {
     }
 
     /// Those of two trials.
-    pub(crate) fn and(self, other: Self) -> Self {
+    pub(crate) fn and(self, other: &Self) -> Self {
         Self {
             number: self.number + other.number,
             longest_ns: self.longest_ns.max(other.longest_ns),

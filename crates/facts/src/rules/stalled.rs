@@ -120,7 +120,7 @@ impl<'a> StageStalls<'a> {
             if here.longest_ns > all.longest_ns {
                 worst = Some(*trial);
             }
-            all = all.and(here);
+            all = all.and(&here);
         }
         worst.map(|worst| Self { all, trials, worst })
     }
