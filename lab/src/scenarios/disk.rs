@@ -148,7 +148,8 @@ fn zoned(guest: &mut Guest) -> Built {
     guest.sh(&format!(
         "mkfs.btrfs -q -f -O zoned -d single -m single {disk}"
     ))?;
-    checks::refused(guest, &[Attempt::on(&disk)])?;
+    // For its own sake, not only because the disk is zoned.
+    checks::refused(guest, &[Attempt::on(&disk).because("Btrfs (zoned)")])?;
     let seen = product::devices(guest, &disk)?;
     let none = Vec::new();
     let obstacles = seen["target"]["obstacles"].as_array().unwrap_or(&none);
