@@ -89,6 +89,7 @@ pub(crate) fn listed() -> Value {
         },
         "disks": DISKS.iter().map(crate::disks::Disk::listed).collect::<Vec<_>>(),
         "tools": TOOLS.iter().chain([&BUSYBOX]).map(tool).collect::<Vec<_>>(),
+        "fuzz_of_days": fuzz::of_days(),
         "modules": MODULES,
     })
 }
