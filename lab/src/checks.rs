@@ -32,6 +32,7 @@ pub(crate) struct Stack<'a> {
     writes: Option<Leaves>,
     members: Vec<String>,
     says: &'a [&'a str],
+    transport: Option<&'a str>,
 }
 
 impl<'a> Stack<'a> {
@@ -43,6 +44,7 @@ impl<'a> Stack<'a> {
             writes: None,
             members: Vec::new(),
             says: &[],
+            transport: None,
         }
     }
 
@@ -70,6 +72,12 @@ impl<'a> Stack<'a> {
     pub(crate) fn says(self, says: &'a [&'a str]) -> Self {
         Self { says, ..self }
     }
+
+    /// How the top is attached, as the document has it.
+    pub(crate) fn transport(self, transport: &'a str) -> Self {
+        let transport = Some(transport);
+        Self { transport, ..self }
+    }
 }
 
 /// What no run in a guest may claim: its disks have no link, no heat and no
@@ -86,7 +94,10 @@ const NEVER: [&str; 6] = [
 /// All that must hold of any stack: what lies below, what was counted, what is
 /// claimed, what is refused.
 pub(crate) fn examine(guest: &mut Guest, stack: &Stack) -> Built {
-    shown(guest, stack.top, &[stack.top], stack.says)?;
+    let seen = shown(guest, stack.top, &[stack.top], stack.says)?;
+    if let Some(transport) = stack.transport {
+        attached_by(guest, &seen, transport);
+    }
     let attempts: Vec<Attempt> = stack.members.iter().map(|m| Attempt::on(m)).collect();
     refused(guest, &attempts)?;
     let mut stages = vec![(Stage::Reads, stack.reads)];
@@ -98,8 +109,16 @@ pub(crate) fn examine(guest: &mut Guest, stack: &Stack) -> Built {
     measured(guest, stack.top, &stages, &more).map(drop)
 }
 
-/// What `devices` shows of a target that stands on these devices.
-pub(crate) fn shown(guest: &mut Guest, target: &str, tops: &[&str], says: &[&str]) -> Built {
+/// The transport of the first device of a document: that very key, since its model may have
+/// the same word.
+pub(crate) fn attached_by(guest: &mut Guest, seen: &Value, transport: &str) {
+    let said = &seen["stack"]["devices"][0]["transport"];
+    let found = ensure(said == transport, || format!("its transport is {said}"));
+    guest.check(&format!("it is attached by {transport}"), found);
+}
+
+/// What `devices` shows of a target that stands on these devices; its document.
+pub(crate) fn shown(guest: &mut Guest, target: &str, tops: &[&str], says: &[&str]) -> Built<Value> {
     let seen = product::devices(guest, target)?;
     let found = stack::as_sysfs_has_it(&seen, tops);
     guest.check("the stack is as sysfs has it", found);
@@ -107,7 +126,7 @@ pub(crate) fn shown(guest: &mut Guest, target: &str, tops: &[&str], says: &[&str
         let found = stack::says(&seen, word);
         guest.check(&format!("it is shown as {word}"), found);
     }
-    Ok(())
+    Ok(seen)
 }
 
 /// All that must hold of a filesystem on these devices, mounted at a folder:

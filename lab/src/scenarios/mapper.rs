@@ -325,7 +325,7 @@ fn snapshot(guest: &mut Guest) -> Built {
         .reads(Leaves::AtLeast)
         .writes(Leaves::AtLeast);
     checks::examine(guest, &stack.members(&[&store, &disk]).says(&["snapshot"]))?;
-    checks::shown(guest, &origin, &[&origin], &["snapshot-origin"])
+    checks::shown(guest, &origin, &[&origin], &["snapshot-origin"]).map(drop)
 }
 
 fn thin(guest: &mut Guest) -> Built {
