@@ -9,7 +9,7 @@ use crate::guest::{Built, Guest};
 use crate::product::{self, Stage};
 pub(crate) use clean::Before;
 use counters::Window;
-pub(crate) use refusals::{Attempt, refused};
+pub(crate) use refusals::{Attempt, refused, refused_with_copied_data, refused_with_data};
 use serde_json::Value;
 
 /// What the leaves of a stack must move of what is issued at its top.

@@ -30,7 +30,10 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         whole(g, "sata", "sata", &[])
     }),
     kind("usb", &["usb"], Set::Short, |g| whole(g, "usb", "usb", &[])),
-    kind("sd", &["sd"], Set::Short, |g| whole(g, "sd", "mmc", &[])),
+    Scenario {
+        seconds: 20,
+        ..kind("sd", &["sd"], Set::Short, |g| whole(g, "sd", "mmc", &[]))
+    },
     Scenario {
         about: "a disk that the kernel does not write",
         ..kind("scsi-ro", &["scsi-ro"], Set::Short, read_only)
@@ -64,17 +67,18 @@ const fn kind(
         about: "a disk of this kind, read and written",
         set,
         disks,
-        seconds: 8,
+        seconds: 10,
         run,
     }
 }
 
 /// A disk that nobody uses: every byte that is issued is counted on it, and it is described
-/// in these words.
+/// in these words. With data on it it is refused.
 fn whole(guest: &mut Guest, name: &str, transport: &str, says: &[&str]) -> Built {
     let disk = guest.disk(name)?;
     let stack = Stack::new(&disk).writes(Leaves::Same);
-    checks::examine(guest, &stack.transport(transport).says(says))
+    checks::examine(guest, &stack.transport(transport).says(says))?;
+    checks::refused_with_data(guest, &disk)
 }
 
 fn read_only(guest: &mut Guest) -> Built {
@@ -128,7 +132,7 @@ fn flushes(guest: &mut Guest, name: &str, cached: bool) -> Built {
         "syncs are not said to lack flushes",
         ensure(!volatile, || claims.join(", ")),
     );
-    Ok(())
+    checks::refused_with_data(guest, &disk)
 }
 
 /// Flushes that a disk's backend has had.
