@@ -59,7 +59,7 @@ pub(crate) fn group(guest: &mut Guest, disks: &[&str]) -> Built<Vec<String>> {
 }
 
 /// Makes a volume of the group; without a look for what was on it before.
-fn create(guest: &mut Guest, options: &str, name: &str) -> Built<String> {
+pub(super) fn create(guest: &mut Guest, options: &str, name: &str) -> Built<String> {
     guest.sh(&format!("lvm lvcreate -y -Wn -Zn -n {name} {options} g"))?;
     guest.sh("lvm vgmknodes g")?;
     Ok(format!("/dev/mapper/g-{name}"))
