@@ -40,6 +40,14 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         run: flakey_errors,
     },
     Scenario {
+        name: "dm-flakey-writes",
+        about: "a mapping whose writes fail, and whose reads do not",
+        set: Set::Short,
+        disks: &["d0"],
+        seconds: 9,
+        run: flakey_writes,
+    },
+    Scenario {
         name: "dm-flakey-dropped",
         about: "a mapping that swallows writes: no disk took part",
         set: Set::Always,
@@ -172,27 +180,45 @@ fn flakey_errors(guest: &mut Guest) -> Built {
     // Down always: all fails.
     let table = format!("0 {} flakey {disk} 0 0 3600", sectors(&disk)?);
     let top = guest.mapping("m0", &table)?;
-    for (stage, more) in [
-        (Stage::Reads, Vec::new()),
-        (Stage::Writes, vec!["--destroy-data-on", top.as_str()]),
-    ] {
-        let run = product::measure(guest, &top, &product::plan(&[stage]), &more)?;
-        // What cannot be read cannot be looked at for marks: refused, too.
-        let refused = run.ended.stderr.contains("not written");
-        let claims = run
-            .document
-            .as_ref()
-            .map(product::claims)
-            .unwrap_or_default();
-        let said = claims.iter().any(|claim| claim == "io-errors");
-        guest.check(
-            &format!("{} that fail are said to fail", stage.name()),
-            ensure(run.ended.code == Some(1) && said || refused, || {
-                run.ended.summary()
-            }),
-        );
-    }
+    said_to_fail(guest, &top, Stage::Reads, &[])?;
+    // What cannot be read cannot be looked at for marks.
+    let more = ["--destroy-data-on", top.as_str()];
+    let run = product::measure(guest, &top, &product::plan(&[Stage::Writes]), &more)?;
+    let refused = run.ended.stderr.contains("not written");
+    guest.check(
+        "what cannot be read is not written",
+        ensure(run.ended.code == Some(2) && refused, || run.ended.summary()),
+    );
     checks::refused(guest, &[Attempt::on(&disk)])
+}
+
+/// Only writes fail: the disk can be looked at, and is found free.
+fn flakey_writes(guest: &mut Guest) -> Built {
+    guest.modules(&["dm_flakey"])?;
+    let disk = guest.disk("d0")?;
+    let table = format!(
+        "0 {} flakey {disk} 0 0 3600 1 error_writes",
+        sectors(&disk)?
+    );
+    let top = guest.mapping("m0", &table)?;
+    let more = ["--destroy-data-on", top.as_str()];
+    said_to_fail(guest, &top, Stage::Writes, &more)?;
+    checks::refused(guest, &[Attempt::on(&disk)])
+}
+
+/// A run whose operations fail ends with an error, and says so.
+fn said_to_fail(guest: &mut Guest, top: &str, stage: Stage, more: &[&str]) -> Built {
+    let run = product::measure(guest, top, &product::plan(&[stage]), more)?;
+    let claims = run.document.as_ref().map(product::claims);
+    let claims = claims.unwrap_or_default();
+    let said = claims.iter().any(|claim| claim == "io-errors");
+    guest.check(
+        &format!("{} that fail are said to fail", stage.name()),
+        ensure(run.ended.code == Some(1) && said, || {
+            format!("{}; claims: {}", run.ended.summary(), claims.join(", "))
+        }),
+    );
+    Ok(())
 }
 
 /// Writes that no disk has seen are not the device's work.
