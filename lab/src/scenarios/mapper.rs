@@ -5,6 +5,7 @@ use crate::checks::{self, Attempt, Leaves, Stack, ensure};
 use crate::guest::{self, Built, Guest, Trouble};
 use crate::product::{self, Stage};
 use crate::sysfs;
+use std::time::{Duration, Instant};
 
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
@@ -84,7 +85,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         about: "a multipath without paths: nothing may hang",
         set: Set::Short,
         disks: &["paths"],
-        seconds: 12,
+        seconds: 38,
         run: multipath_dead,
     },
     Scenario {
@@ -271,17 +272,42 @@ fn suspended(guest: &mut Guest) -> Built {
     let top = guest.mapping("m0", &format!("0 {length} linear {disk} 0"))?;
     guest.sh("dmsetup suspend m0")?;
     guest.later("dmsetup resume m0");
-    ends_and_says(guest, &top, "a run says that it is suspended", "suspended")
+    // Known before anything is asked of the mapping.
+    let shown = ["dmsetup resume m0".to_owned()];
+    ends_and_says(guest, &top, "suspended", &shown)
 }
 
-/// Of a device that answers nobody.
-fn ends_and_says(guest: &mut Guest, top: &str, what: &str, word: &str) -> Built {
+/// Within this, `devices` says that a device does not answer: it asks for 5 s. A run, which
+/// has patience with disks that sleep, asks for 30.
+const SOON: Duration = Duration::from_secs(25);
+
+/// Of a device that answers nobody: what a run must say, and what must be shown of the device
+/// itself.
+fn ends_and_says(guest: &mut Guest, top: &str, word: &str, shown: &[String]) -> Built {
     let all = product::diskfacts(guest, &["devices"])?;
     guest.check("devices does not hang", ensure(all.ok(), || all.summary()));
+    let began = Instant::now();
+    let seen = product::devices(guest, top)?;
+    let took = began.elapsed();
+    guest.check(
+        "devices TARGET ends soon",
+        ensure(took < SOON, || format!("it took {took:?}")),
+    );
+    let target = &seen["target"];
+    let obstacles = target["obstacles"].to_string();
+    let said = |word: &str| obstacles.contains(word);
+    let missing = shown.iter().find(|word| !said(word));
+    guest.check(
+        "devices says that it is not looked at, and what it waits for",
+        ensure(
+            target["writable"] == false && said("unchecked") && missing.is_none(),
+            || format!("{missing:?} in {target}"),
+        ),
+    );
     let plan = product::plan(&[Stage::Reads]);
     let ended = product::measure(guest, top, &plan, &["--time", "2s"])?.ended;
     guest.check(
-        what,
+        &format!("a run says '{word}'"),
         ensure(!ended.hung && ended.stderr.contains(word), || {
             ended.summary()
         }),
@@ -335,7 +361,17 @@ fn multipath_dead(guest: &mut Guest) -> Built {
         guest.sh(&format!("dmsetup message m0 0 fail_path {path}"))?;
     }
     guest.later("dmsetup message m0 0 fail_if_no_path");
-    ends_and_says(guest, &top, "a run says that no path is left", "path")
+    let number = |path: &String| -> Built<String> {
+        let name = sysfs::name_of(path)?;
+        let number = sysfs::attribute(&name, "dev");
+        Ok(number.ok_or_else(|| format!("{name} has no number"))?)
+    };
+    let shown = [
+        "2 of its 2 paths failed".to_owned(),
+        number(one)?,
+        number(two)?,
+    ];
+    ends_and_says(guest, &top, "2 of its 2 paths failed", &shown)
 }
 
 fn snapshot(guest: &mut Guest) -> Built {
