@@ -179,6 +179,47 @@ pub(crate) fn measured(
     Ok(Some(document))
 }
 
+/// Flushes that a run counted, of all devices and trials.
+pub(crate) fn flushes(document: &Value) -> u64 {
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let trials = list(&document["trials"]);
+    let devices = trials
+        .iter()
+        .flat_map(|trial| list(&trial["evidence"]["devices"]));
+    devices
+        .filter_map(|device| device["flushes"].as_u64())
+        .sum()
+}
+
+/// The state of a target is what a run says first, and what `devices` shows.
+pub(crate) fn says_first(guest: &mut Guest, target: &str, words: &[&str]) -> Built {
+    let has_one = |text: &str| {
+        // A page has lines that end anywhere between words.
+        let words_of: Vec<&str> = text.split_whitespace().collect();
+        let text = words_of.join(" ").to_lowercase();
+        words.iter().any(|word| text.contains(word))
+    };
+    let shown = product::diskfacts(guest, &["devices", target])?;
+    guest.check(
+        &format!("devices says {}", words[0]),
+        ensure(has_one(&shown.stdout), || shown.stdout.replace('\n', " | ")),
+    );
+    // The size is that of a file of its own, where the target is a folder.
+    let size: &[&str] = if target.starts_with("/dev/") {
+        &[]
+    } else {
+        &["--size", "8MiB"]
+    };
+    let run = product::measure(guest, target, &product::plan(&[Stage::Reads]), size)?;
+    let document = run.whole()?;
+    let first = document["findings"][0].to_string();
+    guest.check(
+        &format!("the first finding of a run says {}", words[0]),
+        ensure(has_one(&first), || first.clone()),
+    );
+    Ok(())
+}
+
 /// Findings and limits that are false of any disk of a guest.
 pub(crate) fn never(document: &Value) -> Result<(), String> {
     let claims = product::claims(document);

@@ -108,16 +108,7 @@ fn flushes(guest: &mut Guest, name: &str, cached: bool) -> Built {
     let run = product::measure(guest, &disk, SYNCS, &["--destroy-data-on", &disk])?;
     let document = run.whole()?;
     let arrived = counted_by_qemu(name)? - before;
-    let mut said = 0;
-    for trial in document["trials"].as_array().into_iter().flatten() {
-        for device in trial["evidence"]["devices"]
-            .as_array()
-            .into_iter()
-            .flatten()
-        {
-            said += device["flushes"].as_u64().unwrap_or(0);
-        }
-    }
+    let said = checks::flushes(&document);
     let all = || format!("32 syncs, the run has {said} flushes, QEMU counted {arrived}");
     // The run may sync before and after its trials.
     let holds = if cached {

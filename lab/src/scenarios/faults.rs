@@ -77,7 +77,7 @@ fn read_error(guest: &mut Guest) -> Built {
     let plan = "name = \"through\"\ntrials = 1\n[[stage]]\nname = \"through\"\n\
                 operation = \"read\"\npattern = \"sequential\"\nblock_size = \"4KiB\"\n\
                 cache = \"direct\"\noffset = \"28MiB\"\nbytes = \"4MiB\"\n";
-    errors_are_placed(guest, &disk, plan, BAD_SECTOR * 512)?;
+    errors_are_placed(guest, &disk, plan, BAD_SECTOR * 512, "EIO")?;
     checks::refused_with_data(guest, &disk)
 }
 

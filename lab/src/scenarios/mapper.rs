@@ -3,7 +3,7 @@
 use super::{Scenario, Set};
 use crate::checks::{self, Attempt, Leaves, Stack, ensure};
 use crate::guest::{self, Built, Guest, Trouble};
-use crate::product::{self, Stage};
+use crate::product::{self, SYNCS, Stage};
 use crate::sysfs;
 use std::time::{Duration, Instant};
 
@@ -336,6 +336,21 @@ fn multipath(guest: &mut Guest) -> Built {
         ensure(
             seen["target"]["obstacles"].to_string().contains(&other),
             || seen["target"].to_string(),
+        ),
+    );
+    let more = ["--destroy-data-on", top.as_str()];
+    let document = product::measure(guest, &top, SYNCS, &more)?.whole()?;
+    let flushes = checks::flushes(&document);
+    guest.check(
+        "32 syncs are 32 flushes at least",
+        ensure(flushes >= 32, || format!("{flushes} flushes")),
+    );
+    let claims = product::claims(&document);
+    guest.check(
+        "syncs are not said to lack flushes",
+        ensure(
+            !claims.iter().any(|claim| claim == "sync-without-flush"),
+            || claims.join(", "),
         ),
     );
     // As kpartx makes one, and a filesystem on the path that nobody holds.

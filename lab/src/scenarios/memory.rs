@@ -173,14 +173,20 @@ fn scsi_debug(guest: &mut Guest) -> Built {
     let plan = "name = \"through\"\ntrials = 1\n[[stage]]\nname = \"through\"\n\
                 operation = \"read\"\npattern = \"sequential\"\nblock_size = \"4KiB\"\n\
                 cache = \"direct\"\nbytes = \"16MiB\"\n";
-    errors_are_placed(guest, &top, plan, BAD_SECTOR * 512)?;
+    errors_are_placed(guest, &top, plan, BAD_SECTOR * 512, "medium error")?;
     // The rest is of a disk whose sectors can all be read.
     guest.sh("echo 0 > /sys/bus/pseudo/drivers/scsi_debug/opts")?;
     checks::refused_with_data(guest, &top)
 }
 
-/// A run over a bad sector: it fails, says so, and says where.
-pub(super) fn errors_are_placed(guest: &mut Guest, top: &str, plan: &str, at: u64) -> Built {
+/// A run over a bad sector: it fails, says so, says what kind of error it is, and where.
+pub(super) fn errors_are_placed(
+    guest: &mut Guest,
+    top: &str,
+    plan: &str,
+    at: u64,
+    kind: &str,
+) -> Built {
     let run = product::measure(guest, top, plan, &[])?;
     guest.check(
         "the run ends as one with errors",
@@ -197,6 +203,11 @@ pub(super) fn errors_are_placed(guest: &mut Guest, top: &str, plan: &str, at: u6
             claims.first().is_some_and(|first| first == "io-errors"),
             || claims.join(", "),
         ),
+    );
+    let said = document["findings"][0]["evidence"].to_string();
+    guest.check(
+        &format!("it is said to be {kind}"),
+        ensure(said.contains(kind), || said.clone()),
     );
     let errors = document["trials"][0]["evidence"]["errors"].to_string();
     // The block that holds the sector.
