@@ -67,7 +67,7 @@ const fn kind(
         about: "a disk of this kind, read and written",
         set,
         disks,
-        seconds: 10,
+        seconds: 8,
         run,
     }
 }

@@ -40,7 +40,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         about: "a limit on bytes is a throttle, not heat",
         set: Set::Short,
         disks: &["throttled-bytes"],
-        seconds: 26,
+        seconds: 33,
         run: throttled_bytes,
     },
     Scenario {
