@@ -22,6 +22,14 @@ const LVM_LOCAL: &str = "/etc/lvm/lvmlocal.conf";
 /// Layers of a stack, at most.
 const LAYERS_MAX: u64 = 4;
 
+/// The seed of the stacks of which the short set has one, another each day, and how many of
+/// its stacks are looked through for them.
+const SEED_OF_DAYS: u64 = 4;
+const STACKS_OF_DAYS: u64 = 64;
+
+/// What such a stack has below its top, at most: each is summed up, written and looked at.
+const BELOW_MAX: usize = 4;
+
 /// Which of the random stacks: `fuzz:SEED:INDEX`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Number {
@@ -169,6 +177,13 @@ impl Drawn {
         }
     }
 
+    /// Whether it takes a quarter of a minute and not three: encryption is slow on an
+    /// emulated processor, and so is much to look at.
+    fn is_quick(&self) -> bool {
+        let below: usize = self.layers.iter().map(|layer| layer.width()).sum();
+        below <= BELOW_MAX && !self.layers.contains(&Layer::Crypt)
+    }
+
     /// What all layers together do: one that does not tell hides the others.
     fn leaves(&self) -> (Leaves, Leaves) {
         let weaker = |one: Leaves, other: Leaves| match (one, other) {
@@ -181,6 +196,18 @@ impl Drawn {
             (weaker(sum.0, one.0), weaker(sum.1, one.1))
         })
     }
+}
+
+/// The names of the stacks of which the short set has one.
+pub(crate) fn of_days() -> Vec<String> {
+    let quick = |index: &u64| {
+        let (seed, index) = (SEED_OF_DAYS, *index);
+        Drawn::draw(Number { seed, index }).is_quick()
+    };
+    (0..STACKS_OF_DAYS)
+        .filter(quick)
+        .map(|index| format!("fuzz:{SEED_OF_DAYS}:{index}"))
+        .collect()
 }
 
 /// Draws a stack, builds it, and holds it against what must hold of any.
@@ -328,6 +355,20 @@ mod tests {
         }
         for layer in LAYERS {
             assert!(kinds.contains(&layer), "{layer:?}");
+        }
+    }
+
+    #[test]
+    fn the_stacks_of_the_days_are_a_month_of_quick_ones_of_nearly_all_kinds() {
+        let names = of_days();
+        let drawn: Vec<Drawn> = names
+            .iter()
+            .map(|name| Drawn::draw(Number::parse(name).expect("a number")))
+            .collect();
+        assert!(drawn.len() >= 28, "{names:?}");
+        for layer in LAYERS {
+            let has = |drawn: &Drawn| drawn.layers.contains(&layer);
+            assert_eq!(drawn.iter().any(has), layer != Layer::Crypt, "{layer:?}");
         }
     }
 

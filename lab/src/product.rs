@@ -107,6 +107,34 @@ pub(crate) fn measure(guest: &mut Guest, target: &str, plan: &str, more: &[&str]
     Ok(Run { ended, document })
 }
 
+/// `diskfacts measure TARGET` with a plan that is built in, writes included, for some seconds.
+pub(crate) fn measure_builtin(
+    guest: &mut Guest,
+    target: &str,
+    plan: &str,
+    seconds: u32,
+) -> Built<Run> {
+    let time = format!("{seconds}s");
+    let arguments = [
+        "measure",
+        target,
+        "--plan",
+        plan,
+        "--destroy-data-on",
+        target,
+        "--time",
+        &time,
+        "--json",
+        "--store",
+        STORE,
+        "--seed",
+        "1",
+    ];
+    let ended = diskfacts(guest, &arguments)?;
+    let document = serde_json::from_str(&ended.stdout).ok();
+    Ok(Run { ended, document })
+}
+
 /// All that a run claims, by name: findings, and limits of its stages.
 pub(crate) fn claims(document: &Value) -> Vec<String> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();

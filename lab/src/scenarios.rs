@@ -4,6 +4,7 @@
 //! [`Guest::later`] how each part is taken down, and calls the checks. To add
 //! one: the function in a file of its family, and its line in the table there.
 
+mod claims;
 pub(crate) mod crypt;
 mod disk;
 mod faults;
@@ -56,6 +57,7 @@ const FAMILIES: &[&[Scenario]] = &[
     filesystem::SCENARIOS,
     files::SCENARIOS,
     faults::SCENARIOS,
+    claims::SCENARIOS,
 ];
 
 fn all() -> impl Iterator<Item = &'static Scenario> {
@@ -87,6 +89,7 @@ pub(crate) fn listed() -> Value {
             "name": "fuzz", "about": "a random stack", "short": true, "every_kernel": false,
             "disks": fuzz::LEAVES, "seconds": 25,
         },
+        "fuzz_of_days": fuzz::of_days(),
         "disks": DISKS.iter().map(crate::disks::Disk::listed).collect::<Vec<_>>(),
         "tools": TOOLS.iter().chain([&BUSYBOX]).map(tool).collect::<Vec<_>>(),
         "modules": MODULES,

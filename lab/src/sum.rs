@@ -1,8 +1,8 @@
 //! Sums over all of a device, to see that not one bit of it has changed.
 
 use std::fs::OpenOptions;
-use std::io::{self, ErrorKind, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 /// `O_DIRECT` on x86: the disk itself is read, not the page cache before it.
@@ -17,25 +17,59 @@ const ROW: usize = 32;
 /// What a direct read's memory must be a multiple of, at most.
 const ALIGNMENT: usize = 4096;
 
-/// The sum of all bytes of a device.
+/// `EIO`: the kernel's word for a sector that cannot be read.
+const UNREADABLE: i32 = 5;
+
+/// Parts of a device that may be unreadable, at most: with more of them a sum would say
+/// little.
+const UNREADABLE_MAX: usize = 16;
+
+/// The sum of all bytes of a device. Where a few cannot be read, it is one over the others
+/// and over the places of these.
 ///
 /// # Errors
-/// When it cannot be read to its end.
+/// When more cannot be read.
 pub(crate) fn of(device: &str) -> io::Result<u64> {
-    let mut file = OpenOptions::new()
+    let file = OpenOptions::new()
         .read(true)
         .custom_flags(DIRECT)
         .open(Path::new(device))?;
     let mut memory = vec![0_u8; BLOCK + ALIGNMENT];
     let start = memory.as_ptr().align_offset(ALIGNMENT);
     let block = &mut memory[start..start + BLOCK];
-    let mut sum = Sum::default();
+    over(block, |block, at| file.read_at(block, at))
+}
+
+/// The sum of what `read` gives into a buffer from a place on, until it gives nothing.
+fn over(block: &mut [u8], read: impl Fn(&mut [u8], u64) -> io::Result<usize>) -> io::Result<u64> {
+    let (mut sum, mut at) = (Sum::default(), 0);
+    let (mut slowly_until, mut unreadable) = (0, 0);
     loop {
-        match file.read(block) {
+        // A block that fails is read once more in parts, to have what can be had.
+        let most = if at < slowly_until {
+            ALIGNMENT
+        } else {
+            block.len()
+        };
+        match read(&mut block[..most], at) {
             Ok(0) => return Ok(sum.value()),
-            Ok(length) => sum.add(&block[..length]),
+            Ok(length) => {
+                // What is short ends at a bad sector or at the end: the parts lie at the
+                // same places in every sum.
+                let whole = length - length % ALIGNMENT;
+                let length = if whole == 0 { length } else { whole };
+                sum.add(&block[..length]);
+                at += length as u64;
+            }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+            Err(error) if error.raw_os_error() != Some(UNREADABLE) => return Err(error),
+            Err(_) if most > ALIGNMENT => slowly_until = at + most as u64,
+            Err(error) if unreadable == UNREADABLE_MAX => return Err(error),
+            Err(_) => {
+                unreadable += 1;
+                sum.add(&at.to_le_bytes());
+                at += ALIGNMENT as u64;
+            }
         }
     }
 }
@@ -112,5 +146,38 @@ mod tests {
         let mut other = zeros;
         other[8 + 32] = 7;
         assert_ne!(sum(&one), sum(&other));
+    }
+
+    /// The sum of a disk of 256 KiB whose blocks of 4 KiB in `bad` cannot be read.
+    fn with_bad(bad: &[u64], changed: u64) -> io::Result<u64> {
+        let mut block = vec![0; 16 * ALIGNMENT];
+        over(&mut block, |block, at| {
+            let end = (at + block.len() as u64).min(4 * 16 * ALIGNMENT as u64);
+            let parts = at / ALIGNMENT as u64..end.div_ceil(ALIGNMENT as u64);
+            if bad.iter().any(|bad| parts.contains(bad)) {
+                return Err(io::Error::from_raw_os_error(UNREADABLE));
+            }
+            let length = usize::try_from(end.saturating_sub(at)).expect("a length");
+            block.fill(0);
+            if parts.contains(&changed) {
+                block[usize::try_from(changed - parts.start).expect("a place") * ALIGNMENT] = 1;
+            }
+            Ok(length)
+        })
+    }
+
+    #[test]
+    fn what_lies_beside_an_unreadable_part_is_in_the_sum() {
+        let none = u64::MAX;
+        let good = with_bad(&[], none).expect("a sum");
+        let bad = with_bad(&[20], none).expect("a sum");
+        assert_ne!(good, bad);
+        assert_eq!(with_bad(&[20], none).expect("a sum"), bad);
+        for beside in [0, 19, 21, 63] {
+            assert_ne!(with_bad(&[20], beside).expect("a sum"), bad, "{beside}");
+        }
+        assert_ne!(with_bad(&[21], none).expect("a sum"), bad);
+        let all: Vec<u64> = (0..64).collect();
+        assert!(with_bad(&all, none).is_err(), "nothing can be read");
     }
 }

@@ -112,6 +112,14 @@ mod tests {
         names
     }
 
+    /// The lab lets no run in a guest claim one of these, and knows the program from outside.
+    #[test]
+    fn the_lab_has_all_names_of_claims_about_what_a_drive_is_made_of() {
+        let labs = include_str!("../../../lab/src/checks/of_hardware.txt");
+        let ours = OF_HARDWARE.into_iter().chain(rules::OF_HARDWARE);
+        assert_eq!(labs.lines().collect::<Vec<_>>(), ours.collect::<Vec<_>>());
+    }
+
     #[test]
     fn what_a_drive_is_made_of_is_said_of_drives_and_not_of_what_a_hypervisor_shows() {
         let run = flash();

@@ -64,6 +64,40 @@ pub(crate) fn refused(guest: &mut Guest, attempts: &[Attempt]) -> Built {
     Ok(())
 }
 
+/// What makes the filesystem of [`refused_with_data`]: all of it at once, nothing later.
+const MAKE: &str = "mkfs.ext4 -qF -E lazy_itable_init=0,lazy_journal_init=0";
+
+/// A device that nobody uses gets a filesystem: writing is refused for its mark, and, when
+/// it is mounted, for the mount.
+pub(crate) fn refused_with_data(guest: &mut Guest, device: &str) -> Built {
+    can_make(guest)?;
+    guest.sh(&format!("{MAKE} {device}"))?;
+    refused_and_mounted(guest, device, "")
+}
+
+/// The same of a device whose flushes fail: the filesystem is made elsewhere, and mounted
+/// without its journal, which would be made durable.
+pub(crate) fn refused_with_copied_data(guest: &mut Guest, device: &str) -> Built {
+    can_make(guest)?;
+    guest.sh(&format!(
+        "truncate -s $(blockdev --getsize64 {device}) /tmp/image && {MAKE} /tmp/image && \
+         dd if=/tmp/image of={device} bs=1M oflag=direct && rm /tmp/image"
+    ))?;
+    refused_and_mounted(guest, device, "-o ro,noload")
+}
+
+fn can_make(guest: &mut Guest) -> Built {
+    guest.tools(&[("mkfs.ext4", "e2fsprogs")])?;
+    guest.modules(&["ext4"])
+}
+
+fn refused_and_mounted(guest: &mut Guest, device: &str, options: &str) -> Built {
+    refused(guest, &[Attempt::on(device).because("ext4")])?;
+    let folder = guest.mount(options, device)?;
+    guest.sh("sync")?;
+    refused(guest, &[Attempt::on(device).because(&folder)])
+}
+
 /// The sums once they stay: what was built just now may still write its own
 /// records, as an array does some time after the last write.
 fn settled(guest: &mut Guest, attempts: &[Attempt]) -> Built<Vec<u64>> {

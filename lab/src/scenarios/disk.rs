@@ -9,28 +9,31 @@ use serde_json::{Value, json};
 
 pub(super) const SCENARIOS: &[Scenario] = &[
     kind("virtio", &["d0"], Set::Short, |g| {
-        whole(g, "d0", &["virtio"])
+        whole(g, "d0", "virtio", &[])
     }),
     kind("nvme-512", &["nvme-512"], Set::Always, |g| {
-        whole(g, "nvme-512", &["nvme"])
+        whole(g, "nvme-512", "nvme_pcie", &[])
     }),
     kind("nvme-4k", &["nvme-4k"], Set::Short, |g| {
-        whole(g, "nvme-4k", &["nvme"])
+        whole(g, "nvme-4k", "nvme_pcie", &[])
     }),
     kind("scsi-hdd", &["scsi-hdd"], Set::Short, |g| {
-        whole(g, "scsi-hdd", &["virtio", "rpm: 7200"])
+        whole(g, "scsi-hdd", "virtio", &["rpm: 7200"])
     }),
     kind("scsi-flash", &["scsi-flash"], Set::Short, |g| {
-        whole(g, "scsi-flash", &["virtio"])
+        whole(g, "scsi-flash", "virtio", &[])
     }),
     kind("scsi-4k", &["scsi-4k"], Set::Short, |g| {
-        whole(g, "scsi-4k", &["virtio"])
+        whole(g, "scsi-4k", "virtio", &[])
     }),
     kind("sata", &["sata"], Set::Short, |g| {
-        whole(g, "sata", &["sata"])
+        whole(g, "sata", "sata", &[])
     }),
-    kind("usb", &["usb"], Set::Short, |g| whole(g, "usb", &["usb"])),
-    kind("sd", &["sd"], Set::Short, |g| whole(g, "sd", &["mmc"])),
+    kind("usb", &["usb"], Set::Short, |g| whole(g, "usb", "usb", &[])),
+    Scenario {
+        seconds: 20,
+        ..kind("sd", &["sd"], Set::Short, |g| whole(g, "sd", "mmc", &[]))
+    },
     Scenario {
         about: "a disk that the kernel does not write",
         ..kind("scsi-ro", &["scsi-ro"], Set::Short, read_only)
@@ -70,10 +73,12 @@ const fn kind(
 }
 
 /// A disk that nobody uses: every byte that is issued is counted on it, and it is described
-/// in these words.
-fn whole(guest: &mut Guest, name: &str, says: &[&str]) -> Built {
+/// in these words. With data on it it is refused.
+fn whole(guest: &mut Guest, name: &str, transport: &str, says: &[&str]) -> Built {
     let disk = guest.disk(name)?;
-    checks::examine(guest, &Stack::new(&disk).writes(Leaves::Same).says(says))
+    let stack = Stack::new(&disk).writes(Leaves::Same);
+    checks::examine(guest, &stack.transport(transport).says(says))?;
+    checks::refused_with_data(guest, &disk)
 }
 
 fn read_only(guest: &mut Guest) -> Built {
@@ -97,21 +102,13 @@ fn flushes(guest: &mut Guest, name: &str, cached: bool) -> Built {
     } else {
         "write through"
     };
-    checks::shown(guest, &disk, &[&disk], &[mode])?;
+    let seen = checks::shown(guest, &disk, &[&disk], &[mode])?;
+    checks::attached_by(guest, &seen, "virtio");
     let before = counted_by_qemu(name)?;
     let run = product::measure(guest, &disk, SYNCS, &["--destroy-data-on", &disk])?;
     let document = run.whole()?;
     let arrived = counted_by_qemu(name)? - before;
-    let mut said = 0;
-    for trial in document["trials"].as_array().into_iter().flatten() {
-        for device in trial["evidence"]["devices"]
-            .as_array()
-            .into_iter()
-            .flatten()
-        {
-            said += device["flushes"].as_u64().unwrap_or(0);
-        }
-    }
+    let said = checks::flushes(&document);
     let all = || format!("32 syncs, the run has {said} flushes, QEMU counted {arrived}");
     // The run may sync before and after its trials.
     let holds = if cached {
@@ -126,7 +123,7 @@ fn flushes(guest: &mut Guest, name: &str, cached: bool) -> Built {
         "syncs are not said to lack flushes",
         ensure(!volatile, || claims.join(", ")),
     );
-    Ok(())
+    checks::refused_with_data(guest, &disk)
 }
 
 /// Flushes that a disk's backend has had.
@@ -148,7 +145,8 @@ fn zoned(guest: &mut Guest) -> Built {
     guest.sh(&format!(
         "mkfs.btrfs -q -f -O zoned -d single -m single {disk}"
     ))?;
-    checks::refused(guest, &[Attempt::on(&disk)])?;
+    // For its own sake, not only because the disk is zoned.
+    checks::refused(guest, &[Attempt::on(&disk).because("Btrfs (zoned)")])?;
     let seen = product::devices(guest, &disk)?;
     let none = Vec::new();
     let obstacles = seen["target"]["obstacles"].as_array().unwrap_or(&none);

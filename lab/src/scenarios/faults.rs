@@ -2,7 +2,7 @@
 
 use super::memory::errors_are_placed;
 use super::{Scenario, Set};
-use crate::checks::ensure;
+use crate::checks::{self, ensure};
 use crate::command::{self, LIMIT};
 use crate::guest::{Built, Guest, until};
 use crate::product::{self, SYNCS};
@@ -40,7 +40,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         about: "a limit on bytes is a throttle, not heat",
         set: Set::Short,
         disks: &["throttled-bytes"],
-        seconds: 20,
+        seconds: 33,
         run: throttled_bytes,
     },
     Scenario {
@@ -77,7 +77,8 @@ fn read_error(guest: &mut Guest) -> Built {
     let plan = "name = \"through\"\ntrials = 1\n[[stage]]\nname = \"through\"\n\
                 operation = \"read\"\npattern = \"sequential\"\nblock_size = \"4KiB\"\n\
                 cache = \"direct\"\noffset = \"28MiB\"\nbytes = \"4MiB\"\n";
-    errors_are_placed(guest, &disk, plan, BAD_SECTOR * 512)
+    errors_are_placed(guest, &disk, plan, BAD_SECTOR * 512, "EIO")?;
+    checks::refused_with_data(guest, &disk)
 }
 
 fn flush_error(guest: &mut Guest) -> Built {
@@ -98,7 +99,7 @@ fn flush_error(guest: &mut Guest) -> Built {
             claims.join(", ")
         }),
     );
-    Ok(())
+    checks::refused_with_copied_data(guest, &disk)
 }
 
 /// Operations in flight all the time, over several intervals of a throttle.
@@ -120,8 +121,8 @@ fn limits(document: &Value) -> Vec<String> {
     limits.iter().map(name).collect()
 }
 
-fn limited(guest: &mut Guest, disk: &str, plan: &str, word: &str, not: &[&str]) -> Built {
-    let disk = guest.disk(disk)?;
+fn limited(guest: &mut Guest, name: &str, plan: &str, word: &str, not: &[&str]) -> Built {
+    let disk = guest.disk(name)?;
     let document = product::measure(guest, &disk, plan, &["--time", "60s"])?.whole()?;
     let found = limits(&document);
     guest.check(
@@ -140,7 +141,12 @@ fn limited(guest: &mut Guest, disk: &str, plan: &str, word: &str, not: &[&str]) 
         "the device itself is not blamed",
         ensure(false_ones.is_empty(), || false_ones.join(", ")),
     );
-    Ok(())
+    // Sums over all of it would take minutes at its rate. Nobody else has this disk.
+    wire::monitor(&json!({ "execute": "block_set_io_throttle", "arguments": {
+        "device": name, "bps": 0, "bps_rd": 0, "bps_wr": 0,
+        "iops": 0, "iops_rd": 0, "iops_wr": 0,
+    }}))?;
+    checks::refused_with_data(guest, &disk)
 }
 
 fn throttled(guest: &mut Guest) -> Built {
@@ -180,6 +186,8 @@ fn credit(guest: &mut Guest) -> Built {
 /// to make a device.
 fn unplugged(guest: &mut Guest, disk: &str, device: &str) -> Built {
     let path = guest.disk(disk)?;
+    checks::refused_with_data(guest, &path)?;
+    guest.take_down()?;
     let plan = guest.file("plan.toml", &plan_of("random", "4KiB", 4, 20, 1))?;
     let mut command = Command::new("/usr/bin/diskfacts");
     command

@@ -25,6 +25,15 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     }),
     kind("btrfs", &["big0"], Set::Short, btrfs_synced),
     kind("btrfs-two", &["big0", "big1"], Set::Short, btrfs_two),
+    Scenario {
+        about: "a filesystem that has lost one of its devices says so first",
+        ..kind(
+            "btrfs-degraded",
+            &["big0", "big1"],
+            Set::Long,
+            btrfs_degraded,
+        )
+    },
     kind("overlay", &["big0"], Set::Short, overlay),
 ];
 
@@ -66,22 +75,11 @@ fn btrfs_synced(guest: &mut Guest) -> Built {
     let folder = guest.mount("-t btrfs", &disk)?;
     let run = product::measure(guest, &folder, SYNCS, &["--size", "16MiB"])?;
     let document = run.whole()?;
-    let trials = document["trials"].as_array().cloned().unwrap_or_default();
-    let mut flushes = 0;
-    for trial in &trials {
-        for device in trial["evidence"]["devices"]
-            .as_array()
-            .into_iter()
-            .flatten()
-        {
-            flushes += device["flushes"].as_u64().unwrap_or(0);
-        }
-    }
+    let no_figure = document["trials"].as_array().is_none_or(Vec::is_empty);
+    let flushes = checks::flushes(&document);
     guest.check(
         "32 syncs are 32 flushes at least, or no figure",
-        ensure(trials.is_empty() || flushes >= 32, || {
-            format!("{flushes} flushes")
-        }),
+        ensure(no_figure || flushes >= 32, || format!("{flushes} flushes")),
     );
     let left = guest.sh(&format!("ls -A {folder}"))?;
     guest.check(
@@ -108,6 +106,22 @@ fn btrfs_two(guest: &mut Guest) -> Built {
         ensure(!others, || claims.join(", ")),
     );
     Ok(())
+}
+
+/// One of two devices is gone, and it is mounted all the same.
+fn btrfs_degraded(guest: &mut Guest) -> Built {
+    guest.tools(&[("mkfs.btrfs", "btrfs-progs")])?;
+    guest.modules(&["btrfs"])?;
+    let (one, two) = (guest.disk("big0")?, guest.disk("big1")?);
+    guest.sh(&format!("mkfs.btrfs -qf -d raid1 -m raid1 {one} {two}"))?;
+    // The kernel may have seen it, and would find it again.
+    guest.sh(&format!(
+        "dd if=/dev/zero of={two} bs=1M count=1 conv=fsync && btrfs device scan --forget"
+    ))?;
+    let folder = guest.mount("-t btrfs -o degraded", &one)?;
+    checks::says_first(guest, &folder, &["1 of its 2 devices is missing"])?;
+    guest.sh("sync")?;
+    checks::refused(guest, &[Attempt::on(&one).because(&folder)])
 }
 
 fn overlay(guest: &mut Guest) -> Built {

@@ -1,10 +1,10 @@
 //! LVM's volumes.
 
 use super::{Scenario, Set};
-use crate::checks::{self, Leaves, Stack};
+use crate::checks::{self, Attempt, Leaves, Stack};
 use crate::guest::{Built, Guest};
 use crate::product::Stage;
-use crate::scenarios::mapper::no_disk_took_part;
+use crate::scenarios::mapper::{self, no_disk_took_part};
 
 pub(super) const SCENARIOS: &[Scenario] = &[
     volume("lvm-linear", Set::Short, |g| {
@@ -22,6 +22,10 @@ pub(super) const SCENARIOS: &[Scenario] = &[
             "raid",
         )
     }),
+    Scenario {
+        about: "a mirror of LVM that has lost a leg says so first",
+        ..volume("lvm-raid1-failed", Set::Long, failed_leg)
+    },
     volume("lvm-thin", Set::Short, thin),
     volume("lvm-snapshot", Set::Short, snapshot),
     volume("lvm-cache", Set::Short, cache),
@@ -59,7 +63,7 @@ pub(crate) fn group(guest: &mut Guest, disks: &[&str]) -> Built<Vec<String>> {
 }
 
 /// Makes a volume of the group; without a look for what was on it before.
-fn create(guest: &mut Guest, options: &str, name: &str) -> Built<String> {
+pub(super) fn create(guest: &mut Guest, options: &str, name: &str) -> Built<String> {
     guest.sh(&format!("lvm lvcreate -y -Wn -Zn -n {name} {options} g"))?;
     guest.sh("lvm vgmknodes g")?;
     Ok(format!("/dev/mapper/g-{name}"))
@@ -71,6 +75,29 @@ fn written(guest: &mut Guest, options: &str, leaves: Leaves, says: &str) -> Buil
     let says = [says];
     let stack = Stack::new(&top).writes(leaves).members(&disks).says(&says);
     checks::examine(guest, &stack)
+}
+
+/// The disk of a leg begins to fail: what the mirror notices when it writes there.
+fn failed_leg(guest: &mut Guest) -> Built {
+    guest.modules(&["dm_raid"])?;
+    let (one, two) = (guest.disk("d0")?, guest.disk("d1")?);
+    // From behind its beginning on: the mark of LVM would be seen on the disk, too.
+    let length = mapper::sectors(&two)? - 2048;
+    let leg = guest.mapping("leg", &format!("0 {length} linear {two} 2048"))?;
+    group(guest, &[&one, &leg])?;
+    create(guest, "--type raid1 --nosync -m 1 -L 16M", "v")?;
+    let top = "/dev/mapper/g-v";
+    guest.sh(&format!(
+        "dmsetup suspend --noflush leg && echo '0 {length} error' | dmsetup load leg && \
+         dmsetup resume leg && dd if=/dev/zero of={top} bs=64k count=4 oflag=direct conv=fsync"
+    ))?;
+    // LVM itself takes the group down, and wants to read both.
+    guest.later(&format!(
+        "dmsetup suspend --noflush leg; echo '0 {length} linear {two} 2048' | dmsetup load leg; \
+         dmsetup resume leg"
+    ));
+    checks::says_first(guest, top, &["1 of its 2 members failed"])?;
+    checks::refused(guest, &[Attempt::on(&one)])
 }
 
 fn thin(guest: &mut Guest) -> Built {

@@ -3,8 +3,9 @@
 use super::{Scenario, Set};
 use crate::checks::{self, Attempt, Leaves, Stack, ensure};
 use crate::guest::{self, Built, Guest, Trouble};
-use crate::product::{self, Stage};
+use crate::product::{self, SYNCS, Stage};
 use crate::sysfs;
+use std::time::{Duration, Instant};
 
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
@@ -38,6 +39,14 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         disks: &["d0"],
         seconds: 9,
         run: flakey_errors,
+    },
+    Scenario {
+        name: "dm-flakey-writes",
+        about: "a mapping whose writes fail, and whose reads do not",
+        set: Set::Short,
+        disks: &["d0"],
+        seconds: 9,
+        run: flakey_writes,
     },
     Scenario {
         name: "dm-flakey-dropped",
@@ -76,7 +85,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         about: "a multipath without paths: nothing may hang",
         set: Set::Short,
         disks: &["paths"],
-        seconds: 12,
+        seconds: 38,
         run: multipath_dead,
     },
     Scenario {
@@ -172,27 +181,45 @@ fn flakey_errors(guest: &mut Guest) -> Built {
     // Down always: all fails.
     let table = format!("0 {} flakey {disk} 0 0 3600", sectors(&disk)?);
     let top = guest.mapping("m0", &table)?;
-    for (stage, more) in [
-        (Stage::Reads, Vec::new()),
-        (Stage::Writes, vec!["--destroy-data-on", top.as_str()]),
-    ] {
-        let run = product::measure(guest, &top, &product::plan(&[stage]), &more)?;
-        // What cannot be read cannot be looked at for marks: refused, too.
-        let refused = run.ended.stderr.contains("not written");
-        let claims = run
-            .document
-            .as_ref()
-            .map(product::claims)
-            .unwrap_or_default();
-        let said = claims.iter().any(|claim| claim == "io-errors");
-        guest.check(
-            &format!("{} that fail are said to fail", stage.name()),
-            ensure(run.ended.code == Some(1) && said || refused, || {
-                run.ended.summary()
-            }),
-        );
-    }
+    said_to_fail(guest, &top, Stage::Reads, &[])?;
+    // What cannot be read cannot be looked at for marks.
+    let more = ["--destroy-data-on", top.as_str()];
+    let run = product::measure(guest, &top, &product::plan(&[Stage::Writes]), &more)?;
+    let refused = run.ended.stderr.contains("not written");
+    guest.check(
+        "what cannot be read is not written",
+        ensure(run.ended.code == Some(2) && refused, || run.ended.summary()),
+    );
     checks::refused(guest, &[Attempt::on(&disk)])
+}
+
+/// Only writes fail: the disk can be looked at, and is found free.
+fn flakey_writes(guest: &mut Guest) -> Built {
+    guest.modules(&["dm_flakey"])?;
+    let disk = guest.disk("d0")?;
+    let table = format!(
+        "0 {} flakey {disk} 0 0 3600 1 error_writes",
+        sectors(&disk)?
+    );
+    let top = guest.mapping("m0", &table)?;
+    let more = ["--destroy-data-on", top.as_str()];
+    said_to_fail(guest, &top, Stage::Writes, &more)?;
+    checks::refused(guest, &[Attempt::on(&disk)])
+}
+
+/// A run whose operations fail ends with an error, and says so.
+fn said_to_fail(guest: &mut Guest, top: &str, stage: Stage, more: &[&str]) -> Built {
+    let run = product::measure(guest, top, &product::plan(&[stage]), more)?;
+    let claims = run.document.as_ref().map(product::claims);
+    let claims = claims.unwrap_or_default();
+    let said = claims.iter().any(|claim| claim == "io-errors");
+    guest.check(
+        &format!("{} that fail are said to fail", stage.name()),
+        ensure(run.ended.code == Some(1) && said, || {
+            format!("{}; claims: {}", run.ended.summary(), claims.join(", "))
+        }),
+    );
+    Ok(())
 }
 
 /// Writes that no disk has seen are not the device's work.
@@ -245,17 +272,42 @@ fn suspended(guest: &mut Guest) -> Built {
     let top = guest.mapping("m0", &format!("0 {length} linear {disk} 0"))?;
     guest.sh("dmsetup suspend m0")?;
     guest.later("dmsetup resume m0");
-    ends_and_says(guest, &top, "a run says that it is suspended", "suspended")
+    // Known before anything is asked of the mapping.
+    let shown = ["dmsetup resume m0".to_owned()];
+    ends_and_says(guest, &top, "suspended", &shown)
 }
 
-/// Of a device that answers nobody.
-fn ends_and_says(guest: &mut Guest, top: &str, what: &str, word: &str) -> Built {
+/// Within this, `devices` says that a device does not answer: it asks for 5 s. A run, which
+/// has patience with disks that sleep, asks for 30.
+const SOON: Duration = Duration::from_secs(25);
+
+/// Of a device that answers nobody: what a run must say, and what must be shown of the device
+/// itself.
+fn ends_and_says(guest: &mut Guest, top: &str, word: &str, shown: &[String]) -> Built {
     let all = product::diskfacts(guest, &["devices"])?;
     guest.check("devices does not hang", ensure(all.ok(), || all.summary()));
+    let began = Instant::now();
+    let seen = product::devices(guest, top)?;
+    let took = began.elapsed();
+    guest.check(
+        "devices TARGET ends soon",
+        ensure(took < SOON, || format!("it took {took:?}")),
+    );
+    let target = &seen["target"];
+    let obstacles = target["obstacles"].to_string();
+    let said = |word: &str| obstacles.contains(word);
+    let missing = shown.iter().find(|word| !said(word));
+    guest.check(
+        "devices says that it is not looked at, and what it waits for",
+        ensure(
+            target["writable"] == false && said("unchecked") && missing.is_none(),
+            || format!("{missing:?} in {target}"),
+        ),
+    );
     let plan = product::plan(&[Stage::Reads]);
     let ended = product::measure(guest, top, &plan, &["--time", "2s"])?.ended;
     guest.check(
-        what,
+        &format!("a run says '{word}'"),
         ensure(!ended.hung && ended.stderr.contains(word), || {
             ended.summary()
         }),
@@ -286,6 +338,21 @@ fn multipath(guest: &mut Guest) -> Built {
             || seen["target"].to_string(),
         ),
     );
+    let more = ["--destroy-data-on", top.as_str()];
+    let document = product::measure(guest, &top, SYNCS, &more)?.whole()?;
+    let flushes = checks::flushes(&document);
+    guest.check(
+        "32 syncs are 32 flushes at least",
+        ensure(flushes >= 32, || format!("{flushes} flushes")),
+    );
+    let claims = product::claims(&document);
+    guest.check(
+        "syncs are not said to lack flushes",
+        ensure(
+            !claims.iter().any(|claim| claim == "sync-without-flush"),
+            || claims.join(", "),
+        ),
+    );
     // As kpartx makes one, and a filesystem on the path that nobody holds.
     guest.tools(&[("mkfs.ext4", "e2fsprogs")])?;
     guest.modules(&["ext4"])?;
@@ -309,7 +376,17 @@ fn multipath_dead(guest: &mut Guest) -> Built {
         guest.sh(&format!("dmsetup message m0 0 fail_path {path}"))?;
     }
     guest.later("dmsetup message m0 0 fail_if_no_path");
-    ends_and_says(guest, &top, "a run says that no path is left", "path")
+    let number = |path: &String| -> Built<String> {
+        let name = sysfs::name_of(path)?;
+        let number = sysfs::attribute(&name, "dev");
+        Ok(number.ok_or_else(|| format!("{name} has no number"))?)
+    };
+    let shown = [
+        "2 of its 2 paths failed".to_owned(),
+        number(one)?,
+        number(two)?,
+    ];
+    ends_and_says(guest, &top, "2 of its 2 paths failed", &shown)
 }
 
 fn snapshot(guest: &mut Guest) -> Built {
@@ -325,7 +402,7 @@ fn snapshot(guest: &mut Guest) -> Built {
         .reads(Leaves::AtLeast)
         .writes(Leaves::AtLeast);
     checks::examine(guest, &stack.members(&[&store, &disk]).says(&["snapshot"]))?;
-    checks::shown(guest, &origin, &[&origin], &["snapshot-origin"])
+    checks::shown(guest, &origin, &[&origin], &["snapshot-origin"]).map(drop)
 }
 
 fn thin(guest: &mut Guest) -> Built {

@@ -116,24 +116,6 @@ fn array(guest: &mut Guest, level: u32, count: usize, leaves: Leaves) -> Built {
     checks::examine(guest, &stack)
 }
 
-/// The state of an array is what a run says first, and what `devices` shows.
-fn says_first(guest: &mut Guest, top: &str, words: &[&str]) -> Built {
-    let has_one = |text: &str| words.iter().any(|word| text.to_lowercase().contains(word));
-    let shown = product::diskfacts(guest, &["devices", top])?;
-    guest.check(
-        &format!("devices says {}", words[0]),
-        ensure(has_one(&shown.stdout), || shown.stdout.replace('\n', " | ")),
-    );
-    let run = product::measure(guest, top, &product::plan(&[Stage::Reads]), &[])?;
-    let document = run.whole()?;
-    let first = document["findings"][0].to_string();
-    guest.check(
-        &format!("the first finding of a run says {}", words[0]),
-        ensure(has_one(&first), || first.clone()),
-    );
-    Ok(())
-}
-
 /// A member fails while the array is read: when it is first read, the run has looked at
 /// it already.
 fn fails_in_a_run(guest: &mut Guest, top: &str, member: &str) -> Built {
@@ -158,7 +140,7 @@ fn fails_in_a_run(guest: &mut Guest, top: &str, member: &str) -> Built {
 fn degraded(guest: &mut Guest) -> Built {
     let (top, members) = make(guest, 5, 3, "--assume-clean")?;
     fails_in_a_run(guest, &top, &members[1])?;
-    says_first(guest, &top, &["degraded"])?;
+    checks::says_first(guest, &top, &["degraded"])?;
     // A member that has failed is a member still: its data may be wanted.
     let attempts: Vec<Attempt> = members.iter().map(|member| Attempt::on(member)).collect();
     checks::refused(guest, &attempts)
@@ -182,7 +164,7 @@ fn rebuilding(guest: &mut Guest) -> Built {
     });
     let started = action.ok_or_else(|| "the array does not begin to rebuild".to_owned());
     started?;
-    says_first(guest, &top, &["rebuil", "recover"])?;
+    checks::says_first(guest, &top, &["rebuil", "recover"])?;
     let attempts: Vec<Attempt> = members.iter().map(|member| Attempt::on(member)).collect();
     // The rebuilding itself writes to the new one: only the source is summed up.
     checks::refused(guest, &attempts[..1])?;

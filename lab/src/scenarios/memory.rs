@@ -37,25 +37,43 @@ fn zram(guest: &mut Guest) -> Built {
     guest.modules(&["zram num_devices=1"])?;
     guest.later("echo 1 > /sys/block/zram0/reset; rmmod zram");
     guest.sh("echo 32M > /sys/block/zram0/disksize")?;
-    let stack = Stack::new("/dev/zram0")
-        .reads(Leaves::Any)
-        .writes(Leaves::Any);
-    checks::examine(guest, &stack)
+    let top = "/dev/zram0";
+    let stack = Stack::new(top).reads(Leaves::Any).writes(Leaves::Any);
+    checks::examine(guest, &stack.transport("memory"))?;
+    checks::refused_with_data(guest, top)
 }
 
 fn brd(guest: &mut Guest) -> Built {
     guest.modules(&["brd rd_nr=1 rd_size=32768"])?;
     guest.later("rmmod brd");
-    let stack = Stack::new("/dev/ram0")
-        .reads(Leaves::Any)
-        .writes(Leaves::Any);
-    checks::examine(guest, &stack)
+    let top = "/dev/ram0";
+    let stack = Stack::new(top).reads(Leaves::Any).writes(Leaves::Any);
+    checks::examine(guest, &stack.transport("memory"))?;
+    checks::refused_with_data(guest, top)
 }
 
 fn null_blk(guest: &mut Guest) -> Built {
-    guest.modules(&["null_blk nr_devices=1 gb=1 memory_backed=0 queue_mode=2"])?;
+    // By configfs, where a size can be less than a gigabyte. The first answers at once and
+    // forgets, the second keeps what is written.
+    guest.modules(&["null_blk nr_devices=0"])?;
     guest.later("rmmod null_blk");
-    checks::examine(guest, &Stack::new("/dev/nullb0").writes(Leaves::Same))
+    guest.sh("mount -t configfs configfs /sys/kernel/config")?;
+    guest.later("umount /sys/kernel/config");
+    for (name, keeps) in [("nullb0", 0), ("nullb1", 1)] {
+        let folder = format!("/sys/kernel/config/nullb/{name}");
+        guest.sh(&format!("mkdir {folder}"))?;
+        guest.later(&format!("rmdir {folder}"));
+        guest.sh(&format!(
+            "cd {folder}; echo 64 > size; echo 2 > queue_mode; echo {keeps} > memory_backed; \
+             echo 1 > power"
+        ))?;
+        let top = format!("/dev/{name}");
+        let there = until(|| std::path::Path::new(&top).exists().then_some(()));
+        there.ok_or_else(|| format!("there is no {top}"))?;
+        let stack = Stack::new(&top).writes(Leaves::Same);
+        checks::examine(guest, &stack.transport("memory"))?;
+    }
+    checks::refused_with_data(guest, "/dev/nullb1")
 }
 
 fn bcache(guest: &mut Guest) -> Built {
@@ -155,11 +173,20 @@ fn scsi_debug(guest: &mut Guest) -> Built {
     let plan = "name = \"through\"\ntrials = 1\n[[stage]]\nname = \"through\"\n\
                 operation = \"read\"\npattern = \"sequential\"\nblock_size = \"4KiB\"\n\
                 cache = \"direct\"\nbytes = \"16MiB\"\n";
-    errors_are_placed(guest, &top, plan, BAD_SECTOR * 512)
+    errors_are_placed(guest, &top, plan, BAD_SECTOR * 512, "medium error")?;
+    // The rest is of a disk whose sectors can all be read.
+    guest.sh("echo 0 > /sys/bus/pseudo/drivers/scsi_debug/opts")?;
+    checks::refused_with_data(guest, &top)
 }
 
-/// A run over a bad sector: it fails, says so, and says where.
-pub(super) fn errors_are_placed(guest: &mut Guest, top: &str, plan: &str, at: u64) -> Built {
+/// A run over a bad sector: it fails, says so, says what kind of error it is, and where.
+pub(super) fn errors_are_placed(
+    guest: &mut Guest,
+    top: &str,
+    plan: &str,
+    at: u64,
+    kind: &str,
+) -> Built {
     let run = product::measure(guest, top, plan, &[])?;
     guest.check(
         "the run ends as one with errors",
@@ -176,6 +203,11 @@ pub(super) fn errors_are_placed(guest: &mut Guest, top: &str, plan: &str, at: u6
             claims.first().is_some_and(|first| first == "io-errors"),
             || claims.join(", "),
         ),
+    );
+    let said = document["findings"][0]["evidence"].to_string();
+    guest.check(
+        &format!("it is said to be {kind}"),
+        ensure(said.contains(kind), || said.clone()),
     );
     let errors = document["trials"][0]["evidence"]["errors"].to_string();
     // The block that holds the sector.

@@ -1,7 +1,7 @@
 //! Disks and filesystems of another computer, which is the guest itself.
 
 use super::{Scenario, Set};
-use crate::checks::{self, Leaves, Stack, ensure};
+use crate::checks::{self, Attempt, Leaves, Stack, ensure};
 use crate::guest::{Built, Guest};
 use crate::product::{self, Stage};
 
@@ -11,7 +11,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         about: "a disk of a server for network block devices",
         set: Set::Short,
         disks: &[],
-        seconds: 10,
+        seconds: 16,
         run: nbd,
     },
     Scenario {
@@ -19,7 +19,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         about: "a folder of a file server",
         set: Set::Short,
         disks: &["big0"],
-        seconds: 25,
+        seconds: 28,
         run: nfs,
     },
 ];
@@ -27,7 +27,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
 fn nbd(guest: &mut Guest) -> Built {
     guest.tools(&[("nbd-server", "nbd-server"), ("nbd-client", "nbd-client")])?;
     guest.modules(&["nbd nbds_max=1"])?;
-    guest.sh("mkdir -p /tmp/nbd && truncate -s 32M /tmp/nbd/file")?;
+    guest.sh("mkdir -p /tmp/nbd && truncate -s 16M /tmp/nbd/file")?;
     guest.later("rm -r /tmp/nbd");
     let config = guest.file(
         "nbd/config",
@@ -40,8 +40,10 @@ fn nbd(guest: &mut Guest) -> Built {
     guest.later("kill $(cat /tmp/nbd/pid); sleep 1; rmmod nbd");
     guest.sh("nbd-client -N disk 127.0.0.1 /dev/nbd0 </dev/null")?;
     guest.later("nbd-client -d /dev/nbd0");
-    let stack = Stack::new("/dev/nbd0").writes(Leaves::Same).says(&["nbd"]);
-    checks::examine(guest, &stack)
+    let top = "/dev/nbd0";
+    let stack = Stack::new(top).writes(Leaves::Same);
+    checks::examine(guest, &stack.transport("nbd"))?;
+    checks::refused_with_data(guest, top)
 }
 
 fn nfs(guest: &mut Guest) -> Built {
@@ -95,5 +97,6 @@ fn nfs(guest: &mut Guest) -> Built {
         "direct reads over the network are not laid to the page cache",
         ensure(share.as_f64().unwrap_or(0.0) < 0.02, || share.to_string()),
     );
-    Ok(())
+    guest.sh("sync")?;
+    checks::refused(guest, &[Attempt::on(&disk).because(&served)])
 }

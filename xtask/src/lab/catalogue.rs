@@ -11,6 +11,8 @@ pub(super) struct Catalogue {
     pub(super) scenarios: Vec<Scenario>,
     /// What the random stacks have in common.
     fuzz: Scenario,
+    /// Those of which the short set has one, another each day.
+    fuzz_of_days: Vec<String>,
     pub(super) disks: Vec<Disk>,
     pub(super) tools: Vec<Tool>,
     pub(super) modules: Vec<String>,
@@ -62,6 +64,13 @@ impl Catalogue {
         })
     }
 
+    /// The random stack of a day, counted from any one.
+    pub(super) fn fuzz_of_day(&self, day: u64) -> Option<Scenario> {
+        let days = self.fuzz_of_days.len() as u64;
+        let place = usize::try_from(day.checked_rem(days)?).ok()?;
+        self.fuzz(self.fuzz_of_days.get(place)?)
+    }
+
     /// Asks the lab's program.
     ///
     /// # Errors
@@ -73,7 +82,7 @@ impl Catalogue {
         Self::read(&value).ok_or_else(|| format!("{} lists something else", program.display()))
     }
 
-    fn read(value: &Value) -> Option<Self> {
+    pub(super) fn read(value: &Value) -> Option<Self> {
         let scenario = |value: &Value| {
             Some(Scenario {
                 name: text(value, "name")?,
@@ -105,6 +114,7 @@ impl Catalogue {
         Some(Self {
             scenarios: all(&value["scenarios"], scenario)?,
             fuzz: scenario(&value["fuzz"])?,
+            fuzz_of_days: texts(&value["fuzz_of_days"])?,
             disks: all(&value["disks"], disk)?,
             tools: all(&value["tools"], tool)?,
             modules: texts(&value["modules"])?,

@@ -6,18 +6,29 @@ use super::kernel::Kernel;
 pub(crate) const USAGE: &str =
     "  cargo xtask lab [SCENARIO...]  run diskfacts on real kinds of devices, in QEMU:
                                  the short set, or these scenarios
-      --all                      all scenarios, on both kernels
+      --all                      all scenarios, on both kernels, and 200 random stacks
       --kernel 6.1               on this kernel only
-      --fuzz N --seed S          and N random stacks; fuzz:S:I is one of them
+      --fuzz N --seed S          N random stacks; fuzz:S:I is one of them
       --list                     only list the scenarios
       --shell                    a guest with their disks, and a shell in it
 ";
 
-/// Random stacks in the short set, and their seed unless another is given: one of RAID 5 on
-/// stripes on a linear mapping, which takes a quarter of a minute. Others take three times as
-/// long (encryption on an emulated processor), which is for the long run.
-const FUZZ_SHORT: u64 = 1;
+/// Random stacks in the long run, unless another number is given.
+const FUZZ_LONG: u64 = 200;
+
+/// Their seed, unless another is given.
 const SEED: u64 = 4;
+
+/// Which random stacks are built.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Fuzz {
+    #[default]
+    None,
+    /// The one of the day, of those that take a quarter of a minute.
+    OfTheDay,
+    /// So many of a seed.
+    First(u64),
+}
 
 /// What is to be done.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -38,14 +49,14 @@ pub(super) struct Options {
     pub(super) what: What,
     pub(super) names: Vec<String>,
     kernel: Option<(u64, u64)>,
-    fuzz: u64,
+    fuzz: Fuzz,
     seed: u64,
 }
 
 impl Options {
     pub(super) fn short() -> Self {
         Self {
-            fuzz: FUZZ_SHORT,
+            fuzz: Fuzz::OfTheDay,
             seed: SEED,
             ..Self::default()
         }
@@ -68,7 +79,7 @@ impl Options {
                 "--all" => options.what = What::All,
                 "--list" => options.what = What::List,
                 "--shell" => options.what = What::Shell,
-                "--fuzz" => options.fuzz = number()?,
+                "--fuzz" => options.fuzz = Fuzz::First(number()?),
                 "--seed" => options.seed = number()?,
                 "--kernel" => {
                     let value = words.next().and_then(|value| value.split_once('.'));
@@ -81,10 +92,12 @@ impl Options {
                 name => options.names.push(name.to_owned()),
             }
         }
-        if options.what == What::Short && (options.fuzz > 0 || !options.names.is_empty()) {
-            options.what = What::Named;
-        } else if options.what == What::Short {
-            options.fuzz = FUZZ_SHORT;
+        let no_fuzz = options.fuzz == Fuzz::None;
+        match options.what {
+            What::Short if !no_fuzz || !options.names.is_empty() => options.what = What::Named,
+            What::Short => options.fuzz = Fuzz::OfTheDay,
+            What::All if no_fuzz => options.fuzz = Fuzz::First(FUZZ_LONG),
+            _ => {}
         }
         Ok(options)
     }
@@ -112,7 +125,7 @@ impl Options {
         Ok(wanted)
     }
 
-    /// The scenarios for a kernel: of the second one fewer in the short set.
+    /// The scenarios for a kernel on a day: of the second one fewer in the short set.
     ///
     /// # Errors
     /// When a name is unknown.
@@ -120,6 +133,7 @@ impl Options {
         &self,
         catalogue: &Catalogue,
         second: bool,
+        day: u64,
     ) -> Result<Vec<Scenario>, String> {
         let mut chosen: Vec<Scenario> = Vec::new();
         for name in &self.names {
@@ -135,9 +149,14 @@ impl Options {
             _ => false,
         };
         chosen.extend(catalogue.scenarios.iter().filter(in_set).cloned());
-        if !second {
-            let names = (0..self.fuzz).map(|index| format!("fuzz:{}:{index}", self.seed));
-            chosen.extend(names.filter_map(|name| catalogue.fuzz(&name)));
+        match self.fuzz {
+            _ if second => {}
+            Fuzz::None => {}
+            Fuzz::OfTheDay => chosen.extend(catalogue.fuzz_of_day(day)),
+            Fuzz::First(count) => {
+                let names = (0..count).map(|index| format!("fuzz:{}:{index}", self.seed));
+                chosen.extend(names.filter_map(|name| catalogue.fuzz(&name)));
+            }
         }
         Ok(chosen)
     }
@@ -146,6 +165,7 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn without_arguments_it_is_the_short_set_with_a_random_stack() {
@@ -155,14 +175,53 @@ mod tests {
     #[test]
     fn what_is_named_is_done_alone() {
         let options = Options::parse(&["md-raid5", "--kernel", "6.12"]).expect("options");
-        assert_eq!((options.what, options.fuzz), (What::Named, 0));
+        assert_eq!((options.what, options.fuzz), (What::Named, Fuzz::None));
         assert_eq!(options.kernel, Some((6, 12)));
         let options = Options::parse(&["--fuzz", "200", "--seed", "7"]).expect("options");
         assert_eq!(
             (options.what, options.fuzz, options.seed),
-            (What::Named, 200, 7)
+            (What::Named, Fuzz::First(200), 7)
         );
         assert!(Options::parse(&["--kernel", "new"]).is_err());
         assert!(Options::parse(&["--fast"]).is_err());
+    }
+
+    /// The names of what is done on the first kernel, and on the second.
+    fn names(arguments: &[&str], day: u64) -> [Vec<String>; 2] {
+        let scenario = json!({
+            "name": "a", "about": "", "short": true, "every_kernel": true, "disks": [],
+            "seconds": 1,
+        });
+        let listed = json!({
+            "scenarios": [scenario], "fuzz": scenario, "fuzz_of_days": ["fuzz:4:0", "fuzz:4:3"],
+            "disks": [], "tools": [], "modules": [],
+        });
+        let catalogue = Catalogue::read(&listed).expect("a catalogue");
+        let options = Options::parse(arguments).expect("options");
+        [false, true].map(|second| {
+            let chosen = options.scenarios(&catalogue, second, day);
+            let chosen = chosen.expect("scenarios").into_iter();
+            chosen.map(|scenario| scenario.name).collect()
+        })
+    }
+
+    #[test]
+    fn the_long_run_has_two_hundred_random_stacks_or_as_many_as_are_wanted() {
+        let [first, second] = names(&["--all"], 0);
+        assert_eq!((first.len(), second.len()), (201, 1));
+        assert_eq!((&*first[1], &*first[200]), ("fuzz:4:0", "fuzz:4:199"));
+        let [first, _] = names(&["--all", "--fuzz", "3", "--seed", "9"], 0);
+        assert_eq!(first, ["a", "fuzz:9:0", "fuzz:9:1", "fuzz:9:2"]);
+        let [first, _] = names(&["--all", "--fuzz", "0"], 0);
+        assert_eq!(first, ["a"]);
+    }
+
+    #[test]
+    fn the_random_stack_of_the_short_set_is_another_each_day_and_one_on_a_day() {
+        let on = |day| names(&[], day);
+        let with = |stack: &str| [vec!["a".to_owned(), stack.to_owned()], vec!["a".to_owned()]];
+        assert_eq!(on(20_000), with("fuzz:4:0"));
+        assert_eq!(on(20_001), with("fuzz:4:3"));
+        assert_eq!(on(20_002), on(20_000));
     }
 }

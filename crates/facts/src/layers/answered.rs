@@ -12,6 +12,10 @@
 //! parity: what is missing of that is missing, too. Other volumes on the same disks make
 //! the lower counters larger, so this says too little rather than too much.
 //!
+//! What came in is no more than what was issued: Linux 6.1 counts a request that a linear
+//! mapping cuts in two with all of its bytes each time. With 1 MiB read from a volume of
+//! LVM, dm-0 and `/proc/self/io` had 2 MiB, the disk 1 MiB.
+//!
 //! # Whose counters are believed
 //! One that moved in this direction. One that stood still only of a device that was told
 //! to count (`queue/iostats` is 1) and that has queues of requests (`mq`): bio-based ones,
@@ -40,14 +44,21 @@ pub(crate) struct Answered {
     pub(crate) share_below: f64,
 }
 
-/// Who answered by itself between these devices and the leaves, or the next loop devices.
+/// Who answered by itself between these devices and the leaves, or the next loop devices, of
+/// what was issued to them, where that is known.
 pub(super) fn answered(
     direction: Direction,
     evidence: &Evidence,
     stack: &Stack,
     top: &[&BlockDevice],
+    issued: Option<u64>,
 ) -> Option<Answered> {
-    let above = count(top, direction, evidence).filter(|bytes| *bytes > 0)?;
+    let counted = count(top, direction, evidence)?;
+    let cut = top.iter().any(|device| may_count_twice(device));
+    let above = issued
+        .filter(|_| cut)
+        .map_or(counted, |issued| counted.min(issued));
+    let above = Some(above).filter(|bytes| *bytes > 0)?;
     let mut level = top.to_vec();
     let mut times = 1.0;
     let mut least: Option<Answered> = None;
@@ -103,6 +114,11 @@ pub(super) fn answered(
         consider(&themselves, counted, 1.0);
     }
     least
+}
+
+/// Whether a device may count more bytes than came to it, because it cuts requests.
+pub(crate) fn may_count_twice(device: &BlockDevice) -> bool {
+    device.kind == DeviceKind::DeviceMapper
 }
 
 /// Whether a leaf is known to be no disk but a mapping that answers.

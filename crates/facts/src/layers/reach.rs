@@ -158,9 +158,11 @@ impl Reach {
         let mut level: Vec<&BlockDevice> = roots(stack).collect();
         // Every round goes below one more loop device; a stack that contradicts
         // itself with a circle ends here too.
+        // What is issued to loop devices' files is not counted.
+        let mut issued = Some(self.issued);
         for _ in 0..=stack.devices.len() {
             self.answered
-                .push(answered(direction, evidence, stack, &level));
+                .push(answered(direction, evidence, stack, &level, issued.take()));
             let loops = first_loops(&level, stack);
             if loops.is_empty() {
                 break;
@@ -341,7 +343,7 @@ pub(crate) fn compresses(stack: &Stack) -> bool {
 }
 
 /// The devices that these stand on, each once.
-pub(super) fn below<'a>(devices: &[&BlockDevice], stack: &'a Stack) -> Vec<&'a BlockDevice> {
+pub(crate) fn below<'a>(devices: &[&BlockDevice], stack: &'a Stack) -> Vec<&'a BlockDevice> {
     let mut found: Vec<&BlockDevice> = Vec::new();
     for name in devices.iter().flat_map(|device| &device.below) {
         if let Some(device) = stack.device(name)

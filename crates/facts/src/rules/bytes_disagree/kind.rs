@@ -3,14 +3,17 @@
 use super::super::Context;
 use super::SHARE;
 use crate::journal::beyond_own;
-use crate::layers::reach::{Direction, Reach, compresses, count, roots};
+use crate::layers::answered::may_count_twice;
+use crate::layers::reach::{Direction, Reach, below, compresses, count, roots};
 use crate::layers::{copies, in_memory};
 use crate::simulated::edit_profile;
 use crate::stages::Stage;
 use crate::words::{edit_plan, list, lower_first, percent, ratio, shell, stage_list};
 use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::show_size;
-use diskfacts_record::{BlockDevice, Confidence, DeviceKind, Severity, StageFigures, Trial};
+use diskfacts_record::{
+    BlockDevice, Confidence, DeviceKind, Evidence, Severity, Stack, StageFigures, Trial,
+};
 
 /// Fetched over issued from which on read-ahead is more than a note: a third of
 /// what was fetched was in vain.
@@ -65,7 +68,7 @@ pub(super) fn of<'a>(
         fewer(stage, figures),
         read_ahead(
             stage,
-            counted(Direction::Read),
+            sum(stage, |t| fetched(&tops, stack, &t.evidence)),
             windows(&roots(&in_force).collect::<Vec<_>>()),
         ),
         journal(context, stage),
@@ -153,6 +156,20 @@ fn fewer<'a>(stage: &'a Stage<'_>, figures: &StageFigures) -> Option<Case<'a>> {
             percent(1.0 - lost)
         ),
     })
+}
+
+/// Bytes that the devices read. One that may count what it cuts twice is held against what
+/// went on below it.
+fn fetched(tops: &[&BlockDevice], stack: &Stack, evidence: &Evidence) -> Option<u64> {
+    let counted = count(tops, Direction::Read, evidence)?;
+    if !tops.iter().all(|top| may_count_twice(top)) {
+        return Some(counted);
+    }
+    let on = count(&below(tops, stack), Direction::Read, evidence);
+    Some(
+        on.filter(|bytes| *bytes > 0)
+            .map_or(counted, |on| on.min(counted)),
+    )
 }
 
 /// Bytes that a trial may fetch beyond its end: a window of read-ahead that is

@@ -203,6 +203,21 @@ fn a_volume_that_answers_without_a_disk_is_named_and_one_that_asks_it_is_not() {
 }
 
 #[test]
+fn a_volume_that_counts_what_it_cuts_twice_has_answered_nothing_and_read_nothing_ahead() {
+    let mut run = on_a_volume();
+    testing::each(&mut run, "sequential-read", |trial| {
+        trial.evidence.devices[0].read_bytes *= 2;
+        let process = trial.evidence.process_io.as_mut().expect("it is known");
+        process.read_bytes *= 2;
+        trial.layers =
+            crate::layers::layers(&trial.workload, &trial.evidence, &on_a_volume().stack);
+        assert!(trial.layers.mapping < 0.001, "{:?}", trial.layers);
+        assert!(trial.layers.device.expect("known") > 0.999);
+    });
+    assert_eq!(testing::of_rule(&run, NAME), None);
+}
+
+#[test]
 fn copies_of_a_filesystem_are_told_as_its_own() {
     let mut stack = testing::stack();
     let filesystem = stack.filesystem.as_mut().expect("there is one");

@@ -1,0 +1,77 @@
+//! A survey, which raises claims of every kind, on disks of which most would be false.
+
+use super::{Scenario, Set, crypt, lvm, md};
+use crate::checks::{self, ensure};
+use crate::guest::{Built, Guest};
+use crate::product;
+
+pub(super) const SCENARIOS: &[Scenario] = &[
+    survey("claims-nvme", &["nvme-512"], Set::Short, |guest| {
+        let disk = guest.disk("nvme-512")?;
+        surveyed(guest, &disk)
+    }),
+    survey("claims-luks", &["d0"], Set::Long, |guest| {
+        let disk = guest.disk("d0")?;
+        let top = crypt::open(guest, &disk, "m0")?;
+        surveyed(guest, &top)
+    }),
+    survey("claims-md-raid1", &["d0", "d1"], Set::Long, |guest| {
+        let (top, _) = md::make(guest, 1, 2, "--assume-clean")?;
+        surveyed(guest, &top)
+    }),
+    survey("claims-lvm-linear", &["d0", "d1"], Set::Long, |guest| {
+        lvm::group(guest, &["d0", "d1"])?;
+        let top = lvm::create(guest, "-L 32M", "v")?;
+        surveyed(guest, &top)
+    }),
+];
+
+const fn survey(
+    name: &'static str,
+    disks: &'static [&'static str],
+    set: Set,
+    run: fn(&mut Guest) -> Built,
+) -> Scenario {
+    Scenario {
+        name,
+        about: "what a survey may not claim of a disk that is a file of the host",
+        set,
+        disks,
+        seconds: 30,
+        run,
+    }
+}
+
+/// Seconds of a survey: its rounds are what rules and limiters look at.
+const SECONDS: u32 = 20;
+
+/// Stages with a figure, at the least, of a survey that claims could be made of: not all, since
+/// it has seconds only, on an emulated processor.
+const FIGURES_MIN: usize = 4;
+
+fn surveyed(guest: &mut Guest, top: &str) -> Built {
+    let run = product::measure_builtin(guest, top, "survey", SECONDS)?;
+    let document = match run.whole() {
+        Ok(document) => document,
+        Err(why) => {
+            guest.check("it is surveyed", Err(why));
+            return Ok(());
+        }
+    };
+    let figures = document["figures"].as_array().map_or(0, Vec::len);
+    let claims = product::claims(&document);
+    guest.check(
+        "there are figures of several stages, and claims of them",
+        ensure(figures >= FIGURES_MIN && !claims.is_empty(), || {
+            format!("{figures} figures, claims: {}", claims.join(", "))
+        }),
+    );
+    guest.check("nothing false is claimed", checks::never(&document));
+    // All of these stacks pass on every byte, also of requests that are cut on the way.
+    let findings = document["findings"].to_string();
+    guest.check(
+        "no byte is said to have come to no disk",
+        ensure(!findings.contains("no disk took part"), || findings.clone()),
+    );
+    Ok(())
+}
