@@ -3,11 +3,11 @@
 //! requests per second, times the seconds that each takes in the queue and in the
 //! device, are the requests that are there on average.
 
-use super::{Context, names};
+use crate::rules::{Context, names};
 use crate::words::{count, lines, percent};
 use diskfacts_plan::units::three_digits;
 use diskfacts_record::run::Reading;
-use diskfacts_record::{Confidence, Finding, Severity, TargetKind};
+use diskfacts_record::{Confidence, Finding, Severity};
 
 pub(super) const NAME: &str = "littles-law";
 
@@ -83,11 +83,7 @@ fn rows<'a>(context: &Context<'a>) -> Vec<Row<'a>> {
     rows.filter(|row| row.rounding < OPEN).collect()
 }
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    if context.run.target.kind != TargetKind::Imported {
-        // What diskfacts counts itself is of exactly one trial.
-        return Vec::new();
-    }
+pub(super) fn rows_against_the_law(context: &Context<'_>) -> Vec<Finding> {
     let rows = rows(context);
     let odd: Vec<&Row<'_>> = rows.iter().filter(|row| row.is_odd()).collect();
     if rows.is_empty() {

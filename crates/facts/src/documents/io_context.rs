@@ -1,13 +1,15 @@
 //! The same of a document: what it says of the I/O context of the threads stands in
 //! its settings.
 
-use super::{FAIR, NAME, RATIO};
 use crate::advise::{Measured, Ratio, intervals};
+use crate::rules::served_by::{FAIR, RATIO};
 use crate::rules::{Context, names};
 use crate::stages::Stage;
 use crate::words::{lines, ratio};
 use diskfacts_plan::units::rate_digits;
 use diskfacts_record::{Confidence, Finding, Severity};
+
+pub(super) const NAME: &str = crate::rules::served_by::NAME;
 
 const KEY: &str = "io_context";
 const ONE: &str = "same";
@@ -57,7 +59,7 @@ impl Pair<'_, '_> {
     }
 }
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+pub(super) fn shared_contexts(context: &Context<'_>) -> Vec<Finding> {
     let pairs = pairs(context);
     let is_fair = |pair: &&Pair<'_, '_>| pair.scheduler().is_some_and(|s| FAIR.contains(&s));
     let gains = pairs

@@ -7,12 +7,12 @@
 //! does at that distance elsewhere tells. A page cache makes lines faster too, but
 //! not by one factor at every distance.
 
-use super::{Context, names};
+use crate::rules::{Context, names};
 use crate::stats;
 use crate::words::{lines, list, percent, ratio};
 use diskfacts_plan::units::{show_size, three_digits};
 use diskfacts_plan::{Operation, Pattern};
-use diskfacts_record::{Confidence, Finding, Severity, TargetKind, Trial};
+use diskfacts_record::{Confidence, Finding, Severity, Trial};
 use std::collections::BTreeSet;
 
 pub(super) const NAME: &str = "mislabelled";
@@ -75,11 +75,7 @@ impl Odd<'_> {
     }
 }
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    if context.run.target.kind != TargetKind::Imported {
-        // What diskfacts measured is labelled by what it did.
-        return Vec::new();
-    }
+pub(super) fn wrong_fractions(context: &Context<'_>) -> Vec<Finding> {
     let all: Vec<Line<'_>> = context.run.trials.iter().filter_map(line).collect();
     let fractions: BTreeSet<u64> = all.iter().map(|line| line.fraction).collect();
     let mut sorted = all.clone();

@@ -7,11 +7,12 @@
 //! does, is held back by something that both share: the way to it, the filesystem,
 //! one process that waits for each operation.
 
-use super::{Context, Shared, names};
+use super::{Part, Shared};
 use crate::advise::{Advised, Dimension, Ratio, Test, advise, names_flash};
+use crate::rules::names;
 use crate::words::{lines, list, percent, ratio};
 use diskfacts_plan::units::{rate_digits, show_duration};
-use diskfacts_record::{Confidence, Finding, Severity, TargetKind};
+use diskfacts_record::{Confidence, Finding, Severity};
 
 pub(super) const NAME: &str = "flash-like-disks";
 
@@ -25,30 +26,26 @@ const NEAR: f64 = 0.1;
 /// How much another program must have got out of the same flash to be told.
 const MORE: f64 = 1.2;
 
-pub(super) fn check(contexts: &[Context<'_>]) -> Vec<Shared> {
+pub(super) fn slow_flash(part: &Part<'_, '_>) -> Vec<Shared> {
+    let mut stages = part.run.stages.iter();
+    if !stages.any(|stage| stage.settings.values().any(|value| names_flash(value))) {
+        return Vec::new();
+    }
+    let Ok(advice) = advise(std::slice::from_ref(part.run.run), None) else {
+        return Vec::new();
+    };
     let mut found = Vec::new();
-    for (place, context) in contexts.iter().enumerate() {
-        // What is measured has one target; only documents set volumes side by side.
-        let mut stages = context.stages.iter();
-        let named = stages.any(|stage| stage.settings.values().any(|value| names_flash(value)));
-        if context.run.target.kind != TargetKind::Imported || !named {
-            continue;
-        }
-        let Ok(advice) = advise(std::slice::from_ref(context.run), None) else {
-            continue;
-        };
-        for advised in &advice.groups {
-            let options = advised.group.options.iter().enumerate();
-            let flash = options.filter(|(_, option)| option.flash == Some(true));
-            for (option, _) in flash {
-                if let Some(mut finding) = alike(advised, option) {
-                    let mut runs = vec![place];
-                    if let Some((other, said)) = elsewhere(contexts, place, advised, option) {
-                        finding.evidence.push(said);
-                        runs.push(other);
-                    }
-                    found.push(Shared { finding, runs });
+    for advised in &advice.groups {
+        let options = advised.group.options.iter().enumerate();
+        let flash = options.filter(|(_, option)| option.flash == Some(true));
+        for (option, _) in flash {
+            if let Some(mut finding) = alike(advised, option) {
+                let mut others = Vec::new();
+                if let Some((other, said)) = elsewhere(part, advised, option) {
+                    finding.evidence.push(said);
+                    others.push(other);
                 }
+                found.push((finding, others));
             }
         }
     }
@@ -184,12 +181,7 @@ fn more_is_possible(advised: &Advised, flash: usize, disk: usize) -> Option<Stri
 }
 
 /// What another program of the document got out of the same flash, reading in order.
-fn elsewhere(
-    contexts: &[Context<'_>],
-    place: usize,
-    advised: &Advised,
-    flash: usize,
-) -> Option<(usize, String)> {
+fn elsewhere(part: &Part<'_, '_>, advised: &Advised, flash: usize) -> Option<(usize, String)> {
     // With two volumes of flash it is not known which is meant.
     let options = advised.group.options.iter();
     if options.filter(|option| option.flash.is_some()).count() > 1 {
@@ -197,11 +189,7 @@ fn elsewhere(
     }
     let read = streams(advised).find(|test| test.dimension == Dimension::SequentialRead)?;
     let here = read.measured[flash].as_ref()?;
-    let others = contexts
-        .iter()
-        .enumerate()
-        .filter(|(other, _)| *other != place);
-    for (other, context) in others {
+    for (other, context) in part.others() {
         let mut named = context.each().filter(|(stage, _)| {
             Dimension::measured_by(stage) == Some(Dimension::SequentialRead)
                 && stage.settings.values().any(|value| names_flash(value))

@@ -6,8 +6,8 @@
 //! blocks that the disk streams over. And the same filesystem at the other place
 //! is as fast as the device there.
 
-use super::{Context, names};
 use crate::places::{self, Place, Streaming};
+use crate::rules::{Context, names};
 use crate::stats;
 use crate::words::{lines, percent};
 use diskfacts_plan::units::{show_duration, show_size, three_digits};
@@ -39,7 +39,7 @@ struct At<'a> {
     stages: Vec<&'a str>,
 }
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+pub(super) fn zones_taken_for_filesystems(context: &Context<'_>) -> Vec<Finding> {
     let streaming = places::streaming(context);
     let ways = [Operation::Read, Operation::Write];
     let mut found = ways.into_iter().filter_map(|operation| {

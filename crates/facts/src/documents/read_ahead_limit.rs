@@ -8,7 +8,7 @@
 //! 1 MB passes under its heads: windows much below that lose a turn, or the way
 //! through a network, between one and the next.
 
-use super::{Context, Shared};
+use super::{Part, Shared, number, readings};
 use crate::stats;
 use crate::words::{lines, percent};
 use diskfacts_plan::units::show_size;
@@ -35,34 +35,25 @@ struct Limit {
     confidence: Confidence,
 }
 
-pub(super) fn check(contexts: &[Context<'_>]) -> Vec<Shared> {
-    let mut found = Vec::new();
-    for (place, context) in contexts.iter().enumerate() {
-        let Some(source) = context.run.run.source.as_ref() else {
-            continue;
-        };
-        let trace = of_trace(&source.readings);
-        let table = of_table(&source.readings);
-        let limit = match (trace, table) {
-            (Some(mut trace), Some(table)) if (table.bytes / trace.bytes - 1.0).abs() <= NEAR => {
-                trace.evidence.extend(table.evidence);
-                trace
-            }
-            (Some(trace), _) => trace,
-            (None, Some(table)) => table,
-            (None, None) => continue,
-        };
-        if limit.bytes < SMALL {
-            let sizes = sizes(contexts, place);
-            let mut runs = vec![place];
-            runs.extend(sizes.as_ref().map(|(other, _)| *other));
-            found.push(Shared {
-                finding: finding(limit, sizes.map(|(_, said)| said)),
-                runs,
-            });
+pub(super) fn small_windows(part: &Part<'_, '_>) -> Vec<Shared> {
+    let readings = readings(part.run);
+    let limit = match (of_trace(readings), of_table(readings)) {
+        (Some(mut trace), Some(table)) if (table.bytes / trace.bytes - 1.0).abs() <= NEAR => {
+            trace.evidence.extend(table.evidence);
+            Some(trace)
         }
-    }
-    found
+        (trace, table) => trace.or(table),
+    };
+    let Some(limit) = limit.filter(|limit| limit.bytes < SMALL) else {
+        return Vec::new();
+    };
+    // What other runs of the document measured with larger windows.
+    let sizes = part.others().find_map(|(place, other)| {
+        let said = crate::rules::read_ahead_size::best(other)?;
+        Some((place, said))
+    });
+    let others = sizes.iter().map(|(place, _)| *place).collect();
+    vec![(finding(limit, sizes.map(|(_, said)| said)), others)]
 }
 
 fn finding(limit: Limit, measured: Option<String>) -> Finding {
@@ -99,20 +90,15 @@ fn finding(limit: Limit, measured: Option<String>) -> Finding {
     }
 }
 
-fn value(reading: &Reading, name: &str) -> Option<f64> {
-    reading
-        .values
-        .get(name)
-        .copied()
-        .filter(|value| value.is_finite())
-}
-
 /// The longest series of trace lines whose windows follow each other.
 fn of_trace(readings: &[Reading]) -> Option<Limit> {
     let traced: Vec<(&Reading, f64, f64)> = readings
         .iter()
         .filter_map(|reading| {
-            let (start, size) = (value(reading, "start_page")?, value(reading, "size_pages")?);
+            let (start, size) = (
+                number(reading, "start_page")?,
+                number(reading, "size_pages")?,
+            );
             reading
                 .text
                 .starts_with("readahead-")
@@ -153,7 +139,7 @@ fn of_table(readings: &[Reading]) -> Option<Limit> {
     let rows: Vec<(&Reading, String, f64, f64)> = readings
         .iter()
         .filter_map(|reading| {
-            let (count, actual) = (value(reading, "count")?, value(reading, "actual_pages")?);
+            let (count, actual) = (number(reading, "count")?, number(reading, "actual_pages")?);
             Some((reading, pattern(reading)?, count, actual))
         })
         .collect();
@@ -184,18 +170,6 @@ fn of_table(readings: &[Reading]) -> Option<Limit> {
         )],
         // An average may hide larger ones.
         confidence: Confidence::Likely,
-    })
-}
-
-/// What other runs of the document measured with larger windows.
-fn sizes(contexts: &[Context<'_>], place: usize) -> Option<(usize, String)> {
-    let mut others = contexts
-        .iter()
-        .enumerate()
-        .filter(|(other, _)| *other != place);
-    others.find_map(|(other, context)| {
-        let said = super::read_ahead_size::best(context)?;
-        Some((other, said))
     })
 }
 

@@ -5,8 +5,9 @@
 //! of them did the same at the same places, their figures in bytes per second
 //! tell whether the programs agree.
 
-use super::{Context, Shared, names};
+use super::{Part, Shared};
 use crate::places::{self, Place, Streaming};
+use crate::rules::{Context, names};
 use crate::stats;
 use crate::words::{lines, percent};
 use diskfacts_plan::Operation;
@@ -63,29 +64,19 @@ impl Pair<'_> {
     }
 }
 
-pub(super) fn check(contexts: &[Context<'_>]) -> Vec<Shared> {
-    let mut found = Vec::new();
-    for (i, one) in contexts.iter().enumerate() {
-        for (j, other) in contexts.iter().enumerate().skip(i + 1) {
-            let (Some(a), Some(b)) = (unit(one), unit(other)) else {
-                continue;
-            };
-            if a.said == b.said {
-                continue;
-            }
-            let (of_one, of_other) = (places::streaming(one), places::streaming(other));
-            let pairs = pairs(&of_one, &of_other);
-            let agree = pairs.iter().all(|pair| pair.apart() <= AGREE);
-            if pairs.len() >= PAIRS_MIN && agree {
-                let stages = of_one.iter().chain(&of_other).map(|each| each.stage);
-                found.push(Shared {
-                    finding: finding([a, b], &pairs, names(stages)),
-                    runs: vec![i, j],
-                });
-            }
-        }
-    }
-    found
+pub(super) fn programs_of_two_units(part: &Part<'_, '_>) -> Vec<Shared> {
+    // Each pair once.
+    let later = part.others().filter(|(place, _)| *place > part.place);
+    let found = later.filter_map(|(place, other)| {
+        let (a, b) = (unit(part.run)?, unit(other)?);
+        let (of_one, of_other) = (places::streaming(part.run), places::streaming(other));
+        let pairs = pairs(&of_one, &of_other);
+        let agree = pairs.iter().all(|pair| pair.apart() <= AGREE);
+        let shown = a.said != b.said && pairs.len() >= PAIRS_MIN && agree;
+        let stages = of_one.iter().chain(&of_other).map(|each| each.stage);
+        shown.then(|| (finding([a, b], &pairs, names(stages)), vec![place]))
+    });
+    found.collect()
 }
 
 /// The places where both did the same, by the words of the first.

@@ -4,8 +4,9 @@
 //! from the two rates, within what rounding leaves, and the rates from the rows. The
 //! latency of rotation follows from the revolutions per minute.
 
-use super::{Context, Shared};
+use super::{Part, Shared, readings};
 use crate::advise::{Measured, intervals};
+use crate::rules::Context;
 use crate::stages::Stage;
 use crate::words::{lines, list};
 use diskfacts_plan::units::{rate_digits, three_digits};
@@ -21,39 +22,27 @@ const TIMES: f64 = 2.0;
 /// How near the median of a row must be to a rate that the text rounds to whole MB/s.
 const ROUNDED: f64 = 1.0;
 
-pub(super) fn check(contexts: &[Context<'_>]) -> Vec<Shared> {
-    let mut found = Vec::new();
-    for (place, context) in contexts.iter().enumerate() {
-        let Some(source) = context.run.run.source.as_ref() else {
-            continue;
-        };
-        let mut evidence = Vec::new();
-        let mut runs = vec![place];
-        for (i, reading) in source.readings.iter().enumerate() {
-            if let Some(claimed) = Claimed::at(&source.readings, i)
-                && claimed.is_contradicted()
-            {
-                let rows = contexts
-                    .iter()
-                    .enumerate()
-                    .find_map(|(other, context)| Some((other, claimed.rows(context)?)));
-                let said = rows.as_ref().map_or("", |(_, said)| said);
-                evidence.push(format!("{}{said}.", claimed.sentence()));
-                runs.extend(
-                    rows.map(|(other, _)| other)
-                        .filter(|other| !runs.contains(other)),
-                );
-            }
-            evidence.extend(rotation(reading));
+pub(super) fn wrong_sums(part: &Part<'_, '_>) -> Vec<Shared> {
+    let mut evidence = Vec::new();
+    let mut others = Vec::new();
+    let readings = readings(part.run);
+    for (i, reading) in readings.iter().enumerate() {
+        if let Some(claimed) = Claimed::at(readings, i)
+            && claimed.is_contradicted()
+        {
+            let mut runs = part.all.iter().enumerate();
+            let rows = runs.find_map(|(run, context)| Some((run, claimed.rows(context)?)));
+            let said = rows.as_ref().map_or("", |(_, said)| said);
+            evidence.push(format!("{}{said}.", claimed.sentence()));
+            let rows = rows.map(|(run, _)| run).filter(|run| *run != part.place);
+            others.extend(rows.filter(|run| !others.contains(run)));
         }
-        if !evidence.is_empty() {
-            found.push(Shared {
-                finding: finding(evidence),
-                runs,
-            });
-        }
+        evidence.extend(rotation(reading));
     }
-    found
+    if evidence.is_empty() {
+        return Vec::new();
+    }
+    vec![(finding(evidence), others)]
 }
 
 fn finding(evidence: Vec<String>) -> Finding {

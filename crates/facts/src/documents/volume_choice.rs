@@ -1,37 +1,26 @@
 //! Volumes that are each best at something else.
 
-use super::{Context, Shared, names};
 use crate::advise::{Advised, Dimension, Ranking, advise, firsts, show};
+use crate::rules::{Context, names};
 use crate::words::{lines, list};
-use diskfacts_record::{Confidence, Finding, Severity, TargetKind};
+use diskfacts_record::{Confidence, Finding, Severity};
 
 pub(super) const NAME: &str = "volume-choice";
 
 /// Settings that name a volume.
 const VOLUMES: [&str; 4] = ["machine", "volume", "layout", "target"];
 
-pub(super) fn check(contexts: &[Context<'_>]) -> Vec<Shared> {
-    let mut found = Vec::new();
-    for (place, context) in contexts.iter().enumerate() {
-        // What is measured has one target; only documents set volumes side by side.
-        let is_volume = |key: &String| VOLUMES.contains(&key.as_str());
-        let mut keys = context.stages.iter().flat_map(|s| s.settings.keys());
-        if context.run.target.kind != TargetKind::Imported || !keys.any(is_volume) {
-            continue;
-        }
-        let Ok(advice) = advise(std::slice::from_ref(context.run), None) else {
-            continue;
-        };
-        let findings = advice
-            .groups
-            .iter()
-            .filter_map(|advised| of(context, advised));
-        found.extend(findings.map(|finding| Shared {
-            finding,
-            runs: vec![place],
-        }));
+pub(super) fn best_of_each(context: &Context<'_>) -> Vec<Finding> {
+    let is_volume = |key: &String| VOLUMES.contains(&key.as_str());
+    let mut keys = context.stages.iter().flat_map(|s| s.settings.keys());
+    if !keys.any(is_volume) {
+        return Vec::new();
     }
-    found
+    let Ok(advice) = advise(std::slice::from_ref(context.run), None) else {
+        return Vec::new();
+    };
+    let each = advice.groups.iter();
+    each.filter_map(|advised| of(context, advised)).collect()
 }
 
 fn of(context: &Context<'_>, advised: &Advised) -> Option<Finding> {

@@ -1,12 +1,14 @@
 //! The same of rows of iostat: what a device saw of one program's writes through
 //! the page cache, and past it.
 
-use super::{NAME, NEAR, ONE};
+use crate::rules::requests::{NEAR, ONE};
 use crate::rules::{Context, names};
 use crate::words::{percent, ratio};
 use diskfacts_plan::units::{parse_size, show_size};
 use diskfacts_record::run::Reading;
 use diskfacts_record::{Confidence, Finding, Severity, Trial};
+
+pub(super) const NAME: &str = crate::rules::requests::NAME;
 
 /// Requests so many times as large or as small as the writes are not the writes.
 const OTHER: f64 = 1.5;
@@ -69,7 +71,7 @@ fn rows<'a>(context: &Context<'a>) -> Vec<Row<'a>> {
     readings.filter_map(row).collect()
 }
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+pub(super) fn rows_of_one_writer(context: &Context<'_>) -> Vec<Finding> {
     let rows = rows(context);
     let single = rows
         .iter()

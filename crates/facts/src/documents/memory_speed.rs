@@ -3,13 +3,13 @@
 //! device. Where diskfacts measured, who served the bytes is known; a document
 //! does not say it, and its own figures have to.
 
-use super::{Context, names};
+use crate::rules::{Context, names};
 use crate::stages::Stage;
 use crate::stats;
 use crate::words::{lines, of_document, percent, ratio};
 use diskfacts_plan::units::{show_duration, show_throughput};
 use diskfacts_plan::{CacheMode, Operation, Pattern, SyncMode};
-use diskfacts_record::{Confidence, Finding, Severity, StageFigures, TargetKind};
+use diskfacts_record::{Confidence, Finding, Severity, StageFigures};
 
 pub(super) const NAME: &str = "memory-speed";
 
@@ -49,10 +49,7 @@ struct Each<'c, 'a> {
     rate: f64,
 }
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    if context.run.target.kind != TargetKind::Imported {
-        return Vec::new();
-    }
+pub(super) fn rates_of_memory(context: &Context<'_>) -> Vec<Finding> {
     let of = |wanted: Way| {
         let each = context
             .each()
