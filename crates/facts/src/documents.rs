@@ -19,12 +19,15 @@ mod mislabelled;
 mod one_unit;
 mod place_not_filesystem;
 mod read_ahead_limit;
+mod streams;
 mod text_against_rows;
 mod volume_choice;
 mod writes_merged;
 
 use crate::rules::Context;
+use crate::stages::Stage;
 use diskfacts_record::{Finding, Reading};
+use std::collections::BTreeSet;
 
 /// One rule about documents.
 #[derive(Debug, Clone, Copy)]
@@ -76,6 +79,13 @@ fn readings<'a>(context: &Context<'a>) -> &'a [Reading] {
 fn number(reading: &Reading, name: &str) -> Option<f64> {
     let number = reading.values.get(name).copied();
     number.filter(|number| number.is_finite())
+}
+
+/// The settings in which two stages differ.
+fn differ_in<'s>(one: &'s Stage<'_>, other: &'s Stage<'_>) -> BTreeSet<&'s str> {
+    let keys = one.settings.keys().chain(other.settings.keys());
+    let differs = |key: &&String| one.settings.get(*key) != other.settings.get(*key);
+    keys.filter(differs).map(String::as_str).collect()
 }
 
 /// All rules about documents; their findings come behind those of

@@ -8,9 +8,10 @@
 //! one process that waits for each operation.
 
 use super::{Part, Shared};
-use crate::advise::{Advised, Dimension, Ratio, Test, advise, names_flash};
+use crate::advise::{Advised, Dimension, Measured, Ratio, Test, advise, names_flash};
 use crate::rules::names;
-use crate::words::{lines, list, percent, ratio};
+use crate::stages::Stage;
+use crate::words::{in_lines, lines, list, percent, ratio};
 use diskfacts_plan::units::{rate_digits, show_duration};
 use diskfacts_record::{Confidence, Finding, Severity};
 
@@ -28,7 +29,7 @@ const MORE: f64 = 1.2;
 
 pub(super) fn slow_flash(part: &Part<'_, '_>) -> Vec<Shared> {
     let mut stages = part.run.stages.iter();
-    if !stages.any(|stage| stage.settings.values().any(|value| names_flash(value))) {
+    if !stages.any(is_flash) {
         return Vec::new();
     }
     let Ok(advice) = advise(std::slice::from_ref(part.run.run), None) else {
@@ -37,57 +38,59 @@ pub(super) fn slow_flash(part: &Part<'_, '_>) -> Vec<Shared> {
     let mut found = Vec::new();
     for advised in &advice.groups {
         let options = advised.group.options.iter().enumerate();
-        let flash = options.filter(|(_, option)| option.flash == Some(true));
-        for (option, _) in flash {
-            if let Some(mut finding) = alike(advised, option) {
-                let mut others = Vec::new();
-                if let Some((other, said)) = elsewhere(part, advised, option) {
-                    finding.evidence.push(said);
-                    others.push(other);
-                }
-                found.push((finding, others));
-            }
+        let flash: Vec<usize> = options
+            .filter(|(_, option)| option.flash == Some(true))
+            .map(|(place, _)| place)
+            .collect();
+        for option in &flash {
+            let Some(mut finding) = finding(advised, *option) else {
+                continue;
+            };
+            // With two volumes of flash it is not known which another program means.
+            let alone = flash.len() == 1;
+            let elsewhere = alone.then(|| elsewhere(part, advised, *option)).flatten();
+            let (others, said): (Vec<usize>, Vec<String>) = elsewhere.into_iter().unzip();
+            finding.evidence.extend(said);
+            found.push((finding, others));
         }
     }
     found
 }
 
+fn is_flash(stage: &Stage<'_>) -> bool {
+    stage.settings.values().any(|value| names_flash(value))
+}
+
 /// The finding on one option that is called flash, against the one of the others that
 /// seeks fastest.
-fn alike(advised: &Advised, flash: usize) -> Option<Finding> {
+fn finding(advised: &Advised, flash: usize) -> Option<Finding> {
     let group = &advised.group;
-    let seeks = group
-        .tests
-        .iter()
-        .find(|test| test.dimension == Dimension::Seeks)?;
+    let mut tests = group.tests.iter();
+    let seeks = tests.find(|test| test.dimension == Dimension::Seeks)?;
     let of_flash = seeks.measured[flash].as_ref()?;
-    let (disk, of_disk) = seeks
-        .measured
-        .iter()
-        .enumerate()
-        .filter(|(option, _)| group.options[*option].flash.is_none())
-        .filter_map(|(option, measured)| Some((option, measured.as_ref()?)))
-        .max_by(|a, b| a.1.value.total_cmp(&b.1.value))?;
+    let (disk, of_disk) = fastest(seeks, |option| group.options[option].flash.is_none())?;
     let times = Ratio::of(of_flash, of_disk);
     if of_flash.value >= FLASH_MIN || times.value > ALIKE {
         return None;
     }
     let [name, rival] = [flash, disk].map(|option| group.options[option].name.as_str());
-    let each_ns = (1e9 / of_flash.value) as u64;
+    let [of_flash, of_disk] = [(flash, of_flash), (disk, of_disk)].map(|(option, measured)| {
+        let lines = in_lines(&seeks.lines[option]);
+        (
+            measured.value,
+            format!("{}/s{lines}", rate_digits(measured.value)),
+        )
+    });
     let mut evidence = vec![format!(
-        "{}: {name} {}/s{}, {rival} {}/s{}; {} for each operation, where a page of flash takes \
-         less than 100 us.",
+        "{}: {name} {}, {rival} {}; {} for each operation, where a page of flash takes less than \
+         100 us.",
         seeks.stage,
-        rate_digits(of_flash.value),
-        at(seeks, flash),
-        rate_digits(of_disk.value),
-        at(seeks, disk),
-        show_duration(each_ns),
+        of_flash.1,
+        of_disk.1,
+        show_duration((1e9 / of_flash.0) as u64),
     )];
-    evidence.extend(in_order(advised, flash, disk));
+    evidence.extend(streams_alike(advised, flash, disk));
     evidence.extend(more_is_possible(advised, flash, disk));
-    let mut stages = vec![seeks.stage.as_str()];
-    stages.extend(streams(advised).map(|test| test.stage.as_str()));
     Some(Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
@@ -108,20 +111,25 @@ fn alike(advised: &Advised, flash: usize) -> Option<Finding> {
              the name of the device; if it is fast there, look at the link, the read-ahead \
              (`blockdev --getra`) and the filesystem."
         ),
-        stages: names(stages),
+        stages: names(
+            [seeks]
+                .into_iter()
+                .chain(streams(advised))
+                .map(|test| test.stage.as_str()),
+        ),
     })
 }
 
-fn at(test: &Test, option: usize) -> String {
-    let numbers = &test.lines[option];
-    if numbers.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", lines(numbers))
-    }
+/// The option of these with the largest value.
+fn fastest(test: &Test, of: impl Fn(usize) -> bool) -> Option<(usize, &Measured)> {
+    let options = test.measured.iter().enumerate();
+    options
+        .filter(|(option, _)| of(*option))
+        .filter_map(|(option, measured)| Some((option, measured.as_ref()?)))
+        .max_by(|a, b| a.1.value.total_cmp(&b.1.value))
 }
 
-/// The tests in order.
+/// The sequential tests.
 fn streams(advised: &Advised) -> impl Iterator<Item = &Test> {
     let tests = advised.group.tests.iter();
     tests.filter(|test| {
@@ -132,28 +140,26 @@ fn streams(advised: &Advised) -> impl Iterator<Item = &Test> {
     })
 }
 
-/// How near both are in order.
-fn in_order(advised: &Advised, flash: usize, disk: usize) -> Option<String> {
-    let mut near = 0;
-    let mut said = Vec::new();
-    for test in streams(advised) {
-        if let (Some(one), Some(other)) = (&test.measured[flash], &test.measured[disk]) {
-            let times = one.value / other.value;
-            near += usize::from((times - 1.0).abs() <= NEAR);
-            said.push(format!(
-                "{} {} against {} MB/s",
-                test.stage,
-                rate_digits(one.value / 1e6),
-                rate_digits(other.value / 1e6)
-            ));
-        }
-    }
+/// In how many of the sequential tests both are near each other.
+fn streams_alike(advised: &Advised, flash: usize, disk: usize) -> Option<String> {
+    let both: Vec<(&Test, f64, f64)> = streams(advised)
+        .filter_map(|test| {
+            let [one, other] = [flash, disk].map(|option| test.measured[option].as_ref());
+            Some((test, one?.value, other?.value))
+        })
+        .collect();
+    let near = both.iter().filter(|(_, a, b)| (a / b - 1.0).abs() <= NEAR);
+    let near = near.count();
+    let said = both.iter().map(|(test, one, other)| {
+        let [one, other] = [one, other].map(|rate| rate_digits(rate / 1e6));
+        format!("{} {one} against {other} MB/s", test.stage)
+    });
     (near > 0).then(|| {
         format!(
             "In order they are within {} of each other in {near} of {} tests: {}.",
             percent(NEAR),
-            said.len(),
-            list(&said)
+            both.len(),
+            list(&said.collect::<Vec<_>>())
         )
     })
 }
@@ -162,11 +168,7 @@ fn in_order(advised: &Advised, flash: usize, disk: usize) -> Option<String> {
 fn more_is_possible(advised: &Advised, flash: usize, disk: usize) -> Option<String> {
     streams(advised).find_map(|test| {
         let of_flash = test.measured[flash].as_ref()?;
-        let others = test.measured.iter().enumerate();
-        let (best, most) = others
-            .filter(|(option, _)| *option != flash && *option != disk)
-            .filter_map(|(option, measured)| Some((option, measured.as_ref()?)))
-            .max_by(|a, b| a.1.value.total_cmp(&b.1.value))?;
+        let (best, most) = fastest(test, |option| option != flash && option != disk)?;
         (most.value > ALIKE * of_flash.value).then(|| {
             format!(
                 "{} of {} does {} MB/s{}: processor, memory and bus of this computer give that \
@@ -174,44 +176,33 @@ fn more_is_possible(advised: &Advised, flash: usize, disk: usize) -> Option<Stri
                 test.stage,
                 advised.group.options[best].name,
                 rate_digits(most.value / 1e6),
-                at(test, best),
+                in_lines(&test.lines[best]),
             )
         })
     })
 }
 
-/// What another program of the document got out of the same flash, reading in order.
+/// What another program of the document got out of the same flash by sequential reads.
 fn elsewhere(part: &Part<'_, '_>, advised: &Advised, flash: usize) -> Option<(usize, String)> {
-    // With two volumes of flash it is not known which is meant.
-    let options = advised.group.options.iter();
-    if options.filter(|option| option.flash.is_some()).count() > 1 {
-        return None;
-    }
-    let read = streams(advised).find(|test| test.dimension == Dimension::SequentialRead)?;
-    let here = read.measured[flash].as_ref()?;
-    for (other, context) in part.others() {
+    let is_read = |dimension| dimension == Dimension::SequentialRead;
+    let read = streams(advised).find(|test| is_read(test.dimension))?;
+    let here = read.measured[flash].as_ref()?.value;
+    part.others().find_map(|(other, context)| {
         let mut named = context.each().filter(|(stage, _)| {
-            Dimension::measured_by(stage) == Some(Dimension::SequentialRead)
-                && stage.settings.values().any(|value| names_flash(value))
+            Dimension::measured_by(stage).is_some_and(is_read) && is_flash(stage)
         });
-        let (Some((stage, figures)), None) = (named.next(), named.next()) else {
-            continue;
+        let ((stage, figures), None) = (named.next()?, named.next()) else {
+            return None;
         };
         let there = figures.throughput_bytes_per_s.median;
-        if there > MORE * here.value {
-            let numbers: Vec<u64> = stage.trials.iter().filter_map(|t| t.line).collect();
-            return Some((
-                other,
-                format!(
-                    "{} reads {} MB/s from it ({}), {} times what {} does: the drives can do more.",
-                    stage.label(),
-                    rate_digits(there / 1e6),
-                    lines(&numbers),
-                    ratio(there / here.value),
-                    read.stage
-                ),
-            ));
-        }
-    }
-    None
+        let said = format!(
+            "{} reads {} MB/s from it ({}), {} times what {} does: the drives can do more.",
+            stage.label(),
+            rate_digits(there / 1e6),
+            lines(&stage.lines()),
+            ratio(there / here),
+            read.stage
+        );
+        (there > MORE * here).then_some((other, said))
+    })
 }

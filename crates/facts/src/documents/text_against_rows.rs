@@ -4,11 +4,12 @@
 //! from the two rates, within what rounding leaves, and the rates from the rows. The
 //! latency of rotation follows from the revolutions per minute.
 
-use super::{Part, Shared, readings};
-use crate::advise::{Measured, intervals};
+use super::{Part, Shared, differ_in, number, readings};
+use crate::advise::intervals;
 use crate::rules::Context;
 use crate::stages::Stage;
-use crate::words::{lines, list};
+use crate::stats::finite_sorted;
+use crate::words::lines;
 use diskfacts_plan::units::{rate_digits, three_digits};
 use diskfacts_record::{Confidence, Finding, Reading, Severity};
 
@@ -23,81 +24,67 @@ const TIMES: f64 = 2.0;
 const ROUNDED: f64 = 1.0;
 
 pub(super) fn wrong_sums(part: &Part<'_, '_>) -> Vec<Shared> {
-    let mut evidence = Vec::new();
-    let mut others = Vec::new();
+    let (mut evidence, mut others) = (Vec::new(), Vec::new());
     let readings = readings(part.run);
     for (i, reading) in readings.iter().enumerate() {
-        if let Some(claimed) = Claimed::at(readings, i)
-            && claimed.is_contradicted()
-        {
+        let claimed = Claimed::at(&readings[i..]).filter(Claimed::is_contradicted);
+        if let Some(claimed) = claimed {
             let mut runs = part.all.iter().enumerate();
             let rows = runs.find_map(|(run, context)| Some((run, claimed.rows(context)?)));
-            let said = rows.as_ref().map_or("", |(_, said)| said);
+            let (run, said) = rows.unwrap_or((part.place, String::new()));
             evidence.push(format!("{}{said}.", claimed.sentence()));
-            let rows = rows.map(|(run, _)| run).filter(|run| *run != part.place);
-            others.extend(rows.filter(|run| !others.contains(run)));
+            if run != part.place && !others.contains(&run) {
+                others.push(run);
+            }
         }
         evidence.extend(rotation(reading));
     }
-    if evidence.is_empty() {
-        return Vec::new();
-    }
-    vec![(finding(evidence), others)]
-}
-
-fn finding(evidence: Vec<String>) -> Finding {
-    let many = evidence.len();
-    Finding {
+    let what = match evidence.len() {
+        0 => return Vec::new(),
+        1 => "A number of the text is not what its own figures give.".to_owned(),
+        many => format!("{many} numbers of the text are not what their own figures give."),
+    };
+    let finding = Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
-        claim: format!(
-            "{} of the text {} not what {} own figures give.",
-            if many == 1 {
-                "A number".to_owned()
-            } else {
-                format!("{many} numbers")
-            },
-            if many == 1 { "is" } else { "are" },
-            if many == 1 { "its" } else { "their" },
-        ),
+        claim: what,
         evidence,
         // It is arithmetic; which of the numbers is wrong is not said.
         confidence: Confidence::Certain,
         refuted_by: "Other rows that the text speaks of, and the document does not have.".into(),
         remedy: "Quote the rows and not the text.".into(),
         stages: Vec::new(),
-    }
+    };
+    vec![(finding, others)]
 }
 
-/// A stage of the rows, and what was measured in it.
-type Row<'s, 'a> = (&'s Stage<'a>, &'s Measured);
-
 /// `30% ... (39MB/s vs 27MB/s)`
-struct Claimed {
+struct Claimed<'a> {
     line: u64,
     percent: f64,
     more: f64,
     less: f64,
-    text: String,
+    text: &'a str,
 }
 
-impl Claimed {
-    fn at(readings: &[Reading], i: usize) -> Option<Self> {
-        let unit = |reading: &Reading, unit: &str| reading.values.get(unit).copied();
-        let first = &readings[i];
-        let percent = unit(first, "%")?;
-        let (one, other) = (readings.get(i + 1)?, readings.get(i + 2)?);
-        let (more, less) = (unit(one, "MB/s")?, unit(other, "MB/s")?);
-        let together = first.line == one.line && one.line == other.line;
-        let versus = format!("{more}MB/s vs {less}MB/s");
+impl<'a> Claimed<'a> {
+    /// A share, and the two rates behind it.
+    fn at(readings: &'a [Reading]) -> Option<Self> {
+        let [share, one, other, ..] = readings else {
+            return None;
+        };
+        let percent = number(share, "%")?;
+        let (a, b) = (number(one, "MB/s")?, number(other, "MB/s")?);
+        let together = share.line == one.line && one.line == other.line;
+        let versus = format!("{a}MB/s vs {b}MB/s");
         let said = one.text.contains(&versus) || other.text.contains(&versus);
-        let sound = percent > 0.0 && less > 0.0 && more > 0.0;
+        let sound = percent > 0.0 && a > 0.0 && b > 0.0;
         (together && said && sound).then(|| Self {
-            line: first.line,
+            line: share.line,
             percent,
-            more: more.max(less),
-            less: less.min(more),
-            text: first.text.clone(),
+            more: a.max(b),
+            less: a.min(b),
+            text: &share.text,
         })
     }
 
@@ -106,7 +93,7 @@ impl Claimed {
     fn bounds(&self) -> [f64; 2] {
         let low = (self.more - 0.5) / (self.less + 0.5);
         let high = (self.more + 0.5) / (self.less - 0.5).max(f64::MIN_POSITIVE);
-        [low, high].map(|times| (times - 1.0) * 100.0)
+        [low, high].map(more_by)
     }
 
     fn is_contradicted(&self) -> bool {
@@ -123,107 +110,78 @@ impl Claimed {
             three_digits(self.percent),
             three_digits(self.more),
             three_digits(self.less),
-            (self.more / self.less - 1.0) * 100.0,
+            more_by(self.more / self.less),
         )
     }
 
     /// The rows that it speaks of: two stages that differ in one setting, with medians
-    /// that round to the rates; of several pairs that with the most values of its
-    /// settings in the text.
+    /// that round to the rates; of several pairs the first of those with the most values
+    /// of its settings in the text.
     fn rows(&self, context: &Context<'_>) -> Option<String> {
         let rates: Vec<Vec<f64>> = context.stages.iter().map(Stage::rates).collect();
-        let measured = intervals(&rates);
+        let medians = intervals(&rates).into_iter().map(|m| Some(m?.value / 1e6));
+        let rows: Vec<(&Stage<'_>, Option<f64>)> = context.stages.iter().zip(medians).collect();
         let near = |rate: f64| {
-            let all = context.stages.iter().zip(&measured);
-            let near: Vec<Row<'_, '_>> = all
-                .filter_map(|(stage, measured)| Some((stage, measured.as_ref()?)))
-                .filter(|(_, m)| (m.value / 1e6 - rate).abs() <= ROUNDED)
-                .collect();
-            near
+            let near = rows
+                .iter()
+                .filter_map(|(stage, median)| Some((*stage, (*median)?)));
+            near.filter(move |(_, median)| (median - rate).abs() <= ROUNDED)
         };
-        let mut best: Option<(usize, Row<'_, '_>, Row<'_, '_>)> = None;
-        for more in near(self.more) {
-            for less in near(self.less) {
-                if differ(more.0, less.0) == 1 {
-                    let words = self.words_of(more.0);
-                    if best.as_ref().is_none_or(|(most, ..)| words > *most) {
-                        best = Some((words, more, less));
-                    }
-                }
-            }
-        }
-        let (_, more, less) = best?;
-        let trials = more.0.trials.iter().chain(&less.0.trials);
-        let numbers: Vec<u64> = trials.filter_map(|trial| trial.line).collect();
-        let (low, high) = apart(more.0, less.0)?;
+        let text = self.text.to_lowercase();
+        let pairs = near(self.more).flat_map(|more| near(self.less).map(move |less| (more, less)));
+        let ((more, m), (less, l)) = pairs
+            .filter(|((more, _), (less, _))| differ_in(more, less).len() == 1)
+            // The first of equals, of which the last is taken.
+            .rev()
+            .max_by_key(|((more, _), _)| {
+                let values = more.settings.values();
+                values
+                    .filter(|value| text.contains(&value.to_lowercase()))
+                    .count()
+            })?;
+        // Least and most between a trial of the one and a trial of the other.
+        let [more_trials, less_trials] = [more, less].map(|stage| finite_sorted(&stage.rates()));
+        let low = more_trials.first()? / less_trials.last()?;
+        let high = more_trials.last()? / less_trials.first()?;
         Some(format!(
-            "; by the rows ({}) {} against {} MB/s, {:+.0} %, {low:+.0} to {high:+.0} % from run \
-             to run",
-            lines(&numbers),
-            rate_digits(more.1.value / 1e6),
-            rate_digits(less.1.value / 1e6),
-            (more.1.value / less.1.value - 1.0) * 100.0,
+            "; by the rows ({}) {} against {} MB/s, {:+.0} %, {:+.0} to {:+.0} % from run to run",
+            lines(&[more.lines(), less.lines()].concat()),
+            rate_digits(m),
+            rate_digits(l),
+            more_by(m / l),
+            more_by(low),
+            more_by(high),
         ))
     }
-
-    fn words_of(&self, stage: &Stage<'_>) -> usize {
-        let text = self.text.to_lowercase();
-        let values = stage.settings.values();
-        values
-            .filter(|value| text.contains(&value.to_lowercase()))
-            .count()
-    }
 }
 
-/// How many settings are not the same.
-fn differ(one: &Stage<'_>, other: &Stage<'_>) -> usize {
-    let mut keys: Vec<&String> = one.settings.keys().chain(other.settings.keys()).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    let unlike = keys
-        .iter()
-        .filter(|key| one.settings.get(**key) != other.settings.get(**key));
-    unlike.count()
-}
-
-/// Least and most per cent between a trial of the one and a trial of the other.
-fn apart(more: &Stage<'_>, less: &Stage<'_>) -> Option<(f64, f64)> {
-    let range = |stage: &Stage<'_>| {
-        let sorted = crate::stats::finite_sorted(&stage.rates());
-        Some((*sorted.first()?, *sorted.last()?))
-    };
-    let ((low, high), (least, most)) = (range(more)?, range(less)?);
-    Some(((low / most - 1.0) * 100.0, (high / least - 1.0) * 100.0))
+/// A ratio as what the one is more than the other, per cent.
+fn more_by(ratio: f64) -> f64 {
+    (ratio - 1.0) * 100.0
 }
 
 /// `the rotation latency (~0.1ms on 7200RPM)`
 fn rotation(reading: &Reading) -> Option<String> {
-    let ms = reading.values.get("ms").copied().filter(|ms| *ms > 0.0)?;
+    let ms = number(reading, "ms").filter(|ms| *ms > 0.0)?;
     let text = reading.text.to_lowercase();
-    if !text.contains("rotation") {
-        return None;
-    }
-    let before = text
-        .split("rpm")
-        .next()
-        .filter(|before| before.len() < text.len())?;
+    let (before, _) = text
+        .split_once("rpm")
+        .filter(|_| text.contains("rotation"))?;
     let digits = before.trim_end();
-    let start = digits
-        .rfind(|c: char| !c.is_ascii_digit())
-        .map_or(0, |at| at + 1);
-    let rpm: f64 = digits[start..].parse().ok().filter(|rpm| *rpm > 0.0)?;
+    let rest = digits.trim_end_matches(|c: char| c.is_ascii_digit());
+    let rpm: f64 = digits[rest.len()..].parse().ok().filter(|rpm| *rpm > 0.0)?;
     let whole = 60_000.0 / rpm;
     let half = whole / 2.0;
-    if ms >= half / TIMES && ms <= whole * TIMES {
-        return None;
-    }
-    let times = list(&[three_digits(half), three_digits(whole)]);
-    Some(format!(
-        "Line {}: it says {} ms for rotation at {rpm} rpm, where half and whole revolutions take \
-         {times} ms (60 s / {rpm}).",
-        reading.line,
-        three_digits(ms),
-    ))
+    (ms < half / TIMES || ms > whole * TIMES).then(|| {
+        format!(
+            "Line {}: it says {} ms for rotation at {rpm} rpm, where half and whole revolutions \
+             take {} and {} ms (60 s / {rpm}).",
+            reading.line,
+            three_digits(ms),
+            three_digits(half),
+            three_digits(whole),
+        )
+    })
 }
 
 #[cfg(test)]
@@ -245,7 +203,7 @@ mod tests {
             reading("MB/s", more, &text),
             reading("MB/s", less, &text),
         ];
-        let claimed = Claimed::at(&readings, 0);
+        let claimed = Claimed::at(&readings);
         claimed.expect("a share of two rates").is_contradicted()
     }
 
@@ -263,12 +221,12 @@ mod tests {
     fn shares_without_two_rates_beside_them_are_not_judged() {
         let text = "50% worse (48MB/s), even worse";
         let readings = [reading("%", 50.0, text), reading("MB/s", 48.0, text)];
-        assert!(Claimed::at(&readings, 0).is_none());
-        assert!(Claimed::at(&readings, 1).is_none());
+        assert!(Claimed::at(&readings).is_none());
+        assert!(Claimed::at(&readings[1..]).is_none());
         let mut three = vec![reading("%", 0.0, "0% (1MB/s vs 1MB/s)"); 3];
         three[1] = reading("MB/s", 1.0, "0% (1MB/s vs 1MB/s)");
         three[2] = three[1].clone();
-        assert!(Claimed::at(&three, 0).is_none());
+        assert!(Claimed::at(&three).is_none());
     }
 
     #[test]

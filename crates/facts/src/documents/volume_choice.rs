@@ -2,7 +2,7 @@
 
 use crate::advise::{Advised, Dimension, Ranking, advise, firsts, show};
 use crate::rules::{Context, names};
-use crate::words::{lines, list};
+use crate::words::{lines_behind, list};
 use diskfacts_record::{Confidence, Finding, Severity};
 
 pub(super) const NAME: &str = "volume-choice";
@@ -19,16 +19,17 @@ pub(super) fn best_of_each(context: &Context<'_>) -> Vec<Finding> {
     let Ok(advice) = advise(std::slice::from_ref(context.run), None) else {
         return Vec::new();
     };
-    let each = advice.groups.iter();
-    each.filter_map(|advised| of(context, advised)).collect()
+    let of_volumes = advice.groups.iter().filter(|advised| {
+        let mut options = advised.group.options.iter();
+        options.all(|option| option.settings.keys().all(is_volume))
+    });
+    of_volumes
+        .filter_map(|advised| finding(context, advised))
+        .collect()
 }
 
-fn of(context: &Context<'_>, advised: &Advised) -> Option<Finding> {
+fn finding(context: &Context<'_>, advised: &Advised) -> Option<Finding> {
     let options = &advised.group.options;
-    let mut keys = options.iter().flat_map(|option| option.settings.keys());
-    if !keys.all(|key| VOLUMES.contains(&key.as_str())) {
-        return None;
-    }
     let told: Vec<&(Dimension, Ranking)> = advised
         .dimensions
         .iter()
@@ -36,30 +37,24 @@ fn of(context: &Context<'_>, advised: &Advised) -> Option<Finding> {
         .filter(|(dimension, _)| *dimension != Dimension::Cpu)
         .filter(|(_, ranking)| firsts(ranking).len() < ranking.ranked.len())
         .collect();
-    let of_dimension = |ranking: &Ranking| {
-        let mut first: Vec<usize> = firsts(ranking).iter().map(|ranked| ranked.option).collect();
-        first.sort_unstable();
-        first
-    };
+    // Which options share the first place, and in which dimensions.
     let mut best: Vec<(Vec<usize>, Vec<&str>)> = Vec::new();
     for (dimension, ranking) in &told {
-        let first = of_dimension(ranking);
+        let mut first: Vec<usize> = firsts(ranking).iter().map(|ranked| ranked.option).collect();
+        first.sort_unstable();
         match best.iter_mut().find(|(known, _)| *known == first) {
             Some((_, dimensions)) => dimensions.push(dimension.name()),
             None => best.push((first, vec![dimension.name()])),
         }
     }
-    let all_share = |option: &usize| best.iter().all(|(first, _)| first.contains(option));
-    if best.len() < 2 || (0..options.len()).any(|option| all_share(&option)) {
+    let always_first = |option: usize| best.iter().all(|(first, _)| first.contains(&option));
+    if best.len() < 2 || (0..options.len()).any(always_first) {
         return None;
     }
-    let said: Vec<String> = best
-        .iter()
-        .map(|(first, dimensions)| {
-            let names: Vec<&str> = first.iter().map(|i| options[*i].name.as_str()).collect();
-            format!("{} for {}", list(&names), list(dimensions))
-        })
-        .collect();
+    let said = best.iter().map(|(first, dimensions)| {
+        let names: Vec<&str> = first.iter().map(|i| options[*i].name.as_str()).collect();
+        format!("{} for {}", list(&names), list(dimensions))
+    });
     let tests = advised.group.tests.iter();
     let stages = tests.filter(|test| told.iter().any(|(d, _)| *d == test.dimension));
     Some(Finding {
@@ -68,11 +63,11 @@ fn of(context: &Context<'_>, advised: &Advised) -> Option<Finding> {
         claim: format!(
             "None of {} volumes is the best at all of this: {}.",
             options.len(),
-            said.join("; ")
+            said.collect::<Vec<_>>().join("; ")
         ),
         evidence: told
             .iter()
-            .map(|(d, ranking)| sentence(advised, *d, ranking))
+            .filter_map(|(dimension, ranking)| sentence(advised, *dimension, ranking))
             .collect(),
         confidence: Confidence::Likely,
         refuted_by: "More trials, whose intervals overlap where these do not.".into(),
@@ -81,33 +76,23 @@ fn of(context: &Context<'_>, advised: &Advised) -> Option<Finding> {
              seq-read=1,seeks=1` ranks them for a mix of yours.",
             context.run.run.id
         ),
-        stages: names(stages.map(|test| test.stage.as_str()).collect::<Vec<_>>()),
+        stages: names(stages.map(|test| test.stage.as_str())),
     })
 }
 
 /// `seq-read: Raid6 620.7 MB/s (612.8 to 628.6; lines 38 and 39), Raid10 ...`
-fn sentence(advised: &Advised, dimension: Dimension, ranking: &Ranking) -> String {
+fn sentence(advised: &Advised, dimension: Dimension, ranking: &Ranking) -> Option<String> {
     let group = &advised.group;
     let mut tests = group.tests.iter();
-    let Some(test) = tests.find(|test| test.dimension == dimension) else {
-        return String::new();
-    };
-    let parts: Vec<String> = ranking
-        .ranked
-        .iter()
-        .filter_map(|ranked| {
-            let measured = test.measured[ranked.option].as_ref()?;
-            let numbers = &test.lines[ranked.option];
-            let of_lines = if numbers.is_empty() {
-                String::new()
-            } else {
-                format!("; {}", lines(numbers))
-            };
-            let [value, low, high] =
-                [measured.value, measured.low, measured.high].map(|v| show(v, test.unit));
-            let name = &group.options[ranked.option].name;
-            Some(format!("{name} {value} ({low} to {high}{of_lines})"))
-        })
-        .collect();
-    format!("{dimension} ({}): {}.", test.stage, list(&parts))
+    let test = tests.find(|test| test.dimension == dimension)?;
+    let parts = ranking.ranked.iter().filter_map(|ranked| {
+        let measured = test.measured[ranked.option].as_ref()?;
+        let [value, low, high] =
+            [measured.value, measured.low, measured.high].map(|v| show(v, test.unit));
+        let name = &group.options[ranked.option].name;
+        let lines = lines_behind("; ", &test.lines[ranked.option]);
+        Some(format!("{name} {value} ({low} to {high}{lines})"))
+    });
+    let parts: Vec<String> = parts.collect();
+    Some(format!("{dimension} ({}): {}.", test.stage, list(&parts)))
 }
