@@ -7,12 +7,14 @@
 //! was done, so that none of this could be said of it.
 //!
 //! **The border.** These files use `advise`, `places`, `read_ahead`, `stages`, `stats`,
-//! `words`, and of `rules` the context of a run and what a rule of the same name goes by.
-//! Nothing in `rules` uses anything of them (`cargo xtask check tidy` sees to it);
-//! [`findings`](crate::findings()) puts both together.
+//! `words`; of `rules` the context of a run and what a rule of the same name goes by; of
+//! `limits` what a limiter is and what one of the same name says. Nothing in `rules` and
+//! `limits` uses anything of them (`cargo xtask check tidy` sees to it):
+//! [`findings`](crate::findings()) and [`explain`](crate::explain()) put both together.
 
 mod flash_like_disks;
 mod io_context;
+mod limiters;
 mod littles_law;
 mod memory_speed;
 mod mislabelled;
@@ -24,6 +26,7 @@ mod text_against_rows;
 mod volume_choice;
 mod writes_merged;
 
+use crate::limits::Limiter;
 use crate::rules::Context;
 use crate::stages::Stage;
 use diskfacts_record::{Finding, Reading};
@@ -151,6 +154,16 @@ const RULES: &[DocumentRule] = &[
         find: Find::Alone(volume_choice::best_of_each),
     },
 ];
+
+/// The limiters of the stages of a run that only its document can show; of what was
+/// measured none.
+pub(crate) fn limiters(context: &Context<'_>) -> &'static [Limiter] {
+    if context.is_imported() {
+        limiters::LIMITERS
+    } else {
+        &[]
+    }
+}
 
 /// What the runs of a document show: each finding with the runs that it is of, by their
 /// places. Of runs that were measured nothing.

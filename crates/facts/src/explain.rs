@@ -2,7 +2,7 @@
 //! stages, and their latencies added up, once.
 
 use crate::rules::Context;
-use crate::{effects, figures, findings, limits, verdicts};
+use crate::{documents, effects, figures, findings, verdicts};
 use diskfacts_record::{Finding, Run, StageEffects, StageFigures, StageLimits, Verdict};
 
 /// What follows from a run.
@@ -26,7 +26,7 @@ impl Explanation {
         Self {
             figures: figures::of(context),
             effects: effects::of(context),
-            limits: limits::of(context),
+            limits: limits_of(context),
             verdicts: verdicts::of(context, &findings),
             findings,
         }
@@ -40,6 +40,16 @@ impl Explanation {
         run.limits = self.limits;
         run.verdicts = self.verdicts;
     }
+}
+
+/// What limited each stage of a run that did something without errors, in the order of the
+/// figures.
+pub fn limits(run: &Run) -> Vec<StageLimits> {
+    limits_of(&Context::new(run))
+}
+
+fn limits_of(context: &Context<'_>) -> Vec<StageLimits> {
+    crate::limits::of(context, documents::limiters(context))
 }
 
 /// What follows from a run by itself.
