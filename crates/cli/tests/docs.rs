@@ -217,7 +217,7 @@ fn every_limiter_has_a_section_and_every_section_is_a_limiter() {
 #[test]
 fn every_rule_has_a_section_and_every_section_is_a_rule() {
     let of_runs = diskfacts_facts::rules::all().iter();
-    let of_documents = diskfacts_facts::rules::of_documents().iter();
+    let of_documents = diskfacts_facts::documents::rules().iter();
     let mut rules: Vec<(&str, &str)> = Vec::new();
     let all = of_runs.map(|rule| (rule.name, rule.about));
     for rule in all.chain(of_documents.map(|rule| (rule.name, rule.about))) {

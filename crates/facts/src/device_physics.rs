@@ -101,7 +101,7 @@ mod tests {
 
     /// The limiters of a run that speak of drives.
     fn of_drives(run: &Run) -> Vec<String> {
-        let mut names: Vec<String> = crate::limits::limits(run)
+        let mut names: Vec<String> = crate::limits(run)
             .into_iter()
             .flat_map(|stage| stage.limits)
             .map(|limit| limit.limiter)
@@ -171,7 +171,7 @@ mod tests {
                 trial.cpu.wait_ns_per_io = Some(0.0);
             });
             run.run.overhead_ns_per_io = Some(0.0);
-            let limits = crate::limits::limits(&run);
+            let limits = crate::limits(&run);
             let of_stage = limits
                 .into_iter()
                 .find(|stage| stage.stage == "random-write-qd32");

@@ -1,8 +1,8 @@
 //! All that follows from a run, worked out together: the trials are sorted into
 //! stages, and their latencies added up, once.
 
-use crate::rules::{self, Context};
-use crate::{effects, figures, limits, verdicts};
+use crate::rules::Context;
+use crate::{documents, effects, figures, findings, verdicts};
 use diskfacts_record::{Finding, Run, StageEffects, StageFigures, StageLimits, Verdict};
 
 /// What follows from a run.
@@ -12,7 +12,7 @@ pub struct Explanation {
     pub figures: Vec<StageFigures>,
     /// As of [`effects()`].
     pub effects: Vec<StageEffects>,
-    /// As of [`findings`](crate::findings), or of
+    /// As of [`findings`](crate::findings()), or of
     /// [`findings_of_document`](crate::findings_of_document).
     pub findings: Vec<Finding>,
     /// As of [`limits()`].
@@ -26,7 +26,7 @@ impl Explanation {
         Self {
             figures: figures::of(context),
             effects: effects::of(context),
-            limits: limits::of(context),
+            limits: limits_of(context),
             verdicts: verdicts::of(context, &findings),
             findings,
         }
@@ -42,17 +42,27 @@ impl Explanation {
     }
 }
 
+/// What limited each stage of a run that did something without errors, in the order of the
+/// figures.
+pub fn limits(run: &Run) -> Vec<StageLimits> {
+    limits_of(&Context::new(run))
+}
+
+fn limits_of(context: &Context<'_>) -> Vec<StageLimits> {
+    crate::limits::of(context, documents::limiters(context))
+}
+
 /// What follows from a run by itself.
 pub fn explain(run: &Run) -> Explanation {
     let context = Context::new(run);
-    Explanation::new(&context, rules::of(&context))
+    Explanation::new(&context, findings::of(&context))
 }
 
 /// What follows from each of the runs of a document, from itself and from all of
 /// them together, in their order.
 pub fn explain_document(runs: &[Run]) -> Vec<Explanation> {
     let contexts: Vec<Context<'_>> = runs.iter().map(Context::new).collect();
-    let findings = rules::of_document(&contexts);
+    let findings = findings::of_document(&contexts);
     let each = contexts.iter().zip(findings);
     each.map(|(context, findings)| Explanation::new(context, findings))
         .collect()

@@ -4,8 +4,8 @@
 //! * [`layers()`]: who served the bytes of a trial; called after each trial.
 //! * [`figures()`]: the figures of each stage over its trials.
 //! * [`effects()`]: what the varied settings of a matrix do, and which are best.
-//! * [`findings`]: what follows, most important first; the table of rules is
-//!   [`rules::all`].
+//! * [`findings()`]: what follows, most important first; the tables of rules are
+//!   [`rules::all`] and, about documents, [`documents::rules`].
 //! * [`limits()`]: what limited each stage, with the arithmetic; the table of
 //!   candidates is [`limits::all`].
 //! * [`verdicts()`]: how the target does for known uses; the table is [`uses()`].
@@ -27,9 +27,11 @@ mod course;
 mod device_physics;
 pub mod device_rates;
 mod dirty_pages;
+pub mod documents;
 pub mod effects;
 pub mod explain;
 pub mod figures;
+pub mod findings;
 mod journal;
 mod latency_intervals;
 pub mod layers;
@@ -61,11 +63,11 @@ mod write_matrix;
 pub use advise::advise;
 pub use compare::compare;
 pub use effects::effects;
-pub use explain::{Explanation, explain, explain_document};
+pub use explain::{Explanation, explain, explain_document, limits};
 pub use figures::figures;
+pub use findings::{findings, findings_of_document};
 pub use layers::layers;
-pub use limits::limits;
-pub use rules::{Context, Rule, findings, findings_of_document};
+pub use rules::{Context, Rule};
 pub use stages::Stage;
 pub use uses::{Limit, Metric, Requirement, Source, Use, uses};
 pub use verdicts::verdicts;

@@ -29,7 +29,7 @@ mod exclusions;
 mod holes;
 mod journal;
 mod memory_disk;
-mod mislabelled;
+pub(crate) mod mislabelled;
 mod offered_load;
 mod other_process;
 mod page_cache;
@@ -55,7 +55,7 @@ mod garbage_collection;
 mod interface;
 mod ladder;
 mod links;
-mod media_rate;
+pub(crate) mod media_rate;
 mod network;
 mod one_at_a_time;
 mod overlay;
@@ -78,7 +78,7 @@ pub use subject::Subject;
 
 use crate::device_physics;
 use crate::rules::Context;
-use diskfacts_record::{Limit, Run, StageLimits};
+use diskfacts_record::{Limit, StageLimits};
 
 /// One limiter.
 #[derive(Debug, Clone, Copy)]
@@ -104,12 +104,9 @@ pub fn of_storage() -> &'static [Limiter] {
     storage::LIMITERS
 }
 
-/// What limited each stage that did something without errors, in the order of the figures.
-pub fn limits(run: &Run) -> Vec<StageLimits> {
-    of(&Context::new(run))
-}
-
-pub(crate) fn of(context: &Context<'_>) -> Vec<StageLimits> {
+/// What limited each stage that did something without errors, in the order of the figures;
+/// `more` are the limiters that stand before those of the table.
+pub(crate) fn of(context: &Context<'_>, more: &'static [Limiter]) -> Vec<StageLimits> {
     let shared = Shared::default();
     context
         .each()
@@ -118,15 +115,17 @@ pub(crate) fn of(context: &Context<'_>) -> Vec<StageLimits> {
         .map(|(stage, figures)| StageLimits {
             stage: stage.name.to_owned(),
             settings: stage.settings.clone(),
-            limits: of_stage(&Subject::new(context, &shared, stage, figures)),
+            limits: of_stage(&Subject::new(context, &shared, stage, figures), more),
             tested: tested::of_stage(context, stage),
         })
         .collect()
 }
 
 /// The candidates for one stage that no test has refuted, the best explanation first.
-fn of_stage(subject: &Subject<'_>) -> Vec<Limit> {
-    let mut candidates: Vec<(&'static str, Candidate)> = all()
+fn of_stage(subject: &Subject<'_>, more: &'static [Limiter]) -> Vec<Limit> {
+    let mut candidates: Vec<(&'static str, Candidate)> = more
+        .iter()
+        .chain(all())
         .filter(|limiter| device_physics::may_limit(limiter.name, subject))
         .filter(|limiter| !subject.is_refuted(limiter.name))
         .filter_map(|limiter| {

@@ -2,10 +2,7 @@
 //! file of a filesystem. A strided line says `ext` or `raw`, dd and hdparm name
 //! what they read or write.
 
-use crate::rules::Context;
 use crate::stages::Stage;
-use diskfacts_plan::{CacheMode, Operation, Pattern};
-use diskfacts_record::{StageFigures, TargetKind};
 use std::fmt;
 
 /// What a document says of the place of some blocks.
@@ -62,55 +59,4 @@ impl fmt::Display for Place<'_> {
             (None, false) => f.write_str("ext"),
         }
     }
-}
-
-/// Blocks from this on stream also where each is asked for by itself.
-const LARGE: u64 = 64 << 10;
-
-/// What a stage of a document streams at: from front to back at a known place, in
-/// a way that keeps a disk busy.
-#[derive(Debug, Clone)]
-pub(crate) struct Streaming<'a> {
-    pub(crate) place: Place<'a>,
-    pub(crate) operation: Operation,
-    /// Bytes per second, the median of its trials; more than 0.
-    pub(crate) rate: f64,
-    /// Lines of the document.
-    pub(crate) lines: Vec<u64>,
-    /// Name of its stage.
-    pub(crate) stage: &'a str,
-}
-
-/// The stages of an imported run that stream at a known place.
-pub(crate) fn streaming<'a>(context: &Context<'a>) -> Vec<Streaming<'a>> {
-    if context.run.target.kind != TargetKind::Imported {
-        return Vec::new();
-    }
-    let each = context.each();
-    each.filter_map(|(stage, figures)| of_stage(stage, figures))
-        .collect()
-}
-
-fn of_stage<'a>(stage: &Stage<'a>, figures: &StageFigures) -> Option<Streaming<'a>> {
-    let place = Place::of(stage)?;
-    let workload = stage.workload();
-    let in_order = match workload.pattern {
-        Pattern::Sequential => true,
-        Pattern::Stride { skip_blocks, .. } => skip_blocks == 1,
-        _ => false,
-    };
-    let simple = matches!(workload.operation, Operation::Read | Operation::Write);
-    // Small direct blocks wait for each other; through the page cache the kernel
-    // reads ahead and writes behind in large pieces.
-    let busy = workload.cache != CacheMode::Direct || workload.block_size >= LARGE;
-    let alone = workload.beside.is_none() && !workload.sync.each_write();
-    let rate = figures.throughput_bytes_per_s.median;
-    let usable = in_order && simple && busy && alone && rate.is_finite() && rate > 0.0;
-    usable.then(|| Streaming {
-        place,
-        operation: workload.operation,
-        rate,
-        lines: stage.lines(),
-        stage: stage.name,
-    })
 }

@@ -22,49 +22,36 @@ pub(crate) mod disturbed;
 mod drive_cache;
 mod early_acknowledgement;
 mod engine_fell_back;
-mod flash_like_disks;
 mod flush_cost;
 mod flush_not_to_medium;
 pub(crate) mod holes;
 mod interrupted;
 mod io_errors;
-mod littles_law;
-mod memory_speed;
-mod mislabelled;
 mod no_figure;
 mod not_durable;
-mod of_documents;
-mod one_unit;
 mod other_io;
-mod place_not_filesystem;
 mod rate_missed;
-mod read_ahead_limit;
-mod read_ahead_size;
+pub(crate) mod read_ahead_size;
 mod read_ahead_trials;
-mod requests;
+pub(crate) mod requests;
 mod rewrite_rate;
 mod same_modes;
-mod served_by;
+pub(crate) mod served_by;
 mod served_from_cache;
 mod stalled;
 mod stride_curve;
 mod sync_block_size;
 mod sync_without_flush;
-mod text_against_rows;
 mod too_few_trials;
 mod too_noisy;
 mod too_short;
 mod unfair_streams;
-mod volume_choice;
 pub(crate) mod warm_not_cached;
 mod warm_up;
 mod whole_revolutions;
 mod write_choice;
 mod write_revolutions;
 mod zones;
-
-use of_documents::DOCUMENT_RULES;
-pub use of_documents::{DocumentRule, Shared};
 
 pub(crate) use cache_burst::of as cache_burst;
 pub(crate) use other_io::by_others;
@@ -77,7 +64,6 @@ use crate::medium::Arm;
 use crate::stages::{self, Stage};
 use diskfacts_record::{BlockDevice, Finding, Run, StageFigures, TargetKind};
 use std::cell::OnceCell;
-use std::cmp::Reverse;
 
 /// What a rule looks at.
 #[derive(Debug)]
@@ -137,6 +123,11 @@ impl<'a> Context<'a> {
         each.all(|other| other == Some(first)).then_some(first)
     }
 
+    /// Whether the run was read from a document.
+    pub(crate) fn is_imported(&self) -> bool {
+        self.run.target.kind == TargetKind::Imported
+    }
+
     /// Each stage with its figures.
     pub fn each(&self) -> impl Iterator<Item = (&Stage<'a>, &StageFigures)> {
         self.stages.iter().zip(&self.figures)
@@ -170,11 +161,6 @@ pub struct Rule {
     pub about: &'static str,
     /// What it finds in a run; empty when there is nothing to say.
     pub check: fn(&Context<'_>) -> Vec<Finding>,
-}
-
-/// All rules over the runs of a document; they come behind those of [`all`].
-pub fn of_documents() -> &'static [DocumentRule] {
-    DOCUMENT_RULES
 }
 
 /// All rules; among findings of the same severity and confidence, those of
@@ -420,21 +406,6 @@ const RULES: &[Rule] = &[
         check: zones::check,
     },
     Rule {
-        name: mislabelled::NAME,
-        about: "lines of a document say another fraction than they measured",
-        check: mislabelled::check,
-    },
-    Rule {
-        name: memory_speed::NAME,
-        about: "figures of a document are those of memory",
-        check: memory_speed::check,
-    },
-    Rule {
-        name: place_not_filesystem::NAME,
-        about: "a place of a document is faster by its zone, not by its filesystem",
-        check: place_not_filesystem::check,
-    },
-    Rule {
         name: direct_small_blocks::NAME,
         about: "what small direct operations cost beside the time of their bytes",
         check: direct_small_blocks::check,
@@ -448,11 +419,6 @@ const RULES: &[Rule] = &[
         name: write_revolutions::NAME,
         about: "writes without the drive's cache wait for whole revolutions",
         check: write_revolutions::check,
-    },
-    Rule {
-        name: littles_law::NAME,
-        about: "whether rows of iostat agree with themselves",
-        check: littles_law::check,
     },
 ];
 
@@ -470,7 +436,7 @@ pub(crate) const OF_HARDWARE: [&str; 8] = [
 ];
 
 /// The rules that look at figures alone, or know how to speak of them alone.
-const OF_FIGURES: [&str; 19] = [
+const OF_FIGURES: [&str; 13] = [
     no_figure::NAME,
     too_noisy::NAME,
     same_modes::NAME,
@@ -478,61 +444,20 @@ const OF_FIGURES: [&str; 19] = [
     sync_block_size::NAME,
     rewrite_rate::NAME,
     read_ahead_size::NAME,
-    served_by::NAME,
     disturbed::NAME,
     stride_curve::NAME,
     whole_revolutions::NAME,
-    requests::NAME,
-    mislabelled::NAME,
-    memory_speed::NAME,
-    place_not_filesystem::NAME,
     direct_small_blocks::NAME,
     drive_cache::NAME,
     write_revolutions::NAME,
-    littles_law::NAME,
 ];
 
-/// What follows from a run, most important first: by severity, then by
-/// confidence, then in the order of the rules.
+/// What the rules find in a run, in their order.
 ///
-/// An imported run carries figures and no evidence, so only the rules that look
-/// at figures alone may speak of it, and each claim says whose figures they are.
-pub fn findings(run: &Run) -> Vec<Finding> {
-    of(&Context::new(run))
-}
-
-pub(crate) fn of(context: &Context<'_>) -> Vec<Finding> {
-    finished(found_in(context), is_imported(context.run))
-}
-
-/// What follows from each of the runs of a document, in the same order: from
-/// itself, and from what it says together with the others, which is a finding of
-/// each of the runs that it rests on.
-pub fn findings_of_document(runs: &[Run]) -> Vec<Vec<Finding>> {
-    let contexts: Vec<Context<'_>> = runs.iter().map(Context::new).collect();
-    of_document(&contexts)
-}
-
-pub(crate) fn of_document(contexts: &[Context<'_>]) -> Vec<Vec<Finding>> {
-    let mut found: Vec<Vec<Finding>> = contexts.iter().map(found_in).collect();
-    for rule in DOCUMENT_RULES {
-        for shared in (rule.check)(contexts) {
-            for place in shared.runs {
-                found[place].push(shared.finding.clone());
-            }
-        }
-    }
-    let each = found.into_iter().zip(contexts);
-    each.map(|(found, context)| finished(found, is_imported(context.run)))
-        .collect()
-}
-
-fn is_imported(run: &Run) -> bool {
-    run.target.kind == TargetKind::Imported
-}
-
-fn found_in(context: &Context<'_>) -> Vec<Finding> {
-    let imported = is_imported(context.run);
+/// An imported run carries figures and no evidence, so only the rules that look at figures
+/// alone may speak of it.
+pub(crate) fn found_in(context: &Context<'_>) -> Vec<Finding> {
+    let imported = context.is_imported();
     RULES
         .iter()
         .filter(|rule| !imported || OF_FIGURES.contains(&rule.name))
@@ -541,52 +466,8 @@ fn found_in(context: &Context<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// The findings of a run as they are shown, in their order.
-fn finished(mut found: Vec<Finding>, imported: bool) -> Vec<Finding> {
-    if imported {
-        for finding in &mut found {
-            finding.claim = format!("By the document: {}", lower_first(&finding.claim));
-        }
-    }
-    found.iter_mut().for_each(shorten_evidence);
-    // The sort is stable and keeps the order of the rules.
-    found.sort_by_key(|finding| Reverse((finding.severity, finding.confidence)));
-    found
-}
-
-/// The sentence behind a colon: its first word begins small, unless it is more
-/// than a word of a sentence, as `FSYNC` is.
-fn lower_first(claim: &str) -> String {
-    let mut letters = claim.chars();
-    let Some(first) = letters.next() else {
-        return String::new();
-    };
-    if letters.clone().next().is_some_and(char::is_lowercase) || letters.as_str().starts_with(' ') {
-        return first.to_lowercase().chain(letters).collect();
-    }
-    claim.to_owned()
-}
-
-/// Most lines of evidence of a finding, and how many are kept of more: what is so
-/// in the 294 cells of a matrix is seen from a few of them.
-const EVIDENCE_MAX: usize = 12;
-const EVIDENCE_KEPT: usize = 5;
-
-/// Keeps the first lines of a long list of evidence, and the last, which may be
-/// about all of them.
-fn shorten_evidence(finding: &mut Finding) {
-    let lines = finding.evidence.len();
-    if lines > EVIDENCE_MAX {
-        let left_out = lines - EVIDENCE_KEPT - 1;
-        let said = format!("{left_out} more lines like these are left out.");
-        finding
-            .evidence
-            .splice(EVIDENCE_KEPT..lines - 1, std::iter::once(said));
-    }
-}
-
 /// Names of stages for a finding, each once.
-fn names<'a>(stages: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+pub(crate) fn names<'a>(stages: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in stages {
         if !names.iter().any(|known| known == name) {

@@ -30,7 +30,7 @@ use diskfacts_record::{Finding, Outcome, Run, Severity, StageFigures, TargetKind
 /// stages did is not known well enough to be held against a use.
 pub fn verdicts(run: &Run) -> Vec<Verdict> {
     let context = Context::new(run);
-    of(&context, &crate::rules::of(&context))
+    of(&context, &crate::findings::of(&context))
 }
 
 /// The same, with what was found in the run.

@@ -68,6 +68,25 @@ pub(crate) fn lines(numbers: &[u64]) -> String {
     format!("{many} {}", list(&spans))
 }
 
+/// Lines of a document behind what stands in them: ` (line 5)`; nothing where there are none.
+pub(crate) fn in_lines(numbers: &[u64]) -> String {
+    let said = lines_behind("", numbers);
+    if said.is_empty() {
+        said
+    } else {
+        format!(" ({said})")
+    }
+}
+
+/// The same within brackets: `; line 5`.
+pub(crate) fn lines_behind(mark: &str, numbers: &[u64]) -> String {
+    if numbers.is_empty() {
+        String::new()
+    } else {
+        format!("{mark}{}", lines(numbers))
+    }
+}
+
 /// Words one after the other: `a`, `a and b`, `a, b and c`.
 pub(crate) fn list<T: AsRef<str>>(words: &[T]) -> String {
     match words {

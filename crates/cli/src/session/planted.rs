@@ -117,7 +117,9 @@ fn every_rule_has_a_flaw_that_is_planted() {
         .chain(read_ahead::RULES)
         .chain(requests::RULES)
         .collect();
-    let of_documents = rules::of_documents().iter().map(|rule| rule.name);
+    let of_documents = diskfacts_facts::documents::rules()
+        .iter()
+        .map(|rule| rule.name);
     // A rule may speak of runs and of documents.
     let mut known: Vec<&str> = rules::all()
         .iter()

@@ -341,7 +341,7 @@ mod tests {
     }
 
     fn limits(run: &Run, stage: &str) -> Vec<Limit> {
-        let found = crate::limits::limits(run);
+        let found = crate::limits(run);
         let found = found.into_iter().find(|limits| limits.stage == stage);
         found.map(|limits| limits.limits).unwrap_or_default()
     }

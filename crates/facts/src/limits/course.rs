@@ -30,6 +30,8 @@ pub(super) struct Plateau {
     /// Standard deviation of the points over their median, without the lowest and the
     /// highest twentieth: a plateau has an end.
     pub(super) scatter: f64,
+    /// Points of which that is the scatter.
+    pub(super) points: usize,
     /// Operations of a point, on average.
     pub(super) operations: f64,
     /// Seconds.
@@ -193,6 +195,7 @@ fn plateau(points: &[(f64, f64)]) -> Option<Plateau> {
     Some(Plateau {
         rate,
         scatter: (squares / inner.len() as f64).sqrt() / rate,
+        points: inner.len(),
         operations: operations / points.len() as f64,
         seconds: points.iter().map(|(_, seconds)| seconds).sum(),
     })

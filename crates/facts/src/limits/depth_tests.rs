@@ -3,7 +3,7 @@
 use super::host_tests::said;
 use super::*;
 use crate::testing;
-use diskfacts_record::Confidence;
+use diskfacts_record::{Confidence, Run};
 
 const QD32: &str = "random-read-qd32";
 

@@ -3,8 +3,9 @@
 
 use super::host_tests::said;
 use super::*;
+use crate::limits;
 use crate::testing::{self, each, set_latencies};
-use diskfacts_record::{Confidence, TargetKind};
+use diskfacts_record::{Confidence, Run, TargetKind};
 
 const LOG: &str = "log-write";
 const STREAM: &str = "sequential-write";

@@ -3,10 +3,11 @@
 
 use super::host_tests::said;
 use super::*;
+use crate::limits;
 use crate::testing::{self, each};
 use diskfacts_plan::{CacheMode, SyncMode};
 use diskfacts_record::evidence::{ControlGroup, GroupMemory};
-use diskfacts_record::{ExtentMethod, Extents, Trial, Unseen};
+use diskfacts_record::{ExtentMethod, Extents, Run, Trial, Unseen};
 
 const READ: &str = "random-read-qd1";
 const WRITE: &str = "random-write-qd1";

@@ -1,14 +1,14 @@
 //! The limiters on the side of the host, each on a run in which one thing was
 //! changed.
 
-use super::limits;
+use crate::limits;
 use crate::testing::{self, each};
-use diskfacts_plan::{Arrivals, Operation, Pattern, Rate, SyncMode};
+use diskfacts_plan::{Arrivals, Rate};
 use diskfacts_record::evidence::{
     BlockLayer, DeviceRequests, IoLimit, Journal, LimitOf, OperationRequests, Pause, Processors,
     QueuedFrom,
 };
-use diskfacts_record::{BlockDevice, Confidence, Latency, Limit, Run, TargetKind};
+use diskfacts_record::{BlockDevice, Confidence, Latency, Limit, Run};
 
 /// The limits of a stage.
 fn of(run: &Run, stage: &str) -> Vec<Limit> {
@@ -370,47 +370,6 @@ fn more_in_flight_than_was_asked_for_is_mislabelled() {
     let found = first(&run, "random-read-qd1");
     assert_eq!(found.limiter, "mislabelled");
     assert!(found.evidence[0].contains("in flight"), "{found:#?}");
-}
-
-/// A document of strides of which one is `factor` times as fast as the others.
-fn strides(factor: f64) -> Run {
-    let mut run = testing::healthy();
-    run.target.kind = TargetKind::Imported;
-    let keep = |name: &str| ["random-read-qd1", "log-write", "sequential-read"].contains(&name);
-    run.trials.retain(|trial| keep(&trial.stage));
-    for trial in &mut run.trials {
-        trial.workload = run.plan.stages[0].workload.clone();
-        trial.workload.operation = Operation::Read;
-        trial.workload.block_size = 4096;
-        trial.workload.sync = SyncMode::None;
-        trial.workload.pattern = Pattern::Stride {
-            skip_blocks: 256,
-            fixed: false,
-            from_start: false,
-        };
-        let fast = trial.stage == "log-write";
-        trial.iops = if fast { 170.0 * factor } else { 170.0 };
-        trial.throughput_bytes_per_s = trial.iops * 4096.0;
-        trial.seconds = 10.0;
-        trial.ops = (trial.iops * 10.0) as u64;
-        trial.bytes = trial.ops * 4096;
-        trial.latency_ns = diskfacts_record::Latency::default();
-    }
-    run
-}
-
-#[test]
-fn a_stage_of_a_document_that_is_sixteen_times_its_neighbours_is_mislabelled() {
-    let run = strides(16.0);
-    let found = first(&run, "log-write");
-    assert_eq!(found.limiter, "mislabelled");
-    assert!(found.claim.contains("16 times too high"), "{found:#?}");
-    for stage in ["random-read-qd1", "sequential-read"] {
-        assert_eq!(said(&run, stage, "mislabelled"), None, "{stage}");
-    }
-    // Another factor is what caches and places make.
-    assert_eq!(said(&strides(11.0), "log-write", "mislabelled"), None);
-    assert_eq!(said(&strides(2.0), "log-write", "mislabelled"), None);
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! Large transfers run at the rate of the medium.
 
-mod document;
-
 use super::experiment::at_most;
 use super::spindle::Spindle;
 use super::{Candidate, Standing, Subject, interface};
@@ -10,7 +8,7 @@ use diskfacts_plan::units::{show_size, show_throughput};
 use diskfacts_plan::{CacheMode, Operation};
 use diskfacts_record::{Confidence, Experiment, Quantity};
 
-pub(super) const NAME: &str = "media-rate";
+pub(crate) const NAME: &str = "media-rate";
 
 /// A rate is that of the medium while it is at least this share of the best that the
 /// run shows in the same direction; elsewhere on a disk that turns, of which the zones
@@ -21,13 +19,15 @@ const OF_BEST_ZONE: f64 = 0.35;
 const MORE_BYTES: f64 = 1.0 / OF_BEST;
 /// The slowest stream that is one of a medium at all: the inner zone of a disk of 1998
 /// (IBM Deskstar 14GXP, data sheet: 13 to 22 MB/s at the rim).
-const RATE_MIN: f64 = 10e6;
+pub(crate) const RATE_MIN: f64 = 10e6;
 
-const REFUTED_BY: &str = "More bytes a second with larger blocks or with more in flight.";
+pub(crate) const REFUTED_BY: &str =
+    "More bytes a second with larger blocks or with more in flight.";
 
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
+    // A document shows it by its other stages alone.
     if subject.imported() {
-        return document::check(subject);
+        return None;
     }
     // What runs beside it has a part of the medium's time.
     if subject.workload().beside.is_some() {
@@ -116,7 +116,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
 }
 
 /// Gives the device more to do at a time, in either way.
-fn experiment(subject: &Subject<'_>) -> Experiment {
+pub(crate) fn experiment(subject: &Subject<'_>) -> Experiment {
     let block = subject.workload().block_size.max(1);
     subject
         .experiment(

@@ -63,7 +63,7 @@ mod tests {
             let run = on(kind, name, backing);
             let found = said(&run, "random-read-qd1", super::NAME);
             assert_eq!(found.is_some(), memory, "{kind:?} {name} {backing:?}");
-            let first = &crate::limits::limits(&run)[0].limits[0].limiter;
+            let first = &crate::limits(&run)[0].limits[0].limiter;
             assert_eq!(first == super::NAME, memory, "{kind:?} {name} {backing:?}");
         }
     }

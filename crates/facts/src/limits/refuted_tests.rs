@@ -4,7 +4,7 @@
 use super::host_tests::said;
 use super::*;
 use crate::testing::{self, each, set_latencies};
-use diskfacts_record::Confidence;
+use diskfacts_record::{Confidence, Run};
 
 const QD1: &str = "random-read-qd1";
 const QD32: &str = "random-read-qd32";

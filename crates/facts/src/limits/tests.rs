@@ -1,7 +1,7 @@
 //! The frame: which of several limits is named first.
 
 use super::*;
-use crate::testing;
+use crate::{limits, testing};
 use diskfacts_record::{Confidence, Experiment};
 use std::cmp::Ordering;
 

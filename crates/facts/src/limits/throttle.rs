@@ -14,6 +14,10 @@ const FLAT: f64 = 0.015;
 /// root of their number: four and more where this allows one.
 const COUNTED_MIN: f64 = 20.0;
 const COUNTED_OFF: f64 = 1.0;
+/// And points, without the outermost: that of the three which the shortest plateau has one is
+/// left says nothing of how they differ. Were each within a twentieth of the rate at random, six
+/// would lie so near it together once in some thousands.
+const EVEN_POINTS_MIN: usize = 6;
 /// And latencies, which are the wait for one's turn: 90th percentile over the median.
 const EVEN: f64 = 1.03;
 /// A step explains this share of all scatter, and is this large.
@@ -97,5 +101,5 @@ pub(super) fn is_flat(subject: &Subject<'_>) -> bool {
 /// Whether a plateau is one exact rate, as far as counts can show it.
 fn even(plateau: &Plateau) -> bool {
     let off = FLAT.max(COUNTED_OFF / plateau.operations);
-    plateau.operations >= COUNTED_MIN && plateau.scatter <= off
+    plateau.points >= EVEN_POINTS_MIN && plateau.operations >= COUNTED_MIN && plateau.scatter <= off
 }

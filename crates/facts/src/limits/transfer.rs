@@ -53,7 +53,7 @@ impl Subject<'_> {
 
     /// The rate of a large transfer that a medium may have had, bytes/s: what is faster
     /// than any disk that turns went to memory, whether or not that was seen.
-    pub(super) fn flow(&self) -> Option<f64> {
+    pub(crate) fn flow(&self) -> Option<f64> {
         let array = self.leaves().any(|leaf| leaf.layout.is_some());
         let most = match self.rotates() {
             Some(true) if !array => self.leaves().count().max(1) as f64 * RATE_MAX,

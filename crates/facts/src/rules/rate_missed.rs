@@ -140,7 +140,7 @@ mod tests {
                 (t.seconds, t.ops, t.iops) = (0.5, 10, 20.0);
                 t.evidence.engine.behind_ns = Some(behind_ns);
             });
-            let findings = crate::rules::findings(&run);
+            let findings = crate::findings(&run);
             findings.iter().any(|finding| finding.rule == NAME)
         };
         assert!(!at(6_000_000));

@@ -199,7 +199,7 @@ fn enough(matter: &[&Series<'_, '_>]) -> Option<String> {
 
 /// For another rule: what larger windows gave, in a sentence; `None` where sizes were
 /// not measured, or do not matter.
-pub(super) fn best(context: &Context<'_>) -> Option<String> {
+pub(crate) fn best(context: &Context<'_>) -> Option<String> {
     let all = series(context);
     let alone = all
         .iter()

@@ -4,8 +4,6 @@
 //! write is a request, and the next one waits for it, so that the figure is one
 //! of latency (seed 004).
 
-mod rows;
-
 use super::{Context, names};
 use crate::device_rates::DeviceRates;
 use crate::stages::Stage;
@@ -13,17 +11,17 @@ use crate::stats;
 use crate::words::{edit_plan, ratio, ratio_of};
 use diskfacts_plan::units::show_size;
 use diskfacts_plan::{CacheMode, On, Operation, Pattern, SyncMode, Workload};
-use diskfacts_record::{Confidence, Finding, Severity, TargetKind};
+use diskfacts_record::{Confidence, Finding, Severity};
 
-pub(super) const NAME: &str = "writes-merged";
+pub(crate) const NAME: &str = "writes-merged";
 
 /// Requests must be so many times as large as the writes to be called merged.
 const TIMES: f64 = 2.0;
 /// What a request may be larger or smaller than a write and still be one.
-const NEAR: f64 = 0.1;
+pub(crate) const NEAR: f64 = 0.1;
 /// On average at most so many requests are on their way behind a writer that
 /// waits for each.
-const ONE: f64 = 1.1;
+pub(crate) const ONE: f64 = 1.1;
 
 /// The medians over the trials of a stage.
 #[derive(Debug, Clone, Copy)]
@@ -71,9 +69,6 @@ fn is_one_writer(stage: &Stage<'_>) -> bool {
 }
 
 pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    if context.run.target.kind == TargetKind::Imported {
-        return rows::check(context);
-    }
     let stages = || {
         context
             .doing_io()

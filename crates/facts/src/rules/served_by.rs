@@ -8,34 +8,27 @@
 //!
 //! Stages are compared that differ in their pool, and in nothing else.
 
-mod documents;
-
 use super::disturbed::TRIALS;
 use super::{Context, names};
 use crate::words::{edit_plan, lower_first, ratio, stage_list};
 use diskfacts_plan::units::show_throughput;
 use diskfacts_plan::{IoContext, Pool, Stop, Workload};
-use diskfacts_record::{
-    BlockDevice, Confidence, Finding, Severity, Stack, StageFigures, TargetKind,
-};
+use diskfacts_record::{BlockDevice, Confidence, Finding, Severity, Stack, StageFigures};
 use std::collections::BTreeSet;
 
-pub(super) const NAME: &str = "io-context";
+pub(crate) const NAME: &str = "io-context";
 
 /// How much faster the best must be than the slowest to be worth a word.
-const RATIO: f64 = 1.1;
+pub(crate) const RATIO: f64 = 1.1;
 
 /// A stage that a pool serves: the pool, the stage's name, its figures.
 type Served<'a> = (Pool, &'a str, &'a StageFigures);
 
 /// Schedulers that look at I/O contexts: Linux's `bfq`, `cfq` until 5.0, and that
 /// of a simulated host.
-const FAIR: [&str; 3] = ["bfq", "cfq", "fair"];
+pub(crate) const FAIR: [&str; 3] = ["bfq", "cfq", "fair"];
 
 pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    if context.run.target.kind == TargetKind::Imported {
-        return documents::check(context);
-    }
     let mut groups: Vec<(Workload, Stack, Vec<Served<'_>>)> = Vec::new();
     for (stage, figures) in context.doing_io() {
         let workload = stage.workload();

@@ -1,6 +1,7 @@
 use super::*;
-use crate::testing;
+use crate::{findings, testing};
 use diskfacts_record::Severity;
+use std::cmp::Reverse;
 
 #[test]
 fn a_healthy_run_has_nothing_to_find() {
@@ -20,27 +21,6 @@ fn every_rule_has_a_name_of_its_own_and_says_what_it_is_about() {
         );
         assert!(RULES[..i].iter().all(|other| other.name != rule.name));
     }
-}
-
-#[test]
-fn a_matrix_gives_findings_of_a_few_lines() {
-    let run = testing::matrix_run(|_, _| 1e9);
-    let found = findings(&run);
-    let short = found
-        .iter()
-        .find(|f| f.rule == too_few_trials::NAME)
-        .unwrap();
-    assert_eq!(
-        short.evidence,
-        ["Trials: streaming (1, in 126 cells) and synced (1, in 168 cells)."]
-    );
-    for finding in &found {
-        assert!(finding.evidence.len() <= EVIDENCE_MAX, "{finding:#?}");
-    }
-    let long = found.iter().find(|f| f.rule == too_short::NAME).unwrap();
-    assert_eq!(long.severity, Severity::Note);
-    assert_eq!(long.evidence.len(), EVIDENCE_KEPT + 2);
-    assert!(long.evidence[EVIDENCE_KEPT].ends_with("more lines like these are left out."));
 }
 
 #[test]

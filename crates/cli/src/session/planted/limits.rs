@@ -216,7 +216,7 @@ pub(super) fn check_limits(run: &Run) {
     typed.run.command = ["diskfacts", "measure", &run.target.given]
         .map(str::to_owned)
         .into();
-    for limits in &limits::limits(&typed) {
+    for limits in &limits(&typed) {
         for limit in &limits.limits {
             let said = [
                 &limit.claim,

@@ -179,7 +179,7 @@ fn a_volume_that_answers_without_a_disk_is_named_and_one_that_asks_it_is_not() {
     );
     assert_eq!(finding.confidence, diskfacts_record::Confidence::Certain);
     // Nothing that a device does has limited it.
-    let limits = crate::limits::limits(&run);
+    let limits = crate::limits(&run);
     let of_stage = limits.iter().find(|l| l.stage == "random-read-qd1");
     let named: Vec<&str> = of_stage
         .into_iter()

@@ -8,7 +8,9 @@
 //! 1 MB passes under its heads: windows much below that lose a turn, or the way
 //! through a network, between one and the next.
 
-use super::{Context, Shared};
+use super::{Part, Shared, number, readings};
+use crate::read_ahead::{IN_ORDER, SMALL, WINDOWS_MIN};
+use crate::rules::read_ahead_size;
 use crate::stats;
 use crate::words::{lines, percent};
 use diskfacts_plan::units::show_size;
@@ -18,12 +20,6 @@ pub(super) const NAME: &str = crate::read_ahead::LIMIT;
 
 /// Pages that the windows are counted in, bytes: those of x86 and most ARM.
 const PAGE: f64 = 4096.0;
-/// A window below this is small for anything that turns or lies behind a network.
-const SMALL: f64 = 524_288.0;
-/// Windows that must follow each other without a gap, of the same size.
-const WINDOWS_MIN: usize = 8;
-/// Share of the windows of a table that must be those of reading in order.
-const IN_ORDER: f64 = 0.8;
 /// How near the mean of a table's windows must be to each other and to the limit: the
 /// first windows of a stream are smaller.
 const NEAR: f64 = 0.1;
@@ -35,143 +31,116 @@ struct Limit {
     confidence: Confidence,
 }
 
-pub(super) fn check(contexts: &[Context<'_>]) -> Vec<Shared> {
-    let mut found = Vec::new();
-    for (place, context) in contexts.iter().enumerate() {
-        let Some(source) = context.run.run.source.as_ref() else {
-            continue;
-        };
-        let trace = of_trace(&source.readings);
-        let table = of_table(&source.readings);
-        let limit = match (trace, table) {
-            (Some(mut trace), Some(table)) if (table.bytes / trace.bytes - 1.0).abs() <= NEAR => {
-                trace.evidence.extend(table.evidence);
-                trace
-            }
-            (Some(trace), _) => trace,
-            (None, Some(table)) => table,
-            (None, None) => continue,
-        };
-        if limit.bytes < SMALL {
-            let sizes = sizes(contexts, place);
-            let mut runs = vec![place];
-            runs.extend(sizes.as_ref().map(|(other, _)| *other));
-            found.push(Shared {
-                finding: finding(limit, sizes.map(|(_, said)| said)),
-                runs,
-            });
+pub(super) fn small_windows(part: &Part<'_, '_>) -> Vec<Shared> {
+    let readings = readings(part.run);
+    let limit = match (of_trace(readings), of_table(readings)) {
+        (Some(mut trace), Some(table)) if (table.bytes / trace.bytes - 1.0).abs() <= NEAR => {
+            trace.evidence.extend(table.evidence);
+            Some(trace)
         }
-    }
-    found
-}
-
-fn finding(limit: Limit, measured: Option<String>) -> Finding {
+        (trace, table) => trace.or(table),
+    };
+    let Some(limit) = limit.filter(|limit| limit.bytes < SMALL) else {
+        return Vec::new();
+    };
+    let larger = part.others().find_map(|(place, other)| {
+        let said = read_ahead_size::best(other)?;
+        Some((place, said))
+    });
     let size = show_size(limit.bytes as u64);
-    let mut evidence = limit.evidence;
-    let with = measured.as_ref().map_or_else(
-        || {
-            "Raise it and measure again: `blockdev --setra 2048 /dev/sdX` sets 1 MiB, on every \
-             device of the stack, the md or dm device too."
-                .to_owned()
-        },
-        |_| {
-            "Set the read-ahead to where the rates stop growing, on every device of the stack, \
-             the md or dm device too: `blockdev --setra 2048 /dev/sdX` sets 1 MiB."
-                .to_owned()
-        },
-    );
-    evidence.extend(measured);
-    Finding {
+    let set_to = if larger.is_some() {
+        "Set the read-ahead to where the rates stop growing"
+    } else {
+        "Raise it and measure again"
+    };
+    let (others, said): (Vec<usize>, Vec<String>) = larger.into_iter().unzip();
+    let finding = Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
         claim: format!(
             "Read-ahead works and is too small: its windows stay at {size}, the limit that is \
              set."
         ),
-        evidence,
+        evidence: [limit.evidence, said].concat(),
         confidence: limit.confidence,
         refuted_by: format!(
             "A read-ahead limit (`blockdev --getra`) above {size} on the device while this was \
              traced; or the same rate with 1 MiB."
         ),
-        remedy: with,
+        remedy: format!(
+            "{set_to}, on every device of the stack, the md or dm device too: `blockdev --setra \
+             2048 /dev/sdX` sets 1 MiB."
+        ),
         stages: Vec::new(),
-    }
-}
-
-fn value(reading: &Reading, name: &str) -> Option<f64> {
-    reading
-        .values
-        .get(name)
-        .copied()
-        .filter(|value| value.is_finite())
+    };
+    vec![(finding, others)]
 }
 
 /// The longest series of trace lines whose windows follow each other.
 fn of_trace(readings: &[Reading]) -> Option<Limit> {
-    let traced: Vec<(&Reading, f64, f64)> = readings
+    let traced = readings
         .iter()
-        .filter_map(|reading| {
-            let (start, size) = (value(reading, "start_page")?, value(reading, "size_pages")?);
-            reading
-                .text
-                .starts_with("readahead-")
-                .then_some((reading, start, size))
+        .filter(|row| row.text.starts_with("readahead-"));
+    let windows: Vec<(u64, f64, f64)> = traced
+        .filter_map(|row| {
+            Some((
+                row.line,
+                number(row, "start_page")?,
+                number(row, "size_pages")?,
+            ))
         })
         .collect();
-    let follows = |a: &(&Reading, f64, f64), b: &(&Reading, f64, f64)| {
-        // Whole numbers of pages, far below what a float holds exactly.
+    // Whole numbers of pages, far below what a float holds exactly.
+    let follows = |a: &(u64, f64, f64), b: &(u64, f64, f64)| {
         (a.1 + a.2 - b.1).abs() < 0.5 && (a.2 - b.2).abs() < 0.5
     };
-    let series = traced.chunk_by(follows).max_by_key(|series| series.len())?;
-    let (first, last) = (series.first()?, series.last()?);
-    if series.len() < WINDOWS_MIN || first.2 < 1.0 {
+    let series = windows
+        .chunk_by(follows)
+        .max_by_key(|series| series.len())?;
+    let (&(_, start, pages), &(_, last, _)) = (series.first()?, series.last()?);
+    if (series.len() as u64) < WINDOWS_MIN || pages < 1.0 {
         return None;
     }
-    let numbers: Vec<u64> = series.iter().map(|(reading, ..)| reading.line).collect();
-    let bytes = first.2 * PAGE;
+    let numbers: Vec<u64> = series.iter().map(|(line, ..)| *line).collect();
+    let bytes = pages * PAGE;
     Some(Limit {
         bytes,
         evidence: vec![format!(
-            "Trace, {}: {} windows follow each other without a gap from page {} to {}, each of {} \
-             pages ({}).",
+            "Trace, {}: {} windows follow each other without a gap from page {start} to {}, each \
+             of {pages} pages ({}).",
             lines(&numbers),
             series.len(),
-            first.1,
-            last.1 + last.2,
-            first.2,
+            last + pages,
             show_size(bytes as u64)
         )],
         confidence: Confidence::Certain,
     })
 }
 
-/// The rows of the table by pattern that are of reading in order: the windows that
+/// The rows of the table by pattern that are of sequential reads: the windows that
 /// continue one, and those that a marker asked for ahead of time.
 fn of_table(readings: &[Reading]) -> Option<Limit> {
-    let pattern = |reading: &Reading| reading.text.split_whitespace().next().map(str::to_owned);
-    let rows: Vec<(&Reading, String, f64, f64)> = readings
-        .iter()
-        .filter_map(|reading| {
-            let (count, actual) = (value(reading, "count")?, value(reading, "actual_pages")?);
-            Some((reading, pattern(reading)?, count, actual))
-        })
-        .collect();
-    let all = rows.iter().find(|(_, pattern, ..)| pattern == "all")?.2;
-    let in_order: Vec<&(&Reading, String, f64, f64)> = rows
-        .iter()
-        .filter(|(_, pattern, count, _)| {
-            matches!(pattern.as_str(), "subsequent" | "marker") && *count > 0.0
-        })
-        .collect();
-    let windows: f64 = in_order.iter().map(|row| row.2).sum();
-    let sizes: Vec<f64> = in_order.iter().map(|row| row.3).collect();
+    let of = |patterns: &[&str]| -> Vec<(u64, f64, f64)> {
+        let row = |row: &Reading| {
+            let pattern = row.text.split_whitespace().next()?;
+            let (count, pages) = (number(row, "count")?, number(row, "actual_pages")?);
+            patterns
+                .contains(&pattern)
+                .then_some((row.line, count, pages))
+        };
+        readings.iter().filter_map(row).collect()
+    };
+    let (_, all, _) = *of(&["all"]).first()?;
+    let mut in_order = of(&["subsequent", "marker"]);
+    in_order.retain(|(_, count, _)| *count > 0.0);
+    let windows: f64 = in_order.iter().map(|(_, count, _)| count).sum();
+    let sizes: Vec<f64> = in_order.iter().map(|(.., pages)| *pages).collect();
     let mean = stats::median(&sizes)?;
     let alike = sizes.iter().all(|size| (size / mean - 1.0).abs() <= NEAR);
     if windows < WINDOWS_MIN as f64 || windows < IN_ORDER * all || !alike || mean < 1.0 {
         return None;
     }
-    let numbers: Vec<u64> = in_order.iter().map(|row| row.0.line).collect();
+    let numbers: Vec<u64> = in_order.iter().map(|(line, ..)| *line).collect();
     let bytes = mean * PAGE;
     Some(Limit {
         bytes,
@@ -184,18 +153,6 @@ fn of_table(readings: &[Reading]) -> Option<Limit> {
         )],
         // An average may hide larger ones.
         confidence: Confidence::Likely,
-    })
-}
-
-/// What other runs of the document measured with larger windows.
-fn sizes(contexts: &[Context<'_>], place: usize) -> Option<(usize, String)> {
-    let mut others = contexts
-        .iter()
-        .enumerate()
-        .filter(|(other, _)| *other != place);
-    others.find_map(|(other, context)| {
-        let said = super::read_ahead_size::best(context)?;
-        Some((other, said))
     })
 }
 

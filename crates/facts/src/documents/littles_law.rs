@@ -1,0 +1,151 @@
+//! Whether rows of iostat agree with themselves by Little's law (J. D. C. Little, "A Proof
+//! for the Queuing Formula L = λW", Operations Research 9(3), 1961): requests per second,
+//! times the seconds that each takes in the queue and in the device, are the requests that
+//! are there on average.
+
+use super::{number, readings};
+use crate::rules::{Context, names};
+use crate::words::{count, lines, percent};
+use diskfacts_plan::units::three_digits;
+use diskfacts_record::{Confidence, Finding, Reading, Severity};
+
+pub(super) const NAME: &str = "littles-law";
+
+/// From here on a row cannot be of one interval. The counters of a request are added at
+/// its end and those of the queue while it lasts, so a queue that grows during a short
+/// interval leaves up to a tenth or so.
+const APART: f64 = 0.2;
+/// What the digits of a row leave open from which on either side may be twice the other.
+const OPEN: f64 = 0.5;
+/// From here on it is worth a word.
+const GROWS: f64 = 0.05;
+/// Half of the last digit of each column, by the format.
+const HALF_DIGITS: [(&str, f64); 2] = [("iostat-linux", 0.005), ("iostat-solaris", 0.05)];
+
+/// A row held to the law.
+struct Row<'a> {
+    reading: &'a Reading,
+    per_s: f64,
+    wait_ms: f64,
+    depth: f64,
+    /// The depth by the law.
+    expected: f64,
+    /// How far the two depths are apart, as a share of the larger one, and what of it the
+    /// rounding of the three columns may be.
+    apart: f64,
+    rounding: f64,
+}
+
+impl<'a> Row<'a> {
+    fn of(reading: &'a Reading, half_digit: f64) -> Option<Self> {
+        let [per_s, wait_ms, depth] =
+            ["requests_per_s", "wait_ms", "queue_depth"].map(|name| number(reading, name));
+        let (per_s, wait_ms, depth) = (per_s?, wait_ms?, depth?);
+        let expected = per_s * wait_ms / 1e3;
+        let larger = depth.max(expected);
+        // Each of the three may be the sum of two columns, of which each is rounded.
+        let off = 2.0 * half_digit * ((wait_ms + per_s) / 1e3 + 1.0);
+        let row = Self {
+            reading,
+            per_s,
+            wait_ms,
+            depth,
+            expected,
+            apart: (expected - depth).abs() / larger,
+            rounding: off / larger,
+        };
+        // What its digits leave open decides nothing: an idle disk's row has one digit.
+        (per_s > 0.0 && depth > 0.0 && row.rounding < OPEN).then_some(row)
+    }
+
+    fn sentence(&self) -> String {
+        let than = if self.expected > self.depth {
+            "less"
+        } else {
+            "more"
+        };
+        format!(
+            "Line {}: {} requests per second of {} ms each make {}; the row says {}, {} {than}.",
+            self.reading.line,
+            three_digits(self.per_s),
+            three_digits(self.wait_ms),
+            three_digits(self.expected),
+            three_digits(self.depth),
+            percent(self.apart)
+        )
+    }
+}
+
+fn follow(rows: usize) -> &'static str {
+    if rows == 1 { "follows" } else { "follow" }
+}
+
+pub(super) fn rows_against_the_law(context: &Context<'_>) -> Vec<Finding> {
+    let source = context.run.run.source.as_ref();
+    let format = source.map_or("", |source| &source.format);
+    let Some((_, half_digit)) = HALF_DIGITS.iter().find(|(known, _)| *known == format) else {
+        return Vec::new();
+    };
+    let rows = readings(context).iter();
+    let rows: Vec<Row<'_>> = rows.filter_map(|row| Row::of(row, *half_digit)).collect();
+    let Some(furthest) = rows.iter().map(|row| row.apart).reduce(f64::max) else {
+        return Vec::new();
+    };
+    let odd = |row: &&Row<'_>| row.apart > APART + row.rounding;
+    let (odd, sound): (Vec<&Row<'_>>, Vec<_>) = rows.iter().partition(odd);
+    let told = if odd.is_empty() { &sound } else { &odd };
+    let mut evidence: Vec<String> = told.iter().map(|row| row.sentence()).collect();
+    let (severity, claim, refuted_by, remedy) = if odd.is_empty() {
+        if furthest > GROWS {
+            evidence.push(
+                "A queue that grows or shrinks during the interval leaves such a difference: a \
+                 request is counted when it ends."
+                    .into(),
+            );
+        }
+        (
+            Severity::Note,
+            format!(
+                "{} of iostat {} Little's law within {}: the requests in the queue and the device \
+                 are those that come per second, times the time of each.",
+                count(rows.len() as u64, "row"),
+                follow(rows.len()),
+                percent(furthest)
+            ),
+            "A column that was read in another unit than it is printed in.",
+            "Use the rows as they are: depth, rate and time of a request are not three facts but \
+             two.",
+        )
+    } else {
+        if !sound.is_empty() {
+            evidence.push(format!(
+                "{} of the document's rows {} the law.",
+                sound.len(),
+                follow(sound.len())
+            ));
+        }
+        let numbers: Vec<u64> = odd.iter().map(|row| row.reading.line).collect();
+        (
+            Severity::Warning,
+            format!(
+                "{} of iostat cannot be right as printed: by Little's law requests per second \
+                 times the time of each are those in the queue, and they are up to {} apart.",
+                lines(&numbers),
+                percent(furthest)
+            ),
+            "Another unit of one of the columns in that version of iostat.",
+            "Leave out rows in which the queue grew or shrank throughout, as the first of a call; \
+             take longer intervals, `iostat -x 10`.",
+        )
+    };
+    vec![Finding {
+        rule: NAME.into(),
+        severity,
+        claim,
+        evidence,
+        confidence: Confidence::Certain,
+        refuted_by: refuted_by.into(),
+        remedy: remedy.into(),
+        stages: names(context.stages.iter().map(|stage| stage.name)),
+    }]
+}

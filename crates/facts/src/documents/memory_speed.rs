@@ -1,0 +1,94 @@
+//! Figures of a document that are those of memory: writes through the page cache that were
+//! never synced, so many times as fast as any way that waits for the device. Where
+//! diskfacts measured, who served the bytes is known; a document does not say it, and its
+//! own figures have to.
+
+use crate::rules::{Context, names};
+use crate::stages::Stage;
+use crate::stats;
+use crate::words::{lines, of_document, percent, ratio};
+use diskfacts_plan::units::{show_duration, show_throughput};
+use diskfacts_plan::{CacheMode, Operation, Pattern, SyncMode};
+use diskfacts_record::{Confidence, Finding, Severity};
+
+pub(super) const NAME: &str = "memory-speed";
+
+/// So many times as fast as the device: at most a third of the bytes can have been on it
+/// when the time was stopped.
+const TIMES: f64 = 3.0;
+
+/// Whether a stage of sequential writes waits for the device, past the page cache or
+/// synced; `None` of others, and where the document does not say it.
+fn waits(stage: &Stage<'_>) -> Option<bool> {
+    let workload = stage.workload();
+    let writes = workload.operation == Operation::Write && workload.copy.is_none();
+    let said = |key: &str| {
+        let mut trials = stage.trials.iter();
+        trials.all(|trial| !trial.unsaid.iter().any(|unsaid| unsaid == key))
+    };
+    let direct = workload.cache == CacheMode::Direct && said("cache");
+    if !writes || workload.pattern != Pattern::Sequential {
+        None
+    } else if workload.sync != SyncMode::None || direct {
+        Some(true)
+    } else {
+        (said("cache") && said("sync")).then_some(false)
+    }
+}
+
+pub(super) fn rates_of_memory(context: &Context<'_>) -> Vec<Finding> {
+    finding(context).into_iter().collect()
+}
+
+fn finding(context: &Context<'_>) -> Option<Finding> {
+    let of = |wanted: bool| {
+        let stages = context.each();
+        let of = stages.filter(move |(stage, _)| waits(stage) == Some(wanted));
+        of.map(|(stage, figures)| (stage, figures.throughput_bytes_per_s.median))
+            .filter(|(_, rate)| rate.is_finite() && *rate > 0.0)
+    };
+    let (fastest, most) = of(true).max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let memory = of(false).filter(|(_, rate)| *rate >= TIMES * most);
+    let (stages, rates): (Vec<&Stage<'_>>, Vec<f64>) = memory.unzip();
+    let sorted = stats::finite_sorted(&rates);
+    let median = stats::median(&sorted)?;
+    let numbers: Vec<u64> = stages.iter().flat_map(|stage| stage.lines()).collect();
+    let share = most / median;
+    Some(Finding {
+        rule: NAME.into(),
+        severity: Severity::Warning,
+        claim: format!(
+            "{} figures of writes through the page cache that nothing syncs are those of memory, \
+             not of the disk: {} in the median, {} times what the device takes at most.",
+            rates.len(),
+            show_throughput(median),
+            ratio(median / most)
+        ),
+        evidence: vec![
+            format!(
+                "Through the page cache and never synced: {} to {} ({}).",
+                show_throughput(*sorted.first()?),
+                show_throughput(*sorted.last()?),
+                lines(&numbers)
+            ),
+            format!(
+                "The fastest way that waits for the device: {}, {} ({}).",
+                show_throughput(most),
+                fastest.label(),
+                lines(&fastest.lines())
+            ),
+            format!(
+                "What the device takes in a second was accepted in {}: in that time at most {} of \
+                 it can have reached the device.",
+                show_duration((share * 1e9).round() as u64),
+                percent(share)
+            ),
+        ],
+        confidence: Confidence::Likely,
+        refuted_by: "The device's own counters (`iostat -x 1`) with as many bytes written per \
+                     second while it runs."
+            .into(),
+        remedy: of_document(context.run, "sync once at the end (conv=fsync, fdatasync)")?,
+        stages: names(stages.iter().map(|stage| stage.name)),
+    })
+}

@@ -1,0 +1,133 @@
+//! What the rows of iostat show of one program's writes through the page cache, and past
+//! it: how large the requests are, and how many of them are in the queue.
+
+use super::{number, readings};
+use crate::rules::requests::{NEAR, ONE};
+use crate::rules::{Context, names};
+use crate::words::{percent, ratio};
+use diskfacts_plan::units::{parse_size, show_size};
+use diskfacts_record::{Confidence, Finding, Reading, Severity, Trial};
+
+pub(super) const NAME: &str = crate::rules::requests::NAME;
+
+/// Requests so many times as large or as small as the writes are not the writes.
+const OTHER: f64 = 1.5;
+/// From here on several are in the queue.
+const SEVERAL: f64 = 2.0;
+
+/// A row whose conditions say what the program wrote, and which way.
+struct Row<'a> {
+    reading: &'a Reading,
+    trial: &'a Trial,
+    /// `raw` or `block`.
+    path: &'a str,
+    block_size: u64,
+    request_bytes: f64,
+    depth: f64,
+}
+
+impl<'a> Row<'a> {
+    fn of(context: &Context<'a>, reading: &'a Reading) -> Option<Self> {
+        let mut trials = context.run.trials.iter();
+        let trial = trials.find(|trial| trial.line == Some(reading.line))?;
+        let setting = |name: &str| trial.settings.get(name).map(String::as_str);
+        let positive = |name: &str| number(reading, name).filter(|number| *number > 0.0);
+        Some(Self {
+            reading,
+            trial,
+            // A heading of the document, or the stage of a plan that is printed so.
+            path: setting("path").or(setting("stage"))?,
+            block_size: parse_size(setting("bs")?).ok().filter(|size| *size > 0)?,
+            request_bytes: positive("request_bytes")?,
+            depth: positive("queue_depth")?,
+        })
+    }
+
+    /// Bytes of a request over those of a write.
+    fn times(&self) -> f64 {
+        self.request_bytes / self.block_size as f64
+    }
+
+    fn sentence(&self) -> String {
+        format!(
+            "Line {}, {}: requests of {} for writes of {}, {} on their way.",
+            self.reading.line,
+            self.path,
+            size(self.request_bytes),
+            show_size(self.block_size),
+            ratio(self.depth)
+        )
+    }
+}
+
+fn size(bytes: f64) -> String {
+    show_size(bytes.round() as u64)
+}
+
+pub(super) fn rows_of_one_writer(context: &Context<'_>) -> Vec<Finding> {
+    let rows = readings(context).iter();
+    let rows: Vec<Row<'_>> = rows.filter_map(|row| Row::of(context, row)).collect();
+    let single =
+        |row: &&Row<'_>| row.path == "raw" && (row.times() - 1.0).abs() < NEAR && row.depth < ONE;
+    let through = |row: &&Row<'_>| {
+        let other = row.times() >= OTHER || row.times() <= 1.0 / OTHER;
+        row.path == "block" && other && row.depth >= SEVERAL
+    };
+    match (rows.iter().find(through), rows.iter().find(single)) {
+        (Some(through), Some(single)) => vec![finding(through, single)],
+        _ => Vec::new(),
+    }
+}
+
+fn finding(through: &Row<'_>, single: &Row<'_>) -> Finding {
+    let mut evidence = vec![through.sentence(), single.sentence()];
+    let merges = number(through.reading, "merges_per_s").filter(|merges| *merges > 0.0);
+    if let Some(merges) = merges {
+        let requests = number(through.reading, "requests_per_s").unwrap_or(f64::NAN);
+        let pieces = merges / requests + 1.0;
+        evidence.push(format!(
+            "Line {}: {} merges per second for {} requests: each is made of {} pieces of {}, as \
+             the page cache hands them down.",
+            through.reading.line,
+            ratio(merges),
+            ratio(requests),
+            ratio(pieces),
+            size(through.request_bytes / pieces)
+        ));
+    }
+    evidence.push(format!(
+        "Line {}: a queue of {} behind one writer is one request at a time, and for {} of the time \
+         none: the next one comes when the one before has come back.",
+        single.reading.line,
+        ratio(single.depth),
+        percent(1.0 - single.depth.min(1.0))
+    ));
+    let verb = if through.times() > 1.0 {
+        "merged"
+    } else {
+        "split"
+    };
+    Finding {
+        rule: NAME.into(),
+        severity: Severity::Note,
+        claim: format!(
+            "On the block device writes of {} were {verb} into requests of {}, {} of them on \
+             their way behind one writer; on the raw device each write of {} is one request, and \
+             never more than one is on its way.",
+            show_size(through.block_size),
+            size(through.request_bytes),
+            ratio(through.depth),
+            show_size(single.block_size),
+        ),
+        evidence,
+        confidence: Confidence::Certain,
+        refuted_by: "Requests of the same size and depth for both, in rows of one machine and \
+                     program."
+            .into(),
+        remedy: "Compare such rows by what the program did per second: on the raw device larger \
+                 blocks or several writers make it faster, on the block device a sync at the end \
+                 makes it one of the disk."
+            .into(),
+        stages: names([&*through.trial.stage, &*single.trial.stage]),
+    }
+}
