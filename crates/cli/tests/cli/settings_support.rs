@@ -1,12 +1,13 @@
 //! A loop device of a test's own, and the settings of its queue.
 
-use crate::support::{Case, MIB};
+use crate::support::{Case, MIB, run_tool};
 use diskfacts_testkit::{
     Finished, LoopDevice, LoopOptions, Missing, Program, Running, Scratch, require_tool,
 };
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Settings by name, as the kernel shows them.
 pub(crate) type Settings = BTreeMap<String, String>;
@@ -49,6 +50,12 @@ pub(crate) const READ_ONLY: LoopOptions = LoopOptions {
     direct_io: false,
     partitions: false,
 };
+
+/// How often other tests may take the device of a bench while it has no file.
+pub(crate) const TRIES: u32 = 5;
+
+/// What the kernel chooses itself when a file is attached.
+pub(crate) const CHOSEN: [&str; 2] = ["read_ahead_kb", "rotational"];
 
 impl Bench {
     pub(crate) fn new() -> Result<Self, Missing> {
@@ -146,6 +153,16 @@ impl Bench {
             .arg(env!("CARGO_BIN_EXE_diskfacts"))
             .args(arguments)
             .env("DISKFACTS_STATE", self.state())
+    }
+
+    /// Detaches the file, does what comes between, and attaches it again; whether nobody
+    /// else had the device meanwhile.
+    pub(crate) fn attach_again(&self, between: impl Fn(&str) -> bool) -> bool {
+        let path = self.device.path().to_string_lossy().into_owned();
+        let file = self.device.backing_file().to_string_lossy().into_owned();
+        run_tool("losetup", "mount", &["--detach", &path]).expect("it is detached");
+        let attach = || Command::new("losetup").args([&path, &file]).output();
+        between(&path) && attach().expect("losetup").status.success()
     }
 
     /// Leaves a journal and changed settings behind.
