@@ -72,6 +72,7 @@ struct Attempts<'a> {
 
 impl<'a> Attempts<'a> {
     fn new<const N: usize>(case: &'a Case, name: &'static str, watched: [&Path; N]) -> Self {
+        assert!(N > 0, "{name}: nothing is watched");
         let watched: Vec<PathBuf> = watched.into_iter().map(Path::to_owned).collect();
         Self {
             case,
