@@ -221,8 +221,20 @@ impl Bench {
     /// Waits until nobody has the right to change the settings any more: the watchdog
     /// has it until all is put back.
     pub(crate) fn wait_for_watchdog(&self) {
-        let node = File::open(self.device.path()).expect("the device");
-        node.lock().expect("the lock of the device");
+        let (major, minor) = self.device.device_number();
+        let of_sysfs = PathBuf::from(format!("/sys/dev/block/{major}:{minor}"));
+        let journals = self.journals();
+        let journals = journals.iter().map(|name| self.state().join(name));
+        // The kernel closes the files of a process that was killed one after the other.
+        for path in [self.device.path().to_owned(), of_sysfs]
+            .into_iter()
+            .chain(journals)
+        {
+            // Its journal may be gone by now.
+            if let Ok(file) = File::open(path) {
+                file.lock().expect("the lock");
+            }
+        }
     }
 }
 
