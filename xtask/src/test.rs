@@ -9,6 +9,7 @@ mod exit;
 mod left;
 mod node;
 mod outcome;
+mod refused;
 mod skips;
 mod summary;
 mod wine;

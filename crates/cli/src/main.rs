@@ -46,7 +46,7 @@ fn main() -> ExitCode {
             .split_first()
             .and_then(|(first, rest)| Some((first.to_str()?, rest)))
     {
-        return match watch(arguments) {
+        return match watch(arguments, &mut state::watchdog_steps()) {
             Ok(()) => Exit::Done.into(),
             Err(error) => {
                 say(&format!("diskfacts: {error}"));

@@ -11,14 +11,19 @@ use diskfacts_host::trace::remove_stale_instances;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// This program, for the watchdog: it stays the same when the file is replaced.
 pub(crate) const EXECUTABLE: &str = "/proc/self/exe";
 
 /// A hidden variable of the tests: `kill:7` ends the process by SIGKILL at its seventh
 /// step of changing or putting back settings, `kill-both:7` its watchdog before it,
-/// and `panic:7` panics there.
+/// and `panic:7` panics there. With `kill:7,watchdog:2` the watchdog, which comes then, is
+/// ended at the second step of its own.
 const END_AT: &str = "DISKFACTS_TEST_END_AT";
+
+/// Steps that were told, whoever told them: a run may put back what others left first.
+static REACHED: AtomicU64 = AtomicU64::new(0);
 
 pub(crate) fn is_root() -> bool {
     rustix::process::geteuid().is_root()
@@ -40,18 +45,26 @@ pub(crate) fn folders() -> Result<Vec<StateFolder>, Failure> {
 
 /// Who is told of the steps: nobody, but in a test.
 pub(crate) fn steps() -> Steps {
-    let wanted = std::env::var(END_AT).ok();
-    let wanted = wanted
-        .as_deref()
-        .and_then(|wanted| wanted.split_once(':'))
-        .and_then(|(how, number)| Some((how.to_owned(), number.parse::<u64>().ok()?)));
-    let Some((how, number)) = wanted else {
+    steps_to_end_at(|how| how != "watchdog")
+}
+
+/// The same of a watchdog, which has the environment of its parent.
+pub(crate) fn watchdog_steps() -> Steps {
+    steps_to_end_at(|how| how == "watchdog")
+}
+
+/// Those that a test wants to end at, where it says so of this process.
+fn steps_to_end_at(is_meant: impl Fn(&str) -> bool) -> Steps {
+    let asked = std::env::var(END_AT).unwrap_or_default();
+    let mut ends = asked.split(',').filter_map(|end| {
+        let (how, number) = end.split_once(':')?;
+        Some((how.to_owned(), number.parse::<u64>().ok()?))
+    });
+    let Some((how, number)) = ends.find(|(how, _)| is_meant(how)) else {
         return Steps::default();
     };
-    let mut reached = 0;
     Steps::told_to(move |step, watchdog| {
-        reached += 1;
-        if reached != number {
+        if REACHED.fetch_add(1, Ordering::Relaxed) + 1 != number {
             return;
         }
         assert!(how != "panic", "the test wanted a panic at: {step}");
@@ -103,7 +116,7 @@ pub(crate) fn before_measuring() -> Vec<String> {
 
 fn restored(folder: &StateFolder) -> Vec<String> {
     let roots = Roots::default();
-    let restored = match restore_stale(&roots, folder, &mut Steps::default()) {
+    let restored = match restore_stale(&roots, folder, &mut steps()) {
         Ok(restored) => restored,
         Err(error) => {
             return vec![format!(

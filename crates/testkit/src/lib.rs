@@ -54,7 +54,7 @@ pub use program::{Finished, Program, Running};
 pub use requirements::{require_root, require_tool};
 #[cfg(target_os = "linux")]
 pub use scratch::Scratch;
-pub use skip::{Missing, skip};
+pub use skip::{Missing, refused, skip};
 #[cfg(target_os = "linux")]
 pub use throttle::{Throttle, ThrottleGroup};
 #[cfg(target_os = "linux")]

@@ -63,6 +63,19 @@ pub fn skip(reason: &str) {
     }
 }
 
+/// Records that so many writes were attempted and refused, and that a checksum from before
+/// each was that from after it. Beside the log of skipped tests stands a file of these
+/// numbers, which the test command adds up: a test that returned early attempted none.
+///
+/// # Panics
+/// When the file cannot be written.
+pub fn refused(writes: usize) {
+    if let Some(mut path) = std::env::var_os("DISKFACTS_SKIP_LOG") {
+        path.push(".refused");
+        append(Path::new(&path), &format!("{writes}\n"));
+    }
+}
+
 /// Whose turn it is to write to the log.
 static TURN: Mutex<()> = Mutex::new(());
 

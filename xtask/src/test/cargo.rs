@@ -2,6 +2,7 @@
 
 use super::exit::Exit;
 use super::outcome::{Outcome, Skipped};
+use super::refused;
 use super::skips::{self, SkipLog};
 use crate::project::Project;
 use crate::stream;
@@ -30,7 +31,14 @@ pub(super) fn run(project: &Project) -> Result<Outcome, String> {
     let all = ["test", "--workspace", "--locked", "--no-fail-fast"];
     let others = std::iter::once(PLANTED).chain(ENDURANCE);
     let skipped: Vec<&str> = others.flat_map(|name| ["--skip", name]).collect();
-    read_tests(project.cargo(&[&all[..], &["--"], &skipped].concat()))
+    let log = SkipLog::new()?;
+    let command = project.cargo(&[&all[..], &["--"], &skipped].concat());
+    let mut outcome = read_tests_into(&log, command)?;
+    println!(
+        "{}",
+        refused::judge(log.refused()?, refused::is_root(), &mut outcome)
+    );
+    Ok(outcome)
 }
 
 /// Runs the tests of the program that have to be long.
@@ -72,8 +80,11 @@ pub(super) fn situations(project: &Project) -> Result<Outcome, String> {
 ///
 /// # Errors
 /// When cargo cannot be started, or the log of skipped tests not be read.
-pub(super) fn read_tests(mut command: Command) -> Result<Outcome, String> {
-    let log = SkipLog::new()?;
+pub(super) fn read_tests(command: Command) -> Result<Outcome, String> {
+    read_tests_into(&SkipLog::new()?, command)
+}
+
+fn read_tests_into(log: &SkipLog, mut command: Command) -> Result<Outcome, String> {
     command.env(skips::VARIABLE, log.path());
     if std::io::stdout().is_terminal() {
         command.env("CARGO_TERM_COLOR", "always");

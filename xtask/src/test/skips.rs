@@ -1,8 +1,11 @@
 //! The log in which `diskfacts_testkit::skip` writes the tests that could not
-//! run: a test runner only sees that they passed.
+//! run: a test runner only sees that they passed. Beside it `diskfacts_testkit::refused`
+//! writes how many writes were refused.
 
 use super::outcome::Skipped;
+use std::fmt::Display;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The variable that tells the tests where the log is.
@@ -38,6 +41,30 @@ impl SkipLog {
             .map_err(|error| format!("reading {}: {error}", self.path.display()))?;
         parse(&text)
     }
+
+    fn of_refused(&self) -> PathBuf {
+        let mut path = self.path.clone().into_os_string();
+        path.push(".refused");
+        path.into()
+    }
+
+    /// How many writes were refused in all.
+    ///
+    /// # Errors
+    /// When that cannot be read.
+    pub(crate) fn refused(&self) -> Result<u64, String> {
+        let path = self.of_refused();
+        let said = |error: &dyn Display| format!("reading {}: {error}", path.display());
+        let text = match fs::read_to_string(&path) {
+            // No test attempted any.
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
+            text => text.map_err(|error| said(&error))?,
+        };
+        let numbers = text.lines().map(str::parse::<u64>);
+        numbers
+            .sum::<Result<u64, _>>()
+            .map_err(|error| said(&error))
+    }
 }
 
 impl Drop for SkipLog {
@@ -45,6 +72,8 @@ impl Drop for SkipLog {
         if let Err(error) = fs::remove_file(&self.path) {
             eprintln!("removing {}: {error}", self.path.display());
         }
+        // Most runs attempt no write, and have none.
+        let _ = fs::remove_file(self.of_refused());
     }
 }
 
@@ -88,7 +117,14 @@ mod tests {
         let path = log.path().to_owned();
         fs::write(&path, "a\tb\tc\n").expect("writing");
         assert_eq!(log.read().expect("reading").len(), 1);
+        // Where the tests write it.
+        let refused = PathBuf::from(format!("{}.refused", path.display()));
+        assert_eq!(log.refused(), Ok(0));
+        fs::write(&refused, "9\n11\n").expect("writing");
+        assert_eq!(log.refused(), Ok(20));
+        fs::write(&refused, "9\ntorn\n").expect("writing");
+        assert!(log.refused().is_err());
         drop(log);
-        assert!(!path.exists());
+        assert!(!path.exists() && !refused.exists());
     }
 }

@@ -15,7 +15,10 @@ use std::path::Path;
 
 pub(crate) fn run(args: &RestoreArgs) -> Result<Exit, Failure> {
     let folders = state::folders()?;
-    let mut said = Said::default();
+    let mut said = Said {
+        steps: state::steps(),
+        ..Said::default()
+    };
     for folder in &folders {
         let done = if args.show {
             said.shown(folder)
@@ -74,6 +77,8 @@ struct Said {
     failed: Vec<String>,
     /// Whether a journal stays whose settings are named among what failed.
     by_hand: bool,
+    /// Who is told of the steps of putting back.
+    steps: Steps,
 }
 
 impl Said {
@@ -105,7 +110,7 @@ impl Said {
 
     fn restored(&mut self, folder: &StateFolder) -> Result<(), SettingsError> {
         let roots = Roots::default();
-        for restored in restore_stale(&roots, folder, &mut Steps::default())? {
+        for restored in restore_stale(&roots, folder, &mut self.steps)? {
             match restored {
                 Restored::Live { process, journal } => self.live(process, journal.as_ref()),
                 Restored::PutBack {

@@ -13,6 +13,9 @@ use diskfacts_plan::{EngineChoice, Plan};
 use diskfacts_record::TargetKind;
 use std::time::Instant;
 
+/// Which part of the time goes into filling.
+const SHARE: u64 = 3;
+
 /// A run whose target has its content. That lies in the target, and is gone with it
 /// where it is ours.
 pub(super) struct Filled<'a> {
@@ -25,6 +28,7 @@ impl<'a> Reserved<'a> {
         let display = Display::new(&self.fitted.0);
         let kind = self.held.measured.target.kind;
         let is_ours = matches!(kind, TargetKind::Folder | TargetKind::Loop);
+        let time_ns = self.accepted.request.time_ns;
         if is_ours && does_io(&self.fitted.0) {
             self.fill_ours(signals, &display)?;
         }
@@ -32,9 +36,10 @@ impl<'a> Reserved<'a> {
         let (plan, measured) = (&mut self.fitted.0, &self.held.measured);
         values::resolve(plan, self.accepted.seed);
         if let Medium::File(file) = &measured.medium
-            && kind != TargetKind::Folder
+            && !is_ours
         {
-            values::fill(plan, (file, measured.target.size_bytes), signals, &display)?;
+            let target = (file, measured.target.size_bytes);
+            values::fill(plan, target, time_ns / SHARE, signals, &display)?;
         }
         Ok(Filled {
             reserved: self,
@@ -55,7 +60,7 @@ impl<'a> Reserved<'a> {
             bytes: wanted,
             seed,
             values: values::of_plan(&self.fitted.0, seed),
-            time_ns: request.time_ns / 3,
+            time_ns: request.time_ns / SHARE,
         }
         .run(signals, display)?;
         let filled_per_s = filled as f64 / began.elapsed().as_secs_f64();
@@ -64,7 +69,7 @@ impl<'a> Reserved<'a> {
             bytes: beside.size_bytes,
             seed: seed.wrapping_add(1),
             values: None,
-            time_ns: request.time_ns / 6,
+            time_ns: request.time_ns / SHARE / 2,
         });
         let beside = beside.map(|filling| filling.run(signals, display));
         let beside = beside.transpose()?;
@@ -80,20 +85,25 @@ impl<'a> Reserved<'a> {
             }
             // It may no longer hold every stage.
             let on = (&self.held.measured, &self.held.stack);
-            self.fitted = fit::fit(&self.accepted.plan, on, request.built_in)
-                .map_err(|failure| failure.and(&too_slow(request.time_ns, (filled, wanted))))?;
+            self.fitted =
+                fit::fit(&self.accepted.plan, on, request.built_in).map_err(|failure| {
+                    let time_ns = request.time_ns / SHARE;
+                    failure.and(&too_slow("the file", time_ns, (filled, wanted)))
+                })?;
         }
         Ok(())
     }
 }
 
-/// Why a file is smaller than it was to be, and what to give instead.
-fn too_slow(time_ns: u64, (filled, wanted): (u64, u64)) -> String {
-    let needed = u128::from(time_ns) * u128::from(wanted) / u128::from(filled.max(1));
+/// Why so much less than all of it was filled in a share of the time, and what to give
+/// instead.
+pub(super) fn too_slow(what: &str, share_ns: u64, (filled, wanted): (u64, u64)) -> String {
+    let time_ns = u128::from(share_ns) * u128::from(SHARE);
+    let needed = time_ns * u128::from(wanted) / u128::from(filled.max(1));
     // In whole seconds, with a quarter more.
     let needed_s = u64::try_from(needed * 5 / 4 / 1_000_000_000 + 1).unwrap_or(u64::MAX);
     format!(
-        "A third of --time goes into filling the file, and in that {} of its {} could be written: \
+        "A third of --time goes into filling {what}, and in that {} of its {} could be written: \
          give --time {needed_s}s",
         show_size(filled),
         show_size(wanted)

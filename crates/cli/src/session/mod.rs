@@ -2,7 +2,7 @@
 //!
 //! | step | makes | and if the run ends there |
 //! | --- | --- | --- |
-//! | [`refuse`] | `Accepted`: a call that is not wrong | nothing was touched |
+//! | [`refuse`] | `Accepted`: a call that is not wrong | settings that dead runs had left changed are put back, and nothing else was touched |
 //! | [`reserve`] | `Reserved`: target, control group, settings tried and in the journal, store | `Held` undoes it, in the order of its fields |
 //! | [`fill`] | `Filled`: content, and the plan as it fits it | the same; a file of ours is gone with its content |
 //! | [`begin`] | `Begun`: the run is in the store | the same; the store has a run without trials |
@@ -10,8 +10,12 @@
 //! | [`put_back`] | `PutBack`: the settings are as before | nothing is changed any more |
 //! | [`conclude`] | [`Ended`]: what follows from the trials | |
 //!
-//! After SIGKILL the watchdog puts the settings back, the kernel takes away a file
-//! without a name and the loop device over it, and an empty control group stays.
+//! After SIGKILL the watchdog puts the settings back, and removes the control groups (of the
+//! memory limit, of the I/O weight) and the trace instance; a run that changes no settings
+//! has none, and leaves the groups, empty, to `restore`, and the trace instance to the next
+//! run. The kernel takes away a file without a name and the loop device over it. A file with
+//! a name (btrfs), and the folders `.diskfacts-files-*` of stages on files, stay until the
+//! next run there.
 
 mod around;
 mod begin;

@@ -18,6 +18,7 @@ mod requests;
 mod seeds;
 mod setup;
 mod survey;
+mod time;
 mod truth;
 mod volumes;
 

@@ -56,6 +56,15 @@ pub(super) struct Next {
     pub(super) prepare_ns: Option<u64>,
 }
 
+/// A trial that is next.
+#[derive(Debug, Clone, Copy)]
+struct Chosen {
+    stage: usize,
+    number: u32,
+    /// Whether it is of a further round, and not pending.
+    is_further: bool,
+}
+
 /// A trial that was given out, and when.
 #[derive(Debug, Clone, Copy)]
 struct Given {
@@ -220,9 +229,23 @@ impl Schedule {
     pub(super) fn next(&mut self, elapsed_ns: u64) -> Option<Next> {
         self.learn(elapsed_ns);
         let left_ns = self.total_ns.saturating_sub(elapsed_ns);
-        let (stage, number, is_further) = loop {
-            if let Some((stage, number)) = self.further.pop() {
-                break (stage, number, true);
+        let chosen = self.choose(elapsed_ns, left_ns)?;
+        Some(self.give(chosen, elapsed_ns, left_ns))
+    }
+
+    /// The trial that is next, as far as the time allows one. One of a round stays pending
+    /// until it is given out.
+    fn choose(&mut self, elapsed_ns: u64, left_ns: u64) -> Option<Chosen> {
+        let of = |(stage, number), is_further| {
+            Some(Chosen {
+                stage,
+                number,
+                is_further,
+            })
+        };
+        loop {
+            if let Some(trial) = self.further.pop() {
+                return of(trial, true);
             }
             let Some((stage, number)) = self.pending.last().copied() else {
                 if self.add_round(left_ns, false) {
@@ -246,17 +269,26 @@ impl Schedule {
                 continue;
             }
             if round == self.round {
-                break (stage, number, false);
+                return of((stage, number), false);
             }
             if number == 1 || self.fits_another(round, left_ns) {
                 self.round = round;
-                break (stage, number, false);
+                return of((stage, number), false);
             }
             // The late stages have at least one round of theirs.
             let rules = &self.rules;
             self.pending
                 .retain(|(stage, _)| rules[*stage].turn.is_late() != round.0);
-        };
+        }
+    }
+
+    /// Gives out the trial that was chosen, with its share of the time.
+    fn give(&mut self, chosen: Chosen, elapsed_ns: u64, left_ns: u64) -> Next {
+        let Chosen {
+            stage,
+            number,
+            is_further,
+        } = chosen;
         let share_ns = match self.rules[stage].turn {
             // As long as before: shorter trials would be others.
             _ if is_further => self.rules[stage].share_ns,
@@ -286,7 +318,7 @@ impl Schedule {
             measured_ns: 0,
             asked_ns: stop.time_ns,
         });
-        Some(Next {
+        Next {
             stage,
             number,
             order: self.order,
@@ -294,7 +326,7 @@ impl Schedule {
             seed: Rng::for_part(self.seed, u64::from(self.order)).next_u64(),
             left_ns: left_ns.max(given_ns),
             prepare_ns: rule.shares.then(|| (left_ns / 2).max(GRACE_NS)),
-        })
+        }
     }
 
     /// The trial that was given out last could not be prepared in its time: nothing of

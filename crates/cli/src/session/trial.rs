@@ -8,6 +8,7 @@ use crate::progress::{Display, Watched};
 use crate::signals::Signals;
 use crate::target::{Measured, Medium, OpenFile};
 use diskfacts_engine::files::run_file_trial;
+use diskfacts_engine::sim::Computer;
 use diskfacts_engine::{Progress, Trial as Doing, TrialError, TrialOutcome, run_trial};
 use diskfacts_facts::layers;
 use diskfacts_plan::observe::observer;
@@ -25,20 +26,7 @@ pub(super) fn run(
     signals: &Signals,
     display: &Display,
 ) -> Result<Trial, TrialError> {
-    let mut workload = Workload {
-        stop: next.stop,
-        ..stage.workload.clone()
-    };
-    if workload.cache == CacheMode::Cold && workload.pattern == Pattern::Sequential {
-        // The second time round the span would come from memory.
-        let blocks = workload.span.map(|span| span / workload.block_size);
-        let span = blocks.map(|blocks| blocks * workload.block_size);
-        workload.stop.bytes = workload.stop.bytes.into_iter().chain(span).min();
-    }
-    let progress = Progress {
-        stop: signals.stop(),
-        ..Progress::default()
-    };
+    let workload = workload_of(next, stage);
     let watched = Watched {
         stage: next.stage,
         // Files have many sizes.
@@ -66,21 +54,13 @@ pub(super) fn run(
         ));
     }
     let (outcome, evidence) = match &mut measured.medium {
-        Medium::Simulated(computer) => {
-            let set = computer.set_kernel(&stage.kernel);
-            let settings = set.map_err(|error| TrialError::Engine(error.to_string()))?;
-            let read_ahead = observer("read_ahead");
-            let wanted = read_ahead.is_some_and(|it| workload.observe.wants(it, next.number));
-            computer.observe_read_ahead(wanted);
-            let (outcome, evidence) = display.watch(watched, &progress, || {
-                computer.run_trial(&workload, next.seed, &progress)
-            })?;
-            let evidence = Evidence {
-                settings,
-                ..evidence
-            };
-            (outcome, evidence)
-        }
+        Medium::Simulated(computer) => on_simulated(
+            computer,
+            (stage, &workload, next),
+            signals,
+            display,
+            watched,
+        )?,
         Medium::File(file) => {
             let on = (&*file, &measured.target, stack);
             let doing = (stage, &workload, next);
@@ -88,6 +68,48 @@ pub(super) fn run(
         }
     };
     Ok(record(stage, next, workload, outcome, evidence, stack))
+}
+
+/// What a trial is to do, and what ends it.
+fn workload_of(next: &Next, stage: &Stage) -> Workload {
+    let mut workload = Workload {
+        stop: next.stop,
+        ..stage.workload.clone()
+    };
+    if workload.cache == CacheMode::Cold && workload.pattern == Pattern::Sequential {
+        // The second time round the span would come from memory.
+        let blocks = workload.span.map(|span| span / workload.block_size);
+        let span = blocks.map(|blocks| blocks * workload.block_size);
+        workload.stop.bytes = workload.stop.bytes.into_iter().chain(span).min();
+    }
+    workload
+}
+
+/// One trial on a simulated computer, and what is known of it.
+fn on_simulated(
+    computer: &mut Computer,
+    (stage, workload, next): (&Stage, &Workload, &Next),
+    signals: &Signals,
+    display: &Display,
+    watched: Watched,
+) -> Result<(TrialOutcome, Evidence), TrialError> {
+    let progress = Progress {
+        stop: signals.stop(),
+        ..Progress::default()
+    };
+    let set = computer.set_kernel(&stage.kernel);
+    let settings = set.map_err(|error| TrialError::Engine(error.to_string()))?;
+    let read_ahead = observer("read_ahead");
+    let wanted = read_ahead.is_some_and(|it| workload.observe.wants(it, next.number));
+    computer.observe_read_ahead(wanted);
+    let (outcome, evidence) = display.watch(watched, &progress, || {
+        computer.run_trial(workload, next.seed, &progress)
+    })?;
+    let evidence = Evidence {
+        settings,
+        ..evidence
+    };
+    Ok((outcome, evidence))
 }
 
 /// One trial on a file or device of this machine, and what was observed.
@@ -125,13 +147,18 @@ fn on_file(
     around.evidence(&mut evidence);
     // What observers took on threads of their own is no cost of the operations.
     let observers = around.observers_cpu();
-    // Of a trial that was shorter than one look of theirs they took nothing.
-    let without = |all: Option<u64>, own: u64| all.map(|ns| if own < ns { ns - own } else { ns });
-    outcome.user_ns = without(outcome.user_ns, observers.user_ns);
-    outcome.system_ns = without(outcome.system_ns, observers.system_ns);
+    outcome.user_ns = without_observers(outcome.user_ns, observers.user_ns);
+    outcome.system_ns = without_observers(outcome.system_ns, observers.system_ns);
     let weight = weight.map(|weight| io_weight::in_force(&weight, stage, stack));
     evidence.settings = kernel::dropped(stage).into_iter().chain(weight).collect();
     Ok((outcome, evidence))
+}
+
+/// Processor time of a trial without that of its observers. The kernel adds up both at
+/// different moments: of a trial that was shorter than one look of theirs they took nothing,
+/// and its time is not 0.
+fn without_observers(all_ns: Option<u64>, own_ns: u64) -> Option<u64> {
+    all_ns.map(|ns| if own_ns < ns { ns - own_ns } else { ns })
 }
 
 /// The record of a trial, from what the engine measured and what was observed.
@@ -197,5 +224,21 @@ pub(super) fn record(
         workload,
         evidence,
         histograms: (&histograms).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_observers_is_taken_out_and_never_leaves_none() {
+        assert_eq!(without_observers(Some(100), 30), Some(70));
+        assert_eq!(without_observers(Some(100), 0), Some(100));
+        // The trials of files are short, and their time may be no more than that of one look.
+        assert_eq!(without_observers(Some(100), 100), Some(100));
+        assert_eq!(without_observers(Some(100), 130), Some(100));
+        assert_eq!(without_observers(Some(0), 0), Some(0));
+        assert_eq!(without_observers(None, 30), None);
     }
 }

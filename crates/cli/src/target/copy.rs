@@ -16,7 +16,7 @@ use diskfacts_host::{Roots, stack_of};
 use diskfacts_plan::dd::{Dd, End, Flags};
 use diskfacts_record::{Stack, Target, TargetKind};
 use input::Input;
-use output::Output;
+use output::{Made, Opened, Output};
 use std::fs::{File, Metadata};
 use std::io::IsTerminal;
 use std::os::fd::AsRawFd;
@@ -81,12 +81,14 @@ pub(crate) struct Ends<'a> {
     pub(crate) notes: Vec<String>,
 }
 
-/// Both ends, open.
+/// Both ends, open. Dropped before [`keep_output`](Self::keep_output), it takes a new output
+/// away again.
 pub(crate) struct OpenEnds {
     input: OpenEnd,
     output: OpenEnd,
     /// Keeps others off a device that is written.
     _claim: Option<File>,
+    made: Made,
 }
 
 /// A file at an end, open and placed.
@@ -165,7 +167,11 @@ impl<'a> Ends<'a> {
     /// to where the copy begins.
     pub(crate) fn open(&mut self, signals: &Signals) -> Result<OpenEnds, Failure> {
         let input = self.input.open(self.dd, signals)?;
-        let (output, claim) = self.output.open(self.dd, signals)?;
+        let Opened {
+            end: output,
+            claim,
+            made,
+        } = self.output.open(self.dd, signals)?;
         let measured = match self.measured {
             End::Input => &input,
             End::Output => &output,
@@ -190,18 +196,17 @@ impl<'a> Ends<'a> {
             input,
             output,
             _claim: claim,
+            made,
         })
     }
 }
 
-impl Ends<'_> {
-    /// Takes a new output away in which nothing was written.
-    pub(crate) fn unmake(&self) {
-        self.output.unmake();
-    }
-}
-
 impl OpenEnds {
+    /// A new output is not taken away any more: something is written to it.
+    pub(crate) fn keep_output(&mut self) {
+        self.made.keep();
+    }
+
     /// Both files as the engine takes them: input, output.
     pub(crate) fn files(&self) -> (CopyFile<'_>, CopyFile<'_>) {
         (self.input.file(), self.output.file())

@@ -4,6 +4,7 @@
 
 pub(crate) mod copy;
 mod existing;
+mod filling;
 mod looped;
 mod own_file;
 pub(crate) mod simulated;
@@ -24,7 +25,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-pub(crate) use own_file::Filling;
+pub(crate) use filling::{Filling, Stretches};
 
 /// Buffers lie at pages even where direct I/O would do with less.
 const PAGE_BYTES: u32 = 4096;

@@ -5,34 +5,26 @@
 
 mod named;
 
-use super::{Measured, Medium, OpenFile, OwnName, Wanted, measured, size};
+use super::{Measured, Medium, OwnName, Wanted, measured, size};
 use crate::exit::{Failure, OrFail};
-use crate::progress::Display;
-use crate::signals::Signals;
-use diskfacts_engine::{Progress, Trial, run_trial};
 use diskfacts_host::{Space, Subject};
-use diskfacts_plan::rng::Rng;
-use diskfacts_plan::{CacheMode, Operation, Pattern, Stop, SyncMode, Values, Workload};
 use diskfacts_record::TargetKind;
 use rustix::fs::{FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 /// Asked for when nothing else is said.
 const DEFAULT_BYTES: u64 = 1 << 30;
 /// Below this there is nothing worth measuring: a few blocks in any cache.
-const LEAST_BYTES: u64 = 4 << 20;
+pub(super) const LEAST_BYTES: u64 = 4 << 20;
 /// The file is whole pieces of this: the largest block of the survey.
-const PIECE_BYTES: u64 = 1 << 20;
-/// What is written before it is known how fast that goes.
-const FIRST_STRETCH_BYTES: u64 = 16 << 20;
+pub(super) const PIECE_BYTES: u64 = 1 << 20;
 /// Left free for others: a twentieth of the filesystem, at least this.
 const RESERVE_BYTES: u64 = 16 << 20;
 
-/// Makes the file, empty and of full size; [`Filling`] gives it content.
+/// Makes the file, empty and of full size; [`Filling`](super::Filling) gives it content.
 pub(super) fn open(
     wanted: &Wanted<'_>,
     subject: &Subject,
@@ -224,159 +216,5 @@ fn reserve(file: &File, bytes: u64) -> Result<(), Errno> {
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => return rustix::fs::ftruncate(file, bytes),
             other => return other,
         }
-    }
-}
-
-/// Writing the whole file once, before anything is measured.
-pub(crate) struct Filling<'a> {
-    pub(crate) file: &'a OpenFile,
-    /// How long it is.
-    pub(crate) bytes: u64,
-    pub(crate) seed: u64,
-    /// Content that can be checked, where a stage does.
-    pub(crate) values: Option<Values>,
-    /// Nanoseconds that it may take; a slower disk gets a smaller file.
-    pub(crate) time_ns: u64,
-}
-
-impl Filling<'_> {
-    /// Fills the file; answers how many bytes of it there was time for.
-    pub(crate) fn run(self, signals: &Signals, display: &Display) -> Result<u64, Failure> {
-        let bytes = self.bytes;
-        let began = Instant::now();
-        let left_ns = || {
-            let elapsed_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            self.time_ns.saturating_sub(elapsed_ns)
-        };
-        let progress = Progress {
-            stop: signals.stop(),
-            ..Progress::default()
-        };
-        // Each stretch is synced before the next, and is as long as a quarter of what is
-        // left allows: where the page cache takes it all at once, the time would be over
-        // long before it is on the disk.
-        let mut written = 0;
-        let mut stretch = FIRST_STRETCH_BYTES;
-        display.watch_filling(bytes, PIECE_BYTES, &progress, || -> Result<(), Failure> {
-            while written < bytes && left_ns() > 0 && signals.came().is_none() {
-                let length = stretch.min(bytes - written);
-                let before_ns = left_ns();
-                let came = self.stretch((written, length), before_ns, &progress)?;
-                written += came;
-                if came < length {
-                    break;
-                }
-                let left_ns = left_ns();
-                let took_ns = before_ns.saturating_sub(left_ns).max(1);
-                // A size times a time may be more than 64 bits.
-                let quarter = u128::from(came) * u128::from(left_ns / 4) / u128::from(took_ns);
-                let quarter = u64::try_from(quarter).unwrap_or(u64::MAX);
-                stretch = (quarter / PIECE_BYTES * PIECE_BYTES).max(PIECE_BYTES);
-            }
-            Ok(())
-        })?;
-        signals.check()?;
-        if written < LEAST_BYTES.min(bytes) {
-            return Err(Failure::failed(format!(
-                "only {} could be written in {}: too slow to measure in this time. Give it more with --time, or a smaller file with --size. Nothing is left behind",
-                size(written),
-                diskfacts_plan::units::show_duration(self.time_ns)
-            )));
-        }
-        Ok(written)
-    }
-
-    /// Writes a stretch of it, offset and bytes, and syncs it; answers how much of it
-    /// there was time for.
-    fn stretch(
-        &self,
-        (offset, bytes): (u64, u64),
-        time_ns: u64,
-        progress: &Progress,
-    ) -> Result<u64, Failure> {
-        let workload = Workload {
-            operation: Operation::Write,
-            pattern: Pattern::Sequential,
-            block_size: PIECE_BYTES,
-            offset,
-            span: Some(bytes),
-            queue_depth: 8,
-            cache: CacheMode::Direct,
-            sync: SyncMode::AtEnd,
-            values: self.values,
-            stop: Stop {
-                bytes: Some(bytes),
-                time_ns: Some(time_ns),
-                ..Stop::default()
-            },
-            ..Workload::default()
-        };
-        let trial = Trial {
-            file: self.file.stream_file(self.bytes),
-            workload: &workload,
-            // No two stretches have the same content.
-            seed: Rng::for_part(self.seed, offset).next_u64(),
-        };
-        let outcome = run_trial(trial, progress, &mut ()).or_failed()?;
-        if let Some(error) = outcome.error_counts.first() {
-            return Err(Failure::failed(format!(
-                "filling the file failed in {} at offset {}: {}. Nothing is left behind",
-                error.operation, error.first_offset, error.message
-            )));
-        }
-        Ok((outcome.ops * PIECE_BYTES).min(bytes))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn space(total: u64, available: u64) -> Space {
-        Space {
-            total_bytes: total,
-            available_bytes: available,
-            ..Space::default()
-        }
-    }
-
-    #[test]
-    fn a_file_is_as_large_as_usual_where_there_is_room() {
-        let (bytes, note) =
-            choose_size(None, &space(100 << 30, 50 << 30), Path::new("/x"), "--size")
-                .unwrap_or_else(|_| panic!("there is room"));
-        assert_eq!((bytes, note), (1 << 30, None));
-    }
-
-    #[test]
-    fn a_smaller_file_says_so_and_leaves_a_reserve() {
-        let (bytes, note) =
-            choose_size(None, &space(1 << 30, 512 << 20), Path::new("/x"), "--size")
-                .unwrap_or_else(|_| panic!("there is room"));
-        assert_eq!(bytes, 460 << 20);
-        assert!(note.is_some_and(|note| note.contains("460 MiB instead of 1 GiB")));
-    }
-
-    #[test]
-    fn too_little_room_and_too_small_a_size_are_refused() {
-        assert!(choose_size(None, &space(16 << 20, 6 << 20), Path::new("/x"), "--size").is_err());
-        assert!(
-            choose_size(
-                Some(8 << 30),
-                &space(8 << 30, 8 << 30),
-                Path::new("/x"),
-                "--size"
-            )
-            .is_err()
-        );
-        assert!(
-            choose_size(
-                Some(100),
-                &space(8 << 30, 8 << 30),
-                Path::new("/x"),
-                "--size"
-            )
-            .is_err()
-        );
     }
 }

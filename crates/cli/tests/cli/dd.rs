@@ -495,3 +495,29 @@ fn ctrl_c_ends_a_copy_and_keeps_what_was_copied() {
     assert_eq!(trial["evidence"]["copy"]["ended"], "stopped");
     assert_eq!(trial["bytes"], 8);
 }
+
+#[test]
+fn a_new_output_is_gone_again_where_the_run_cannot_be_stored() {
+    let case = Case::new();
+    let [stored, refused] = ["stored", "refused"].map(|name| case.path(name));
+    let operands = |output: &Path| {
+        let output = format!("of={}", output.display());
+        ["if=/dev/zero", &output, "bs=512", "count=1"].map(str::to_owned)
+    };
+    case.diskfacts(["dd"])
+        .args(operands(&stored))
+        .run()
+        .expect_code(0);
+    // The store is there, and the first run that is written to it takes more than a block.
+    let limited = Program::new("/bin/sh")
+        .args(["-c", "ulimit -f 1; exec \"$0\" \"$@\""])
+        .args([env!("CARGO_BIN_EXE_diskfacts"), "dd"])
+        .args(operands(&refused))
+        .arg("--store")
+        .arg(case.store());
+    limited
+        .run()
+        .expect_code(1)
+        .expect_stderr("storing a new run in the store");
+    assert!(stored.exists() && !refused.exists());
+}

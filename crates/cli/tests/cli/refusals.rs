@@ -53,8 +53,9 @@ const ATTEMPTS: [(&str, usize); 30] = [
     ("standard output", 3),
 ];
 
+/// That so many ran is seen by the test command, to which [`Attempts::end`] says them.
 #[test]
-fn more_than_120_attempts_are_made() {
+fn more_than_120_attempts_are_made_where_every_test_runs() {
     let users: usize = ATTEMPTS.iter().map(|(_, attempts)| attempts).sum();
     let all = users + marks::MADE + marks::BY_HAND_ATTEMPTS;
     assert!(all >= 120, "{all}");
@@ -72,6 +73,7 @@ struct Attempts<'a> {
 
 impl<'a> Attempts<'a> {
     fn new<const N: usize>(case: &'a Case, name: &'static str, watched: [&Path; N]) -> Self {
+        assert!(N > 0, "{name}: nothing is watched");
         let watched: Vec<PathBuf> = watched.into_iter().map(Path::to_owned).collect();
         Self {
             case,
@@ -129,10 +131,11 @@ impl<'a> Attempts<'a> {
         }
     }
 
-    /// Holds the number of attempts against the table.
+    /// Holds the number of attempts against the table, and says that they ran.
     #[track_caller]
     fn end(self) {
         assert_eq!(self.of_table(), Some(self.made), "{}", self.name);
+        diskfacts_testkit::refused(self.made);
     }
 
     fn of_table(&self) -> Option<usize> {

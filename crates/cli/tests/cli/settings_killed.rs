@@ -3,7 +3,7 @@
 use crate::settings_support::{Bench, READ_ONLY, matrix};
 use crate::support::{MIB, run_tool, trials};
 use crate::trace_support::{events, instances};
-use diskfacts_testkit::{LoopOptions, or_skip};
+use diskfacts_testkit::{LoopOptions, Program, or_skip};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -110,6 +110,74 @@ fn after_sigkill_at_any_step_of_a_matrix_the_settings_are_as_before() {
         })
         .collect();
     assert_eq!(left, [""; 0]);
+}
+
+/// Kills what puts back at each of its steps, each time after a run that left settings
+/// changed, and puts back what that left; how many steps there were.
+fn end_putting_back_at_every(bench: &Bench, putting_back: impl Fn() -> Program) -> u64 {
+    let before = bench.settings();
+    for step in 1.. {
+        bench.leave_changed(&before);
+        let ended = putting_back()
+            .env("DISKFACTS_TEST_END_AT", format!("kill:{step}"))
+            .run();
+        if ended.code() == Some(0) {
+            assert_eq!(bench.settings(), before, "{ended}");
+            assert_eq!(bench.journals(), [""; 0], "{ended}");
+            return step - 1;
+        }
+        assert_eq!(ended.code(), None, "step {step}: {ended}");
+        let as_before = bench.settings() == before;
+        let left = bench.journals();
+        assert!(as_before || left.len() == 1, "step {step}: {left:?}");
+        // The first step is before anything was written.
+        assert!(!as_before || step > 1, "step {step}");
+        bench.diskfacts(&["restore"]).run().expect_code(0);
+        assert_eq!(bench.settings(), before, "after step {step}");
+        assert_eq!(bench.journals(), [""; 0], "after step {step}");
+    }
+    unreachable!("a command has an end");
+}
+
+#[test]
+fn a_restore_that_is_killed_at_any_step_is_finished_by_the_next_one() {
+    let bench = or_skip!(Bench::new());
+    let steps = end_putting_back_at_every(&bench, || bench.diskfacts(&["restore"]));
+    // At least a setting, the removal of the journal, and its folder.
+    assert!(steps >= 3, "{steps} steps");
+}
+
+#[test]
+fn a_measurement_that_is_killed_while_it_puts_back_is_finished_by_the_next_start() {
+    let bench = or_skip!(Bench::new());
+    let plain = "name = \"plain\"\ntrials = 1\n[[stage]]\nname = \"s\"\noperation = \"read\"\n\
+                 operations = 1\n";
+    let steps = end_putting_back_at_every(&bench, || bench.measure(plain));
+    assert!(steps >= 3, "{steps} steps");
+}
+
+#[test]
+fn a_watchdog_that_is_killed_while_it_puts_back_leaves_the_rest_to_the_next_start() {
+    let bench = or_skip!(Bench::new());
+    let before = bench.settings();
+    let mut changed = 0;
+    for step in 1.. {
+        // The first cell is set by then.
+        let ended = bench.ended_at(&format!("watchdog:{step},kill"), 16);
+        assert_eq!(ended.code(), None, "step {step}: {ended}");
+        bench.wait_for_watchdog();
+        let as_before = bench.settings() == before;
+        changed += u64::from(!as_before);
+        if bench.journals().is_empty() {
+            assert!(as_before, "step {step}: {ended}");
+            break;
+        }
+        bench.diskfacts(&["restore"]).run().expect_code(0);
+        assert_eq!(bench.settings(), before, "after step {step}");
+        assert_eq!(bench.journals(), [""; 0], "after step {step}");
+    }
+    // Else it was killed too late.
+    assert!(changed >= 1, "{changed}");
 }
 
 #[test]

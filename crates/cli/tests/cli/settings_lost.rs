@@ -1,9 +1,9 @@
 //! SIGKILL of a run and its watchdog together, at every step, and then a restore at the
 //! worst moment: nothing that is not as it was goes without being named.
 
-use crate::settings_support::{Bench, READ_ONLY, Settings};
+use crate::settings_support::{Bench, CHOSEN, READ_ONLY, Settings, TRIES};
 use crate::support::MIB;
-use diskfacts_testkit::{Finished, Missing, Tmpfs, or_skip, require_tool};
+use diskfacts_testkit::{Finished, LoopOptions, Missing, Tmpfs, or_skip, require_tool};
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -20,20 +20,23 @@ enum Moment {
     ProcHidden,
     /// The process may have few files open.
     NoDescriptors,
-    /// The device has another file.
+    /// The device has another file, which was put there while it stayed.
     Refilled,
+    /// The device was detached, and attached to its file again.
+    Reattached,
     /// The folder of the journals is mounted for reading only.
     ReadOnlyFolder,
     /// There is no room in it.
     FullFolder,
 }
 
-const MOMENTS: [Moment; 7] = [
+const MOMENTS: [Moment; 8] = [
     Moment::Plain,
     Moment::SysfsHidden,
     Moment::ProcHidden,
     Moment::NoDescriptors,
     Moment::Refilled,
+    Moment::Reattached,
     Moment::ReadOnlyFolder,
     Moment::FullFolder,
 ];
@@ -48,23 +51,28 @@ struct Place {
 }
 
 impl Place {
-    fn new() -> Result<Self, Missing> {
+    fn new(moment: Moment) -> Result<Self, Missing> {
         require_tool("unshare", "util-linux")?;
+        let options = match moment {
+            // It is attached for writing again.
+            Moment::Reattached => LoopOptions::default(),
+            _ => READ_ONLY,
+        };
         let folder = Tmpfs::new(64 << 10)?;
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))
             .expect("a folder of root alone");
-        let bench = Bench::with(MIB, READ_ONLY)?.with_state(folder.path().join("state"));
+        let bench = Bench::with(MIB, options)?.with_state(folder.path().join("state"));
         Ok(Self {
             bench,
             _folder: folder,
         })
     }
 
-    /// The first restore after a kill.
-    fn restore(&mut self, moment: Moment, step: u64) -> Result<Finished, Missing> {
+    /// The first restore after a kill; none where another test has taken the device.
+    fn restore(&mut self, moment: Moment, step: u64) -> Result<Option<Finished>, Missing> {
         let bench = &mut self.bench;
         let restore = &["restore"];
-        Ok(match moment {
+        let finished = match moment {
             Moment::SysfsHidden => bench
                 .diskfacts_apart("mount -t tmpfs tmpfs /sys", restore)?
                 .run(),
@@ -78,6 +86,12 @@ impl Place {
             }
             Moment::Refilled => {
                 bench.device.change_file()?;
+                bench.diskfacts(restore).run()
+            }
+            Moment::Reattached => {
+                if !bench.attach_again(|_| true) {
+                    return Ok(None);
+                }
                 bench.diskfacts(restore).run()
             }
             Moment::ReadOnlyFolder => {
@@ -96,14 +110,34 @@ impl Place {
                 fs::remove_file(full).expect("the filler");
                 finished
             }
-        })
+        };
+        Ok(Some(finished))
     }
 }
 
+impl Moment {
+    /// Whether the kernel itself sets this anew in it, so that it is not put back.
+    fn sets(self, setting: &str) -> bool {
+        self == Self::Reattached && CHOSEN.contains(&setting)
+    }
+}
+
+/// What a killed run left: what was before it, and the names of what is not as it was.
+struct Left {
+    before: Settings,
+    changed: Vec<String>,
+}
+
 /// It was put back, or all that was not is named and its journal stays.
-fn check(bench: &Bench, before: &Settings, finished: &Finished, at: &str) {
+fn check(bench: &Bench, (moment, left): (Moment, &Left), finished: &Finished, at: &str) {
     let said = format!("{}{}", finished.stdout, finished.stderr);
-    let changed = bench.changed(before);
+    let (chosen, changed): (Vec<String>, Vec<String>) = bench
+        .changed(&left.before)
+        .into_iter()
+        .partition(|name| moment.sets(name));
+    for name in chosen.iter().filter(|name| left.changed.contains(name)) {
+        assert!(said.contains(&format!("`{name}`")), "{at}: {finished}");
+    }
     // Below a number of descriptors the program is not even loaded.
     let loaded = finished.code() != Some(127);
     for name in &changed {
@@ -127,31 +161,39 @@ fn check(bench: &Bench, before: &Settings, finished: &Finished, at: &str) {
 /// Kills at every step `first`, `first + SIDE_BY_SIDE`, ...; how many, and how many of
 /// them left settings changed.
 fn kill_at_every(moment: Moment, first: u64) -> Result<(u64, u64), Missing> {
-    let mut place = Place::new()?;
-    let before = place.bench.settings();
-    let (mut kills, mut changed) = (0, 0);
-    for step in (first..).step_by(usize::try_from(SIDE_BY_SIDE).expect("a few")) {
+    let mut place = Place::new(moment)?;
+    let (mut kills, mut changed, mut taken) = (0, 0, 0);
+    let mut step = first;
+    loop {
         let at = format!("{moment:?} after step {step}");
+        let before = place.bench.settings();
         let killed = place.bench.ended_at("kill-both", step);
         if killed.code() == Some(0) {
-            break;
+            return Ok((kills, changed));
         }
         assert_eq!(killed.code(), None, "{at}: {killed}");
         place.bench.wait_for_watchdog();
+        let left = Left {
+            changed: place.bench.changed(&before),
+            before,
+        };
+        let Some(finished) = place.restore(moment, step)? else {
+            taken += 1;
+            assert!(taken < TRIES, "other tests took the device {taken} times");
+            place = Place::new(moment)?;
+            continue;
+        };
         kills += 1;
-        changed += u64::from(place.bench.settings() != before);
-        let finished = place.restore(moment, step)?;
-        check(&place.bench, &before, &finished, &at);
+        changed += u64::from(!left.changed.is_empty());
+        check(&place.bench, (moment, &left), &finished, &at);
         let restored = place.bench.diskfacts(&["restore"]).run();
         restored.expect_code(0);
-        assert_eq!(
-            place.bench.settings(),
-            before,
-            "{at}: {finished}\n{restored}"
-        );
+        let mut not_back = place.bench.changed(&left.before);
+        not_back.retain(|name| !moment.sets(name));
+        assert_eq!(not_back, [""; 0], "{at}: {finished}\n{restored}");
         assert_eq!(place.bench.journals(), [""; 0], "{at}: {restored}");
+        step += SIDE_BY_SIDE;
     }
-    Ok((kills, changed))
 }
 
 #[test]

@@ -1,25 +1,11 @@
 //! A loop device keeps its queue when its file is detached and another is attached; a
 //! device that was removed and made again has a new one.
 
-use crate::settings_support::{Bench, Settings};
-use crate::support::run_tool;
+use crate::settings_support::{Bench, CHOSEN, Settings, TRIES};
 use diskfacts_testkit::{LoopOptions, or_skip, require_tool};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-
-/// How often other tests may take the device while it has no file.
-const TRIES: u32 = 5;
-
-/// Detaches the file, does what comes between, and attaches it again; whether nobody else had
-/// the device meanwhile.
-fn attach_again(bench: &Bench, between: impl Fn(&str) -> bool) -> bool {
-    let path = bench.device.path().to_string_lossy().into_owned();
-    let file = bench.device.backing_file().to_string_lossy().into_owned();
-    run_tool("losetup", "mount", &["--detach", &path]).expect("it is detached");
-    let attach = || Command::new("losetup").args([&path, &file]).output();
-    between(&path) && attach().expect("losetup").status.success()
-}
 
 /// A bench with changed settings whose device was attached anew, and what they were before.
 fn reattached(
@@ -29,15 +15,12 @@ fn reattached(
         let bench = Bench::new()?;
         let before = bench.settings();
         bench.leave_changed(&before);
-        if attach_again(&bench, &between) {
+        if bench.attach_again(&between) {
             return Ok((bench, before));
         }
     }
     panic!("other tests took the device {TRIES} times");
 }
-
-/// What the kernel chooses itself when a file is attached.
-const CHOSEN: [&str; 2] = ["read_ahead_kb", "rotational"];
 
 #[test]
 fn a_device_that_was_attached_again_gets_back_what_lives_on_with_its_queue() {

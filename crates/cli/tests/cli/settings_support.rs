@@ -1,12 +1,13 @@
 //! A loop device of a test's own, and the settings of its queue.
 
-use crate::support::{Case, MIB};
+use crate::support::{Case, MIB, run_tool};
 use diskfacts_testkit::{
     Finished, LoopDevice, LoopOptions, Missing, Program, Running, Scratch, require_tool,
 };
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Settings by name, as the kernel shows them.
 pub(crate) type Settings = BTreeMap<String, String>;
@@ -49,6 +50,12 @@ pub(crate) const READ_ONLY: LoopOptions = LoopOptions {
     direct_io: false,
     partitions: false,
 };
+
+/// How often other tests may take the device of a bench while it has no file.
+pub(crate) const TRIES: u32 = 5;
+
+/// What the kernel chooses itself when a file is attached.
+pub(crate) const CHOSEN: [&str; 2] = ["read_ahead_kb", "rotational"];
 
 impl Bench {
     pub(crate) fn new() -> Result<Self, Missing> {
@@ -148,6 +155,16 @@ impl Bench {
             .env("DISKFACTS_STATE", self.state())
     }
 
+    /// Detaches the file, does what comes between, and attaches it again; whether nobody
+    /// else had the device meanwhile.
+    pub(crate) fn attach_again(&self, between: impl Fn(&str) -> bool) -> bool {
+        let path = self.device.path().to_string_lossy().into_owned();
+        let file = self.device.backing_file().to_string_lossy().into_owned();
+        run_tool("losetup", "mount", &["--detach", &path]).expect("it is detached");
+        let attach = || Command::new("losetup").args([&path, &file]).output();
+        between(&path) && attach().expect("losetup").status.success()
+    }
+
     /// Leaves a journal and changed settings behind.
     pub(crate) fn leave_changed(&self, before: &Settings) {
         for step in 12.. {
@@ -204,8 +221,20 @@ impl Bench {
     /// Waits until nobody has the right to change the settings any more: the watchdog
     /// has it until all is put back.
     pub(crate) fn wait_for_watchdog(&self) {
-        let node = File::open(self.device.path()).expect("the device");
-        node.lock().expect("the lock of the device");
+        let (major, minor) = self.device.device_number();
+        let of_sysfs = PathBuf::from(format!("/sys/dev/block/{major}:{minor}"));
+        let journals = self.journals();
+        let journals = journals.iter().map(|name| self.state().join(name));
+        // The kernel closes the files of a process that was killed one after the other.
+        for path in [self.device.path().to_owned(), of_sysfs]
+            .into_iter()
+            .chain(journals)
+        {
+            // Its journal may be gone by now.
+            if let Ok(file) = File::open(path) {
+                file.lock().expect("the lock");
+            }
+        }
     }
 }
 

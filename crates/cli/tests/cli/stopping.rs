@@ -286,6 +286,45 @@ fn a_plan_that_a_slow_disk_has_no_time_to_make_the_file_for_is_told_how_much_it_
     );
 }
 
+/// Bytes that were written to a device, by its own counters.
+fn written_to(device: &Path) -> u64 {
+    let name = device.file_name().expect("a device").to_string_lossy();
+    let counters = fs::read_to_string(format!("/sys/block/{name}/stat")).expect("its counters");
+    // In sectors of 512 bytes, whatever the device has (Documentation/block/stat.rst of Linux).
+    let sectors = counters.split_whitespace().nth(6).expect("a column");
+    sectors.parse::<u64>().expect("a number") * 512
+}
+
+#[test]
+fn values_that_cannot_be_written_in_the_time_are_refused_with_the_time_they_take() {
+    let slow = or_skip!(Slow::to_write(4 * MIB));
+    let case = Case::new();
+    let file = slow.mounted.path().join("file");
+    write_data(&file, 64 * MIB);
+    let plan =
+        one_stage("operation = \"read\"\npattern = \"random\"\nvalues = \"fill\"\noperations = 10");
+    let plan = case.text_file("plan.toml", &plan);
+    let device = slow.mounted.device().path();
+    let before = written_to(device);
+    let finished = case
+        .diskfacts(["measure", "--time", "6s", "--destroy-data-on"])
+        .args([&file, &file, Path::new("--plan"), &plan])
+        .inside(&slow.group)
+        .run();
+    // 8 MiB in its third of 6 s; all of it would take 16 s.
+    finished
+        .expect_code(2)
+        .expect_stderr("A third of --time goes into filling the target with values, and in that")
+        .expect_stderr("of its 64 MiB could be written: give --time")
+        .expect_stderr("A span that is filled in part cannot be checked, so nothing was measured");
+    assert_eq!(finished.stdout, "");
+    let written = written_to(device) - before;
+    assert!((MIB..32 * MIB).contains(&written), "{written} bytes");
+    case.run(["runs"])
+        .expect_code(0)
+        .expect_stdout("No run is stored yet");
+}
+
 #[test]
 fn a_second_ctrl_c_ends_it_at_once() {
     // Half a minute for each MiB: the first Ctrl-C has to wait for that.

@@ -396,3 +396,63 @@ impl DeviceWork {
 fn positive(value: f64) -> Option<f64> {
     (value.is_finite() && value > 0.0).then_some(value)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::limits;
+    use crate::testing;
+    use diskfacts_record::Limit;
+
+    const STAGE: &str = "random-read-qd32";
+
+    /// Mean latency and operations per second of the stage.
+    fn means(run: &Run) -> (f64, f64) {
+        let (context, shared) = (Context::new(run), Shared::default());
+        let mut each = context.each();
+        let (stage, figures) = each
+            .find(|(stage, _)| stage.trials[0].stage == STAGE)
+            .expect("the stage");
+        let subject = Subject::new(&context, &shared, stage, figures);
+        let means = subject.latency_ns().zip(subject.mean_iops());
+        means.expect("both are known")
+    }
+
+    fn limiters(run: &Run) -> Vec<String> {
+        let limits = limits(run);
+        let stage = limits.iter().find(|limits| limits.stage == STAGE);
+        let named = |limit: &Limit| limit.limiter.clone();
+        stage.expect("the stage").limits.iter().map(named).collect()
+    }
+
+    #[test]
+    fn a_trial_of_which_a_stall_took_most_changes_no_mean_and_no_explanation_but_the_stall() {
+        let healthy = testing::healthy();
+        let mut run = testing::healthy();
+        testing::each(&mut run, STAGE, |trial| {
+            // Of the first one the rate is the mean of all, so that those left have it, too.
+            if trial.number == 1 {
+                // It stands still for three seconds, in which nothing is completed, and what
+                // was in flight waits.
+                let counts = &mut trial.evidence.intervals.operations;
+                let still = std::iter::repeat_n(0, 3 * counts.len());
+                counts.splice(10..10, still);
+                trial.seconds *= 4.0;
+                testing::set_latencies(trial, &[(1_000_000, trial.ops)]);
+                testing::set_rate(trial, 0.25);
+            }
+        });
+        let (expected, found) = (means(&healthy), means(&run));
+        // Trials differ in what a histogram, and a number of operations, rounds.
+        let same = |found: f64, expected: f64| (found / expected - 1.0).abs() < 1e-3;
+        assert!(
+            same(found.0, expected.0) && same(found.1, expected.1),
+            "{found:?} {expected:?}"
+        );
+        let mut named = limiters(&run);
+        let stalls = named.len();
+        named.retain(|name| name != "stall");
+        assert_eq!(stalls - named.len(), 1, "{named:?}");
+        assert_eq!(named, limiters(&healthy));
+    }
+}

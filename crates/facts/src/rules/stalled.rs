@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stall_of_most_of_a_trial_is_named_with_its_trial_and_kept_out_of_means() {
+    fn a_stall_of_most_of_a_trial_is_named_with_its_trial() {
         let mut run = testing::healthy();
         each(&mut run, "random-read-qd32", |t| {
             if t.number == 2 {

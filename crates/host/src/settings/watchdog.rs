@@ -153,13 +153,13 @@ impl Drop for Watchdog {
 }
 
 /// What the hidden command does: watches, restores, ends. `arguments` are those
-/// behind [`WATCHDOG`].
+/// behind [`WATCHDOG`]; `steps` are told of those of putting back.
 ///
 /// # Errors
 /// When its arguments are not those that its parent gives, it cannot
 /// say that it is ready, or not everything could be put back. Nobody reads them, but its
 /// parent sees how it ends.
-pub fn watch(arguments: &[OsString]) -> io::Result<()> {
+pub fn watch(arguments: &[OsString], steps: &mut Steps) -> io::Result<()> {
     let [journal, process, kept, groups @ ..] = arguments else {
         let odd = "settings-watchdog is started by diskfacts itself";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, odd));
@@ -206,7 +206,7 @@ pub fn watch(arguments: &[OsString]) -> io::Result<()> {
         return Ok(());
     }
     let roots = Roots::default();
-    let back = kept.restore(&roots);
+    let back = kept.restore(&roots, steps);
     // A parent that lives removes what else it made itself.
     if word.is_none() {
         wait_for_end(process);
@@ -228,12 +228,12 @@ struct Kept {
 impl Kept {
     /// Puts back what the parent changed. The locks are held until the very end, so that
     /// nobody comes between.
-    fn restore(&self, roots: &Roots) -> io::Result<()> {
+    fn restore(&self, roots: &Roots, steps: &mut Steps) -> io::Result<()> {
         // The parent wrote it by the same open file, and left off at its end.
         rustix::fs::seek(&self.file, SeekFrom::Start(0))?;
         let bytes = content(&self.file)?;
         if let Ok(journal) = Journal::parse(&bytes) {
-            let back = put_back(roots, &journal, &mut Steps::default());
+            let back = put_back(roots, &journal, steps);
             if !back.is_complete() {
                 // The next start says what.
                 return Err(io::Error::other(back.failed.join("; ")));
@@ -242,12 +242,14 @@ impl Kept {
         // One that was being written is not whole: nothing had been changed.
         let mut unfinished = self.name.clone();
         unfinished.push(NEW);
+        steps.reach("removing the journal");
         for name in [&self.name, &unfinished] {
             match unlinkat(&self.folder, name, AtFlags::empty()) {
                 Ok(()) | Err(Errno::NOENT) => {}
                 Err(errno) => return Err(errno.into()),
             }
         }
+        steps.reach("syncing the folder without the journal");
         self.folder.sync_all()
     }
 }

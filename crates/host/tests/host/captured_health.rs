@@ -297,6 +297,101 @@ fn a_disk_says_how_it_is_attached_and_a_hypervisors_is_known_for_one() {
     );
 }
 
+/// How a disk of this place in sysfs is attached, and what says that it is no hardware.
+fn attached(place: &str, attributes: &[(&str, &str)]) -> (Option<Transport>, Option<String>) {
+    let tree = Tree::unpack("md-raid1");
+    let (_, name) = place.rsplit_once('/').expect("a path");
+    tree.put(&format!("sys/devices/{place}/dev"), "259:77\n");
+    tree.put(&format!("sys/devices/{place}/size"), "2097152\n");
+    for (attribute, text) in attributes {
+        tree.put(
+            &format!("sys/devices/{place}/{attribute}"),
+            &format!("{text}\n"),
+        );
+    }
+    tree.link("sys/dev/block/259:77", &format!("sys/devices/{place}"));
+    let stack = stack(&tree, &device(&format!("/dev/{name}"), 259, 77));
+    let found = stack.device(name).expect("the disk").clone();
+    (found.transport, found.virtual_by)
+}
+
+/// A place in sysfs, attributes there, how it is attached, and a word of what says that it is
+/// no hardware.
+type Attached<'a> = (
+    &'a str,
+    &'a [(&'a str, &'a str)],
+    Transport,
+    Option<&'a str>,
+);
+
+/// Each path as the kernel makes it: `drivers/scsi/scsi_transport_iscsi.c`,
+/// `drivers/usb/storage`, `drivers/nvme/host`, `drivers/block/nbd.c` of Linux 6.12.
+#[test]
+fn how_a_disk_is_attached_is_told_by_its_place_in_sysfs_and_by_its_controller() {
+    const PCIE: &str = "pci0000:00/0000:00:1d.0/0000:3d:00.0";
+    let nvme = format!("{PCIE}/nvme/nvme0/nvme0n1");
+    let rows: [Attached<'_>; 9] = [
+        (
+            "platform/host3/session1/target3:0:0/3:0:0:1/block/sdq",
+            &[],
+            Transport::Iscsi,
+            Some("iSCSI"),
+        ),
+        // The same without its session hangs on a host of SCSI, whatever that is.
+        (
+            "platform/host3/target3:0:0/3:0:0:1/block/sdq",
+            &[],
+            Transport::Scsi,
+            None,
+        ),
+        (
+            "pci0000:00/0000:00:14.0/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sdq",
+            &[],
+            Transport::Usb,
+            None,
+        ),
+        (
+            &nvme,
+            &[("device/transport", "pcie")],
+            Transport::NvmePcie,
+            None,
+        ),
+        // Where the controller does not say it.
+        (&nvme, &[], Transport::NvmePcie, None),
+        // What the controller says counts, and not where it hangs.
+        (
+            &nvme,
+            &[("device/transport", "tcp")],
+            Transport::NvmeTcp,
+            Some("over TCP"),
+        ),
+        (
+            "virtual/nvme-fabrics/ctl/nvme1/nvme1n1",
+            &[("device/transport", "tcp")],
+            Transport::NvmeTcp,
+            Some("over TCP"),
+        ),
+        // With several controllers, each has its own.
+        (
+            "virtual/nvme-subsystem/nvme-subsys0/nvme1n1",
+            &[("device/nvme3/transport", "tcp")],
+            Transport::NvmeTcp,
+            Some("over TCP"),
+        ),
+        ("virtual/block/nbd0", &[], Transport::Nbd, Some("NBD")),
+    ];
+    for (place, attributes, transport, why) in rows {
+        let (found, said) = attached(place, attributes);
+        assert_eq!(found, Some(transport), "{place} {attributes:?}");
+        assert_eq!(said.is_some(), why.is_some(), "{place}: {said:?}");
+        let why = why.unwrap_or_default();
+        assert!(said.unwrap_or_default().contains(why), "{place}: {why}");
+    }
+    // Of an unknown one nothing is said.
+    let unknown = attached(&nvme, &[("device/transport", "pigeon")]);
+    assert_eq!(unknown, (None, None));
+}
+
 #[test]
 fn a_disk_of_a_hypervisor_is_known_by_its_model_whatever_it_hangs_on() {
     let tree = Tree::unpack("md-raid1");

@@ -130,6 +130,11 @@ impl Setup {
 
     /// Measures.
     pub(super) fn run(self) -> Run {
+        self.run_timed().0
+    }
+
+    /// Measures; answers the virtual nanoseconds that it took, too.
+    pub(super) fn run_timed(self) -> (Run, u64) {
         let given = format!("sim:{}", self.profile.name);
         let (mut measured, stack) =
             simulated::build(Path::new(&given), &self.profile, self.seed, &self.plant);
@@ -154,7 +159,8 @@ impl Setup {
         }
         .all(Instant::now(), self.testing)
         .tell(&mut run, &signals);
+        let took_ns = measured.elapsed_ns(Instant::now());
         conclude(&mut run, &[]);
-        run
+        (run, took_ns)
     }
 }

@@ -34,6 +34,34 @@ pub(super) struct Output {
     open: Option<File>,
 }
 
+/// The output, open and placed.
+pub(super) struct Opened {
+    pub(super) end: OpenEnd,
+    /// Keeps others off what is written.
+    pub(super) claim: Option<File>,
+    pub(super) made: Made,
+}
+
+/// A file that was made here, by its path: nothing was written in it, and it is taken away
+/// again when this is dropped. None is made where the output was there before.
+pub(super) struct Made(Option<PathBuf>);
+
+impl Made {
+    /// It stays.
+    pub(super) fn keep(&mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        if let Some(path) = &self.0 {
+            // What cannot be removed is an empty file of ours: nothing is lost.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
 impl Output {
     pub(super) fn look(
         dd: &Dd,
@@ -96,20 +124,18 @@ impl Output {
         })
     }
 
-    pub(super) fn open(
-        &mut self,
-        dd: &Dd,
-        signals: &Signals,
-    ) -> Result<(OpenEnd, Option<File>), Failure> {
+    pub(super) fn open(&mut self, dd: &Dd, signals: &Signals) -> Result<Opened, Failure> {
         let flags = dd.output_flags;
         if let Some(file) = self.open.take() {
             let why = "standard output is open already; name the file with of=";
-            return self.placed(dd, file, false, flags.direct.then(|| why.to_owned()), None);
+            let refused = flags.direct.then(|| why.to_owned());
+            return self.placed(dd, (file, false, refused), None, Made(None));
         }
         if self.kind == Kind::Stream {
             let file = super::open_stream(&self.path, true, signals)?;
             let why = "it lies on no disk".to_owned();
-            return self.placed(dd, file, false, flags.direct.then_some(why), None);
+            let refused = flags.direct.then_some(why);
+            return self.placed(dd, (file, false, refused), None, Made(None));
         }
         let claimed = if self.is_new {
             None
@@ -137,15 +163,14 @@ impl Output {
             options = options.create_new(true).mode(MODE);
         }
         let opened = options.open(path).or_wrong_call()?;
-        if let Err(failure) = check_direct(
+        // What is wrong from here on leaves nothing of ours behind.
+        let made = Made(self.is_new.then(|| self.path.clone()));
+        check_direct(
             dd,
             ("oflag", flags, dd.seek_bytes),
             &opened.file,
             &self.path,
-        ) {
-            self.unmake();
-            return Err(failure);
-        }
+        )?;
         if !opened.granted.write {
             return Err(Failure::wrong_call(format!(
                 "{} cannot be written: {}",
@@ -153,40 +178,30 @@ impl Output {
                 opened.granted.write_refused.unwrap_or_default()
             )));
         }
-        if self.kind == Kind::File
-            && !dd.keeps_length
-            && let Err(error) = opened.file.set_len(dd.seek_bytes)
-        {
-            self.unmake();
-            return Err(error)
-                .with_context(|| {
-                    format!(
-                        "giving {} the length of {} bytes that seek= asks for",
-                        self.path.display(),
-                        dd.seek_bytes
-                    )
-                })
-                .or_failed();
+        if self.kind == Kind::File && !dd.keeps_length {
+            let cut = opened.file.set_len(dd.seek_bytes);
+            cut.with_context(|| {
+                format!(
+                    "giving {} the length of {} bytes that seek= asks for",
+                    self.path.display(),
+                    dd.seek_bytes
+                )
+            })
+            .or_failed()?;
         }
         let granted = opened.granted;
-        self.placed(
-            dd,
-            opened.file,
-            granted.direct,
-            granted.direct_refused,
-            claimed.map(|claimed| claimed.file),
-        )
+        let file = (opened.file, granted.direct, granted.direct_refused);
+        self.placed(dd, file, claimed.map(|claimed| claimed.file), made)
     }
 
-    /// At the place where the copy begins.
+    /// At the place where the copy begins: a file, whether it does direct I/O, and why not.
     fn placed(
         &self,
         dd: &Dd,
-        mut file: File,
-        direct: bool,
-        direct_refused: Option<String>,
+        (mut file, direct, direct_refused): (File, bool, Option<String>),
         claim: Option<File>,
-    ) -> Result<(OpenEnd, Option<File>), Failure> {
+        made: Made,
+    ) -> Result<Opened, Failure> {
         if self.kind.stored() && dd.seek_bytes > 0 {
             let seek = i64::try_from(dd.seek_bytes).unwrap_or(i64::MAX);
             file.seek(SeekFrom::Current(seek)).or_failed()?;
@@ -198,15 +213,7 @@ impl Output {
             direct,
             direct_refused,
         };
-        Ok((end, claim))
-    }
-
-    /// Takes a new file away in which nothing was written.
-    pub(super) fn unmake(&self) {
-        if self.is_new {
-            // What cannot be removed is an empty file of ours: nothing is lost.
-            let _ = std::fs::remove_file(&self.path);
-        }
+        Ok(Opened { end, claim, made })
     }
 }
 

@@ -4,7 +4,7 @@
 use super::doors::Door;
 use super::guards::{Attached, zeros};
 use super::{Attempts, sum};
-use crate::support::{Case, MIB};
+use crate::support::{Case, KIB, MIB};
 use diskfacts_testkit::{Missing, or_skip, require_root, require_tool};
 use std::fs::{self, File};
 use std::io::Write;
@@ -24,11 +24,13 @@ struct Maker {
     on_device: bool,
     /// What the refusal says.
     said: &'static str,
+    /// Bytes of its start that are zeroed when it is made, so that copies are left.
+    wiped: u64,
 }
 
 /// A test for each row, and the number of rows.
 macro_rules! made {
-    ($($name:ident: $tool:expr, $size:literal, [$($argument:expr),*], $input:literal, $on_device:literal, $said:literal;)*) => {
+    ($($name:ident: $tool:expr, $size:literal, [$($argument:expr),*], $input:literal, $on_device:literal, $said:literal $(, wiped $wiped:expr)?;)*) => {
         $(
             #[test]
             fn $name() {
@@ -39,6 +41,7 @@ macro_rules! made {
                     input: $input,
                     on_device: $on_device,
                     said: $said,
+                    wiped: 0 $(+ $wiped)?,
                 });
             }
         )*
@@ -114,6 +117,17 @@ made! {
         ["--yes", "--quiet", "--config", LVM, "{}"], "", true, "LVM2 physical volume";
     a_backing_device_of_bcache_is_refused: require_tool("make-bcache", "bcache-tools"), 16,
         ["-B", "{}"], "", true, "bcache";
+    // Of these the first part is gone, as on a disk that somebody wants to recover.
+    a_backup_superblock_of_ext4_is_refused: require_tool("mkfs.ext4", "e2fsprogs"), 16,
+        ["-q", "-F", "-t", "ext4", "-b", "1024", "{}"], "", false, "ext4 copy", wiped MIB;
+    a_secondary_superblock_of_xfs_is_refused: require_tool("mkfs.xfs", "xfsprogs"), 320,
+        ["-q", "{}"], "", false, "XFS copy", wiped MIB;
+    the_last_boot_sector_of_ntfs_is_refused: require_tool("mkfs.ntfs", "ntfs-3g"), 64,
+        ["-F", "-q", "-Q", "{}"], "", false, "NTFS copy", wiped MIB;
+    the_backup_boot_sector_of_fat32_is_refused: require_tool("mkfs.vfat", "dosfstools"), 64,
+        ["-F", "32", "{}"], "", false, "FAT32 copy", wiped 512;
+    the_backup_boot_sector_of_exfat_is_refused: require_tool("mkfs.exfat", "exfatprogs"), 16,
+        ["{}"], "", false, "exFAT copy", wiped 6 * KIB;
 }
 
 /// Makes the image, and has every attempt to write to a device over it refused.
@@ -139,7 +153,14 @@ fn refused(maker: &Maker) {
     let length = file.metadata().expect("its length").len();
     // A device has room for the attempts.
     file.set_len(length.max(4 * MIB)).expect("its length");
-    carries(&case, &image, maker.said);
+    let wiped = usize::try_from(maker.wiped).expect("a few pages");
+    file.write_all_at(&vec![0; wiped], 0).expect("zeros");
+    let removal = if wiped > 0 {
+        "dd if=/dev/zero"
+    } else {
+        "wipefs --all"
+    };
+    carries(&case, &image, (maker.said, removal));
 }
 
 impl Maker {
@@ -173,13 +194,14 @@ impl Maker {
     }
 }
 
-/// A device over this image is refused for this mark, and accepted when it holds zeros.
+/// A device over this image is refused for this mark, with what removes it, and accepted
+/// when it holds zeros.
 #[track_caller]
-fn carries(case: &Case, image: &Path, mark: &str) {
+fn carries(case: &Case, image: &Path, (mark, removal): (&str, &str)) {
     let device = or_skip!(Attached::new(image, &[]));
     let said = format!("{} carries data: {mark}", device.name());
     let mut attempts = Attempts::new(case, "a mark", [image]);
-    attempts.refused_by_both(&device.path, &[&said, "wipefs --all"]);
+    attempts.refused_by_both(&device.path, &[&said, removal]);
     attempts.end();
     drop(device);
     let length = image.metadata().expect("the image").len();
@@ -245,6 +267,6 @@ fn every_mark_that_no_tool_here_makes_is_refused() {
             .open(&image)
             .and_then(|file| file.write_all_at(bytes, place))
             .expect("writing the mark");
-        carries(&case, &image, name);
+        carries(&case, &image, (name, "wipefs --all"));
     }
 }
