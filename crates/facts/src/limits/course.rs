@@ -222,6 +222,15 @@ mod tests {
     }
 
     #[test]
+    fn of_three_points_one_is_left_and_shows_no_scatter() {
+        let mut rates = vec![5000.0; 8];
+        rates.extend([1000.0, 1300.0, 1700.0]);
+        let step = course(&rates).step().expect("two plateaus");
+        assert_eq!((step.after.points, step.after.scatter), (1, 0.0));
+        assert_eq!(step.before.points, 6);
+    }
+
+    #[test]
     fn an_even_pace_of_few_operations_is_even_and_bunches_of_them_are_not() {
         let plateau = |counts: [f64; 4]| {
             // Points of a tenth of a second.

@@ -400,7 +400,7 @@ fn positive(value: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::limits;
+    use crate::limits;
     use crate::testing;
     use diskfacts_record::Limit;
 
