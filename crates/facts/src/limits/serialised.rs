@@ -115,10 +115,12 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         ),
         evidence,
         share: Some(share),
+        // Of another layer it may be that its own work, as encrypting, takes as long as the
+        // devices below do.
         confidence: if cached {
             Confidence::Certain
         } else {
-            Confidence::Likely
+            Confidence::Possible
         },
         refuted_by: format!("{MORE} times the rate of one in flight, with these in flight."),
         experiment: subject

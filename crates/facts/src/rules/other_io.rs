@@ -14,7 +14,7 @@ use crate::layers::in_memory;
 use crate::layers::reach::{Direction, count, dirty_before, roots};
 use crate::simulated::is_simulated;
 use crate::stages::Stage;
-use crate::words::{count as number, edit_stages, list, measure, percent, stage_list};
+use crate::words::{count as number, edit_stages, list, measure, percent, ratio, stage_list};
 use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::show_size;
 use diskfacts_record::{BlockDevice, Confidence, DeviceKind, Finding, Severity, Stack, Trial};
@@ -69,10 +69,15 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         rule: NAME.into(),
         severity: Severity::Warning,
         claim: format!(
-            "Others used {} during {}: up to {} on top of what was measured.",
+            "Others used {} during {}: they did up to {} our I/O.",
             list(&disks),
             stage_list(&stages),
-            percent(most)
+            // 0.1 is a share, and 1850 no percentage that anybody reads.
+            if most < 1.0 {
+                format!("{} of", percent(most))
+            } else {
+                format!("{} times", ratio(most))
+            }
         ),
         evidence,
         confidence: Confidence::Likely,
