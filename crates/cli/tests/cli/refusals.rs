@@ -19,7 +19,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// How many attempts each of the tests makes.
-const ATTEMPTS: [(&str, usize); 30] = [
+const ATTEMPTS: [(&str, usize); 31] = [
     // Each of the tests with a mark makes as many.
     ("a mark", 2),
     ("mounted", 16),
@@ -42,6 +42,7 @@ const ATTEMPTS: [(&str, usize); 30] = [
     ("looped elsewhere", 3),
     ("looped chroot", 2),
     ("looped decoy", 2),
+    ("looped hidden", 3),
     ("looped odd names", 8),
     ("looped overlay", 2),
     ("looped part", 2),

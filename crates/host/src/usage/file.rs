@@ -7,7 +7,7 @@
 
 use super::lease::nobody_else_has_open;
 use super::stands_on::{FileId, Loop, StandsOn, SwapArea, loops, swap_areas};
-use super::{Obstacle, ObstacleKind, quoted, unchecked, unknown_loops};
+use super::{Obstacle, ObstacleKind, quoted, unchecked, unknown_devices};
 use crate::error::Error;
 use crate::roots::Roots;
 use crate::stack::{mount_of_path, read_mounts};
@@ -28,7 +28,8 @@ pub(super) fn obstacles(
             is: "neither a file nor a device by now",
         });
     };
-    let loops = loops(roots, &every_device(roots)?)?;
+    let devices = every_device(roots)?;
+    let loops = loops(roots, &devices.seen)?;
     let areas = swap_areas(roots)?;
     let layers = Layers::of(roots, path)?;
     let is_it = |on: &StandsOn| match on {
@@ -54,7 +55,7 @@ pub(super) fn obstacles(
     // What did not say what it stands on stands on another file than one that nobody
     // else has open.
     if obstacles.is_empty() {
-        let mut unsure: Vec<Obstacle> = unknown_loops(&loops).collect();
+        let mut unsure: Vec<Obstacle> = unknown_devices(&loops, &devices.hidden).collect();
         unsure.extend(areas.iter().filter_map(unknown_swap));
         if !unsure.is_empty() && !nobody_else_has_open(file) {
             obstacles.append(&mut unsure);

@@ -26,7 +26,7 @@ use crate::error::Error;
 use crate::roots::Roots;
 use crate::signature::Signature;
 use crate::stack::{Subject, SubjectKind};
-use crate::sysfs::DeviceDir;
+use crate::sysfs::{DeviceDir, HOW_TO_SEE, Hidden};
 use layout::Layout;
 use reach::{Reach, Share};
 use stands_on::{Loop, StandsOn};
@@ -312,16 +312,19 @@ fn of_file(roots: &Roots, path: &Path, file: &File) -> Result<Usage, Error> {
     })
 }
 
-/// Loop devices that may stand on anything.
-fn unknown_loops(loops: &[Loop]) -> impl Iterator<Item = Obstacle> {
-    loops.iter().filter_map(|found| {
+/// Devices that may stand on anything: loop devices that do not say on what, and whatever
+/// sysfs does not show.
+fn unknown_devices(loops: &[Loop], hidden: &[Hidden]) -> impl Iterator<Item = Obstacle> {
+    let loops = loops.iter().filter_map(|found| {
         let unknown = found.on.as_ref().err()?;
         Some(unchecked(
             &found.device.name,
             &format!("has something attached, and {}", unknown.why),
             &unknown.how_to_go_on,
         ))
-    })
+    });
+    let hidden = hidden.iter();
+    loops.chain(hidden.map(|hidden| unchecked(&hidden.name, &hidden.why, HOW_TO_SEE)))
 }
 
 fn unchecked(name: &str, what: &str, how_to_go_on: &str) -> Obstacle {
