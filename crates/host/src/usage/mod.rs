@@ -12,9 +12,13 @@ mod exclusive;
 mod file;
 mod held;
 mod identity;
+mod kernel_setting;
 mod layout;
 mod lease;
 mod mounted;
+mod mounted_file;
+mod openers;
+mod overlay;
 mod reach;
 mod stands_on;
 mod zoned;
@@ -91,6 +95,8 @@ pub enum ObstacleKind {
     Exclusive,
     /// The kernel refuses writes to it.
     ReadOnly,
+    /// It is a setting of the kernel, and not a file that holds data.
+    KernelSetting,
     /// Its zones have to be written in order.
     HostManaged,
     /// It carries the mark of data.
@@ -155,11 +161,12 @@ impl fmt::Display for Usage {
 ///   holds it, ZFS and containers elsewhere included;
 /// - marks of data ([`crate::signature`]), on the device and on each partition.
 ///
-/// Of a file: loop devices and swap that stand on it, by its inode. What a file
-/// holds is no obstacle.
+/// Of a file: loop devices, swap and mounts that stand on it, by its inode, and whether
+/// it is open where no process has it open, which is in the kernel. What a file holds is
+/// no obstacle.
 ///
 /// A program that has the device or file open without a claim, as a virtual machine
-/// may, is not seen; usually the marks of its data on a device are.
+/// may, is none either; usually the marks of its data on a device are.
 ///
 /// # Errors
 /// When the path cannot be looked at, is neither a block device nor a file, or is
@@ -180,23 +187,26 @@ pub fn usage(roots: &Roots, path: &Path) -> Result<Usage, Error> {
             }
             Ok(usage)
         }
-        SubjectKind::File => match File::open(&subject.path) {
-            Ok(file) => of_file(roots, &subject.path, &file),
-            Err(error) => {
-                let path = subject.path.display().to_string();
-                let obstacle = unchecked(
-                    &path,
-                    &format!("cannot be opened to see who uses it ({error})"),
-                    crate::error::hint(&error),
-                );
-                Ok(Usage {
-                    device: path.clone(),
-                    path,
-                    size_bytes: None,
-                    obstacles: vec![obstacle],
-                })
-            }
-        },
+        SubjectKind::File => {
+            let only = match kernel_setting::at(&subject.path) {
+                Some(obstacle) => obstacle,
+                None => match File::open(&subject.path) {
+                    Ok(file) => return of_file(roots, &subject.path, &file),
+                    Err(error) => unchecked(
+                        &subject.path.display().to_string(),
+                        &format!("cannot be opened to see who uses it ({error})"),
+                        crate::error::hint(&error),
+                    ),
+                },
+            };
+            let path = subject.path.display().to_string();
+            Ok(Usage {
+                device: path.clone(),
+                path,
+                size_bytes: None,
+                obstacles: vec![only],
+            })
+        }
         SubjectKind::Folder => Err(Error::NotABlockDevice {
             path: subject.path,
             is: "a folder",
