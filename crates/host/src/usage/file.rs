@@ -86,7 +86,7 @@ pub(super) fn obstacles(
         let unknown = with_overlays().filter(|(_, on)| matches!(on, LoopOnOverlay::Unknown));
         obstacles.extend(unknown.map(|(found, _)| on_hidden_overlay(found)));
     }
-    if others == Others::Somebody && any_process(&roots.proc, file) == Some(false) {
+    if others == Others::Somebody && only_the_kernel_has_open(roots, file) {
         obstacles.push(open_in_the_kernel(path));
     }
     if obstacles.is_empty() && layers.hidden && anything_elsewhere(&loops, &areas, &id) {
@@ -100,14 +100,20 @@ pub(super) fn obstacles(
     Ok(obstacles)
 }
 
+/// Who had it open may have ended while the processes were looked at, so that it is asked
+/// again whether anybody has.
+fn only_the_kernel_has_open(roots: &Roots, file: &File) -> bool {
+    any_process(&roots.proc, file) == Some(false) && others(file) == Others::Somebody
+}
+
 /// No process has it open, and it is open all the same.
 fn open_in_the_kernel(path: &Path) -> Obstacle {
     Obstacle {
         kind: ObstacleKind::Held,
         device: path.display().to_string(),
         what: "is open, and no process has it open: the kernel has, as for a filesystem that \
-               is mounted from it, an overlay above it, or a target of iSCSI or NVMe that \
-               exports it"
+               is mounted from it, an overlay above it, an NFS server, or a target of iSCSI or \
+               NVMe that exports it"
             .to_owned(),
         how_to_go_on: "`findmnt`, `losetup --list`, `targetcli ls` and `nvmetcli ls` show such \
                        users; end the one that has it"
