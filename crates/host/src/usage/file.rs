@@ -46,16 +46,14 @@ pub(super) fn obstacles(
         StandsOn::Device(..) => false,
     };
     let mut obstacles = Vec::new();
-    let with_overlays = || loops.iter().zip(&on_overlays);
-    for (found, on_overlay) in with_overlays() {
-        let below = |on: &LoopOnOverlay| match on {
-            LoopOnOverlay::Below(files) => files.iter().any(is_file),
-            LoopOnOverlay::No | LoopOnOverlay::Unknown => false,
+    let stands_on_it = |found: &&Loop| {
+        let above = |on: &LoopOnOverlay<'_>| {
+            on.found.device == found.device && on.below.iter().flatten().any(is_file)
         };
-        if found.on.as_ref().is_ok_and(|(on, _)| is_it(on)) || below(on_overlay) {
-            obstacles.push(looped(path, found));
-        }
-    }
+        found.on.as_ref().is_ok_and(|(on, _)| is_it(on)) || on_overlays.iter().any(above)
+    };
+    let standing = loops.iter().filter(stands_on_it);
+    obstacles.extend(standing.map(|found| looped(path, found)));
     for area in &areas {
         if area.on.as_ref().is_ok_and(is_it) {
             obstacles.push(Obstacle {
@@ -83,8 +81,8 @@ pub(super) fn obstacles(
         obstacles.extend(unknown_devices(&loops, &devices.hidden));
         obstacles.extend(areas.iter().filter_map(unknown_swap));
         obstacles.extend(mounts.iter().filter_map(FileMount::unknown));
-        let unknown = with_overlays().filter(|(_, on)| matches!(on, LoopOnOverlay::Unknown));
-        obstacles.extend(unknown.map(|(found, _)| on_hidden_overlay(found)));
+        let unknown = on_overlays.iter().filter(|on| on.below.is_none());
+        obstacles.extend(unknown.map(|on| on_hidden_overlay(on.found)));
     }
     if others == Others::Somebody && only_the_kernel_has_open(roots, file) {
         obstacles.push(open_in_the_kernel(path));

@@ -51,59 +51,61 @@ impl Layers {
     }
 }
 
-/// What a loop device over a file may have to do with the folders of an overlay.
-pub(super) enum LoopOnOverlay {
-    /// Its file lies on none.
-    No,
-    /// Its file may be any of these.
-    Below(Vec<FileId>),
-    /// Nobody can tell.
-    Unknown,
+/// A loop device over a file of an overlay, or of what may be one.
+pub(super) struct LoopOnOverlay<'a> {
+    pub(super) found: &'a Loop,
+    /// The files that its file may be; `None` where that cannot be told.
+    pub(super) below: Option<Vec<FileId>>,
 }
 
-/// Of each of the loop devices. One that was made read-only has the lower file open, also
+/// Those of the loop devices. One that was made read-only has the lower file open, also
 /// where the upper folder has a copy by now: the files of all folders count.
-pub(super) fn of_loops(roots: &Roots, loops: &[Loop]) -> Result<Vec<LoopOnOverlay>, Error> {
-    if !roots.live() {
-        return Ok(loops.iter().map(|_| LoopOnOverlay::No).collect());
-    }
+pub(super) fn of_loops<'a>(
+    roots: &Roots,
+    loops: &'a [Loop],
+) -> Result<Vec<LoopOnOverlay<'a>>, Error> {
     let mounts = read_mounts(roots)?;
+    let mut candidates = Vec::new();
+    for found in loops.iter().filter(|_| roots.live()) {
+        // An overlay has no device.
+        if let Ok((StandsOn::File(FileId::Inode { filesystem, inode }), _)) = found.on
+            && filesystem.0 == 0
+        {
+            candidates.push((found, filesystem, inode));
+        }
+    }
     let path = |found: &Loop| found.device.optional_text("loop/backing_file");
-    let paths: Vec<PathBuf> = loops
+    let paths: Vec<PathBuf> = candidates
         .iter()
-        .map(|found| path(found).unwrap_or_default().into())
+        .map(|(found, ..)| path(found).unwrap_or_default().into())
         .collect();
-    let found = what_lies_at(&paths);
-    let on = loops.iter().zip(&paths).zip(found);
-    Ok(on
-        .map(|((looped, path), found)| {
-            let Ok((StandsOn::File(FileId::Inode { filesystem, inode }), _)) = looped.on else {
-                return LoopOnOverlay::No;
-            };
+    let lies = what_lies_at(&paths);
+    let candidates = candidates.into_iter().zip(paths.iter().zip(lies));
+    Ok(candidates
+        .filter_map(|((found, filesystem, inode), (path, lies))| {
             // A path proves something only where it still leads to what the driver has.
-            let is_there = found.is_ok_and(|found| {
-                found.is_file && (found.filesystem, found.inode) == (filesystem, inode)
-            });
-            let mount = mount_of_path(&mounts, path).filter(|_| is_there);
-            match mount {
-                Some(mount) if mount.kind != "overlay" => LoopOnOverlay::No,
-                Some(_) => match Layers::below(&mounts, path) {
-                    Layers { hidden: true, .. } => LoopOnOverlay::Unknown,
-                    Layers { files, .. } => LoopOnOverlay::Below(files),
-                },
-                None if may_be_overlay(&mounts, filesystem) => LoopOnOverlay::Unknown,
-                None => LoopOnOverlay::No,
-            }
+            let is_there =
+                lies.is_ok_and(|lies| (lies.filesystem, lies.inode) == (filesystem, inode));
+            let below = match mount_of_path(&mounts, path).filter(|_| is_there) {
+                Some(mount) if mount.kind != "overlay" => return None,
+                Some(_) => {
+                    let layers = Layers::below(&mounts, path);
+                    (!layers.hidden).then_some(layers.files)
+                }
+                None if may_be_overlay(&mounts, filesystem.1) => None,
+                None => return None,
+            };
+            Some(LoopOnOverlay { found, below })
         })
         .collect())
 }
 
-/// Whether a filesystem of this number may be an overlay: one without a device, and none
-/// that is mounted here as something else. An overlay over several filesystems has numbers
+/// Whether a filesystem without a device, of this minor number, may be an overlay: it is
+/// not mounted here as something else. An overlay over several filesystems has numbers
 /// that are in no mount table.
-fn may_be_overlay(mounts: &[Mount], (major, minor): (u32, u32)) -> bool {
-    let mut same = mounts
+fn may_be_overlay(mounts: &[Mount], minor: u32) -> bool {
+    let same = mounts
         .iter()
-        .filter(|mount| (mount.major, mount.minor) == (major, minor));
-    major == 0 && same.next().is_none_or(|mount| mount.kind == "overlay")
+        .find(|mount| (mount.major, mount.minor) == (0, minor));
+    same.is_none_or(|mount| mount.kind == "overlay")
 }
