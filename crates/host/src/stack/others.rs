@@ -28,8 +28,8 @@ pub(super) fn fill(roots: &Roots, stack: &mut Stack) {
         Ok((uses, hidden)) => {
             put(roots, stack, uses);
             let unseen = hidden.into_iter().map(|Hidden { name, why }| Unseen {
-                why: format!("{name} {why}"),
                 what: name,
+                why: format!("it {why}"),
             });
             stack.unseen.extend(unseen);
         }

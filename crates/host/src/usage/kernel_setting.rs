@@ -1,11 +1,14 @@
 //! Files that are settings of the kernel: what is written there is obeyed, and not kept.
 
-use super::{Obstacle, ObstacleKind};
+use super::Obstacle;
+#[cfg(target_os = "linux")]
+use super::ObstacleKind;
 use std::path::Path;
 
 /// Filesystems whose files the kernel makes up, by the number that statfs(2) has of them
 /// (`include/uapi/linux/magic.h`; configfs: `fs/configfs/mount.c`, fusectl:
 /// `fs/fuse/control.c`, nfsd: `fs/nfsd/nfsctl.c`, xenfs: `drivers/xen/xenfs/super.c`).
+#[cfg(target_os = "linux")]
 const MADE_UP: [(u32, &str); 26] = [
     (0x6265_6572, "sysfs"),
     (0x9fa0, "proc"),
@@ -36,6 +39,7 @@ const MADE_UP: [(u32, &str); 26] = [
 ];
 
 /// The obstacle, if a file lies on a filesystem of this number.
+#[cfg(target_os = "linux")]
 fn of_magic(path: &Path, magic: u32) -> Option<Obstacle> {
     let (_, kind) = MADE_UP.iter().find(|(made_up, _)| *made_up == magic)?;
     Some(Obstacle {

@@ -17,6 +17,7 @@ mod layout;
 mod lease;
 mod mounted;
 mod mounted_file;
+#[cfg_attr(not(target_os = "linux"), path = "openers/elsewhere.rs")]
 mod openers;
 mod overlay;
 mod reach;

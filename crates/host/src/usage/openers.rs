@@ -4,8 +4,6 @@
 //! mounted from it, a target that exports it, an overlay above it, a descriptor that was
 //! handed to an `io_uring`.
 
-#![cfg(target_os = "linux")]
-
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;

@@ -2,7 +2,6 @@
 //! cannot be renamed.
 
 use crate::absence::Absent;
-use crate::answering::ANSWERS_WITHIN;
 use crate::error::{Error, hint};
 use crate::parse::swaps::parse_swaps;
 use crate::roots::Roots;
@@ -131,6 +130,7 @@ fn understood(
     device: &DeviceDir,
     told: io::Result<crate::loop_device::Told>,
 ) -> Asked {
+    use crate::answering::ANSWERS_WITHIN;
     use crate::loop_device::Told;
     let node = roots.node(&device.name);
     let unknown = |why: String, how_to_go_on: &str| {
