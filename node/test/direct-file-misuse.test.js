@@ -266,7 +266,7 @@ test(
     await assert.rejects(DirectFile.open(path, { write: true }), {
       code: 'EROFS',
       path,
-      hint: /mounted read-only/,
+      hint: /this subvolume is read-only/,
     });
     const file = await DirectFile.open(path);
     assert.equal(await file.read(file.allocate(4096), 0), 7);

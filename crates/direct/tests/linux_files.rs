@@ -302,7 +302,10 @@ fn a_read_only_filesystem_is_named_as_the_cause() {
     fs::write(&path, b"x").expect("it is writable yet");
     or_skip!(ext4.remount_read_only());
     let error = read_write(&path, Direct::No).expect_err("it is read-only");
-    assert!(error.to_string().contains("mounted read-only"), "{error:#}");
+    assert!(
+        error.to_string().contains("this subvolume is read-only"),
+        "{error:#}"
+    );
     let opened = OpenOptions::new().read(true).open(&path).or_fail();
     assert!(!opened.granted.write);
 }

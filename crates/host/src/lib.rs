@@ -19,6 +19,8 @@
 mod absence;
 pub mod activity;
 mod answering;
+#[cfg_attr(not(target_os = "linux"), path = "beside/elsewhere.rs")]
+mod beside;
 mod control_group;
 pub mod cpu;
 mod drop_caches;

@@ -7,7 +7,7 @@
 
 mod backing;
 
-pub(crate) use backing::Backing;
+pub(crate) use backing::{Told, of_loop_devices};
 
 use crate::error::Error;
 use rustix::io::Errno;

@@ -148,9 +148,30 @@ pub(crate) fn is_gone(error: &io::Error) -> bool {
     ) || error.raw_os_error() == Some(ENODEV)
 }
 
-/// Every block device of the machine, partitions too, in the order of their
-/// names.
-pub(crate) fn every_device(roots: &Roots) -> Result<Vec<DeviceDir>, Error> {
+/// The block devices of the machine, partitions too, in the order of their names.
+#[derive(Debug, Default)]
+pub(crate) struct Devices {
+    /// Those that sysfs shows.
+    pub(crate) seen: Vec<DeviceDir>,
+    /// What it lists and does not show: each may be anything.
+    pub(crate) hidden: Vec<Hidden>,
+}
+
+/// A device that is listed and cannot be looked at, or the list, if others may be missing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hidden {
+    /// Its name in the kernel; of the list, its path.
+    pub(crate) name: String,
+    /// Why, as the end of a sentence that names it.
+    pub(crate) why: String,
+}
+
+/// What to do about something hidden.
+pub(crate) const HOW_TO_SEE: &str = "`grep ' /sys/' /proc/self/mountinfo` shows what is mounted \
+                                     over parts of sysfs: unmount it, or run outside the container";
+
+/// Every block device of the machine.
+pub(crate) fn every_device(roots: &Roots) -> Result<Devices, Error> {
     let folder = roots.sys.join("class/block");
     if !folder.exists() {
         let missing = io::Error::from(io::ErrorKind::NotFound);
@@ -163,11 +184,66 @@ pub(crate) fn every_device(roots: &Roots) -> Result<Vec<DeviceDir>, Error> {
             source: missing,
         });
     }
-    let mut devices = Vec::new();
+    let mut devices = Devices::default();
+    if let Err(why) = is_complete(roots, &folder) {
+        devices.hidden.push(Hidden {
+            name: folder.display().to_string(),
+            why: format!("does not list every block device: {why}"),
+        });
+    }
     for path in sorted_entries(&folder)? {
-        devices.extend(DeviceDir::open(&path)?);
+        let why = match DeviceDir::open(&path) {
+            Ok(Some(device)) => {
+                devices.seen.push(device);
+                continue;
+            }
+            Ok(None) => match is_absent(roots, &path) {
+                Ok(()) => continue,
+                Err(why) => why,
+            },
+            Err(error) => error.to_string(),
+        };
+        // It may have come meanwhile.
+        if let Ok(Some(device)) = DeviceDir::open(&path) {
+            devices.seen.push(device);
+            continue;
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        devices.hidden.push(Hidden {
+            name: kernel_name(&name),
+            why: format!(
+                "is listed in {}, and what it is cannot be seen: {why}",
+                folder.display()
+            ),
+        });
     }
     Ok(devices)
+}
+
+#[cfg(target_os = "linux")]
+fn is_complete(roots: &Roots, folder: &Path) -> Result<(), String> {
+    use crate::look;
+    look::open(folder)
+        .and_then(|folder| {
+            look::is_sysfs(roots, &folder)?;
+            look::is_in_place(roots, &folder)
+        })
+        .map_err(|error| error.to_string())
+}
+
+#[cfg(target_os = "linux")]
+fn is_absent(roots: &Roots, entry: &Path) -> Result<(), String> {
+    crate::absence::is_gone(roots, entry)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_complete(_: &Roots, _: &Path) -> Result<(), String> {
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_absent(_: &Roots, _: &Path) -> Result<(), String> {
+    Ok(())
 }
 
 /// The entries of a folder, sorted so that numbers in names count as numbers

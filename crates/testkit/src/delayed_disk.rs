@@ -121,6 +121,20 @@ impl DelayedDisk {
         self.server.gate.set(true);
     }
 
+    /// The same, and nothing of the filesystem under it answers either: who looks at its
+    /// file, as the driver does that is asked what it stands on, waits.
+    ///
+    /// # Errors
+    /// When the kernel does not forget what it knows of the file.
+    pub fn hold_filesystem(&self) -> io::Result<()> {
+        self.server.gate.set(true);
+        self.server.gate.state().filesystem = true;
+        match &self.server.session {
+            Some(session) => session.notifier().inval_inode(FILE_INODE, -1, 0),
+            None => Ok(()),
+        }
+    }
+
     /// Whether a request waits for its [`release`](Self::release).
     pub fn holds(&self) -> bool {
         self.server.gate.state().waits
@@ -177,6 +191,8 @@ struct Gate {
 #[derive(Debug, Default)]
 struct GateState {
     held: bool,
+    /// Whether what is asked about the file is held, too.
+    filesystem: bool,
     /// Whether a request waits here.
     waits: bool,
 }
@@ -187,8 +203,20 @@ impl Gate {
     }
 
     fn set(&self, held: bool) {
-        self.state().held = held;
+        let mut state = self.state();
+        state.held = held;
+        state.filesystem &= held;
+        drop(state);
         self.opened.notify_all();
+    }
+
+    /// As [`pass`](Self::pass), for what is asked about the file.
+    fn pass_filesystem(&self) {
+        let state = self.state();
+        if state.filesystem {
+            drop(state);
+            self.pass();
+        }
     }
 
     fn pass(&self) {
@@ -297,6 +325,7 @@ impl Server {
             size,
             delay,
             waiting: sender,
+            gate: Arc::clone(&gate),
         };
         let flaws = Arc::new(Mutex::new(Flaws::default()));
         let (folder, kept, holds) = (at.clone(), Arc::clone(&log), Arc::clone(&gate));
@@ -431,6 +460,7 @@ struct Disk {
     size: u64,
     delay: Duration,
     waiting: Sender<Waiting>,
+    gate: Arc<Gate>,
 }
 
 impl Disk {
@@ -503,6 +533,7 @@ impl Filesystem for Disk {
     }
 
     fn getattr(&self, _: &Request, inode: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
+        self.gate.pass_filesystem();
         match self.attributes(inode) {
             Some(attributes) => reply.attr(&FOREVER, &attributes),
             None => reply.error(Errno::ENOENT),

@@ -173,7 +173,7 @@ fn refused(folder: &Path, errno: Errno) -> Failure {
             "you may not write there; name a folder of your own, or a file in it that you may read"
         }
         Errno::ROFS => {
-            "the filesystem is mounted for reading only; name a file in it to measure reading"
+            "the filesystem or this subvolume is read-only; name a file in it to measure reading"
         }
         Errno::NOSPC | Errno::DQUOT => {
             "no room, or your quota is used up; make room or name another folder"

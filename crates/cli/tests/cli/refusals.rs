@@ -6,7 +6,9 @@ mod devices;
 mod doors;
 mod files;
 mod guards;
+mod kernel_settings;
 mod marks;
+mod mounted_files;
 mod overlaps;
 mod unnamed;
 
@@ -19,7 +21,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// How many attempts each of the tests makes.
-const ATTEMPTS: [(&str, usize); 30] = [
+const ATTEMPTS: [(&str, usize); 36] = [
     // Each of the tests with a mark makes as many.
     ("a mark", 2),
     ("mounted", 16),
@@ -42,9 +44,15 @@ const ATTEMPTS: [(&str, usize); 30] = [
     ("looped elsewhere", 3),
     ("looped chroot", 2),
     ("looped decoy", 2),
+    ("looped hidden", 3),
     ("looped odd names", 8),
     ("looped overlay", 2),
     ("looped part", 2),
+    ("mounted file", 8),
+    ("open in the kernel", 2),
+    ("mounted by a program", 8),
+    ("below an overlay", 4),
+    ("kernel setting", 16),
     ("unasked loop", 3),
     ("swap file", 10),
     ("swap odd names", 6),
@@ -82,6 +90,12 @@ impl<'a> Attempts<'a> {
             name,
             made: 0,
         }
+    }
+
+    /// This must keep its bytes, too.
+    fn watch(&mut self, path: &Path) {
+        self.watched.push(path.to_owned());
+        self.sums.push(sum(path));
     }
 
     /// By this door, with the target as what may be destroyed.

@@ -148,10 +148,8 @@ fn a_loop_device_that_hangs_keeps_nobody_who_has_to_do_with_another() {
     let file = case.data_file("file", MIB);
     let mut reader = killed_reader(&disk);
     let name = disk.device().name();
-    let said = format!(
-        "{name} has something attached, and what it stands on is not asked: it has requests under \
-         way, and has completed none for 5 s"
-    );
+    let said =
+        format!("{name} has something attached, and it did not say what it stands on within 5 s");
     in_time(&disk, || {
         // Whether it stands on the target is not known.
         let seen = case.run(["devices", &other.path().to_string_lossy()]);
@@ -170,6 +168,39 @@ fn a_loop_device_that_hangs_keeps_nobody_who_has_to_do_with_another() {
     });
     disk.release();
     reader.wait().expect("its end");
+    let seen = case.run(["devices", &other.path().to_string_lossy()]);
+    seen.expect_code(0);
+    assert!(!seen.stdout.contains(&said), "{seen}");
+}
+
+#[test]
+fn an_idle_loop_device_over_a_filesystem_that_hangs_keeps_nobody() {
+    let disk = or_skip!(DelayedDisk::new(8 * MIB, DELAY));
+    let other = or_skip!(LoopDevice::new(8 * MIB));
+    let case = Case::new();
+    let file = case.data_file("file", MIB);
+    let name = disk.device().name();
+    disk.hold_filesystem().expect("its kernel");
+    let said =
+        format!("{name} has something attached, and it did not say what it stands on within 5 s");
+    in_time(&disk, || {
+        let all = case.run(["devices", "--json"]);
+        all.expect_code(0)
+            .expect_stdout("did not answer within 5 s");
+        // Whether it stands on the target is not known.
+        let seen = case.run(["devices", &other.path().to_string_lossy()]);
+        seen.expect_code(0).expect_stdout(&said);
+        let write = "operation = \"write\"\npattern = \"sequential\"\nblock_size = \"64KiB\"\n\
+                     operations = 8";
+        let refused = case.measure_stage(other.path(), write);
+        let refused = refused.arg("--destroy-data-on").arg(other.path()).run();
+        refused.expect_code(2).expect_stderr(&said);
+        // Nobody else has the file open, no loop device either.
+        let written = case.measure_stage(&file, write);
+        let written = written.arg("--destroy-data-on").arg(&file).run();
+        written.expect_code(0);
+    });
+    disk.release();
     let seen = case.run(["devices", &other.path().to_string_lossy()]);
     seen.expect_code(0);
     assert!(!seen.stdout.contains(&said), "{seen}");

@@ -79,7 +79,9 @@ impl FolderError {
             Errno::ACCESS | Errno::PERM => {
                 Some("you may not write there; name a folder of your own")
             }
-            Errno::ROFS => Some("the filesystem is mounted for reading only; name another folder"),
+            Errno::ROFS => {
+                Some("the filesystem or this subvolume is read-only; name another folder")
+            }
             Errno::NOSPC => Some(
                 "no room or no inodes are left (`df` and `df -i` tell); make room, or lower files \
                  and file_size_max in the plan",

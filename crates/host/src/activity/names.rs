@@ -10,7 +10,7 @@ use std::path::Path;
 /// # Errors
 /// When sysfs cannot be listed.
 pub fn device_names(roots: &Roots) -> Result<Vec<String>, Error> {
-    let devices = every_device(roots)?;
+    let devices = every_device(roots)?.seen;
     Ok(devices.into_iter().map(|device| device.name).collect())
 }
 

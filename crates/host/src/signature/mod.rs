@@ -160,10 +160,43 @@ impl Signature {
     }
 }
 
+/// What such a format keeps twice.
+fn what_is_copied(of: &str) -> &'static str {
+    match of {
+        "FAT32" | "exFAT" | "NTFS" | "ReFS" | "BitLocker" => "boot sector",
+        "HFS" | "HFS+" | "HFSX" => "volume header",
+        "UDF" => "anchor",
+        "LUKS2" | "Windows dynamic disk" => "header",
+        _ => "superblock",
+    }
+}
+
+/// As the name is spoken: an ext4, an XFS, a UDF.
+fn article(of: &str) -> &'static str {
+    let spoken = [
+        "ext", "exFAT", "XFS", "NTFS", "HFS", "APFS", "OCFS2", "F2FS",
+    ];
+    if spoken.iter().any(|name| of.starts_with(name)) {
+        "an"
+    } else {
+        "a"
+    }
+}
+
 impl fmt::Display for Signature {
     /// `ext4 filesystem named "data" (mark at byte 1080)`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} {}", self.name, self.kind)?;
+        match self.name.strip_suffix(" copy") {
+            Some("GPT") => formatter.write_str("backup GPT")?,
+            Some(of) => write!(
+                formatter,
+                "copy of the {} of {} {of} {}",
+                what_is_copied(of),
+                article(of),
+                self.kind
+            )?,
+            None => write!(formatter, "{} {}", self.name, self.kind)?,
+        }
         if let Some(label) = &self.label {
             write!(formatter, " named \"{label}\"")?;
         }
@@ -283,5 +316,43 @@ impl ReadAt for Part<'_> {
         let place = offset.checked_add(self.start);
         self.device
             .read_at(place.ok_or(io::ErrorKind::UnexpectedEof)?, buffer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_is_called_what_is_kept_twice() {
+        use SignatureKind::{Encryption, Filesystem, PartitionTable};
+        let said = |kind, name| Signature::new(kind, name, 512, "a test").to_string();
+        for (kind, name, expected) in [
+            (Filesystem, "ext4", "ext4 filesystem"),
+            (
+                Filesystem,
+                "ext4 copy",
+                "copy of the superblock of an ext4 filesystem",
+            ),
+            (
+                Filesystem,
+                "Btrfs copy",
+                "copy of the superblock of a Btrfs filesystem",
+            ),
+            (
+                Filesystem,
+                "NTFS copy",
+                "copy of the boot sector of an NTFS filesystem",
+            ),
+            (
+                Encryption,
+                "LUKS2 copy",
+                "copy of the header of a LUKS2 encrypted volume",
+            ),
+            (PartitionTable, "GPT copy", "backup GPT"),
+        ] {
+            let expected = format!("{expected} (mark at byte 512)");
+            assert_eq!(said(kind, name), expected);
+        }
     }
 }

@@ -97,6 +97,7 @@ pub fn stack_of_subject(roots: &Roots, subject: &Subject) -> Result<Stack, Error
 pub fn all_devices(roots: &Roots) -> Result<Stack, Error> {
     let mut walk = Walk::new(roots);
     let devices = every_device(roots)?
+        .seen
         .into_iter()
         .filter(|device| device.number("size").ok() != Some(0))
         .collect();

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::parse::mountinfo::Mount;
 use crate::parse::swaps::parse_swaps;
 use crate::roots::Roots;
-use crate::sysfs::{DeviceDir, every_device};
+use crate::sysfs::{DeviceDir, Hidden, every_device};
 use diskfacts_record::{Stack, Unseen};
 use std::collections::HashMap;
 use std::fs;
@@ -25,7 +25,14 @@ struct Use {
 /// Fills in the other users of each device, those of its partitions too.
 pub(super) fn fill(roots: &Roots, stack: &mut Stack) {
     match uses(roots, stack) {
-        Ok(uses) => put(roots, stack, uses),
+        Ok((uses, hidden)) => {
+            put(roots, stack, uses);
+            let unseen = hidden.into_iter().map(|Hidden { name, why }| Unseen {
+                what: name,
+                why: format!("it {why}"),
+            });
+            stack.unseen.extend(unseen);
+        }
         Err(error) => stack.unseen.push(Unseen {
             what: "other users of the devices".to_owned(),
             why: error.to_string(),
@@ -33,7 +40,8 @@ pub(super) fn fill(roots: &Roots, stack: &mut Stack) {
     }
 }
 
-fn uses(roots: &Roots, stack: &Stack) -> Result<Vec<Use>, Error> {
+/// The uses that can be seen, and the devices that cannot.
+fn uses(roots: &Roots, stack: &Stack) -> Result<(Vec<Use>, Vec<Hidden>), Error> {
     let mut uses = Vec::new();
     let mounts = super::read_mounts(roots)?;
     let own = stack
@@ -57,7 +65,8 @@ fn uses(roots: &Roots, stack: &Stack) -> Result<Vec<Use>, Error> {
             words: "swap".to_owned(),
         });
     }
-    for device in every_device(roots)? {
+    let devices = every_device(roots)?;
+    for device in devices.seen {
         if stack.device(&device.name).is_some() {
             continue;
         }
@@ -81,7 +90,7 @@ fn uses(roots: &Roots, stack: &Stack) -> Result<Vec<Use>, Error> {
             });
         }
     }
-    Ok(uses)
+    Ok((uses, devices.hidden))
 }
 
 /// The devices of a mount. Overlays are left out: what they stand on is mounted

@@ -1,15 +1,18 @@
 //! The walk from the devices right under a target down to the leaves.
 
 use super::device::describe;
-use super::sources::{devices_of_mount, node_number};
+use super::sources::devices_of_mount;
 use super::{others, paths, read_mounts};
+use crate::answering::ANSWERS_WITHIN;
+use crate::beside::what_lies_at;
 use crate::error::Error;
 use crate::parse::mountinfo::Mount;
 use crate::roots::Roots;
 use crate::stack::mount_of_path;
 use crate::sysfs::DeviceDir;
 use diskfacts_record::{BlockDevice, DeviceKind, Filesystem, Stack, Unseen};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::io;
 use std::path::Path;
 
 /// Longest chain of devices that is followed. The kernel itself has no such
@@ -26,6 +29,19 @@ pub(super) struct Walk<'a> {
     /// The chain from the target to the device in hand.
     chain: Vec<String>,
     unseen: Vec<Unseen>,
+    /// What was found of the files of loop devices.
+    files: HashMap<String, Below>,
+    /// The mount points below which a file did not answer: none does there.
+    silent: Vec<String>,
+}
+
+/// What the path at a loop device leads to.
+#[derive(Debug, Clone)]
+enum Below {
+    Device(u32, u32),
+    File,
+    /// Why it cannot be followed.
+    Unseen(String),
 }
 
 impl<'a> Walk<'a> {
@@ -37,6 +53,8 @@ impl<'a> Walk<'a> {
             seen: HashSet::new(),
             chain: Vec::new(),
             unseen: Vec::new(),
+            files: HashMap::new(),
+            silent: Vec::new(),
         }
     }
 
@@ -129,23 +147,20 @@ impl<'a> Walk<'a> {
 
     /// The devices under the file of a loop device.
     fn below_file(&mut self, name: &str, file: &str) -> Result<Vec<DeviceDir>, Error> {
-        // A loop device over a block device.
-        if let Some((major, minor)) = node_number(Path::new(file))
-            && self.roots.live()
-        {
-            return Ok(DeviceDir::of_number(self.roots, major, minor)?
-                .into_iter()
-                .collect());
-        }
-        if let Some(why) = self.hidden(file) {
-            self.unseen.push(Unseen {
-                what: format!("devices under {name}"),
-                why: format!("its file {file} {why}"),
-            });
-            return Ok(Vec::new());
-        }
-        if self.mounts.is_none() {
-            self.mounts = Some(read_mounts(self.roots)?);
+        match self.below_path(file)? {
+            Below::Device(major, minor) => {
+                return Ok(DeviceDir::of_number(self.roots, major, minor)?
+                    .into_iter()
+                    .collect());
+            }
+            Below::Unseen(why) => {
+                self.unseen.push(Unseen {
+                    what: format!("devices under {name}"),
+                    why: format!("its file {file} {why}"),
+                });
+                return Ok(Vec::new());
+            }
+            Below::File => {}
         }
         let mounts = self.mounts.as_deref().unwrap_or_default();
         if let Some(mount) = mount_of_path(mounts, Path::new(file)) {
@@ -161,21 +176,59 @@ impl<'a> Walk<'a> {
     /// The kind of filesystem that holds the file of a loop device, once it was followed.
     fn backing_filesystem(&self, device: &BlockDevice) -> Option<String> {
         let file = device.backing_file.as_deref()?;
-        if self.hidden(file).is_some() || node_number(Path::new(file)).is_some() {
+        if !matches!(self.files.get(file), Some(Below::File)) {
             return None;
         }
         let mount = mount_of_path(self.mounts.as_deref()?, Path::new(file))?;
         Some(mount.kind.clone())
     }
 
-    /// Why a loop device's file cannot be followed by its path, if so.
-    fn hidden(&self, file: &str) -> Option<&'static str> {
+    /// What a loop device's path leads to. Its filesystem may hang, so that a process
+    /// beside this one looks.
+    fn below_path(&mut self, file: &str) -> Result<Below, Error> {
+        if let Some(known) = self.files.get(file) {
+            return Ok(known.clone());
+        }
+        if self.mounts.is_none() {
+            self.mounts = Some(read_mounts(self.roots)?);
+        }
+        let below = self.look_at(file);
+        self.files.insert(file.to_owned(), below.clone());
+        Ok(below)
+    }
+
+    fn look_at(&mut self, file: &str) -> Below {
         if file.ends_with(" (deleted)") {
-            return Some("was deleted while it is in use, so that its path leads nowhere");
+            return Below::Unseen(
+                "was deleted while it is in use, so that its path leads nowhere".to_owned(),
+            );
         }
-        if self.roots.live() && !Path::new(file).exists() {
-            return Some("cannot be seen in this mount namespace");
+        if !self.roots.live() {
+            return Below::File;
         }
-        None
+        let mount = mount_of_path(self.mounts.as_deref().unwrap_or_default(), Path::new(file));
+        let mount_point = mount.map(|mount| mount.mount_point.clone());
+        let silent = mount_point
+            .as_ref()
+            .is_some_and(|at| self.silent.contains(at));
+        let found = if silent {
+            None
+        } else {
+            what_lies_at(&[file]).pop()
+        };
+        match found.unwrap_or_else(|| Err(io::ErrorKind::TimedOut.into())) {
+            Ok(found) => match found.block_device {
+                Some((major, minor)) => Below::Device(major, minor),
+                None => Below::File,
+            },
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                self.silent.extend(mount_point);
+                Below::Unseen(format!(
+                    "did not answer within {} s",
+                    ANSWERS_WITHIN.as_secs()
+                ))
+            }
+            Err(_) => Below::Unseen("cannot be seen in this mount namespace".to_owned()),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::layout::{Base, Layout};
 use super::reach::Reach;
 use super::stands_on::{StandsOn, swap_areas};
-use super::{Obstacle, ObstacleKind, quoted, unknown_loops};
+use super::{Obstacle, ObstacleKind, quoted, unknown_devices};
 use crate::error::Error;
 use crate::parse::sysfs_value::parse_dm_uuid;
 use crate::roots::Roots;
@@ -123,7 +123,7 @@ pub(super) fn check_loops(layout: &Layout, reach: &Reach, obstacles: &mut Vec<Ob
             how_to_go_on: format!("losetup --detach /dev/{}", over.device),
         });
     }
-    obstacles.extend(unknown_loops(&layout.loops));
+    obstacles.extend(unknown_devices(&layout.loops, &layout.hidden));
 }
 
 pub(super) fn check_read_only(device: &DeviceDir, obstacles: &mut Vec<Obstacle>) {

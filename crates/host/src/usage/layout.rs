@@ -9,7 +9,7 @@ use super::stands_on::{FileId, Loop, StandsOn, loops};
 use crate::error::Error;
 use crate::parse::diskstats::SECTOR_BYTES;
 use crate::roots::Roots;
-use crate::sysfs::{DeviceDir, every_device};
+use crate::sysfs::{DeviceDir, Devices, Hidden, every_device};
 
 /// Longest chain of devices that is followed: loop devices over loop devices, or
 /// holders over holders.
@@ -54,6 +54,8 @@ impl Place {
 /// The block devices of the machine, and where their bytes are.
 pub(super) struct Layout {
     pub(super) loops: Vec<Loop>,
+    /// Devices that sysfs does not show.
+    pub(super) hidden: Vec<Hidden>,
     devices: Vec<DeviceDir>,
     /// Of each device, in the same order.
     places: Vec<Place>,
@@ -61,10 +63,11 @@ pub(super) struct Layout {
 
 impl Layout {
     pub(super) fn read(roots: &Roots) -> Result<Self, Error> {
-        let devices = every_device(roots)?;
+        let Devices { seen, hidden } = every_device(roots)?;
         let mut layout = Self {
-            loops: loops(roots, &devices)?,
-            devices,
+            loops: loops(roots, &seen)?,
+            hidden,
+            devices: seen,
             places: Vec::new(),
         };
         layout.places = layout

@@ -17,20 +17,33 @@ const TRIES: u32 = 20;
 #[cfg(target_os = "linux")]
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Whether it is certain that this open file is the only one of its inode. Not certain
-/// where the filesystem has no leases, or the file is another user's.
+/// Who else has a file open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Others {
+    /// This open file is certainly the only one of its inode.
+    Nobody,
+    /// It certainly is not.
+    Somebody,
+    /// The filesystem has no leases, or the file is another user's.
+    Unknown,
+}
+
+/// Whether anybody else has the file open.
 #[cfg(target_os = "linux")]
-pub(super) fn nobody_else_has_open(file: &File) -> bool {
-    (0..TRIES).any(|tries| {
-        if tries > 0 {
-            std::thread::sleep(PAUSE);
+pub(super) fn others(file: &File) -> Others {
+    let mut others = ask(file);
+    for _ in 1..TRIES {
+        if others != Others::Somebody {
+            break;
         }
-        is_the_only_one(file)
-    })
+        std::thread::sleep(PAUSE);
+        others = ask(file);
+    }
+    others
 }
 
 #[cfg(target_os = "linux")]
-fn is_the_only_one(file: &File) -> bool {
+fn ask(file: &File) -> Others {
     use std::os::fd::AsRawFd;
     let set = |command: libc::c_int, value: libc::c_int| {
         // SAFETY: F_SETSIG and F_SETLEASE take a number and touch no memory; the
@@ -40,14 +53,18 @@ fn is_the_only_one(file: &File) -> bool {
     // Who opens the file meanwhile has the holder of the lease told by a signal, which
     // ends a process unless it is one that is ignored.
     if !set(F_SETSIG, libc::SIGURG) {
-        return false;
+        return Others::Unknown;
     }
-    let granted = set(libc::F_SETLEASE, libc::F_WRLCK);
-    if granted {
+    let others = if set(libc::F_SETLEASE, libc::F_WRLCK) {
         set(libc::F_SETLEASE, libc::F_UNLCK);
-    }
+        Others::Nobody
+    } else if std::io::Error::last_os_error().raw_os_error() == Some(libc::EAGAIN) {
+        Others::Somebody
+    } else {
+        Others::Unknown
+    };
     set(F_SETSIG, 0);
-    granted
+    others
 }
 
 /// `F_SETSIG` (`include/uapi/asm-generic/fcntl.h`), which libc has not on every target.
@@ -55,8 +72,8 @@ fn is_the_only_one(file: &File) -> bool {
 const F_SETSIG: libc::c_int = 10;
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn nobody_else_has_open(_: &File) -> bool {
-    false
+pub(super) fn others(_: &File) -> Others {
+    Others::Unknown
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -68,14 +85,14 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("file");
         let file = File::create(&path).expect("a file");
-        if !nobody_else_has_open(&file) {
+        if others(&file) == Others::Unknown {
             diskfacts_testkit::skip("a lease: this filesystem or user has none");
             return;
         }
         let again = File::open(&path).expect("the file");
-        assert!(!nobody_else_has_open(&file));
+        assert_eq!(others(&file), Others::Somebody);
         drop(again);
         // A process that another test starts may have a copy for a moment.
-        assert!(nobody_else_has_open(&file));
+        assert_eq!(others(&file), Others::Nobody);
     }
 }

@@ -12,9 +12,14 @@ mod exclusive;
 mod file;
 mod held;
 mod identity;
+mod kernel_setting;
 mod layout;
 mod lease;
 mod mounted;
+mod mounted_file;
+#[cfg_attr(not(target_os = "linux"), path = "openers/elsewhere.rs")]
+mod openers;
+mod overlay;
 mod reach;
 mod stands_on;
 mod zoned;
@@ -26,7 +31,7 @@ use crate::error::Error;
 use crate::roots::Roots;
 use crate::signature::Signature;
 use crate::stack::{Subject, SubjectKind};
-use crate::sysfs::DeviceDir;
+use crate::sysfs::{DeviceDir, HOW_TO_SEE, Hidden};
 use layout::Layout;
 use reach::{Reach, Share};
 use stands_on::{Loop, StandsOn};
@@ -91,6 +96,8 @@ pub enum ObstacleKind {
     Exclusive,
     /// The kernel refuses writes to it.
     ReadOnly,
+    /// It is a setting of the kernel, and not a file that holds data.
+    KernelSetting,
     /// Its zones have to be written in order.
     HostManaged,
     /// It carries the mark of data.
@@ -155,11 +162,12 @@ impl fmt::Display for Usage {
 ///   holds it, ZFS and containers elsewhere included;
 /// - marks of data ([`crate::signature`]), on the device and on each partition.
 ///
-/// Of a file: loop devices and swap that stand on it, by its inode. What a file
-/// holds is no obstacle.
+/// Of a file: loop devices, swap and mounts that stand on it, by its inode, and whether
+/// it is open where no process has it open, which is in the kernel. What a file holds is
+/// no obstacle.
 ///
 /// A program that has the device or file open without a claim, as a virtual machine
-/// may, is not seen; usually the marks of its data on a device are.
+/// may, is none either; usually the marks of its data on a device are.
 ///
 /// # Errors
 /// When the path cannot be looked at, is neither a block device nor a file, or is
@@ -180,23 +188,26 @@ pub fn usage(roots: &Roots, path: &Path) -> Result<Usage, Error> {
             }
             Ok(usage)
         }
-        SubjectKind::File => match File::open(&subject.path) {
-            Ok(file) => of_file(roots, &subject.path, &file),
-            Err(error) => {
-                let path = subject.path.display().to_string();
-                let obstacle = unchecked(
-                    &path,
-                    &format!("cannot be opened to see who uses it ({error})"),
-                    crate::error::hint(&error),
-                );
-                Ok(Usage {
-                    device: path.clone(),
-                    path,
-                    size_bytes: None,
-                    obstacles: vec![obstacle],
-                })
-            }
-        },
+        SubjectKind::File => {
+            let only = match kernel_setting::at(&subject.path) {
+                Some(obstacle) => obstacle,
+                None => match File::open(&subject.path) {
+                    Ok(file) => return of_file(roots, &subject.path, &file),
+                    Err(error) => unchecked(
+                        &subject.path.display().to_string(),
+                        &format!("cannot be opened to see who uses it ({error})"),
+                        crate::error::hint(&error),
+                    ),
+                },
+            };
+            let path = subject.path.display().to_string();
+            Ok(Usage {
+                device: path.clone(),
+                path,
+                size_bytes: None,
+                obstacles: vec![only],
+            })
+        }
         SubjectKind::Folder => Err(Error::NotABlockDevice {
             path: subject.path,
             is: "a folder",
@@ -312,16 +323,19 @@ fn of_file(roots: &Roots, path: &Path, file: &File) -> Result<Usage, Error> {
     })
 }
 
-/// Loop devices that may stand on anything.
-fn unknown_loops(loops: &[Loop]) -> impl Iterator<Item = Obstacle> {
-    loops.iter().filter_map(|found| {
+/// Devices that may stand on anything: loop devices that do not say on what, and whatever
+/// sysfs does not show.
+fn unknown_devices(loops: &[Loop], hidden: &[Hidden]) -> impl Iterator<Item = Obstacle> {
+    let loops = loops.iter().filter_map(|found| {
         let unknown = found.on.as_ref().err()?;
         Some(unchecked(
             &found.device.name,
             &format!("has something attached, and {}", unknown.why),
             &unknown.how_to_go_on,
         ))
-    })
+    });
+    let hidden = hidden.iter();
+    loops.chain(hidden.map(|hidden| unchecked(&hidden.name, &hidden.why, HOW_TO_SEE)))
 }
 
 fn unchecked(name: &str, what: &str, how_to_go_on: &str) -> Obstacle {

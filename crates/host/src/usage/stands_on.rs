@@ -2,7 +2,6 @@
 //! cannot be renamed.
 
 use crate::absence::Absent;
-use crate::answering::{standing_still, stands_still};
 use crate::error::{Error, hint};
 use crate::parse::swaps::parse_swaps;
 use crate::roots::Roots;
@@ -76,28 +75,27 @@ pub(super) fn loops(roots: &Roots, devices: &[DeviceDir]) -> Result<Vec<Loop>, E
         .iter()
         .filter(|device| is_loop(&device.name) && attached(device))
         .collect();
-    let silent = standing_still(roots, attached.iter().copied());
-    let mut loops = Vec::new();
-    for device in attached {
-        let on = if silent.contains(&device) {
-            Err(Unknown {
-                why: format!("what it stands on is not asked: {}", stands_still()),
-                how_to_go_on: "the kernel log (`dmesg`) may say what it waits for".to_owned(),
-            })
-        } else if roots.live() {
-            ask(roots, device)
-        } else {
-            Ok(as_captured(roots, device)?)
-        };
-        if let Some(on) = on.transpose() {
-            loops.push(Loop {
+    let on = if roots.live() {
+        ask(roots, &attached)
+    } else {
+        let captured = attached.iter().map(|device| as_captured(roots, device));
+        let captured: Vec<_> = captured.collect::<Result<_, _>>()?;
+        captured.into_iter().map(Ok).collect()
+    };
+    let found = attached.into_iter().zip(on);
+    Ok(found
+        .filter_map(|(device, on)| {
+            Some(Loop {
                 device: device.clone(),
-                on,
-            });
-        }
-    }
-    Ok(loops)
+                on: on.transpose()?,
+            })
+        })
+        .collect())
 }
+
+/// What a loop device stands on, and where it begins there; `None` when nothing is
+/// attached after all.
+type Asked = Result<Option<(StandsOn, u64)>, Unknown>;
 
 /// Whether the kernel names a loop device so (`loop_add` in `drivers/block/loop.c`). The
 /// attributes do not say it of a partition of one: while it comes and while it goes, they
@@ -114,10 +112,26 @@ fn attached(device: &DeviceDir) -> bool {
         || !matches!(device.number("size"), Ok(0))
 }
 
-/// What its driver says; `None` when nothing is attached after all.
+/// What the driver says of each of them.
 #[cfg(target_os = "linux")]
-fn ask(roots: &Roots, device: &DeviceDir) -> Result<Option<(StandsOn, u64)>, Unknown> {
-    use crate::loop_device::Backing;
+fn ask(roots: &Roots, devices: &[&DeviceDir]) -> Vec<Asked> {
+    use crate::loop_device::of_loop_devices;
+    let node = |device: &&DeviceDir| (roots.node(&device.name), (device.major, device.minor));
+    let nodes: Vec<_> = devices.iter().map(node).collect();
+    let told = of_loop_devices(&nodes);
+    let told = devices.iter().zip(told);
+    told.map(|(device, told)| understood(roots, device, told))
+        .collect()
+}
+
+#[cfg(target_os = "linux")]
+fn understood(
+    roots: &Roots,
+    device: &DeviceDir,
+    told: io::Result<crate::loop_device::Told>,
+) -> Asked {
+    use crate::answering::ANSWERS_WITHIN;
+    use crate::loop_device::Told;
     let node = roots.node(&device.name);
     let unknown = |why: String, how_to_go_on: &str| {
         Err(Unknown {
@@ -126,26 +140,9 @@ fn ask(roots: &Roots, device: &DeviceDir) -> Result<Option<(StandsOn, u64)>, Unk
         })
     };
     let (major, minor) = (device.major, device.minor);
-    let file = match super::open_device(&node, (major, minor)) {
-        Ok(file) => file,
-        // It is being detached.
-        Err(error) if error.raw_os_error() == Some(libc::ENXIO) || !attached(device) => {
-            return Ok(None);
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            // It was removed meanwhile.
-            if Absent::prove(roots, (major, minor)).is_ok() {
-                return Ok(None);
-            }
-            return unknown(
-                format!("has no node at {}", node.display()),
-                &format!("mknod {} b {major} {minor}", node.display()),
-            );
-        }
-        Err(error) => return unknown(format!("cannot be opened ({error})"), hint(&error)),
-    };
-    match Backing::of(&file) {
-        Ok(backing) => Ok(backing.map(|backing| {
+    match told {
+        Ok(Told::Nothing) => Ok(None),
+        Ok(Told::Backing(backing)) => {
             let on = match backing.block_device {
                 Some((major, minor)) => StandsOn::Device(major, minor),
                 None => StandsOn::File(FileId::Inode {
@@ -153,9 +150,38 @@ fn ask(roots: &Roots, device: &DeviceDir) -> Result<Option<(StandsOn, u64)>, Unk
                     inode: backing.inode,
                 }),
             };
-            (on, backing.offset_bytes)
-        })),
-        Err(errno) => {
+            Ok(Some((on, backing.offset_bytes)))
+        }
+        // It is being detached.
+        Ok(Told::Another) | Err(_) if !attached(device) => Ok(None),
+        Err(error) if error.raw_os_error() == Some(libc::ENXIO) => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::TimedOut => unknown(
+            format!(
+                "it did not say what it stands on within {} s",
+                ANSWERS_WITHIN.as_secs()
+            ),
+            "what it stands on may hang, as the filesystem of a server that is gone does; the \
+             kernel log (`dmesg`) may say what it waits for",
+        ),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            // It was removed meanwhile.
+            if Absent::prove(roots, (major, minor)).is_ok() {
+                return Ok(None);
+            }
+            unknown(
+                format!("has no node at {}", node.display()),
+                &format!("mknod {} b {major} {minor}", node.display()),
+            )
+        }
+        Err(error) => unknown(format!("cannot be opened ({error})"), hint(&error)),
+        Ok(Told::Another) => unknown(
+            format!(
+                "cannot be opened ({} is not the device {major}:{minor})",
+                node.display()
+            ),
+            "see the kernel log (`dmesg`) for the cause",
+        ),
+        Ok(Told::Refused(errno)) => {
             let error = io::Error::from(errno);
             unknown(
                 format!("does not answer what it stands on ({error})"),
@@ -166,11 +192,14 @@ fn ask(roots: &Roots, device: &DeviceDir) -> Result<Option<(StandsOn, u64)>, Unk
 }
 
 #[cfg(not(target_os = "linux"))]
-fn ask(_: &Roots, _: &DeviceDir) -> Result<Option<(StandsOn, u64)>, Unknown> {
-    Err(Unknown {
-        why: "can be asked on Linux only".to_owned(),
-        how_to_go_on: "run diskfacts on Linux".to_owned(),
-    })
+fn ask(_: &Roots, devices: &[&DeviceDir]) -> Vec<Asked> {
+    let unknown = |_: &&DeviceDir| {
+        Err(Unknown {
+            why: "can be asked on Linux only".to_owned(),
+            how_to_go_on: "run diskfacts on Linux".to_owned(),
+        })
+    };
+    devices.iter().map(unknown).collect()
 }
 
 /// What sysfs says of it, where there is no driver to ask.

@@ -8,7 +8,7 @@ use diskfacts_testkit::{or_skip, require_root};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[test]
 fn a_file_under_a_loop_device_is_refused_by_every_door_and_every_name() {
@@ -131,6 +131,36 @@ fn another_file_at_the_path_of_the_loop_device_hides_nothing() {
     accepted(&image, &decoy);
     drop((over, device));
     accepted(&moved, &moved);
+}
+
+#[test]
+fn a_file_under_a_loop_device_that_sysfs_hides_is_refused() {
+    or_skip!(require_root());
+    let case = Case::new();
+    let [image, free] = ["image", "free"].map(|name| case.data_file(name, MIB));
+    let over = case.folder("over");
+    let device = or_skip!(Attached::new(&image, &[]));
+    let all = Path::new("/sys/devices/virtual/block");
+    let own = all.join(device.name());
+    let mut attempts = Attempts::new(&case, "looped hidden", [&image]);
+    for hidden in [&own, all, Path::new("/sys/class/block")] {
+        let (code, said) = or_skip!(dd_where_hidden(&case, &over, hidden, &image));
+        assert_eq!(code, Some(2), "{said}");
+        assert!(
+            said.contains("another filesystem is mounted over it"),
+            "{said}"
+        );
+        assert!(said.contains("Nothing was written"), "{said}");
+        attempts.unchanged();
+    }
+    attempts.end();
+    // Nobody has the other file open, so that no device stands on it, seen or not.
+    let before = super::sum(&free);
+    let (code, said) = or_skip!(dd_where_hidden(&case, &over, &own, &free));
+    assert_eq!(code, Some(0), "{said}");
+    assert_ne!(super::sum(&free), before);
+    drop(device);
+    accepted(&image, &image);
 }
 
 #[test]

@@ -245,7 +245,7 @@ const BY_HAND: [Mark; 24] = [
     ("Linux RAID 1.2", 4096, &MD_1),
     ("ZFS member", 133 * 1024, &0x00BA_B10C_u64.to_le_bytes()),
     ("ZFS member", -(384 * 1024), &0x00BA_B10C_u64.to_le_bytes()),
-    ("GPT copy", -512, b"EFI PART"),
+    ("backup GPT", -512, b"EFI PART"),
 ];
 
 /// A superblock of md from version 1 on.

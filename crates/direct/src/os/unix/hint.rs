@@ -18,7 +18,7 @@ pub(crate) fn hint(error: &io::Error) -> Option<String> {
              read-only, or root is needed (sudo)"
         }
         libc::EROFS => {
-            "the filesystem is mounted read-only; choose another one, or open for reading"
+            "the filesystem or this subvolume is read-only; choose another one, or open for reading"
         }
         libc::EISDIR => "this is a directory; name a file in it",
         libc::ENOTDIR => "a part of the path is a file where a directory was meant",
