@@ -7,6 +7,7 @@ mod doors;
 mod files;
 mod guards;
 mod marks;
+mod names;
 mod overlaps;
 mod unnamed;
 
@@ -19,7 +20,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// How many attempts each of the tests makes.
-const ATTEMPTS: [(&str, usize); 30] = [
+const ATTEMPTS: [(&str, usize); 32] = [
     // Each of the tests with a mark makes as many.
     ("a mark", 2),
     ("mounted", 16),
@@ -49,6 +50,8 @@ const ATTEMPTS: [(&str, usize); 30] = [
     ("swap file", 10),
     ("swap odd names", 6),
     ("swap hidden", 1),
+    ("named elsewhere", 4),
+    ("device elsewhere", 2),
     ("unnamed", 10),
     ("standard output", 3),
 ];
