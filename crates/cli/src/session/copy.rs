@@ -38,6 +38,7 @@ pub(crate) fn copy(request: &CopyRequest<'_>, signals: &Signals) -> Result<Ended
     let dd = request.dd;
     let left_behind = crate::state::before_measuring();
     let mut ends = Ends::look(dd, request.destroy_data_on, signals)?;
+    crate::storing::is_not(request.common, ends.written())?;
     let _shared = settings::share(&ends.stack)?;
     signals.waits_for(&ends.stack, false);
     let opened = ends.open(signals)?;

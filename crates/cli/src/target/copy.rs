@@ -192,6 +192,15 @@ impl<'a> Ends<'a> {
 }
 
 impl Ends<'_> {
+    /// The path of what is written; and filesystem and inode of a file that is there.
+    pub(crate) fn written(&self) -> (&Path, Option<(u64, u64)>) {
+        let file = match self.output.id {
+            Some(Identity::File(filesystem, inode)) => Some((filesystem, inode)),
+            Some(Identity::Device(_)) | None => None,
+        };
+        (&self.output.path, file)
+    }
+
     /// Takes a new output away in which nothing was written.
     pub(crate) fn unmake(&self) {
         self.output.unmake();

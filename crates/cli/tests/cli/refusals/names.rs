@@ -4,8 +4,9 @@
 use super::doors::Door;
 use super::guards::{ALONE, Attached, Elsewhere, zeros};
 use super::{Attempts, sum};
-use crate::support::{Case, MIB, one_stage};
+use crate::support::{Case, MIB, diskfacts, hash, one_stage};
 use diskfacts_testkit::{Finished, Missing, Program, or_skip, require_root, require_tool};
+use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
@@ -227,4 +228,38 @@ fn a_character_device_is_told_as_that_whatever_is_named() {
             &["is neither a file nor a block device"],
         );
     }
+}
+
+#[test]
+fn the_store_of_a_run_is_no_target_of_it() {
+    let case = Case::new();
+    let file = case.data_file("file", MIB);
+    let of = format!("of={}", case.store().display());
+    // There is none yet: it would be the copy.
+    case.refuses(
+        &case.diskfacts(["dd", "if=/dev/zero", "count=1", &of]),
+        &["is the store in which this run would be kept", "--store"],
+    );
+    let reads = "operation = \"read\"\noperations = 4\ncache = \"buffered\"";
+    case.measure_stage(&file, reads).run().expect_code(0);
+    let before = hash(&case.store());
+    let link = case.path("link");
+    fs::hard_link(case.store(), &link).expect("a link");
+    for door in Door::OF_EACH_KIND {
+        for name in [&case.store(), &link] {
+            door.program(&case, name)
+                .run()
+                .expect_code(2)
+                .expect_stderr("is the store in which this run would be kept");
+            assert_eq!(hash(&case.store()), before, "{door:?}");
+        }
+    }
+    // Kept elsewhere, it is a file as any other.
+    let elsewhere = case.path("other.db");
+    diskfacts(["--store"])
+        .arg(elsewhere)
+        .args(["dd", "if=/dev/zero", "count=1", &of, "--destroy-data-on"])
+        .arg(case.store())
+        .run()
+        .expect_code(0);
 }
