@@ -53,22 +53,22 @@ pub enum Error {
         /// What it says.
         to: PathBuf,
     },
-    /// Something that is there, and that its own name does not lead to.
+    /// Something that is there, and that its own path does not lead to.
     #[error(
-        "{} leads to {is} that has no name here: by the kernel it is {}, where {lies_there}. It \
-         was removed or exchanged, something is mounted over it, or it lies in another mount \
-         namespace, as that of a container. Name it by a path that leads to it; in a container, \
-         run diskfacts there: `nsenter --target PID --mount diskfacts ...`",
+        "{} leads to {is} that has no path here: the kernel's path of it is {}, where \
+         {lies_there}. It was removed or exchanged, something is mounted over it, or it lies in \
+         another mount namespace, as that of a container. Name it by a path that leads to it; \
+         in a container, run diskfacts there: `nsenter --target PID --mount diskfacts ...`",
         path.display(), name.display()
     )]
-    NoNameHere {
+    NoPathHere {
         /// The path that led to it.
         path: PathBuf,
         /// What it is, with its article.
         is: &'static str,
-        /// What the kernel calls it.
+        /// The kernel's path of it.
         name: PathBuf,
-        /// What is at that name instead.
+        /// What is at that path instead.
         lies_there: &'static str,
     },
     /// A block device was needed.

@@ -83,19 +83,18 @@ impl Pinned {
             filesystem: metadata.dev(),
             inode: metadata.ino(),
             device: metadata.rdev(),
-            mount: mount_id(&self.file),
         })
     }
 }
 
-/// What tells one file from all others, and the mount that it is seen through.
+/// What tells one file from all others. Not the mount that it is seen through: what was
+/// opened before a process got a mount namespace of its own is seen through another, and
+/// is the same file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Identity {
     filesystem: u64,
     inode: u64,
     device: u64,
-    /// Bind mounts show the same file; not told before Linux 5.8.
-    mount: Option<u64>,
 }
 
 /// A file, a folder or a block device, held, with a path that leads to it.
@@ -131,17 +130,15 @@ impl Place {
         })?;
         let identity = pinned.identity().map_err(on_path)?;
         let name = pinned.name()?;
-        let found = Pinned::at(&name).and_then(|found| found.identity().map_err(on_path));
-        if found.as_ref().ok() != Some(&identity) {
-            return Err(Error::NoNameHere {
-                path: path.to_owned(),
-                is: words_for(metadata.file_type()),
-                name,
-                lies_there: match found {
-                    Ok(_) => "something else lies",
-                    Err(_) => "nothing can be found",
-                },
-            });
+        let no_path = |lies_there| Error::NoPathHere {
+            path: path.to_owned(),
+            is: words_for(metadata.file_type()),
+            name: name.clone(),
+            lies_there,
+        };
+        let found = Pinned::at(&name).map_err(|_| no_path("nothing can be found"))?;
+        if found.identity().ok() != Some(identity) {
+            return Err(no_path("something else lies"));
         }
         let folder = kind == SubjectKind::Folder;
         let on_files = folder || kind == SubjectKind::File;
@@ -151,7 +148,8 @@ impl Place {
             filesystem_uuid: on_files
                 .then(|| super::filesystem_uuid::of(&name, folder, metadata.dev()))
                 .flatten(),
-            mount_id: identity.mount,
+            // In the mount table of this process.
+            mount_id: mount_id(&found.file),
             // A folder that may be looked at but whose filesystem does not
             // answer still has a stack: the size stays unknown.
             space: crate::space::space(&pinned.reach()).ok(),

@@ -11,7 +11,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 const DISKFACTS: &str = env!("CARGO_BIN_EXE_diskfacts");
-const NO_NAME: &str = "has no name here";
+const NO_PATH: &str = "has no path here";
 
 /// A shell in the case's folder, with a file of random data, `$O`, that something precious
 /// is a copy of. It writes a file with `dd`, makes one with `make`, and measures with
@@ -43,7 +43,7 @@ fn shell(case: &Case, commands: &str, unshared: bool) -> Result<Finished, Missin
         .run())
 }
 
-/// All were refused for want of a name, and the precious file is as it was.
+/// All were refused for want of a path, and the precious file is as it was.
 #[track_caller]
 fn all_refused(finished: &Finished, calls: usize) {
     finished.expect_code(0).expect_stdout("as it was");
@@ -51,7 +51,7 @@ fn all_refused(finished: &Finished, calls: usize) {
     let ends: Vec<&str> = finished.stdout.lines().filter(ended).collect();
     assert_eq!(ends, vec!["ended 2"; calls], "{finished}");
     assert_eq!(
-        finished.stderr.matches(NO_NAME).count(),
+        finished.stderr.matches(NO_PATH).count(),
         calls,
         "{finished}"
     );
@@ -70,13 +70,13 @@ fn a_file_of_another_mount_namespace_is_not_taken_for_that_of_its_path_here() {
     let theirs = PathBuf::from(format!("/proc/{}/root{}", elsewhere.said, image.display()));
     let mut attempts = Attempts::new(&case, "named elsewhere", [&image, &theirs]);
     for door in Door::OF_EACH_KIND {
-        attempts.refused_call(&door.program(&case, &theirs), &[NO_NAME, "nsenter"]);
+        attempts.refused_call(&door.program(&case, &theirs), &[NO_PATH, "nsenter"]);
     }
     let reading = case.diskfacts(["measure"]).arg(&theirs);
-    attempts.refused_call(&reading, &[NO_NAME]);
+    attempts.refused_call(&reading, &[NO_PATH]);
     let of = format!("of={}", theirs.with_file_name("new").display());
     let new = case.diskfacts(["dd", "if=/dev/zero", "count=1", &of]);
-    attempts.refused_call(&new, &[NO_NAME]);
+    attempts.refused_call(&new, &[NO_PATH]);
     attempts.end();
     // Where it has its name, it is written.
     let nsenter = or_skip!(require_tool("nsenter", "util-linux"));
@@ -111,7 +111,7 @@ fn a_device_node_of_another_mount_namespace_is_not_taken_for_that_of_its_path_he
     let node = format!("/proc/{}/root{}", elsewhere.said, device.path.display());
     let mut attempts = Attempts::new(&case, "device elsewhere", [&ours, &theirs]);
     for door in Door::OF_EACH_KIND {
-        attempts.refused_call(&door.program(&case, Path::new(&node)), &[NO_NAME]);
+        attempts.refused_call(&door.program(&case, Path::new(&node)), &[NO_PATH]);
     }
     attempts.end();
 }
@@ -178,6 +178,22 @@ fn an_open_file_that_has_its_name_is_written_and_read_by_its_descriptor() {
     ));
     finished.expect_code(0).expect_stdout("written");
     assert_eq!(finished.stdout.matches("ended 0").count(), 2, "{finished}");
+}
+
+#[test]
+fn an_open_file_that_is_seen_through_another_mount_is_the_same_file() {
+    or_skip!(require_root());
+    or_skip!(require_tool("unshare", "util-linux"));
+    let case = Case::new();
+    // The shell opened it, and the program has a mount namespace of its own, as with
+    // `ip netns exec`.
+    let commands = format!(
+        "cp \"$O\" f; exec 4<>f; unshare --mount --propagation private sh -c '{ALONE}; \
+         exec \"$0\" --store \"$1\" dd if=/dev/zero count=8 of=/dev/fd/4 --destroy-data-on \"$2\"' \
+         \"$D\" \"$S\" \"$PWD/f\" && cmp -n 4096 f /dev/zero && echo written"
+    );
+    let finished = or_skip!(shell(&case, &commands, false));
+    finished.expect_code(0).expect_stdout("written");
 }
 
 #[test]
