@@ -24,7 +24,6 @@ use diskfacts_host::let_large_writes_fail;
 use diskfacts_host::settings::{WATCHDOG, watch};
 use exit::{Exit, Failure, say};
 use std::ffi::OsString;
-use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -34,10 +33,10 @@ fn main() -> ExitCode {
         ));
     }
     let words: Vec<OsString> = std::env::args_os().collect();
-    if let [_, first, path] = words.as_slice()
+    if let [_, first, _] = words.as_slice()
         && *first == *probe::PROBE
     {
-        return probe::ask(Path::new(path)).into();
+        return probe::ask().into();
     }
     // A process that a run starts beside itself; nobody types it, and nobody reads
     // what it says.

@@ -8,14 +8,13 @@ use crate::exit::{Exit, Failure, OrFail, say};
 use crate::signals::Signals;
 use crate::state;
 use anyhow::Context;
-use diskfacts_host::{ANSWERS_WITHIN, Roots, not_answering};
+use diskfacts_host::{ANSWERS_WITHIN, Place, Roots, not_answering};
 use diskfacts_record::Stack;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Advice, OFlags};
 use std::fs::OpenOptions;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -29,13 +28,14 @@ const PATIENCE_FOR_SLEEPERS: Duration = Duration::from_secs(30);
 const BYTES: usize = 4096;
 
 /// What the process beside does: it reads the beginning of the device, from the device
-/// and not from memory. Whatever comes back is an answer, an error too.
-pub(crate) fn ask(path: &Path) -> Exit {
+/// and not from memory. Whatever comes back is an answer, an error too. Its standard input
+/// holds the device; the path in its arguments is for who looks at the processes.
+pub(crate) fn ask() -> Exit {
     let opened = OpenOptions::new()
         .read(true)
         // A drive without a medium is not waited for.
         .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
-        .open(path);
+        .open("/proc/self/fd/0");
     if let Ok(file) = opened {
         let length = std::num::NonZeroU64::new(BYTES as u64);
         // Advice is not always taken; then memory answers.
@@ -46,34 +46,32 @@ pub(crate) fn ask(path: &Path) -> Exit {
     Exit::Done
 }
 
-/// Why the device at `path`, on top of `stack`, does not answer; `None` when it does.
-pub(crate) fn silence(path: &Path, stack: &Stack) -> Result<Option<String>, Failure> {
+/// Why the device `place`, on top of `stack`, does not answer; `None` when it does.
+pub(crate) fn silence(place: &Place, stack: &Stack) -> Result<Option<String>, Failure> {
+    let shown = place.subject.path.display();
     if let Some(why) = not_answering(&Roots::default(), stack) {
-        return Ok(Some(format!("{} waits for {why}", path.display())));
+        return Ok(Some(format!("{shown} waits for {why}")));
     }
-    let mut asking = Asking::begin(path)?;
+    let mut asking = Asking::begin(place)?;
     let answered = asking.answers(&Signals::default(), Instant::now() + ANSWERS_WITHIN)?;
     Ok((!answered).then(|| {
         let seconds = ANSWERS_WITHIN.as_secs();
         let unsound = unsound(stack);
-        format!(
-            "{} did not answer within {seconds} s{unsound}",
-            path.display()
-        )
+        format!("{shown} did not answer within {seconds} s{unsound}")
     }))
 }
 
 /// Fails where the device does not answer: before it is measured. A disk that sleeps is
 /// given time to wake up.
-pub(crate) fn must_answer(path: &Path, stack: &Stack, signals: &Signals) -> Result<(), Failure> {
-    let shown = path.display();
+pub(crate) fn must_answer(place: &Place, stack: &Stack, signals: &Signals) -> Result<(), Failure> {
+    let shown = place.subject.path.display();
     if let Some(why) = not_answering(&Roots::default(), stack) {
         return Err(Failure::failed(format!(
             "{shown} cannot be measured: it waits for {why}"
         )));
     }
     let began = Instant::now();
-    let mut asking = Asking::begin(path)?;
+    let mut asking = Asking::begin(place)?;
     let mut answered = asking.answers(signals, began + ANSWERS_WITHIN)?;
     if !answered {
         let (so_far, most) = (ANSWERS_WITHIN.as_secs(), PATIENCE_FOR_SLEEPERS.as_secs());
@@ -117,13 +115,15 @@ struct Asking {
 }
 
 impl Asking {
-    fn begin(path: &Path) -> Result<Self, Failure> {
+    fn begin(place: &Place) -> Result<Self, Failure> {
+        let path = &place.subject.path;
+        let held = place.file().try_clone().or_failed()?;
         let child = Command::new(state::EXECUTABLE)
             .arg0("diskfacts")
             .arg(PROBE)
             .arg(path)
             .current_dir("/")
-            .stdin(Stdio::null())
+            .stdin(held)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()

@@ -3,7 +3,8 @@
 use crate::args::Common;
 use crate::exit::{Failure, OrFail};
 use diskfacts_store::{Store, Writer, default_path};
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 fn path(common: &Common) -> Result<PathBuf, Failure> {
     match &common.store {
@@ -15,6 +16,35 @@ fn path(common: &Common) -> Result<PathBuf, Failure> {
 /// The store, made if it is not there.
 pub(crate) fn open(common: &Common) -> Result<Store, Failure> {
     Store::open(&path(common)?).or_failed()
+}
+
+/// Refuses a run that would write into its own store: to the file `written`, by filesystem
+/// and inode, or, where that is yet to be made, to what will be at `path`.
+pub(crate) fn is_not(
+    common: &Common,
+    (path, written): (&Path, Option<(u64, u64)>),
+) -> Result<(), Failure> {
+    let store = self::path(common)?;
+    let same = match (std::fs::metadata(&store), written) {
+        (Ok(store), Some(written)) => (store.dev(), store.ino()) == written,
+        (Err(_), None) => {
+            let folder = store
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty());
+            let folder = std::fs::canonicalize(folder.unwrap_or(Path::new("."))).ok();
+            let at = folder.zip(store.file_name());
+            at.is_some_and(|(folder, name)| folder.join(name) == path)
+        }
+        _ => false,
+    };
+    if !same {
+        return Ok(());
+    }
+    let shown = store.display();
+    Err(Failure::wrong_call(format!(
+        "{shown} is the store in which this run would be kept, with all runs before it; nothing \
+         was written. Keep the run elsewhere: --store OTHER.db, or name another target"
+    )))
 }
 
 /// The store for reading; `None` when there is none yet.

@@ -45,7 +45,8 @@ impl StreamFile<'_> {
         let gone = |errno| matches!(errno, Errno::NOENT | Errno::NXIO | Errno::NODEV);
         match error.io_error().and_then(Errno::from_io_error) {
             Some(errno) if gone(errno) => TrialError::Gone {
-                path: self.path.to_owned(),
+                // What leads to an open file says what that is.
+                path: std::fs::read_link(self.path).unwrap_or_else(|_| self.path.to_owned()),
                 source: errno.into(),
             },
             _ => TrialError::Open(error),

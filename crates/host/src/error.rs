@@ -42,6 +42,35 @@ pub enum Error {
         /// What it is, with its article.
         is: &'static str,
     },
+    /// A link whose end does not exist.
+    #[error(
+        "{} is a link to {}, which does not exist; name what it should lead to, or make the \
+         link anew", path.display(), to.display()
+    )]
+    LinkToNothing {
+        /// The link.
+        path: PathBuf,
+        /// What it says.
+        to: PathBuf,
+    },
+    /// Something that is there, and that its own path does not lead to.
+    #[error(
+        "{} leads to {is} that has no path here: the kernel's path of it is {}, where \
+         {lies_there}. It was removed or exchanged, something is mounted over it, or it lies in \
+         another mount namespace, as that of a container. Name it by a path that leads to it; \
+         in a container, run diskfacts there: `nsenter --target PID --mount diskfacts ...`",
+        path.display(), name.display()
+    )]
+    NoPathHere {
+        /// The path that led to it.
+        path: PathBuf,
+        /// What it is, with its article.
+        is: &'static str,
+        /// The kernel's path of it.
+        name: PathBuf,
+        /// What is at that path instead.
+        lies_there: &'static str,
+    },
     /// A block device was needed.
     #[error(
         "{} is {is}, not a block device; `diskfacts devices` lists those of \
@@ -102,6 +131,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether nothing of this name exists; a link is something.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Self::System { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+
     /// A refused call on a path, with the likely cause by the kind of refusal.
     pub(crate) fn on_path(doing: &'static str, path: &Path, source: io::Error) -> Self {
         let hint = hint(&source).to_owned();
@@ -135,6 +169,10 @@ pub(crate) fn hint(source: &io::Error) -> &'static str {
     if source.raw_os_error() == Some(1) {
         return "the system forbids it, to root too where a container's device rules or a \
                 security module say so: run where it is allowed";
+    }
+    #[cfg(unix)]
+    if source.raw_os_error() == Some(libc::ELOOP) {
+        return "symbolic links lead in a circle: `namei PATH` shows them";
     }
     match source.kind() {
         io::ErrorKind::NotFound => "check the spelling; nothing of that name exists",

@@ -67,8 +67,12 @@ pub use residency::{DirtyPages, Dropped, drop_cache, residency};
 pub use roots::Roots;
 pub use signature::{ReadAt, Signature, SignatureKind, signatures};
 pub use space::{Space, filesystem_read_only, space};
+#[cfg(target_os = "linux")]
+pub use stack::{Pinned, Place};
 pub use stack::{Subject, SubjectKind, all_devices, health_after, stack_of, stack_of_subject};
 #[cfg(unix)]
 pub use standard_streams::let_large_writes_fail;
 pub use standard_streams::stdout_was_closed;
-pub use usage::{Obstacle, ObstacleKind, Usage, usage, usage_by_tables, usage_while_held};
+pub use usage::{Obstacle, ObstacleKind, Usage, usage_by_tables, usage_while_held};
+#[cfg(target_os = "linux")]
+pub use usage::{usage, usage_of};

@@ -89,6 +89,7 @@ impl<'a> Looked<'a> {
         let started = Timestamp::now();
         let left_behind = crate::state::before_measuring();
         let ends = Ends::look(request.dd, request.destroy_data_on, signals)?;
+        crate::storing::is_not(request.common, ends.written())?;
         Ok(Self {
             request,
             started,

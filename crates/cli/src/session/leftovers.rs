@@ -5,7 +5,6 @@ use crate::target::Measured;
 use diskfacts_engine::files::remove_leftovers;
 use diskfacts_plan::Plan;
 use diskfacts_record::TargetKind;
-use std::path::Path;
 
 /// Removes it, when this run works on files too, and says so.
 pub(super) fn remove(plan: &Plan, measured: &Measured) -> Result<Vec<String>, Failure> {
@@ -17,7 +16,7 @@ pub(super) fn remove(plan: &Plan, measured: &Measured) -> Result<Vec<String>, Fa
         return Ok(Vec::new());
     }
     let folder = &measured.target.path;
-    let found = remove_leftovers(Path::new(folder)).or_failed()?;
+    let found = remove_leftovers(&measured.folder()).or_failed()?;
     let removed = found
         .removed
         .iter()

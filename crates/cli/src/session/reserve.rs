@@ -4,13 +4,15 @@
 use super::refuse::Accepted;
 use super::settings::Settings;
 use super::{cache_proof, fit};
-use crate::exit::Failure;
+use crate::exit::{Failure, OrFail};
 use crate::signals::Signals;
-use crate::target::{self, Measured, Wanted};
+use crate::target::{self, Measured, Medium, Wanted};
 use diskfacts_host::MemoryLimit;
 use diskfacts_plan::{On, Plan};
 use diskfacts_record::Stack;
 use diskfacts_store::Store;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 /// What a run holds of the machine, each undone by its own drop, in the order in which
 /// they stand here: on an error and in a panic too. A kill leaves the journal of the
@@ -40,6 +42,12 @@ impl<'a> Accepted<'a> {
     pub(super) fn reserve(mut self, signals: &Signals) -> Result<Reserved<'a>, Failure> {
         let request = self.request;
         let (mut measured, stack) = target::open(&self.wanted()?, signals)?;
+        if let Medium::File(open) = &measured.medium {
+            let metadata = open.file.metadata().or_failed()?;
+            let written = (metadata.dev(), metadata.ino());
+            let path = Path::new(&measured.target.path);
+            crate::storing::is_not(request.common, (path, Some(written)))?;
+        }
         measured.notes.splice(0..0, std::mem::take(&mut self.notes));
         // Before the file is filled: what fills it counts for the limit too.
         let limit = cache_proof::begin(request.cache_proof, &request.plan, &mut measured)?;

@@ -34,6 +34,7 @@ pub(super) fn run(
         left_ns: next.left_ns,
         is_virtual: matches!(measured.medium, Medium::Simulated(_)),
     };
+    let folder = measured.folder();
     if workload.on == On::File
         && let Some(beside) = &measured.beside
     {
@@ -41,7 +42,7 @@ pub(super) fn run(
             size_bytes: beside.size_bytes,
             ..measured.target.clone()
         };
-        let on = (&beside.file, &target, &beside.stack);
+        let on = (&beside.file, &target, &beside.stack, &*folder);
         let doing = (stage, &workload, next);
         let (outcome, evidence) = on_file(on, doing, signals, display, watched)?;
         return Ok(record(
@@ -62,7 +63,7 @@ pub(super) fn run(
             watched,
         )?,
         Medium::File(file) => {
-            let on = (&*file, &measured.target, stack);
+            let on = (&*file, &measured.target, stack, &*folder);
             let doing = (stage, &workload, next);
             on_file(on, doing, signals, display, watched)?
         }
@@ -114,7 +115,7 @@ fn on_simulated(
 
 /// One trial on a file or device of this machine, and what was observed.
 fn on_file(
-    (file, target, stack): (&OpenFile, &Target, &Stack),
+    (file, target, stack, folder): (&OpenFile, &Target, &Stack, &Path),
     (stage, workload, next): (&Stage, &Workload, &Next),
     signals: &Signals,
     display: &Display,
@@ -135,7 +136,6 @@ fn on_file(
         workload,
         seed: next.seed,
     };
-    let folder = Path::new(&target.path);
     let mut outcome = display.watch(watched, &progress, || {
         if workload.operation.on_files() {
             run_file_trial(folder, workload, next.seed, &progress, &mut around)

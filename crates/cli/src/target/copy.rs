@@ -12,14 +12,13 @@ use crate::probe;
 use crate::signals::Signals;
 use anyhow::Context;
 use diskfacts_engine::copy::CopyFile;
-use diskfacts_host::{Roots, stack_of};
+use diskfacts_host::{Pinned, Place, Roots, stack_of_subject};
 use diskfacts_plan::dd::{Dd, End, Flags};
 use diskfacts_record::{Stack, Target, TargetKind};
 use input::Input;
 use output::{Made, Opened, Output};
 use std::fs::{File, Metadata};
 use std::io::IsTerminal;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -125,16 +124,14 @@ impl<'a> Ends<'a> {
             let given = dd.input.as_deref().unwrap_or("standard input");
             (End::Input, given, &input.path, input.kind, input.size)
         };
-        let stack = if kind.stored() {
-            let under = if measured == End::Output && output.is_new {
-                path.parent().unwrap_or(path)
-            } else {
-                path
-            };
-            stack_of(&Roots::default(), under).or_wrong_call()?
-        } else {
-            Stack::default()
+        let stored = match measured {
+            End::Output => output.stored()?,
+            End::Input => input.stored()?,
         };
+        let stack = stored.map_or_else(
+            || Ok(Stack::default()),
+            |subject| stack_of_subject(&Roots::default(), &subject).or_wrong_call(),
+        )?;
         let target = Target {
             given: given.to_owned(),
             path: path.display().to_string(),
@@ -146,7 +143,7 @@ impl<'a> Ends<'a> {
             direct: None,
         };
         let mut notes = Vec::new();
-        if output.is_new {
+        if output.is_new() {
             notes.push(format!(
                 "{} is a new file, and stays; `rm` takes it away.",
                 output.path.display()
@@ -198,6 +195,17 @@ impl<'a> Ends<'a> {
             _claim: claim,
             made,
         })
+    }
+}
+
+impl Ends<'_> {
+    /// The path of what is written; and filesystem and inode of a file that is there.
+    pub(crate) fn written(&self) -> (&Path, Option<(u64, u64)>) {
+        let file = match self.output.id {
+            Some(Identity::File(filesystem, inode)) => Some((filesystem, inode)),
+            Some(Identity::Device(_)) | None => None,
+        };
+        (&self.output.path, file)
     }
 }
 
@@ -259,9 +267,13 @@ const OPEN_LOOK: Duration = Duration::from_millis(20);
 /// Opens a stream for reading, or for writing. With a named pipe that waits until its
 /// other side is opened, on a thread of its own: it is left behind when a signal comes
 /// first, and ends with the process.
-fn open_stream(path: &Path, write: bool, signals: &Signals) -> Result<File, Failure> {
+fn open_stream(
+    (stream, path): (&Pinned, &Path),
+    write: bool,
+    signals: &Signals,
+) -> Result<File, Failure> {
     let (sends, opened) = mpsc::channel();
-    let at = path.to_owned();
+    let at = stream.reach();
     std::thread::Builder::new()
         .name("open".to_owned())
         .spawn(move || {
@@ -291,17 +303,22 @@ fn open_stream(path: &Path, write: bool, signals: &Signals) -> Result<File, Fail
 }
 
 /// Bytes of a device, which is asked for an answer before it is opened.
-fn device_bytes(path: &Path, signals: &Signals) -> Result<u64, Failure> {
-    let stack = stack_of(&Roots::default(), path).or_wrong_call()?;
-    probe::must_answer(path, &stack, signals)?;
-    let file = File::open(path).or_wrong_call()?;
+fn device_bytes(place: &Place, signals: &Signals) -> Result<u64, Failure> {
+    let stack = stack_of_subject(&Roots::default(), &place.subject).or_wrong_call()?;
+    probe::must_answer(place, &stack, signals)?;
+    let doing = || format!("opening {}", place.subject.path.display());
+    let file = File::open(place.reach())
+        .with_context(doing)
+        .or_wrong_call()?;
     Ok(directio::geometry(&file).or_failed()?.size)
 }
 
 /// What tells one file or device from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Identity {
+    /// Filesystem and inode.
     File(u64, u64),
+    /// Its number.
     Device(u64),
 }
 
@@ -315,10 +332,14 @@ impl Identity {
     }
 }
 
-/// The file that a standard stream is, by a path that can be looked at.
+/// What a standard stream is called: by its name, where that leads to it.
 fn stream_path(file: &File) -> PathBuf {
-    let link = format!("/proc/self/fd/{}", file.as_raw_fd());
-    std::fs::canonicalize(&link).unwrap_or_else(|_| PathBuf::from(link))
+    stream_place(file).map_or_else(|_| super::reach(file), |place| place.subject.path)
+}
+
+/// The file or device that a standard stream is.
+fn stream_place(file: &File) -> Result<Place, Failure> {
+    Place::look(&super::reach(file)).or_wrong_call()
 }
 
 /// Direct I/O takes whole sectors only.
@@ -350,4 +371,99 @@ fn check_direct(
          another, or leave direct away",
         path.display()
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use diskfacts_testkit::Scratch;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    fn parsed(input: &Path, output: &Path) -> Dd {
+        let (input, output) = (input.display(), output.display());
+        let words = [format!("if={input}"), format!("of={output}")];
+        diskfacts_plan::dd::parse(&[&words[0], &words[1]]).expect("two operands")
+    }
+
+    fn sure<T>(result: Result<T, Failure>) -> T {
+        result.unwrap_or_else(|failure| panic!("{}", failure.sentence()))
+    }
+
+    #[test]
+    fn an_output_that_is_exchanged_after_the_look_leaves_the_other_file_as_it_is() {
+        for linked in [false, true] {
+            let scratch = Scratch::new().expect("a folder");
+            let [input, target, moved, victim] =
+                ["input", "target", "moved", "victim"].map(|name| scratch.join(name));
+            fs::write(&input, b"new").expect("an input");
+            fs::write(&target, b"old").expect("the target");
+            fs::write(&victim, b"precious").expect("another file");
+            let (dd, signals) = (parsed(&input, &target), Signals::default());
+            let mut ends = sure(Ends::look(&dd, Some(&target), &signals));
+            fs::rename(&target, &moved).expect("another name for the target");
+            if linked {
+                symlink(&victim, &target).expect("a link");
+            } else {
+                fs::rename(&victim, &target).expect("the name of the target");
+            }
+            let opened = sure(ends.open(&signals));
+            // dd empties what it writes.
+            assert_eq!(opened.output.file.metadata().expect("open").len(), 0);
+            assert_eq!(fs::read(&target).expect("the other file"), b"precious");
+            assert_eq!(fs::read(&moved).expect("the target"), b"");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_exchanged_for_a_link_leads_no_output_elsewhere() {
+        let scratch = Scratch::new().expect("a folder");
+        let [input, folder, moved, other] =
+            ["input", "folder", "moved", "other"].map(|name| scratch.join(name));
+        fs::write(&input, b"new").expect("an input");
+        for folder in [&folder, &other] {
+            fs::create_dir(folder).expect("a folder");
+        }
+        fs::write(other.join("old"), b"precious").expect("another file");
+        fs::write(folder.join("old"), b"old").expect("the target");
+        for name in ["old", "new"] {
+            let target = folder.join(name);
+            let named = target.exists().then_some(target.as_path());
+            let (dd, signals) = (parsed(&input, &target), Signals::default());
+            let mut ends = sure(Ends::look(&dd, named, &signals));
+            fs::rename(&folder, &moved).expect("another name for the folder");
+            symlink(&other, &folder).expect("a link");
+            let mut opened = sure(ends.open(&signals));
+            opened.keep_output();
+            assert!(moved.join(name).exists());
+            fs::remove_file(&folder).expect("the link");
+            fs::rename(&moved, &folder).expect("the folder as before");
+        }
+        assert_eq!(
+            fs::read(other.join("old")).expect("it is there"),
+            b"precious"
+        );
+        assert!(!other.join("new").exists());
+    }
+
+    #[test]
+    fn a_new_output_is_taken_away_and_nobody_elses_file_of_its_name() {
+        let scratch = Scratch::new().expect("a folder");
+        let [input, target] = ["input", "target"].map(|name| scratch.join(name));
+        fs::write(&input, b"new").expect("an input");
+        let (dd, signals) = (parsed(&input, &target), Signals::default());
+        let mut ends = sure(Ends::look(&dd, None, &signals));
+        let opened = sure(ends.open(&signals));
+        assert!(target.exists());
+        drop(opened);
+        assert!(!target.exists());
+        let mut ends = sure(Ends::look(&dd, None, &signals));
+        let opened = sure(ends.open(&signals));
+        // As long as it is open, no other file has its inode.
+        let _open = opened.output.file.try_clone().expect("it is open");
+        fs::remove_file(&target).expect("it is there");
+        fs::write(&target, b"precious").expect("somebody's file");
+        drop(opened);
+        assert_eq!(fs::read(&target).expect("it is there"), b"precious");
+    }
 }

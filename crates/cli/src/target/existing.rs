@@ -1,38 +1,39 @@
 //! A file or device that is there already: read, and written only when it was
 //! named as what may be destroyed and nobody uses it.
 
-use super::{Measured, Wanted, extents_of, measured};
+use super::{Measured, Wanted, extents_of, measured, reach};
 use crate::exit::{Failure, OrFail};
+use anyhow::Context;
 use directio::{Holder, OpenOptions};
 use diskfacts_host::{
-    Obstacle, ObstacleKind, Roots, Subject, SubjectKind, Usage, usage, usage_while_held,
+    Obstacle, ObstacleKind, Place, Roots, SubjectKind, Usage, usage_of, usage_while_held,
 };
 use diskfacts_record::TargetKind;
 use std::fs::File;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// `--destroy-data-on` must name what is measured, not something near it.
-pub(super) fn same_target(named: &Path, subject: &Subject) -> Result<(), Failure> {
+pub(super) fn same_target(named: &Path, target: &Place) -> Result<(), Failure> {
+    let subject = &target.subject;
     if subject.kind == SubjectKind::Folder {
         return Err(Failure::wrong_call(format!(
             "{} is a folder: a measurement there makes its own file and destroys nothing; leave --destroy-data-on away",
             subject.path.display()
         )));
     }
-    let named_real = super::look(named)?.path;
-    if named_real == subject.path {
+    let named = super::look(named)?;
+    if named.is_same(target) {
         return Ok(());
     }
     Err(Failure::wrong_call(format!(
         "--destroy-data-on names {}, but the target is {}; nothing was written. Name the target itself, if its data may be destroyed",
-        named_real.display(),
+        named.subject.path.display(),
         subject.path.display()
     )))
 }
 
-pub(super) fn open(wanted: &Wanted<'_>, subject: &Subject) -> Result<Measured, Failure> {
+pub(super) fn open(wanted: &Wanted<'_>, place: &Place) -> Result<Measured, Failure> {
+    let subject = &place.subject;
     if wanted.size.is_some() {
         return Err(Failure::wrong_call(format!(
             "--size is for the file that is made in a folder; {} has the size it has. To measure a part of it, give the stages of a plan file a span",
@@ -44,15 +45,13 @@ pub(super) fn open(wanted: &Wanted<'_>, subject: &Subject) -> Result<Measured, F
         SubjectKind::BlockDevice { .. } => TargetKind::Device,
         SubjectKind::File | SubjectKind::Folder => TargetKind::File,
     };
-    let (file, path) = if writable {
-        let Claimed { file, path } = claim(subject)?;
-        (file, path)
+    let file = if writable {
+        claim(place)?.file
     } else {
-        let opened = OpenOptions::new()
-            .read(true)
-            .open(&subject.path)
-            .or_wrong_call()?;
-        (opened.file, subject.path.clone())
+        let options = OpenOptions::new().read(true);
+        let opened = options.open(place.reach());
+        let doing = || format!("opening {} for reading", subject.path.display());
+        opened.with_context(doing).or_wrong_call()?.file
     };
     let size_bytes = match kind {
         TargetKind::File => file.metadata().or_failed()?.len(),
@@ -69,7 +68,7 @@ pub(super) fn open(wanted: &Wanted<'_>, subject: &Subject) -> Result<Measured, F
     } else {
         None
     };
-    let mut measured = measured(wanted, subject, kind, file, path, size_bytes, writable);
+    let mut measured = measured(wanted, subject, kind, file, size_bytes, writable);
     measured.target.extents = extents;
     Ok(measured)
 }
@@ -86,53 +85,30 @@ pub(super) struct Claimed {
 /// What was named as what may be destroyed is taken for writing: refused while it
 /// is in use, and a device while it carries data. The one way to what exists already
 /// and is written.
-pub(super) fn claim(subject: &Subject) -> Result<Claimed, Failure> {
-    let roots = Roots::default();
-    refuse_used(&usage(&roots, &subject.path).or_wrong_call()?)?;
+pub(super) fn claim(place: &Place) -> Result<Claimed, Failure> {
+    let (roots, subject) = (Roots::default(), &place.subject);
+    let shown = subject.path.display();
+    refuse_used(&usage_of(&roots, place).or_wrong_call()?)?;
     // A device is claimed before it is looked at for the last time, and for as long as
     // it is written: nobody can mount it in between.
     let opened = OpenOptions::new()
         .read(true)
         .write(true)
         .exclusive(matches!(subject.kind, SubjectKind::BlockDevice { .. }))
-        .open(&subject.path)
+        .open(place.reach())
+        .with_context(|| format!("opening {shown} for writing"))
         .or_wrong_call()?;
-    still_the_same(subject, &opened.file)?;
     refuse_used(&usage_while_held(&roots, &opened.file, &subject.path).or_wrong_call()?)?;
     if !opened.granted.write {
         return Err(Failure::wrong_call(format!(
-            "{} cannot be written: {}",
-            subject.path.display(),
+            "{shown} cannot be written: {}",
             opened.granted.write_refused.unwrap_or_default()
         )));
     }
     Ok(Claimed {
-        path: PathBuf::from(format!("/proc/self/fd/{}", opened.file.as_raw_fd())),
+        path: reach(&opened.file),
         file: opened.file,
     })
-}
-
-/// What was opened must be of the kind that was looked at, and the same device: another
-/// kind is claimed in another way.
-fn still_the_same(subject: &Subject, file: &File) -> Result<(), Failure> {
-    let metadata = file.metadata().or_failed()?;
-    let same = match subject.kind {
-        SubjectKind::File => metadata.is_file(),
-        SubjectKind::Folder => false,
-        SubjectKind::BlockDevice { major, minor } => {
-            let number = metadata.rdev();
-            metadata.file_type().is_block_device()
-                && (rustix::fs::major(number), rustix::fs::minor(number)) == (major, minor)
-        }
-    };
-    if same {
-        return Ok(());
-    }
-    Err(Failure::wrong_call(format!(
-        "{} leads to something else than a moment ago; nothing was written. Name it again when \
-         its name stays",
-        subject.path.display()
-    )))
 }
 
 /// A file or device is refused while anybody uses it, and a device that carries
@@ -163,4 +139,92 @@ fn refuse_used(usage: &Usage) -> Result<(), Failure> {
         usage.path,
         obstacles.concat()
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Medium, look};
+    use super::*;
+    use diskfacts_plan::{CacheMode, Operation, Workload};
+    use diskfacts_testkit::Scratch;
+    use std::fs;
+    use std::os::unix::fs::FileExt;
+
+    const LENGTH: usize = 8192;
+
+    fn wanted(target: &Path, writes: bool) -> Wanted<'_> {
+        Wanted {
+            given: target,
+            size: None,
+            looped: false,
+            beside: false,
+            writes,
+            destroy_data_on: writes.then_some(target),
+            seed: 1,
+        }
+    }
+
+    /// A target of ones, which is exchanged for a file of twos: by a rename, or by a link
+    /// to it.
+    fn exchanged(scratch: &Scratch, linked: bool) -> impl FnOnce() {
+        let [target, moved, victim] = ["target", "moved", "victim"].map(|name| scratch.join(name));
+        fs::write(&target, [1; LENGTH]).expect("the target");
+        fs::write(&victim, [2; LENGTH]).expect("another file");
+        move || {
+            fs::rename(&target, moved).expect("another name for the target");
+            if linked {
+                std::os::unix::fs::symlink(victim, target).expect("a link");
+            } else {
+                fs::rename(victim, target).expect("the name of the target");
+            }
+        }
+    }
+
+    /// The first byte that a stream of this operation finds.
+    fn found(measured: &Measured, operation: Operation) -> (fs::File, u8) {
+        let Medium::File(file) = &measured.medium else {
+            panic!("it is a file");
+        };
+        let workload = Workload {
+            operation,
+            cache: CacheMode::Buffered,
+            ..Workload::default()
+        };
+        let opened = file.stream_file(LENGTH as u64).open(&workload);
+        let file = opened.expect("it is there").file;
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, 0).expect("a byte");
+        (file, byte[0])
+    }
+
+    #[test]
+    fn what_was_looked_at_is_written_and_not_what_has_its_name_by_then() {
+        for linked in [false, true] {
+            let scratch = Scratch::new().expect("a folder");
+            let (target, exchange) = (scratch.join("target"), exchanged(&scratch, linked));
+            let place = look(&target).unwrap_or_else(|_| panic!("it is there"));
+            exchange();
+            let measured = open(&wanted(&target, true), &place);
+            let measured = measured.unwrap_or_else(|failure| panic!("{}", failure.sentence()));
+            let (file, byte) = found(&measured, Operation::Write);
+            assert_eq!(byte, 1);
+            file.write_all_at(&[3], 0).expect("a byte");
+            assert_eq!(fs::read(&target).expect("the other file"), [2; LENGTH]);
+            assert_eq!(fs::read(scratch.join("moved")).expect("the target")[0], 3);
+        }
+    }
+
+    #[test]
+    fn every_trial_reads_the_file_that_was_opened_first() {
+        for linked in [false, true] {
+            let scratch = Scratch::new().expect("a folder");
+            let (target, exchange) = (scratch.join("target"), exchanged(&scratch, linked));
+            let place = look(&target).unwrap_or_else(|_| panic!("it is there"));
+            let measured = open(&wanted(&target, false), &place);
+            let measured = measured.unwrap_or_else(|failure| panic!("{}", failure.sentence()));
+            assert_eq!(found(&measured, Operation::Read).1, 1);
+            exchange();
+            assert_eq!(found(&measured, Operation::Read).1, 1);
+        }
+    }
 }

@@ -5,7 +5,7 @@
 use super::{Beside, Measured, Medium, OpenFile, Wanted, own_file};
 use crate::exit::{Failure, OrFail};
 use anyhow::Context;
-use diskfacts_host::{LoopDevice, Roots, Subject, stack_of};
+use diskfacts_host::{LoopDevice, Place, Roots, stack_of};
 use diskfacts_record::{Stack, TargetKind};
 
 /// Makes the file and the device over it, and a second file for the stages that are
@@ -13,10 +13,10 @@ use diskfacts_record::{Stack, TargetKind};
 /// open file is dropped.
 pub(super) fn open(
     wanted: &Wanted<'_>,
-    subject: &Subject,
+    place: &Place,
     folder: Stack,
 ) -> Result<(Measured, Stack), Failure> {
-    let path = subject.path.display();
+    let path = place.subject.path.display();
     if !rustix::process::geteuid().is_root() {
         return Err(Failure::wrong_call(format!(
             "--loop needs root, because only root may make a loop device: type the same with \
@@ -30,14 +30,14 @@ pub(super) fn open(
         )));
     }
     let mount_point = folder.filesystem.as_ref().map(|f| f.mount_point.as_str());
-    let mut measured = own_file::open(wanted, subject, mount_point)?;
+    let mut measured = own_file::open(wanted, place, mount_point)?;
     let size_bytes = measured.target.size_bytes;
     let beside = wanted.beside.then(|| {
         let wanted = Wanted {
             size: Some(size_bytes),
             ..*wanted
         };
-        own_file::open(&wanted, subject, mount_point)
+        own_file::open(&wanted, place, mount_point)
     });
     let beside = beside.transpose()?;
     let Medium::File(under) = measured.medium else {
@@ -61,11 +61,9 @@ pub(super) fn open(
     measured.target.direct = alignment.as_ref().map(super::direct_io);
     measured.target.path = device.path.display().to_string();
     measured.medium = Medium::File(OpenFile {
-        file: device.file,
-        path: device.path,
-        alignment,
         // The file's name, if it has one, lives as long as the device.
         name: under.name,
+        ..OpenFile::new(device.file, alignment)
     });
     measured.under = Some(under.file);
     measured.beside = beside.and_then(|beside| match beside.medium {

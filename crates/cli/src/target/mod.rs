@@ -7,25 +7,26 @@ mod existing;
 mod filling;
 mod looped;
 mod own_file;
+mod own_name;
 pub(crate) mod simulated;
 
-use crate::exit::{Failure, OrFail, say};
+use crate::exit::{Failure, OrFail};
 use crate::probe;
 use crate::signals::Signals;
 use directio::DirectAlignment;
 use diskfacts_engine::StreamFile;
 use diskfacts_engine::sim::Computer;
-use diskfacts_host::{Roots, Subject, SubjectKind, loop_device, stack_of};
+use diskfacts_host::{Place, Roots, Subject, SubjectKind, loop_device, stack_of_subject};
 use diskfacts_plan::{Constraints, units};
 use diskfacts_record::run::{DirectIo, ExtentMethod, Extents};
 use diskfacts_record::{Stack, Target, TargetKind};
-use std::ffi::CString;
 use std::fs::File;
-use std::os::fd::OwnedFd;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 pub(crate) use filling::{Filling, Stretches};
+use own_name::OwnName;
 
 /// Buffers lie at pages even where direct I/O would do with less.
 const PAGE_BYTES: u32 = 4096;
@@ -36,6 +37,8 @@ pub(crate) struct Measured {
     pub(crate) target: Target,
     /// Where its bytes are.
     pub(crate) medium: Medium,
+    /// What was named, held; nothing of this machine, where the disk is simulated.
+    pub(crate) place: Option<Place>,
     /// What is different from what was asked, each a sentence.
     pub(crate) notes: Vec<String>,
     /// The file under a loop device of ours.
@@ -67,7 +70,7 @@ pub(crate) enum Medium {
 pub(crate) struct OpenFile {
     /// Buffered, for reading; for writing too if that is allowed.
     pub(crate) file: File,
-    /// What every stream opens for itself.
+    /// What every stream opens for itself: it leads to `file`, whatever lies at its name.
     path: PathBuf,
     /// What direct I/O needs.
     alignment: Option<DirectAlignment>,
@@ -75,31 +78,16 @@ pub(crate) struct OpenFile {
     name: Option<OwnName>,
 }
 
-/// The name of a file of our own; dropping it removes the name, and with it the file when it
-/// is closed.
-pub(crate) struct OwnName {
-    parent: OwnedFd,
-    name: CString,
-    path: PathBuf,
-}
-
-impl Drop for OwnName {
-    fn drop(&mut self) {
-        // Gone already, when somebody else removed it; said when it stays.
-        match rustix::fs::unlinkat(&self.parent, &self.name, rustix::fs::AtFlags::empty()) {
-            Ok(()) | Err(rustix::io::Errno::NOENT) => {}
-            Err(errno) => say(&format!(
-                "diskfacts: removing {}, the file that was measured, failed: {}; remove it \
-                 yourself: rm {}",
-                self.path.display(),
-                std::io::Error::from(errno),
-                self.path.display()
-            )),
+impl OpenFile {
+    fn new(file: File, alignment: Option<DirectAlignment>) -> Self {
+        Self {
+            path: reach(&file),
+            file,
+            alignment,
+            name: None,
         }
     }
-}
 
-impl OpenFile {
     /// What the engine needs to know to measure so many bytes of it.
     pub(crate) fn stream_file(&self, size_bytes: u64) -> StreamFile<'_> {
         let memory = self.alignment.as_ref().map_or(PAGE_BYTES, |a| a.memory);
@@ -109,6 +97,11 @@ impl OpenFile {
             alignment: memory.max(PAGE_BYTES) as usize,
         }
     }
+}
+
+/// The path by which an open file is opened again: it leads to that file.
+fn reach(file: &File) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
 impl Measured {
@@ -156,6 +149,15 @@ impl Measured {
         Ok(())
     }
 
+    /// The path by which a folder that was named is opened: it leads to that folder,
+    /// whatever lies at its name by now.
+    pub(crate) fn folder(&self) -> PathBuf {
+        match &self.place {
+            Some(place) => place.reach(),
+            None => PathBuf::from(&self.target.path),
+        }
+    }
+
     /// Nanoseconds of its time, real or virtual, since the run began.
     pub(crate) fn elapsed_ns(&self, began: Instant) -> u64 {
         match &self.medium {
@@ -192,24 +194,25 @@ pub(crate) fn open(wanted: &Wanted<'_>, signals: &Signals) -> Result<(Measured, 
         }
         return simulated::open(wanted, &name);
     }
-    let subject = look(wanted.given)?;
-    let stack = stack_of(&Roots::default(), wanted.given).or_wrong_call()?;
+    let place = look(wanted.given)?;
+    let stack = stack_of_subject(&Roots::default(), &place.subject).or_wrong_call()?;
     if let Some(named) = wanted.destroy_data_on {
-        existing::same_target(named, &subject)?;
+        existing::same_target(named, &place)?;
     }
-    if let SubjectKind::BlockDevice { .. } = subject.kind {
-        probe::must_answer(&subject.path, &stack, signals)?;
+    if let SubjectKind::BlockDevice { .. } = place.subject.kind {
+        probe::must_answer(&place, &stack, signals)?;
     }
-    let measured = match subject.kind {
-        SubjectKind::Folder if wanted.looped => return looped::open(wanted, &subject, stack),
+    let mut measured = match place.subject.kind {
+        SubjectKind::Folder if wanted.looped => return looped::open(wanted, &place, stack),
         SubjectKind::Folder => {
             let filesystem = stack.filesystem.as_ref();
             let mount_point = filesystem.map(|f| f.mount_point.as_str());
-            own_file::open(wanted, &subject, mount_point)
+            own_file::open(wanted, &place, mount_point)
         }
         _ if wanted.looped => Err(no_folder(wanted.given)),
-        SubjectKind::File | SubjectKind::BlockDevice { .. } => existing::open(wanted, &subject),
+        SubjectKind::File | SubjectKind::BlockDevice { .. } => existing::open(wanted, &place),
     }?;
+    measured.place = Some(place);
     Ok((measured, stack))
 }
 
@@ -222,8 +225,8 @@ fn no_folder(given: &Path) -> Failure {
 }
 
 /// Looks at a path, and says what may have been meant when nothing is there.
-pub(crate) fn look(given: &Path) -> Result<Subject, Failure> {
-    let looked = Subject::look(given);
+pub(crate) fn look(given: &Path) -> Result<Place, Failure> {
+    let looked = Place::look(given);
     match crate::args::mistyped_command(&given.to_string_lossy()) {
         Some(hint) if looked.is_err() => Err(Failure::wrong_call(hint)),
         _ => looked.or_wrong_call(),
@@ -236,12 +239,13 @@ pub(crate) fn describe(given: &Path) -> Result<(Target, Stack), Failure> {
     if let Some(name) = simulated::name(given) {
         return simulated::describe(given, &name);
     }
-    let stack = stack_of(&Roots::default(), given).or_wrong_call()?;
-    let subject = look(given)?;
+    let place = look(given)?;
+    let subject = &place.subject;
+    let stack = stack_of_subject(&Roots::default(), subject).or_wrong_call()?;
     let (kind, size_bytes) = match subject.kind {
         SubjectKind::Folder => (TargetKind::Folder, 0),
         SubjectKind::File => {
-            let metadata = std::fs::metadata(&subject.path).or_failed()?;
+            let metadata = place.file().metadata().or_failed()?;
             (TargetKind::File, metadata.len())
         }
         SubjectKind::BlockDevice { .. } => {
@@ -250,13 +254,13 @@ pub(crate) fn describe(given: &Path) -> Result<(Target, Stack), Failure> {
         }
     };
     let silence = match kind {
-        TargetKind::Device => probe::silence(&subject.path, &stack)?,
+        TargetKind::Device => probe::silence(&place, &stack)?,
         _ => None,
     };
     let silent = silence.is_some();
     let mut obstacles: Vec<String> = match kind {
         TargetKind::Device if silent => {
-            let used = diskfacts_host::usage_by_tables(&Roots::default(), &subject).or_failed()?;
+            let used = diskfacts_host::usage_by_tables(&Roots::default(), subject).or_failed()?;
             let used = used.obstacles.iter().map(|obstacle| format!("{obstacle}"));
             let unchecked = silence.map(|why| {
                 format!(
@@ -267,7 +271,7 @@ pub(crate) fn describe(given: &Path) -> Result<(Target, Stack), Failure> {
             used.chain(unchecked).collect()
         }
         TargetKind::Device | TargetKind::File => {
-            diskfacts_host::usage(&Roots::default(), &subject.path)
+            diskfacts_host::usage_of(&Roots::default(), &place)
                 .or_failed()?
                 .obstacles
                 .iter()
@@ -277,14 +281,14 @@ pub(crate) fn describe(given: &Path) -> Result<(Target, Stack), Failure> {
         _ => Vec::new(),
     };
     if kind != TargetKind::Device {
-        obstacles.extend(why_read_only(&subject));
+        obstacles.extend(why_read_only(subject));
     }
     // Who opened a silent device would wait with it; and whether others have a file
     // open is asked before it is opened here.
     let opened = if silent {
         None
     } else {
-        File::open(&subject.path).ok()
+        File::open(place.reach()).ok()
     };
     let target = Target {
         given: given.display().to_string(),
@@ -344,7 +348,6 @@ fn measured(
     subject: &Subject,
     kind: TargetKind,
     file: File,
-    path: PathBuf,
     size_bytes: u64,
     writable: bool,
 ) -> Measured {
@@ -367,12 +370,8 @@ fn measured(
             extents: None,
             direct: alignment.as_ref().map(direct_io),
         },
-        medium: Medium::File(OpenFile {
-            file,
-            path,
-            alignment,
-            name: None,
-        }),
+        medium: Medium::File(OpenFile::new(file, alignment)),
+        place: None,
         notes,
         under: None,
         filled_per_s: None,

@@ -7,13 +7,12 @@ mod named;
 
 use super::{Measured, Medium, OwnName, Wanted, measured, size};
 use crate::exit::{Failure, OrFail};
-use diskfacts_host::{Space, Subject};
+use diskfacts_host::{Place, Space};
 use diskfacts_record::TargetKind;
 use rustix::fs::{FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::File;
-use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Asked for when nothing else is said.
 const DEFAULT_BYTES: u64 = 1 << 30;
@@ -27,11 +26,11 @@ const RESERVE_BYTES: u64 = 16 << 20;
 /// Makes the file, empty and of full size; [`Filling`](super::Filling) gives it content.
 pub(super) fn open(
     wanted: &Wanted<'_>,
-    subject: &Subject,
+    place: &Place,
     mount_point: Option<&str>,
 ) -> Result<Measured, Failure> {
-    let folder = &subject.path;
-    let space = diskfacts_host::space(folder).or_failed()?;
+    let (folder, reach) = (&place.subject.path, place.reach());
+    let space = diskfacts_host::space(&reach).or_failed()?;
     if space.read_only {
         return Err(Failure::wrong_call(format!(
             "{} is on a filesystem that is mounted for reading only, so no file can be made there to measure. Name a file in it to measure reading, or remount it for writing: `mount -o remount,rw {}`",
@@ -39,23 +38,27 @@ pub(super) fn open(
             mount_point.unwrap_or("MOUNT_POINT")
         )));
     }
-    let named = named::is_needed(folder).map_err(|error| refused(folder, error))?;
-    let swept = if named { sweep(folder)? } else { Vec::new() };
+    let named = named::is_needed(&reach).map_err(|error| refused(folder, error))?;
+    let swept = if named {
+        sweep(&reach, folder)?
+    } else {
+        Vec::new()
+    };
     // What was swept took room.
-    let space = diskfacts_host::space(folder).or_failed()?;
+    let space = diskfacts_host::space(&reach).or_failed()?;
     let option = if wanted.looped { "--loop" } else { "--size" };
     let (bytes, note) = choose_size(wanted.size, &space, folder, option)?;
-    let (file, name) = create(folder, named).map_err(|error| refused(folder, error))?;
+    let (file, name) = create((&reach, folder), named).map_err(|error| refused(folder, error))?;
     reserve(&file, bytes).map_err(|errno| no_space(folder, bytes, errno))?;
-    let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
-    let mut measured = measured(wanted, subject, TargetKind::Folder, file, path, bytes, true);
+    let kind = TargetKind::Folder;
+    let mut measured = measured(wanted, &place.subject, kind, file, bytes, true);
     measured.notes.extend(note);
     measured.notes.extend(swept);
     if let Some(name) = &name {
         measured.notes.push(format!(
             "The file has a name here, {}, because on this filesystem one without would not be \
              synced as those of applications are; it is removed at the end.",
-            name.path.display()
+            name.0.path().display()
         ));
     }
     if let Medium::File(file) = &mut measured.medium {
@@ -65,8 +68,8 @@ pub(super) fn open(
 }
 
 /// Removes what killed processes left in the folder, and says so.
-fn sweep(folder: &Path) -> Result<Vec<String>, Failure> {
-    let found = named::remove_leftovers(folder).map_err(|errno| {
+fn sweep(reach: &Path, folder: &Path) -> Result<Vec<String>, Failure> {
+    let found = named::remove_leftovers(reach).map_err(|errno| {
         Failure::failed(format!(
             "looking for what a killed diskfacts left in {} failed: {}; name another folder, or \
              a file to read",
@@ -153,17 +156,17 @@ fn choose_size(
 
 /// A file without a name; or with one, where it has to have one or the filesystem
 /// has no `O_TMPFILE`.
-fn create(folder: &Path, named: bool) -> Result<(File, Option<OwnName>), Errno> {
+fn create((reach, folder): (&Path, &Path), named: bool) -> Result<(File, Option<OwnName>), Errno> {
     if !named {
         let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::TMPFILE;
-        match rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR) {
+        match rustix::fs::open(reach, flags, Mode::RUSR | Mode::WUSR) {
             Ok(file) => return Ok((file.into(), None)),
             // EISDIR: a kernel before 3.11 takes it for opening the folder itself.
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => {}
             Err(error) => return Err(error),
         }
     }
-    let (file, name) = named::create(folder)?;
+    let (file, name) = named::create(reach, folder)?;
     Ok((file, Some(name)))
 }
 

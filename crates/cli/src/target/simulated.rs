@@ -99,6 +99,7 @@ pub(crate) fn build(
     let measured = Measured {
         target,
         medium: Medium::Simulated(Box::new(computer)),
+        place: None,
         notes: Vec::new(),
         under: None,
         filled_per_s: None,

@@ -9,6 +9,7 @@ mod guards;
 mod kernel_settings;
 mod marks;
 mod mounted_files;
+mod names;
 mod overlaps;
 mod unnamed;
 
@@ -21,7 +22,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// How many attempts each of the tests makes.
-const ATTEMPTS: [(&str, usize); 36] = [
+const ATTEMPTS: [(&str, usize); 38] = [
     // Each of the tests with a mark makes as many.
     ("a mark", 2),
     ("mounted", 16),
@@ -57,6 +58,8 @@ const ATTEMPTS: [(&str, usize); 36] = [
     ("swap file", 10),
     ("swap odd names", 6),
     ("swap hidden", 1),
+    ("named elsewhere", 4),
+    ("device elsewhere", 2),
     ("unnamed", 10),
     ("standard output", 3),
 ];

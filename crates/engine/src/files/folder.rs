@@ -114,6 +114,9 @@ impl OwnFolder {
         let failed = |what, errno| FolderError::new(what, parent_path, errno);
         let parent = openat(CWD, parent_path, FOLDER & !OFlags::NOFOLLOW, Mode::empty())
             .map_err(|errno| failed("opening the folder", errno))?;
+        // What leads to an open folder says what that is.
+        let parent_path = std::fs::read_link(parent_path).unwrap_or_else(|_| parent_path.into());
+        let failed = |what, errno| FolderError::new(what, &parent_path, errno);
         let mut tries = 0;
         let mut own = loop {
             tries += 1;

@@ -10,6 +10,8 @@ mod md;
 mod mount;
 mod others;
 mod paths;
+#[cfg(target_os = "linux")]
+mod place;
 mod pools;
 mod sources;
 mod subject;
@@ -18,6 +20,8 @@ mod walk;
 mod zones;
 
 pub use again::health_after;
+#[cfg(target_os = "linux")]
+pub use place::{Pinned, Place};
 pub use subject::{Subject, SubjectKind};
 
 use crate::error::Error;
@@ -42,8 +46,21 @@ pub(crate) use zones::zoned;
 /// file nor folder nor block device, or when its filesystem or device is not
 /// in the kernel's tables. What lies further down and cannot be found out is
 /// no error: it is named in [`Stack::unseen`].
+#[cfg(target_os = "linux")]
 pub fn stack_of(roots: &Roots, path: &Path) -> Result<Stack, Error> {
-    stack_of_subject(roots, &Subject::look(path)?)
+    stack_of_subject(roots, &Place::look(path)?.subject)
+}
+
+/// What lies under `path`: not on this operating system yet.
+///
+/// # Errors
+/// Always [`Error::NotHere`].
+#[cfg(not(target_os = "linux"))]
+pub fn stack_of(_roots: &Roots, _path: &Path) -> Result<Stack, Error> {
+    Err(Error::NotHere {
+        doing: "finding the devices under a path",
+        why: "diskfacts has no code for it yet",
+    })
 }
 
 /// What lies under something that was looked at already, here or on the

@@ -23,11 +23,15 @@ impl How {
     }
 }
 
-/// Opens the device at `path` for oneself alone, and closes it again. Says whether it
-/// can be opened at all, or is only busy.
+/// Opens the device, which messages call `path`, by `reach` for oneself alone, and closes
+/// it again. Says whether it can be opened at all, or is only busy.
 #[cfg(unix)]
-pub(super) fn check(device: &DeviceDir, path: &Path, obstacles: &mut Vec<Obstacle>) -> bool {
-    let opened = open_device_with(path, (device.major, device.minor), libc::O_EXCL);
+pub(super) fn check(
+    device: &DeviceDir,
+    (reach, path): (&Path, &Path),
+    obstacles: &mut Vec<Obstacle>,
+) -> bool {
+    let opened = open_device_with(reach, (device.major, device.minor), libc::O_EXCL);
     let (kind, what, how_to_go_on) = match opened {
         Ok(_) => return true,
         Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
@@ -63,7 +67,7 @@ pub(super) fn check(device: &DeviceDir, path: &Path, obstacles: &mut Vec<Obstacl
 }
 
 #[cfg(not(unix))]
-pub(super) fn check(device: &DeviceDir, _path: &Path, obstacles: &mut Vec<Obstacle>) -> bool {
+pub(super) fn check(device: &DeviceDir, _: (&Path, &Path), obstacles: &mut Vec<Obstacle>) -> bool {
     obstacles.push(Obstacle {
         kind: ObstacleKind::Unchecked,
         device: device.name.clone(),

@@ -30,6 +30,8 @@ use crate::answering::{standing_still, stands_still};
 use crate::error::Error;
 use crate::roots::Roots;
 use crate::signature::Signature;
+#[cfg(target_os = "linux")]
+use crate::stack::Place;
 use crate::stack::{Subject, SubjectKind};
 use crate::sysfs::{DeviceDir, HOW_TO_SEE, Hidden};
 use layout::Layout;
@@ -172,15 +174,26 @@ impl fmt::Display for Usage {
 /// # Errors
 /// When the path cannot be looked at, is neither a block device nor a file, or is
 /// not in sysfs. What cannot be checked after that is an obstacle of its own.
+#[cfg(target_os = "linux")]
 pub fn usage(roots: &Roots, path: &Path) -> Result<Usage, Error> {
-    let subject = Subject::look(path)?;
+    usage_of(roots, &Place::look(path)?)
+}
+
+/// The same for what was looked at: it is opened by what holds it, whatever lies at its
+/// name by now.
+///
+/// # Errors
+/// As [`usage`], without those of looking.
+#[cfg(target_os = "linux")]
+pub fn usage_of(roots: &Roots, place: &Place) -> Result<Usage, Error> {
+    let (subject, reach) = (&place.subject, place.reach());
     match subject.kind {
         SubjectKind::BlockDevice { major, minor } => {
-            let (dir, reach, mut usage) = by_tables(roots, &subject.path, (major, minor))?;
+            let (dir, shared, mut usage) = by_tables(roots, &subject.path, (major, minor))?;
             // What cannot even be opened is said once.
-            if exclusive::check(&dir, &subject.path, &mut usage.obstacles) {
-                match open_device(&subject.path, (major, minor)) {
-                    Ok(file) => by_content(roots, &file, &reach, &mut usage)?,
+            if exclusive::check(&dir, (&reach, &subject.path), &mut usage.obstacles) {
+                match open_device(&reach, (major, minor)) {
+                    Ok(file) => by_content(roots, &file, &shared, &mut usage)?,
                     Err(error) => usage
                         .obstacles
                         .push(content::cannot_be_opened(&dir.name, &error)),
@@ -189,9 +202,9 @@ pub fn usage(roots: &Roots, path: &Path) -> Result<Usage, Error> {
             Ok(usage)
         }
         SubjectKind::File => {
-            let only = match kernel_setting::at(&subject.path) {
+            let only = match kernel_setting::at(&reach) {
                 Some(obstacle) => obstacle,
-                None => match File::open(&subject.path) {
+                None => match File::open(&reach) {
                     Ok(file) => return of_file(roots, &subject.path, &file),
                     Err(error) => unchecked(
                         &subject.path.display().to_string(),
@@ -209,7 +222,7 @@ pub fn usage(roots: &Roots, path: &Path) -> Result<Usage, Error> {
             })
         }
         SubjectKind::Folder => Err(Error::NotABlockDevice {
-            path: subject.path,
+            path: subject.path.clone(),
             is: "a folder",
         }),
     }
@@ -302,7 +315,7 @@ fn by_content(roots: &Roots, file: &File, reach: &Reach, usage: &mut Usage) -> R
     let shares: Vec<Share> = reach.shares.iter().filter(answers).cloned().collect();
     for share in shares.iter().filter(|share| share.how.to_be_opened()) {
         let node = roots.node(&share.device.name);
-        exclusive::check(&share.device, &node, &mut usage.obstacles);
+        exclusive::check(&share.device, (&node, &node), &mut usage.obstacles);
     }
     let Some(target) = reach.shares.first() else {
         return Ok(());

@@ -1,19 +1,22 @@
 //! What a copy writes: a new file, a stream; or what holds data already, and was
 //! named as what may be destroyed.
 
-use super::{Identity, Kind, OpenEnd, check_direct, stream_path};
+use super::{Identity, Kind, OpenEnd, check_direct, stream_path, stream_place};
 use crate::commands::stdout_is_there;
 use crate::exit::{Failure, OrFail};
 use crate::signals::Signals;
-use crate::target::existing;
+use crate::target::existing::{self, Claimed};
+use crate::target::own_name::{Name, Removed};
 use anyhow::Context;
 use directio::{Direct, Durability, OpenOptions};
-use diskfacts_host::Subject;
+use diskfacts_host::{Pinned, Place, Subject};
 use diskfacts_plan::dd::Dd;
 use diskfacts_plan::units::show_size;
+use std::ffi::{CString, OsStr};
 use std::fs::{File, Metadata};
 use std::io::{Seek, SeekFrom};
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -28,10 +31,19 @@ pub(super) struct Output {
     pub(super) id: Option<Identity>,
     /// Bytes of it, where it has a length.
     pub(super) size: Option<u64>,
-    /// It has to be made.
-    pub(super) is_new: bool,
-    /// It is open already: standard output.
-    open: Option<File>,
+    sink: Sink,
+}
+
+/// What is opened, or made.
+enum Sink {
+    /// Standard output, which is open already.
+    Open(File),
+    /// A file or device that is there.
+    Stored(Place),
+    /// What lies on no disk.
+    Stream(Pinned),
+    /// A new file.
+    New { folder: Place, name: CString },
 }
 
 /// The output, open and placed.
@@ -42,9 +54,9 @@ pub(super) struct Opened {
     pub(super) made: Made,
 }
 
-/// A file that was made here, by its path: nothing was written in it, and it is taken away
+/// The name of a file that was made here: nothing was written in it, and it is taken away
 /// again when this is dropped. None is made where the output was there before.
-pub(super) struct Made(Option<PathBuf>);
+pub(super) struct Made(Option<Name>);
 
 impl Made {
     /// It stays.
@@ -55,9 +67,9 @@ impl Made {
 
 impl Drop for Made {
     fn drop(&mut self) {
-        if let Some(path) = &self.0 {
+        if let Some(name) = &self.0 {
             // What cannot be removed is an empty file of ours: nothing is lost.
-            let _ = std::fs::remove_file(path);
+            let _: Result<Removed, _> = name.remove();
         }
     }
 }
@@ -71,17 +83,16 @@ impl Output {
         let Some(given) = dd.output.as_ref().map(PathBuf::from) else {
             return stdout(dd, destroy_data_on);
         };
-        let metadata = match std::fs::metadata(&given) {
-            Ok(metadata) => metadata,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return new(&given, destroy_data_on);
-            }
+        let seen = match Pinned::at(&given) {
+            Ok(seen) => seen,
+            Err(error) if error.is_not_found() => return new(&given, destroy_data_on),
             Err(error) => {
                 return Err(error)
                     .with_context(|| format!("the output {} cannot be looked at", given.display()))
                     .or_wrong_call();
             }
         };
+        let metadata = seen.metadata().or_wrong_call()?;
         let Some(kind) = Kind::of(&metadata) else {
             return Err(Failure::wrong_call(format!(
                 "the output {} is a folder; name a new file in it: of={}/dd.out",
@@ -90,22 +101,22 @@ impl Output {
             )));
         };
         if kind == Kind::Stream {
-            return stream(&given, &metadata, destroy_data_on);
+            return stream((seen, &given), &metadata, destroy_data_on);
         }
-        let subject = crate::target::look(&given)?;
+        let place = Place::of(seen, &given).or_wrong_call()?;
         match destroy_data_on {
-            Some(named) => existing::same_target(named, &subject)?,
+            Some(named) => existing::same_target(named, &place)?,
             None => return Err(not_named(&given, kind)),
         }
         let size = match kind {
             Kind::Device => {
-                let size = super::device_bytes(&subject.path, signals)?;
+                let size = super::device_bytes(&place, signals)?;
                 if dd.seek_bytes >= size {
                     return Err(Failure::wrong_call(format!(
                         "seek= begins at byte {}, but {} ends at {size} ({}). Seek over fewer \
                          blocks of {} bytes; a B behind the number means bytes",
                         dd.seek_bytes,
-                        subject.path.display(),
+                        place.subject.path.display(),
                         show_size(size),
                         dd.block_size
                     )));
@@ -116,37 +127,33 @@ impl Output {
         };
         Ok(Self {
             id: Identity::of(kind, &metadata),
-            path: subject.path,
+            path: place.subject.path.clone(),
             kind,
             size: Some(size),
-            is_new: false,
-            open: None,
+            sink: Sink::Stored(place),
+        })
+    }
+
+    /// Whether it has to be made.
+    pub(super) fn is_new(&self) -> bool {
+        matches!(self.sink, Sink::New { .. })
+    }
+
+    /// What lies on a disk of it: of a new file, its folder.
+    pub(super) fn stored(&self) -> Result<Option<Subject>, Failure> {
+        Ok(match &self.sink {
+            Sink::Stored(place) | Sink::New { folder: place, .. } => Some(place.subject.clone()),
+            Sink::Open(file) if self.kind.stored() => Some(stream_place(file)?.subject),
+            Sink::Open(_) | Sink::Stream(_) => None,
         })
     }
 
     pub(super) fn open(&mut self, dd: &Dd, signals: &Signals) -> Result<Opened, Failure> {
         let flags = dd.output_flags;
-        if let Some(file) = self.open.take() {
-            let why = "standard output is open already; name the file with of=";
-            let refused = flags.direct.then(|| why.to_owned());
-            return self.placed(dd, (file, false, refused), None, Made(None));
-        }
-        if self.kind == Kind::Stream {
-            let file = super::open_stream(&self.path, true, signals)?;
-            let why = "it lies on no disk".to_owned();
-            let refused = flags.direct.then_some(why);
-            return self.placed(dd, (file, false, refused), None, Made(None));
-        }
-        let claimed = if self.is_new {
-            None
-        } else {
-            Some(existing::claim(
-                &Subject::look(&self.path).or_wrong_call()?,
-            )?)
-        };
-        let path = claimed.as_ref().map_or(&self.path, |claimed| &claimed.path);
-        let mut options = OpenOptions::new()
+        let options = OpenOptions::new()
             .write(true)
+            // The page cache can be asked only about what may be read.
+            .read(true)
             .direct(if flags.direct {
                 Direct::IfPossible
             } else {
@@ -157,14 +164,34 @@ impl Output {
                 (false, true) => Durability::Data,
                 (false, false) => Durability::None,
             });
-        // The page cache can be asked only about what may be read.
-        options = options.read(true);
-        if self.is_new {
-            options = options.create_new(true).mode(MODE);
-        }
-        let opened = options.open(path).or_wrong_call()?;
+        let doing = || format!("opening the output {}", self.path.display());
         // What is wrong from here on leaves nothing of ours behind.
-        let made = Made(self.is_new.then(|| self.path.clone()));
+        let (opened, claim, made) = match &self.sink {
+            Sink::Open(file) => {
+                let file = file.try_clone().or_failed()?;
+                let why = "standard output is open already; name the file with of=";
+                let refused = flags.direct.then(|| why.to_owned());
+                return self.placed(dd, (file, false, refused), None, Made(None));
+            }
+            Sink::Stream(stream) => {
+                let file = super::open_stream((stream, &self.path), true, signals)?;
+                let refused = flags.direct.then(|| "it lies on no disk".to_owned());
+                return self.placed(dd, (file, false, refused), None, Made(None));
+            }
+            Sink::Stored(place) => {
+                let Claimed { file, path } = existing::claim(place)?;
+                let opened = options.open(path).with_context(doing).or_wrong_call()?;
+                (opened, Some(file), Made(None))
+            }
+            Sink::New { folder, name } => {
+                let at = folder.reach().join(OsStr::from_bytes(name.to_bytes()));
+                let options = options.create_new(true).mode(MODE);
+                let opened = options.open(at).with_context(doing).or_wrong_call()?;
+                let parent = folder.file().try_clone().or_failed()?;
+                let name = Name::of(&opened.file, parent.into(), name.clone(), self.path.clone());
+                (opened, None, Made(Some(name.or_failed()?)))
+            }
+        };
         check_direct(
             dd,
             ("oflag", flags, dd.seek_bytes),
@@ -191,7 +218,7 @@ impl Output {
         }
         let granted = opened.granted;
         let file = (opened.file, granted.direct, granted.direct_refused);
-        self.placed(dd, file, claimed.map(|claimed| claimed.file), made)
+        self.placed(dd, file, claim, made)
     }
 
     /// At the place where the copy begins: a file, whether it does direct I/O, and why not.
@@ -222,8 +249,8 @@ fn nothing_destroyed(named: Option<&Path>, output: &str) -> Result<(), Failure> 
     match named {
         None => Ok(()),
         Some(named) => Err(Failure::wrong_call(format!(
-            "--destroy-data-on names {}, but the output is {output}: nothing was written. Name \
-             with it what of= names, or leave it away",
+            "--destroy-data-on names {}, but the output is {output}: nothing was written. Leave \
+             --destroy-data-on away, or name with of= what it names",
             named.display()
         ))),
     }
@@ -254,24 +281,28 @@ fn new(given: &Path, destroy_data_on: Option<&Path>) -> Result<Output, Failure> 
     } else {
         folder
     };
-    let folder = std::fs::canonicalize(folder)
+    let folder = Place::look(folder)
         .with_context(|| format!("there is no folder {} for the output", folder.display()))
         .or_wrong_call()?;
+    let path = &folder.subject.path;
+    let new_path = path.join(name);
     // Where a device is meant by a name that is not there, a file would fill
     // the memory that the folder lies in.
-    if folder.starts_with("/dev") && !folder.starts_with("/dev/shm") {
+    if path.starts_with("/dev") && !path.starts_with("/dev/shm") {
         return Err(Failure::wrong_call(format!(
             "there is no device {shown}; a file of that name would lie in memory. `diskfacts \
              devices` lists the devices"
         )));
     }
     Ok(Output {
-        path: folder.join(name),
+        path: new_path,
         kind: Kind::File,
         id: None,
         size: None,
-        is_new: true,
-        open: None,
+        sink: Sink::New {
+            name: CString::new(name.as_bytes()).or_wrong_call()?,
+            folder,
+        },
     })
 }
 
@@ -284,12 +315,11 @@ fn holds_nothing(metadata: &Metadata) -> bool {
 }
 
 fn stream(
-    given: &Path,
+    (stream, given): (Pinned, &Path),
     metadata: &Metadata,
     destroy_data_on: Option<&Path>,
 ) -> Result<Output, Failure> {
     let shown = given.display();
-    nothing_destroyed(destroy_data_on, &shown.to_string())?;
     let kind = metadata.file_type();
     if !(kind.is_fifo() || kind.is_char_device() && holds_nothing(metadata)) {
         return Err(Failure::wrong_call(format!(
@@ -297,13 +327,13 @@ fn stream(
              other devices only /dev/null, /dev/zero, /dev/full and terminals are written"
         )));
     }
+    nothing_destroyed(destroy_data_on, &format!("{shown}, which holds no data"))?;
     Ok(Output {
-        path: std::fs::canonicalize(given).or_wrong_call()?,
+        path: stream.name().or_wrong_call()?,
         kind: Kind::Stream,
         id: None,
         size: None,
-        is_new: false,
-        open: None,
+        sink: Sink::Stream(stream),
     })
 }
 
@@ -340,7 +370,6 @@ fn stdout(dd: &Dd, destroy_data_on: Option<&Path>) -> Result<Output, Failure> {
         size: (kind == Kind::File).then_some(metadata.len()),
         path,
         kind,
-        is_new: false,
-        open: Some(file),
+        sink: Sink::Open(file),
     })
 }

@@ -21,7 +21,7 @@
 //! ours with one link and mode 0600, and its lock is free. Where a filesystem knows no locks
 //! nothing is swept, and what stays is named.
 
-use super::super::OwnName;
+use super::super::own_name::{Name, OwnName};
 use diskfacts_engine::files::{Leftovers, Swept};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, fstat, openat, unlinkat};
 use rustix::io::Errno;
@@ -56,8 +56,8 @@ pub(super) fn is_needed(folder: &Path) -> Result<bool, Errno> {
     Ok(!SAME_WITHOUT_NAME.contains(&(kind as u64 & 0xFFFF_FFFF)))
 }
 
-/// Makes a file with a name, empty and locked.
-pub(super) fn create(folder: &Path) -> Result<(File, OwnName), Errno> {
+/// Makes a file with a name, empty and locked, in the folder that messages call `shown`.
+pub(super) fn create(folder: &Path, shown: &Path) -> Result<(File, OwnName), Errno> {
     let parent = openat(CWD, folder, FOLDER, Mode::empty())?;
     let mut tries = 0;
     loop {
@@ -65,8 +65,9 @@ pub(super) fn create(folder: &Path) -> Result<(File, OwnName), Errno> {
         let name = name_of(drawn(tries));
         match claim(&parent, &name) {
             Ok(file) => {
-                let path = folder.join(name.to_string_lossy().as_ref());
-                return Ok((file, OwnName { parent, name, path }));
+                let path = shown.join(name.to_string_lossy().as_ref());
+                let name = Name::of(&file, parent, name, path)?;
+                return Ok((file, OwnName(name)));
             }
             // Somebody has it, or swept it away under our hands.
             Err(Errno::EXIST | Errno::NOENT | Errno::WOULDBLOCK) if tries < TRIES => {}
@@ -198,11 +199,16 @@ mod tests {
         names
     }
 
+    fn last(name: &OwnName) -> String {
+        let name = name.0.path().file_name().expect("a name");
+        name.to_string_lossy().into_owned()
+    }
+
     /// A file as a killed process leaves it: with its name, and nobody's lock.
     fn left_behind(folder: &Path) -> String {
-        let (file, name) = create(folder).expect("a file");
+        let (file, name) = create(folder, folder).expect("a file");
         drop(file);
-        let left = name.name.to_string_lossy().into_owned();
+        let left = last(&name);
         std::mem::forget(name);
         left
     }
@@ -210,12 +216,24 @@ mod tests {
     #[test]
     fn the_file_is_its_owners_alone_and_gone_when_its_name_is_dropped() {
         let (_scratch, folder) = empty();
-        let (file, name) = create(&folder).expect("a file");
+        let (file, name) = create(&folder, &folder).expect("a file");
         let mode = file.metadata().expect("metadata").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
-        assert_eq!(names(&folder), [name.name.to_string_lossy().as_ref()]);
+        assert_eq!(names(&folder), [last(&name)]);
         drop(name);
         assert_eq!(names(&folder), Vec::<String>::new());
+    }
+
+    #[test]
+    fn another_file_that_has_the_name_by_then_stays() {
+        let (_scratch, folder) = empty();
+        let (_file, name) = create(&folder, &folder).expect("a file");
+        let at = name.0.path().to_owned();
+        fs::rename(&at, folder.join("moved")).expect("another name");
+        fs::write(&at, b"precious").expect("somebody's file");
+        drop(name);
+        assert_eq!(fs::read(&at).expect("it is there"), b"precious");
+        assert_eq!(names(&folder).len(), 2);
     }
 
     #[test]
@@ -223,7 +241,7 @@ mod tests {
         let (_scratch, folder) = empty();
         let there = folder.clone();
         let ended = std::thread::spawn(move || {
-            let _made = create(&there).expect("a file");
+            let _made = create(&there, &there).expect("a file");
             panic!("as a broken invariant does");
         })
         .join();
@@ -235,11 +253,11 @@ mod tests {
     fn what_a_killed_process_left_is_removed_and_what_is_in_use_stays() {
         let (_scratch, folder) = empty();
         let left = left_behind(&folder);
-        let (_file, used) = create(&folder).expect("a second file");
+        let (_file, used) = create(&folder, &folder).expect("a second file");
         let found = remove_leftovers(&folder).expect("a sweep");
         assert_eq!(found.removed, [left]);
         assert_eq!(found.kept, []);
-        assert_eq!(names(&folder), [used.name.to_string_lossy().as_ref()]);
+        assert_eq!(names(&folder), [last(&used)]);
     }
 
     #[test]

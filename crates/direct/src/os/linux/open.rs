@@ -58,7 +58,7 @@ pub(crate) fn open(options: &OpenOptions, path: &Path) -> Result<Opened, Error> 
             format!(
                 "the device is set read-only, and each write will fail with EPERM (blockdev \
                  --setrw {})",
-                path.display()
+                Subject::of(&file)
             )
         }),
     };
