@@ -32,7 +32,7 @@ pub(super) fn any_process(proc: &Path, file: &File) -> Option<bool> {
     let own = own.join(file.as_raw_fd().to_string());
     let inode = Inode {
         id: (found.dev(), found.ino()),
-        in_kernel: told_by_fdinfo(&own),
+        in_kernel: fdinfo(&own).as_deref().and_then(inode_in),
     };
     for process in numbered(proc)? {
         match has_open(&process, &inode, &own) {
@@ -52,7 +52,11 @@ fn has_open(process: &Path, inode: &Inode, own: &Path) -> Option<bool> {
     };
     for descriptor in numbered(&process.join("fd"))? {
         // Another inode's filesystem is not asked: it may hang.
-        let told = told_by_fdinfo(&descriptor);
+        let info = fdinfo(&descriptor);
+        if info.as_deref().is_some_and(is_path_only) {
+            continue;
+        }
+        let told = info.as_deref().and_then(inode_in);
         let may_be = told.is_none() || inode.in_kernel.is_none() || told == inode.in_kernel;
         if descriptor != own && may_be && is_it(&descriptor).unwrap_or(false) {
             return Some(true);
@@ -80,13 +84,27 @@ fn has_open(process: &Path, inode: &Inode, own: &Path) -> Option<bool> {
     Some(mapped)
 }
 
-/// The inode of a descriptor, told without asking its filesystem.
-fn told_by_fdinfo(descriptor: &Path) -> Option<u64> {
+/// What the kernel tells of a descriptor without asking its filesystem.
+fn fdinfo(descriptor: &Path) -> Option<String> {
     let folder = descriptor.parent()?.parent()?;
     let info = folder.join("fdinfo").join(descriptor.file_name()?);
-    let text = fs::read_to_string(info).ok()?;
-    let number = text.lines().find_map(|line| line.strip_prefix("ino:"))?;
-    number.trim().parse().ok()
+    fs::read_to_string(info).ok()
+}
+
+fn field<'a>(fdinfo: &'a str, name: &str) -> Option<&'a str> {
+    let mut lines = fdinfo.lines();
+    lines.find_map(|line| Some(line.strip_prefix(name)?.trim()))
+}
+
+fn inode_in(fdinfo: &str) -> Option<u64> {
+    field(fdinfo, "ino:")?.parse().ok()
+}
+
+/// Whether it only stands for the file (open(2), `O_PATH`), which does not have it open: as
+/// those by which a path is held here.
+fn is_path_only(fdinfo: &str) -> bool {
+    let flags = field(fdinfo, "flags:").and_then(|octal| i64::from_str_radix(octal, 8).ok());
+    flags.is_some_and(|flags| flags & i64::from(libc::O_PATH) != 0)
 }
 
 /// What a folder holds that has a number for a name.
@@ -113,6 +131,15 @@ mod tests {
         let again = File::open(&path).expect("the file");
         assert_eq!(any_process(proc, &file), Some(true));
         drop(again);
+        // What only stands for it does not have it open.
+        let stands_for = rustix::fs::open(
+            &path,
+            rustix::fs::OFlags::PATH | rustix::fs::OFlags::CLOEXEC,
+            rustix::fs::Mode::empty(),
+        );
+        let stands_for = stands_for.expect("the file");
+        assert!((0..10_000).any(|_| any_process(proc, &file) != Some(true)));
+        drop(stands_for);
         // SAFETY: nothing else is done with the memory than to give it back.
         let mapped = unsafe {
             rustix::mm::mmap(

@@ -119,15 +119,15 @@ made! {
         ["-B", "{}"], "", true, "bcache";
     // Of these the first part is gone, as on a disk that somebody wants to recover.
     a_backup_superblock_of_ext4_is_refused: require_tool("mkfs.ext4", "e2fsprogs"), 16,
-        ["-q", "-F", "-t", "ext4", "-b", "1024", "{}"], "", false, "ext4 copy", wiped MIB;
+        ["-q", "-F", "-t", "ext4", "-b", "1024", "{}"], "", false, "copy of the superblock of an ext4 filesystem", wiped MIB;
     a_secondary_superblock_of_xfs_is_refused: require_tool("mkfs.xfs", "xfsprogs"), 320,
-        ["-q", "{}"], "", false, "XFS copy", wiped MIB;
+        ["-q", "{}"], "", false, "copy of the superblock of an XFS filesystem", wiped MIB;
     the_last_boot_sector_of_ntfs_is_refused: require_tool("mkfs.ntfs", "ntfs-3g"), 64,
-        ["-F", "-q", "-Q", "{}"], "", false, "NTFS copy", wiped MIB;
+        ["-F", "-q", "-Q", "{}"], "", false, "copy of the boot sector of an NTFS filesystem", wiped MIB;
     the_backup_boot_sector_of_fat32_is_refused: require_tool("mkfs.vfat", "dosfstools"), 64,
-        ["-F", "32", "{}"], "", false, "FAT32 copy", wiped 512;
+        ["-F", "32", "{}"], "", false, "copy of the boot sector of a FAT32 filesystem", wiped 512;
     the_backup_boot_sector_of_exfat_is_refused: require_tool("mkfs.exfat", "exfatprogs"), 16,
-        ["{}"], "", false, "exFAT copy", wiped 6 * KIB;
+        ["{}"], "", false, "copy of the boot sector of an exFAT filesystem", wiped 6 * KIB;
 }
 
 /// Makes the image, and has every attempt to write to a device over it refused.
