@@ -7,7 +7,7 @@
 
 /// The name of an error number and what it means; the system's own words where there is
 /// nothing to add.
-pub(crate) fn said(errno: i32) -> String {
+pub fn said(errno: i32) -> String {
     let words = std::io::Error::from_raw_os_error(errno).to_string();
     match meaning(errno) {
         Some((name, meaning)) => format!("{name}, {meaning}"),

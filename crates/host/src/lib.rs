@@ -61,7 +61,7 @@ pub use memory_limit::MemoryLimit;
 pub use observe::{AllowedMemory, BesideObserver, Observer, Observers, allowed_memory};
 pub use parse::ParseError;
 pub use parse::diskstats::{CountersReset, Diskstats, DiskstatsLine, parse_diskstats};
-pub use residency::{DirtyPages, Dropped, drop_cache, residency};
+pub use residency::{DirtyPages, Dropped, drop_cache, residency, write_back};
 pub use roots::Roots;
 pub use signature::{ReadAt, Signature, SignatureKind, signatures};
 pub use space::{Space, filesystem_read_only, space};

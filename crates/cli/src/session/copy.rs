@@ -5,7 +5,7 @@ use super::begin::record as record_of;
 use super::conclude::conclude;
 use super::observing::Chosen;
 use super::schedule::Next;
-use super::{Ended, drawn, health, settings, trial};
+use super::{Ended, drawn, health, settings, trial, write_back};
 use crate::args::Common;
 use crate::exit::{Exit, Failure, OrFail};
 use crate::progress::Display;
@@ -79,6 +79,8 @@ pub(crate) fn copy(request: &CopyRequest<'_>, signals: &Signals) -> Result<Ended
         End::Input => &input,
         End::Output => &output,
     };
+    let settles = measured.stored && ends.target.writable;
+    let unsettled = write_back::before_copy(settles, measured.file);
     let mut around = measured.stored.then(|| {
         let observers = Chosen::counters(&run.stack);
         Around::growing(measured.file, &workload, &ends.target, observers, &stop)
@@ -101,7 +103,7 @@ pub(crate) fn copy(request: &CopyRequest<'_>, signals: &Signals) -> Result<Ended
             },
         )
     };
-    let mut observed = Evidence::default();
+    let mut observed = Evidence::of_unseen(unsettled);
     if let Some(around) = &mut around {
         around.evidence(&mut observed);
     }

@@ -370,3 +370,47 @@ fn nobody_reading_what_it_says_does_not_stop_a_measurement() {
     assert_eq!(status.code(), Some(0));
     assert_eq!(case.last()["run"]["status"], "complete");
 }
+
+/// A file that is written through the page cache by a plan of one trial.
+fn buffered_write(case: &Case, file: &Path, time: &str) -> diskfacts_testkit::Program {
+    let plan = one_stage(
+        "operation = \"write\"\npattern = \"sequential\"\nblock_size = \"1MiB\"\n\
+         cache = \"buffered\"\nbytes = \"32MiB\"",
+    );
+    let plan = case.text_file("plan.toml", &plan);
+    case.diskfacts(["measure", "--time", time, "--plan"])
+        .args([&plan, file])
+        .arg("--destroy-data-on")
+        .arg(file)
+}
+
+#[test]
+fn write_back_after_the_last_trial_has_the_time_of_the_run_and_what_is_left_is_said() {
+    let slow = or_skip!(Slow::to_write(2 * MIB));
+    let case = Case::new();
+    let file = slow.cold_file(32 * MIB);
+    let finished = buffered_write(&case, &file, "1s").inside(&slow.group).run();
+    // It would take 16 s.
+    finished
+        .expect_code(0)
+        .expect_stdout("not all written back when the time was over");
+    assert_eq!(case.last()["run"]["status"], "complete");
+}
+
+#[test]
+fn ctrl_c_ends_the_write_back_after_the_last_trial_and_keeps_the_trial() {
+    let slow = or_skip!(Slow::to_write(MIB));
+    let case = Case::new();
+    let file = slow.cold_file(32 * MIB);
+    let running = buffered_write(&case, &file, "10min")
+        .inside(&slow.group)
+        .start();
+    let kept = || case.run(["show", "last"]).stdout.contains("stage: ");
+    running.wait_until("its trial is stored", kept);
+    running.interrupt();
+    running
+        .finish()
+        .expect_code(130)
+        .expect_stderr("1 complete trial is stored");
+    assert_eq!(trials(&case.last()).len(), 1);
+}

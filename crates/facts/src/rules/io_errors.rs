@@ -122,7 +122,9 @@ fn add(known: &mut ErrorCount, error: &ErrorCount) {
 
 fn said(stage: &str, error: &ErrorCount) -> String {
     let times = count(error.count, "time");
-    let place = if error.of_files() {
+    let place = if error.operation == ErrorCount::WRITE_BACK {
+        "after the operations had returned: what lay in the page cache was lost".to_owned()
+    } else if error.of_files() {
         format!("first at file {}", error.first_offset)
     } else if let Some((low, high)) = error
         .lowest_offset
