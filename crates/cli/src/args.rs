@@ -47,7 +47,7 @@ Examples:
   diskfacts show --json              the last run, for programs
 
 Exit codes: 0 done; 1 an operation failed; 2 the call was wrong; 3 a verdict \
-asked for with --for failed, or a condition of --fail-if held; 4 one of them could not be judged; 130 stopped by Ctrl-C; 143 stopped by SIGTERM."
+asked for with --for failed, or a condition of --fail-if held; 4 one of them could not be judged; 130 stopped by Ctrl-C; 143 stopped by SIGTERM, 129 by SIGHUP, 131 by SIGQUIT."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]

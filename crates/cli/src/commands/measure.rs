@@ -220,8 +220,7 @@ fn why(exit: Exit, run: &Run, asked: &[String], option: &str) -> Option<String> 
         trials => format!("{trials} complete trials are stored"),
     };
     Some(match exit {
-        Exit::Interrupted => format!("stopped by Ctrl-C; {kept}"),
-        Exit::Terminated => format!("stopped by SIGTERM; {kept}"),
+        Exit::Stopped(signal) => format!("stopped by {}; {kept}", signal.name()),
         Exit::VerdictFailed => {
             let mut names: Vec<&str> = failed_uses(run, asked).collect();
             names.dedup();

@@ -1,4 +1,4 @@
-//! Ctrl-C, SIGTERM and SIGKILL in each phase: nothing is left behind, and what
+//! Ctrl-C, SIGTERM, SIGHUP, SIGQUIT and SIGKILL in each phase: nothing is left behind, and what
 //! was complete is kept.
 
 use crate::support::{Case, Content, KIB, MIB, free_blocks, one_stage, trials, write_data};
@@ -6,6 +6,8 @@ use diskfacts_testkit::{
     FilesystemKind, Missing, MountedFilesystem, Running, Throttle, ThrottleGroup, or_skip,
 };
 use rustix::fs::{Advice, fadvise};
+use rustix::process::Signal;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -413,4 +415,75 @@ fn ctrl_c_ends_the_write_back_after_the_last_trial_and_keeps_the_trial() {
         .expect_code(130)
         .expect_stderr("1 complete trial is stored");
     assert_eq!(trials(&case.last()).len(), 1);
+}
+
+/// A run that makes so many files in a folder that it is still about it when it is stopped.
+fn making_files(case: &Case, folder: &Path) -> [OsString; 5] {
+    let plan = one_stage("operation = \"create\"\nfiles = 400000");
+    let plan = case.text_file("plan.toml", &plan);
+    let words: [&OsStr; 5] = [
+        "measure".as_ref(),
+        "--time=10min".as_ref(),
+        "--plan".as_ref(),
+        plan.as_ref(),
+        folder.as_ref(),
+    ];
+    words.map(OsStr::to_owned)
+}
+
+fn has_entries(folder: &Path) -> bool {
+    fs::read_dir(folder).expect("the folder").count() > 0
+}
+
+/// Whether this process, and so what it starts, ignores a signal.
+fn is_ignored(signal: Signal) -> bool {
+    let status = fs::read_to_string("/proc/self/status").expect("this process");
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = u64::from_str_radix(mask.expect("its signals").trim(), 16).expect("a mask");
+    mask & (1 << (signal.as_raw() - 1)) != 0
+}
+
+#[test]
+fn a_terminal_that_is_closed_and_sigquit_end_a_run_as_sigterm_does() {
+    for (signal, code, name) in [(Signal::HUP, 129, "SIGHUP"), (Signal::QUIT, 131, "SIGQUIT")] {
+        if is_ignored(signal) {
+            diskfacts_testkit::skip(&format!("{name} is ignored here"));
+            continue;
+        }
+        let case = Case::new();
+        let folder = case.folder("data");
+        let running = case.diskfacts(making_files(&case, &folder)).start();
+        running.wait_until("it made files", || has_entries(&folder));
+        running.signal(signal);
+        running
+            .finish()
+            .expect_code(code)
+            .expect_stderr(&format!("stopped by {name}"));
+        assert!(!has_entries(&folder), "{name}");
+        assert_eq!(case.last()["run"]["status"], "interrupted", "{name}");
+    }
+}
+
+#[test]
+fn a_signal_that_is_ignored_from_outside_stays_ignored() {
+    let case = Case::new();
+    let folder = case.folder("data");
+    // As nohup does it.
+    let running = diskfacts_testkit::Program::new("/bin/sh")
+        .args(["-c", "trap '' HUP QUIT; exec \"$@\"", "sh"])
+        .arg(env!("CARGO_BIN_EXE_diskfacts"))
+        .arg("--store")
+        .arg(case.store())
+        .args(making_files(&case, &folder))
+        .start();
+    running.wait_until("it made files", || has_entries(&folder));
+    running.signal(Signal::HUP);
+    running.signal(Signal::QUIT);
+    running.terminate();
+    // Had it taken one of the two, the third would have been the second.
+    let finished = running.finish();
+    finished
+        .expect_code(143)
+        .expect_stderr("stopped by SIGTERM");
+    assert!(!has_entries(&folder));
 }
