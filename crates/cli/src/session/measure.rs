@@ -232,7 +232,16 @@ impl Trials<'_> {
 
 impl How {
     /// Writes it into the record.
-    pub(super) fn tell(self, run: &mut Run, signals: &Signals) {
+    pub(super) fn tell(mut self, run: &mut Run, signals: &Signals) {
+        let nothing = !run.trials.iter().any(|trial| trial.ops > 0);
+        if nothing && !self.failed && self.broken.is_none() && signals.came().is_none() {
+            self.failed = true;
+            run.run.notes.push(
+                "Nothing was measured: no operation completed in any trial. Give the stages more \
+                 with `time` in the plan, or the run with --time."
+                    .to_owned(),
+            );
+        }
         run.run.status = match (&self.broken, signals.came()) {
             (Some(_), _) => Status::Failed,
             (None, Some(_)) => Status::Interrupted,

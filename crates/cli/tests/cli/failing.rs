@@ -260,3 +260,30 @@ fn what_could_not_be_written_back_is_an_error_of_the_trial_that_wrote_it() {
         .expect_code(0);
     assert_eq!(trials(&case.last())[1]["errors"], 0);
 }
+
+#[test]
+fn a_run_in_which_no_operation_completed_has_failed_and_has_no_figure() {
+    let case = Case::new();
+    let file = case.data_file("data", MIB);
+    // Arrivals of one in a second, on average: none falls into the first 5 ms of these seeds.
+    let stage = "operation = \"read\"\nrate = 1\narrivals = \"poisson\"\ntime = \"5ms\"";
+    let measured = |more: &str| {
+        let plan = format!("{}{more}", crate::support::one_stage(stage));
+        let plan = case.text_file("plan.toml", &plan);
+        case.diskfacts(["measure", "--seed", "1", "--plan"])
+            .args([&plan, &file])
+            .run()
+    };
+    measured("")
+        .expect_code(1)
+        .expect_stdout("stage was not measured: no operation completed")
+        .expect_stderr("Nothing was measured");
+    let document = case.last();
+    assert_eq!(document["run"]["status"], "failed");
+    assert_eq!(trials(&document)[0]["ops"], 0);
+    assert!(document["figures"][0]["iops"]["median"].is_null());
+    // Where another stage has a figure, the run is one.
+    measured("[[stage]]\nname = \"reads\"\noperation = \"read\"\noperations = 10\n")
+        .expect_code(0)
+        .expect_stdout("stage was not measured: no operation completed");
+}

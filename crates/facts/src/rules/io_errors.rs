@@ -5,7 +5,7 @@ use crate::simulated::planted;
 use crate::words::{count, is_copy, list, measure_with, shell, stage_list};
 use diskfacts_plan::units::{exact_size, show_size};
 use diskfacts_record::evidence::ErrorCount;
-use diskfacts_record::{Confidence, Finding, Severity};
+use diskfacts_record::{Confidence, Finding, Severity, Trial};
 
 pub(super) const NAME: &str = "io-errors";
 
@@ -43,9 +43,10 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         }
         failed = failed.saturating_add(here);
         stages.push(stage.name);
-        excluded += stage.failed.len() as u64;
+        let with_errors = |trials: &[&Trial]| trials.iter().filter(|t| t.errors > 0).count();
+        excluded += with_errors(&stage.failed) as u64;
         if !stage.is_sound() {
-            excluded += stage.trials.len() as u64;
+            excluded += with_errors(&stage.trials) as u64;
             without.push(stage.name);
         }
         evidence.extend(errors.iter().map(|error| said(&stage.label(), error)));
