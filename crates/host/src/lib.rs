@@ -68,5 +68,5 @@ pub use space::{Space, filesystem_read_only, space};
 pub use stack::{Subject, SubjectKind, all_devices, health_after, stack_of, stack_of_subject};
 #[cfg(unix)]
 pub use standard_streams::let_large_writes_fail;
-pub use standard_streams::stdout_was_closed;
+pub use standard_streams::{stdin_was_closed, stdout_was_closed};
 pub use usage::{Obstacle, ObstacleKind, Usage, usage, usage_by_tables, usage_while_held};
