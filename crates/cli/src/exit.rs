@@ -94,6 +94,16 @@ impl Failure {
         }
     }
 
+    /// The same while a target that was there already was being filled.
+    pub(crate) fn interrupted_filling(exit: Exit, given: &str) -> Self {
+        Self {
+            exit,
+            error: anyhow::anyhow!(
+                "stopped before anything was measured; what was written on {given} stays written"
+            ),
+        }
+    }
+
     /// One line for the error and one for each cause that it does not tell
     /// already.
     pub(crate) fn print(&self) {

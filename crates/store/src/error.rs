@@ -31,16 +31,14 @@ pub enum Error {
         source: std::io::Error,
     },
     /// It is a folder, a device, a socket: anything but a file.
-    #[error(
-        "the store {} is {what}, not a file. Name a file: --store {}",
-        .path.display(),
-        .path.join("runs.db").display()
-    )]
+    #[error("the store {} is {what}, not a file. Name a file: --store {name}", .path.display())]
     NotAFile {
         /// Where.
         path: PathBuf,
         /// What it is instead, with its article.
         what: &'static str,
+        /// What to name: a file in it, where it is a folder.
+        name: String,
     },
     /// There is no store yet.
     #[error(

@@ -12,7 +12,6 @@ use diskfacts_host::settings::{
 use diskfacts_host::trace::{
     TraceError, instances_elsewhere, remove_stale_instances, stale_instances,
 };
-use diskfacts_host::trace::{TraceError, remove_stale_instances, stale_instances};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -307,6 +306,14 @@ impl Said {
             self.leftovers_shown(&roots);
         } else {
             self.leftovers_removed(&roots);
+        }
+        for path in self.seen(instances_elsewhere(&roots)).unwrap_or_default() {
+            self.line(&format!(
+                "{} is the trace buffer of a process in another pid namespace, of which is not \
+                 known whether it runs: left alone. If it does not: rmdir {}",
+                path.display(),
+                path.display()
+            ));
         }
     }
 

@@ -36,7 +36,7 @@ pub(crate) struct CopyRequest<'a> {
 pub(crate) fn copy(request: &CopyRequest<'_>, signals: &Signals) -> Result<Ended, Failure> {
     let started = Timestamp::now();
     let dd = request.dd;
-    let left_behind = crate::state::before_measuring();
+    let left_behind = crate::state::before_measuring()?;
     let mut ends = Ends::look(dd, request.destroy_data_on, signals)?;
     let _shared = settings::share(&ends.stack)?;
     signals.waits_for(&ends.stack, false);

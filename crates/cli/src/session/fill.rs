@@ -34,7 +34,7 @@ impl<'a> Reserved<'a> {
         if let Medium::File(file) = &measured.medium
             && kind != TargetKind::Folder
         {
-            values::fill(plan, (file, measured.target.size_bytes), signals, &display)?;
+            values::fill(plan, (file, &measured.target), signals, &display)?;
         }
         Ok(Filled {
             reserved: self,

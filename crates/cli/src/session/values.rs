@@ -6,9 +6,11 @@ use crate::progress::Display;
 use crate::signals::Signals;
 use crate::target::OpenFile;
 use diskfacts_engine::{Progress, Trial, run_trial};
+use diskfacts_plan::units::show_size;
 use diskfacts_plan::{
     CacheMode, EngineChoice, Operation, Pattern, Plan, Stop, SyncMode, Values, Workload,
 };
+use diskfacts_record::{Target, TargetKind};
 
 /// Gives content without a seed that of the run.
 pub(super) fn resolve(plan: &mut Plan, seed: u64) {
@@ -30,13 +32,14 @@ pub(super) fn of_plan(plan: &Plan, seed: u64) -> Option<Values> {
 }
 
 /// Fills the spans of the stages that ask for it, each once, on a target that
-/// was there already.
+/// was there already, or over a file of ours.
 pub(super) fn fill(
     plan: &Plan,
-    (file, size_bytes): (&OpenFile, u64),
+    (file, target): (&OpenFile, &Target),
     signals: &Signals,
     display: &Display,
 ) -> Result<(), Failure> {
+    let size_bytes = target.size_bytes;
     let mut filled: Vec<(u64, Option<u64>, Values)> = Vec::new();
     for stage in &plan.stages {
         let asked = &stage.workload;
@@ -74,12 +77,18 @@ pub(super) fn fill(
             seed: 0,
         };
         let bytes = asked.blocks_on(size_bytes) * asked.block_size;
+        let what = format!("{} of {} with values", show_size(bytes), target.given);
         let outcome = display
-            .watch_filling(bytes, asked.block_size, &progress, || {
+            .watch_filling(&what, bytes, asked.block_size, &progress, || {
                 run_trial(trial, &progress, &mut ())
             })
             .or_failed()?;
-        signals.check()?;
+        if let Some(exit) = signals.came() {
+            return Err(match target.kind {
+                TargetKind::Loop => Failure::interrupted(exit),
+                _ => Failure::interrupted_filling(exit, &target.given),
+            });
+        }
         if let Some(error) = outcome.error_counts.first() {
             return Err(Failure::failed(format!(
                 "filling the span of {} with values failed in {} at offset {}: {}",

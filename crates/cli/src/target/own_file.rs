@@ -257,24 +257,31 @@ impl Filling<'_> {
         // long before it is on the disk.
         let mut written = 0;
         let mut stretch = FIRST_STRETCH_BYTES;
-        display.watch_filling(bytes, PIECE_BYTES, &progress, || -> Result<(), Failure> {
-            while written < bytes && left_ns() > 0 && signals.came().is_none() {
-                let length = stretch.min(bytes - written);
-                let before_ns = left_ns();
-                let came = self.stretch((written, length), before_ns, &progress)?;
-                written += came;
-                if came < length {
-                    break;
+        let what = format!("a file of {} to measure", size(bytes));
+        display.watch_filling(
+            &what,
+            bytes,
+            PIECE_BYTES,
+            &progress,
+            || -> Result<(), Failure> {
+                while written < bytes && left_ns() > 0 && signals.came().is_none() {
+                    let length = stretch.min(bytes - written);
+                    let before_ns = left_ns();
+                    let came = self.stretch((written, length), before_ns, &progress)?;
+                    written += came;
+                    if came < length {
+                        break;
+                    }
+                    let left_ns = left_ns();
+                    let took_ns = before_ns.saturating_sub(left_ns).max(1);
+                    // A size times a time may be more than 64 bits.
+                    let quarter = u128::from(came) * u128::from(left_ns / 4) / u128::from(took_ns);
+                    let quarter = u64::try_from(quarter).unwrap_or(u64::MAX);
+                    stretch = (quarter / PIECE_BYTES * PIECE_BYTES).max(PIECE_BYTES);
                 }
-                let left_ns = left_ns();
-                let took_ns = before_ns.saturating_sub(left_ns).max(1);
-                // A size times a time may be more than 64 bits.
-                let quarter = u128::from(came) * u128::from(left_ns / 4) / u128::from(took_ns);
-                let quarter = u64::try_from(quarter).unwrap_or(u64::MAX);
-                stretch = (quarter / PIECE_BYTES * PIECE_BYTES).max(PIECE_BYTES);
-            }
-            Ok(())
-        })?;
+                Ok(())
+            },
+        )?;
         signals.check()?;
         if written < LEAST_BYTES.min(bytes) {
             return Err(Failure::failed(format!(

@@ -3,7 +3,8 @@
 
 use crate::support::{Case, Content, KIB, MIB, free_blocks, one_stage, trials, write_data};
 use diskfacts_testkit::{
-    FilesystemKind, Missing, MountedFilesystem, Running, Throttle, ThrottleGroup, or_skip,
+    FilesystemKind, LoopDevice, Missing, MountedFilesystem, Running, Throttle, ThrottleGroup,
+    or_skip,
 };
 use rustix::fs::{Advice, fadvise};
 use rustix::process::Signal;
@@ -144,6 +145,28 @@ fn ctrl_c_while_the_file_is_filled_gives_all_room_back() {
             .expect_code(0)
             .expect_stdout("No run is stored yet");
     }
+}
+
+#[test]
+fn ctrl_c_while_a_device_is_filled_says_that_what_was_written_stays() {
+    let device = or_skip!(LoopDevice::new(64 * MIB));
+    let throttle = Throttle {
+        write_bytes_per_s: Some(4 * MIB),
+        ..Throttle::default()
+    };
+    let group = or_skip!(ThrottleGroup::new(&device, throttle));
+    let case = Case::new();
+    let name = device.path().display().to_string();
+    let running = case
+        .measure_stage(device.path(), "operation = \"read\"\nvalues = \"fill\"")
+        .args(["--destroy-data-on", &name])
+        .inside(&group)
+        .start();
+    running.wait_for_stderr(&format!("filling 64 MiB of {name} with values"));
+    running.interrupt();
+    running.finish().expect_code(130).expect_stderr(&format!(
+        "stopped before anything was measured; what was written on {name} stays written"
+    ));
 }
 
 /// Whether the process has not ended.
