@@ -46,10 +46,7 @@ fn meaning(errno: i32) -> Option<(&'static str, &'static str)> {
             "ETIMEDOUT",
             "timeout: the device did not answer within the kernel's time",
         ),
-        libc::ENOSPC => (
-            "ENOSPC",
-            "No space left on device: on the filesystem, or in the pool under a thin volume",
-        ),
+        libc::ENOSPC => ("ENOSPC", "No space left on device"),
         libc::EDQUOT => ("EDQUOT", "Disk quota exceeded"),
         libc::EOPNOTSUPP => (
             "EOPNOTSUPP",

@@ -183,6 +183,9 @@ fn refused(folder: &Path, errno: Errno) -> Failure {
         Errno::ROFS => {
             "the filesystem is mounted for reading only; name a file in it to measure reading"
         }
+        Errno::NOSPC if has_no_inodes(folder) => {
+            "no inodes left (`df -i`); remove files there, or name another folder"
+        }
         Errno::NOSPC | Errno::DQUOT => {
             "no room, or your quota is used up; make room or name another folder"
         }
@@ -197,6 +200,11 @@ fn refused(folder: &Path, errno: Errno) -> Failure {
         Errno::NOSPC | Errno::DQUOT => Failure::failed(message),
         _ => Failure::wrong_call(message),
     }
+}
+
+/// Whether the filesystem has a number of inodes, all of which are in use.
+fn has_no_inodes(folder: &Path) -> bool {
+    rustix::fs::statvfs(folder).is_ok_and(|seen| seen.f_files > 0 && seen.f_ffree == 0)
 }
 
 fn no_space(folder: &Path, bytes: u64, errno: Errno) -> Failure {

@@ -208,6 +208,14 @@ fn remedy(context: &Context<'_>, kinds: &[i32]) -> String {
         steps.push("`lsblk` to see whether the device is still there".to_owned());
     }
     if kinds.contains(&ENOSPC) {
+        steps.push("`df -h` and `df -i` for the room and the inodes that are left".to_owned());
+        let devices = context.run.stack.devices.iter();
+        for thin in devices.filter(|device| device.targets.iter().any(|of| of == "thin")) {
+            steps.push(format!(
+                "`lvs` to see whether the pool under the thin volume {} is full",
+                thin.name
+            ));
+        }
         let half = exact_size((context.run.target.size_bytes / 2).max(1 << 20));
         steps.push(if is_copy(context.run) {
             "free some space, or copy less with count=".to_owned()
@@ -408,7 +416,16 @@ mod tests {
             trial.errors = 1;
             trial.evidence.errors = vec![error(ENOSPC, "No space left on device", 1)];
         });
-        assert!(only(&run, NAME).remedy.contains("--size 512MiB"));
+        let remedy = only(&run, NAME).remedy;
+        assert!(remedy.contains("--size 512MiB"), "{remedy}");
+        assert!(remedy.contains("`df -i`"), "{remedy}");
+        assert!(!remedy.contains("thin"), "{remedy}");
+        run.stack.devices[0].targets = vec!["thin".to_owned()];
+        let remedy = only(&run, NAME).remedy;
+        assert!(
+            remedy.contains("the pool under the thin volume"),
+            "{remedy}"
+        );
     }
 
     #[test]

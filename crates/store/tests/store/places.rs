@@ -80,6 +80,17 @@ fn a_folder_or_a_device_is_refused_with_a_file_to_name_instead() {
 }
 
 #[test]
+fn a_name_that_is_too_long_is_told_as_that() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = Store::open(&folder.path().join("n".repeat(300))).unwrap_err();
+    let said = error.to_string();
+    assert!(
+        said.contains("its name is too long: give it a shorter one."),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_file_where_a_folder_should_be_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
