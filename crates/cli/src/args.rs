@@ -47,7 +47,7 @@ Examples:
   diskfacts show --json              the last run, for programs
 
 Exit codes: 0 done; 1 an operation failed; 2 the call was wrong; 3 a verdict \
-asked for with --for failed, or a condition of --fail-if held; 4 one of them could not be judged; 130 stopped by Ctrl-C; 143 stopped by SIGTERM."
+asked for with --for failed, or a condition of --fail-if held; 4 one of them could not be judged; 130 stopped by Ctrl-C; 143 stopped by SIGTERM, 129 by SIGHUP, 131 by SIGQUIT."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -189,7 +189,7 @@ pub(crate) struct MeasureArgs {
     pub(crate) cache_proof: Option<CacheProof>,
     /// How often each stage is done, whatever its precision [default: what the
     /// plan says]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), allow_hyphen_values = true)]
     pub(crate) trials: Option<u32>,
     /// Repeat stages, within the time, until the 95 % interval of the median is
     /// so near to it on either side, or off [default: what the plan says; 3%

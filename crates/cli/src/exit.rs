@@ -1,5 +1,6 @@
 //! Exit codes, and how errors are told.
 
+use diskfacts_host::signals::EndSignal;
 use std::fmt;
 use std::io::Write;
 use std::process::ExitCode;
@@ -17,23 +18,20 @@ pub(crate) enum Exit {
     VerdictFailed,
     /// A verdict or a condition that was asked for could not be judged.
     Unjudged,
-    /// Stopped by Ctrl-C.
-    Interrupted,
-    /// Stopped by SIGTERM.
-    Terminated,
+    /// Stopped by a signal.
+    Stopped(EndSignal),
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        // 128 + signal number is what a shell reports for a signal.
         Self::from(match exit {
             Exit::Done => 0,
             Exit::Failed => 1,
             Exit::WrongCall => 2,
             Exit::VerdictFailed => 3,
             Exit::Unjudged => 4,
-            Exit::Interrupted => 130,
-            Exit::Terminated => 143,
+            // What a shell reports for a signal, whose numbers end at 64.
+            Exit::Stopped(signal) => 128 + u8::try_from(signal.number()).unwrap_or(0),
         })
     }
 }
@@ -93,6 +91,16 @@ impl Failure {
         Self {
             exit,
             error: anyhow::anyhow!("stopped before anything was measured; nothing is left behind"),
+        }
+    }
+
+    /// The same while a target that was there already was being filled.
+    pub(crate) fn interrupted_filling(exit: Exit, given: &str) -> Self {
+        Self {
+            exit,
+            error: anyhow::anyhow!(
+                "stopped before anything was measured; what was written on {given} stays written"
+            ),
         }
     }
 

@@ -9,6 +9,7 @@ mod commands;
 mod exit;
 mod look;
 mod named;
+mod named_text;
 mod probe;
 mod progress;
 mod session;

@@ -6,7 +6,7 @@ use crate::exit::{clean, say};
 use crate::look;
 use diskfacts_engine::Progress;
 use diskfacts_plan::Plan;
-use diskfacts_plan::units::{rate_digits, show_duration, show_size};
+use diskfacts_plan::units::{rate_digits, show_duration};
 use diskfacts_record::Trial;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
@@ -161,19 +161,18 @@ impl Display {
         }
     }
 
-    /// Shows how far the filling of the file is while `work` does it.
+    /// Shows how far the filling is while `work` does it; `what` is filled:
+    /// `a file of 40 MiB to measure`.
     pub(crate) fn watch_filling<T: Send>(
         &self,
+        what: &str,
         bytes: u64,
         block_size: u64,
         progress: &Progress,
         work: impl FnOnce() -> T + Send,
     ) -> T {
         let Some(lines) = &self.lines else {
-            say(&format!(
-                "filling a file of {} to measure",
-                show_size(bytes)
-            ));
+            say(&format!("filling {what}"));
             return work();
         };
         let bar = lines.all.insert(0, ProgressBar::new(bytes));

@@ -1,18 +1,18 @@
-//! Ctrl-C and SIGTERM: end the measurement, keep what is complete. A second one
-//! ends the process at once.
+//! Ctrl-C, SIGTERM, SIGHUP and SIGQUIT: end the measurement, keep what is complete. A
+//! second one ends the process at once.
 //!
 //! They are taken on a thread of their own, so that the first is answered, and the
 //! second obeyed, while every other thread waits for a device.
 
 use crate::exit::{Exit, Failure, OrFail, say};
 use diskfacts_host::Roots;
-use diskfacts_host::signals::{SIGTERM, end_now, receive};
+use diskfacts_host::signals::{EndSignal, end_now, receive};
 use diskfacts_record::Stack;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::io::Write;
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -20,7 +20,8 @@ use std::time::Instant;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Signals {
     stop: Arc<AtomicBool>,
-    terminated: Arc<AtomicBool>,
+    /// Number of the last signal, if one came.
+    last: Arc<AtomicI32>,
     wakes: Arc<Mutex<Vec<UnixStream>>>,
     awaited: Arc<Mutex<Option<Awaited>>>,
 }
@@ -43,11 +44,11 @@ impl Signals {
         Ok(signals)
     }
 
-    fn take(&self, signal: i32) {
+    fn take(&self, signal: EndSignal) {
         if self.stop.load(Ordering::SeqCst) {
-            end_now(128 + signal);
+            end_now(128 + signal.number());
         }
-        self.terminated.store(signal == SIGTERM, Ordering::SeqCst);
+        self.last.store(signal.number(), Ordering::SeqCst);
         self.stop.store(true, Ordering::SeqCst);
         for mut wakes in self.wakes() {
             // Who waits no longer needs no waking.
@@ -82,13 +83,11 @@ impl Signals {
 
     /// How to exit, if a signal came.
     pub(crate) fn came(&self) -> Option<Exit> {
-        self.stop.load(Ordering::SeqCst).then(|| {
-            if self.terminated.load(Ordering::SeqCst) {
-                Exit::Terminated
-            } else {
-                Exit::Interrupted
-            }
-        })
+        // It is stored before `stop` is.
+        let stopped = self.stop.load(Ordering::SeqCst);
+        EndSignal::of_number(self.last.load(Ordering::SeqCst))
+            .filter(|_| stopped)
+            .map(Exit::Stopped)
     }
 
     /// An error if a signal came: for work before the first trial.
@@ -115,11 +114,11 @@ impl Signals {
 }
 
 impl Awaited {
-    fn sentence(&self, signal: i32) -> String {
-        let (name, again) = if signal == SIGTERM {
-            ("SIGTERM", "a second one")
-        } else {
-            ("Ctrl-C", "Ctrl-C again")
+    fn sentence(&self, signal: EndSignal) -> String {
+        let name = signal.name();
+        let again = match signal {
+            EndSignal::Interrupt => "Ctrl-C again",
+            EndSignal::Terminate | EndSignal::HangUp | EndSignal::Quit => "a second one",
         };
         let under_way = self.device.as_deref().and_then(|device| {
             let count = diskfacts_host::in_flight(&Roots::default(), device)?;

@@ -1,7 +1,7 @@
 //! Settings of the kernel that are changed: where their journals are, and what is
 //! done about those that were left behind.
 
-use crate::exit::{Exit, Failure, OrFail, say};
+use crate::exit::{Exit, Failure, say};
 use diskfacts_host::Roots;
 use diskfacts_host::settings::{
     Journal, Restored, SettingsError, StateFolder, Steps, Written, remove_stale_groups,
@@ -33,7 +33,7 @@ pub(crate) fn is_root() -> bool {
 /// see.
 pub(crate) fn folders() -> Result<Vec<StateFolder>, Failure> {
     let get = |name: &str| std::env::var_os(name);
-    let own = StateFolder::of_environment(get, is_root()).or_failed()?;
+    let own = StateFolder::of_environment(get, is_root()).map_err(failure)?;
     let named = get("DISKFACTS_STATE").is_some_and(|path| own.path() == Path::new(&path));
     let of_root = StateFolder::of_root();
     let also = !named && own != of_root;
@@ -92,6 +92,7 @@ pub(crate) fn failure(error: SettingsError) -> Failure {
         | SettingsError::NotAllowed { .. }
         | SettingsError::Unknown { .. }
         | SettingsError::Failed { .. }
+        | SettingsError::RelativeFolder { .. }
         | SettingsError::Busy { .. } => Exit::WrongCall,
         _ => Exit::Failed,
     };
@@ -102,16 +103,20 @@ pub(crate) fn failure(error: SettingsError) -> Failure {
 /// Each is a sentence for the notes of the run; they are said too.
 ///
 /// What cannot be looked at or put back is no reason not to measure: it is said.
-pub(crate) fn before_measuring() -> Vec<String> {
-    let notes = match folders() {
+///
+/// # Errors
+/// When a folder for journals was named and cannot be one.
+pub(crate) fn before_measuring() -> Result<Vec<String>, Failure> {
+    let notes: Vec<String> = match folders() {
         Ok(folders) => folders.iter().flat_map(restored).collect(),
+        Err(failure) if failure.exit == Exit::WrongCall => return Err(failure),
         // Without a folder nothing was ever written there.
         Err(_) => Vec::new(),
     };
     for note in &notes {
         say(&format!("diskfacts: note: {note}"));
     }
-    notes
+    Ok(notes)
 }
 
 fn restored(folder: &StateFolder) -> Vec<String> {

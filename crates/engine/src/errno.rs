@@ -7,7 +7,7 @@
 
 /// The name of an error number and what it means; the system's own words where there is
 /// nothing to add.
-pub(crate) fn said(errno: i32) -> String {
+pub fn said(errno: i32) -> String {
     let words = std::io::Error::from_raw_os_error(errno).to_string();
     match meaning(errno) {
         Some((name, meaning)) => format!("{name}, {meaning}"),
@@ -46,10 +46,7 @@ fn meaning(errno: i32) -> Option<(&'static str, &'static str)> {
             "ETIMEDOUT",
             "timeout: the device did not answer within the kernel's time",
         ),
-        libc::ENOSPC => (
-            "ENOSPC",
-            "No space left on device: on the filesystem, or in the pool under a thin volume",
-        ),
+        libc::ENOSPC => ("ENOSPC", "No space left on device"),
         libc::EDQUOT => ("EDQUOT", "Disk quota exceeded"),
         libc::EOPNOTSUPP => (
             "EOPNOTSUPP",

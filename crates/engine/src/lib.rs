@@ -54,6 +54,7 @@ mod stream_file;
 
 pub use clock::Clock;
 pub use engine::{Abilities, Completion, Done, Engine, FailedIn, Op, SyncEach, Wait};
+pub use errno::said as error_said;
 pub use error::TrialError;
 pub use handling::Handling;
 pub use outcome::TrialOutcome;

@@ -322,7 +322,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: no_figure::NAME,
-        about: "trials have a rate of zero or below",
+        about: "trials have a rate of zero or below, or no operation completed in them",
         check: no_figure::check,
     },
     Rule {

@@ -14,12 +14,13 @@ pub struct Stage<'a> {
     pub name: &'a str,
     /// What was varied, by name: keys of a plan, kernel settings.
     pub settings: &'a BTreeMap<String, String>,
-    /// Its trials in the order of execution, at least one: those in which no operation
-    /// failed. A trial with errors did other work than the others, and a device that was
-    /// unplugged in its middle has a rate of next to nothing. Where each had some, all of
+    /// Its trials in the order of execution, at least one: those in which operations
+    /// completed and none failed. A trial with errors did other work than the others, a
+    /// device that was unplugged in its middle has a rate of next to nothing, and where no
+    /// operation was due in a trial nothing was measured. Where there is no other, all of
     /// them, and there is no figure ([`Stage::is_sound`]).
     pub trials: Vec<&'a Trial>,
-    /// Trials that are left out of `trials` because operations failed in them.
+    /// Trials that are left out of `trials`: operations failed in them, or none completed.
     pub failed: Vec<&'a Trial>,
     /// Whether `trials` may have figures.
     sound: bool,
@@ -34,7 +35,8 @@ impl<'a> Stage<'a> {
         &self.trials[0].workload
     }
 
-    /// Whether its trials may have figures: there is one in which no operation failed.
+    /// Whether its trials may have figures: there is one in which operations completed and
+    /// none failed.
     pub fn is_sound(&self) -> bool {
         self.sound
     }
@@ -44,10 +46,12 @@ impl<'a> Stage<'a> {
         self.trials.iter().chain(&self.failed).copied()
     }
 
-    /// Leaves trials with errors out, if there are others. A copy goes on behind errors
-    /// because it was told to (`conv=noerror`), and its figure is that of what was done.
-    fn leave_failed_out(&mut self) {
-        let done = |trial: &&Trial| trial.errors == 0 || trial.workload.copy.is_some();
+    /// Leaves trials with errors out, and those in which nothing was done, if there are
+    /// others. A copy goes on behind errors because it was told to (`conv=noerror`), and its
+    /// figure is that of what was done. A document may know rates and not operations.
+    fn leave_failed_out(&mut self, imported: bool) {
+        let is_done = |trial: &Trial| trial.errors == 0 && (imported || trial.ops > 0);
+        let done = |trial: &&Trial| is_done(trial) || trial.workload.copy.is_some();
         self.sound = self.trials.iter().any(&done);
         if self.sound {
             (self.trials, self.failed) = self.trials.iter().partition(|trial| done(trial));
@@ -151,7 +155,7 @@ fn that(run: &Run, wanted: impl Fn(&str) -> bool) -> Vec<Stage<'_>> {
     }
     for stage in &mut stages {
         stage.trials.sort_by_key(|t| (t.number, t.order));
-        stage.leave_failed_out();
+        stage.leave_failed_out(run.run.source.is_some());
     }
     // Kernel settings may have been varied besides those of the plan.
     let is_cell = |cell: &diskfacts_plan::Stage, stage: &Stage<'_>| {

@@ -63,7 +63,7 @@ pub use memory_limit::MemoryLimit;
 pub use observe::{AllowedMemory, BesideObserver, Observer, Observers, allowed_memory};
 pub use parse::ParseError;
 pub use parse::diskstats::{CountersReset, Diskstats, DiskstatsLine, parse_diskstats};
-pub use residency::{DirtyPages, Dropped, drop_cache, residency};
+pub use residency::{DirtyPages, Dropped, drop_cache, residency, write_back};
 pub use roots::Roots;
 pub use signature::{ReadAt, Signature, SignatureKind, signatures};
 pub use space::{Space, filesystem_read_only, space};
@@ -72,7 +72,7 @@ pub use stack::{Pinned, Place};
 pub use stack::{Subject, SubjectKind, all_devices, health_after, stack_of, stack_of_subject};
 #[cfg(unix)]
 pub use standard_streams::let_large_writes_fail;
-pub use standard_streams::stdout_was_closed;
+pub use standard_streams::{stdin_was_closed, stdout_was_closed};
 pub use usage::{Obstacle, ObstacleKind, Usage, usage_by_tables, usage_while_held};
 #[cfg(target_os = "linux")]
 pub use usage::{usage, usage_of};

@@ -1,35 +1,101 @@
-//! SIGINT and SIGTERM on a thread of their own.
+//! The signals that end a process, on a thread of their own.
 //!
 //! A handler runs on whichever thread the kernel picks, the first one above all; where
 //! that one waits for a device that does not answer, no handler runs until it does. Here
-//! both signals are blocked in every thread but one, which does nothing but take them
+//! they are blocked in every thread but one, which does nothing but take them
 //! (sigwait(3)). So they are taken whatever the others wait for, and no system call of
-//! theirs is interrupted. Programs that are started have both unblocked, as the standard
+//! theirs is interrupted. Programs that are started have them unblocked, as the standard
 //! library does it.
+//!
+//! SIGHUP is what a terminal that is closed and a connection that broke send; who began a
+//! process so that it ignores that (`nohup`), or SIGQUIT, has it go on.
 
 use crate::error::Error;
 use std::mem::MaybeUninit;
 
-/// What Ctrl-C sends.
-pub const SIGINT: i32 = libc::SIGINT;
-/// What `kill` sends.
-pub const SIGTERM: i32 = libc::SIGTERM;
+/// What ends a process, and can be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndSignal {
+    /// SIGINT: what Ctrl-C sends.
+    Interrupt,
+    /// SIGTERM: what `kill` sends.
+    Terminate,
+    /// SIGHUP: what a terminal sends that is closed.
+    HangUp,
+    /// SIGQUIT: what Ctrl-\ sends.
+    Quit,
+}
 
-/// Gives each [`SIGINT`] and [`SIGTERM`] from now on to `take`, on a thread of its own.
+impl EndSignal {
+    const ALL: [Self; 4] = [Self::Interrupt, Self::Terminate, Self::HangUp, Self::Quit];
+
+    /// Its number.
+    pub fn number(self) -> i32 {
+        match self {
+            Self::Interrupt => libc::SIGINT,
+            Self::Terminate => libc::SIGTERM,
+            Self::HangUp => libc::SIGHUP,
+            Self::Quit => libc::SIGQUIT,
+        }
+    }
+
+    /// The one of this number.
+    pub fn of_number(number: i32) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|signal| signal.number() == number)
+    }
+
+    /// What people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Interrupt => "Ctrl-C",
+            Self::Terminate => "SIGTERM",
+            Self::HangUp => "SIGHUP",
+            Self::Quit => "SIGQUIT",
+        }
+    }
+
+    /// Whether it is taken. A script's `&` has SIGINT ignored as well, and who sends it
+    /// there all the same means it.
+    fn is_taken(self) -> bool {
+        match self {
+            Self::Interrupt | Self::Terminate => true,
+            Self::HangUp | Self::Quit => !is_ignored(self.number()),
+        }
+    }
+}
+
+/// Whether this process was begun so that it ignores a signal.
+fn is_ignored(signal: i32) -> bool {
+    let mut action = MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: a null pointer sets no action, and the other is to room for one; it is read
+    // only where the call says that it wrote it.
+    unsafe {
+        libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) == 0
+            && action.assume_init().sa_sigaction == libc::SIG_IGN
+    }
+}
+
+/// Gives each [`EndSignal`] from now on to `take`, on a thread of its own.
 /// To be called once, by the first thread and before it starts others: these inherit
 /// that the signals are blocked.
 ///
 /// # Errors
 /// When they cannot be blocked, or the thread not started.
-pub fn receive(mut take: impl FnMut(i32) + Send + 'static) -> Result<(), Error> {
+pub fn receive(mut take: impl FnMut(EndSignal) + Send + 'static) -> Result<(), Error> {
     let hint = "a process may be near its limit of threads: `ulimit -u`";
     let mut set = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: sigemptyset makes the set that it is given, and the others work on the set
     // that was made; a null pointer asks for no old mask.
     let (set, refused) = unsafe {
         libc::sigemptyset(set.as_mut_ptr());
-        libc::sigaddset(set.as_mut_ptr(), SIGINT);
-        libc::sigaddset(set.as_mut_ptr(), SIGTERM);
+        for signal in EndSignal::ALL
+            .into_iter()
+            .filter(|signal| signal.is_taken())
+        {
+            libc::sigaddset(set.as_mut_ptr(), signal.number());
+        }
         let set = set.assume_init();
         let refused = libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
         (set, refused)
@@ -47,7 +113,9 @@ pub fn receive(mut take: impl FnMut(i32) + Send + 'static) -> Result<(), Error> 
                 let failed = unsafe { libc::sigwait(&raw const set, &raw mut signal) };
                 // EINTR is no error of sigwait on Linux; nothing else can fail with a
                 // valid set.
-                if failed == 0 {
+                if failed == 0
+                    && let Some(signal) = EndSignal::of_number(signal)
+                {
                     take(signal);
                 }
             }

@@ -1,12 +1,12 @@
-//! What a process finds of its standard output when it starts, and how a write
+//! What a process finds of its standard streams when it starts, and how a write
 //! past the limit of file sizes ends.
 
 #[cfg(target_os = "linux")]
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Set before `main`, and never after.
+/// Of standard input and standard output. Set before `main`, and never after.
 #[cfg(target_os = "linux")]
-static STDOUT_WAS_CLOSED: AtomicBool = AtomicBool::new(false);
+static WAS_CLOSED: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];
 
 /// Run by the C library before Rust's runtime, which opens `/dev/null` in the
 /// place of a standard stream that is closed (std, `sys/pal/unix/mod.rs`, `init`).
@@ -20,11 +20,11 @@ static STDOUT_WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 #[unsafe(link_section = ".init_array")]
 static LOOK_BEFORE_MAIN: extern "C" fn() = {
     extern "C" fn look() {
-        // SAFETY: the call takes no pointer and changes nothing. One descriptor
-        // more needs nothing that the runtime sets up.
-        let flags = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFD) };
-        if flags == -1 {
-            STDOUT_WAS_CLOSED.store(true, Ordering::Relaxed);
+        for (stream, was_closed) in (libc::STDIN_FILENO..).zip(&WAS_CLOSED) {
+            // SAFETY: the call takes no pointer and changes nothing, and needs nothing that
+            // the runtime sets up.
+            let flags = unsafe { libc::fcntl(stream, libc::F_GETFD) };
+            was_closed.store(flags == -1, Ordering::Relaxed);
         }
     }
     look
@@ -33,9 +33,22 @@ static LOOK_BEFORE_MAIN: extern "C" fn() = {
 /// Whether standard output was closed when the process began (`>&-`). What is
 /// written to it since then goes nowhere, without an error.
 pub fn stdout_was_closed() -> bool {
-    #[cfg(target_os = "linux")]
-    return STDOUT_WAS_CLOSED.load(Ordering::Relaxed);
-    #[cfg(not(target_os = "linux"))]
+    was_closed(1)
+}
+
+/// Whether standard input was closed when the process began (`<&-`). Since then it is
+/// empty, without an error.
+pub fn stdin_was_closed() -> bool {
+    was_closed(0)
+}
+
+#[cfg(target_os = "linux")]
+fn was_closed(stream: usize) -> bool {
+    WAS_CLOSED[stream].load(Ordering::Relaxed)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn was_closed(_: usize) -> bool {
     false
 }
 

@@ -131,7 +131,12 @@ impl FromStr for Observe {
         let names = text.split(',').map(str::trim);
         let names = names.map(|name| {
             let known = observer(name).map(|observer| observer.name.to_owned());
-            known.ok_or_else(|| unknown(name))
+            known.ok_or_else(|| match name {
+                "auto" | "none" | "all" | COUNTERS => {
+                    format!("'{name}' stands alone; leave out the others")
+                }
+                _ => unknown(name),
+            })
         });
         names.collect::<Result<_, _>>().map(Self::Only)
     }

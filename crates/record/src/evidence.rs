@@ -113,6 +113,16 @@ pub struct Evidence {
     pub copy: Option<Copied>,
 }
 
+impl Evidence {
+    /// Nothing but that this could not be observed.
+    pub fn of_unseen(unseen: Vec<Unseen>) -> Self {
+        Self {
+            unseen,
+            ..Self::default()
+        }
+    }
+}
+
 /// What a copy did, in the terms of dd.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Copied {
@@ -507,7 +517,8 @@ pub struct ClockEvidence {
 /// How often one error came back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorCount {
-    /// `read`, `write` or `sync`; of files `create`, `stat` or `delete`.
+    /// `read`, `write` or `sync`; of files `create`, `stat` or `delete`; `write-back` of what
+    /// the trial had left in the page cache, which has no place.
     pub operation: String,
     /// Number of the error, or 0 for an operation that ended short.
     pub errno: i32,
@@ -527,6 +538,9 @@ pub struct ErrorCount {
 }
 
 impl ErrorCount {
+    /// The `operation` of what could not be written back.
+    pub const WRITE_BACK: &str = "write-back";
+
     /// Whether it was done to a file of a folder, and `first_offset` counts
     /// files.
     pub fn of_files(&self) -> bool {

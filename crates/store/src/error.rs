@@ -31,16 +31,14 @@ pub enum Error {
         source: std::io::Error,
     },
     /// It is a folder, a device, a socket: anything but a file.
-    #[error(
-        "the store {} is {what}, not a file. Name a file: --store {}",
-        .path.display(),
-        .path.join("runs.db").display()
-    )]
+    #[error("the store {} is {what}, not a file. Name a file: --store {name}", .path.display())]
     NotAFile {
         /// Where.
         path: PathBuf,
         /// What it is instead, with its article.
         what: &'static str,
+        /// What to name: a file in it, where it is a folder.
+        name: String,
     },
     /// There is no store yet.
     #[error(
@@ -54,9 +52,9 @@ pub enum Error {
     },
     /// The file cannot be opened or created.
     #[error(
-        "the store {} cannot be opened; may you read and write it and its folder? --store PATH \
-         chooses another place",
-        .path.display()
+        "the store {} cannot be opened; {} --store PATH chooses another place",
+        .path.display(),
+        open_hint(source.as_ref())
     )]
     Open {
         /// Where.
@@ -322,6 +320,21 @@ impl Error {
                 source,
             },
         }
+    }
+}
+
+/// What may help against a file that does not open for this reason.
+fn open_hint(why: &(dyn std::error::Error + Send + Sync + 'static)) -> &'static str {
+    /// Of one process, and of the machine: the same numbers on every Unix.
+    const TOO_MANY_FILES: [i32; 2] = [24, 23];
+    let system = why.downcast_ref::<std::io::Error>();
+    let number = system.and_then(std::io::Error::raw_os_error);
+    if system.map(std::io::Error::kind) == Some(std::io::ErrorKind::InvalidFilename) {
+        "its name is too long: give it a shorter one."
+    } else if number.is_some_and(|number| TOO_MANY_FILES.contains(&number)) {
+        "too many files are open: raise `ulimit -n`, or end what has them open."
+    } else {
+        "may you read and write it and its folder?"
     }
 }
 

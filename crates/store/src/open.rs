@@ -136,12 +136,14 @@ fn refuse_what_is_no_file(path: &Path) -> Result<(), Error> {
     if metadata.is_file() {
         return Ok(());
     }
+    let (what, name) = if metadata.is_dir() {
+        ("a folder", path.join("runs.db").display().to_string())
+    } else {
+        ("a device, a pipe or a socket", "PATH".to_owned())
+    };
     Err(Error::NotAFile {
-        what: if metadata.is_dir() {
-            "a folder"
-        } else {
-            "a device, a pipe or a socket"
-        },
+        what,
+        name,
         path: path.to_owned(),
     })
 }

@@ -112,6 +112,25 @@ impl Store {
         transaction.commit().map_err(self.sql(DOING))
     }
 
+    /// Stores a trial anew, of which more is known since it was stored.
+    ///
+    /// # Errors
+    /// [`Error::UnknownRun`] when the run is not there; else what keeps the
+    /// store from being written.
+    pub fn replace_trial(&mut self, run_id: &str, trial: &Trial) -> Result<(), Error> {
+        const DOING: &str = "storing a trial anew";
+        let transaction = self.write(DOING)?;
+        let key = self.key_of(&transaction, run_id)?;
+        transaction
+            .execute(
+                "DELETE FROM trial WHERE run = ? AND position = ?",
+                params![key, trial.order],
+            )
+            .map_err(self.sql(DOING))?;
+        self.insert_trial(&transaction, key, run_id, trial)?;
+        transaction.commit().map_err(self.sql(DOING))
+    }
+
     /// Stores how a run ended: its status, figures, findings and verdicts, and
     /// whichever of its trials are not there yet.
     ///

@@ -368,8 +368,12 @@ impl Running {
         self.signal(rustix::process::Signal::CONT);
     }
 
+    /// Sends a signal.
+    ///
+    /// # Panics
+    /// When it cannot be sent.
     #[cfg(unix)]
-    fn signal(&self, signal: rustix::process::Signal) {
+    pub fn signal(&self, signal: rustix::process::Signal) {
         let id = i32::try_from(self.child.id()).ok();
         let process = id.and_then(rustix::process::Pid::from_raw);
         let process = process.expect("a child's id is a positive number");

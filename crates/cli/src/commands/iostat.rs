@@ -13,6 +13,7 @@ use crate::exit::{Exit, Failure, OrFail, say};
 use crate::look;
 use crate::signals::{Signals, Waker};
 use diskfacts_host::activity::{Reading, Wanted, processors};
+use diskfacts_host::signals::EndSignal;
 use diskfacts_host::{Roots, all_devices, machine};
 use diskfacts_record::{Activity, ChangeKind, Stack};
 use diskfacts_report::iostat::{self, Dialect, Heading, Parts};
@@ -78,7 +79,7 @@ impl Reports<'_> {
                 print_on(&out)?;
                 // Ctrl-C is how iostat ends, with 0 as in sysstat.
                 return Ok(match stopped {
-                    Exit::Interrupted => Exit::Done,
+                    Exit::Stopped(EndSignal::Interrupt) => Exit::Done,
                     other => other,
                 });
             }

@@ -3,6 +3,7 @@
 use super::{print, stdout_is_there};
 use crate::args::{Common, MeasureArgs, Precision, Style};
 use crate::exit::{Exit, Failure, OrFail, say};
+use crate::named_text::read_text;
 use crate::session::{self, Ended, Request, Testing};
 use crate::signals::Signals;
 use crate::{look, storing};
@@ -220,8 +221,7 @@ fn why(exit: Exit, run: &Run, asked: &[String], option: &str) -> Option<String> 
         trials => format!("{trials} complete trials are stored"),
     };
     Some(match exit {
-        Exit::Interrupted => format!("stopped by Ctrl-C; {kept}"),
-        Exit::Terminated => format!("stopped by SIGTERM; {kept}"),
+        Exit::Stopped(signal) => format!("stopped by {}; {kept}", signal.name()),
         Exit::VerdictFailed => {
             let mut names: Vec<&str> = failed_uses(run, asked).collect();
             names.dedup();
@@ -323,13 +323,12 @@ pub(super) fn plan(name: &str) -> Result<Planned, Failure> {
     if !looks_like_a_file {
         return Err(super::plans::unknown(name));
     }
-    let text = std::fs::read_to_string(path)
-        .with_context(|| {
-            format!(
-                "the plan file {name} cannot be read; `diskfacts plans` lists the built-in plans, and `diskfacts plans survey > my.toml` makes a file to begin with"
-            )
-        })
-        .or_wrong_call()?;
+    let text = read_text(
+        path,
+        &format!("the plan file {name}"),
+        "; `diskfacts plans` lists the built-in plans, and `diskfacts plans survey > my.toml` \
+         makes a file to begin with",
+    )?;
     let plan = file::parse(&text)
         .with_context(|| format!("the plan file {name} cannot be understood"))
         .or_wrong_call()?;

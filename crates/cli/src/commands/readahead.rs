@@ -11,6 +11,7 @@ use super::print;
 use crate::args::{Common, ReadaheadArgs};
 use crate::exit::{Exit, Failure, OrFail};
 use crate::look;
+use crate::named_text::{TRACE_BYTES_MAX, read_bytes};
 use diskfacts_facts::read_ahead;
 use diskfacts_host::parse::trace::text::parse_trace_text;
 use diskfacts_host::read_ahead::{Decision, Named, Watch};
@@ -63,8 +64,9 @@ pub(crate) fn run(args: &ReadaheadArgs, common: &Common) -> Result<Exit, Failure
 
 /// What a trace of another machine tells, or of this one at another time.
 fn of_text(file: &Path) -> Result<Seen, Failure> {
-    let bytes = std::fs::read(file)
-        .map_err(|error| Failure::wrong_call(format!("reading {}: {error}", file.display())))?;
+    let what = format!("the trace {}", file.display());
+    let hint = "; `trace-cmd report > trace.txt` makes one";
+    let bytes = read_bytes(file, (&what, hint), TRACE_BYTES_MAX)?;
     let text = parse_trace_text(&bytes, PAGE).or_wrong_call()?;
     let mut watch = Watch::new(PAGE).keeping_decisions();
     for line in &text.events {

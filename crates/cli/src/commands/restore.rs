@@ -1,15 +1,17 @@
 //! `diskfacts restore`: puts back what a killed run had changed.
 
-use super::print;
+use super::{print, print_on};
 use crate::args::RestoreArgs;
 use crate::exit::{Exit, Failure, say};
 use crate::state::{self, whose};
 use diskfacts_host::Roots;
 use diskfacts_host::settings::{
-    Comparison, Forgotten, Found, Journal, Now, Restored, SettingsError, StateFolder, Steps,
-    forget_stale, present, remove_stale_groups, restore_stale, stale_groups,
+    Comparison, Forgettable, Found, Journal, Now, Restored, SettingsError, StateFolder, Steps,
+    forgettable, present, remove_stale_groups, restore_stale, stale_groups,
 };
-use diskfacts_host::trace::{TraceError, remove_stale_instances, stale_instances};
+use diskfacts_host::trace::{
+    TraceError, instances_elsewhere, remove_stale_instances, stale_instances,
+};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -19,11 +21,12 @@ pub(crate) fn run(args: &RestoreArgs) -> Result<Exit, Failure> {
         steps: state::steps(),
         ..Said::default()
     };
-    for folder in &folders {
+    if args.forget {
+        said.forget(&folders)?;
+    }
+    for folder in folders.iter().filter(|_| !args.forget) {
         let done = if args.show {
             said.shown(folder)
-        } else if args.forget {
-            said.forgotten(folder)
         } else {
             said.restored(folder)
         };
@@ -32,7 +35,7 @@ pub(crate) fn run(args: &RestoreArgs) -> Result<Exit, Failure> {
             .extend(done.err().map(|error| error.to_string()));
     }
     said.leftovers(args.show);
-    if said.text.is_empty() && said.failed.is_empty() {
+    if said.text.is_empty() && said.failed.is_empty() && !said.shown {
         let paths: Vec<String> = folders
             .iter()
             .map(|folder| folder.path().display().to_string())
@@ -74,6 +77,8 @@ struct Said {
     text: String,
     /// Whether there is anything to put back.
     stale: bool,
+    /// Whether something was printed already.
+    shown: bool,
     failed: Vec<String>,
     /// Whether a journal stays whose settings are named among what failed.
     by_hand: bool,
@@ -235,29 +240,68 @@ impl Said {
         }
     }
 
-    fn forgotten(&mut self, folder: &StateFolder) -> Result<(), SettingsError> {
-        let roots = Roots::default();
-        for forgotten in forget_stale(&roots, folder)? {
-            match forgotten {
-                Forgotten::Journal {
-                    path,
-                    journal,
-                    comparison,
-                } => {
-                    self.head(&path, &journal);
-                    // That it is not known now is what is accepted here.
-                    let failed = std::mem::take(&mut self.failed);
-                    self.compared(&comparison);
-                    self.failed = failed;
-                    self.line("No setting was written; the journal is forgotten.");
-                }
-                Forgotten::Damaged { path, why } => {
-                    self.line(&format!("{} is forgotten: {why}.", path.display()));
-                }
-                Forgotten::Kept { path, why } => self.kept(&path, &why),
+    /// Forgets the journals of these folders, once all that is in them was shown: nobody
+    /// else knows the values.
+    fn forget(&mut self, folders: &[StateFolder]) -> Result<(), Failure> {
+        let mut found = Vec::new();
+        for folder in folders {
+            match forgettable(&Roots::default(), folder) {
+                Ok(of_folder) => found.extend(of_folder.into_iter().map(|one| (folder, one))),
+                // The other folder is looked at all the same.
+                Err(error) => self.failed.push(error.to_string()),
+            }
+        }
+        for (_, one) in &found {
+            self.forgettable(one);
+        }
+        let text = std::mem::take(&mut self.text);
+        self.shown = !text.is_empty();
+        let nothing_removed = "No journal was removed, since nobody has seen what it holds: type \
+                               `diskfacts restore --forget` again where its output is read";
+        match print_on(&text) {
+            Ok(Some(())) => {}
+            Ok(None) => {
+                return Err(Failure::failed(format!(
+                    "writing to standard output failed: its reader went away. {nothing_removed}"
+                )));
+            }
+            Err(failure) => return Err(failure.and(nothing_removed)),
+        }
+        for (folder, one) in found {
+            match one.forget(folder) {
+                Ok(Some(path)) => self.line(&format!(
+                    "{} is forgotten. No setting was written.",
+                    path.display()
+                )),
+                Ok(None) => {}
+                Err(error) => self.failed.push(error.to_string()),
             }
         }
         Ok(())
+    }
+
+    fn forgettable(&mut self, one: &Forgettable) {
+        match one {
+            Forgettable::Journal {
+                journal,
+                comparison,
+                taken,
+            } => {
+                self.head(taken.path(), journal);
+                // That it is not known now is what is accepted here.
+                let failed = std::mem::take(&mut self.failed);
+                self.compared(comparison);
+                self.failed = failed;
+            }
+            Forgettable::Damaged { path, why } => {
+                self.line(&format!("{} cannot be used: {why}.", path.display()));
+            }
+            Forgettable::Kept { path, why } => self.kept(path, why),
+            Forgettable::Live { journal } => {
+                let process = journal.as_ref().map(|journal| journal.process);
+                self.live(process, journal.as_ref());
+            }
+        }
     }
 
     /// Control groups and trace buffers of dead processes.
@@ -267,6 +311,14 @@ impl Said {
             self.leftovers_shown(&roots);
         } else {
             self.leftovers_removed(&roots);
+        }
+        for path in self.seen(instances_elsewhere(&roots)).unwrap_or_default() {
+            self.line(&format!(
+                "{} is the trace buffer of a process in another pid namespace, of which is not \
+                 known whether it runs: left alone. If it does not: rmdir {}",
+                path.display(),
+                path.display()
+            ));
         }
     }
 

@@ -4,6 +4,7 @@ use super::print;
 use crate::args::{Common, Reproduced, SimArgs};
 use crate::exit::{Exit, Failure, OrFail};
 use crate::look;
+use crate::named_text::read_text;
 use anyhow::Context;
 use diskfacts_disk::profile::{self, Filled, Profile};
 use diskfacts_disk::reproduce::{Reproduction, reproduce};
@@ -54,13 +55,9 @@ fn given(name: &str) -> Result<Given, Failure> {
     let (toml, is_own) = match profile::profile_text(name) {
         Ok(text) => (text.to_owned(), false),
         Err(_) if name.contains(['/', '.']) || path.exists() => {
-            let text = std::fs::read_to_string(path).with_context(|| {
-                format!(
-                    "the profile {name} cannot be read; `diskfacts sim` lists those built in, and \
-                     `diskfacts sim hdd-7200-1tb > my.toml` makes a file to begin with"
-                )
-            });
-            (text.or_wrong_call()?, true)
+            let hint = "; `diskfacts sim` lists those built in, and `diskfacts sim hdd-7200-1tb \
+                        > my.toml` makes a file to begin with";
+            (read_text(path, &format!("the profile {name}"), hint)?, true)
         }
         Err(unknown) => {
             return Err(Failure::wrong_call(format!(

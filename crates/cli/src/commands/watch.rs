@@ -10,6 +10,7 @@ use crate::look;
 use crate::signals::{Signals, Waker};
 use crate::target::simulated;
 use diskfacts_host::observe::block_layer::{LiveBlockLayer, LiveError};
+use diskfacts_host::signals::EndSignal;
 use diskfacts_host::{Roots, stack_of};
 use diskfacts_record::evidence::BlockLayer;
 use diskfacts_record::{Stack, Unseen};
@@ -94,7 +95,7 @@ impl Watch<'_> {
             match self.until(start + self.interval.saturating_mul(parts))? {
                 Ended::Time => {}
                 // Ctrl-C is how it ends, with 0.
-                Ended::Signal(Exit::Interrupted) => break,
+                Ended::Signal(Exit::Stopped(EndSignal::Interrupt)) => break,
                 Ended::Signal(other) => {
                     exit = Ok(other);
                     break;

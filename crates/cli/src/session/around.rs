@@ -21,8 +21,6 @@ const WARM_BYTES: usize = 1 << 20;
 pub(super) struct Around<'a> {
     file: &'a File,
     cache: CacheMode,
-    /// Whether earlier trials may have left something to be written back.
-    written: bool,
     offset: u64,
     span: u64,
     /// Span of what runs beside: offset, length, and what its cache is to be.
@@ -101,7 +99,6 @@ impl<'a> Around<'a> {
         Self {
             file,
             cache: workload.cache,
-            written: target.writable,
             offset,
             span,
             beside: workload.beside.as_deref().map(|beside| {
@@ -138,17 +135,6 @@ impl<'a> Around<'a> {
     /// [`evidence`](Self::evidence).
     pub(super) fn observers_cpu(&self) -> CpuTimes {
         self.observers.own_cpu()
-    }
-
-    /// Makes durable what was written before. An error here is one of the trial
-    /// that wrote, and of the next sync, which fails again or succeeds for good.
-    fn settle(&mut self) {
-        if let Err(error) = self.file.sync_data() {
-            self.unseen.push(Unseen {
-                what: "write-back of earlier trials".to_owned(),
-                why: format!("syncing the target beforehand failed: {error}"),
-            });
-        }
     }
 
     /// Brings the page cache of a span into the state that a workload asks for.
@@ -206,11 +192,6 @@ impl<'a> Around<'a> {
 
 impl Prepare for Around<'_> {
     fn before(&mut self) -> Result<(), Box<dyn Error + Send + Sync>> {
-        // What an earlier trial left in the memories of this machine and of the
-        // disk must not be written back at the expense of this one.
-        if self.written && self.cache != CacheMode::Warm {
-            self.settle();
-        }
         // Before the part of them that is to be warm is read again.
         if let Some(caches) = self.dropped {
             caches.drop_all(&Roots::default())?;

@@ -14,7 +14,7 @@ use super::begin::record as record_of;
 use super::conclude::conclude;
 use super::observing::Chosen;
 use super::schedule::Next;
-use super::{Ended, drawn, health, settings, trial};
+use super::{Ended, drawn, health, settings, trial, write_back};
 use crate::args::Common;
 use crate::exit::{Exit, Failure, OrFail};
 use crate::progress::Display;
@@ -87,7 +87,7 @@ struct Copied<'a> {
 impl<'a> Looked<'a> {
     fn at(request: &'a CopyRequest<'a>, signals: &Signals) -> Result<Self, Failure> {
         let started = Timestamp::now();
-        let left_behind = crate::state::before_measuring();
+        let left_behind = crate::state::before_measuring()?;
         let ends = Ends::look(request.dd, request.destroy_data_on, signals)?;
         crate::storing::is_not(request.common, ends.written())?;
         Ok(Self {
@@ -164,6 +164,8 @@ impl<'a> Begun<'a> {
             End::Input => &input,
             End::Output => &output,
         };
+        let settles = measured.stored && ends.target.writable;
+        let unsettled = write_back::before_copy(settles, measured.file);
         let workload = &self.run.plan.stages[0].workload;
         let mut around = measured.stored.then(|| {
             let observers = Chosen::counters(&self.run.stack);
@@ -186,7 +188,7 @@ impl<'a> Begun<'a> {
                     None => run_copy(&copy, &progress, &mut ()),
                 },
             );
-        let mut observed = Evidence::default();
+        let mut observed = Evidence::of_unseen(unsettled);
         if let Some(around) = &mut around {
             around.evidence(&mut observed);
         }

@@ -38,7 +38,7 @@ impl<'a> Reserved<'a> {
         if let Medium::File(file) = &measured.medium
             && !is_ours
         {
-            let target = (file, measured.target.size_bytes);
+            let target = (file, &measured.target);
             values::fill(plan, target, time_ns / SHARE, signals, &display)?;
         }
         Ok(Filled {

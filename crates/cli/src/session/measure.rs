@@ -14,7 +14,7 @@ use crate::signals::Signals;
 use crate::target::Measured;
 use diskfacts_engine::TrialError;
 use diskfacts_plan::Stage;
-use diskfacts_record::{Run, Stack, Status, Trial};
+use diskfacts_record::{Run, Stack, Status, Trial, Unseen};
 use std::time::Instant;
 
 /// A run whose trials are over.
@@ -39,9 +39,10 @@ impl Begun {
             run: &mut self.run,
             measured: &mut self.held.measured,
             settings: &mut self.held.settings,
-            keep: &mut |run, trial| match trial {
-                Some(trial) => store.add_trial(&run.run.id, trial).or_failed(),
-                None => store.finish(run).or_failed(),
+            keep: &mut |run, kept| match kept {
+                Kept::Trial(trial) => store.add_trial(&run.run.id, trial).or_failed(),
+                Kept::ChangedTrial(trial) => store.replace_trial(&run.run.id, trial).or_failed(),
+                Kept::BeforeTrials => store.finish(run).or_failed(),
             },
             signals,
             display: &mut self.display,
@@ -52,8 +53,18 @@ impl Begun {
     }
 }
 
-/// Keeps what a run has so far: this trial, or what was done before the trials.
-type Keep<'a> = dyn FnMut(&Run, Option<&Trial>) -> Result<(), Failure> + 'a;
+/// What of a run is kept.
+pub(super) enum Kept<'a> {
+    /// A trial that has ended.
+    Trial(&'a Trial),
+    /// One that was kept already, and of which more is known now.
+    ChangedTrial(&'a Trial),
+    /// What was done before the trials.
+    BeforeTrials,
+}
+
+/// Keeps this of a run.
+type Keep<'a> = dyn FnMut(&Run, Kept<'_>) -> Result<(), Failure> + 'a;
 
 /// What came of a trial.
 enum Outcome {
@@ -105,6 +116,7 @@ impl Trials<'_> {
     pub(super) fn all(mut self, began: Instant, testing: Testing) -> How {
         let mut how = How::default();
         let before_ns = self.measured.elapsed_ns(began);
+        self.settle_the_first(&mut how);
         match self.before() {
             Ok(failed) => how.failed = failed,
             Err(error) => how.broken = Some(error),
@@ -127,6 +139,7 @@ impl Trials<'_> {
             notes.extend(schedule.reached());
             self.test_claims(testing, &clock, &mut how);
         }
+        self.settle_the_last(clock.elapsed_ns(self.measured), &mut how);
         how
     }
 
@@ -158,12 +171,13 @@ impl Trials<'_> {
                 self.display.set_trials(rounds);
             }
             let stage = &stages[next.stage];
-            match self.one(&next, stage, &stack) {
+            let settled = self.settle_before(stage, how);
+            match settled.and_then(|unseen| self.one(&next, stage, &stack, unseen)) {
                 Ok(Outcome::Trial(trial)) => {
                     how.failed |= trial.errors > 0;
                     // Seconds of a trial are far below what a float holds exactly.
                     schedule.took((trial.seconds * 1e9) as u64, trial.iops);
-                    how.broken = (self.keep)(self.run, Some(&trial)).err();
+                    how.broken = (self.keep)(self.run, Kept::Trial(&trial)).err();
                     self.display.trial_ended(next.stage, &trial);
                     self.run.trials.push(*trial);
                 }
@@ -184,13 +198,19 @@ impl Trials<'_> {
         let failed =
             precondition::run(self.run, self.measured, &stack, self.signals, self.display)?;
         if !self.run.preconditioning.is_empty() {
-            (self.keep)(self.run, None)?;
+            (self.keep)(self.run, Kept::BeforeTrials)?;
         }
         Ok(failed)
     }
 
-    /// One trial with its settings.
-    fn one(&mut self, next: &Next, stage: &Stage, stack: &Stack) -> Result<Outcome, Failure> {
+    /// One trial with its settings, and what could not be seen to before it.
+    fn one(
+        &mut self,
+        next: &Next,
+        stage: &Stage,
+        stack: &Stack,
+        unseen: Option<Unseen>,
+    ) -> Result<Outcome, Failure> {
         let mut in_force = self.settings.before(stage)?;
         let (signals, display) = (self.signals, &*self.display);
         let trial = trial::run(next, stage, self.measured, stack, signals, display);
@@ -205,13 +225,23 @@ impl Trials<'_> {
             return Ok(Outcome::CutShort);
         }
         trial.evidence.settings.splice(0..0, in_force);
+        trial.evidence.unseen.extend(unseen);
         Ok(Outcome::Trial(Box::new(trial)))
     }
 }
 
 impl How {
     /// Writes it into the record.
-    pub(super) fn tell(self, run: &mut Run, signals: &Signals) {
+    pub(super) fn tell(mut self, run: &mut Run, signals: &Signals) {
+        let nothing = !run.trials.iter().any(|trial| trial.ops > 0);
+        if nothing && !self.failed && self.broken.is_none() && signals.came().is_none() {
+            self.failed = true;
+            run.run.notes.push(
+                "Nothing was measured: no operation completed in any trial. Give the stages more \
+                 with `time` in the plan, or the run with --time."
+                    .to_owned(),
+            );
+        }
         run.run.status = match (&self.broken, signals.came()) {
             (Some(_), _) => Status::Failed,
             (None, Some(_)) => Status::Interrupted,

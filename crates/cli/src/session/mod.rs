@@ -44,6 +44,7 @@ mod settings;
 mod test_claims;
 mod trial;
 mod values;
+mod write_back;
 
 use crate::args::{CacheProof, Common};
 use crate::exit::{Exit, Failure};

@@ -1,7 +1,7 @@
 //! What a plan does on the target before its first trial.
 
 use super::schedule::Next;
-use super::{foreseen, trial};
+use super::{foreseen, trial, write_back};
 use crate::exit::{Failure, OrFail};
 use crate::progress::Display;
 use crate::signals::Signals;
@@ -52,10 +52,11 @@ pub(super) fn run(
                 prepare_ns: None,
             };
             let round = trial::run(&next, &stage, measured, stack, signals, display);
-            let round = round.or_failed()?;
+            let mut round = round.or_failed()?;
             if signals.came().is_some() {
                 break;
             }
+            write_back::settle_round(&mut round, measured);
             failed |= round.errors > 0;
             display.trial_ended(next.stage, &round);
             rates.push(round.iops);

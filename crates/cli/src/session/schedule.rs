@@ -36,6 +36,11 @@ const SHORTEST_NS: u64 = LEAST_NS / 2;
 /// machine that is busy needs as much for a handful of trials.
 const GRACE_NS: u64 = 2_000_000_000;
 
+/// By how many nanoseconds a run of so many may be longer.
+pub(super) fn grace_ns(total_ns: u64) -> u64 {
+    (total_ns / 5).max(GRACE_NS)
+}
+
 /// A trial to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Next {
@@ -388,7 +393,7 @@ impl Schedule {
     /// Whether the time is so far over that a trial of this stage is left out, be it the
     /// only one.
     fn is_too_late_for(&self, stage: usize, elapsed_ns: u64) -> bool {
-        let grace_ns = (self.total_ns / 5).max(GRACE_NS);
+        let grace_ns = grace_ns(self.total_ns);
         let rule = &self.rules[stage];
         let seconds = |rate: f64| rule.dirties_bytes as f64 / rate;
         // What it took is known better than what it may take.

@@ -45,7 +45,7 @@ pub(super) fn look_first(
         return Ok(Vec::new());
     }
     io_priority::check(plan)?;
-    Ok(state::before_measuring())
+    state::before_measuring()
 }
 
 /// For who only measures what stands on `stack`: refused while settings of it are

@@ -4,7 +4,7 @@
 //! record, as everything else.
 
 use super::fit;
-use super::measure::{Clock, How, Trials};
+use super::measure::{Clock, How, Kept, Trials};
 use super::schedule::{Schedule, is_late};
 use diskfacts_facts::limits;
 use diskfacts_plan::{Plan, Until, file};
@@ -90,7 +90,7 @@ impl Trials<'_> {
         };
         self.run.claim_tests.push(test);
         // So that what a kill leaves is a run whose stages are known.
-        how.broken = (self.keep)(self.run, None).err();
+        how.broken = (self.keep)(self.run, Kept::BeforeTrials).err();
         let clock = Clock::starting_now(self.measured);
         let seed = self.run.run.seed.wrapping_add(self.run.trials.len() as u64);
         let mut schedule = Schedule::new(plan, self.turns(), seed, (time_of(plan), 0));

@@ -6,9 +6,11 @@ use crate::exit::Failure;
 use crate::progress::Display;
 use crate::signals::Signals;
 use crate::target::{OpenFile, Stretches};
+use diskfacts_plan::units::show_size;
 use diskfacts_plan::{
     CacheMode, EngineChoice, Operation, Pattern, Plan, Stage, SyncMode, Values, Workload,
 };
+use diskfacts_record::{Target, TargetKind};
 use std::time::Instant;
 
 /// What is written through the page cache before it is known how fast the disk takes it:
@@ -65,11 +67,12 @@ fn spans_to_fill(plan: &Plan, size_bytes: u64) -> Vec<Span<'_>> {
 /// for it is refused.
 pub(super) fn fill(
     plan: &Plan,
-    (file, size_bytes): (&OpenFile, u64),
+    (file, target): (&OpenFile, &Target),
     time_ns: u64,
     signals: &Signals,
     display: &Display,
 ) -> Result<(), Failure> {
+    let size_bytes = target.size_bytes;
     let spans = spans_to_fill(plan, size_bytes);
     let wanted = spans.iter().map(|span| span.bytes).sum();
     let (began, mut filled) = (Instant::now(), 0);
@@ -77,6 +80,7 @@ pub(super) fn fill(
         let elapsed_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let written = Stretches {
             file,
+            what: format!("{} of {} with values", show_size(bytes), target.given),
             size_bytes,
             workload: Workload {
                 operation: Operation::Write,
@@ -99,7 +103,12 @@ pub(super) fn fill(
             let what = format!("the span of {} with values", stage.label());
             stopped.in_filling(&what, "")
         })?;
-        signals.check()?;
+        if let Some(exit) = signals.came() {
+            return Err(match target.kind {
+                TargetKind::Loop => Failure::interrupted(exit),
+                _ => Failure::interrupted_filling(exit, &target.given),
+            });
+        }
         filled += written;
         if written < bytes {
             let slow = too_slow("the target with values", time_ns, (filled, wanted));

@@ -32,6 +32,7 @@ impl Filling<'_> {
     pub(crate) fn run(self, signals: &Signals, display: &Display) -> Result<u64, Failure> {
         let written = Stretches {
             file: self.file,
+            what: format!("a file of {} to measure", size(self.bytes)),
             size_bytes: self.bytes,
             workload: Workload {
                 operation: Operation::Write,
@@ -66,6 +67,8 @@ impl Filling<'_> {
 /// at once, the time would be over long before it is on the disk.
 pub(crate) struct Stretches<'a> {
     pub(crate) file: &'a OpenFile,
+    /// What is filled, for people: `40 MiB of /dev/loop0 with values`.
+    pub(crate) what: String,
     /// How long the file is.
     pub(crate) size_bytes: u64,
     /// How it is written; where, and when that ends, is put in for each stretch.
@@ -116,24 +119,30 @@ impl Stretches<'_> {
         let block = self.workload.block_size;
         let mut written = 0;
         let mut stretch = (self.first_bytes / block * block).max(block);
-        display.watch_filling(bytes, block, &progress, || -> Result<(), Stopped> {
-            while written < bytes && left_ns() > 0 && signals.came().is_none() {
-                let length = stretch.min(bytes - written);
-                let before_ns = left_ns();
-                let came = self.stretch((offset + written, length), before_ns, &progress)?;
-                written += came;
-                if came < length {
-                    break;
+        display.watch_filling(
+            &self.what,
+            bytes,
+            block,
+            &progress,
+            || -> Result<(), Stopped> {
+                while written < bytes && left_ns() > 0 && signals.came().is_none() {
+                    let length = stretch.min(bytes - written);
+                    let before_ns = left_ns();
+                    let came = self.stretch((offset + written, length), before_ns, &progress)?;
+                    written += came;
+                    if came < length {
+                        break;
+                    }
+                    let left_ns = left_ns();
+                    let took_ns = before_ns.saturating_sub(left_ns).max(1);
+                    // A size times a time may be more than 64 bits.
+                    let quarter = u128::from(came) * u128::from(left_ns / 4) / u128::from(took_ns);
+                    let quarter = u64::try_from(quarter).unwrap_or(u64::MAX);
+                    stretch = (quarter / block * block).max(block);
                 }
-                let left_ns = left_ns();
-                let took_ns = before_ns.saturating_sub(left_ns).max(1);
-                // A size times a time may be more than 64 bits.
-                let quarter = u128::from(came) * u128::from(left_ns / 4) / u128::from(took_ns);
-                let quarter = u64::try_from(quarter).unwrap_or(u64::MAX);
-                stretch = (quarter / block * block).max(block);
-            }
-            Ok(())
-        })?;
+                Ok(())
+            },
+        )?;
         Ok(written)
     }
 

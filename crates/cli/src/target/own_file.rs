@@ -178,6 +178,9 @@ fn refused(folder: &Path, errno: Errno) -> Failure {
         Errno::ROFS => {
             "the filesystem or this subvolume is read-only; name a file in it to measure reading"
         }
+        Errno::NOSPC if has_no_inodes(folder) => {
+            "no inodes left (`df -i`); remove files there, or name another folder"
+        }
         Errno::NOSPC | Errno::DQUOT => {
             "no room, or your quota is used up; make room or name another folder"
         }
@@ -192,6 +195,11 @@ fn refused(folder: &Path, errno: Errno) -> Failure {
         Errno::NOSPC | Errno::DQUOT => Failure::failed(message),
         _ => Failure::wrong_call(message),
     }
+}
+
+/// Whether the filesystem has a number of inodes, all of which are in use.
+fn has_no_inodes(folder: &Path) -> bool {
+    rustix::fs::statvfs(folder).is_ok_and(|seen| seen.f_files > 0 && seen.f_ffree == 0)
 }
 
 fn no_space(folder: &Path, bytes: u64, errno: Errno) -> Failure {
@@ -219,5 +227,58 @@ fn reserve(file: &File, bytes: u64) -> Result<(), Errno> {
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => return rustix::fs::ftruncate(file, bytes),
             other => return other,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn space(total: u64, available: u64) -> Space {
+        Space {
+            total_bytes: total,
+            available_bytes: available,
+            ..Space::default()
+        }
+    }
+
+    #[test]
+    fn a_file_is_as_large_as_usual_where_there_is_room() {
+        let (bytes, note) =
+            choose_size(None, &space(100 << 30, 50 << 30), Path::new("/x"), "--size")
+                .unwrap_or_else(|_| panic!("there is room"));
+        assert_eq!((bytes, note), (1 << 30, None));
+    }
+
+    #[test]
+    fn a_smaller_file_says_so_and_leaves_a_reserve() {
+        let (bytes, note) =
+            choose_size(None, &space(1 << 30, 512 << 20), Path::new("/x"), "--size")
+                .unwrap_or_else(|_| panic!("there is room"));
+        assert_eq!(bytes, 460 << 20);
+        assert!(note.is_some_and(|note| note.contains("460 MiB instead of 1 GiB")));
+    }
+
+    #[test]
+    fn too_little_room_and_too_small_a_size_are_refused() {
+        assert!(choose_size(None, &space(16 << 20, 6 << 20), Path::new("/x"), "--size").is_err());
+        assert!(
+            choose_size(
+                Some(8 << 30),
+                &space(8 << 30, 8 << 30),
+                Path::new("/x"),
+                "--size"
+            )
+            .is_err()
+        );
+        assert!(
+            choose_size(
+                Some(100),
+                &space(8 << 30, 8 << 30),
+                Path::new("/x"),
+                "--size"
+            )
+            .is_err()
+        );
     }
 }

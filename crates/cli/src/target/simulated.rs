@@ -3,6 +3,7 @@
 
 use super::{Measured, Medium, Wanted};
 use crate::exit::{Failure, OrFail};
+use crate::named_text::read_text;
 use anyhow::Context;
 use diskfacts_disk::profile::{Profile, parse, profile};
 use diskfacts_engine::sim::{Computer, Plant, stack};
@@ -33,9 +34,12 @@ pub(crate) fn profile_of(name: &str) -> Result<Profile, Failure> {
             ))
         });
     }
-    let text = std::fs::read_to_string(name)
-        .with_context(|| format!("the simulated disk {name} cannot be read"))
-        .or_wrong_call()?;
+    let what = format!("the simulated disk {name}");
+    let text = read_text(
+        Path::new(name),
+        &what,
+        "; `diskfacts sim` lists those built in",
+    )?;
     parse(&text)
         .with_context(|| format!("the simulated disk {name} cannot be understood"))
         .or_wrong_call()

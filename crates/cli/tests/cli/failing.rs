@@ -206,3 +206,84 @@ fn a_store_that_is_full_in_the_middle_costs_the_storing_and_not_the_figures() {
         .expect_stdout("The run ended early")
         .expect_stdout("\nreads: ");
 }
+
+/// A plan of writes through the page cache, 30 MiB a trial.
+fn buffered_writes(trials: u32, engine: &str) -> String {
+    format!(
+        "name = \"writes\"\ntrials = {trials}\n\n[[stage]]\nname = \"writes\"\n\
+         operation = \"write\"\npattern = \"sequential\"\nblock_size = \"1MiB\"\n\
+         cache = \"buffered\"\nengine = \"{engine}\"\nbytes = \"30MiB\"\n"
+    )
+}
+
+#[test]
+fn what_could_not_be_written_back_is_an_error_of_the_trial_that_wrote_it() {
+    // A file of 32 MiB that has room for less than 8 behind a device that believes in all of it.
+    let tmpfs = or_skip!(Tmpfs::new(8 * MIB));
+    let thin = tmpfs.path().join("thin");
+    File::create(&thin)
+        .and_then(|file| file.set_len(32 * MIB))
+        .expect("a sparse file");
+    let device = or_skip!(LoopDevice::over_file(&thin));
+    for (count, engine) in [(1, "sync"), (1, "mmap"), (3, "sync")] {
+        let case = Case::new();
+        let plan = case.text_file("plan.toml", &buffered_writes(count, engine));
+        let finished = case
+            .diskfacts(["measure", "--plan"])
+            .args([plan.as_path(), device.path(), "--destroy-data-on".as_ref()])
+            .arg(device.path())
+            .run();
+        finished
+            .expect_code(1)
+            .expect_stdout("write-back failed")
+            .expect_stderr("(write-back: EIO");
+        let document = case.last();
+        assert_eq!(document["run"]["status"], "failed", "{engine}");
+        assert_eq!(rules(&document)[0], "io-errors", "{engine}");
+        assert_eq!(trials(&document).len(), count as usize);
+        for trial in trials(&document) {
+            assert_eq!(trial["errors"], 1, "{engine}: {trial}");
+            let errors = &trial["evidence"]["errors"];
+            assert_eq!(errors[0]["operation"], "write-back", "{errors}");
+            assert_eq!(errors[0]["errno"], rustix::io::Errno::IO.raw_os_error());
+        }
+        assert!(document["figures"][0]["iops"]["median"].is_null());
+    }
+    // A device that takes all of it has no such error.
+    let healthy = or_skip!(LoopDevice::new(32 * MIB));
+    let case = Case::new();
+    let plan = case.text_file("plan.toml", &buffered_writes(2, "sync"));
+    case.diskfacts(["measure", "--plan"])
+        .args([plan.as_path(), healthy.path(), "--destroy-data-on".as_ref()])
+        .arg(healthy.path())
+        .run()
+        .expect_code(0);
+    assert_eq!(trials(&case.last())[1]["errors"], 0);
+}
+
+#[test]
+fn a_run_in_which_no_operation_completed_has_failed_and_has_no_figure() {
+    let case = Case::new();
+    let file = case.data_file("data", MIB);
+    // Arrivals of one in a second, on average: none falls into the first 5 ms of these seeds.
+    let stage = "operation = \"read\"\nrate = 1\narrivals = \"poisson\"\ntime = \"5ms\"";
+    let measured = |more: &str| {
+        let plan = format!("{}{more}", crate::support::one_stage(stage));
+        let plan = case.text_file("plan.toml", &plan);
+        case.diskfacts(["measure", "--seed", "1", "--plan"])
+            .args([&plan, &file])
+            .run()
+    };
+    measured("")
+        .expect_code(1)
+        .expect_stdout("stage was not measured: no operation completed")
+        .expect_stderr("Nothing was measured");
+    let document = case.last();
+    assert_eq!(document["run"]["status"], "failed");
+    assert_eq!(trials(&document)[0]["ops"], 0);
+    assert!(document["figures"][0]["iops"]["median"].is_null());
+    // Where another stage has a figure, the run is one.
+    measured("[[stage]]\nname = \"reads\"\noperation = \"read\"\noperations = 10\n")
+        .expect_code(0)
+        .expect_stdout("stage was not measured: no operation completed");
+}

@@ -331,3 +331,54 @@ fn what_is_only_read_is_not_measured_without_what_comes_before() {
         &["fill: it writes before the trials", "--destroy-data-on"],
     );
 }
+
+#[test]
+fn what_has_no_end_is_not_read_as_a_plan_a_profile_or_a_trace() {
+    let case = Case::new();
+    let program = env!("CARGO_BIN_EXE_diskfacts");
+    let shell = |line: &str| {
+        // What took all memory would be refused more of it here.
+        let line = format!(
+            "ulimit -v 4194304; cd '{}'; {line}",
+            case.path("").display()
+        );
+        Program::new("/bin/sh").args(["-c", &line, "sh", program])
+    };
+    let huge = std::fs::File::create(case.path("huge.toml")).expect("a file");
+    huge.set_len(20 << 30).expect("a sparse file");
+    std::os::unix::fs::symlink("/dev/zero", case.path("zero.toml")).expect("a link");
+    for (line, said) in [
+        (
+            "\"$1\" measure . --plan /dev/zero",
+            "neither a file nor a pipe",
+        ),
+        ("\"$1\" measure . --plan ./huge.toml", "more than 16 MiB"),
+        (
+            "cat /dev/zero | \"$1\" measure . --plan /dev/stdin",
+            "more than 16 MiB",
+        ),
+        ("\"$1\" measure sim:zero.toml", "neither a file nor a pipe"),
+        ("\"$1\" sim ./zero.toml", "neither a file nor a pipe"),
+        ("\"$1\" sim ./huge.toml", "more than 16 MiB"),
+        (
+            "\"$1\" readahead --from /dev/zero",
+            "neither a file nor a pipe",
+        ),
+        ("\"$1\" readahead --from huge.toml", "more than 512 MiB"),
+    ] {
+        shell(line)
+            .run()
+            .expect_code(2)
+            .expect_stderr("cannot be read: ")
+            .expect_stderr(said);
+    }
+    // A pipe, and a file that is open already, are read as ever.
+    let plan =
+        "printf 'name=\"r\"\\n[[stage]]\\nname=\"r\"\\noperation=\"read\"\\noperations=4\\n'";
+    for line in [
+        format!("{plan} | \"$1\" measure sim:ssd-sata --plan /dev/stdin"),
+        format!("{plan} > p; exec 7< p; \"$1\" measure sim:ssd-sata --plan /dev/fd/7"),
+    ] {
+        shell(&line).run().expect_code(0);
+    }
+}

@@ -120,7 +120,7 @@ fn wrong_calls_say_what_would_be_right() {
     refused(&[], "<TARGET>");
     refused(&["/nowhere"], "opening /nowhere");
     refused(&["/tmp", "--time", "0s"], "no time");
-    refused(&["--from", "/nowhere"], "reading /nowhere");
+    refused(&["--from", "/nowhere"], "the trace /nowhere cannot be read");
     refused(&["/tmp", "--from", "x"], "cannot be used with");
     let cut = case.text_file(
         "cut.txt",

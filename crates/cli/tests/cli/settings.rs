@@ -328,6 +328,13 @@ fn two_runs_that_would_change_one_device_exclude_each_other_and_say_who_it_is() 
     let running = bench.measure(&changing).start();
     running.wait_for_stderr("trial 1: short");
     let pid = format!("process {} (diskfacts --store", running.id());
+    let journals = bench.journals();
+    bench
+        .diskfacts(&["restore", "--forget"])
+        .run()
+        .expect_code(0)
+        .expect_stdout("is changing settings, and puts them back itself: left alone");
+    assert_eq!(bench.journals(), journals);
 
     let other = Case::new();
     let as_other = |plan: &str| {

@@ -382,3 +382,37 @@ fn torn_damaged_and_old_journals_are_told_apart() {
     forgotten.expect_code(0).expect_stdout("is forgotten");
     assert_eq!(bench.journals(), [""; 0]);
 }
+
+#[test]
+fn a_journal_is_forgotten_only_when_what_it_holds_was_printed() {
+    let bench = or_skip!(Bench::new());
+    let before = bench.settings();
+    bench.leave_changed(&before);
+    let (name, path) = bench.journal();
+    let whole = fs::read_to_string(&path).expect("the journal");
+    for full in ["exec >/dev/full", "exec >&-"] {
+        bench
+            .diskfacts_after(full, &["restore", "--forget"])
+            .run()
+            .expect_code(1)
+            .expect_stderr("standard output failed")
+            .expect_stderr("No journal was removed");
+        let now = fs::read_to_string(&path).expect("the journal");
+        assert_eq!(now, whole, "{full}");
+    }
+    // And it can be restored still.
+    bench.diskfacts(&["restore"]).run().expect_code(0);
+    assert_eq!(bench.settings(), before);
+    bench.leave_changed(&before);
+    let changed = bench.settings();
+    let forgotten = bench.diskfacts(&["restore", "--forget"]).run();
+    forgotten
+        .expect_code(0)
+        .expect_stdout("scheduler")
+        .expect_stdout("is forgotten. No setting was written.");
+    assert_eq!(bench.settings(), changed);
+    assert_eq!(bench.journals(), [""; 0], "{name}");
+    fs::write(&path, whole).expect("the journal");
+    bench.diskfacts(&["restore"]).run().expect_code(0);
+    assert_eq!(bench.settings(), before);
+}

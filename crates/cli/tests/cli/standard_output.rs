@@ -1,4 +1,4 @@
-//! A standard output that is closed, full or read no more, and a limit of file
+//! Standard streams that are closed, full or read no more, and a limit of file
 //! sizes: each is told, and an exit code of 0 means that all was written.
 
 use crate::support::Case;
@@ -93,4 +93,19 @@ fn a_write_past_the_limit_of_file_sizes_is_told_and_leaves_nothing() {
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("File too large"), "{said}");
     assert!(Path::new(&folder).join("copy").exists());
+}
+
+#[test]
+fn a_closed_standard_input_is_an_error_and_an_empty_one_is_not() {
+    let case = Case::new();
+    let (store, copy) = (case.store(), case.path("copy"));
+    let dd = |of: &str| {
+        let (store, copy) = (store.display(), copy.display());
+        format!("diskfacts --store '{store}' dd of='{copy}' bs=4k count=1 {of}")
+    };
+    fails(&dd("<&-"), "reading standard input failed: it was closed");
+    assert!(!copy.exists());
+    let output = shell(&dd("</dev/null"));
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(copy.exists());
 }

@@ -1,11 +1,14 @@
-//! Ctrl-C, SIGTERM and SIGKILL in each phase: nothing is left behind, and what
+//! Ctrl-C, SIGTERM, SIGHUP, SIGQUIT and SIGKILL in each phase: nothing is left behind, and what
 //! was complete is kept.
 
 use crate::support::{Case, Content, KIB, MIB, free_blocks, one_stage, trials, write_data};
 use diskfacts_testkit::{
-    FilesystemKind, Missing, MountedFilesystem, Running, Throttle, ThrottleGroup, or_skip,
+    FilesystemKind, LoopDevice, Missing, MountedFilesystem, Running, Throttle, ThrottleGroup,
+    or_skip,
 };
 use rustix::fs::{Advice, fadvise};
+use rustix::process::Signal;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -142,6 +145,28 @@ fn ctrl_c_while_the_file_is_filled_gives_all_room_back() {
             .expect_code(0)
             .expect_stdout("No run is stored yet");
     }
+}
+
+#[test]
+fn ctrl_c_while_a_device_is_filled_says_that_what_was_written_stays() {
+    let device = or_skip!(LoopDevice::new(64 * MIB));
+    let throttle = Throttle {
+        write_bytes_per_s: Some(4 * MIB),
+        ..Throttle::default()
+    };
+    let group = or_skip!(ThrottleGroup::new(&device, throttle));
+    let case = Case::new();
+    let name = device.path().display().to_string();
+    let running = case
+        .measure_stage(device.path(), "operation = \"read\"\nvalues = \"fill\"")
+        .args(["--destroy-data-on", &name])
+        .inside(&group)
+        .start();
+    running.wait_for_stderr(&format!("filling 64 MiB of {name} with values"));
+    running.interrupt();
+    running.finish().expect_code(130).expect_stderr(&format!(
+        "stopped before anything was measured; what was written on {name} stays written"
+    ));
 }
 
 /// Whether the process has not ended.
@@ -408,4 +433,119 @@ fn nobody_reading_what_it_says_does_not_stop_a_measurement() {
     let status = child.wait().expect("its end");
     assert_eq!(status.code(), Some(0));
     assert_eq!(case.last()["run"]["status"], "complete");
+}
+
+/// A file that is written through the page cache by a plan of one trial.
+fn buffered_write(case: &Case, file: &Path, time: &str) -> diskfacts_testkit::Program {
+    let plan = one_stage(
+        "operation = \"write\"\npattern = \"sequential\"\nblock_size = \"1MiB\"\n\
+         cache = \"buffered\"\nbytes = \"32MiB\"",
+    );
+    let plan = case.text_file("plan.toml", &plan);
+    case.diskfacts(["measure", "--time", time, "--plan"])
+        .args([&plan, file])
+        .arg("--destroy-data-on")
+        .arg(file)
+}
+
+#[test]
+fn write_back_after_the_last_trial_has_the_time_of_the_run_and_what_is_left_is_said() {
+    let slow = or_skip!(Slow::to_write(2 * MIB));
+    let case = Case::new();
+    let file = slow.cold_file(32 * MIB);
+    let finished = buffered_write(&case, &file, "1s").inside(&slow.group).run();
+    // It would take 16 s.
+    finished
+        .expect_code(0)
+        .expect_stdout("not all written back when the time was over");
+    assert_eq!(case.last()["run"]["status"], "complete");
+}
+
+#[test]
+fn ctrl_c_ends_the_write_back_after_the_last_trial_and_keeps_the_trial() {
+    let slow = or_skip!(Slow::to_write(MIB));
+    let case = Case::new();
+    let file = slow.cold_file(32 * MIB);
+    let running = buffered_write(&case, &file, "10min")
+        .inside(&slow.group)
+        .start();
+    let kept = || case.run(["show", "last"]).stdout.contains("stage: ");
+    running.wait_until("its trial is stored", kept);
+    running.interrupt();
+    running
+        .finish()
+        .expect_code(130)
+        .expect_stderr("1 complete trial is stored");
+    assert_eq!(trials(&case.last()).len(), 1);
+}
+
+/// A run that makes so many files in a folder that it is still about it when it is stopped.
+fn making_files(case: &Case, folder: &Path) -> [OsString; 5] {
+    let plan = one_stage("operation = \"create\"\nfiles = 400000");
+    let plan = case.text_file("plan.toml", &plan);
+    let words: [&OsStr; 5] = [
+        "measure".as_ref(),
+        "--time=10min".as_ref(),
+        "--plan".as_ref(),
+        plan.as_ref(),
+        folder.as_ref(),
+    ];
+    words.map(OsStr::to_owned)
+}
+
+fn has_entries(folder: &Path) -> bool {
+    fs::read_dir(folder).expect("the folder").count() > 0
+}
+
+/// Whether this process, and so what it starts, ignores a signal.
+fn is_ignored(signal: Signal) -> bool {
+    let status = fs::read_to_string("/proc/self/status").expect("this process");
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = u64::from_str_radix(mask.expect("its signals").trim(), 16).expect("a mask");
+    mask & (1 << (signal.as_raw() - 1)) != 0
+}
+
+#[test]
+fn a_terminal_that_is_closed_and_sigquit_end_a_run_as_sigterm_does() {
+    for (signal, code, name) in [(Signal::HUP, 129, "SIGHUP"), (Signal::QUIT, 131, "SIGQUIT")] {
+        if is_ignored(signal) {
+            diskfacts_testkit::skip(&format!("{name} is ignored here"));
+            continue;
+        }
+        let case = Case::new();
+        let folder = case.folder("data");
+        let running = case.diskfacts(making_files(&case, &folder)).start();
+        running.wait_until("it made files", || has_entries(&folder));
+        running.signal(signal);
+        running
+            .finish()
+            .expect_code(code)
+            .expect_stderr(&format!("stopped by {name}"));
+        assert!(!has_entries(&folder), "{name}");
+        assert_eq!(case.last()["run"]["status"], "interrupted", "{name}");
+    }
+}
+
+#[test]
+fn a_signal_that_is_ignored_from_outside_stays_ignored() {
+    let case = Case::new();
+    let folder = case.folder("data");
+    // As nohup does it.
+    let running = diskfacts_testkit::Program::new("/bin/sh")
+        .args(["-c", "trap '' HUP QUIT; exec \"$@\"", "sh"])
+        .arg(env!("CARGO_BIN_EXE_diskfacts"))
+        .arg("--store")
+        .arg(case.store())
+        .args(making_files(&case, &folder))
+        .start();
+    running.wait_until("it made files", || has_entries(&folder));
+    running.signal(Signal::HUP);
+    running.signal(Signal::QUIT);
+    running.terminate();
+    // Had it taken one of the two, the third would have been the second.
+    let finished = running.finish();
+    finished
+        .expect_code(143)
+        .expect_stderr("stopped by SIGTERM");
+    assert!(!has_entries(&folder));
 }

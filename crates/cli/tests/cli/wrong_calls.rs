@@ -236,3 +236,44 @@ fn an_unknown_use_is_answered_with_those_that_are_known() {
         &["basket-weaving", "Known are: etcd"],
     );
 }
+
+#[test]
+fn a_folder_for_journals_that_is_no_absolute_path_is_refused() {
+    let case = Case::new();
+    let file = case.text_file("file", "some data");
+    for program in [
+        case.diskfacts(["restore"]),
+        case.diskfacts(["restore", "--forget"]),
+        case.diskfacts(["measure"]).arg(&file),
+    ] {
+        case.refuses(
+            &program.env("DISKFACTS_STATE", "rel"),
+            &["DISKFACTS_STATE must be an absolute path, and is rel"],
+        );
+    }
+}
+
+#[test]
+fn what_is_out_of_range_stands_alone_or_is_no_file_is_told_as_that() {
+    let case = Case::new();
+    case.refuses(
+        &case.diskfacts(["measure", "sim:ssd-sata", "--trials", "-1"]),
+        &["-1 is not in 1..=1000"],
+    );
+    case.refuses(
+        &case.diskfacts(["measure", "sim:ssd-sata", "--observe", "all,none"]),
+        &["'all' stands alone; leave out the others"],
+    );
+    diskfacts(["--store", "/dev/null", "runs"])
+        .run()
+        .expect_code(1)
+        .expect_stderr("Name a file: --store PATH\n");
+    let folder = case.folder("folder");
+    let inside = folder.join("runs.db");
+    diskfacts(["--store"])
+        .arg(&folder)
+        .arg("runs")
+        .run()
+        .expect_code(1)
+        .expect_stderr(&format!("Name a file: --store {}\n", inside.display()));
+}

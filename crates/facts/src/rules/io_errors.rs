@@ -5,7 +5,7 @@ use crate::simulated::planted;
 use crate::words::{count, is_copy, list, measure_with, shell, stage_list};
 use diskfacts_plan::units::{exact_size, show_size};
 use diskfacts_record::evidence::ErrorCount;
-use diskfacts_record::{Confidence, Finding, Severity};
+use diskfacts_record::{Confidence, Finding, Severity, Trial};
 
 pub(super) const NAME: &str = "io-errors";
 
@@ -43,9 +43,10 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         }
         failed = failed.saturating_add(here);
         stages.push(stage.name);
-        excluded += stage.failed.len() as u64;
+        let with_errors = |trials: &[&Trial]| trials.iter().filter(|t| t.errors > 0).count();
+        excluded += with_errors(&stage.failed) as u64;
         if !stage.is_sound() {
-            excluded += stage.trials.len() as u64;
+            excluded += with_errors(&stage.trials) as u64;
             without.push(stage.name);
         }
         evidence.extend(errors.iter().map(|error| said(&stage.label(), error)));
@@ -122,7 +123,9 @@ fn add(known: &mut ErrorCount, error: &ErrorCount) {
 
 fn said(stage: &str, error: &ErrorCount) -> String {
     let times = count(error.count, "time");
-    let place = if error.of_files() {
+    let place = if error.operation == ErrorCount::WRITE_BACK {
+        "after the operations had returned: what lay in the page cache was lost".to_owned()
+    } else if error.of_files() {
         format!("first at file {}", error.first_offset)
     } else if let Some((low, high)) = error
         .lowest_offset
@@ -205,6 +208,14 @@ fn remedy(context: &Context<'_>, kinds: &[i32]) -> String {
         steps.push("`lsblk` to see whether the device is still there".to_owned());
     }
     if kinds.contains(&ENOSPC) {
+        steps.push("`df -h` and `df -i` for the room and the inodes that are left".to_owned());
+        let devices = context.run.stack.devices.iter();
+        for thin in devices.filter(|device| device.targets.iter().any(|of| of == "thin")) {
+            steps.push(format!(
+                "`lvs` to see whether the pool under the thin volume {} is full",
+                thin.name
+            ));
+        }
         let half = exact_size((context.run.target.size_bytes / 2).max(1 << 20));
         steps.push(if is_copy(context.run) {
             "free some space, or copy less with count=".to_owned()
@@ -405,7 +416,16 @@ mod tests {
             trial.errors = 1;
             trial.evidence.errors = vec![error(ENOSPC, "No space left on device", 1)];
         });
-        assert!(only(&run, NAME).remedy.contains("--size 512MiB"));
+        let remedy = only(&run, NAME).remedy;
+        assert!(remedy.contains("--size 512MiB"), "{remedy}");
+        assert!(remedy.contains("`df -i`"), "{remedy}");
+        assert!(!remedy.contains("thin"), "{remedy}");
+        run.stack.devices[0].targets = vec!["thin".to_owned()];
+        let remedy = only(&run, NAME).remedy;
+        assert!(
+            remedy.contains("the pool under the thin volume"),
+            "{remedy}"
+        );
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Trials whose figure cannot be one: no rate, or one below nothing. A document may
-//! hold such lines, and a trial may end before its first operation does.
+//! hold such lines, and a trial may end before its first operation does; that is no figure.
 
 use super::{Context, names};
-use crate::words::{lines, list, longer, of_document};
+use crate::words::{count, is_copy, lines, list, longer, of_document};
 use diskfacts_record::{Confidence, Finding, Severity, Trial};
 
 pub(super) const NAME: &str = "no-figure";
@@ -20,6 +20,61 @@ fn is_idle(trial: &Trial) -> bool {
 }
 
 pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let found = [not_measured(context), without_rate(context)];
+    found.into_iter().flatten().collect()
+}
+
+/// Trials in which no operation completed, and none failed.
+fn not_measured(context: &Context<'_>) -> Option<Finding> {
+    if context.run.run.source.is_some() || is_copy(context.run) {
+        return None;
+    }
+    let (mut evidence, mut stages, mut without) = (Vec::new(), Vec::new(), Vec::new());
+    for (stage, _) in context.doing_something() {
+        let trials = stage.all_trials();
+        let empty = trials.filter(|t| t.errors == 0 && t.ops == 0).count();
+        if empty == 0 {
+            continue;
+        }
+        evidence.push(format!(
+            "{}: no operation completed in {empty} of {}.",
+            stage.label(),
+            count(stage.all_trials().count() as u64, "trial")
+        ));
+        stages.push(stage.name);
+        if !stage.is_sound() {
+            without.push(stage.name);
+        }
+    }
+    if stages.is_empty() {
+        return None;
+    }
+    let (stages, without) = (names(stages), names(without));
+    let claim = if without.is_empty() {
+        format!(
+            "Trials of {} in which no operation completed are excluded from the results.",
+            list(&stages)
+        )
+    } else {
+        let verb = if without.len() == 1 { "was" } else { "were" };
+        format!(
+            "{} {verb} not measured: no operation completed, so there is no figure.",
+            list(&without)
+        )
+    };
+    Some(Finding {
+        rule: NAME.into(),
+        severity: Severity::Warning,
+        claim,
+        evidence,
+        confidence: Confidence::Certain,
+        refuted_by: "A completed operation in one of these trials.".into(),
+        remedy: longer(context.run, &stages, 5),
+        stages,
+    })
+}
+
+fn without_rate(context: &Context<'_>) -> Option<Finding> {
     // What watches disks sees them idle.
     let source = context.run.run.source.as_ref();
     let watches = source.is_some_and(|source| source.format.starts_with("iostat"));
@@ -28,6 +83,9 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     for (stage, _) in context.doing_something() {
         // What failed is told by the errors.
         let tried = stage.trials.iter().filter(|trial| trial.errors == 0);
+        // And where nothing was done, that is said.
+        let own = source.is_none();
+        let tried = tried.filter(|trial| !own || trial.ops > 0);
         let empty = tried.copied().filter(|t| says_nothing(t));
         let empty: Vec<&Trial> = empty.filter(|t| !(watches && is_idle(t))).collect();
         if empty.is_empty() {
@@ -48,10 +106,10 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         stages.push(stage.name);
     }
     if stages.is_empty() {
-        return Vec::new();
+        return None;
     }
     let stages = names(stages);
-    vec![Finding {
+    Some(Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
         claim: format!(
@@ -65,7 +123,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         remedy: of_document(context.run, "measure for longer")
             .unwrap_or_else(|| longer(context.run, &stages, 5)),
         stages,
-    }]
+    })
 }
 
 #[cfg(test)]
@@ -91,6 +149,56 @@ mod tests {
             assert_eq!(found[0].stages, ["log-write"]);
             assert_eq!(found[0].evidence, ["log-write: 2 of 5 trials."]);
         }
+    }
+
+    #[test]
+    fn a_stage_in_which_nothing_completed_has_no_figure_and_one_with_other_trials_has_theirs() {
+        let mut run = testing::healthy();
+        each(&mut run, "log-write", |trial| {
+            (trial.throughput_bytes_per_s, trial.iops, trial.ops) = (0.0, 0.0, 0);
+        });
+        let some = found(&run);
+        assert_eq!(some.len(), 1);
+        assert_eq!(
+            some[0].claim,
+            "log-write was not measured: no operation completed, so there is no figure."
+        );
+        assert_eq!(
+            some[0].evidence,
+            ["log-write: no operation completed in 5 of 5 trials."]
+        );
+        let figures = crate::figures(&run);
+        let figure = |name| {
+            figures
+                .iter()
+                .find(|f| f.stage == name)
+                .expect("its figures")
+        };
+        assert!(figure("log-write").iops.median.is_nan());
+        let mut run = testing::healthy();
+        let all = crate::figures(&run);
+        let whole = all
+            .iter()
+            .find(|f| f.stage == "log-write")
+            .expect("its figures");
+        each(&mut run, "log-write", |trial| {
+            if trial.number == 1 {
+                (trial.throughput_bytes_per_s, trial.iops, trial.ops) = (0.0, 0.0, 0);
+            }
+        });
+        let some = found(&run);
+        assert!(
+            some[0].claim.ends_with("are excluded from the results."),
+            "{}",
+            some[0].claim
+        );
+        let figures = crate::figures(&run);
+        let cut = figures
+            .iter()
+            .find(|f| f.stage == "log-write")
+            .expect("its figures");
+        assert_eq!((whole.iops.trials, cut.iops.trials), (5, 4));
+        assert!(cut.iops.min > 0.0);
     }
 
     #[test]

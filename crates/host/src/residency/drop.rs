@@ -63,6 +63,16 @@ pub fn drop_cache(file: &File, offset: u64, len: u64, dirty: DirtyPages) -> Resu
     })
 }
 
+/// Writes `len` bytes from `offset` of `file` back, and waits for it. Only data: no
+/// metadata, and the drive's own cache is not flushed.
+///
+/// # Errors
+/// When the kernel could not write some of it, now or since the file was opened: it tells
+/// that once for each time that a file is open (`errseq_t`, kernel, `lib/errseq.c`).
+pub fn write_back(file: &File, offset: u64, len: u64) -> std::io::Result<()> {
+    imp::write_back(file, offset, len)
+}
+
 #[cfg(target_os = "linux")]
 mod imp {
     use super::{DirtyPages, Error, File};
@@ -99,7 +109,13 @@ mod imp {
             return Ok(());
         };
         if dirty == DirtyPages::WriteFirst {
-            write_back(file, start, span.get())?;
+            write_back(file, start, span.get()).map_err(|error| {
+                Error::on_file(
+                    "writing back the dirty pages of",
+                    "an I/O error here means that data was lost: see the kernel log (`dmesg`)",
+                    error,
+                )
+            })?;
         }
         fadvise(file, start, Some(span), Advice::DontNeed).map_err(|error| {
             Error::on_file(
@@ -110,12 +126,11 @@ mod imp {
         })
     }
 
-    /// Writes the span back and waits for it.
-    fn write_back(file: &File, start: u64, len: u64) -> Result<(), Error> {
+    pub(super) fn write_back(file: &File, start: u64, len: u64) -> io::Result<()> {
         const ALL_THREE: u32 = libc::SYNC_FILE_RANGE_WAIT_BEFORE
             | libc::SYNC_FILE_RANGE_WRITE
             | libc::SYNC_FILE_RANGE_WAIT_AFTER;
-        // The caller cut the end of the span at the largest signed offset.
+        // Offsets are signed in the kernel.
         let signed = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
         // SAFETY: a system call on an open descriptor, with numbers only.
         let result = unsafe {
@@ -125,20 +140,11 @@ mod imp {
             return Ok(());
         }
         let error = io::Error::last_os_error();
-        let error = match error.raw_os_error() {
+        match error.raw_os_error() {
             // The filesystem or a seccomp profile lacks the call.
-            Some(libc::ENOSYS | libc::EINVAL | libc::ESPIPE | libc::EPERM) => match fdatasync(file)
-            {
-                Ok(()) => return Ok(()),
-                Err(error) => error.into(),
-            },
-            _ => error,
-        };
-        Err(Error::on_file(
-            "writing back the dirty pages of",
-            "an I/O error here means that data was lost: see the kernel log (`dmesg`)",
-            error,
-        ))
+            Some(libc::ENOSYS | libc::EINVAL | libc::ESPIPE | libc::EPERM) => Ok(fdatasync(file)?),
+            _ => Err(error),
+        }
     }
 }
 
@@ -151,5 +157,9 @@ mod imp {
             doing: "dropping a file from the page cache",
             why: "diskfacts has no code for it yet",
         })
+    }
+
+    pub(super) fn write_back(file: &File, _: u64, _: u64) -> std::io::Result<()> {
+        file.sync_data()
     }
 }

@@ -6,7 +6,7 @@ mod drop;
 #[cfg(unix)]
 mod mincore;
 
-pub use drop::{DirtyPages, Dropped, drop_cache};
+pub use drop::{DirtyPages, Dropped, drop_cache, write_back};
 
 use crate::error::Error;
 use diskfacts_record::evidence::Residency;

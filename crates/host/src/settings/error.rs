@@ -163,6 +163,16 @@ pub enum SettingsError {
          survives a crash"
     )]
     NoFolder,
+    /// It would be another folder for each folder that a command is typed in.
+    #[error(
+        "DISKFACTS_STATE must be an absolute path, and is {}; type the whole of it, as in \
+         DISKFACTS_STATE=\"$PWD\"/state",
+        path.display()
+    )]
+    RelativeFolder {
+        /// What it is.
+        path: PathBuf,
+    },
     /// The process that would put everything back could not be started.
     #[error(
         "the watchdog that puts settings back could not be started: {doing}: {source}; nothing \

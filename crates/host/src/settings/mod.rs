@@ -49,7 +49,7 @@ pub use leftovers::{remove_stale_groups, stale_groups};
 pub use lock::Locks;
 pub use restore::{Comparison, Now, Present, PutBack, Written, present, put_back};
 pub use setting::Setting;
-pub use stale::{Forgotten, Restored, forget_stale, restore_stale};
+pub use stale::{Forgettable, Restored, forgettable, restore_stale};
 pub use steps::Steps;
 pub use watchdog::{WATCHDOG, watch};
 pub use wish::Wanted;

@@ -53,23 +53,23 @@ pub enum Restored {
     },
 }
 
-/// What became of one journal whose settings were put back by hand, or are to stay.
+/// A journal whose settings were put back by hand, or are to stay.
 #[derive(Debug)]
-pub enum Forgotten {
-    /// It is gone; how its values stood beside those in force.
+pub enum Forgettable {
+    /// How its values stand beside those in force.
     Journal {
-        /// The journal.
-        path: PathBuf,
-        /// What was in it.
+        /// What is in it.
         journal: Journal,
-        /// How it stood.
+        /// How it stands.
         comparison: Comparison,
+        /// Taken, so that nobody restores it.
+        taken: OpenJournal,
     },
-    /// What was not understood is gone.
+    /// It cannot be understood.
     Damaged {
-        /// Where it was.
+        /// Where it is.
         path: PathBuf,
-        /// What was wrong with it.
+        /// What is wrong with it.
         why: String,
     },
     /// It stays.
@@ -78,6 +78,11 @@ pub enum Forgotten {
         path: PathBuf,
         /// Why.
         why: String,
+    },
+    /// Its process lives: nothing is touched.
+    Live {
+        /// What it does, and since when; `None` while it is beginning.
+        journal: Option<Journal>,
     },
 }
 
@@ -166,51 +171,47 @@ fn needless(taken: OpenJournal, why: &'static str, steps: &mut Steps) -> Restore
     }
 }
 
-/// Removes all stale journals of a folder, the damaged ones too, and writes no setting.
-/// What could not be looked at stays, and what lives or is another user's is left out.
+/// All journals of a folder that could be forgotten, the damaged ones too, and those that
+/// cannot. Nothing is removed: it holds the only record of values, which somebody has to
+/// have seen first. What is another user's is left out.
 ///
 /// # Errors
 /// When the folder cannot be listed.
-pub fn forget_stale(roots: &Roots, folder: &StateFolder) -> Result<Vec<Forgotten>, SettingsError> {
-    let mut steps = Steps::default();
-    let mut forgotten = Vec::new();
-    for found in folder.list(roots)? {
-        let (path, done, gone) = match found {
-            Found::Stale { journal, taken } => {
-                let path = taken.path().to_owned();
-                let comparison = present(roots, &journal);
-                let gone = Forgotten::Journal {
-                    path: path.clone(),
-                    journal,
-                    comparison,
-                };
-                (path, taken.remove(&mut steps), gone)
-            }
-            Found::Kept { path, why } => {
-                let gone = Forgotten::Damaged {
-                    path: path.clone(),
-                    why,
-                };
-                let done = folder.remove(&path);
-                (path, done, gone)
-            }
-            Found::Unseen { path, why, .. } => {
-                forgotten.push(Forgotten::Kept { path, why });
-                continue;
-            }
+pub fn forgettable(roots: &Roots, folder: &StateFolder) -> Result<Vec<Forgettable>, SettingsError> {
+    let found = folder.list(roots)?.into_iter();
+    Ok(found
+        .filter_map(|found| match found {
+            Found::Stale { journal, taken } => Some(Forgettable::Journal {
+                comparison: present(roots, &journal),
+                journal,
+                taken,
+            }),
+            Found::Kept { path, why } => Some(Forgettable::Damaged { path, why }),
+            Found::Unseen { path, why, .. } => Some(Forgettable::Kept { path, why }),
+            Found::Live { journal, .. } => Some(Forgettable::Live { journal }),
             // Torn ones and those of an earlier boot hold nothing that could be forgotten.
-            Found::OfEarlierBoot { .. }
-            | Found::Torn { .. }
-            | Found::Live { .. }
-            | Found::OfAnother { .. } => continue,
-        };
-        forgotten.push(match done {
-            Ok(()) => gone,
-            Err(error) => Forgotten::Kept {
-                path,
-                why: error.to_string(),
-            },
-        });
+            Found::OfEarlierBoot { .. } | Found::Torn { .. } | Found::OfAnother { .. } => None,
+        })
+        .collect())
+}
+
+impl Forgettable {
+    /// Removes it, and writes no setting; answers where it was, and `None` when it stays.
+    ///
+    /// # Errors
+    /// When it could not be removed.
+    pub fn forget(self, folder: &StateFolder) -> Result<Option<PathBuf>, SettingsError> {
+        match self {
+            Self::Journal { taken, .. } => {
+                let path = taken.path().to_owned();
+                taken.remove(&mut Steps::default())?;
+                Ok(Some(path))
+            }
+            Self::Damaged { path, .. } => {
+                folder.remove(&path)?;
+                Ok(Some(path))
+            }
+            Self::Kept { .. } | Self::Live { .. } => Ok(None),
+        }
     }
-    Ok(forgotten)
 }

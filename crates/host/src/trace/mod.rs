@@ -68,6 +68,6 @@ pub use reader::{Drained, Reader};
 #[cfg(target_os = "linux")]
 pub use recorder::{Recorded, Recorder};
 #[cfg(target_os = "linux")]
-pub use stale::{StaleInstances, remove_stale_instances, stale_instances};
+pub use stale::{StaleInstances, instances_elsewhere, remove_stale_instances, stale_instances};
 #[cfg(target_os = "linux")]
 pub use tracefs::Tracefs;

@@ -7,7 +7,7 @@ use super::tracefs::Tracefs;
 use crate::roots::Roots;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Few: somebody may be looking into one, and every trial that is followed begins here.
 const REMOVE_TRIES: u32 = 20;
@@ -28,10 +28,27 @@ pub struct StaleInstances {
 /// # Errors
 /// When there is no tracefs to look into, as without root.
 pub fn stale_instances(roots: &Roots) -> Result<Vec<String>, TraceError> {
-    stale_in(&Tracefs::open(roots)?, &roots.proc)
+    instances_of(Standing::Dead, &Tracefs::open(roots)?, &roots.proc)
 }
 
-fn stale_in(tracefs: &Tracefs, proc: &Path) -> Result<Vec<String>, TraceError> {
+/// Paths of the instances of which is not known whether their process runs: it is, or was,
+/// one of another pid namespace.
+///
+/// # Errors
+/// When there is no tracefs to look into, as without root.
+pub fn instances_elsewhere(roots: &Roots) -> Result<Vec<PathBuf>, TraceError> {
+    let tracefs = Tracefs::open(roots)?;
+    let names = instances_of(Standing::Elsewhere, &tracefs, &roots.proc)?;
+    let paths = names.iter().map(|name| tracefs.instances().join(name));
+    Ok(paths.collect())
+}
+
+/// Names of our instances whose processes are in this state, in their order.
+fn instances_of(
+    wanted: Standing,
+    tracefs: &Tracefs,
+    proc: &Path,
+) -> Result<Vec<String>, TraceError> {
     let folder = tracefs.instances();
     let entries = match fs::read_dir(&folder) {
         Ok(entries) => entries,
@@ -43,7 +60,7 @@ fn stale_in(tracefs: &Tracefs, proc: &Path) -> Result<Vec<String>, TraceError> {
     for entry in entries {
         let entry = entry.map_err(|source| TraceError::on("reading", &folder, source))?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        if Owner::of(&name).is_some_and(|owner| owner.standing(proc) == Standing::Dead) {
+        if Owner::of(&name).is_some_and(|owner| owner.standing(proc) == wanted) {
             names.push(name);
         }
     }
@@ -65,7 +82,7 @@ pub(super) fn remove_stale_in(
     proc: &Path,
 ) -> Result<StaleInstances, TraceError> {
     let mut found = StaleInstances::default();
-    for name in stale_in(tracefs, proc)? {
+    for name in instances_of(Standing::Dead, tracefs, proc)? {
         match remove_instance(&tracefs.instances().join(&name), REMOVE_TRIES) {
             Ok(true) => found.removed.push(name),
             Ok(false) => {}
@@ -92,7 +109,7 @@ mod tests {
             fs::create_dir_all(tree.path().join("instances").join(name)).expect("a folder");
         }
         let tracefs = Tracefs::at(tree.path());
-        let shown = stale_in(&tracefs, proc).expect("a tree");
+        let shown = instances_of(Standing::Dead, &tracefs, proc).expect("a tree");
         assert_eq!(shown, std::slice::from_ref(&dead));
         let found = remove_stale_in(&tracefs, proc).expect("a tree");
         assert_eq!((found.removed, found.kept), (vec![dead], vec![]));

@@ -67,14 +67,27 @@ fn a_name_that_means_something_to_sqlite_is_only_a_name() {
 #[test]
 fn a_folder_or_a_device_is_refused_with_a_file_to_name_instead() {
     let folder = tempfile::tempdir().unwrap();
-    for path in [folder.path(), Path::new("/dev/null")] {
+    let inside = folder.path().join("runs.db").display().to_string();
+    // In a device there is no file.
+    for (path, better) in [(folder.path(), &*inside), (Path::new("/dev/null"), "PATH")] {
         for result in [Store::open(path), Store::open_existing(path)] {
             let error = result.unwrap_err();
             assert!(matches!(error, Error::NotAFile { .. }), "{error:?}");
-            let better = format!("--store {}", path.join("runs.db").display());
-            assert!(error.to_string().contains(&better), "{error}");
+            let better = format!(": --store {better}");
+            assert!(error.to_string().ends_with(&better), "{error}");
         }
     }
+}
+
+#[test]
+fn a_name_that_is_too_long_is_told_as_that() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = Store::open(&folder.path().join("n".repeat(300))).unwrap_err();
+    let said = error.to_string();
+    assert!(
+        said.contains("its name is too long: give it a shorter one."),
+        "{said}"
+    );
 }
 
 #[test]

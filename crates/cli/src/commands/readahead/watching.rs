@@ -6,6 +6,7 @@ use crate::exit::{Exit, Failure, OrFail, say};
 use crate::signals::Signals;
 use diskfacts_facts::read_ahead;
 use diskfacts_host::read_ahead::{Decision, Named, Watch, length_of, page_bytes, prepare};
+use diskfacts_host::signals::EndSignal;
 use diskfacts_host::trace::{Losses, TraceError};
 use diskfacts_host::{CpuScope, CpuTimes, Roots, stack_of};
 use diskfacts_record::Stack;
@@ -107,7 +108,7 @@ pub(super) fn watch(target: &Path, args: &ReadaheadArgs) -> Result<Seen, Failure
     let ended = status.map(|status| ended(&args.command, status));
     let exit = match (signals.came(), status) {
         // Ctrl-C is a usual end of watching, unless it ended the command.
-        (Some(Exit::Interrupted), None) => Exit::Done,
+        (Some(Exit::Stopped(EndSignal::Interrupt)), None) => Exit::Done,
         (Some(signal), _) => signal,
         (None, Some(status)) if !status.success() => Exit::Failed,
         (None, _) => Exit::Done,

@@ -5,7 +5,7 @@ use crate::exit::{Failure, OrFail};
 use crate::signals::Signals;
 use anyhow::Context;
 use directio::{Direct, Durability, OpenOptions};
-use diskfacts_host::{Pinned, Place, Subject};
+use diskfacts_host::{Pinned, Place, Subject, stdin_was_closed};
 use diskfacts_plan::dd::Dd;
 use diskfacts_plan::units::show_size;
 use std::fs::File;
@@ -55,6 +55,11 @@ impl Input {
                 let place = Place::of(seen, given).or_wrong_call()?;
                 (place.subject.path.clone(), metadata, Source::Stored(place))
             }
+        } else if stdin_was_closed() {
+            return Err(Failure::failed(
+                "reading standard input failed: it was closed before this began; leave it open, \
+                 name the input with if=, or begin the command with </dev/null if it shall be empty",
+            ));
         } else {
             let stdin = std::io::stdin().as_fd().try_clone_to_owned().or_failed()?;
             let stdin = File::from(stdin);

@@ -106,7 +106,7 @@ impl StateFolder {
     /// `HOME/.local/state`.
     ///
     /// # Errors
-    /// When none of these is an absolute path.
+    /// When none of these is an absolute path, or `DISKFACTS_STATE` is another one.
     pub fn of_environment(
         variable: impl Fn(&str) -> Option<OsString>,
         root: bool,
@@ -115,8 +115,13 @@ impl StateFolder {
             let path = variable(name).map(PathBuf::from);
             path.filter(|path| path.is_absolute())
         };
-        if let Some(path) = absolute("DISKFACTS_STATE") {
-            return Ok(Self { path });
+        let named = variable("DISKFACTS_STATE").filter(|named| !named.is_empty());
+        if let Some(path) = named.map(PathBuf::from) {
+            return if path.is_absolute() {
+                Ok(Self { path })
+            } else {
+                Err(SettingsError::RelativeFolder { path })
+            };
         }
         if root {
             return Ok(Self::of_root());
@@ -340,5 +345,10 @@ mod tests {
             assert_eq!(of(&set, root).as_deref(), Some("/tmp/x"));
         }
         assert_eq!(of(&[], false), None);
+        assert_eq!(of(&[home, ("DISKFACTS_STATE", "here")], true), None);
+        assert_eq!(
+            of(&[home, ("DISKFACTS_STATE", "")], true).as_deref(),
+            Some("/var/lib/diskfacts")
+        );
     }
 }

@@ -98,11 +98,17 @@ impl OpenJournal {
 }
 
 pub(super) fn refused(doing: &'static str, path: &Path, source: io::Error) -> SettingsError {
+    let hint = if source.kind() == io::ErrorKind::NotADirectory {
+        "no setting is changed without its old value on the disk, and this is no folder, or lies \
+         in none: name one that survives a crash by DISKFACTS_STATE"
+    } else {
+        "no setting is changed without its old value on the disk: make room there, or name \
+         another folder that survives a crash by DISKFACTS_STATE"
+    };
     SettingsError::Journal {
         doing,
         path: path.to_owned(),
         source,
-        hint: "no setting is changed without its old value on the disk: make room there, or name \
-               another folder that survives a crash by DISKFACTS_STATE",
+        hint,
     }
 }
