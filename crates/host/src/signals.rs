@@ -4,8 +4,8 @@
 //! that one waits for a device that does not answer, no handler runs until it does. Here
 //! they are blocked in every thread but one, which does nothing but take them
 //! (sigwait(3)). So they are taken whatever the others wait for, and no system call of
-//! theirs is interrupted. Programs that are started have them unblocked, as the standard
-//! library does it.
+//! theirs is interrupted. A program that is started inherits that they are blocked, unless
+//! [`may_be_ended`] is asked for it.
 //!
 //! SIGHUP is what a terminal that is closed and a connection that broke send; who began a
 //! process so that it ignores that (`nohup`), or SIGQUIT, has it go on.
@@ -122,6 +122,28 @@ pub fn receive(mut take: impl FnMut(EndSignal) + Send + 'static) -> Result<(), E
         })
         .map(drop)
         .map_err(|error| Error::on_file("starting a thread for signals for", hint, error))
+}
+
+/// Lets a program that will be started be ended by them: it would inherit that they are
+/// blocked, and wait for none.
+#[cfg(unix)]
+pub fn may_be_ended(command: &mut std::process::Command) -> &mut std::process::Command {
+    use std::os::unix::process::CommandExt;
+    let unblock = || {
+        let mut none = MaybeUninit::<libc::sigset_t>::uninit();
+        // SAFETY: sigemptyset makes the set that is set; a null pointer asks for no old mask.
+        let refused = unsafe {
+            libc::sigemptyset(none.as_mut_ptr());
+            libc::pthread_sigmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut())
+        };
+        match refused {
+            0 => Ok(()),
+            error => Err(std::io::Error::from_raw_os_error(error)),
+        }
+    };
+    // SAFETY: between fork and exec it only calls sigemptyset(3) and pthread_sigmask(3), which
+    // may be called there (signal-safety(7)); nothing is allocated.
+    unsafe { command.pre_exec(unblock) }
 }
 
 /// Ends the process at once: nothing is dropped, no thread is waited for. Threads that

@@ -180,6 +180,35 @@ fn a_command_is_watched_until_it_ends_and_its_exit_code_is_told() {
 }
 
 #[test]
+fn a_command_is_ended_with_who_watches_it() {
+    or_skip!(require_root());
+    if !can_trace() {
+        return;
+    }
+    let case = Case::new();
+    let device = or_skip!(device(16 * MIB));
+    let running = case
+        .diskfacts(["readahead"])
+        .arg(device.path())
+        .args(["--", "sleep", "1000"])
+        .start();
+    let children = format!("/proc/{0}/task/{0}/children", running.id());
+    let child = || {
+        let all = std::fs::read_to_string(&children).unwrap_or_default();
+        let mut each = all.split_whitespace().map(|id| format!("/proc/{id}"));
+        each.find(|process| {
+            let name = std::fs::read_to_string(format!("{process}/comm"));
+            name.is_ok_and(|name| name.trim() == "sleep")
+        })
+    };
+    running.wait_until("its command ran", || child().is_some());
+    let command = child().expect("it runs");
+    running.terminate();
+    running.finish().expect_code(143);
+    assert!(!std::path::Path::new(&command).exists(), "{command}");
+}
+
+#[test]
 fn a_run_that_observed_read_ahead_shows_its_tables_again() {
     or_skip!(require_root());
     if !can_trace() {

@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failure, OrFail, say};
 use crate::signals::Signals;
 use diskfacts_facts::read_ahead;
 use diskfacts_host::read_ahead::{Decision, Named, Watch, length_of, page_bytes, prepare};
-use diskfacts_host::signals::EndSignal;
+use diskfacts_host::signals::{EndSignal, may_be_ended};
 use diskfacts_host::trace::{Losses, TraceError};
 use diskfacts_host::{CpuScope, CpuTimes, Roots, stack_of};
 use diskfacts_record::Stack;
@@ -164,11 +164,10 @@ fn begin(command: &[OsString]) -> Result<Option<Child>, Failure> {
     let Some((program, arguments)) = command.split_first() else {
         return Ok(None);
     };
+    let mut command = Command::new(program);
     // Standard output is for the facts alone.
-    let child = Command::new(program)
-        .args(arguments)
-        .stdout(std::io::stderr())
-        .spawn();
+    command.args(arguments).stdout(std::io::stderr());
+    let child = may_be_ended(&mut command).spawn();
     child.map(Some).map_err(|error| {
         Failure::wrong_call(format!(
             "starting `{}`: {error}; nothing was watched",
