@@ -80,9 +80,9 @@ fn a_control_group_that_is_frozen() {
     let disk = or_skip!(DelayedDisk::new(64 * MIB, Duration::from_millis(1)));
     let stage = DEEP.replace("32", "8").replace("300ms", "800ms");
     let group = or_skip!(Group::new("freezer", "frozen", &[]));
-    let state = group.path().join("freezer.state");
+    let freezer = group.path().join("freezer.state");
     let (run, wait) = HALF;
-    let set = |state_wanted: &str| format!("echo {state_wanted} > {}", state.display());
+    let set = |wanted: &str| format!("echo {wanted} > {}", freezer.display());
     let (stop, go) = (set("FROZEN"), set("THAWED"));
     let freezing = Shells::running(1, &format!("{run}; {stop}; {wait}; {go}"));
     let said = of(disk.device().path(), &stage).inside(group.path()).said();
