@@ -166,8 +166,10 @@ impl Trials<'_> {
     /// until a signal comes. It is in no figure.
     pub(super) fn settle_the_last(&mut self, elapsed_ns: u64, how: &mut How) {
         let total_ns = self.run.run.budget_ns.unwrap_or(0);
-        let left_ns = total_ns.saturating_sub(elapsed_ns) + grace_ns(total_ns);
-        let until = Instant::now() + Duration::from_nanos(left_ns);
+        let left_ns = total_ns.saturating_sub(elapsed_ns);
+        let left_ns = left_ns.saturating_add(grace_ns(total_ns));
+        // So much that no clock shows its end is no limit.
+        let until = Instant::now().checked_add(Duration::from_nanos(left_ns));
         for on in [On::Target, On::File] {
             if how.broken.is_some() || self.signals.came().is_some() {
                 return;
@@ -198,7 +200,12 @@ impl Trials<'_> {
     }
 
     /// Whether all of it was written back before then; true also where a signal ended it.
-    fn write_back_until(&self, file: &File, span: Range<u64>, until: Instant) -> io::Result<bool> {
+    fn write_back_until(
+        &self,
+        file: &File,
+        span: Range<u64>,
+        until: Option<Instant>,
+    ) -> io::Result<bool> {
         let stop = self.signals.stop();
         let length = span.end - span.start;
         let piece = PIECE_BYTES.max(length.div_ceil(PIECES_MAX));
@@ -207,7 +214,7 @@ impl Trials<'_> {
             if stop.load(Ordering::Relaxed) {
                 return Ok(true);
             }
-            if Instant::now() >= until {
+            if until.is_some_and(|until| Instant::now() >= until) {
                 return Ok(false);
             }
             let now = piece.min(span.end - at);
