@@ -83,11 +83,12 @@ impl Signals {
 
     /// How to exit, if a signal came.
     pub(crate) fn came(&self) -> Option<Exit> {
-        // It is stored before `stop` is.
-        let stopped = self.stop.load(Ordering::SeqCst);
-        EndSignal::of_number(self.last.load(Ordering::SeqCst))
-            .filter(|_| stopped)
-            .map(Exit::Stopped)
+        self.stop.load(Ordering::SeqCst).then(|| {
+            // It was stored before `stop` was. A simulated computer that is to be interrupted
+            // sets that alone.
+            let last = EndSignal::of_number(self.last.load(Ordering::SeqCst));
+            Exit::Stopped(last.unwrap_or(EndSignal::Interrupt))
+        })
     }
 
     /// An error if a signal came: for work before the first trial.
