@@ -180,6 +180,9 @@ fn a_loop_device_through_the_page_cache() {
     of(direct.path(), &stage).said().is_silent_of("serialised");
 }
 
+/// Bytes of a piece.
+const BLOCK: u64 = 8192;
+
 #[test]
 fn a_file_in_many_pieces() {
     let _alone = alone();
@@ -189,7 +192,6 @@ fn a_file_in_many_pieces() {
     let (pieces, other) = (file("pieces"), file("other"));
     // Room for one block after the other, of two files in turn: ext4 takes as much as is asked
     // for there, and no more (`EXT4_GET_BLOCKS_NO_NORMALIZE`, fs/ext4/extents.c).
-    const BLOCK: u64 = 8192;
     let [one, two] = [&pieces, &other].map(|path| File::create(path).expect("a file"));
     for place in 0..1024 {
         for file in [&one, &two] {
