@@ -52,14 +52,8 @@ fn of_magic(path: &Path, magic: u32) -> Option<Obstacle> {
     })
 }
 
-/// The obstacle, if what lies at a path is such a file. It is not opened: to open one may
-/// have an effect.
-#[cfg(target_os = "linux")]
-pub(super) fn at(path: &Path) -> Option<Obstacle> {
-    of_magic(path, magic(rustix::fs::statfs(path).ok()?.f_type))
-}
-
-/// The obstacle, if an open file is one.
+/// The obstacle, if a file is one; one that is only held (`O_PATH`) will do, because to open
+/// one may have an effect. `path` is what it is called.
 #[cfg(target_os = "linux")]
 pub(super) fn of(path: &Path, file: &std::fs::File) -> Option<Obstacle> {
     of_magic(path, magic(rustix::fs::fstatfs(file).ok()?.f_type))
@@ -69,11 +63,6 @@ pub(super) fn of(path: &Path, file: &std::fs::File) -> Option<Obstacle> {
 #[cfg(target_os = "linux")]
 fn magic(field: impl Into<i128>) -> u32 {
     u32::try_from(field.into() & 0xffff_ffff).unwrap_or_default()
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(super) fn at(_: &Path) -> Option<Obstacle> {
-    None
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -90,6 +79,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("file");
         std::fs::write(&file, "text").expect("a file");
+        let at = |path: &Path| of(path, &std::fs::File::open(path).expect("it is there"));
         assert_eq!(at(&file), None);
         for (path, kind) in [
             ("/proc/self/oom_score_adj", "proc"),

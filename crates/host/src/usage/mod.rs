@@ -202,7 +202,7 @@ pub fn usage_of(roots: &Roots, place: &Place) -> Result<Usage, Error> {
             Ok(usage)
         }
         SubjectKind::File => {
-            let only = match kernel_setting::at(&reach) {
+            let only = match kernel_setting::of(&subject.path, place.file()) {
                 Some(obstacle) => obstacle,
                 None => match File::open(&reach) {
                     Ok(file) => return of_file(roots, &subject.path, &file),
