@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use std::io::{self, BufRead, Write};
+use std::time::Duration;
 
 /// Says that the guest is up, and reads which scenarios it is to do.
 ///
@@ -36,6 +37,17 @@ pub(crate) fn monitor(command: &Value) -> Result<Value, String> {
         Some(value) => Ok(value.clone()),
         None => Err(format!("QEMU answered {answer} to {command}")),
     }
+}
+
+/// How long QEMU has waited for a processor of the machine it runs on.
+///
+/// # Errors
+/// When the line breaks, or the host does not count it.
+pub(crate) fn waited() -> Result<Duration, String> {
+    let answer = ask_line(&json!({ "waited": true })).map_err(|error| error.to_string())?;
+    let ns = answer["return"].as_u64();
+    ns.map(Duration::from_nanos)
+        .ok_or_else(|| format!("how long QEMU waited for a processor: {answer}"))
 }
 
 fn ask_line(message: &Value) -> io::Result<Value> {

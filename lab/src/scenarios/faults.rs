@@ -9,6 +9,7 @@ use crate::product::{self, SYNCS};
 use crate::wire;
 use serde_json::{Value, json};
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
@@ -121,17 +122,26 @@ fn limits(document: &Value) -> Vec<String> {
     limits.iter().map(name).collect()
 }
 
+/// The part of the time from which on a guest that waits for a processor need not come to
+/// the limit of its disk. Two guests on two processors that nobody else uses wait for 3 to
+/// 12 %; beside four busy loops, where they came to it still, for 24 to 48 %.
+const STARVED: f64 = 0.2;
+
 fn limited(guest: &mut Guest, name: &str, plan: &str, word: &str, not: &[&str]) -> Built {
     let disk = guest.disk(name)?;
+    let (start, before) = (Instant::now(), wire::waited()?);
     let document = product::measure(guest, &disk, plan, &["--time", "60s"])?.whole()?;
+    let waited = (wire::waited()? - before).div_duration_f64(start.elapsed());
     let found = limits(&document);
-    guest.check(
-        &format!("what limits it is a {word}"),
-        ensure(
-            found.first().is_some_and(|first| first.contains(word)),
-            || found.join(", "),
-        ),
-    );
+    let holds = format!("what limits it is a {word}");
+    let named = found.first().is_some_and(|first| first.contains(word));
+    if !named && waited > STARVED {
+        let percent = waited * 100.0;
+        let why = format!("QEMU waited for a processor for {percent:.0} % of the time");
+        guest.skip(&holds, &why);
+    } else {
+        guest.check(&holds, ensure(named, || found.join(", ")));
+    }
     let false_ones: Vec<&str> = not
         .iter()
         .copied()

@@ -120,6 +120,11 @@ impl Guest<'_> {
                 Some(work.clone())
             } else if let Some(question) = message.get("ask") {
                 Some(monitor.ask(question))
+            } else if message.get("waited").is_some() {
+                Some(machine.waited_ns().map_or_else(
+                    |error| json!({ "error": error.to_string() }),
+                    |ns| json!({ "return": ns }),
+                ))
             } else if message.get("done").is_some() {
                 machine.wait();
                 drop(fs::remove_dir_all(self.folder.join("disks")));
@@ -265,6 +270,25 @@ impl Machine {
                 }
             }
         }
+    }
+
+    /// How long its threads have waited for a processor of this machine, in nanoseconds:
+    /// the second number of `schedstat` (Documentation/scheduler/sched-stats.rst). A guest
+    /// cannot see that its processor stood still.
+    fn waited_ns(&self) -> io::Result<u64> {
+        let mut sum = 0;
+        for thread in fs::read_dir(format!("/proc/{}/task", self.0.id()))? {
+            let text = match fs::read_to_string(thread?.path().join("schedstat")) {
+                Ok(text) => text,
+                // A thread that ended meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            };
+            let waited = text.split_whitespace().nth(1);
+            let waited = waited.and_then(|number| number.parse::<u64>().ok());
+            sum += waited.ok_or_else(|| io::Error::other(format!("schedstat has {text:?}")))?;
+        }
+        Ok(sum)
     }
 
     /// Waits until it has switched itself off; not for ever.
