@@ -24,7 +24,7 @@ pub mod trial;
 mod unsaid;
 
 pub use activity::{Activity, Change, ChangeKind, CpuActivity, DeviceActivity};
-pub use budget::{Budget, BudgetPart, Spent};
+pub use budget::{Budget, BudgetPart, SlowestBudget, Spent};
 pub use comparison::Comparison;
 pub use effects::StageEffects;
 pub use evidence::{DeviceCounters, Evidence, Unseen};

@@ -32,14 +32,23 @@ impl Budget {
         self.latency() - self.of("processor")
     }
 
+    /// The same of the slowest hundredth.
+    fn slowest(&self) -> Self {
+        let slowest = Self(self.0["slowest"].clone(), self.1);
+        assert!(!slowest.0.is_null(), "{:#}", self.0);
+        slowest.adds_up();
+        slowest
+    }
+
     #[track_caller]
     fn expect(&self, part: &str, ns: f64) {
+        self.expect_within(part, ns, (OFF * ns).max(OFF_NS));
+    }
+
+    #[track_caller]
+    fn expect_within(&self, part: &str, ns: f64, off_ns: f64) {
         let off = (self.of(part) - ns).abs();
-        assert!(
-            off <= (OFF * ns).max(OFF_NS),
-            "{part} is not {ns}: {:#}",
-            self.0
-        );
+        assert!(off <= off_ns, "{part} is not {ns}: {:#}", self.0);
     }
 
     /// All parts together are the latency, whatever they are.
@@ -170,6 +179,63 @@ fn what_a_scheduler_holds_back_is_not_the_device() {
         held.0
     );
     held.at_most("device", 0.1);
+}
+
+/// Operations of a stage of which a hundredth is to be slow, and each how many the disk
+/// stalls for so long: the slowest hundredth has all seen a stall.
+const MANY: usize = 1_200;
+const STALLS_EACH: u64 = 50;
+const STALL: Duration = Duration::from_millis(60);
+
+#[test]
+fn the_slowest_are_divided_by_what_made_them_slow() {
+    or_skip!(events());
+    let disk = or_skip!(DelayedDisk::new(32 * MIB, Duration::from_millis(1)));
+    let device = disk.device();
+    let stage = format!("{DIRECT}queue_depth = 8\noperations = {MANY}");
+
+    // No stalls: what is slow is slow for what the machine had to do, and the disk knows.
+    or_skip!(device.set("scheduler", "none"));
+    drop(disk.served());
+    let even = measured(device, &stage, None).slowest();
+    even.expect_within(
+        "device",
+        slowest_served(&disk),
+        STALL.as_nanos() as f64 / 10.0,
+    );
+
+    // Eight are with the disk when it stalls, and all of them wait there.
+    disk.stall_each(STALLS_EACH, STALL);
+    let stalled = measured(device, &stage, None);
+    let slow = stalled.slowest();
+    assert!(slow.latency() >= STALL.as_nanos() as f64, "{:#}", slow.0);
+    slow.expect("device", slowest_served(&disk));
+    slow.at_most("scheduler", 0.1);
+    // Of all of them the stall is a small part.
+    assert!(stalled.latency() < 0.5 * slow.latency(), "{:#}", stalled.0);
+
+    // One is with the disk, and seven wait for their turn.
+    or_skip!(device.set("scheduler", "bfq"));
+    or_skip!(device.set("iosched/strict_guarantees", "1"));
+    let held = measured(device, &stage, None).slowest();
+    assert!(held.latency() >= STALL.as_nanos() as f64, "{:#}", held.0);
+    assert!(
+        held.of("scheduler") > 5.0 * held.of("device"),
+        "{:#}",
+        held.0
+    );
+}
+
+/// Mean of the slowest hundredth of what the disk served since it was asked last, ns.
+fn slowest_served(disk: &DelayedDisk) -> f64 {
+    let mut all: Vec<f64> = disk
+        .served()
+        .iter()
+        .map(|one| one.service().as_nanos() as f64)
+        .collect();
+    all.sort_by(|a, b| b.total_cmp(a));
+    let slow = &all[..MANY / 100];
+    slow.iter().sum::<f64>() / slow.len() as f64
 }
 
 #[test]
