@@ -31,7 +31,8 @@ pub use evidence::{DeviceCounters, Evidence, Unseen};
 pub use finding::{Confidence, Finding, Outcome, Severity, Verdict};
 pub use histogram::Histogram;
 pub use limit::{
-    ClaimTest, Experiment, Limit, Prediction, Quantity, Side, StageLimits, TestOutcome, TestedClaim,
+    ClaimTest, Experiment, Gain, GainBasis, Limit, Prediction, Quantity, Side, StageLimits,
+    TestOutcome, TestedClaim,
 };
 pub use machine::Machine;
 pub use packed::{Packed, PackedHistograms};
