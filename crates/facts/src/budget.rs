@@ -57,7 +57,8 @@ fn of_slowest(
     stage: &Stage<'_>,
     followed: &[Option<Requests>],
 ) -> Option<SlowestBudget> {
-    if followed.iter().flatten().all(|one| one.slowest.is_none()) {
+    let known = |one: &Requests| one.slowest.is_some() || one.slowest_syncs.is_some();
+    if !followed.iter().flatten().any(known) {
         return None;
     }
     let all = stage.latencies()?.measured(stage.workload());

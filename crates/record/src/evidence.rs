@@ -10,7 +10,7 @@ mod system;
 
 pub use block_layer::{
     BlockLayer, Bucket, DeviceRequests, OperationRequests, QueuedFrom, RequestKind, Seeks,
-    SlowestRequests,
+    SlowestRequests, SlowestSyncs,
 };
 pub use read_ahead::{
     ReadAhead, ReadAheadCost, ReadAheadCounts, ReadAheadFile, ReadAheadPages, ReadAheadPattern,

@@ -52,8 +52,8 @@ pub struct Limit {
 pub struct Gain {
     /// So many times as high.
     pub times: f64,
-    /// The least and the most of it: at 99 % of what was measured, over the trials of what is
-    /// predicted.
+    /// The least and the most of it: at 99 % of what was measured, of what is predicted by
+    /// the 95 % interval of the rate without the gain, or its range over few trials.
     pub interval: [f64; 2],
     /// What it rests on.
     pub basis: GainBasis,

@@ -66,7 +66,7 @@ impl Served {
 }
 
 /// A loop device that answers each read and write a fixed time after its arrival;
-/// a flush at once. It holds zeros. Everything is taken down when it is dropped.
+/// a flush at once, unless it is told otherwise. It holds zeros. Everything is taken down when it is dropped.
 ///
 /// Only **other processes** may read and write it. A thread that waits for a disk
 /// cannot be killed, and keeps the files of its process open: if this process is
@@ -164,7 +164,12 @@ impl DelayedDisk {
 
     /// From now on no answer for `pause` before each request of this number and its multiples.
     pub fn stall_each(&self, requests: u64, pause: Duration) {
-        lock(&self.server.flaws).stalls = Some((requests, requests, pause));
+        lock(&self.server.flaws).stalls = Some(Each::new(requests, pause));
+    }
+
+    /// From now on each flush of this number and its multiples takes so long.
+    pub fn slow_flush_each(&self, flushes: u64, takes: Duration) {
+        lock(&self.server.flaws).slow_flushes = Some(Each::new(flushes, takes));
     }
 
     /// The requests that were answered since the last call, in the order of their
@@ -256,10 +261,41 @@ struct Flaws {
     failing: Vec<(Range<u64>, i32)>,
     /// After so many requests, no answer for so long.
     stall: Option<(u64, Duration)>,
-    /// The same again and again: each so many requests, how many are left until the next.
-    stalls: Option<(u64, u64, Duration)>,
+    /// The same again and again.
+    stalls: Option<Each>,
+    /// Flushes that take long.
+    slow_flushes: Option<Each>,
     /// After so many requests, each answer so much later.
     slower: Option<(u64, Duration)>,
+}
+
+/// Something that takes long each so many times.
+#[derive(Debug)]
+struct Each {
+    times: u64,
+    /// Until the next one.
+    left: u64,
+    takes: Duration,
+}
+
+impl Each {
+    fn new(times: u64, takes: Duration) -> Self {
+        Self {
+            times,
+            left: times,
+            takes,
+        }
+    }
+
+    /// How long this time takes.
+    fn next(&mut self) -> Duration {
+        self.left -= 1;
+        if self.left > 0 {
+            return Duration::ZERO;
+        }
+        self.left = self.times;
+        self.takes
+    }
 }
 
 impl Flaws {
@@ -284,21 +320,16 @@ impl Flaws {
 
     /// How long to wait before the next answer.
     fn pause(&mut self) -> Duration {
-        if let Some((each, left, pause)) = &mut self.stalls {
-            *left -= 1;
-            if *left == 0 {
-                *left = *each;
-                return *pause;
-            }
-        }
-        match &mut self.stall {
+        let again = self.stalls.as_mut().map_or(Duration::ZERO, Each::next);
+        let once = match &mut self.stall {
             Some((0, _)) => self.stall.take().map_or(Duration::ZERO, |(_, pause)| pause),
             Some((left, _)) => {
                 *left -= 1;
                 Duration::ZERO
             }
             None => Duration::ZERO,
-        }
+        };
+        once + again
     }
 }
 
@@ -333,6 +364,7 @@ impl Server {
         let memory = Arc::new(Mutex::new(touched(size)));
         let log = Arc::new(Mutex::new(Vec::new()));
         let gate = Arc::new(Gate::default());
+        let flaws = Arc::new(Mutex::new(Flaws::default()));
         let (sender, receiver) = channel();
         let disk = Disk {
             memory: Arc::clone(&memory),
@@ -340,8 +372,8 @@ impl Server {
             delay,
             waiting: sender,
             gate: Arc::clone(&gate),
+            flaws: Arc::clone(&flaws),
         };
-        let flaws = Arc::new(Mutex::new(Flaws::default()));
         let (folder, kept, holds) = (at.clone(), Arc::clone(&log), Arc::clone(&gate));
         let asked = Arc::clone(&flaws);
         // Threads inherit the priority of the one that starts them: a thread of
@@ -475,6 +507,7 @@ struct Disk {
     delay: Duration,
     waiting: Sender<Waiting>,
     gate: Arc<Gate>,
+    flaws: Arc<Mutex<Flaws>>,
 }
 
 impl Disk {
@@ -601,6 +634,8 @@ impl Filesystem for Disk {
     }
 
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
+        let slow = lock(&self.flaws).slow_flushes.as_mut().map(Each::next);
+        thread::sleep(slow.unwrap_or_default());
         reply.ok();
     }
 }

@@ -96,8 +96,11 @@ impl Budget {
 fn measured(device: &LoopDevice, stage: &str, group: Option<&ThrottleGroup>) -> Budget {
     let case = Case::new();
     let plan = case.text_file("plan.toml", &one_stage(stage));
-    let program = case.diskfacts(["measure", "--plan"]);
-    let program = program.args([plan.as_path(), device.path()]);
+    let mut program = case.diskfacts(["measure", "--plan"]);
+    program = program.args([plan.as_path(), device.path()]);
+    if stage.contains("\"write\"") {
+        program = program.arg("--destroy-data-on").arg(device.path());
+    }
     let program = match group {
         Some(group) => program.inside(group),
         None => program,
@@ -162,7 +165,7 @@ fn what_a_control_group_holds_back_is_not_the_device() {
     let limited = measured(&device, &stage, Some(&group));
     assert!(limited.latency() > 15e6, "{:#}", limited.spent);
     // The first burst of a slice is free; then one read each 20 ms.
-    let planted = limited.latency() - limited.of("device");
+    let planted = limited.undisturbed() - limited.of("device");
     or_skip!(limited.expect("admission", planted));
     limited.at_most("device", 0.1);
 
@@ -256,6 +259,34 @@ fn the_slowest_are_divided_by_what_made_them_slow() {
         "{:#}",
         held.spent
     );
+}
+
+#[test]
+fn the_slowest_syncs_are_divided_by_what_made_them_slow() {
+    or_skip!(events());
+    let stage = format!(
+        "operation = \"write\"\nblock_size = \"4KiB\"\ncache = \"direct\"\n\
+         sync = \"fdatasync\"\noperations = {MANY}"
+    );
+    let planted = STALL.as_nanos() as f64;
+    // All else equal, the flush is slow now and then, or the write before it.
+    let slow = |plant: fn(&DelayedDisk)| -> Result<Budget, Missing> {
+        let disk = DelayedDisk::new(32 * MIB, Duration::ZERO)?;
+        plant(&disk);
+        Ok(measured(disk.device(), &stage, None).slowest())
+    };
+    let flush = or_skip!(slow(|disk| disk.slow_flush_each(STALLS_EACH, STALL)));
+    or_skip!(flush.expect("flush", planted));
+    assert!(flush.of("device") < 0.2 * planted, "{:#}", flush.spent);
+
+    let write = or_skip!(slow(|disk| disk.stall_each(STALLS_EACH, STALL)));
+    or_skip!(write.expect("device", planted));
+    assert!(write.of("flush") < 0.2 * planted, "{:#}", write.spent);
+
+    let neither = or_skip!(slow(|_| {}));
+    for part in ["device", "flush"] {
+        assert!(neither.of(part) < 0.5 * planted, "{:#}", neither.spent);
+    }
 }
 
 /// Mean of the slowest hundredth of what the disk served since it was asked last, ns.

@@ -111,6 +111,15 @@ impl Division {
             self.take_rest(Spent::Completion, REST_AT_WORK);
         }
     }
+
+    /// The same of one that is followed by a sync.
+    fn take_rest_of_synced(&mut self, run: &Run, trial: &Trial) {
+        if is_limited(trial, self) {
+            self.take_rest(Spent::Admission, REST_LIMITED);
+        } else if run.stack.filesystem.is_some() && is_synced(run, trial) {
+            self.take_rest(Spent::Journal, REST_ASLEEP);
+        }
+    }
 }
 
 /// How operations get their bytes, and what follows from it for their time.
@@ -162,11 +171,7 @@ pub(super) fn trial(run: &Run, trial: &Trial, requests: Option<Requests>) -> Opt
         (Way::OneByOne, Some(requests)) => {
             one_by_one(trial, &requests, &mut time);
             of_thread(run, trial, &mut time);
-            if is_limited(trial, &time) {
-                time.take_rest(Spent::Admission, REST_LIMITED);
-            } else if run.stack.filesystem.is_some() && is_synced(run, trial) {
-                time.take_rest(Spent::Journal, REST_ASLEEP);
-            }
+            time.take_rest_of_synced(run, trial);
         }
         (Way::Cached, requests) => {
             of_thread(run, trial, &mut time);
@@ -182,8 +187,7 @@ pub(super) fn trial(run: &Run, trial: &Trial, requests: Option<Requests>) -> Opt
 }
 
 /// Divides the mean latency of the slowest of a trial's operations, of which these are the
-/// requests; `None` where it is not known that each of them waited for one request of its
-/// own.
+/// requests; `None` where it is not known what of these each of them waited for.
 ///
 /// The requests that took longest are those of the operations that took longest, as far as
 /// it was the requests that made them slow: where it was not, these parts are an upper bound.
@@ -193,19 +197,52 @@ pub(super) fn slowest(
     requests: &Requests,
     latency_ns: f64,
 ) -> Option<Division> {
-    let slow = requests.slowest?;
-    let one_each = requests.per_operation <= WHOLE && Way::of(run, trial) == Way::Direct;
-    if !one_each || trial.workload.operation.on_files() || trial.latency_service_ns.is_some() {
+    let workload = &trial.workload;
+    let one_each = requests.per_operation <= WHOLE;
+    if !one_each || workload.operation.on_files() || trial.latency_service_ns.is_some() {
         return None;
     }
-    let mut time = Division::new(slow.requests, latency_ns);
+    let way = Way::of(run, trial);
+    let (samples, parts) = match way {
+        Way::Direct => {
+            let slow = requests.slowest?;
+            let parts = [
+                (Spent::Device, slow.device_ns),
+                (Spent::Scheduler, slow.queued_ns),
+                (Spent::Flush, 0.0),
+            ];
+            (slow.requests, parts)
+        }
+        Way::OneByOne => {
+            let slow = requests.slowest_syncs?;
+            let flushed = (1.0 / WHOLE..=WHOLE).contains(&requests.flushes_per_operation);
+            let alone = workload.outstanding() == 1 && !are_disturbed(run, trial);
+            if !flushed || !alone {
+                return None;
+            }
+            let parts = [
+                (Spent::Device, slow.device_ns),
+                (Spent::Scheduler, slow.queued_ns),
+                (Spent::Flush, slow.flush_ns),
+            ];
+            (slow.syncs, parts)
+        }
+        Way::Cached => return None,
+    };
+    let mut time = Division::new(samples, latency_ns);
     // What others asked for may have been slower.
-    let within = (latency_ns / (slow.device_ns + slow.queued_ns)).min(1.0);
-    time.take(Spent::Device, slow.device_ns * within, EVENTS_OF_SLOWEST);
-    time.take(Spent::Scheduler, slow.queued_ns * within, EVENTS_OF_SLOWEST);
+    let all_ns: f64 = parts.iter().map(|(_, ns)| ns).sum();
+    let within = (latency_ns / all_ns).min(1.0);
+    for (part, ns) in parts {
+        time.take(part, ns * within, EVENTS_OF_SLOWEST);
+    }
     // No more of its thread is known of a slow one than of any.
     time.take(Spent::Kernel, thread_ns(run, trial), CPU);
-    time.take_rest_of_direct(run, trial, true);
+    if way == Way::Direct {
+        time.take_rest_of_direct(run, trial, true);
+    } else {
+        time.take_rest_of_synced(run, trial);
+    }
     Some(time.ended())
 }
 

@@ -3,7 +3,9 @@
 
 use crate::layers::flush_counters;
 use crate::layers::reach::roots;
-use diskfacts_record::evidence::{DeviceCounters, DeviceRequests, RequestKind, SlowestRequests};
+use diskfacts_record::evidence::{
+    DeviceCounters, DeviceRequests, RequestKind, SlowestRequests, SlowestSyncs,
+};
 use diskfacts_record::{BlockDevice, DeviceKind, Latency, Stack, Trial};
 
 /// Requests of a trial, and what they took on average.
@@ -32,6 +34,8 @@ pub(super) struct Requests {
     pub(super) busy_ns: f64,
     /// The slowest hundredth, of one device under the target whose requests were followed.
     pub(super) slowest: Option<SlowestRequests>,
+    /// The same of writes that are synced one by one.
+    pub(super) slowest_syncs: Option<SlowestSyncs>,
 }
 
 impl Requests {
@@ -91,7 +95,19 @@ impl Requests {
         } else {
             0.0
         };
+        let alone = match seen.as_slice() {
+            [only] if !handed_on => Some(only),
+            _ => None,
+        };
+        // What asks for a flush has no data, and is counted as a write.
+        let flushes = completed(&[RequestKind::Flush]);
+        let per_operation = if alone.is_some() && flushes > 0.0 {
+            completed(&data) / flushes * counted.flushes_per_operation
+        } else {
+            counted.per_operation
+        };
         Some(Self {
+            per_operation,
             queued_ns: Some(queued_ns),
             device_ns,
             mapping_ns,
@@ -99,10 +115,8 @@ impl Requests {
                 .unwrap_or(counted.flush_ns),
             // Several devices have slow ones each, which need not be the slow ones of all; and
             // what the mappings above them add is known as a mean.
-            slowest: match seen.as_slice() {
-                [only] if !handed_on => only.slowest,
-                _ => None,
-            },
+            slowest: alone.and_then(|device| device.slowest),
+            slowest_syncs: alone.and_then(|device| device.slowest_syncs),
             ..counted
         })
     }
@@ -136,6 +150,7 @@ impl Requests {
             counted.iter().map(|one| of(one).unwrap_or(0) as f64).sum()
         };
         let flushes = of_flushes(|one| one.flushes);
+        let flush_ms = of_flushes(|one| one.flush_ms);
         (ops > 0.0 && requests > 0.0).then(|| Self {
             per_operation: requests / ops,
             reads_per_operation: sum(|one| one.reads) / ops,
@@ -143,10 +158,13 @@ impl Requests {
             flushes_per_operation: flushes / ops,
             queued_ns: None,
             mapping_ns: 0.0,
-            device_ns: sum(|one| one.read_ms + one.write_ms) * 1e6 / requests,
-            flush_ns: of_flushes(|one| one.flush_ms) * 1e6 / flushes.max(1.0),
+            // What asks for a flush counts as a write, and the time of the flush as its own
+            // (kernel, `blk_account_io_done` in block/blk-mq.c).
+            device_ns: (sum(|one| one.read_ms + one.write_ms) - flush_ms).max(0.0) * 1e6 / requests,
+            flush_ns: flush_ms * 1e6 / flushes.max(1.0),
             busy_ns: counters.iter().map(|one| one.busy_ms).max().unwrap_or(0) as f64 * 1e6 / ops,
             slowest: None,
+            slowest_syncs: None,
         })
     }
 }

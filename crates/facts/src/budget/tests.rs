@@ -6,7 +6,7 @@ use crate::testing;
 use diskfacts_plan::{CacheMode, SyncMode};
 use diskfacts_record::evidence::{
     BlockLayer, DeviceRequests, IoLimit, LimitOf, OperationRequests, QueuedFrom, RequestKind,
-    SlowestRequests, WriteBack,
+    SlowestRequests, SlowestSyncs, WriteBack,
 };
 use diskfacts_record::trial::Histograms;
 use diskfacts_record::{Latency, PackedHistograms, Trial};
@@ -274,7 +274,8 @@ fn a_sync_waits_for_its_writes_its_flush_and_then_for_the_filesystem() {
         trial.workload.sync = SyncMode::Fdatasync;
         for device in &mut trial.evidence.devices {
             (device.reads, device.read_ms) = (0, 0);
-            (device.writes, device.write_ms) = (20_000, 400);
+            // Each sync counts as a write without data, with the time of its flush.
+            (device.writes, device.write_ms) = (20_000, 650);
             (device.flushes, device.flush_ms) = (Some(10_000), Some(250));
         }
     });
@@ -443,4 +444,49 @@ fn of_operations_that_are_not_one_request_each_the_slowest_are_not_divided() {
         trial.histograms = PackedHistograms::default();
     });
     assert_eq!(slowest(&stored_without), None);
+}
+
+#[test]
+fn the_slowest_syncs_are_a_write_a_flush_and_what_the_filesystem_does_behind_them() {
+    let synced = |flushes: u64, depth: u32| {
+        run(|trial| {
+            slow(trial, 0.0, 0.0);
+            trial.workload.operation = diskfacts_plan::Operation::Write;
+            trial.workload.sync = SyncMode::Fdatasync;
+            trial.workload.queue_depth = depth;
+            for device in &mut trial.evidence.devices {
+                (device.reads, device.writes) = (0, 10_000 + flushes);
+                device.flushes = Some(flushes);
+            }
+            let layer = trial.evidence.block_layer.as_mut().expect("followed");
+            let writes = &mut layer.devices[0].operations[0];
+            (writes.operation, writes.completed) = (RequestKind::Write, 10_000);
+            let of_flushes = OperationRequests {
+                operation: RequestKind::Flush,
+                completed: flushes,
+                ..OperationRequests::default()
+            };
+            layer.devices[0].operations.push(of_flushes);
+            layer.devices[0].slowest_syncs = Some(SlowestSyncs {
+                syncs: 100.0,
+                queued_ns: 20_000.0,
+                device_ns: 80_000.0,
+                flush_ns: 700_000.0,
+            });
+        })
+    };
+    assert_eq!(
+        slowest(&synced(10_000, 1)),
+        Some(vec![
+            (Spent::Kernel, 1.0),
+            (Spent::Journal, 19.0),
+            (Spent::Scheduler, 2.0),
+            (Spent::Device, 8.0),
+            (Spent::Flush, 70.0),
+            (Spent::Unexplained, 0.0),
+        ])
+    );
+    // With two flushes a sync, or several syncs at once, none is known by itself.
+    assert_eq!(slowest(&synced(20_000, 1)), None);
+    assert_eq!(slowest(&synced(10_000, 4)), None);
 }

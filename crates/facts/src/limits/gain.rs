@@ -7,7 +7,7 @@
 
 use super::ladder::Ladder;
 use super::tested::{self, Ratio};
-use super::{Candidate, Standing, Subject, one_at_a_time, parts};
+use super::{Candidate, Standing, Subject, one_at_a_time};
 use diskfacts_record::{Gain, GainBasis};
 
 /// Share of the time from which on nothing is predicted: what would be next then is all that
@@ -23,7 +23,7 @@ pub(super) fn of(limiter: &str, subject: &Subject<'_>, candidate: &Candidate) ->
     }
     by_test(limiter, subject)
         .or_else(|| by_depth(limiter, subject))
-        .or_else(|| by_time(limiter, subject, candidate))
+        .or_else(|| by_time(subject, candidate))
 }
 
 fn measured(with: String, ratio: &Ratio) -> Gain {
@@ -54,31 +54,21 @@ fn by_depth(limiter: &str, subject: &Subject<'_>) -> Option<Gain> {
     Some(measured(with, &ratio))
 }
 
-/// What follows from its share of the time. The interval is that of the share: its own
-/// arithmetic scaled by the least and the most that a trial had in the parts in which the
-/// limiter can lie.
-fn by_time(limiter: &str, subject: &Subject<'_>, candidate: &Candidate) -> Option<Gain> {
+/// What follows from its share of the time. What the rate would be is one figure; how many
+/// times as high that is has the interval of the rate that was measured, or its range where
+/// the trials are too few for one.
+fn by_time(subject: &Subject<'_>, candidate: &Candidate) -> Option<Gain> {
     let is_load = candidate.standing == Standing::Load;
     let share = candidate
         .share
         .filter(|share| *share > 0.0 && *share <= SHARE_MAX && !is_load)?;
-    let budget = subject.figures.budget.as_ref()?;
-    let most = parts::at_most(limiter, Some(budget));
-    let [least_of_trial, most_of_trial] = parts::range(limiter, budget);
-    let times = |share: f64| 1.0 / (1.0 - share.clamp(0.0, SHARE_MAX));
-    let scaled = |of_trial: f64| {
-        if most > 0.0 {
-            share * of_trial / most
-        } else {
-            share
-        }
-    };
-    Some(Gain {
-        times: times(share),
-        interval: [
-            times(scaled(least_of_trial).min(share)),
-            times(scaled(most_of_trial).max(share)),
-        ],
+    let times = 1.0 / (1.0 - share);
+    let rate = &subject.figures.iops;
+    let [low, high] = rate.ci95.unwrap_or([rate.min, rate.max]);
+    let of = |measured: f64| (times * rate.median / measured).max(1.0);
+    (low > 0.0).then(|| Gain {
+        times,
+        interval: [of(high), of(low)],
         basis: GainBasis::Predicted,
         with: "without it".to_owned(),
     })

@@ -57,6 +57,10 @@ pub struct DeviceRequests {
     /// before this key came.
     #[serde(default)]
     pub slowest: Option<SlowestRequests>,
+    /// The slowest hundredth of what was done from one flush to the next; absent where there
+    /// were fewer than a thousand flushes, and in runs that were stored before this key came.
+    #[serde(default)]
+    pub slowest_syncs: Option<SlowestSyncs>,
     /// Requests in the device, averaged over the time in which they were followed; not
     /// known when events were lost.
     pub in_flight_mean: Option<f64>,
@@ -74,6 +78,21 @@ pub struct SlowestRequests {
     pub queued_ns: f64,
     /// From the last issue to completion; mean, nanoseconds.
     pub device_ns: f64,
+}
+
+/// The slowest hundredth of what a device did from the end of one flush to the end of the
+/// next, by how long that was: of a thread that writes and syncs, one write and its sync.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SlowestSyncs {
+    /// How many they are; a share of one where the hundredth is no whole number.
+    pub syncs: f64,
+    /// Reads and writes in it, from being made, or inserted, to the last issue; mean of their
+    /// sum, nanoseconds.
+    pub queued_ns: f64,
+    /// The same from the last issue to completion.
+    pub device_ns: f64,
+    /// The flush at its end, from issue to completion; mean, nanoseconds.
+    pub flush_ns: f64,
 }
 
 /// What a request asks for.

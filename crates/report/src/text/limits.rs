@@ -268,8 +268,8 @@ fn gain(gain: &Gain) -> String {
             gain.with
         ),
         GainBasis::Predicted => format!(
-            "at most {times} times the rate {}: predicted by its share of the time, {low} to \
-             {high} over the trials",
+            "at most {times} times the rate {}, {low} to {high} as the trials differ: predicted \
+             by its share of the time",
             gain.with
         ),
     }

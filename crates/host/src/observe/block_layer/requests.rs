@@ -6,7 +6,9 @@ use super::depth::Depth;
 use super::pending::{Key, Pending, Request};
 use super::request_event::{RequestEvent, Step};
 use super::slowest::Slowest;
-use diskfacts_record::evidence::{DeviceRequests, OperationRequests, RequestKind, Seeks};
+use diskfacts_record::evidence::{
+    DeviceRequests, OperationRequests, RequestKind, Seeks, SlowestRequests, SlowestSyncs,
+};
 use diskfacts_record::{Histogram, Latency};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -45,7 +47,13 @@ struct Device {
     forward: Histogram,
     backward: Histogram,
     kinds: BTreeMap<RequestKind, Counts>,
-    slowest: Slowest,
+    /// Reads and writes by their time in the scheduler and at the device.
+    slowest: Slowest<2>,
+    /// From one flush to the next.
+    stretch: Stretch,
+    /// Stretches by the times of their requests in the scheduler and at the device, and of
+    /// the flush.
+    slowest_syncs: Slowest<3>,
     /// Writes with a flush that the device has done: their completion is told twice
     /// (`blk_flush_complete_seq` in `block/blk-flush.c`).
     told_again: HashSet<Key>,
@@ -167,6 +175,8 @@ impl Device {
             backward: Histogram::new(),
             kinds: BTreeMap::new(),
             slowest: Slowest::default(),
+            stretch: Stretch::default(),
+            slowest_syncs: Slowest::default(),
             told_again: HashSet::new(),
         }
     }
@@ -180,6 +190,7 @@ impl Device {
             backward: std::mem::take(&mut self.backward),
             kinds: std::mem::take(&mut self.kinds),
             slowest: std::mem::take(&mut self.slowest),
+            slowest_syncs: std::mem::take(&mut self.slowest_syncs),
             ..Self::new(&self.name)
         };
         for (kind, number) in self.waiting.numbers() {
@@ -200,6 +211,7 @@ impl Device {
             self.counts(kind).unfinished += number;
         }
         self.told_again.clear();
+        self.stretch = Stretch::default();
     }
 
     fn counts(&mut self, kind: RequestKind) -> &mut Counts {
@@ -314,12 +326,25 @@ impl Device {
         }
         let device_ns = time_ns.saturating_sub(request.issued_ns);
         counts.device.record(device_ns);
-        if let Some(since_ns) = request.since_ns {
-            let queued_ns = request.issued_ns.saturating_sub(since_ns);
+        let queued_ns = request
+            .since_ns
+            .map(|since_ns| request.issued_ns.saturating_sub(since_ns));
+        if let Some(queued_ns) = queued_ns {
             counts.queued.record(queued_ns);
-            if matches!(event.kind, RequestKind::Read | RequestKind::Write) {
-                self.slowest.record(queued_ns, device_ns);
+        }
+        match (event.kind, queued_ns) {
+            (RequestKind::Read | RequestKind::Write, Some(queued_ns)) => {
+                let whole_ns = queued_ns.saturating_add(device_ns);
+                self.slowest.record(whole_ns, [queued_ns, device_ns]);
+                self.stretch.add(queued_ns, device_ns);
             }
+            (RequestKind::Flush, _) => {
+                if let Some((whole_ns, [queued_ns, served_ns])) = self.stretch.end(time_ns) {
+                    let parts_ns = [queued_ns, served_ns, device_ns];
+                    self.slowest_syncs.record(whole_ns, parts_ns);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -360,10 +385,54 @@ impl Device {
                 forward_sectors: buckets::powers_of_two(&self.forward),
                 backward_sectors: buckets::powers_of_two(&self.backward),
             },
-            slowest: self.slowest.hundredth(),
+            slowest: self
+                .slowest
+                .hundredth()
+                .map(|(requests, [queued_ns, device_ns])| SlowestRequests {
+                    requests,
+                    queued_ns,
+                    device_ns,
+                }),
+            slowest_syncs: self.slowest_syncs.hundredth().map(
+                |(syncs, [queued_ns, device_ns, flush_ns])| SlowestSyncs {
+                    syncs,
+                    queued_ns,
+                    device_ns,
+                    flush_ns,
+                },
+            ),
             in_flight_mean: known.then_some(mean),
             in_flight_max: known.then_some(most),
         }
+    }
+}
+
+/// What is done from the end of one flush to the end of the next: where each write is synced,
+/// and one is under way at a time, that is one of them.
+#[derive(Debug, Default)]
+struct Stretch {
+    /// When the flush before was done; not known of the first.
+    from_ns: Option<u64>,
+    queued_ns: u64,
+    device_ns: u64,
+}
+
+impl Stretch {
+    fn add(&mut self, queued_ns: u64, device_ns: u64) {
+        self.queued_ns = self.queued_ns.saturating_add(queued_ns);
+        self.device_ns = self.device_ns.saturating_add(device_ns);
+    }
+
+    /// How long it was, and what its requests took, if its beginning was seen; the next one
+    /// begins.
+    fn end(&mut self, time_ns: u64) -> Option<(u64, [u64; 2])> {
+        let next = Self {
+            from_ns: Some(time_ns),
+            ..Self::default()
+        };
+        let over = std::mem::replace(self, next);
+        let whole_ns = time_ns.saturating_sub(over.from_ns?);
+        Some((whole_ns, [over.queued_ns, over.device_ns]))
     }
 }
 

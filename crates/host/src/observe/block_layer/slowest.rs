@@ -1,10 +1,9 @@
-//! The slowest hundredth of a device's requests, without keeping each of them.
+//! The slowest hundredth of a device's requests, or of what is waited for at one stretch,
+//! without keeping each of them.
 //!
-//! Where the time of the slow ones went cannot be read from two distributions: those that
-//! waited long need not be those that the device had long. So for each step of the whole
-//! time there are the sums of both.
-
-use diskfacts_record::evidence::SlowestRequests;
+//! Where the time of the slow ones went cannot be read from a distribution of each part: those
+//! that waited long need not be those that the device had long. So for each step of the whole
+//! time there are the sums of the parts.
 
 /// Steps of the whole time within a factor of two: 2^5, so that a step is 2 to 3 % wide.
 const BITS: u32 = 5;
@@ -14,59 +13,60 @@ const STEPS: u64 = 1 << BITS;
 const OF: f64 = 100.0;
 
 /// Fewest slow ones that a mean is made of: fewer are single events.
-const REQUESTS_MIN: f64 = 10.0;
+const LEAST: f64 = 10.0;
 
-/// Requests by their whole time.
+/// So many parts of times, by the whole time that they are parts of.
 #[derive(Debug, Default)]
-pub(super) struct Slowest {
+pub(super) struct Slowest<const PARTS: usize> {
     /// By steps; as long as the slowest needs it to be.
-    steps: Vec<Sums>,
+    steps: Vec<Sums<PARTS>>,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
-struct Sums {
-    requests: u64,
-    queued_ns: u64,
-    device_ns: u64,
+#[derive(Debug, Clone, Copy)]
+struct Sums<const PARTS: usize> {
+    count: u64,
+    parts_ns: [u64; PARTS],
 }
 
-impl Slowest {
-    /// Counts one that is done.
-    pub(super) fn record(&mut self, queued_ns: u64, device_ns: u64) {
-        let step = step(queued_ns.saturating_add(device_ns));
+impl<const PARTS: usize> Slowest<PARTS> {
+    /// Counts one that took so long, and its parts.
+    pub(super) fn record(&mut self, whole_ns: u64, parts_ns: [u64; PARTS]) {
+        let step = step(whole_ns);
         if step >= self.steps.len() {
-            self.steps.resize(step + 1, Sums::default());
+            let none = Sums {
+                count: 0,
+                parts_ns: [0; PARTS],
+            };
+            self.steps.resize(step + 1, none);
         }
         let sums = &mut self.steps[step];
-        sums.requests += 1;
-        sums.queued_ns = sums.queued_ns.saturating_add(queued_ns);
-        sums.device_ns = sums.device_ns.saturating_add(device_ns);
+        sums.count += 1;
+        for (sum, ns) in sums.parts_ns.iter_mut().zip(parts_ns) {
+            *sum = sum.saturating_add(ns);
+        }
     }
 
-    /// The slowest hundredth; of the step in which it begins in proportion. `None` of
-    /// fewer than a thousand.
-    pub(super) fn hundredth(&self) -> Option<SlowestRequests> {
-        let all: u64 = self.steps.iter().map(|step| step.requests).sum();
+    /// The slowest hundredth: how many, and the mean of each part, ns; of the step in which it
+    /// begins in proportion. `None` of fewer than a thousand.
+    pub(super) fn hundredth(&self) -> Option<(f64, [f64; PARTS])> {
+        let all: u64 = self.steps.iter().map(|step| step.count).sum();
         let wanted = all as f64 / OF;
-        if wanted < REQUESTS_MIN {
+        if wanted < LEAST {
             return None;
         }
-        let (mut requests, mut queued_ns, mut device_ns) = (0.0, 0.0, 0.0);
-        for step in self.steps.iter().rev().filter(|step| step.requests > 0) {
-            let taken = (step.requests as f64).min(wanted - requests);
-            let share = taken / step.requests as f64;
-            requests += taken;
-            queued_ns += share * step.queued_ns as f64;
-            device_ns += share * step.device_ns as f64;
-            if requests >= wanted {
+        let (mut count, mut sums) = (0.0, [0.0; PARTS]);
+        for step in self.steps.iter().rev().filter(|step| step.count > 0) {
+            let taken = (step.count as f64).min(wanted - count);
+            let share = taken / step.count as f64;
+            count += taken;
+            for (sum, ns) in sums.iter_mut().zip(step.parts_ns) {
+                *sum += share * ns as f64;
+            }
+            if count >= wanted {
                 break;
             }
         }
-        Some(SlowestRequests {
-            requests,
-            queued_ns: queued_ns / requests,
-            device_ns: device_ns / requests,
-        })
+        Some((count, sums.map(|sum| sum / count)))
     }
 }
 
@@ -86,30 +86,24 @@ mod tests {
     fn those_that_waited_and_those_that_the_device_had_are_told_apart() {
         let mut slowest = Slowest::default();
         for _ in 0..980 {
-            slowest.record(1_000, 50_000);
+            slowest.record(51_000, [1_000, 50_000]);
         }
         // Ten that waited, and ten with the device that are less slow.
         for _ in 0..10 {
-            slowest.record(900_000, 100_000);
-            slowest.record(1_000, 700_000);
+            slowest.record(1_000_000, [900_000, 100_000]);
+            slowest.record(701_000, [1_000, 700_000]);
         }
-        let found = slowest.hundredth();
-        let expected = SlowestRequests {
-            requests: 10.0,
-            queued_ns: 900_000.0,
-            device_ns: 100_000.0,
-        };
-        assert_eq!(found, Some(expected));
+        assert_eq!(slowest.hundredth(), Some((10.0, [900_000.0, 100_000.0])));
     }
 
     #[test]
     fn of_fewer_than_a_thousand_there_is_none() {
         let mut slowest = Slowest::default();
         for ns in 0..999 {
-            slowest.record(ns, 0);
+            slowest.record(ns, [ns]);
         }
         assert_eq!(slowest.hundredth(), None);
-        slowest.record(5, 5);
+        slowest.record(5, [5]);
         assert!(slowest.hundredth().is_some());
     }
 
@@ -121,7 +115,7 @@ mod tests {
         assert!(step(u64::MAX) < 1 << 12);
         let mut slowest = Slowest::default();
         for _ in 0..2_000 {
-            slowest.record(u64::MAX, u64::MAX);
+            slowest.record(u64::MAX, [u64::MAX]);
         }
         assert!(slowest.hundredth().is_some());
     }
@@ -134,16 +128,16 @@ mod tests {
         ) {
             let mut slowest = Slowest::default();
             for (queued_ns, device_ns) in &requests {
-                slowest.record(*queued_ns, *device_ns);
+                slowest.record(queued_ns + device_ns, [*queued_ns, *device_ns]);
             }
-            let found = slowest.hundredth().expect("enough");
+            let (_, found) = slowest.hundredth().expect("enough");
             let mut sorted: Vec<u64> = requests.iter().map(|(a, b)| a + b).collect();
             sorted.sort_unstable_by(|a, b| b.cmp(a));
             let whole = sorted.len() / 100;
             let rest = sorted.len() as f64 / 100.0 - whole as f64;
             let sum: f64 = sorted[..whole].iter().map(|ns| *ns as f64).sum();
             let mean = (sum + rest * sorted[whole] as f64) / (whole as f64 + rest);
-            let of_both = found.queued_ns + found.device_ns;
+            let of_both = found[0] + found[1];
             prop_assert!((of_both / mean - 1.0).abs() <= 1.0 / STEPS as f64, "{of_both} {mean}");
         }
 

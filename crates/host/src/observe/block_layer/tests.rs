@@ -356,3 +356,34 @@ proptest! {
         prop_assert_eq!(seeks.in_order + seeks.forward + seeks.backward + 1, made.len() as u64);
     }
 }
+
+/// Each write is followed by a flush; of fifty one write is slow, and of another fifty one
+/// flush, and slower.
+#[test]
+fn the_slowest_syncs_are_known_by_their_write_and_their_flush() {
+    let mut events = Vec::new();
+    let mut now = 0;
+    for sync in 0..2_000_u64 {
+        let served = if sync % 100 == 10 { 500_000 } else { 1_000 };
+        let flushed = if sync % 100 == 60 { 900_000 } else { 2_000 };
+        let (sector, kind) = (sync * 8, RequestKind::Write);
+        events.push((now, event(Step::Start, kind, sector, 8)));
+        events.push((now + 100, event(Step::Issue, kind, sector, 8)));
+        now += 100 + served;
+        events.push((now, event(Step::Complete, kind, sector, 8)));
+        events.push((now, event(Step::Issue, RequestKind::Flush, 0, 0)));
+        now += flushed;
+        events.push((now, event(Step::Complete, RequestKind::Flush, 0, 0)));
+    }
+    let mut all = requests();
+    for (time_ns, event) in &events {
+        all.event(*time_ns, event);
+    }
+    let slow = all.finish(0, now).remove(0).slowest_syncs;
+    let slow = slow.expect("two thousand flushes");
+    // The first begins where nobody saw, so that one of 1999 stretches is none of the slow.
+    assert!((slow.syncs - 19.99).abs() < 1e-9, "{slow:?}");
+    assert_eq!(slow.queued_ns.round(), 100.0, "{slow:?}");
+    assert_eq!(slow.device_ns.round(), 1_000.0, "{slow:?}");
+    assert_eq!(slow.flush_ns.round(), 900_000.0, "{slow:?}");
+}

@@ -8,7 +8,7 @@ use diskfacts_record::Finding;
 use diskfacts_record::finding::Severity;
 
 /// Disks drawn around each of the profiles.
-const EACH: usize = 8;
+const EACH: usize = 16;
 
 /// Most disks of a hundred that may have a finding.
 const PERCENT_MAX: usize = 2;
