@@ -5,6 +5,7 @@ use super::*;
 use crate::testing;
 use diskfacts_record::{Confidence, Run};
 
+const QD1: &str = "random-read-qd1";
 const QD32: &str = "random-read-qd32";
 
 /// Sets what a stage does: operations a second and the latency that goes with its depth.
@@ -22,11 +23,9 @@ fn does(run: &mut Run, stage: &str, iops: f64) {
 /// 1 and 32 in flight, and others between, each with what it does.
 fn measured(alone: f64, most: f64, between: &[(u32, f64)]) -> Run {
     let mut run = testing::healthy();
-    run.trials
-        .retain(|trial| trial.stage.starts_with("random-read"));
-    run.plan
-        .stages
-        .retain(|stage| stage.name.starts_with("random-read"));
+    let is_kept = |name: &str| name == QD1 || name == QD32;
+    run.trials.retain(|trial| is_kept(&trial.stage));
+    run.plan.stages.retain(|stage| is_kept(&stage.name));
     for (depth, iops) in between {
         let name = format!("random-read-qd{depth}");
         let mut stage = run.plan.stage(QD32).expect("a stage").clone();
@@ -47,7 +46,7 @@ fn measured(alone: f64, most: f64, between: &[(u32, f64)]) -> Run {
         run.trials.extend(trials);
         does(&mut run, &name, *iops);
     }
-    does(&mut run, "random-read-qd1", alone);
+    does(&mut run, QD1, alone);
     does(&mut run, QD32, most);
     run
 }
@@ -90,16 +89,13 @@ fn a_depth_between_that_does_65_percent_is_not_enough_and_one_that_does_91_is() 
 #[test]
 fn who_is_alone_is_held_back_by_that_only_where_more_in_flight_do_more() {
     let run = measured(16_786.0, 62_728.0, &[]);
-    let limit = said(&run, "random-read-qd1", one_at_a_time::NAME).expect("there is room");
+    let limit = said(&run, QD1, one_at_a_time::NAME).expect("there is room");
     assert_eq!(limit.confidence, Confidence::Certain);
-    assert_eq!(
-        said(&run, "random-read-qd1", device_parallelism::NAME),
-        None
-    );
+    assert_eq!(said(&run, QD1, device_parallelism::NAME), None);
     // The deeper stage is no faster: that refutes it.
     let run = measured(16_786.0, 17_500.0, &[]);
-    assert_eq!(said(&run, "random-read-qd1", one_at_a_time::NAME), None);
-    let limit = said(&run, "random-read-qd1", device_parallelism::NAME).expect("it is full");
+    assert_eq!(said(&run, QD1, one_at_a_time::NAME), None);
+    let limit = said(&run, QD1, device_parallelism::NAME).expect("it is full");
     assert!(limit.claim.contains("one at a time"), "{limit:#?}");
     let limit = said(&run, QD32, device_parallelism::NAME).expect("it is full");
     assert!(limit.claim.contains("full with 1 in flight"), "{limit:#?}");
