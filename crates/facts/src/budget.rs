@@ -13,9 +13,12 @@ mod divide;
 mod requests;
 
 use crate::stages::Stage;
-use diskfacts_record::{Budget, BudgetPart, Run, Spent};
+use diskfacts_record::{Budget, BudgetPart, Run, SlowestBudget, Spent};
 use divide::Division;
 use requests::Requests;
+
+/// Share of the operations that are the slowest ones.
+const SLOWEST: f64 = 0.01;
 
 /// The budget of a stage; `None` of imports, of copies, which have two ends, and where no
 /// latency is known.
@@ -31,6 +34,7 @@ pub(crate) fn of_stage(run: &Run, stage: &Stage<'_>) -> Option<Budget> {
         .collect();
     // Following requests costs something, so not each trial is.
     let share = requests::queued_share(followed.iter().flatten());
+    let slowest = of_slowest(run, stage, &followed);
     let each = stage.trials.iter().zip(followed);
     let divisions: Option<Vec<Division>> = each
         .map(|(trial, followed)| {
@@ -38,11 +42,37 @@ pub(crate) fn of_stage(run: &Run, stage: &Stage<'_>) -> Option<Budget> {
             divide::trial(run, trial, followed.or_else(counted))
         })
         .collect();
-    together(&divisions?)
+    let (latency_ns, parts) = together(&divisions?)?;
+    Some(Budget {
+        latency_ns,
+        parts,
+        slowest,
+    })
 }
 
-/// The trials of a stage together, each for as much as it has operations.
-fn together(divisions: &[Division]) -> Option<Budget> {
+/// The budget of the slowest hundredth of the operations: of all trials, divided as in those
+/// whose requests were followed.
+fn of_slowest(
+    run: &Run,
+    stage: &Stage<'_>,
+    followed: &[Option<Requests>],
+) -> Option<SlowestBudget> {
+    if followed.iter().flatten().all(|one| one.slowest.is_none()) {
+        return None;
+    }
+    let all = stage.latencies()?.measured(stage.workload());
+    let latency_ns = all.mean_of_largest(SLOWEST)?;
+    let each = stage.trials.iter().zip(followed);
+    let divisions: Vec<Division> = each
+        .filter_map(|(trial, followed)| divide::slowest(run, trial, followed.as_ref()?, latency_ns))
+        .collect();
+    let (latency_ns, parts) = together(&divisions)?;
+    Some(SlowestBudget { latency_ns, parts })
+}
+
+/// The trials of a stage together, each for as much as it has operations: the latency, and
+/// its parts.
+fn together(divisions: &[Division]) -> Option<(f64, Vec<BudgetPart>)> {
     let samples: f64 = divisions.iter().map(|one| one.samples).sum();
     let mean = |of: &dyn Fn(&Division) -> f64| {
         divisions
@@ -71,10 +101,9 @@ fn together(divisions: &[Division]) -> Option<Budget> {
             source: source.to_owned(),
         }
     });
-    latency_ns.is_finite().then(|| Budget {
-        latency_ns,
-        parts: parts.collect(),
-    })
+    latency_ns
+        .is_finite()
+        .then(|| (latency_ns, parts.collect()))
 }
 
 #[cfg(test)]

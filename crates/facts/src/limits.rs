@@ -26,6 +26,7 @@ mod device_queue;
 mod dirty_throttling;
 mod evicted;
 mod exclusions;
+mod gain;
 mod holes;
 mod journal;
 mod memory_disk;
@@ -140,7 +141,10 @@ fn of_stage(subject: &Subject<'_>, more: &'static [Limiter]) -> Vec<Limit> {
     candidates.sort_by(|(_, a), (_, b)| a.best_first(b));
     candidates
         .into_iter()
-        .map(|(name, candidate)| candidate.into_limit(name))
+        .map(|(name, candidate)| {
+            let gain = gain::of(name, subject, &candidate);
+            candidate.into_limit(name, gain)
+        })
         .collect()
 }
 

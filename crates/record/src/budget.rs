@@ -11,6 +11,20 @@ pub struct Budget {
     /// The parts, in the order in which an operation meets them; those in which nothing was
     /// seen are left out. What no part explains is the last, and always there.
     pub parts: Vec<BudgetPart>,
+    /// The same of the slowest hundredth of the operations; absent where the requests of
+    /// these are not known one by one: without root, where an operation is several requests
+    /// or shares them, in open loops, of fewer than a thousand.
+    #[serde(default)]
+    pub slowest: Option<SlowestBudget>,
+}
+
+/// The mean latency of the slowest hundredth of a stage's operations, divided.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct SlowestBudget {
+    /// What is divided, ns.
+    pub latency_ns: f64,
+    /// The parts, as of all operations.
+    pub parts: Vec<BudgetPart>,
 }
 
 /// A part of the time of an operation.

@@ -10,6 +10,7 @@ mod system;
 
 pub use block_layer::{
     BlockLayer, Bucket, DeviceRequests, OperationRequests, QueuedFrom, RequestKind, Seeks,
+    SlowestRequests,
 };
 pub use read_ahead::{
     ReadAhead, ReadAheadCost, ReadAheadCounts, ReadAheadFile, ReadAheadPages, ReadAheadPattern,

@@ -226,6 +226,23 @@ impl Histogram {
         }
     }
 
+    /// The mean of the largest values, as many as this `share` of all, within 0.4 %: of the
+    /// bucket in which they begin, in proportion. `None` when empty, or of no share.
+    pub fn mean_of_largest(&self, share: f64) -> Option<f64> {
+        let wanted = self.count() as f64 * share;
+        let buckets: Vec<(u64, u64, u64)> = self.buckets().collect();
+        let (mut taken, mut sum) = (0.0, 0.0);
+        for (low, high, n) in buckets.into_iter().rev() {
+            let n = (n as f64).min(wanted - taken);
+            sum += n * (low + (high - low) / 2).clamp(self.min, self.max) as f64;
+            taken += n;
+            if taken >= wanted {
+                break;
+            }
+        }
+        (taken > 0.0).then(|| sum / taken)
+    }
+
     /// The share of values at or below `value`; a bucket that straddles it
     /// counts in proportion. `None` when empty.
     pub fn share_at_or_below(&self, value: u64) -> Option<f64> {
@@ -452,6 +469,7 @@ mod tests {
         assert_eq!((empty.min(), empty.max(), empty.count()), (None, None, 0));
         assert_eq!(empty.mean(), None);
         assert_eq!(empty.quantile(0.5), None);
+        assert_eq!(empty.mean_of_largest(0.01), None);
         assert_eq!(empty.to_bytes(), EMPTY_STORED);
         assert_eq!(Histogram::from_bytes(&EMPTY_STORED), Ok(empty));
     }
@@ -504,6 +522,22 @@ mod tests {
             prop_assert_eq!(histogram.max(), values.last().copied());
             let mean = values.iter().map(|v| *v as f64).sum::<f64>() / values.len() as f64;
             prop_assert!((histogram.mean().unwrap() / mean.max(1e-9) - 1.0).abs() < 1e-9 || mean == 0.0);
+        }
+
+        #[test]
+        fn the_mean_of_the_largest_agrees_with_the_sorted_values(
+            mut values in prop::collection::vec(0_u64..1 << 50, 1..400),
+            share in 0.001_f64..=1.0,
+        ) {
+            let got = of(&values).mean_of_largest(share).expect("not empty");
+            values.sort_unstable_by(|a, b| b.cmp(a));
+            let wanted = values.len() as f64 * share;
+            let each = values.iter().enumerate();
+            let sum: f64 = each
+                .map(|(at, value)| (wanted - at as f64).clamp(0.0, 1.0) * *value as f64)
+                .sum();
+            let mean = sum / wanted;
+            prop_assert!((got - mean).abs() <= mean / 250.0 + 0.5, "{got} against {mean}");
         }
 
         #[test]

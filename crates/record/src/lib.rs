@@ -24,14 +24,15 @@ pub mod trial;
 mod unsaid;
 
 pub use activity::{Activity, Change, ChangeKind, CpuActivity, DeviceActivity};
-pub use budget::{Budget, BudgetPart, Spent};
+pub use budget::{Budget, BudgetPart, SlowestBudget, Spent};
 pub use comparison::Comparison;
 pub use effects::StageEffects;
 pub use evidence::{DeviceCounters, Evidence, Unseen};
 pub use finding::{Confidence, Finding, Outcome, Severity, Verdict};
 pub use histogram::Histogram;
 pub use limit::{
-    ClaimTest, Experiment, Limit, Prediction, Quantity, Side, StageLimits, TestOutcome, TestedClaim,
+    ClaimTest, Experiment, Gain, GainBasis, Limit, Prediction, Quantity, Side, StageLimits,
+    TestOutcome, TestedClaim,
 };
 pub use machine::Machine;
 pub use packed::{Packed, PackedHistograms};

@@ -34,6 +34,9 @@ pub struct Limit {
     /// Share, from 0 to 1, of the operations' time that it accounts for by that
     /// arithmetic; absent where the evidence does not say.
     pub share: Option<f64>,
+    /// What would be gained without it; absent where nothing would be, or nobody knows.
+    #[serde(default)]
+    pub gain: Option<Gain>,
     /// How sure it is.
     pub confidence: Confidence,
     /// What would show it to be wrong.
@@ -42,6 +45,31 @@ pub struct Limit {
     pub experiment: Experiment,
     /// What to do about it; what would move the limit.
     pub remedy: String,
+}
+
+/// How much higher a rate would be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Gain {
+    /// So many times as high.
+    pub times: f64,
+    /// The least and the most of it: at 99 % of what was measured, over the trials of what is
+    /// predicted.
+    pub interval: [f64; 2],
+    /// What it rests on.
+    pub basis: GainBasis,
+    /// With or without what: `with 32 in flight (random-read-qd32)`, `without it`.
+    pub with: String,
+}
+
+/// What a gain rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GainBasis {
+    /// Another stage of the run, or the test of the claim.
+    Measured,
+    /// The limiter's share of the time; it is no more than that, and less where another
+    /// resource is next.
+    Predicted,
 }
 
 /// A measurement that would settle a question.

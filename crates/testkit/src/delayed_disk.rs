@@ -162,6 +162,11 @@ impl DelayedDisk {
         lock(&self.server.flaws).slower = Some((requests, by));
     }
 
+    /// From now on no answer for `pause` before each request of this number and its multiples.
+    pub fn stall_each(&self, requests: u64, pause: Duration) {
+        lock(&self.server.flaws).stalls = Some((requests, requests, pause));
+    }
+
     /// The requests that were answered since the last call, in the order of their
     /// arrival.
     pub fn served(&self) -> Vec<Served> {
@@ -251,6 +256,8 @@ struct Flaws {
     failing: Vec<(Range<u64>, i32)>,
     /// After so many requests, no answer for so long.
     stall: Option<(u64, Duration)>,
+    /// The same again and again: each so many requests, how many are left until the next.
+    stalls: Option<(u64, u64, Duration)>,
     /// After so many requests, each answer so much later.
     slower: Option<(u64, Duration)>,
 }
@@ -277,6 +284,13 @@ impl Flaws {
 
     /// How long to wait before the next answer.
     fn pause(&mut self) -> Duration {
+        if let Some((each, left, pause)) = &mut self.stalls {
+            *left -= 1;
+            if *left == 0 {
+                *left = *each;
+                return *pause;
+            }
+        }
         match &mut self.stall {
             Some((0, _)) => self.stall.take().map_or(Duration::ZERO, |(_, pause)| pause),
             Some((left, _)) => {

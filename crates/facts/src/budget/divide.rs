@@ -34,6 +34,7 @@ const AT_WORK: f64 = 0.9;
 
 const EVENTS: &str =
     "trace events of the block layer, and where it was not followed its counters divided alike";
+const EVENTS_OF_SLOWEST: &str = "trace events of the slowest hundredth of the requests";
 const ABOVE: &str = "counters of the mapping, less the requests of the devices below it";
 const COUNTERS: &str = "counters of the device";
 const BUSY: &str = "time in which the device was busy, by its counters";
@@ -58,6 +59,21 @@ pub(super) struct Division {
 }
 
 impl Division {
+    fn new(samples: f64, latency_ns: f64) -> Self {
+        Self {
+            samples,
+            latency_ns,
+            parts: Vec::new(),
+        }
+    }
+
+    /// With what no part explains as its last.
+    fn ended(mut self) -> Self {
+        let left_ns = self.left_ns();
+        self.parts.push((Spent::Unexplained, left_ns, REST));
+        self
+    }
+
     /// Time of a part, ns.
     pub(super) fn of(&self, part: Spent) -> f64 {
         let same = self.parts.iter().filter(|one| one.0 == part);
@@ -80,6 +96,21 @@ impl Division {
     fn take_rest(&mut self, part: Spent, source: &'static str) {
         self.take(part, f64::INFINITY, source);
     }
+
+    /// What is left of a direct operation beside its requests and the work of its thread;
+    /// where the scheduler and the device were told apart, it lies in front of or behind
+    /// them.
+    fn take_rest_of_direct(&mut self, run: &Run, trial: &Trial, told_apart: bool) {
+        if is_limited(trial, self) {
+            self.take_rest(Spent::Admission, REST_LIMITED);
+        } else if lacks_tags(run, trial, self) {
+            self.take_rest(Spent::Admission, REST_TAGS);
+        } else if told_apart {
+            self.take_rest(Spent::Completion, REST_BEHIND);
+        } else if is_at_work(trial) {
+            self.take_rest(Spent::Completion, REST_AT_WORK);
+        }
+    }
 }
 
 /// How operations get their bytes, and what follows from it for their time.
@@ -93,40 +124,38 @@ enum Way {
     Cached,
 }
 
+impl Way {
+    fn of(run: &Run, trial: &Trial) -> Self {
+        let operation = trial.workload.operation;
+        if is_synced(run, trial) && operation.writes() || operation.modifies() {
+            Self::OneByOne
+        } else if trial.evidence.engine.direct {
+            Self::Direct
+        } else {
+            Self::Cached
+        }
+    }
+}
+
+/// Whether each write is synced, because it was asked for or by the mount.
+fn is_synced(run: &Run, trial: &Trial) -> bool {
+    trial.workload.sync.each_write() || sync_mount::is_synchronous(&run.stack)
+}
+
 /// Divides the mean latency of a trial; `None` where there is none.
 pub(super) fn trial(run: &Run, trial: &Trial, requests: Option<Requests>) -> Option<Division> {
     let latency_ns = trial.latency_ns.mean.filter(|mean| *mean > 0.0)?;
     let workload = &trial.workload;
-    let mut time = Division {
-        samples: trial.latency_ns.samples as f64,
-        latency_ns,
-        parts: Vec::new(),
-    };
+    let mut time = Division::new(trial.latency_ns.samples as f64, latency_ns);
     if let Some(service_ns) = trial.latency_service_ns.and_then(|service| service.mean) {
         time.take(Spent::Due, latency_ns - service_ns, OWN_CLOCK);
     }
-    let synced = workload.sync.each_write() || sync_mount::is_synchronous(&run.stack);
-    let way = if synced && workload.operation.writes() || workload.operation.modifies() {
-        Way::OneByOne
-    } else if trial.evidence.engine.direct {
-        Way::Direct
-    } else {
-        Way::Cached
-    };
-    match (way, requests) {
+    match (Way::of(run, trial), requests) {
         (_, _) if workload.operation.on_files() => of_thread(run, trial, &mut time),
         (Way::Direct, Some(requests)) => {
             let told_apart = direct(trial, &requests, &mut time);
             of_thread(run, trial, &mut time);
-            if is_limited(trial, &time) {
-                time.take_rest(Spent::Admission, REST_LIMITED);
-            } else if lacks_tags(run, trial, &time) {
-                time.take_rest(Spent::Admission, REST_TAGS);
-            } else if told_apart {
-                time.take_rest(Spent::Completion, REST_BEHIND);
-            } else if is_at_work(trial) {
-                time.take_rest(Spent::Completion, REST_AT_WORK);
-            }
+            time.take_rest_of_direct(run, trial, told_apart);
         }
         // Which of the requests were its own cannot be told.
         (Way::OneByOne, Some(_)) if are_disturbed(run, trial) => of_thread(run, trial, &mut time),
@@ -135,7 +164,7 @@ pub(super) fn trial(run: &Run, trial: &Trial, requests: Option<Requests>) -> Opt
             of_thread(run, trial, &mut time);
             if is_limited(trial, &time) {
                 time.take_rest(Spent::Admission, REST_LIMITED);
-            } else if run.stack.filesystem.is_some() && synced {
+            } else if run.stack.filesystem.is_some() && is_synced(run, trial) {
                 time.take_rest(Spent::Journal, REST_ASLEEP);
             }
         }
@@ -149,9 +178,35 @@ pub(super) fn trial(run: &Run, trial: &Trial, requests: Option<Requests>) -> Opt
         }
         (_, None) => of_thread(run, trial, &mut time),
     }
-    let left_ns = time.left_ns();
-    time.parts.push((Spent::Unexplained, left_ns, REST));
-    Some(time)
+    Some(time.ended())
+}
+
+/// Divides the mean latency of the slowest of a trial's operations, of which these are the
+/// requests; `None` where it is not known that each of them waited for one request of its
+/// own.
+///
+/// The requests that took longest are those of the operations that took longest, as far as
+/// it was the requests that made them slow: where it was not, these parts are an upper bound.
+pub(super) fn slowest(
+    run: &Run,
+    trial: &Trial,
+    requests: &Requests,
+    latency_ns: f64,
+) -> Option<Division> {
+    let slow = requests.slowest?;
+    let one_each = requests.per_operation <= WHOLE && Way::of(run, trial) == Way::Direct;
+    if !one_each || trial.workload.operation.on_files() || trial.latency_service_ns.is_some() {
+        return None;
+    }
+    let mut time = Division::new(slow.requests, latency_ns);
+    // What others asked for may have been slower.
+    let within = (latency_ns / (slow.device_ns + slow.queued_ns)).min(1.0);
+    time.take(Spent::Device, slow.device_ns * within, EVENTS_OF_SLOWEST);
+    time.take(Spent::Scheduler, slow.queued_ns * within, EVENTS_OF_SLOWEST);
+    // No more of its thread is known of a slow one than of any.
+    time.take(Spent::Kernel, thread_ns(run, trial), CPU);
+    time.take_rest_of_direct(run, trial, true);
+    Some(time.ended())
 }
 
 /// What the thread of an operation did for it.
@@ -164,13 +219,8 @@ fn of_thread(run: &Run, trial: &Trial, time: &mut Division) {
     if trial.workload.engine == EngineChoice::Mmap {
         time.take(Spent::User, user, CPU);
         time.take(Spent::Kernel, system, CPU);
-    } else if run.target.kind == TargetKind::Simulated {
-        time.take(Spent::Kernel, system, CPU);
     } else {
-        // The sum is exact; how the kernel divides it is an estimate by ticks. What the
-        // measuring loop needs lies between the operations.
-        let own = run.run.overhead_ns_per_io.unwrap_or(0.0);
-        time.take(Spent::Kernel, user + system - own, CPU);
+        time.take(Spent::Kernel, thread_ns(run, trial), CPU);
     }
     if let Some(waited) = cpu.wait_ns_per_io {
         // While a thread waits, all that it has in flight does, as far as it is not with
@@ -178,6 +228,18 @@ fn of_thread(run: &Run, trial: &Trial, time: &mut Division) {
         let in_flight = f64::from(trial.workload.queue_depth.max(1));
         time.take(Spent::Processor, waited * in_flight, RUN_DELAY);
     }
+}
+
+/// Time of an operation's thread on a processor for it, ns.
+fn thread_ns(run: &Run, trial: &Trial) -> f64 {
+    let system = trial.cpu.system_ns_per_io.unwrap_or(0.0);
+    if run.target.kind == TargetKind::Simulated {
+        return system;
+    }
+    // The sum is exact; how the kernel divides it is an estimate by ticks. What the
+    // measuring loop needs lies between the operations.
+    let own = run.run.overhead_ns_per_io.unwrap_or(0.0);
+    trial.cpu.user_ns_per_io.unwrap_or(0.0) + system - own
 }
 
 /// Requests that an operation waits for side by side; says whether the scheduler and the

@@ -3,7 +3,7 @@
 
 use crate::layers::flush_counters;
 use crate::layers::reach::roots;
-use diskfacts_record::evidence::{DeviceCounters, DeviceRequests, RequestKind};
+use diskfacts_record::evidence::{DeviceCounters, DeviceRequests, RequestKind, SlowestRequests};
 use diskfacts_record::{BlockDevice, DeviceKind, Latency, Stack, Trial};
 
 /// Requests of a trial, and what they took on average.
@@ -30,6 +30,8 @@ pub(super) struct Requests {
     /// Time in which the device had anything, for each operation, ns; 0 where that was not
     /// counted.
     pub(super) busy_ns: f64,
+    /// The slowest hundredth, of one device under the target whose requests were followed.
+    pub(super) slowest: Option<SlowestRequests>,
 }
 
 impl Requests {
@@ -95,6 +97,12 @@ impl Requests {
             mapping_ns,
             flush_ns: mean(&[RequestKind::Flush], |requests| &requests.device_ns)
                 .unwrap_or(counted.flush_ns),
+            // Several devices have slow ones each, which need not be the slow ones of all; and
+            // what the mappings above them add is known as a mean.
+            slowest: match seen.as_slice() {
+                [only] if !handed_on => only.slowest,
+                _ => None,
+            },
             ..counted
         })
     }
@@ -138,6 +146,7 @@ impl Requests {
             device_ns: sum(|one| one.read_ms + one.write_ms) * 1e6 / requests,
             flush_ns: of_flushes(|one| one.flush_ms) * 1e6 / flushes.max(1.0),
             busy_ns: counters.iter().map(|one| one.busy_ms).max().unwrap_or(0) as f64 * 1e6 / ops,
+            slowest: None,
         })
     }
 }

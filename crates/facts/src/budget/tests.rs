@@ -6,9 +6,10 @@ use crate::testing;
 use diskfacts_plan::{CacheMode, SyncMode};
 use diskfacts_record::evidence::{
     BlockLayer, DeviceRequests, IoLimit, LimitOf, OperationRequests, QueuedFrom, RequestKind,
-    WriteBack,
+    SlowestRequests, WriteBack,
 };
-use diskfacts_record::{Latency, Trial};
+use diskfacts_record::trial::Histograms;
+use diskfacts_record::{Latency, PackedHistograms, Trial};
 
 const STAGE: &str = "random-read-qd1";
 
@@ -342,4 +343,104 @@ fn imports_have_none() {
     let mut run = run(|_| {});
     run.trials[0].latency_ns = Latency::default();
     assert_eq!(crate::figures(&run)[0].budget, None);
+}
+
+/// The slow ones of the requests; and all operations of the trial in a histogram, of which
+/// two hundredths took a millisecond.
+fn slow(trial: &mut Trial, queued_ns: f64, device_ns: f64) {
+    follow(trial, 20_000.0, 40_000.0);
+    let layer = trial.evidence.block_layer.as_mut().expect("followed");
+    layer.devices[0].slowest = Some(SlowestRequests {
+        requests: 100.0,
+        queued_ns,
+        device_ns,
+    });
+    let mut histograms = Histograms::default();
+    for operation in 0..10_000 {
+        let ns = if operation % 50 == 0 {
+            1_000_000
+        } else {
+            81_633
+        };
+        histograms.read.record(ns);
+    }
+    trial.histograms = PackedHistograms::from(&histograms);
+}
+
+fn slowest(run: &Run) -> Option<Vec<(Spent, f64)>> {
+    let budget = crate::figures(run)[0].budget.clone().expect("a budget");
+    let slowest = budget.slowest?;
+    let sum: f64 = slowest.parts.iter().map(|one| one.mean_ns).sum();
+    assert!((sum - slowest.latency_ns).abs() < 1e-3, "{slowest:?}");
+    // Of a histogram, whose buckets are 0.8 % wide.
+    assert!(
+        (slowest.latency_ns / 1e6 - 1.0).abs() < 0.004,
+        "{slowest:?}"
+    );
+    let parts = slowest.parts.iter();
+    Some(
+        parts
+            .map(|one| (one.part, (one.mean_ns / 10_000.0).round()))
+            .collect(),
+    )
+}
+
+#[test]
+fn the_slowest_are_divided_by_what_their_own_requests_took() {
+    assert_eq!(
+        slowest(&run(|trial| slow(trial, 900_000.0, 50_000.0))),
+        Some(vec![
+            (Spent::Kernel, 1.0),
+            (Spent::Scheduler, 90.0),
+            (Spent::Device, 5.0),
+            (Spent::Completion, 4.0),
+            (Spent::Unexplained, 0.0),
+        ])
+    );
+    // Slow behind the device: nobody waited longer for that.
+    assert_eq!(
+        slowest(&run(|trial| slow(trial, 20_000.0, 50_000.0))),
+        Some(vec![
+            (Spent::Kernel, 1.0),
+            (Spent::Scheduler, 2.0),
+            (Spent::Device, 5.0),
+            (Spent::Completion, 92.0),
+            (Spent::Unexplained, 0.0),
+        ])
+    );
+}
+
+#[test]
+fn requests_that_are_slower_than_any_operation_are_of_others_and_keep_their_shares() {
+    let found = slowest(&run(|trial| slow(trial, 3_000_000.0, 1_000_000.0)));
+    let parts = found.expect("a budget of the slowest");
+    assert_eq!(parts[0].0, Spent::Scheduler);
+    assert!((parts[0].1 - 75.0).abs() <= 1.0, "{parts:?}");
+    assert!((parts[1].1 - 25.0).abs() <= 1.0, "{parts:?}");
+}
+
+#[test]
+fn of_operations_that_are_not_one_request_each_the_slowest_are_not_divided() {
+    let split = run(|trial| {
+        slow(trial, 900_000.0, 50_000.0);
+        for device in &mut trial.evidence.devices {
+            device.reads = 20_000;
+        }
+    });
+    assert_eq!(slowest(&split), None);
+    let open_loop = run(|trial| {
+        slow(trial, 900_000.0, 50_000.0);
+        trial.latency_service_ns = Some(latency(LATENCY_NS, 10_000));
+    });
+    assert_eq!(slowest(&open_loop), None);
+    let buffered = run(|trial| {
+        slow(trial, 900_000.0, 50_000.0);
+        trial.evidence.engine.direct = false;
+    });
+    assert_eq!(slowest(&buffered), None);
+    let stored_without = run(|trial| {
+        slow(trial, 900_000.0, 50_000.0);
+        trial.histograms = PackedHistograms::default();
+    });
+    assert_eq!(slowest(&stored_without), None);
 }

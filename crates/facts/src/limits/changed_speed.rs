@@ -7,7 +7,7 @@ use super::throttle::show_rate;
 use super::{Candidate, Standing, Subject};
 use crate::words::{percent, ratio};
 use diskfacts_plan::units::show_duration;
-use diskfacts_record::{Confidence, Trial};
+use diskfacts_record::{Confidence, TargetKind};
 
 pub(super) const NAME: &str = "changed-speed";
 
@@ -25,19 +25,48 @@ const POINTS: usize = 20;
 /// kernel that work for the stage (loop devices, encryption) have no account of their own, so
 /// all who waited count; half, because others may have waited at the same moment.
 const WAITED_OF_LOST: f64 = 0.5;
+/// The same where only the stage's own threads are known to have waited. Whoever keeps those
+/// of the kernel from a processor keeps these too, when they want one: the one who asks for
+/// little waits for a small part of what the others do.
+const OWN_WAITED_OF_LOST: f64 = 0.05;
 
-/// Whether others who began or ended meanwhile may have made the step: the processors were
-/// wanted by more than there were.
-fn processors_may_have_done_it(subject: &Subject<'_>, step: &Step) -> bool {
+/// What is known of who wanted the processors while the rate changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Processors {
+    /// There were enough of them.
+    Free,
+    /// More wanted them than there were, so that others who began or ended may have made the
+    /// step.
+    Wanted,
+    /// Nobody looked.
+    Unseen,
+}
+
+fn processors(subject: &Subject<'_>, step: &Step) -> Processors {
+    if subject.run().target.kind == TargetKind::Simulated {
+        return Processors::Free;
+    }
     let (low, high) = if step.before.rate < step.after.rate {
         (step.before, step.after)
     } else {
         (step.after, step.before)
     };
     let lost_s = low.seconds * (1.0 - low.rate / high.rate);
-    let pressure = |trial: &&Trial| Some(trial.evidence.pressure.as_ref()?.cpu_some_ns);
-    let waited_ns: u64 = subject.trials().iter().filter_map(pressure).sum();
-    waited_ns as f64 / 1e9 > WAITED_OF_LOST * lost_s
+    let (mut waited_s, mut own_s, mut all_seen) = (0.0, 0.0, true);
+    for trial in subject.trials() {
+        own_s += trial.cpu.wait_ns_per_io.unwrap_or(0.0) * trial.ops as f64 / 1e9;
+        match &trial.evidence.pressure {
+            Some(pressure) => waited_s += pressure.cpu_some_ns as f64 / 1e9,
+            None => all_seen = false,
+        }
+    }
+    if waited_s > WAITED_OF_LOST * lost_s || own_s > OWN_WAITED_OF_LOST * lost_s && !all_seen {
+        Processors::Wanted
+    } else if all_seen {
+        Processors::Free
+    } else {
+        Processors::Unseen
+    }
 }
 
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
@@ -54,9 +83,11 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     if Cap::of(subject).is_some() || !is_step || times < TIMES || course.points.len() < POINTS {
         return None;
     }
-    if processors_may_have_done_it(subject, &step) {
-        return None;
-    }
+    let confidence = match processors(subject, &step) {
+        Processors::Free => Confidence::Likely,
+        Processors::Unseen => Confidence::Possible,
+        Processors::Wanted => return None,
+    };
     let share = (1.0 - after / before).max(0.0);
     let at = show_duration((step.before.seconds * 1e9) as u64);
     Some(Candidate {
@@ -76,7 +107,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
             show_duration((step.after.seconds * 1e9) as u64)
         )],
         share: (share > 0.0).then_some(share),
-        confidence: Confidence::Likely,
+        confidence,
         refuted_by: "A longer run whose rates stay on one level.".into(),
         experiment: subject.again(
             "The same once more, for longer: the second rate from the beginning speaks for a \

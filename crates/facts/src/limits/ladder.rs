@@ -40,6 +40,8 @@ pub(super) struct Rung {
     pub(super) iops: f64,
     /// Mean latency, ns.
     pub(super) latency_ns: f64,
+    /// Operations per second of each trial.
+    pub(super) rates: Vec<f64>,
     /// The stage.
     pub(super) label: String,
 }
@@ -164,6 +166,7 @@ impl Rung {
             depth: subject.outstanding(),
             iops: subject.iops()?,
             latency_ns: subject.latency_ns()?,
+            rates: subject.trials().iter().map(|trial| trial.iops).collect(),
             label: subject.stage.label(),
         })
     }

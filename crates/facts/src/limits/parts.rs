@@ -48,16 +48,37 @@ const NOT_IN: [(&[&str], &[Spent]); 6] = [
     ),
 ];
 
+/// Whether a limiter cannot lie in a part.
+fn cannot_lie(limiter: &str, part: Spent) -> bool {
+    let mut rows = NOT_IN.iter();
+    rows.any(|(limiters, parts)| limiters.contains(&limiter) && parts.contains(&part))
+}
+
 /// Share of a stage's time that a limiter can account for at most.
 pub(crate) fn at_most(limiter: &str, budget: Option<&Budget>) -> f64 {
     let Some(budget) = budget else {
         return 1.0;
     };
-    let not_in = |part: &Spent| {
-        let mut rows = NOT_IN.iter();
-        rows.any(|(limiters, parts)| limiters.contains(&limiter) && parts.contains(part))
-    };
-    let elsewhere = budget.parts.iter().filter(|one| not_in(&one.part));
+    let parts = budget.parts.iter();
+    let elsewhere = parts.filter(|one| cannot_lie(limiter, one.part));
     let elsewhere_ns: f64 = elsewhere.map(|one| one.mean_ns).sum();
     (1.0 - elsewhere_ns / budget.latency_ns).clamp(0.0, 1.0)
+}
+
+/// The same in the trial in which the parts where it can lie took least, and most, each of
+/// them by itself: at least as wide as what any trial had.
+pub(super) fn range(limiter: &str, budget: &Budget) -> [f64; 2] {
+    let sum = |end: usize, inside: bool| -> f64 {
+        let parts = budget.parts.iter();
+        let those = parts.filter(|one| cannot_lie(limiter, one.part) != inside);
+        those.map(|one| one.range_ns[end]).sum()
+    };
+    let share = |inside: f64, elsewhere: f64| {
+        let all = inside + elsewhere;
+        if all > 0.0 { inside / all } else { 0.0 }
+    };
+    [
+        share(sum(0, true), sum(1, false)),
+        share(sum(1, true), sum(0, false)),
+    ]
 }

@@ -166,3 +166,20 @@ fn a_step_is_laid_to_nothing_while_others_wanted_the_processors() {
     let beside = said(&stepping(900_000_000), QD1, changed_speed::NAME);
     assert!(beside.is_none(), "{beside:#?}");
 }
+
+#[test]
+fn where_nobody_looked_at_the_processors_a_step_is_only_possible_and_our_own_waits_count() {
+    let unseen = |waited_ns| {
+        let mut run = stepping(0);
+        testing::each(&mut run, QD1, |trial| {
+            trial.evidence.pressure = None;
+            trial.cpu.wait_ns_per_io = Some(waited_ns);
+        });
+        said(&run, QD1, changed_speed::NAME)
+    };
+    let limit = unseen(0.0).expect("a step");
+    assert_eq!(limit.confidence, Confidence::Possible, "{limit:#?}");
+    // A twentieth of the time that the lower level lost, and more.
+    let beside = unseen(10_000.0);
+    assert!(beside.is_none(), "{beside:#?}");
+}

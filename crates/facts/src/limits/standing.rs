@@ -8,7 +8,7 @@
 //! statement it makes, and the most specific kind comes first: what should not be
 //! there before what has to be, and that before the mere shape of the load.
 
-use diskfacts_record::{Confidence, Experiment, Limit};
+use diskfacts_record::{Confidence, Experiment, Gain, Limit};
 use std::cmp::Ordering;
 
 /// What kind of statement a limiter makes; those named first come first.
@@ -112,7 +112,7 @@ impl Candidate {
     }
 
     /// As it stands in the record.
-    pub(super) fn into_limit(self, limiter: &str) -> Limit {
+    pub(super) fn into_limit(self, limiter: &str, gain: Option<Gain>) -> Limit {
         Limit {
             limiter: limiter.to_owned(),
             claim: self.claim,
@@ -121,6 +121,7 @@ impl Candidate {
                 .share
                 .filter(|share| share.is_finite())
                 .map(|share| share.clamp(0.0, 1.0)),
+            gain,
             confidence: self.confidence,
             refuted_by: self.refuted_by,
             experiment: self.experiment,

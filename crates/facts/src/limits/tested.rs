@@ -4,6 +4,7 @@
 //! are measured in turn, so that what comes and goes falls on both, and the 99 % interval
 //! of the ratio has to lie on one side of what divides the prediction from its opposite.
 
+use super::Subject;
 use crate::rules::Context;
 use crate::stages::Stage;
 use crate::stats;
@@ -23,11 +24,14 @@ const TRIALS_MIN: usize = 3;
 
 /// The claims about a stage that were tested.
 pub(super) fn of_stage(context: &Context<'_>, stage: &Stage<'_>) -> Vec<TestedClaim> {
-    let tests = context.run.claim_tests.iter();
-    tests
-        .filter(|test| test.stage == stage.name && test.settings == *stage.settings)
+    of(context, stage)
         .map(|test| outcome(context, test))
         .collect()
+}
+
+fn of<'a>(context: &Context<'a>, stage: &Stage<'_>) -> impl Iterator<Item = &'a ClaimTest> {
+    let tests = context.run.claim_tests.iter();
+    tests.filter(|test| test.stage == stage.name && test.settings == *stage.settings)
 }
 
 fn outcome(context: &Context<'_>, test: &ClaimTest) -> TestedClaim {
@@ -57,13 +61,29 @@ fn outcome(context: &Context<'_>, test: &ClaimTest) -> TestedClaim {
     }
 }
 
-/// A ratio of two rates, with its interval.
-struct Ratio {
-    estimate: f64,
-    interval: [f64; 2],
+/// What was gained in the test of what a limiter said of a stage, if it held, and was one of
+/// more without it.
+pub(super) fn gain<'a>(subject: &Subject<'a>, limiter: &str) -> Option<(&'a ClaimTest, Ratio)> {
+    let context = subject.context;
+    let mut own = of(context, subject.stage).filter(|test| test.limiter == limiter);
+    own.find_map(|test| {
+        let predicted = &test.prediction;
+        let of = |name| figures(context, name, predicted.quantity);
+        let ratio = ratio_of(&of(&predicted.control), &of(&predicted.changed))?;
+        let held = decided(predicted, ratio.interval) == TestOutcome::Held;
+        (held && predicted.side == Side::AtLeast).then_some((test, ratio))
+    })
 }
 
-fn ratio_of(control: &[f64], changed: &[f64]) -> Option<Ratio> {
+/// A ratio of two rates, with its interval.
+pub(super) struct Ratio {
+    pub(super) estimate: f64,
+    /// At 99 %.
+    pub(super) interval: [f64; 2],
+}
+
+/// That of the second to the first, by their trials; `None` of too few.
+pub(super) fn ratio_of(control: &[f64], changed: &[f64]) -> Option<Ratio> {
     if control.len().min(changed.len()) < TRIALS_MIN {
         return None;
     }

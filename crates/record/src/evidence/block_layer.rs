@@ -52,11 +52,28 @@ pub struct DeviceRequests {
     pub operations: Vec<OperationRequests>,
     /// How far the device had to go from one request to the next.
     pub seeks: Seeks,
+    /// The slowest hundredth of the reads and writes; absent where these were too few to
+    /// have one, where no event tells when a request was made, and in runs that were stored
+    /// before this key came.
+    #[serde(default)]
+    pub slowest: Option<SlowestRequests>,
     /// Requests in the device, averaged over the time in which they were followed; not
     /// known when events were lost.
     pub in_flight_mean: Option<f64>,
     /// Most requests in the device at one time; not known when events were lost.
     pub in_flight_max: Option<u64>,
+}
+
+/// The slowest hundredth of a device's reads and writes, by the time from when they were
+/// made to when they were done.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SlowestRequests {
+    /// How many they are; a share of one where the hundredth is no whole number.
+    pub requests: f64,
+    /// From being made, or inserted, to the last issue; mean, nanoseconds.
+    pub queued_ns: f64,
+    /// From the last issue to completion; mean, nanoseconds.
+    pub device_ns: f64,
 }
 
 /// What a request asks for.

@@ -1,21 +1,28 @@
-//! Where the time of a stage's operations went, in a line.
+//! Where the time of a stage's operations went, a line for all of them and one for the slowest.
 
 use super::look::Look;
 use super::words::percent;
-use diskfacts_record::{Budget, Spent};
+use diskfacts_record::{Budget, BudgetPart, Spent};
 
 /// Parts below this share of the whole are left out; what is unexplained never is.
 const SHARE_MIN: f64 = 0.01;
 
-/// `81.2 us, of which device 62.1 us (77 %), kernel 15.1 us (19 %), unexplained 4 us (5 %)`.
-pub(super) fn line(budget: &Budget, look: &Look) -> String {
+/// `mean 81.2 us, of which device 62.1 us (77 %), kernel 15.1 us (19 %), unexplained 4 us (5 %)`;
+/// behind it the same of the slowest hundredth, where it is known.
+pub(super) fn lines(budget: &Budget, look: &Look) -> Vec<String> {
+    let all = divided(budget.latency_ns, &budget.parts, look);
+    let slowest = budget.slowest.as_ref().map(|slowest| {
+        let divided = divided(slowest.latency_ns, &slowest.parts, look);
+        format!("slowest 1 %: {divided}")
+    });
+    [Some(all), slowest].into_iter().flatten().collect()
+}
+
+fn divided(latency_ns: f64, parts: &[BudgetPart], look: &Look) -> String {
     let time = |ns: f64| look.duration(ns.round() as u64);
-    let mut parts: Vec<_> = budget
-        .parts
+    let mut parts: Vec<_> = parts
         .iter()
-        .filter(|one| {
-            one.part == Spent::Unexplained || one.mean_ns >= SHARE_MIN * budget.latency_ns
-        })
+        .filter(|one| one.part == Spent::Unexplained || one.mean_ns >= SHARE_MIN * latency_ns)
         .collect();
     parts.sort_by(|a, b| {
         let last = |part| part == Spent::Unexplained;
@@ -25,15 +32,11 @@ pub(super) fn line(budget: &Budget, look: &Look) -> String {
     let parts: Vec<String> = parts
         .into_iter()
         .map(|one| {
-            let share = percent(one.mean_ns / budget.latency_ns);
+            let share = percent(one.mean_ns / latency_ns);
             format!("{} {} ({share})", words(one.part), time(one.mean_ns))
         })
         .collect();
-    format!(
-        "mean {}, of which {}",
-        time(budget.latency_ns),
-        parts.join(", ")
-    )
+    format!("mean {}, of which {}", time(latency_ns), parts.join(", "))
 }
 
 /// What a part is called in a sentence.
@@ -51,7 +54,7 @@ fn words(part: Spent) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use diskfacts_record::BudgetPart;
+    use diskfacts_record::SlowestBudget;
 
     #[test]
     fn the_largest_comes_first_what_is_small_is_left_out_and_what_is_not_known_never() {
@@ -69,6 +72,14 @@ mod tests {
                 part(Spent::Device, 60_000.0),
                 part(Spent::Unexplained, 300.0),
             ],
+            slowest: Some(SlowestBudget {
+                latency_ns: 2_000_000.0,
+                parts: vec![
+                    part(Spent::Scheduler, 1_900_000.0),
+                    part(Spent::Device, 100_000.0),
+                    part(Spent::Unexplained, 0.0),
+                ],
+            }),
         };
         let look = Look {
             width: 80,
@@ -76,9 +87,13 @@ mod tests {
             unicode: false,
         };
         assert_eq!(
-            line(&budget, &look),
-            "mean 80 us, of which device 60 us (75 %), kernel 19 us (24 %), unexplained 300 ns \
-             (0.4 %)"
+            lines(&budget, &look),
+            [
+                "mean 80 us, of which device 60 us (75 %), kernel 19 us (24 %), unexplained 300 \
+                 ns (0.4 %)",
+                "slowest 1 %: mean 2 ms, of which scheduler 1.9 ms (95 %), device 100 us (5 %), \
+                 unexplained 0 ns (0 %)",
+            ]
         );
     }
 }

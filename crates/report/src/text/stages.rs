@@ -307,9 +307,10 @@ fn mixed(page: &mut Page<'_>, indent: usize, figures: &StageFigures) {
 
 /// Where the time went: of a simulated disk as it knows itself, else as the host saw it.
 fn spent(page: &mut Page<'_>, run: &Run, indent: usize, figures: &StageFigures) {
-    let seen = || Some(budget::line(figures.budget.as_ref()?, page.look));
-    if let Some(parts) = parts::of_stage(run, figures, page.look).or_else(seen) {
-        page.paragraph(indent, Style::Plain, &parts);
+    let known = parts::of_stage(run, figures, page.look).map(|line| vec![line]);
+    let seen = || Some(budget::lines(figures.budget.as_ref()?, page.look));
+    for line in known.or_else(seen).into_iter().flatten() {
+        page.paragraph(indent, Style::Plain, &line);
     }
 }
 

@@ -18,6 +18,7 @@ mod request_event;
 mod requests;
 #[cfg(target_os = "linux")]
 mod set_up;
+mod slowest;
 #[cfg(test)]
 mod tests;
 

@@ -5,6 +5,7 @@ use super::buckets;
 use super::depth::Depth;
 use super::pending::{Key, Pending, Request};
 use super::request_event::{RequestEvent, Step};
+use super::slowest::Slowest;
 use diskfacts_record::evidence::{DeviceRequests, OperationRequests, RequestKind, Seeks};
 use diskfacts_record::{Histogram, Latency};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -44,6 +45,7 @@ struct Device {
     forward: Histogram,
     backward: Histogram,
     kinds: BTreeMap<RequestKind, Counts>,
+    slowest: Slowest,
     /// Writes with a flush that the device has done: their completion is told twice
     /// (`blk_flush_complete_seq` in `block/blk-flush.c`).
     told_again: HashSet<Key>,
@@ -164,6 +166,7 @@ impl Device {
             forward: Histogram::new(),
             backward: Histogram::new(),
             kinds: BTreeMap::new(),
+            slowest: Slowest::default(),
             told_again: HashSet::new(),
         }
     }
@@ -176,6 +179,7 @@ impl Device {
             forward: std::mem::take(&mut self.forward),
             backward: std::mem::take(&mut self.backward),
             kinds: std::mem::take(&mut self.kinds),
+            slowest: std::mem::take(&mut self.slowest),
             ..Self::new(&self.name)
         };
         for (kind, number) in self.waiting.numbers() {
@@ -308,13 +312,14 @@ impl Device {
         if blind {
             return;
         }
-        counts
-            .device
-            .record(time_ns.saturating_sub(request.issued_ns));
+        let device_ns = time_ns.saturating_sub(request.issued_ns);
+        counts.device.record(device_ns);
         if let Some(since_ns) = request.since_ns {
-            counts
-                .queued
-                .record(request.issued_ns.saturating_sub(since_ns));
+            let queued_ns = request.issued_ns.saturating_sub(since_ns);
+            counts.queued.record(queued_ns);
+            if matches!(event.kind, RequestKind::Read | RequestKind::Write) {
+                self.slowest.record(queued_ns, device_ns);
+            }
         }
     }
 
@@ -355,6 +360,7 @@ impl Device {
                 forward_sectors: buckets::powers_of_two(&self.forward),
                 backward_sectors: buckets::powers_of_two(&self.backward),
             },
+            slowest: self.slowest.hundredth(),
             in_flight_mean: known.then_some(mean),
             in_flight_max: known.then_some(most),
         }

@@ -1,0 +1,180 @@
+//! What would be gained without a limiter: as it was measured, else as the time predicts it.
+//!
+//! In a closed loop of `n` operations that take `L` each, of which a part is the limiter's,
+//! the rate without that part is `n / (L - part)` (Little's law; the bounds of Denning and
+//! Buzen, "The Operational Analysis of Queueing Network Models", Computing Surveys 10, 1978):
+//! `1 / (1 - share)` times as high, and at most that, because another resource may be next.
+
+use super::ladder::Ladder;
+use super::tested::{self, Ratio};
+use super::{Candidate, Standing, Subject, one_at_a_time, parts};
+use diskfacts_record::{Gain, GainBasis};
+
+/// Share of the time from which on nothing is predicted: what would be next then is all that
+/// there is to know.
+const SHARE_MAX: f64 = 0.98;
+
+/// The gain without this limiter; `None` where nothing would be gained by it, or nobody
+/// knows.
+pub(super) fn of(limiter: &str, subject: &Subject<'_>, candidate: &Candidate) -> Option<Gain> {
+    // A rate that is asked for is no higher without anything.
+    if subject.workload().rate.is_some() || candidate.standing == Standing::NotTheDevice {
+        return None;
+    }
+    by_test(limiter, subject)
+        .or_else(|| by_depth(limiter, subject))
+        .or_else(|| by_time(limiter, subject, candidate))
+}
+
+fn measured(with: String, ratio: &Ratio) -> Gain {
+    Gain {
+        times: ratio.estimate,
+        interval: ratio.interval,
+        basis: GainBasis::Measured,
+        with,
+    }
+}
+
+/// What the run measured to test it.
+fn by_test(limiter: &str, subject: &Subject<'_>) -> Option<Gain> {
+    let (test, ratio) = tested::gain(subject, limiter)?;
+    let with = format!("without it ({})", test.prediction.changed);
+    Some(measured(with, &ratio))
+}
+
+/// What another stage measured with more in flight.
+fn by_depth(limiter: &str, subject: &Subject<'_>) -> Option<Gain> {
+    if limiter != one_at_a_time::NAME {
+        return None;
+    }
+    let ladder = Ladder::of(subject)?;
+    let deeper = ladder.best_deeper()?;
+    let ratio = tested::ratio_of(&ladder.own.rates, &deeper.rates)?;
+    let with = format!("with {} in flight ({})", deeper.depth, deeper.label);
+    Some(measured(with, &ratio))
+}
+
+/// What follows from its share of the time. The interval is that of the share: its own
+/// arithmetic scaled by the least and the most that a trial had in the parts in which the
+/// limiter can lie.
+fn by_time(limiter: &str, subject: &Subject<'_>, candidate: &Candidate) -> Option<Gain> {
+    let is_load = candidate.standing == Standing::Load;
+    let share = candidate
+        .share
+        .filter(|share| *share > 0.0 && *share <= SHARE_MAX && !is_load)?;
+    let budget = subject.figures.budget.as_ref()?;
+    let most = parts::at_most(limiter, Some(budget));
+    let [least_of_trial, most_of_trial] = parts::range(limiter, budget);
+    let times = |share: f64| 1.0 / (1.0 - share.clamp(0.0, SHARE_MAX));
+    let scaled = |of_trial: f64| {
+        if most > 0.0 {
+            share * of_trial / most
+        } else {
+            share
+        }
+    };
+    Some(Gain {
+        times: times(share),
+        interval: [
+            times(scaled(least_of_trial).min(share)),
+            times(scaled(most_of_trial).max(share)),
+        ],
+        basis: GainBasis::Predicted,
+        with: "without it".to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{self, each};
+    use diskfacts_record::{Limit, Run};
+
+    const QD1: &str = "random-read-qd1";
+    const QD32: &str = "random-read-qd32";
+
+    fn limit(run: &Run, stage: &str, limiter: &str) -> Limit {
+        let all = crate::limits(run);
+        let of_stage = all.into_iter().find(|limits| limits.stage == stage);
+        let mut limits = of_stage.expect("the stage").limits.into_iter();
+        let found = limits.find(|limit| limit.limiter == limiter);
+        found.unwrap_or_else(|| panic!("{limiter} of {stage}"))
+    }
+
+    /// Rates of the trials around a mean, those of one stage as many times as high.
+    fn rates(run: &mut Run, stage: &str, mean: f64) {
+        each(run, stage, |trial| {
+            trial.iops = mean * (1.0 + 0.01 * (f64::from(trial.number) - 3.0));
+        });
+    }
+
+    #[test]
+    fn a_depth_that_was_measured_says_what_it_gained() {
+        let mut run = testing::healthy();
+        rates(&mut run, QD1, 10_000.0);
+        rates(&mut run, QD32, 37_000.0);
+        let gain = limit(&run, QD1, one_at_a_time::NAME).gain.expect("a gain");
+        assert_eq!(gain.basis, GainBasis::Measured);
+        assert!((gain.times - 3.7).abs() < 0.01, "{gain:?}");
+        let [low, high] = gain.interval;
+        assert!(
+            3.5 < low && low < 3.7 && 3.7 < high && high < 3.9,
+            "{gain:?}"
+        );
+        assert_eq!(gain.with, "with 32 in flight (random-read-qd32)");
+
+        let is_deeper = |name: &str| name.starts_with("random-read-qd") && name != QD1;
+        run.trials.retain(|trial| !is_deeper(&trial.stage));
+        run.plan.stages.retain(|stage| !is_deeper(&stage.name));
+        let alone = limit(&run, QD1, one_at_a_time::NAME);
+        assert_eq!(alone.gain, None, "nobody measured more in flight");
+    }
+
+    #[test]
+    fn a_share_of_the_time_predicts_no_more_than_what_is_left_without_it() {
+        let run = testing::healthy();
+        let limits = crate::limits(&run);
+        let all = limits.iter().flat_map(|stage| &stage.limits);
+        let predicted: Vec<&Limit> = all
+            .filter(|limit| {
+                let gain = limit.gain.as_ref();
+                gain.is_some_and(|gain| gain.basis == GainBasis::Predicted)
+            })
+            .collect();
+        assert!(!predicted.is_empty(), "{limits:#?}");
+        for limit in predicted {
+            let (gain, share) = (limit.gain.as_ref().expect("one"), limit.share.expect("one"));
+            assert!(
+                (gain.times - 1.0 / (1.0 - share)).abs() < 1e-9,
+                "{limit:#?}"
+            );
+            let [low, high] = gain.interval;
+            assert!(
+                1.0 <= low && low <= gain.times && gain.times <= high,
+                "{limit:#?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_at_a_rate_or_is_of_memory_gains_nothing() {
+        let limits = crate::limits(&testing::healthy());
+        let cached = limits
+            .iter()
+            .find(|limits| limits.stage == "cached-random-read");
+        for limit in &cached.expect("the stage").limits {
+            if limit.limiter == "page-cache" {
+                assert_eq!(limit.gain, None, "{limit:#?}");
+            }
+        }
+        let mut run = testing::healthy();
+        let rate = diskfacts_plan::Rate {
+            operations_per_s: 100,
+            arrivals: diskfacts_plan::Arrivals::Fixed,
+        };
+        each(&mut run, QD1, |trial| trial.workload.rate = Some(rate));
+        for stage in crate::limits(&run).iter().filter(|one| one.stage == QD1) {
+            assert!(stage.limits.iter().all(|limit| limit.gain.is_none()));
+        }
+    }
+}
