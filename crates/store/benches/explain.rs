@@ -4,10 +4,10 @@
 //!
 //! The aims, of 100 stages of 20 trials: a run is loaded and explained in less than
 //! 100 ms, and two are loaded and compared in less than 1 s. A survey, whose size comes
-//! first, has 10 stages. For each size it prints
+//! first, has 12 stages. For each size it prints
 //!
 //! ```text
-//! 10 stages of 20 trials, median (fastest) of 15: loaded in ..., explained in ..., two loaded and
+//! 12 stages of 20 trials, median (fastest) of 15: loaded in ..., explained in ..., two loaded and
 //! compared in ...
 //! ```
 
@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 fn main() {
     if std::env::args().any(|argument| argument == "--bench") {
-        measure(10, 20, 15);
+        measure(12, 20, 15);
         measure(100, 20, 15);
     } else {
         measure(2, 3, 1);

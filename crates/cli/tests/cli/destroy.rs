@@ -229,7 +229,7 @@ fn a_fresh_device_is_written_when_it_is_named() {
     assert_eq!(document["target"]["writable"], true);
     assert_eq!(
         document["plan"]["stages"].as_array().map(Vec::len),
-        Some(10)
+        Some(12)
     );
     assert!(trials(&document).iter().all(|trial| trial["errors"] == 0));
 }

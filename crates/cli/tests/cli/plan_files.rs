@@ -249,7 +249,7 @@ fn the_survey_as_it_is_printed_is_a_plan_file_that_measures() {
     assert_eq!(document["plan"]["name"], "survey");
     assert_eq!(
         document["plan"]["stages"].as_array().map(Vec::len),
-        Some(10)
+        Some(12)
     );
     // On a busy machine the time is over before each has had its turn; which, is said.
     let notes = document["run"]["notes"].to_string();

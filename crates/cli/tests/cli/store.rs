@@ -195,7 +195,7 @@ fn two_measurements_at_once_are_both_stored_whole() {
         assert_eq!(document["run"]["status"], "complete");
         let stages = document["plan"]["stages"].as_array().expect("stages");
         assert_eq!(trials(&document).len(), stages.len());
-        assert_eq!(stages.len(), 10);
+        assert_eq!(stages.len(), 12);
     }
 }
 

@@ -68,6 +68,8 @@ fn throughput_is_in_both_units_and_the_stages_in_the_order_of_the_plan() {
         "sequential-read: ",
         "buffered-read: ",
         "random-read-qd1: ",
+        "random-read-qd4: ",
+        "random-read-qd16: ",
         "random-read-qd32: ",
         "sequential-write: ",
         "random-write-qd1: ",

@@ -35,7 +35,7 @@ fn a_run_is_the_same_as_itself() {
     assert!(
         comparison
             .summary
-            .starts_with("B is close to A: 0 % faster on average over 10 stages"),
+            .starts_with("B is close to A: 0 % faster on average over 12 stages"),
         "{}",
         comparison.summary
     );
@@ -131,7 +131,7 @@ fn one_trial_on_either_side_has_no_spread_and_says_so() {
         comparison.summary
     );
     let demand = demand(&a, &b, "slower:1%");
-    assert_eq!((demand.holds.len(), demand.unjudged.len()), (0, 10));
+    assert_eq!((demand.holds.len(), demand.unjudged.len()), (0, 12));
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn another_kernel_is_a_condition_and_another_block_size_is_void() {
         .stages
         .iter()
         .filter(|s| s.change == Change::Same);
-    assert_eq!(others.count(), 9);
+    assert_eq!(others.count(), 11);
 }
 
 #[test]
@@ -473,8 +473,8 @@ fn settings_that_a_side_is_limited_to_are_meant_to_differ() {
     };
     let comparison = compare(&limited("none"), &limited("bfq"), SAME_WITHIN, &[]);
     assert_eq!(comparison.conditions[0].what, "scheduler");
-    assert_eq!(comparison.a.runs[0].trials, 50);
-    assert_eq!(comparison.stages.len(), 10);
+    assert_eq!(comparison.a.runs[0].trials, 60);
+    assert_eq!(comparison.stages.len(), 12);
     assert!(comparison.stages.iter().all(|s| s.change == Change::Slower));
 }
 

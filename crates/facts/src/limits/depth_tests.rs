@@ -5,6 +5,7 @@ use super::*;
 use crate::testing;
 use diskfacts_record::{Confidence, Run};
 
+const QD1: &str = "random-read-qd1";
 const QD32: &str = "random-read-qd32";
 
 /// Sets what a stage does: operations a second and the latency that goes with its depth.
@@ -22,11 +23,9 @@ fn does(run: &mut Run, stage: &str, iops: f64) {
 /// 1 and 32 in flight, and others between, each with what it does.
 fn measured(alone: f64, most: f64, between: &[(u32, f64)]) -> Run {
     let mut run = testing::healthy();
-    run.trials
-        .retain(|trial| trial.stage.starts_with("random-read"));
-    run.plan
-        .stages
-        .retain(|stage| stage.name.starts_with("random-read"));
+    let is_kept = |name: &str| name == QD1 || name == QD32;
+    run.trials.retain(|trial| is_kept(&trial.stage));
+    run.plan.stages.retain(|stage| is_kept(&stage.name));
     for (depth, iops) in between {
         let name = format!("random-read-qd{depth}");
         let mut stage = run.plan.stage(QD32).expect("a stage").clone();
@@ -47,7 +46,7 @@ fn measured(alone: f64, most: f64, between: &[(u32, f64)]) -> Run {
         run.trials.extend(trials);
         does(&mut run, &name, *iops);
     }
-    does(&mut run, "random-read-qd1", alone);
+    does(&mut run, QD1, alone);
     does(&mut run, QD32, most);
     run
 }
@@ -80,9 +79,9 @@ fn a_depth_between_that_does_65_percent_is_not_enough_and_one_that_does_91_is() 
     assert!(limit.claim.contains("full with 8 in flight"), "{limit:#?}");
     // 57 100 / 62 728, and (8 / 57 100) / (32 / 62 728).
     assert!(
-        limit
-            .remedy
-            .starts_with("Measured: 8 in flight reach 91 % of this rate at 27 % of its latency."),
+        limit.remedy.starts_with(
+            "Measured: 8 in flight reach 91 % of the best rate, that of 32, at 27 % of its latency."
+        ),
         "{limit:#?}"
     );
 }
@@ -90,16 +89,13 @@ fn a_depth_between_that_does_65_percent_is_not_enough_and_one_that_does_91_is() 
 #[test]
 fn who_is_alone_is_held_back_by_that_only_where_more_in_flight_do_more() {
     let run = measured(16_786.0, 62_728.0, &[]);
-    let limit = said(&run, "random-read-qd1", one_at_a_time::NAME).expect("there is room");
+    let limit = said(&run, QD1, one_at_a_time::NAME).expect("there is room");
     assert_eq!(limit.confidence, Confidence::Certain);
-    assert_eq!(
-        said(&run, "random-read-qd1", device_parallelism::NAME),
-        None
-    );
+    assert_eq!(said(&run, QD1, device_parallelism::NAME), None);
     // The deeper stage is no faster: that refutes it.
     let run = measured(16_786.0, 17_500.0, &[]);
-    assert_eq!(said(&run, "random-read-qd1", one_at_a_time::NAME), None);
-    let limit = said(&run, "random-read-qd1", device_parallelism::NAME).expect("it is full");
+    assert_eq!(said(&run, QD1, one_at_a_time::NAME), None);
+    let limit = said(&run, QD1, device_parallelism::NAME).expect("it is full");
     assert!(limit.claim.contains("one at a time"), "{limit:#?}");
     let limit = said(&run, QD32, device_parallelism::NAME).expect("it is full");
     assert!(limit.claim.contains("full with 1 in flight"), "{limit:#?}");
@@ -114,4 +110,135 @@ fn twice_the_rate_with_more_in_flight_is_room_whatever_the_latency_says() {
     let limit = said(&run, stage, one_at_a_time::NAME).expect("there is room");
     assert_eq!(limit.confidence, Confidence::Certain);
     assert!(limit.claim.contains("8 at a time"), "{limit:#?}");
+}
+
+/// The random reads of the survey, by their depth, with what each does.
+const LADDER: [u32; 4] = [1, 4, 16, 32];
+
+fn surveyed(iops: [f64; 4]) -> Run {
+    let mut run = testing::healthy();
+    let is_kept = |name: &str| name.starts_with("random-read");
+    run.trials.retain(|trial| is_kept(&trial.stage));
+    run.plan.stages.retain(|stage| is_kept(&stage.name));
+    for (depth, iops) in LADDER.iter().zip(iops) {
+        does(&mut run, &at(*depth), iops);
+    }
+    run
+}
+
+fn at(depth: u32) -> String {
+    format!("random-read-qd{depth}")
+}
+
+#[test]
+fn the_survey_measures_the_depth_that_it_advises() {
+    // A real drive; of 16 in flight as much as 92 %.
+    let run = surveyed([16_786.0, 40_773.0, 57_700.0, 62_728.0]);
+    let said_of = |depth, limiter| said(&run, &at(depth), limiter);
+    let limit = said_of(32, device_parallelism::NAME).expect("it is full");
+    assert_eq!(limit.confidence, Confidence::Likely);
+    assert!(limit.claim.contains("full with 16 in flight"), "{limit:#?}");
+    let measured =
+        "Measured: 16 in flight reach 92 % of the best rate, that of 32, at 54 % of its latency";
+    assert!(limit.remedy.starts_with(measured), "{limit:#?}");
+    let limit = said_of(16, device_parallelism::NAME).expect("it is full");
+    assert!(limit.claim.contains("full with these 16"), "{limit:#?}");
+    assert!(limit.remedy.starts_with(measured), "{limit:#?}");
+    for depth in [1, 4] {
+        let limit = said_of(depth, one_at_a_time::NAME).expect("there is room");
+        assert_eq!(limit.confidence, Confidence::Certain);
+        assert!(limit.remedy.contains(measured), "{limit:#?}");
+        assert_eq!(said_of(depth, device_parallelism::NAME), None);
+    }
+}
+
+#[test]
+fn where_each_depth_does_more_what_the_next_one_loses_is_said() {
+    let run = surveyed([10_000.0, 30_000.0, 60_000.0, 80_000.0]);
+    let limit = said(&run, QD32, device_parallelism::NAME).expect("they wait");
+    assert_eq!(limit.confidence, Confidence::Possible);
+    assert!(
+        limit.remedy.starts_with(
+            "Measured: 16 in flight reach 75 % of the best rate, that of 32, at 67 % of its \
+             latency, which loses 25 %."
+        ),
+        "{limit:#?}"
+    );
+    assert!(limit.remedy.contains("more was not measured"), "{limit:#?}");
+}
+
+#[test]
+fn what_does_a_little_less_than_enough_is_nearly_full_and_not_full() {
+    // 4 in flight do 85 %: neither is it worth having more, nor are they enough.
+    let run = surveyed([20_000.0, 51_000.0, 60_000.0, 59_000.0]);
+    let limit = said(&run, &at(4), device_parallelism::NAME).expect("nearly full");
+    assert!(
+        limit.claim.contains("nearly full with these 4"),
+        "{limit:#?}"
+    );
+    assert!(limit.remedy.contains("these 4 lose 15 %"), "{limit:#?}");
+    for depth in [16, 32] {
+        let limit = said(&run, &at(depth), device_parallelism::NAME).expect("full");
+        let claim = &limit.claim;
+        assert!(
+            claim.contains("full with") && claim.contains("16 in"),
+            "{claim}"
+        );
+    }
+}
+
+#[test]
+fn what_is_slower_with_more_in_flight_advises_what_is_fastest() {
+    // 4 in flight do as much as 32, and 16 twice as much.
+    let run = surveyed([10_000.0, 30_000.0, 60_000.0, 30_000.0]);
+    assert_eq!(said(&run, &at(4), device_parallelism::NAME), None);
+    assert!(said(&run, &at(4), one_at_a_time::NAME).is_some());
+    let limit = said(&run, QD32, device_parallelism::NAME).expect("it is full");
+    assert!(
+        limit
+            .claim
+            .ends_with("full with 16 in flight: more of them wait, and make it slower."),
+        "{limit:#?}"
+    );
+    assert!(
+        limit.remedy.starts_with(
+            "Measured: 16 in flight do most; these 32 reach 50 % of that at 4 times the latency."
+        ),
+        "{limit:#?}"
+    );
+}
+
+/// The depth of which a sentence says that the device is full with it.
+fn full_with(claim: &str) -> Option<u32> {
+    let (before, rest) = claim.split_once("full with ")?;
+    let number = rest.trim_start_matches("these ").split(' ').next()?;
+    (!before.ends_with("nearly ")).then(|| number.parse().expect("a depth"))
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn whatever_four_depths_do_one_depth_is_advised_and_none_is_contradicted(
+        iops in [200.0..2000.0_f64, 200.0..2000.0, 200.0..2000.0, 200.0..2000.0],
+    ) {
+        let run = surveyed(iops);
+        let best = iops.into_iter().fold(0.0, f64::max);
+        let knee = LADDER.iter().zip(iops).find(|(_, does)| *does >= 0.9 * best);
+        let knee = *knee.expect("the best itself").0;
+        for (depth, does) in LADDER.into_iter().zip(iops) {
+            let full = said(&run, &at(depth), device_parallelism::NAME);
+            let room = said(&run, &at(depth), one_at_a_time::NAME);
+            proptest::prop_assert!(full.is_none() || room.is_none(), "{full:?} {room:?}");
+            if room.is_some() {
+                proptest::prop_assert!(depth < knee || depth == 32, "{room:?}");
+            }
+            let Some(full) = full else { continue };
+            if let Some(told) = full_with(&full.claim) {
+                proptest::prop_assert_eq!(told, knee);
+            }
+            let loses = full.remedy.contains("lose");
+            proptest::prop_assert!(depth >= knee || loses, "{does} of {best}: {full:?}");
+        }
+    }
 }

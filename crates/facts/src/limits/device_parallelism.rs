@@ -3,7 +3,7 @@
 use super::cap::Cap;
 use super::device_queue;
 use super::experiment::at_most;
-use super::ladder::{Ladder, MORE, ROOM, Rung};
+use super::ladder::{Ladder, MORE, Place, ROOM, Rung};
 use super::{Candidate, Standing, Subject};
 use crate::words::{percent, ratio};
 use diskfacts_plan::units::{rate_digits, show_duration, three_digits};
@@ -29,14 +29,12 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         return None;
     }
     let ladder = Ladder::of(subject)?;
-    let told = if ladder.has_room() == Some(true) {
-        return None;
-    } else if let Some(as_fast) = ladder.as_fast() {
-        fewer_are_as_fast(&ladder.own, as_fast)
-    } else if let Some(deeper) = ladder.best_deeper() {
-        more_are_no_faster(&ladder.own, deeper)
-    } else {
-        waiting(subject, &ladder)?
+    let told = match ladder.place() {
+        Place::Room => return None,
+        Place::NearlyFull => a_little_more(&ladder),
+        Place::Full(deeper) => more_are_no_faster(&ladder.own, deeper),
+        Place::Behind => fewer_are_as_fast(&ladder),
+        Place::Deepest => waiting(subject, &ladder)?,
     };
     Some(Candidate {
         standing: Standing::Load,
@@ -69,11 +67,54 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     })
 }
 
-/// A stage with fewer in flight does as much.
-fn fewer_are_as_fast(own: &Rung, fewer: &Rung) -> Told {
+/// Stages with more in flight do more, and less than a rate is worth that for.
+fn a_little_more(ladder: &Ladder) -> Told {
+    let (own, best) = (&ladder.own, ladder.best());
+    let how_full = if own.depth > 1.0 {
+        format!("nearly full with these {} in flight", own.depth)
+    } else {
+        "nearly full with one at a time".into()
+    };
     Told {
         claim: format!(
-            "The device is full with {} in flight: more of them wait, and do not make it faster.",
+            "The device is {how_full}: {} do {} times as many, and each takes {} times as long.",
+            best.depth,
+            ratio(best.iops / own.iops),
+            ratio(best.latency_ns / own.latency_ns)
+        ),
+        evidence: vec![compared(best, own)],
+        confidence: Confidence::Likely,
+        remedy: format!(
+            "Measured: {}; these {} lose {} of it.",
+            ladder.advice(),
+            own.depth,
+            percent(1.0 - own.iops / best.iops)
+        ),
+    }
+}
+
+/// A stage with fewer in flight does as much.
+fn fewer_are_as_fast(ladder: &Ladder) -> Told {
+    let (own, fewer, best) = (&ladder.own, ladder.knee(), ladder.best());
+    let slower = if best.iops >= MORE * own.iops {
+        "make it slower"
+    } else {
+        "do not make it faster"
+    };
+    let measured = if fewer.depth < best.depth {
+        fewer.reaches(best)
+    } else {
+        format!(
+            "{} in flight do most; these {} reach {} of that at {} times the latency",
+            fewer.depth,
+            own.depth,
+            percent(own.iops / fewer.iops),
+            ratio(own.latency_ns / fewer.latency_ns)
+        )
+    };
+    Told {
+        claim: format!(
+            "The device is full with {} in flight: more of them wait, and {slower}.",
             fewer.depth
         ),
         evidence: vec![
@@ -86,11 +127,7 @@ fn fewer_are_as_fast(own: &Rung, fewer: &Rung) -> Told {
         ],
         confidence: Confidence::Likely,
         remedy: format!(
-            "Measured: {} in flight reach {} of this rate at {} of its latency. Beyond that only \
-             another device, or several of them, do more.",
-            fewer.depth,
-            percent(fewer.iops / own.iops),
-            percent(fewer.latency_ns / own.latency_ns)
+            "Measured: {measured}. Beyond that only another device, or several of them, do more."
         ),
     }
 }
@@ -102,17 +139,21 @@ fn more_are_no_faster(own: &Rung, more: &Rung) -> Told {
     } else {
         "does one at a time".into()
     };
+    let measured = if own.iops < more.iops {
+        own.reaches(more)
+    } else {
+        format!(
+            "{} in flight reach {} of this rate at {} times its latency",
+            more.depth,
+            percent(more.iops / own.iops),
+            ratio(more.latency_ns / own.latency_ns)
+        )
+    };
     Told {
         claim: format!("The device {at_once}: more of them wait, and do not make it faster."),
         evidence: vec![compared(more, own)],
         confidence: Confidence::Likely,
-        remedy: format!(
-            "Measured: {} in flight do {} times as many operations a second at {} times the \
-             latency. Only another device, or several of them, do more.",
-            more.depth,
-            ratio(more.iops / own.iops),
-            ratio(more.latency_ns / own.latency_ns)
-        ),
+        remedy: format!("Measured: {measured}. Only another device, or several of them, do more."),
     }
 }
 
@@ -165,9 +206,18 @@ fn waiting(subject: &Subject<'_>, ladder: &Ladder) -> Option<Told> {
         ),
         evidence,
         confidence: Confidence::Possible,
-        remedy: "Which depth is enough was not measured: `diskfacts tune`, or the plan below, \
-                 measures those between."
-            .into(),
+        remedy: match ladder.next_shallower() {
+            // With less than that the loss is larger than what a depth is chosen for.
+            Some(fewer) => format!(
+                "Measured: {}, which loses {}. Whether more in flight do more was not measured: \
+                 `diskfacts tune`, or the plan below, does that.",
+                fewer.reaches(own),
+                percent(1.0 - fewer.iops / own.iops)
+            ),
+            None => "Which depth is enough was not measured: `diskfacts tune`, or the plan below, \
+                     measures those between."
+                .into(),
+        },
     })
 }
 

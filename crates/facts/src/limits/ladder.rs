@@ -12,9 +12,16 @@
 //! drive of which 1 in flight did 16 800 operations a second and 32 did 62 700, they meet
 //! at 3.7; measured, 4 in flight did 65 % of what 32 did. So what is said of a depth comes
 //! from a stage that had it.
+//!
+//! All that is said of the depths of a run is said from one place, [`Place`]: of the stages
+//! of a ladder those with less than the knee have room, that at the knee fills the device, and
+//! those with more only wait. So no two of them are told different depths.
 
 use super::Subject;
+use crate::words::{percent, ratio};
 use diskfacts_plan::Workload;
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 /// Share of a rate from which on another is as good: trials of one stage differ by a few
 /// percent, and no depth is chosen for a tenth.
@@ -44,54 +51,112 @@ pub(super) struct Rung {
 pub(super) struct Ladder {
     /// The stage itself.
     pub(super) own: Rung,
-    /// Those with fewer in flight, by their depth.
-    shallower: Vec<Rung>,
-    /// Those with more.
-    deeper: Vec<Rung>,
+    /// All of them and the stage itself, each depth once, by their depth.
+    rungs: Vec<Rung>,
+}
+
+/// Where a stage stands among the depths that were measured. The **knee** is the fewest in
+/// flight that do [`ENOUGH`] of the best rate of all of them.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Place<'a> {
+    /// Before the knee, and the best do [`MORE`] times as many operations a second.
+    Room,
+    /// Before the knee, and the best do more, though not as much more.
+    NearlyFull,
+    /// At the knee: this one of those with more in flight does most.
+    Full(&'a Rung),
+    /// Behind the knee.
+    Behind,
+    /// At the knee, and no more were in flight anywhere: whether it is one is not known.
+    Deepest,
 }
 
 impl Ladder {
     /// That of a stage; `None` where its rate or its latency is not known.
     pub(super) fn of(subject: &Subject<'_>) -> Option<Self> {
         let own = Rung::of(subject)?;
-        let alike = subject
-            .others()
-            .filter(|other| is_like(subject.workload(), other.workload()));
+        // What memory served, or what failed, is no depth of the device.
+        let alike = subject.others().filter(|other| {
+            other.stage.is_sound() && other.reaches_device() && is_alike(subject, other)
+        });
         let mut rungs: Vec<Rung> = alike.filter_map(|other| Rung::of(&other)).collect();
+        rungs.retain(|rung| (rung.depth - own.depth).abs() >= 1.0);
+        rungs.push(own.clone());
         rungs.sort_by(|a, b| a.depth.total_cmp(&b.depth));
-        let (shallower, deeper) = rungs
-            .into_iter()
-            .filter(|rung| (rung.depth - own.depth).abs() >= 1.0)
-            .partition(|rung| rung.depth < own.depth);
-        Some(Self {
-            own,
-            shallower,
-            deeper,
-        })
+        // What tests a claim comes behind the stages of the plan, and may repeat a depth.
+        rungs.dedup_by(|later, first| (later.depth - first.depth).abs() < 1.0);
+        Some(Self { own, rungs })
     }
 
-    /// Fewest in flight.
+    /// Where the stage stands.
+    pub(super) fn place(&self) -> Place<'_> {
+        let (own, knee) = (&self.own, self.knee());
+        match own.depth.total_cmp(&knee.depth) {
+            Ordering::Less if self.best().iops >= MORE * own.iops => Place::Room,
+            Ordering::Less => Place::NearlyFull,
+            Ordering::Equal => self.best_deeper().map_or(Place::Deepest, Place::Full),
+            Ordering::Greater => Place::Behind,
+        }
+    }
+
+    /// Whether there is room for more in flight: some stage shows it, or, where none had
+    /// more, those in flight do not wait for each other, and take `longest_ns` at most.
+    pub(super) fn has_room(&self, longest_ns: f64) -> bool {
+        match self.place() {
+            Place::Room => true,
+            Place::Deepest => self.own.depth <= 1.0 || self.own.latency_ns <= longest_ns,
+            Place::NearlyFull | Place::Full(_) | Place::Behind => false,
+        }
+    }
+
+    /// What does most; of equals that with fewer in flight.
+    pub(super) fn best(&self) -> &Rung {
+        let most = self.rungs.iter().rev();
+        most.max_by(|a, b| a.iops.total_cmp(&b.iops))
+            .unwrap_or(&self.own)
+    }
+
+    /// The fewest in flight that do [`ENOUGH`] of the best rate.
+    pub(super) fn knee(&self) -> &Rung {
+        let enough = ENOUGH * self.best().iops;
+        let mut rungs = self.rungs.iter();
+        rungs.find(|rung| rung.iops >= enough).unwrap_or(&self.own)
+    }
+
+    /// Fewest in flight, where there are fewer than in this stage.
     pub(super) fn shallowest(&self) -> Option<&Rung> {
-        self.shallower.first()
+        self.shallower().next()
     }
 
-    /// The fewest in flight that do as many operations a second as this stage.
-    pub(super) fn as_fast(&self) -> Option<&Rung> {
-        let enough = ENOUGH * self.own.iops;
-        self.shallower.iter().find(|rung| rung.iops >= enough)
+    /// The next one with fewer in flight; `None` where that is the only one.
+    pub(super) fn next_shallower(&self) -> Option<&Rung> {
+        self.shallower().skip(1).last()
     }
 
     /// What does most of those with more in flight.
     pub(super) fn best_deeper(&self) -> Option<&Rung> {
-        let most = self.deeper.iter();
-        most.max_by(|a, b| a.iops.total_cmp(&b.iops))
+        let deeper = self.rungs.iter().filter(|r| r.depth > self.own.depth);
+        deeper.max_by(|a, b| a.iops.total_cmp(&b.iops))
     }
 
-    /// Whether some stage with more in flight shows that there was room, or that there
-    /// was none; `None` where there is no such stage.
-    pub(super) fn has_room(&self) -> Option<bool> {
-        let best = self.best_deeper()?;
-        Some(best.iops >= MORE * self.own.iops)
+    fn shallower(&self) -> impl Iterator<Item = &Rung> {
+        self.rungs.iter().filter(|r| r.depth < self.own.depth)
+    }
+
+    /// What the knee does: its share of the best rate, and of the latency that goes with it.
+    /// `8 in flight reach 91 % of the best rate, that of 32, at 27 % of its latency`.
+    pub(super) fn advice(&self) -> String {
+        let (knee, best, own) = (self.knee(), self.best(), &self.own);
+        if knee.depth < best.depth {
+            return knee.reaches(best);
+        }
+        format!(
+            "{} in flight do most, {} times as many as {} at {} times the latency",
+            knee.depth,
+            ratio(knee.iops / own.iops),
+            own.depth,
+            ratio(knee.latency_ns / own.latency_ns)
+        )
     }
 }
 
@@ -105,10 +170,35 @@ impl Rung {
             label: subject.stage.label(),
         })
     }
+
+    /// What it does, held against the best: `8 in flight reach 91 % of the best rate, that
+    /// of 32, at 27 % of its latency`.
+    pub(super) fn reaches(&self, best: &Self) -> String {
+        format!(
+            "{} in flight reach {} of the best rate, that of {}, at {} of its latency",
+            self.depth,
+            percent(self.iops / best.iops),
+            best.depth,
+            percent(self.latency_ns / best.latency_ns)
+        )
+    }
+}
+
+/// Keys that a matrix may vary, of which the depth is made.
+const OF_DEPTH: [&str; 2] = ["queue_depth", "streams"];
+
+/// Whether two stages differ in their depth or streams only.
+fn is_alike(one: &Subject<'_>, other: &Subject<'_>) -> bool {
+    let settings = |subject: &Subject<'_>| -> BTreeMap<String, String> {
+        let mut settings = subject.stage.settings.clone();
+        settings.retain(|key, _| !OF_DEPTH.contains(&key.as_str()));
+        settings
+    };
+    workloads_are_alike(one.workload(), other.workload()) && settings(one) == settings(other)
 }
 
 /// Whether two workloads differ in their depth or streams only.
-fn is_like(a: &Workload, b: &Workload) -> bool {
+fn workloads_are_alike(a: &Workload, b: &Workload) -> bool {
     a.operation == b.operation
         && a.pattern == b.pattern
         && a.block_size == b.block_size
@@ -116,6 +206,8 @@ fn is_like(a: &Workload, b: &Workload) -> bool {
         && a.span == b.span
         && a.cache == b.cache
         && a.sync == b.sync
+        && a.pool == b.pool
+        && a.beside == b.beside
         && a.rate.is_none()
         && b.rate.is_none()
 }

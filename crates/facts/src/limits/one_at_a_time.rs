@@ -35,16 +35,12 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let ladder = Ladder::of(subject)?;
     let depth = ladder.own.depth;
     let latency_ns = ladder.own.latency_ns;
-    let has_room = ladder.has_room().unwrap_or_else(|| {
-        // No more were in flight anywhere: there is room while they do not wait for
-        // each other.
-        let longest_ns = match ladder.shallowest() {
-            Some(fewer) => ROOM * fewer.latency_ns,
-            None => ROOM * subject.figures.latency_ns.min.unwrap_or(0) as f64,
-        };
-        depth <= 1.0 || latency_ns <= longest_ns
-    });
-    if !has_room {
+    // No more were in flight anywhere: there is room while they do not wait for each other.
+    let longest_ns = match ladder.shallowest() {
+        Some(fewer) => ROOM * fewer.latency_ns,
+        None => ROOM * subject.figures.latency_ns.min.unwrap_or(0) as f64,
+    };
+    if !ladder.has_room(longest_ns) {
         return None;
     }
     let mean_iops = subject.mean_iops()?;
@@ -75,6 +71,9 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         ));
         confidence = Confidence::Certain;
     }
+    let measured = ladder
+        .best_deeper()
+        .map_or_else(String::new, |_| format!(" Measured: {}.", ladder.advice()));
     let deeper = |times: u32| {
         subject.with(|w| w.queue_depth = (w.queue_depth.max(1) * times).min(QUEUE_DEPTH_MAX))
     };
@@ -104,8 +103,9 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
             Quantity::Iops,
             MORE,
         )),
-        remedy: "Have more in flight: asynchronous I/O, more threads, read-ahead. Where the next \
-                 operation depends on this one, only a device of shorter latency helps."
-            .into(),
+        remedy: format!(
+            "Have more in flight: asynchronous I/O, more threads, read-ahead.{measured} Where the \
+             next operation depends on this one, only a device of shorter latency helps."
+        ),
     })
 }

@@ -436,6 +436,21 @@ fn a_short_time_is_for_the_trials_that_are_made_in_any_case() {
     assert_eq!((schedule.rounds, schedule.held_ns), (2, 0));
 }
 
+/// Its stages are there for what is said of them, and are paid with the length of trials:
+/// who adds one finds here what it costs.
+#[test]
+fn a_minute_of_the_survey_is_six_trials_of_half_a_second_of_each_stage_and_more_of_what_differs() {
+    let plan = diskfacts_plan::builtin::plan("survey").expect("it is built in");
+    let mut schedule = Schedule::new(&plan, false, 1, (60 * SECOND, 0));
+    let first = schedule.next(0).expect("a trial");
+    assert!(first.stop.time_ns >= Some(SECOND / 2), "{first:?}");
+    let (trials, _) = adaptive(&plan, 60, |_, number| scattered(number, 0.2));
+    assert!(trials.iter().all(|trials| *trials >= 8), "{trials:?}");
+    // So short that there are no more than these six.
+    let shortest = Schedule::new(&plan, false, 1, (15 * SECOND, 0));
+    assert_eq!((shortest.rounds, shortest.note()), (6, None));
+}
+
 #[test]
 fn further_rounds_of_the_others_come_before_what_a_disk_that_turns_writes_back_for_long() {
     let mut plan = with_a_writer(6);

@@ -78,7 +78,7 @@ fn a_target_in_memory_is_one_finding_for_all_stages() {
     }
     let finding = only(&run, NAME);
     assert!(finding.claim.contains("tmpfs on /dev/shm"), "{finding:?}");
-    assert_eq!(finding.stages.len(), 9);
+    assert_eq!(finding.stages.len(), 11);
 }
 
 #[test]
