@@ -17,8 +17,11 @@
 //! It has flaws on request: bytes that cannot be read or written
 //! ([`DelayedDisk::fail`]), and a time without answers ([`DelayedDisk::stall_after`]).
 
+mod flaws;
+
 use crate::unmount::unmount;
 use crate::{LoopDevice, LoopOptions, Missing, Scratch, require_root, tool};
+use flaws::{Each, Flaws};
 use fuser::{
     BackgroundSession, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, Generation,
     INodeNo, InitFlags, KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyEmpty,
@@ -253,85 +256,6 @@ const IN_FLIGHT: u16 = 256;
 /// How long before the time of an answer the thread wakes up and waits actively:
 /// more than the kernel's timer slack of 50 us, and a wake-up.
 const SPIN: Duration = Duration::from_micros(150);
-
-/// What is wrong with the disk.
-#[derive(Debug, Default)]
-struct Flaws {
-    /// Bytes that cannot be read or written, and the error number.
-    failing: Vec<(Range<u64>, i32)>,
-    /// After so many requests, no answer for so long.
-    stall: Option<(u64, Duration)>,
-    /// The same again and again.
-    stalls: Option<Each>,
-    /// Flushes that take long.
-    slow_flushes: Option<Each>,
-    /// After so many requests, each answer so much later.
-    slower: Option<(u64, Duration)>,
-}
-
-/// Something that takes long each so many times.
-#[derive(Debug)]
-struct Each {
-    times: u64,
-    /// Until the next one.
-    left: u64,
-    takes: Duration,
-}
-
-impl Each {
-    fn new(times: u64, takes: Duration) -> Self {
-        Self {
-            times,
-            left: times,
-            takes,
-        }
-    }
-
-    /// How long this time takes.
-    fn next(&mut self) -> Duration {
-        self.left -= 1;
-        if self.left > 0 {
-            return Duration::ZERO;
-        }
-        self.left = self.times;
-        self.takes
-    }
-}
-
-impl Flaws {
-    /// The error of a request.
-    fn of(&self, offset: u64, bytes: u64) -> Option<i32> {
-        let mut failing = self.failing.iter();
-        let met = |(at, _): &&(Range<u64>, i32)| offset < at.end && at.start < offset + bytes;
-        failing.find(met).map(|(_, errno)| *errno)
-    }
-
-    /// How much later than at its time the next request is answered.
-    fn later(&mut self) -> Duration {
-        match &mut self.slower {
-            Some((0, by)) => *by,
-            Some((left, _)) => {
-                *left -= 1;
-                Duration::ZERO
-            }
-            None => Duration::ZERO,
-        }
-    }
-
-    /// How long to wait before the next answer.
-    fn pause(&mut self) -> Duration {
-        let again = self.stalls.as_mut().map_or(Duration::ZERO, Each::next);
-        let once = match &mut self.stall {
-            Some((0, _)) => self.stall.take().map_or(Duration::ZERO, |(_, pause)| pause),
-            Some((left, _)) => {
-                *left -= 1;
-                Duration::ZERO
-            }
-            None => Duration::ZERO,
-        };
-        once + again
-    }
-}
 
 fn lock(flaws: &Mutex<Flaws>) -> MutexGuard<'_, Flaws> {
     flaws.lock().unwrap_or_else(PoisonError::into_inner)

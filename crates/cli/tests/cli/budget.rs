@@ -266,7 +266,8 @@ fn the_slowest_syncs_are_divided_by_what_made_them_slow() {
     or_skip!(events());
     let stage = format!(
         "operation = \"write\"\nblock_size = \"4KiB\"\ncache = \"direct\"\n\
-         sync = \"fdatasync\"\noperations = {MANY}"
+         sync = \"fdatasync\"\noperations = {MANY}\n\
+         observe = \"block_layer,pressure,process_io\""
     );
     let planted = STALL.as_nanos() as f64;
     // All else equal, the flush is slow now and then, or the write before it.

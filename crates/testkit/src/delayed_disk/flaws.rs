@@ -1,0 +1,83 @@
+//! What is wrong with a disk of known delay.
+
+use std::ops::Range;
+use std::time::Duration;
+
+/// What is wrong with the disk.
+#[derive(Debug, Default)]
+pub(super) struct Flaws {
+    /// Bytes that cannot be read or written, and the error number.
+    pub(super) failing: Vec<(Range<u64>, i32)>,
+    /// After so many requests, no answer for so long.
+    pub(super) stall: Option<(u64, Duration)>,
+    /// The same again and again.
+    pub(super) stalls: Option<Each>,
+    /// Flushes that take long.
+    pub(super) slow_flushes: Option<Each>,
+    /// After so many requests, each answer so much later.
+    pub(super) slower: Option<(u64, Duration)>,
+}
+
+/// Something that takes long each so many times.
+#[derive(Debug)]
+pub(super) struct Each {
+    times: u64,
+    /// Until the next one.
+    left: u64,
+    takes: Duration,
+}
+
+impl Each {
+    pub(super) fn new(times: u64, takes: Duration) -> Self {
+        Self {
+            times,
+            left: times,
+            takes,
+        }
+    }
+
+    /// How long this time takes.
+    pub(super) fn next(&mut self) -> Duration {
+        self.left -= 1;
+        if self.left > 0 {
+            return Duration::ZERO;
+        }
+        self.left = self.times;
+        self.takes
+    }
+}
+
+impl Flaws {
+    /// The error of a request.
+    pub(super) fn of(&self, offset: u64, bytes: u64) -> Option<i32> {
+        let mut failing = self.failing.iter();
+        let met = |(at, _): &&(Range<u64>, i32)| offset < at.end && at.start < offset + bytes;
+        failing.find(met).map(|(_, errno)| *errno)
+    }
+
+    /// How much later than at its time the next request is answered.
+    pub(super) fn later(&mut self) -> Duration {
+        match &mut self.slower {
+            Some((0, by)) => *by,
+            Some((left, _)) => {
+                *left -= 1;
+                Duration::ZERO
+            }
+            None => Duration::ZERO,
+        }
+    }
+
+    /// How long to wait before the next answer.
+    pub(super) fn pause(&mut self) -> Duration {
+        let again = self.stalls.as_mut().map_or(Duration::ZERO, Each::next);
+        let once = match &mut self.stall {
+            Some((0, _)) => self.stall.take().map_or(Duration::ZERO, |(_, pause)| pause),
+            Some((left, _)) => {
+                *left -= 1;
+                Duration::ZERO
+            }
+            None => Duration::ZERO,
+        };
+        once + again
+    }
+}
