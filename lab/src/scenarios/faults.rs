@@ -131,7 +131,8 @@ fn limited(guest: &mut Guest, name: &str, plan: &str, word: &str, not: &[&str]) 
     let disk = guest.disk(name)?;
     let (start, before) = (Instant::now(), wire::waited()?);
     let document = product::measure(guest, &disk, plan, &["--time", "60s"])?.whole()?;
-    let waited = (wire::waited()? - before).div_duration_f64(start.elapsed());
+    let waited = wire::waited()?.saturating_sub(before);
+    let waited = waited.div_duration_f64(start.elapsed());
     let found = limits(&document);
     let holds = format!("what limits it is a {word}");
     let named = found.first().is_some_and(|first| first.contains(word));

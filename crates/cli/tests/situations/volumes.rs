@@ -89,13 +89,15 @@ fn reads(volume: &Volume, measure: impl FnOnce()) -> u64 {
     counted(volume.device(), Counter::Reads) - before
 }
 
-/// Under these limits the cap is named, as these words; without them it is not.
-fn is_capped(limits: &str, most: u64, words: &str) {
+/// Under these limits the cap is named, with so many operations a second; without them it
+/// is not.
+fn is_capped(limits: &str, most: u64, per_s: f64) {
     let _alone = alone();
     let volume = or_skip!(Volume::new(limits));
     let done = reads(&volume, || {
         let said = of(volume.device().path(), READS).said();
-        said.names("credit-throttle", words)
+        said.names("credit-throttle", "operations/s")
+            .counts("credit-throttle", per_s)
             .is_silent_of("stall")
             .is_silent_of("device-parallelism")
             .is_silent_of("thermal-throttle");
@@ -113,12 +115,12 @@ fn is_capped(limits: &str, most: u64, words: &str) {
 #[test]
 fn a_volume_of_so_many_operations_a_second() {
     // Two trials of 4 s, a tenth of a second at once, and what looks at the device before.
-    is_capped(",limits.iops-total=500", 5000, "500");
+    is_capped(",limits.iops-total=500", 5000, 500.0);
 }
 
 #[test]
 fn a_volume_with_credit() {
     // A bucket of 3000 operations, filled at 3000 a second and drained at 500.
     let limits = ",limits.iops-total=500,limits.iops-total-max=3000,limits.iops-total-max-length=1";
-    is_capped(limits, 9000, "500");
+    is_capped(limits, 9000, 500.0);
 }
