@@ -13,6 +13,7 @@ mod divide;
 mod requests;
 
 use crate::stages::Stage;
+use diskfacts_record::trial::Histograms;
 use diskfacts_record::{Budget, BudgetPart, Run, SlowestBudget, Spent};
 use divide::Division;
 use requests::Requests;
@@ -50,22 +51,26 @@ pub(crate) fn of_stage(run: &Run, stage: &Stage<'_>) -> Option<Budget> {
     })
 }
 
-/// The budget of the slowest hundredth of the operations: of all trials, divided as in those
-/// whose requests were followed.
+/// The budget of the slowest hundredth of the operations, of the trials whose requests were
+/// followed: each by its own latencies, because a single stall is a good part of a hundredth.
 fn of_slowest(
     run: &Run,
     stage: &Stage<'_>,
     followed: &[Option<Requests>],
 ) -> Option<SlowestBudget> {
-    let known = |one: &Requests| one.slowest.is_some() || one.slowest_syncs.is_some();
-    if !followed.iter().flatten().any(known) {
-        return None;
-    }
-    let all = stage.latencies()?.measured(stage.workload());
-    let latency_ns = all.mean_of_largest(SLOWEST)?;
     let each = stage.trials.iter().zip(followed);
     let divisions: Vec<Division> = each
-        .filter_map(|(trial, followed)| divide::slowest(run, trial, followed.as_ref()?, latency_ns))
+        .filter_map(|(trial, followed)| {
+            let requests = followed.as_ref()?;
+            requests
+                .slowest
+                .map(drop)
+                .or(requests.slowest_syncs.map(drop))?;
+            let mut latencies = Histograms::default();
+            trial.histograms.add_to(&mut latencies);
+            let latencies = latencies.measured(&trial.workload);
+            divide::slowest(run, trial, requests, latencies.mean_of_largest(SLOWEST)?)
+        })
         .collect();
     let (latency_ns, parts) = together(&divisions)?;
     Some(SlowestBudget { latency_ns, parts })

@@ -4,9 +4,9 @@
 //! | step | makes | and if the run ends there |
 //! | --- | --- | --- |
 //! | `at` | `Looked`: both ends, the locks of what lies under them | what dead runs left changed is put back |
-//! | `open` | `Opened`: both ends open, the store | a new output is gone; one that was named is cut to where it is written, as dd does |
+//! | `open` | `Opened`: both ends open, the store | a new output is gone, and one that was named is as it was |
 //! | `begin` | `Begun`: the run is in the store | the same; the store has a run without a trial |
-//! | `copy` | `Copied`: the trial, stored | what was written stays |
+//! | `copy` | `Copied`: the trial, stored | an output that was named is cut to where it is written, as dd does; what was written stays |
 //! | `conclude` | `Ended`: what follows from it | |
 
 use super::around::Around;
@@ -130,8 +130,8 @@ impl<'a> Opened<'a> {
 impl<'a> Begun<'a> {
     fn copy(mut self, signals: &Signals) -> Copied<'a> {
         // What is written from here on is kept, whatever ends it.
-        self.opened.open.keep_output();
-        let broken = match self.copied(signals) {
+        let begun = self.opened.open.begin_output();
+        let broken = match begun.and_then(|()| self.copied(signals)) {
             Ok((outcome, observed)) => {
                 record(&mut self.run, outcome, observed);
                 let trial = self.run.trials.last();

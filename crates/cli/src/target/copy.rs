@@ -16,7 +16,7 @@ use diskfacts_host::{Pinned, Place, Roots, stack_of_subject};
 use diskfacts_plan::dd::{Dd, End, Flags};
 use diskfacts_record::{Stack, Target, TargetKind};
 use input::Input;
-use output::{Made, Opened, Output};
+use output::{Cut, Made, Opened, Output};
 use std::fs::{File, Metadata};
 use std::io::IsTerminal;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -80,14 +80,15 @@ pub(crate) struct Ends<'a> {
     pub(crate) notes: Vec<String>,
 }
 
-/// Both ends, open. Dropped before [`keep_output`](Self::keep_output), it takes a new output
-/// away again.
+/// Both ends, open. Dropped before [`begin_output`](Self::begin_output), it takes a new output
+/// away again, and an old one is as it was.
 pub(crate) struct OpenEnds {
     input: OpenEnd,
     output: OpenEnd,
     /// Keeps others off a device that is written.
     _claim: Option<File>,
     made: Made,
+    cut: Option<Cut>,
 }
 
 /// A file at an end, open and placed.
@@ -160,14 +161,14 @@ impl<'a> Ends<'a> {
         })
     }
 
-    /// Opens both ends: makes a new output, cuts an old one as dd does, and goes
-    /// to where the copy begins.
+    /// Opens both ends: makes a new output, and goes to where the copy begins.
     pub(crate) fn open(&mut self, signals: &Signals) -> Result<OpenEnds, Failure> {
         let input = self.input.open(self.dd, signals)?;
         let Opened {
             end: output,
             claim,
             made,
+            cut,
         } = self.output.open(self.dd, signals)?;
         let measured = match self.measured {
             End::Input => &input,
@@ -194,6 +195,7 @@ impl<'a> Ends<'a> {
             output,
             _claim: claim,
             made,
+            cut,
         })
     }
 }
@@ -210,9 +212,17 @@ impl Ends<'_> {
 }
 
 impl OpenEnds {
-    /// A new output is not taken away any more: something is written to it.
-    pub(crate) fn keep_output(&mut self) {
+    /// Something is written to the output from here on: a new one is not taken away any more,
+    /// and an old one is cut as dd does.
+    ///
+    /// # Errors
+    /// When it cannot be cut.
+    pub(crate) fn begin_output(&mut self) -> Result<(), Failure> {
         self.made.keep();
+        match &self.cut {
+            Some(cut) => cut.make(&self.output.file),
+            None => Ok(()),
+        }
     }
 
     /// Both files as the engine takes them: input, output.
@@ -407,8 +417,10 @@ mod tests {
             } else {
                 fs::rename(&victim, &target).expect("the name of the target");
             }
-            let opened = sure(ends.open(&signals));
+            let mut opened = sure(ends.open(&signals));
+            assert_eq!(fs::read(&moved).expect("the target"), b"old");
             // dd empties what it writes.
+            sure(opened.begin_output());
             assert_eq!(opened.output.file.metadata().expect("open").len(), 0);
             assert_eq!(fs::read(&target).expect("the other file"), b"precious");
             assert_eq!(fs::read(&moved).expect("the target"), b"");
@@ -434,7 +446,7 @@ mod tests {
             fs::rename(&folder, &moved).expect("another name for the folder");
             symlink(&other, &folder).expect("a link");
             let mut opened = sure(ends.open(&signals));
-            opened.keep_output();
+            sure(opened.begin_output());
             assert!(moved.join(name).exists());
             fs::remove_file(&folder).expect("the link");
             fs::rename(&moved, &folder).expect("the folder as before");

@@ -521,3 +521,35 @@ fn a_new_output_is_gone_again_where_the_run_cannot_be_stored() {
         .expect_stderr("storing a new run in the store");
     assert!(stored.exists() && !refused.exists());
 }
+
+#[test]
+fn an_output_is_as_it_was_where_the_run_cannot_be_stored() {
+    let case = Case::new();
+    let output = case.text_file("output", "precious");
+    let named = output.display().to_string();
+    let operands = ["if=/dev/zero", &format!("of={named}"), "bs=512", "count=1"];
+    let copy = |store: &Path, limit: &str| {
+        let limited = Program::new("/bin/sh")
+            .args(["-c", &format!("{limit} exec \"$0\" \"$@\"")])
+            .args([env!("CARGO_BIN_EXE_diskfacts"), "dd"]);
+        limited
+            .args(operands)
+            .args(["--destroy-data-on", &named, "--store"])
+            .arg(store)
+            .run()
+    };
+    // One that cannot be opened; and one to which no run can be written.
+    copy(&case.path("output/runs.db"), "").expect_code(1);
+    let elsewhere = case.path("elsewhere");
+    case.diskfacts(["dd", "if=/dev/zero", "bs=512", "count=1"])
+        .arg(format!("of={}", elsewhere.display()))
+        .run()
+        .expect_code(0);
+    copy(&case.store(), "ulimit -f 1;")
+        .expect_code(1)
+        .expect_stderr("storing a new run in the store");
+    let kept = fs::read_to_string(&output).expect("it is there");
+    assert_eq!(kept, "precious");
+    copy(&case.store(), "").expect_code(0);
+    assert_eq!(fs::read(&output).expect("it is there"), [0; 512]);
+}

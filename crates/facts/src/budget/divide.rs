@@ -239,8 +239,9 @@ pub(super) fn slowest(
     // No more of its thread is known of a slow one than of any.
     time.take(Spent::Kernel, thread_ns(run, trial), CPU);
     if way == Way::Direct {
-        time.take_rest_of_direct(run, trial, true);
-    } else {
+        // What took long while nobody followed may have been the device.
+        time.take_rest_of_direct(run, trial, requests.whole);
+    } else if requests.whole {
         time.take_rest_of_synced(run, trial);
     }
     Some(time.ended())

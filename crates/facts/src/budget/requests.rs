@@ -32,6 +32,8 @@ pub(super) struct Requests {
     /// Time in which the device had anything, for each operation, ns; 0 where that was not
     /// counted.
     pub(super) busy_ns: f64,
+    /// Whether all of them were followed, and not those of a part of the time.
+    pub(super) whole: bool,
     /// The slowest hundredth, of one device under the target whose requests were followed.
     pub(super) slowest: Option<SlowestRequests>,
     /// The same of writes that are synced one by one.
@@ -115,6 +117,7 @@ impl Requests {
                 .unwrap_or(counted.flush_ns),
             // Several devices have slow ones each, which need not be the slow ones of all; and
             // what the mappings above them add is known as a mean.
+            whole: layer.followed_ns >= layer.window_ns && layer.lost_events == 0,
             slowest: alone.and_then(|device| device.slowest),
             slowest_syncs: alone.and_then(|device| device.slowest_syncs),
             ..counted
@@ -163,6 +166,7 @@ impl Requests {
             device_ns: (sum(|one| one.read_ms + one.write_ms) - flush_ms).max(0.0) * 1e6 / requests,
             flush_ns: flush_ms * 1e6 / flushes.max(1.0),
             busy_ns: counters.iter().map(|one| one.busy_ms).max().unwrap_or(0) as f64 * 1e6 / ops,
+            whole: false,
             slowest: None,
             slowest_syncs: None,
         })

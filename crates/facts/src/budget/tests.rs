@@ -399,14 +399,31 @@ fn the_slowest_are_divided_by_what_their_own_requests_took() {
         ])
     );
     // Slow behind the device: nobody waited longer for that.
+    let behind = |followed_ns| {
+        run(|trial| {
+            slow(trial, 20_000.0, 50_000.0);
+            let layer = trial.evidence.block_layer.as_mut().expect("followed");
+            (layer.window_ns, layer.followed_ns) = (1_000_000_000, followed_ns);
+        })
+    };
     assert_eq!(
-        slowest(&run(|trial| slow(trial, 20_000.0, 50_000.0))),
+        slowest(&behind(1_000_000_000)),
         Some(vec![
             (Spent::Kernel, 1.0),
             (Spent::Scheduler, 2.0),
             (Spent::Device, 5.0),
             (Spent::Completion, 92.0),
             (Spent::Unexplained, 0.0),
+        ])
+    );
+    // Or while nobody followed: that may as well have been the device.
+    assert_eq!(
+        slowest(&behind(220_000_000)),
+        Some(vec![
+            (Spent::Kernel, 1.0),
+            (Spent::Scheduler, 2.0),
+            (Spent::Device, 5.0),
+            (Spent::Unexplained, 92.0),
         ])
     );
 }

@@ -203,12 +203,13 @@ fn verbatim(page: &mut Page<'_>, command: &str) {
     page.verbatim((Style::Plain, ""), COLUMN, command);
 }
 
-/// The stage of a block whose limit accounts for most: its arithmetic stands for all.
+/// The stage of a block whose limit is surest, then what accounts for most: its arithmetic
+/// and what it advises stand for all. Of equals the first.
 fn clearest<'a>(block: &Block<'a>) -> (&'a StageLimits, &'a Limit) {
-    let share = |limit: &Limit| limit.share.unwrap_or(0.0);
+    let clear = |limit: &Limit| (limit.confidence, limit.share.unwrap_or(0.0));
     let mut best = block.stages[0];
     for one in &block.stages[1..] {
-        if share(one.1) > share(best.1) {
+        if clear(one.1) > clear(best.1) {
             best = *one;
         }
     }

@@ -52,6 +52,28 @@ pub(super) struct Opened {
     /// Keeps others off what is written.
     pub(super) claim: Option<File>,
     pub(super) made: Made,
+    pub(super) cut: Option<Cut>,
+}
+
+/// The length that a file has before anything is written to it, as dd gives it.
+pub(super) struct Cut {
+    path: PathBuf,
+    bytes: u64,
+}
+
+impl Cut {
+    /// Gives it that length; what lies behind is lost.
+    pub(super) fn make(&self, file: &File) -> Result<(), Failure> {
+        file.set_len(self.bytes)
+            .with_context(|| {
+                format!(
+                    "giving {} the length of {} bytes that seek= asks for",
+                    self.path.display(),
+                    self.bytes
+                )
+            })
+            .or_failed()
+    }
 }
 
 /// The name of a file that was made here: nothing was written in it, and it is taken away
@@ -205,20 +227,16 @@ impl Output {
                 opened.granted.write_refused.unwrap_or_default()
             )));
         }
-        if self.kind == Kind::File && !dd.keeps_length {
-            let cut = opened.file.set_len(dd.seek_bytes);
-            cut.with_context(|| {
-                format!(
-                    "giving {} the length of {} bytes that seek= asks for",
-                    self.path.display(),
-                    dd.seek_bytes
-                )
-            })
-            .or_failed()?;
-        }
         let granted = opened.granted;
         let file = (opened.file, granted.direct, granted.direct_refused);
-        self.placed(dd, file, claim, made)
+        let cut = (self.kind == Kind::File && !dd.keeps_length).then(|| Cut {
+            path: self.path.clone(),
+            bytes: dd.seek_bytes,
+        });
+        Ok(Opened {
+            cut,
+            ..self.placed(dd, file, claim, made)?
+        })
     }
 
     /// At the place where the copy begins: a file, whether it does direct I/O, and why not.
@@ -240,7 +258,12 @@ impl Output {
             direct,
             direct_refused,
         };
-        Ok(Opened { end, claim, made })
+        Ok(Opened {
+            end,
+            claim,
+            made,
+            cut: None,
+        })
     }
 }
 
