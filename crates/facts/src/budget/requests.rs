@@ -8,6 +8,10 @@ use diskfacts_record::evidence::{
 };
 use diskfacts_record::{BlockDevice, DeviceKind, Latency, Stack, Trial};
 
+/// Flushes for each operation from which on they are the operations' own: one for two of them,
+/// as where each second shares the sync of another.
+const SYNCS: f64 = 0.5;
+
 /// Requests of a trial, and what they took on average.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Requests {
@@ -101,9 +105,11 @@ impl Requests {
             [only] if !handed_on => Some(only),
             _ => None,
         };
-        // What asks for a flush has no data, and is counted as a write.
+        // What asks for a flush has no data, and is counted as a write. A few flushes are of
+        // others, and say nothing of how many there were while nobody followed.
         let flushes = completed(&[RequestKind::Flush]);
-        let per_operation = if alone.is_some() && flushes > 0.0 {
+        let syncs = counted.flushes_per_operation >= SYNCS;
+        let per_operation = if alone.is_some() && flushes > 0.0 && syncs {
             completed(&data) / flushes * counted.flushes_per_operation
         } else {
             counted.per_operation
@@ -115,9 +121,9 @@ impl Requests {
             mapping_ns,
             flush_ns: mean(&[RequestKind::Flush], |requests| &requests.device_ns)
                 .unwrap_or(counted.flush_ns),
+            whole: layer.followed_ns >= layer.window_ns && layer.lost_events == 0,
             // Several devices have slow ones each, which need not be the slow ones of all; and
             // what the mappings above them add is known as a mean.
-            whole: layer.followed_ns >= layer.window_ns && layer.lost_events == 0,
             slowest: alone.and_then(|device| device.slowest),
             slowest_syncs: alone.and_then(|device| device.slowest_syncs),
             ..counted
