@@ -3,7 +3,7 @@
 use super::cap::Cap;
 use super::device_queue;
 use super::experiment::at_most;
-use super::ladder::{Ladder, MORE, Place, ROOM, Rung};
+use super::ladder::{ENOUGH, Ladder, MORE, Place, ROOM, Rung};
 use super::{Candidate, Standing, Subject};
 use crate::words::{percent, ratio};
 use diskfacts_plan::units::{rate_digits, show_duration, three_digits};
@@ -29,7 +29,14 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         return None;
     }
     let ladder = Ladder::of(subject)?;
-    let told = match ladder.place() {
+    let place = ladder.place();
+    // What is called nearly full leaves room for as much as is worth having more in flight
+    // for; what is called full does all but what another is as good without.
+    let most = match place {
+        Place::NearlyFull => MORE,
+        Place::Room | Place::Full(_) | Place::Behind | Place::Deepest => 1.0 / ENOUGH,
+    };
+    let told = match place {
         Place::Room => return None,
         Place::NearlyFull => a_little_more(&ladder),
         Place::Full(deeper) => more_are_no_faster(&ladder.own, deeper),
@@ -42,7 +49,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         evidence: told.evidence,
         share: Some(1.0),
         confidence: told.confidence,
-        refuted_by: format!("{MORE} times as many operations a second with more in flight."),
+        refuted_by: format!(
+            "{} times as many operations a second with more in flight.",
+            ratio(most)
+        ),
         experiment: subject.experiment(
             "If the device is full, twice the depth takes twice the latency at the same rate; the \
              least depth that loses little is the one to use.",
@@ -62,7 +72,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
                 ),
             ],
         )
-        .decided_by(at_most(("twice", "as-it-was"), Quantity::Iops, MORE)),
+        .decided_by(at_most(("twice", "as-it-was"), Quantity::Iops, most)),
         remedy: told.remedy,
     })
 }
