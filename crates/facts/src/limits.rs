@@ -99,6 +99,12 @@ pub fn all() -> impl Iterator<Item = &'static Limiter> {
     storage::LIMITERS.iter().chain(host::LIMITERS)
 }
 
+/// What a limiter is, in a few words, by its name; `None` of one that is not known.
+pub fn about(name: &str) -> Option<&'static str> {
+    let found = all().find(|limiter| limiter.name == name);
+    found.map(|limiter| limiter.about)
+}
+
 /// Those on the side of the storage: the device, what its work costs, and what is done
 /// to it.
 pub fn of_storage() -> &'static [Limiter] {

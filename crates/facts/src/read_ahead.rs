@@ -176,6 +176,7 @@ pub fn limit(sums: &Sums, stack: &Stack) -> Option<Finding> {
     Some(Finding {
         rule: LIMIT.into(),
         severity: Severity::Warning,
+        headline: format!("read-ahead window stays at its limit, {size}"),
         claim: format!(
             "Read-ahead works and is too small: its windows stay at {size}, the limit that is set."
         ),
@@ -242,6 +243,7 @@ pub fn unused(sums: &Sums, stack: &Stack) -> Option<Finding> {
     Some(Finding {
         rule: UNUSED.into(),
         severity: Severity::Warning,
+        headline: format!("{} of what was read ahead was not used", percent(share)),
         claim: format!(
             "{} of what read-ahead brought was not used: the device read {} for nobody.",
             percent(share),
@@ -297,6 +299,7 @@ pub fn pattern(sums: &Sums) -> Option<Finding> {
     Some(Finding {
         rule: PATTERN.into(),
         severity: Severity::Warning,
+        headline: "read-ahead loses the pattern of the streams".into(),
         claim: format!("Read-ahead loses the pattern: {}.", list(&causes)),
         evidence,
         confidence: Confidence::Likely,

@@ -33,6 +33,10 @@ pub struct Finding {
     pub rule: String,
     /// How much it matters.
     pub severity: Severity,
+    /// What is so in a few words, without the names of the stages; empty in documents of
+    /// older versions.
+    #[serde(default)]
+    pub headline: String,
     /// What is so, in one sentence.
     pub claim: String,
     /// The figures it rests on, each a sentence.

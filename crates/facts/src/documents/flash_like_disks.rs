@@ -94,6 +94,7 @@ fn finding(advised: &Advised, flash: usize) -> Option<Finding> {
     Some(Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
+        headline: "flash no faster than disks: something else limits both".into(),
         claim: format!(
             "The figures of {name} are not those of flash: it seeks {} times as often as {rival}, \
              so what they share, and not their drives, limits both.",

@@ -14,7 +14,7 @@ use diskfacts_record::Confidence;
 pub(super) const LIMITERS: &[Limiter] = &[
     Limiter {
         name: media_rate::NAME,
-        about: "large transfers run at the rate of the medium",
+        about: "rate of the medium",
         check: rate_of_other_sizes,
     },
     Limiter {

@@ -141,6 +141,14 @@ pub(super) fn rows_against_the_law(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity,
+        headline: if severity == Severity::Note {
+            format!("rows agree with Little's law within {}", percent(furthest))
+        } else {
+            format!(
+                "rows contradict Little's law by up to {}",
+                percent(furthest)
+            )
+        },
         claim,
         evidence,
         confidence: Confidence::Certain,

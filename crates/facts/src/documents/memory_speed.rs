@@ -57,6 +57,10 @@ fn finding(context: &Context<'_>) -> Option<Finding> {
     Some(Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
+        headline: format!(
+            "unsynced writes at the speed of memory: {}",
+            show_throughput(median)
+        ),
         claim: format!(
             "{} figures of writes through the page cache that nothing syncs are those of memory, \
              not of the disk: {} in the median, {} times what the device takes at most.",

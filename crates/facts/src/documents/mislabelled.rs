@@ -194,6 +194,7 @@ fn finding(group: &[Odd<'_, '_>], all: &[Line<'_>]) -> Option<Finding> {
     Some(Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
+        headline: format!("rows are labelled with another stride, {times} times too {direction}"),
         claim: format!(
             "{said} are mislabelled, {times} times too {direction}: their figures are those of \
              1/{other} of the blocks, and they say 1/{own}."

@@ -116,6 +116,10 @@ fn finding(units: [&Unit; 2], pairs: &[Pair<'_>], stages: Vec<String>) -> Findin
     Finding {
         rule: NAME.into(),
         severity: Severity::Note,
+        headline: format!(
+            "{} and {} agree once their MB are the same",
+            a.program, b.program
+        ),
         claim: format!(
             "{} and {} agree within {} once their figures have one unit; as printed they differ by \
              {} more, because MB of {} are {} bytes and those of {} {}.",

@@ -111,6 +111,10 @@ fn finding(
     Some(Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
+        headline: format!(
+            "{} {faster} by its place on the disk, not its filesystem",
+            percent((ratio - 1.0).abs())
+        ),
         claim: format!(
             "{} is {} {faster} than {} by where it lies on the disk, further {out}, and not by its \
              filesystem.",

@@ -57,6 +57,7 @@ pub(super) fn small_windows(part: &Part<'_, '_>) -> Vec<Shared> {
     let finding = Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
+        headline: format!("read-ahead window stays at its limit, {size}"),
         claim: format!(
             "Read-ahead works and is too small: its windows stay at {size}, the limit that is \
              set."

@@ -47,6 +47,7 @@ pub(super) fn wrong_sums(part: &Part<'_, '_>) -> Vec<Shared> {
     let finding = Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
+        headline: "numbers of the text contradict its own rows".into(),
         claim: what,
         evidence,
         // It is arithmetic; which of the numbers is wrong is not said.

@@ -60,6 +60,7 @@ fn finding(context: &Context<'_>, advised: &Advised) -> Option<Finding> {
     Some(Finding {
         rule: NAME.into(),
         severity: Severity::Note,
+        headline: "no volume is the best at everything".into(),
         claim: format!(
             "None of {} volumes is the best at all of this: {}.",
             options.len(),

@@ -110,6 +110,10 @@ fn finding(through: &Row<'_>, single: &Row<'_>) -> Finding {
     Finding {
         rule: NAME.into(),
         severity: Severity::Note,
+        headline: format!(
+            "the page cache {verb} writes into requests of {}",
+            size(through.request_bytes)
+        ),
         claim: format!(
             "On the block device writes of {} were {verb} into requests of {}, {} of them on \
              their way behind one writer; on the raw device each write of {} is one request, and \

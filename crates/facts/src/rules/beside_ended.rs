@@ -43,6 +43,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
+        headline: "the load beside it ended early: figures too high".into(),
         claim: format!(
             "What was to run beside {} ended early, so these trials were not disturbed to their \
              end: their figures are too high for what they stand for.",

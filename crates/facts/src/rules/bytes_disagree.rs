@@ -35,6 +35,7 @@ fn finding(context: &Context<'_>, kind: Kind, cases: &[&Case<'_>]) -> Finding {
     Finding {
         rule: NAME.into(),
         severity: kind.severity(cases),
+        headline: kind.headline(cases),
         claim: kind.claim(cases, &stages),
         evidence: cases.iter().map(|c| c.evidence.clone()).collect(),
         confidence: kind.confidence(),

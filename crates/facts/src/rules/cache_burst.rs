@@ -104,6 +104,10 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
+        headline: format!(
+            "a write cache took it, {} times as fast as the medium",
+            ratio(most)
+        ),
         claim: format!(
             "A write cache took what {} wrote, {} times as fast as the medium streams: the disk \
              cannot go on like this, and what was acknowledged need not be on its medium.",

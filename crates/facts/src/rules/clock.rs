@@ -59,6 +59,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
+        headline: format!("the clock ({source}) ran unevenly"),
         claim: format!(
             "The clock ({source}) ran unevenly during {}: its latencies and rates may be wrong.",
             stage_list(&stages)

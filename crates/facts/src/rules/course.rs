@@ -99,21 +99,24 @@ fn check(context: &Context<'_>, kind: Kind) -> Vec<Finding> {
     let stages = names(stages);
     let whose = stage_list(&stages);
     let by = percent(most);
-    let (rule, claim) = match kind {
+    let (rule, headline, claim) = match kind {
         Kind::Change => (
             CHANGE,
+            format!("the rate changed by up to {by} on the way"),
             format!(
                 "{whose} went from one rate to another, by up to {by}, while measured: the figure is of both."
             ),
         ),
         Kind::Drift => (
             DRIFT,
+            format!("the rate rose or fell all the time, by up to {by}"),
             format!(
                 "{whose} became faster or slower all the time, by up to {by}: the figure depends on how long was measured."
             ),
         ),
         Kind::Modes => (
             MODES,
+            format!("two rates in turn, up to {by} apart"),
             format!(
                 "{whose} came and went between two rates, which differ by up to {by}: the median is of neither alone."
             ),
@@ -126,6 +129,7 @@ fn check(context: &Context<'_>, kind: Kind) -> Vec<Finding> {
         } else {
             Severity::Note
         },
+        headline,
         claim: capital(&claim),
         evidence: worst(evidence),
         confidence: Confidence::Likely,

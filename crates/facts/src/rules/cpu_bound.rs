@@ -70,6 +70,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
+        headline: format!("limited by a processor, not the device; mostly {part}"),
         claim: format!(
             "A processor of this machine was the limit in {}, not the device; most of its time \
              went to {part}.",

@@ -35,6 +35,17 @@ enum Whose {
     Nobody,
 }
 
+impl Whose {
+    fn headline(self, share: f64) -> String {
+        let share = percent(share);
+        match self {
+            Self::Own => format!("more streams than processors: waited {share} of the time"),
+            Self::Others => format!("tasks waited for a processor {share} of the time"),
+            Self::Nobody => format!("kept from idle processors {share} of the time"),
+        }
+    }
+}
+
 /// How long a stage waited.
 struct Waited {
     whose: Whose,
@@ -180,6 +191,7 @@ fn finding(context: &Context<'_>, whose: Whose, of: &[&(&str, Waited)]) -> Findi
         } else {
             Severity::Note
         },
+        headline: whose.headline(most.min(1.0)),
         claim,
         evidence: worst(evidence),
         confidence: Confidence::Possible,

@@ -37,6 +37,10 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
+        headline: format!(
+            "the hypervisor took up to {} of the CPU time",
+            percent(most.min(1.0))
+        ),
         claim: format!(
             "The hypervisor took up to {} of the processors' time during {}: rates and latencies \
              are those of a shared host.",

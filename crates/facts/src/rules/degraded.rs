@@ -43,6 +43,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         } else {
             Severity::Warning
         },
+        headline: list(&said),
         claim: if found.iter().all(gone) {
             format!("{}.", list(&said))
         } else {

@@ -72,6 +72,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
+        headline: format!("queue depth not reached: down to {} of it", percent(lowest)),
         claim: format!(
             "The queue depth asked for was not reached in {}: down to {} of it, so the device \
              could do less in parallel.",

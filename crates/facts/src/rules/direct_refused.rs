@@ -44,6 +44,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
+        headline: "direct I/O refused: went through the page cache".into(),
         claim: format!(
             "Direct I/O was refused in {}: the figures went through the page cache.",
             stage_list(&stages)

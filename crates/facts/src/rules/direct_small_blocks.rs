@@ -221,6 +221,12 @@ fn finding(context: &Context<'_>, slow: &[Series<'_>]) -> Finding {
     Finding {
         rule: NAME.into(),
         severity: Severity::Note,
+        headline: format!(
+            "direct {} of {} reach {} of the rate of large ones",
+            word(worst.operation),
+            show_size(smallest.block_size),
+            percent(smallest.rate() / rate)
+        ),
         claim: format!(
             "Direct {} of {} one at a time reach {} of the rate of large ones: each costs {beside} \
              beside the time of its bytes, {}{}.",

@@ -52,6 +52,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Note,
+        headline: format!("what runs beside it costs up to {}", percent(most)),
         claim: format!(
             "What runs beside {} costs up to {} of what it does alone.",
             stage_list(&stages),

@@ -149,6 +149,7 @@ fn finding(
     Some(Finding {
         rule: NAME.into(),
         severity: Severity::Note,
+        headline: format!("the drive's cache keeps about {}{upper} MB", mb(median)),
         claim: format!(
             "The drive's cache keeps about {}{upper} MB: so much of direct writes is not on the \
              medium when the last of them comes back.",

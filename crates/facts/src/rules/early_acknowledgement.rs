@@ -78,7 +78,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     } else {
         evidence.push("What kind of write cache the disk has is not known.".into());
     }
-    let (claim, confidence, remedy) = if revolution.is_some() || times >= TIMES {
+    let (headline, claim, confidence, remedy) = if revolution.is_some() || times >= TIMES {
         // What a sync adds may be the filesystem's journal, where there is one.
         let by_revolution = revolution.is_some_and(|(_, _, sure)| sure);
         let sure = by_revolution || (volatile && stack.filesystem.is_none());
@@ -86,6 +86,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             return Vec::new();
         }
         (
+            "direct writes are acknowledged from the drive's cache",
             "The drive acknowledges direct writes from its cache, before its medium has them; \
              only those with a sync wait for it.",
             if sure {
@@ -97,6 +98,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         )
     } else if times <= FREE && volatile {
         (
+            "a sync costs nothing: protected cache, or ignored flush",
             "A sync costs nothing here: either the drive's cache survives a power cut, or the \
              drive, or what emulates it, acknowledges a flush before the medium has the data.",
             Confidence::Possible,
@@ -116,6 +118,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Note,
+        headline: headline.into(),
         claim: claim.into(),
         evidence,
         confidence,

@@ -54,6 +54,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
+        headline: "not run by the engine that was asked for".into(),
         claim: format!(
             "{} ran without what the plan asked of the engine.",
             stage_list(&stages)

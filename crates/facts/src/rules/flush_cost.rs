@@ -87,6 +87,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Note,
+        headline: format!("a sync adds {} to a write", duration(cost)),
         claim: format!(
             "A sync costs {} on top of a write of {sizes}: {what}.",
             duration(cost)

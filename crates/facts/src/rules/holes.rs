@@ -71,6 +71,10 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
+        headline: format!(
+            "{} of the file is holes: not read from the device",
+            percent(share)
+        ),
         claim: format!(
             "{} of the file has no data of its own: reading that part is not I/O, and {} {} \
              faster than the device.",

@@ -8,18 +8,21 @@ pub(super) const NAME: &str = "interrupted";
 
 pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let run = context.run;
-    let (claim, how) = match run.run.status {
+    let (headline, claim, how) = match run.run.status {
         Status::Complete => return Vec::new(),
         Status::Interrupted => (
+            "interrupted: only complete trials are counted",
             "The run was interrupted; only complete trials are in its figures.",
             "It was stopped by a signal.",
         ),
         Status::Failed => (
+            "failed: only complete trials are counted",
             "The run ended early because an operation failed; only complete trials are in its \
              figures.",
             "It is recorded as failed.",
         ),
         Status::Running => (
+            "not finished: still running, or killed",
             "The run did not end: it is still going on, or was killed.",
             "No end is recorded.",
         ),
@@ -58,6 +61,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
+        headline: headline.into(),
         claim: claim.into(),
         evidence,
         confidence: Confidence::Certain,

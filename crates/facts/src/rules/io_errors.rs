@@ -87,6 +87,11 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Error,
+        headline: format!(
+            "{} failed{}",
+            count(failed, "operation"),
+            first_error(context)
+        ),
         claim: format!(
             "{} failed in {}; {figures}.",
             count(failed, "operation"),
@@ -233,6 +238,13 @@ fn remedy(context: &Context<'_>, kinds: &[i32]) -> String {
         ));
     }
     format!("{}.", steps.join("; "))
+}
+
+/// `: No space left on device`, of the first that failed.
+fn first_error(context: &Context<'_>) -> String {
+    let mut trials = context.run.trials.iter();
+    let first = trials.find_map(|trial| trial.evidence.errors.first());
+    first.map_or_else(String::new, |error| format!(": {}", error.message))
 }
 
 #[cfg(test)]

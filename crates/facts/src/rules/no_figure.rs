@@ -65,6 +65,11 @@ fn not_measured(context: &Context<'_>) -> Option<Finding> {
     Some(Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
+        headline: if without.is_empty() {
+            "trials without a completed operation are left out".into()
+        } else {
+            "no operation completed".into()
+        },
         claim,
         evidence,
         confidence: Confidence::Certain,
@@ -112,6 +117,7 @@ fn without_rate(context: &Context<'_>) -> Option<Finding> {
     Some(Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
+        headline: "rates of zero or below: no figure".into(),
         claim: format!(
             "Trials of {} have a rate of zero or below, which no disk has: their figures, and \
              medians with them, say nothing.",

@@ -68,6 +68,11 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
+        headline: if most < 1.0 {
+            format!("others used the disk: up to {} of our I/O", percent(most))
+        } else {
+            format!("others used the disk: up to {} times our I/O", ratio(most))
+        },
         claim: format!(
             "Others used {} during {}: they did up to {} our I/O.",
             list(&disks),
@@ -232,6 +237,7 @@ fn in_flight_before(context: &Context<'_>) -> Option<Finding> {
     Some(Finding {
         rule: NAME.into(),
         severity: Severity::Note,
+        headline: format!("the disk was busy when {} began", number(trials, "trial")),
         claim: format!(
             "The disk was not idle when {} of {} began.",
             number(trials, "trial"),

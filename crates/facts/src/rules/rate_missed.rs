@@ -41,6 +41,10 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
+        headline: format!(
+            "{} of the rate asked for: latency grows with time",
+            percent(lowest)
+        ),
         claim: format!(
             "{} did only {} of the rate asked for: latency grew with the time of the trial and \
              says how long it lasted, not how fast the target is.",

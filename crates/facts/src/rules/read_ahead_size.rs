@@ -148,6 +148,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Note,
+        headline: "the size of the read-ahead decides the rate".into(),
         claim: format!("The size of the read-ahead decides: {}.", claims.join(", ")),
         evidence,
         confidence: Confidence::Likely,

@@ -126,6 +126,11 @@ fn finding(context: &Context<'_>, buffered: &Stage<'_>, raw: &Stage<'_>) -> Opti
     Some(Finding {
         rule: NAME.into(),
         severity: Severity::Note,
+        headline: format!(
+            "through the page cache: requests of {}, {} in flight",
+            size(merged.bytes),
+            ratio(merged.depth)
+        ),
         claim: format!(
             "Through the page cache the kernel {} writes of {} {} requests of {}, with {} on \
              their way behind one writer; with direct I/O each write is one request, so {} \

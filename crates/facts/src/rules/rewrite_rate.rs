@@ -134,6 +134,7 @@ fn finding(rewrite: &Pass<'_, '_>, read: &Pass<'_, '_>, write: &Pass<'_, '_>) ->
     Finding {
         rule: NAME.into(),
         severity: Severity::Note,
+        headline: format!("rewrites at {}", rewrite.said()),
         claim: format!(
             "{} comes along the file at {}, {how}.",
             named(rewrite.stage),

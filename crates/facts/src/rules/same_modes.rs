@@ -79,6 +79,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Note,
+        headline: format!("{alike} ways to write are the same here"),
         claim,
         evidence: same
             .iter()
@@ -102,6 +103,7 @@ fn not_shown(context: &Context<'_>, matrix: &Matrix<'_>, said: String) -> Findin
     Finding {
         rule: NAME.into(),
         severity: Severity::Note,
+        headline: "too few trials to tell the ways to write apart".into(),
         claim: format!(
             "Which of the {} ways to write are the same thing here cannot be told from these \
              trials.",

@@ -101,6 +101,10 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Note,
+        headline: format!(
+            "one I/O context: up to {} times faster than many",
+            ratio(most)
+        ),
         claim: format!(
             "Threads that serve {} in turn do it up to {} times faster in one I/O context: the \
              scheduler takes them for one reader, not for many.",

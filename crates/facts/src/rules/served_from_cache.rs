@@ -58,6 +58,7 @@ fn finding(context: &Context<'_>, cause: &Cause, cases: &[&Case<'_>]) -> Finding
     Finding {
         rule: NAME.into(),
         severity: cause.severity(),
+        headline: cause.headline(&shares(cases)),
         claim: cause.claim(context, &subject),
         evidence: cases
             .iter()

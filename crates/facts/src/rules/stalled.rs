@@ -82,6 +82,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         } else {
             Severity::Note
         },
+        headline: format!("nothing completed for up to {}", show_duration(longest_ns)),
         claim: format!(
             "Nothing was completed for up to {} in the middle of {}: {}.",
             show_duration(longest_ns),

@@ -216,6 +216,11 @@ fn finding(curve: &Curve<'_>, found: &Crossing) -> Finding {
     Finding {
         rule: NAME.into(),
         severity: Severity::Note,
+        headline: format!(
+            "streams up to strides of {}, seeks from {}",
+            show_size(last.distance),
+            show_size(first.distance)
+        ),
         claim: format!(
             "{what} of {} at a distance{place} stream up to {} and seek from {} on: there, going past \
              what lies between takes as long as a seek, {}.",

@@ -44,7 +44,15 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     needed.sort_by_key(|(size, _)| size.unwrap_or(u64::MAX));
     let most = needed.iter().map(|(_, modes)| modes.len()).max();
     let usual = needed.iter().find(|(_, modes)| Some(modes.len()) == most);
-    let claim = match usual.and_then(|(size, _)| *size) {
+    let enough = usual.and_then(|(size, _)| *size);
+    let headline = match enough {
+        Some(size) => format!("synced writes stream from blocks of {} on", show_size(size)),
+        None => format!(
+            "synced writes do not stream with {} either",
+            show_size(largest)
+        ),
+    };
+    let claim = match enough {
         Some(size) => format!(
             "Synced writes reach 90 % of the streaming rate with blocks of {} and more.",
             show_size(size)
@@ -69,6 +77,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Note,
+        headline,
         claim,
         evidence,
         confidence: Confidence::Likely,

@@ -45,6 +45,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Note,
+        headline: "fewer than three trials: no spread".into(),
         claim: format!(
             "{} {} fewer than three trials: too few to state a spread.",
             stage_list(&stages),

@@ -79,6 +79,11 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         } else {
             Severity::Note
         },
+        headline: format!(
+            "trials differ by {}{}",
+            if stages.len() == 1 { "" } else { "up to " },
+            percent(most)
+        ),
         claim: format!(
             "The trials of {} differ by up to {} (+/-{}): smaller differences between two runs of \
              them mean nothing.",

@@ -62,6 +62,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         } else {
             Severity::Warning
         },
+        headline: "trials too short: below 30 operations or 100 ms".into(),
         claim: format!(
             "The trials of {} are too short: fewer than 30 operations or less than 100 ms each.",
             stage_list(&stages)

@@ -47,6 +47,10 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Note,
+        headline: format!(
+            "streams not served alike: as if {} shared all",
+            percent(lowest)
+        ),
         claim: format!(
             "The streams of {} were not served alike: as if {} of them had shared all of it.",
             stage_list(&stages),

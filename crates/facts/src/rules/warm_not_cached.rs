@@ -84,6 +84,10 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
+        headline: format!(
+            "up to {} came from the device, not from memory",
+            percent(most)
+        ),
         claim: format!(
             "Up to {} of the bytes of {} came from the device: the page cache did not keep what \
              had been read into it.",

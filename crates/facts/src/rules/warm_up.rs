@@ -69,6 +69,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         } else {
             Severity::Note
         },
+        headline: format!("the first trial differs by up to {}", percent(most)),
         claim: format!(
             "The first trial of {} differs from all later ones, by up to {}: the target had to \
              warm up, or had room that was used up.",

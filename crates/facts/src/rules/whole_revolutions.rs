@@ -163,6 +163,10 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Note,
+        headline: format!(
+            "each synced write waits for whole turns: {} a second",
+            three_digits(1e9 / wait_ns)
+        ),
         claim: format!(
             "Each synced write of {} waits {} {whole} of a disk with {rpm} revolutions per \
              minute{}: {} writes per second at most, however small.",

@@ -74,6 +74,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Note,
+        headline: format!("a log is best written with {}", log.chosen.mode),
         claim: format!(
             "Here a log is best written with {} ({per_second} writes of {} per second), a \
              database's pages with {}, and bulk data with {}.",

@@ -248,6 +248,7 @@ fn finding(
     Finding {
         rule: NAME.into(),
         severity: Severity::Note,
+        headline: format!("write cache off: each write waits {turns}"),
         claim: format!(
             "With the drive's write cache off each write of {} waits {turns} of a disk with {} per \
              minute: {} per second.",

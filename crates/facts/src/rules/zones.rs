@@ -159,6 +159,11 @@ fn finding(stage: &str, positions: &[Position]) -> Option<Finding> {
     Some(Finding {
         rule: NAME.into(),
         severity: Severity::Note,
+        headline: format!(
+            "the rate depends on the position: {} to {}",
+            show_throughput(fastest.rate),
+            show_throughput(slowest.rate)
+        ),
         claim: format!(
             "The rate depends on the position: {} at {}, {} at {}, in {} zones. The slowest \
              position costs {}.",

@@ -103,6 +103,7 @@ prop_compose! {
         run.findings = vec![Finding {
             rule: words[0].clone(),
             severity: Severity::Warning,
+            headline: words[0].clone(),
             claim: words[1].clone(),
             evidence: words.clone(),
             confidence: Confidence::Likely,

@@ -340,6 +340,19 @@ impl Kind {
         }
     }
 
+    /// The same in a few words.
+    pub(super) fn headline(self, cases: &[&Case<'_>]) -> String {
+        let most = cases.iter().map(|c| c.ratio).fold(0.0, f64::max);
+        let least = cases.iter().map(|c| c.ratio).fold(f64::INFINITY, f64::min);
+        match self {
+            Self::Answered => "answered by a mapping: no disk took part".into(),
+            Self::Fewer => format!("the devices counted {} of the bytes", percent(least)),
+            Self::ReadAhead => format!("{} bytes fetched for each asked for", ratio(most)),
+            Self::Journal => format!("{} bytes written for each: the journal", ratio(most)),
+            Self::Copies => format!("{} bytes for each: copies or parity", ratio(most)),
+        }
+    }
+
     pub(super) fn refuted_by(self) -> &'static str {
         match self {
             Self::Answered => {

@@ -102,6 +102,7 @@ fn finding(slow: &Triple<'_, '_, '_>, fast: &Triple<'_, '_, '_>) -> Finding {
     Finding {
         rule: super::NAME.into(),
         severity: Severity::Note,
+        headline: "a rewrite reads too: fast reads decide".into(),
         claim: format!(
             "A rewrite reads too: {a} writes at {} of {b}'s rate and rewrites {} times as fast, \
              because it reads {} times as fast.",

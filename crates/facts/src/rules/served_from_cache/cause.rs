@@ -336,6 +336,21 @@ impl Cause {
         }
     }
 
+    /// The same in a few words; `shares` is `37 % of the bytes`.
+    pub(super) fn headline(&self, shares: &str) -> String {
+        let shares = crate::words::lower_first(shares);
+        match self {
+            Self::Memory => "the target lies in memory, not on a disk".into(),
+            Self::Loop(_) => format!("memory behind the loop device: {shares}"),
+            Self::DirectIgnored => format!("memory, though direct: {shares}"),
+            Self::ReadAgain => format!("memory, read more than once: {shares}"),
+            Self::NotDropped | Self::Cold => format!("memory, though cold: {shares}"),
+            Self::Rewritten => format!("overwritten in memory before the sync: {shares}"),
+            Self::SyncKept => format!("synced, yet not counted by the device: {shares}"),
+            Self::Buffered => format!("from the page cache: {shares}"),
+        }
+    }
+
     pub(super) fn refuted_by(&self) -> &'static str {
         match self {
             Self::Memory => {

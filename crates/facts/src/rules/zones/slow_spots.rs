@@ -76,6 +76,11 @@ pub(super) fn finding(run: &Run, stage: &str, usual: &[Position], slow: &[Positi
     Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
+        headline: format!(
+            "{} of {} positions much slower than their neighbours",
+            slow.len(),
+            usual.len() + slow.len()
+        ),
         claim: format!(
             "{} of {} positions {is} much slower than {whose} neighbours: {those} at {}. Zones \
              of a disk are not like this.",
