@@ -4,12 +4,14 @@
 mod iostat;
 mod readahead;
 mod restore;
+mod show;
 mod tune;
 mod watch;
 
 pub(crate) use iostat::{IostatArgs, IostatStyle};
 pub(crate) use readahead::ReadaheadArgs;
 pub(crate) use restore::RestoreArgs;
+pub(crate) use show::ShowArgs;
 pub(crate) use tune::TuneArgs;
 pub(crate) use watch::WatchArgs;
 
@@ -224,6 +226,9 @@ pub(crate) struct RunArgs {
     /// simulated disk]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    /// Print everything that is known, not the first page alone
+    #[arg(long, conflicts_with_all = ["style", "json"])]
+    pub(crate) explain: bool,
     /// Print the run as one JSON document
     #[arg(long, conflicts_with = "style")]
     pub(crate) json: bool,
@@ -302,23 +307,6 @@ pub(crate) struct RunsArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ShowArgs {
-    /// Its id, the beginning of its id, `last`, or `last~1` for the one before;
-    /// or a file that was printed with --json
-    #[arg(value_name = "RUN", default_value = "last")]
-    pub(crate) run: String,
-    /// How the figures are printed
-    #[arg(long, value_name = "STYLE", default_value = "facts")]
-    pub(crate) style: Style,
-    /// Print the run as one JSON document
-    #[arg(long, conflicts_with = "style")]
-    pub(crate) json: bool,
-    /// Print the plan file that would settle what limited this stage
-    #[arg(long, value_name = "STAGE", conflicts_with_all = ["style", "json"])]
-    pub(crate) settle: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -58,15 +58,20 @@ pub(crate) fn existing(common: &Common) -> Result<Option<Store>, Failure> {
 
 /// `--store PATH` as it was given, with a space before it, for commands to type.
 pub(crate) fn option(common: &Common) -> String {
-    common.store.as_ref().map_or_else(String::new, |path| {
-        let path = path.display().to_string();
-        let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c);
-        if !path.is_empty() && path.chars().all(plain) {
-            format!(" --store {path}")
-        } else {
-            format!(" --store '{}'", path.replace('\'', "'\\''"))
-        }
+    let store = common.store.as_ref();
+    store.map_or_else(String::new, |path| {
+        format!(" --store {}", quoted(&path.display().to_string()))
     })
+}
+
+/// A word as a shell takes it.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 /// Who writes: process, boot and moment of start.

@@ -11,8 +11,8 @@ use anyhow::Context;
 use diskfacts_facts::uses;
 use diskfacts_plan::{Observe, Plan, Until, builtin, file};
 use diskfacts_record::{Outcome, Run, Stack, Status, TargetKind, Trial};
+use diskfacts_report::json;
 use diskfacts_report::text::Closing;
-use diskfacts_report::{json, text};
 use std::path::Path;
 
 /// Nanoseconds that a run may take when neither the command nor its plan says.
@@ -100,7 +100,12 @@ pub(super) fn measured(
         lines
     } else {
         let look = look::of_stdout(common.color);
-        text::run(&ended.run, &closing(&ended, as_printed, common), &look)
+        super::page(
+            &ended.run,
+            &closing(&ended, as_printed, common),
+            args.run.explain,
+            &look,
+        )
     };
     print(&text)?;
     let exit = conclude(ended, &args.uses, args.run.style, common);
@@ -278,16 +283,7 @@ pub(super) fn closing(ended: &Ended, built_in: bool, common: &Common) -> Closing
     let run = &ended.run;
     let store = ended.store.display();
     let option = storing::option(common);
-    let mut next = vec![
-        (
-            format!("diskfacts show last{option}"),
-            "this again".to_owned(),
-        ),
-        (
-            format!("diskfacts show last --json{option}"),
-            "all of it, for programs".to_owned(),
-        ),
-    ];
+    let mut next = Vec::new();
     if built_in {
         next.push((
             format!("diskfacts plans {}", run.plan.name),
@@ -304,7 +300,7 @@ pub(super) fn closing(ended: &Ended, built_in: bool, common: &Common) -> Closing
             ),
         },
         next,
-        store_option: storing::option(common),
+        show: format!("diskfacts show {}{option}", run.run.id),
     }
 }
 

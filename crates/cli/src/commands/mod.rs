@@ -21,6 +21,7 @@ use crate::exit::{Failure, say};
 use diskfacts_host::stdout_was_closed;
 use diskfacts_plan::{Plan, builtin};
 use diskfacts_record::Run;
+use diskfacts_report::text::{self, Closing, Look};
 use diskfacts_report::{classic, iostat as iostat_report, read_ahead as read_ahead_report};
 use std::io::Write;
 
@@ -81,6 +82,15 @@ pub(crate) fn lines(style: Style, run: &Run) -> Option<String> {
             }
             Some(read_ahead_report::trials(run))
         }
+    }
+}
+
+/// The first page of a run, or everything.
+pub(crate) fn page(run: &Run, closing: &Closing, explain: bool, look: &Look) -> String {
+    if explain {
+        text::run(run, closing, look)
+    } else {
+        text::summary(run, closing, look)
     }
 }
 

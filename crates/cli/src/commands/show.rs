@@ -24,15 +24,26 @@ pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
     } else {
         run
     };
-    let text = if let Some(stage) = &args.settle {
+    let closing = closing(&named, args, &run, common);
+    let look = look::of_stdout(common.color);
+    let none_of = |what: &str, name: &str, has: String| {
+        Failure::wrong_call(format!("{} has no {what} '{name}'; {has}", run.run.id))
+    };
+    let part = &args.part;
+    let text = if let Some(stage) = &part.settle {
         plan_to_settle(&run, stage)?
+    } else if let Some(name) = &part.claim {
+        text::claim(&run, name, &closing.show, &look).map_err(|has| none_of("claim", name, has))?
+    } else if let Some(name) = &part.stage {
+        text::stage(&run, name, &closing.show, &look).map_err(|has| none_of("stage", name, has))?
+    } else if part.budget {
+        text::budgets(&run, &look)
     } else if args.json {
         json::run(&run)
     } else if let Some(lines) = lines(args.style, &run)? {
         lines
     } else {
-        let closing = closing(&named, args, &run, common);
-        text::run(&run, &closing, &look::of_stdout(common.color))
+        super::page(&run, &closing, part.explain, &look)
     };
     print(&text)?;
     if matches!(args.style, Style::Classic | Style::ClassicCsv) {
@@ -45,20 +56,20 @@ pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
 fn closing(named: &Named<'_>, args: &ShowArgs, run: &Run, common: &Common) -> Closing {
     let id = &run.run.id;
     let option = storing::option(common);
-    let (stored, command) = match named.store() {
+    let (stored, show) = match named.store() {
         Some(store) => (
             format!("Stored as {id} in {}.", store.path().display()),
-            format!("diskfacts show {id} --json{option}"),
+            format!("diskfacts show {id}{option}"),
         ),
         None => (
             format!("Read from {}.", args.run),
-            format!("diskfacts show {} --json{option}", args.run),
+            format!("diskfacts show {}", storing::quoted(&args.run)),
         ),
     };
     Closing {
         stored,
-        next: vec![(command, "all of it, for programs".to_owned())],
-        store_option: option,
+        show,
+        next: Vec::new(),
     }
 }
 

@@ -139,6 +139,7 @@ fn the_way_against_the_page_cache_is_said_and_recorded() {
     let measured = |way: &str| {
         let finished = case.run([
             "measure",
+            "--explain",
             "sim:ssd-sata",
             "--plan",
             "bonnie",
@@ -213,7 +214,14 @@ fn a_memory_limit_keeps_most_of_the_file_out_of_memory_and_is_put_back() {
     let folder = case.folder("data");
     let finished = case
         .diskfacts([
-            "measure", "--plan", "bonnie", "--size", "256MiB", "--time", "4s",
+            "measure",
+            "--explain",
+            "--plan",
+            "bonnie",
+            "--size",
+            "256MiB",
+            "--time",
+            "4s",
         ])
         .args([
             "--stage",

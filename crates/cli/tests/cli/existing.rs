@@ -8,7 +8,7 @@ fn an_existing_file_is_only_read_and_it_says_what_was_left_out() {
     let case = Case::new();
     let file = case.data_file("file", 16 * MIB);
     let before = hash(&file);
-    case.diskfacts(["measure", "--time", "2s"])
+    case.diskfacts(["measure", "--explain", "--time", "2s"])
         .arg(&file)
         .run()
         .expect_code(0)
@@ -32,7 +32,7 @@ fn a_device_is_only_read_and_it_says_what_was_left_out() {
     let device = or_skip!(LoopDevice::new(32 * MIB));
     write_data(device.backing_file(), 32 * MIB);
     let before = hash(device.backing_file());
-    case.diskfacts(["measure", "--time", "2s"])
+    case.diskfacts(["measure", "--explain", "--time", "2s"])
         .arg(device.path())
         .run()
         .expect_code(0)

@@ -16,7 +16,7 @@ fn reads_that_fail_are_counted_told_and_stored() {
     write_data(device.backing_file(), 32 * MIB);
     let plan = case.text_file("plan.toml", LONG_READS);
     let running = case
-        .diskfacts(["measure", "--plan"])
+        .diskfacts(["measure", "--explain", "--plan"])
         .args([plan.as_path(), device.path()])
         .start();
     running.wait_for_stderr("trial 1:");
@@ -72,7 +72,10 @@ fn a_sector_that_cannot_be_read_is_a_medium_error_at_its_place_and_no_figure() {
         let stage = format!(
             "operation = \"read\"\npattern = \"sequential\"\nengine = \"sync\"\ncache = \"{cache}\"\nblock_size = \"{block}\"\nfraction = 1"
         );
-        let finished = case.measure_stage(disk.device().path(), &stage).run();
+        let finished = case
+            .measure_stage(disk.device().path(), &stage)
+            .arg("--explain")
+            .run();
         finished
             .expect_code(1)
             .expect_stdout("excluded from the results");
@@ -196,7 +199,7 @@ fn a_store_that_is_full_in_the_middle_costs_the_storing_and_not_the_figures() {
     let store = tmpfs.path().join("runs.db");
     let finished = diskfacts(["--store"])
         .arg(&store)
-        .args(["measure", "--size", "8MiB", "--plan"])
+        .args(["measure", "--explain", "--size", "8MiB", "--plan"])
         .args([plan, folder])
         .run();
     finished
@@ -229,7 +232,7 @@ fn what_could_not_be_written_back_is_an_error_of_the_trial_that_wrote_it() {
         let case = Case::new();
         let plan = case.text_file("plan.toml", &buffered_writes(count, engine));
         let finished = case
-            .diskfacts(["measure", "--plan"])
+            .diskfacts(["measure", "--explain", "--plan"])
             .args([plan.as_path(), device.path(), "--destroy-data-on".as_ref()])
             .arg(device.path())
             .run();
@@ -253,7 +256,7 @@ fn what_could_not_be_written_back_is_an_error_of_the_trial_that_wrote_it() {
     let healthy = or_skip!(LoopDevice::new(32 * MIB));
     let case = Case::new();
     let plan = case.text_file("plan.toml", &buffered_writes(2, "sync"));
-    case.diskfacts(["measure", "--plan"])
+    case.diskfacts(["measure", "--explain", "--plan"])
         .args([plan.as_path(), healthy.path(), "--destroy-data-on".as_ref()])
         .arg(healthy.path())
         .run()
@@ -270,7 +273,7 @@ fn a_run_in_which_no_operation_completed_has_failed_and_has_no_figure() {
     let measured = |more: &str| {
         let plan = format!("{}{more}", crate::support::one_stage(stage));
         let plan = case.text_file("plan.toml", &plan);
-        case.diskfacts(["measure", "--seed", "1", "--plan"])
+        case.diskfacts(["measure", "--explain", "--seed", "1", "--plan"])
             .args([&plan, &file])
             .run()
     };

@@ -26,7 +26,7 @@ fn listed(folder: &Path) -> Vec<String> {
 fn start(case: &Case, folder: &Path, but_for: &str) -> Running {
     let running = case
         .measure_stage(folder, SLOW)
-        .args(["--size", "4MiB"])
+        .args(["--explain", "--size", "4MiB"])
         .start();
     while !listed(folder).iter().any(|name| {
         let files = folder.join(name).join("000");
@@ -95,6 +95,7 @@ fn what_a_killed_run_left_is_removed_by_the_next_and_a_living_one_keeps_its_own(
 
     let finished = case
         .measure_stage(&folder, "operation = \"create\"\nfiles = 50")
+        .arg("--explain")
         .args(["--size", "4MiB"])
         .run();
     finished.expect_code(0);
@@ -117,6 +118,7 @@ fn a_folder_of_somebody_else_with_a_name_as_ours_is_named_and_left_alone() {
     fs::write(theirs.join("0000000000aaaaaaaa"), "years of work").expect("a file");
     let finished = case
         .measure_stage(&folder, "operation = \"delete\"\nfiles = 50")
+        .arg("--explain")
         .args(["--size", "4MiB"])
         .run();
     finished
@@ -138,6 +140,7 @@ fn no_room_for_the_files_fails_with_what_to_do() {
                  operations = 2000";
     let finished = case
         .measure_stage(tmpfs.path(), &format!("operation = \"create\"\n{large}"))
+        .arg("--explain")
         .args(["--size", "4MiB"])
         .run();
     finished
@@ -150,6 +153,7 @@ fn no_room_for_the_files_fails_with_what_to_do() {
 
     let finished = case
         .measure_stage(tmpfs.path(), &format!("operation = \"stat\"\n{large}"))
+        .arg("--explain")
         .args(["--size", "4MiB"])
         .run();
     finished
@@ -186,6 +190,7 @@ fn where_there_are_no_files_such_stages_are_left_out_or_refused() {
     case.refuses(&program, &["works on files", "is a file"]);
     case.run([
         "measure",
+        "--explain",
         "sim:ssd-sata",
         "--plan",
         "bonnie",

@@ -210,7 +210,7 @@ fn a_small_filesystem_gets_a_smaller_file_and_keeps_a_reserve() {
     let case = Case::new();
     let mounted = or_skip!(MountedFilesystem::new(FilesystemKind::Ext4, 128 * MIB));
     let (before, free) = (Content::of(mounted.path()), free_blocks(mounted.path()));
-    case.diskfacts(["measure", "--time", "2s"])
+    case.diskfacts(["measure", "--explain", "--time", "2s"])
         .arg(mounted.path())
         .run()
         .expect_code(0)
@@ -422,7 +422,7 @@ fn a_file_with_a_name_is_gone_after_ctrl_c_and_after_a_kill_with_the_next_start(
 fn figures_of_memory_are_labelled_and_no_device_is_invented() {
     let case = Case::new();
     let tmpfs = or_skip!(Tmpfs::new(64 * MIB));
-    case.diskfacts(["measure", "--time", "2s"])
+    case.diskfacts(["measure", "--explain", "--time", "2s"])
         .arg(tmpfs.path())
         .run()
         .expect_code(0)

@@ -64,7 +64,7 @@ fn one_pass(case: &Case, file: &Path, cache: &str) -> (Finished, Value) {
         "operation = \"read\"\npattern = \"sequential\"\nblock_size = \"128KiB\"\n\
          cache = \"{cache}\"\nbytes = \"64MiB\""
     );
-    let finished = case.measure_stage(file, &stage).run();
+    let finished = case.measure_stage(file, &stage).arg("--explain").run();
     finished.expect_code(0);
     let document = case.last();
     let trial = &trials(&document)[0];

@@ -45,7 +45,14 @@ fn a_folder_lends_a_device_and_a_file_beside_it() {
     let folder = case.folder("data");
     let finished = case
         .diskfacts([
-            "measure", "--loop", "16MiB", "--time", "4s", "--trials", "1",
+            "measure",
+            "--explain",
+            "--loop",
+            "16MiB",
+            "--time",
+            "4s",
+            "--trials",
+            "1",
         ])
         .args(["--plan", "raw-vs-block"])
         .arg(&folder)

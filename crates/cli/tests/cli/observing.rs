@@ -128,7 +128,7 @@ fn events_are_followed_in_the_first_trial_and_are_the_operations_exactly() {
         process["rchar"].as_u64().expect("bytes") < 4096,
         "{process}"
     );
-    let shown = case.run(["show"]);
+    let shown = case.run(["show", "--explain"]);
     shown.expect_stdout("300 reads of 4 KiB, queued ");
 }
 
@@ -182,6 +182,6 @@ fn of_many_requests_bursts_are_followed_unless_all_are_asked_for_by_name() {
     if slow {
         return skip("this machine reads too slowly now to be followed in bursts");
     }
-    let shown = case.run(["show"]);
+    let shown = case.run(["show", "--explain"]);
     shown.expect_stdout(" % of the trial, in ");
 }

@@ -219,10 +219,16 @@ fn a_file_smaller_than_a_block_is_refused_with_its_size() {
 fn stages_of_the_survey_that_do_not_fit_a_small_file_are_left_out_and_named() {
     let case = Case::new();
     let small = case.data_file("small", 64 * KIB);
-    case.run(["measure", "--time", "1s", &small.to_string_lossy()])
-        .expect_code(0)
-        .expect_stdout("Left out sequential-read")
-        .expect_stdout("1 MiB does not fit");
+    case.run([
+        "measure",
+        "--explain",
+        "--time",
+        "1s",
+        &small.to_string_lossy(),
+    ])
+    .expect_code(0)
+    .expect_stdout("Left out sequential-read")
+    .expect_stdout("1 MiB does not fit");
     let document = case.last();
     let names: Vec<_> = trials(&document).iter().map(|t| &t["stage"]).collect();
     assert!(names.iter().any(|name| *name == "random-read-qd1"));
@@ -292,7 +298,7 @@ operations = 200
 #[test]
 fn what_a_plan_does_before_its_trials_is_stored_and_in_no_figure() {
     let case = Case::new();
-    let measured = with_plan(&case, PRECONDITIONED).run();
+    let measured = with_plan(&case, PRECONDITIONED).arg("--explain").run();
     measured
         .expect_code(0)
         .expect_stderr(

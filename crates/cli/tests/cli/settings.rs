@@ -50,7 +50,7 @@ fn what_a_stage_asks_for_is_in_force_in_its_trials_and_is_put_back() {
         ),
         &stage("as it was", ONE, ""),
     ];
-    let finished = bench.measure(&plan.concat()).run();
+    let finished = bench.measure(&plan.concat()).arg("--explain").run();
     finished
         .expect_code(0)
         .expect_stdout("the kernel reads ahead whole pages: 17 became 16");

@@ -63,7 +63,7 @@ fn what_somebody_set_since_is_not_written_and_is_named_until_it_is_forgotten() {
     // It is measured all the same: said on the first page too, and the run's end is its own.
     let plan = "name = \"plain\"\ntrials = 1\n[[stage]]\nname = \"s\"\noperation = \"read\"\n\
                 operations = 1\n";
-    let measured = bench.measure(plan).run();
+    let measured = bench.measure(plan).arg("--explain").run();
     measured.expect_code(0).expect_stderr("Not put back: ");
     let page: Vec<&str> = measured.stdout.split_whitespace().collect();
     let page = page.join(" ");

@@ -10,6 +10,7 @@ fn the_plan_that_would_settle_a_limit_is_printed_and_can_be_measured() {
     let measured = case.run([
         "measure",
         "sim:hdd-7200-sync",
+        "--explain",
         "--time",
         "60s",
         "--stage",
@@ -92,7 +93,7 @@ fn a_claim_that_is_not_so_is_refuted_and_the_next_takes_its_place() {
     let shown = case.run(["show", "--json"]);
     let shown: Value = serde_json::from_str(&shown.stdout).expect("a document");
     assert_eq!(shown["limits"], tested["limits"]);
-    let text = case.run(["show"]);
+    let text = case.run(["show", "--explain"]);
     text.expect_stdout("Refuted: device-parallelism of random-read-qd32.");
 }
 

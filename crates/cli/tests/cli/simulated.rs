@@ -115,7 +115,7 @@ fn the_figures_are_those_of_every_machine() {
 #[test]
 fn a_survey_of_a_simulated_disk_says_that_it_is_one() {
     let case = Case::new();
-    case.run(["measure", "sim:hdd-7200-1tb", "--trials", "1"])
+    case.run(["measure", "sim:hdd-7200-1tb", "--trials", "1", "--explain"])
         .expect_code(0)
         .expect_stdout("hdd-7200-1tb, a simulated disk of 931.3 GiB, in virtual time")
         .expect_stdout("7200 rpm desktop disk")
@@ -144,6 +144,7 @@ fn a_profile_of_ones_own_is_read_from_a_file_and_its_faults_show() {
     );
     case.text_file("mine.toml", &bad);
     case.measure_stage(Path::new(&target), stage)
+        .arg("--explain")
         .run()
         .expect_code(1)
         .expect_stdout("1 operation failed")

@@ -216,7 +216,7 @@ fn a_stage_whose_cache_cannot_be_filled_in_the_time_is_left_out_and_said() {
                 operation = \"read\"\ncache = \"direct\"\n";
     let plan = case.text_file("plan.toml", plan);
     let finished = case
-        .diskfacts(["measure", "--time", "2s", "--plan"])
+        .diskfacts(["measure", "--explain", "--time", "2s", "--plan"])
         .args([&plan, &file])
         .inside(&slow.group)
         .run();
@@ -249,7 +249,15 @@ fn stages_for_which_slow_write_back_leaves_no_time_are_left_out_and_named() {
     let plan = format!("name = \"test\"\ntrials = 1\n\n{}", stages.join("\n"));
     let plan = case.text_file("plan.toml", &plan);
     let finished = case
-        .diskfacts(["measure", "--time", "8s", "--size", "8MiB", "--plan"])
+        .diskfacts([
+            "measure",
+            "--explain",
+            "--time",
+            "8s",
+            "--size",
+            "8MiB",
+            "--plan",
+        ])
         .arg(&plan)
         .arg(slow.mounted.path())
         .inside(&slow.group)
@@ -270,7 +278,15 @@ fn a_loop_device_whose_file_is_slow_to_fill_is_as_short_as_the_file() {
     let plan = one_stage("operation = \"read\"\ncache = \"direct\"\noperations = 10");
     let plan = case.text_file("plan.toml", &plan);
     let finished = case
-        .diskfacts(["measure", "--time", "12s", "--loop", "64MiB", "--plan"])
+        .diskfacts([
+            "measure",
+            "--explain",
+            "--time",
+            "12s",
+            "--loop",
+            "64MiB",
+            "--plan",
+        ])
         .arg(&plan)
         .arg(slow.mounted.path())
         .inside(&slow.group)
@@ -453,7 +469,10 @@ fn write_back_after_the_last_trial_has_the_time_of_the_run_and_what_is_left_is_s
     let slow = or_skip!(Slow::to_write(2 * MIB));
     let case = Case::new();
     let file = slow.cold_file(32 * MIB);
-    let finished = buffered_write(&case, &file, "1s").inside(&slow.group).run();
+    let finished = buffered_write(&case, &file, "1s")
+        .arg("--explain")
+        .inside(&slow.group)
+        .run();
     // It would take 16 s.
     finished
         .expect_code(0)
@@ -469,7 +488,7 @@ fn ctrl_c_ends_the_write_back_after_the_last_trial_and_keeps_the_trial() {
     let running = buffered_write(&case, &file, "10min")
         .inside(&slow.group)
         .start();
-    let kept = || case.run(["show", "last"]).stdout.contains("stage: ");
+    let kept = || case.run(["show", "--explain"]).stdout.contains("stage: ");
     running.wait_until("its trial is stored", kept);
     running.interrupt();
     running

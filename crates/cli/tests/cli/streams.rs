@@ -17,7 +17,7 @@ fn readers_are_measured_alone_and_beside_another_and_each_counts_for_itself() {
     let case = Case::new();
     let folder = case.folder("data");
     let finished = case
-        .diskfacts(["measure"])
+        .diskfacts(["measure", "--explain"])
         .arg(&folder)
         .args(["--plan", "streams", "--size", "256MiB", "--time", "6s"])
         .args(["--trials", "1", "--seed", "3"])
@@ -143,7 +143,7 @@ fn a_disturbance_that_dies_is_told_and_does_not_end_the_run() {
     );
     let target = format!("sim:{}", own.display());
     let finished = case
-        .diskfacts(["measure"])
+        .diskfacts(["measure", "--explain"])
         .arg(target)
         .arg("--plan")
         .arg(&plan)

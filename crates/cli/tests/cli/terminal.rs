@@ -16,7 +16,7 @@ fn on_a_terminal(case: &Case, script: &std::path::Path, term: &str) -> String {
         case.folder("data");
     }
     let command = format!(
-        "stty cols {COLUMNS} rows {ROWS}; exec '{}' measure '{}' --time 3s --size 16MiB --store '{}'",
+        "stty cols {COLUMNS} rows {ROWS}; exec '{}' measure '{}' --explain --time 3s --size 16MiB --store '{}'",
         env!("CARGO_BIN_EXE_diskfacts"),
         folder.display(),
         case.store().display()

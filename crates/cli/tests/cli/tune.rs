@@ -97,7 +97,7 @@ fn keys_of_a_stage_are_tuned_in_a_folder_by_anybody() {
                 cache = \"warm\"\ntime = \"20ms\"\n";
     let plan = case.text_file("x.toml", plan);
     let finished = case
-        .diskfacts(["tune"])
+        .diskfacts(["tune", "--explain"])
         .arg(folder)
         .args(["--vary", "block_size=4KiB,1MiB", "--size", "8MiB", "--plan"])
         .arg(plan)

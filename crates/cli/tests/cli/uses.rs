@@ -14,12 +14,19 @@ fn a_volume_that_is_too_slow_for_the_use_fails_with_exit_code_3() {
     let group = or_skip!(ThrottleGroup::new(&device, throttle));
     let case = Case::new();
     let measure = |uses: &[&str]| {
-        case.diskfacts(["measure", "--time", "3s", "--stage", "log-write"])
-            .args(uses)
-            .arg("--destroy-data-on")
-            .args([device.path(), device.path()])
-            .inside(&group)
-            .run()
+        case.diskfacts([
+            "measure",
+            "--explain",
+            "--time",
+            "3s",
+            "--stage",
+            "log-write",
+        ])
+        .args(uses)
+        .arg("--destroy-data-on")
+        .args([device.path(), device.path()])
+        .inside(&group)
+        .run()
     };
     let finished = measure(&["--for", "etcd"]);
     finished
@@ -29,7 +36,9 @@ fn a_volume_that_is_too_slow_for_the_use_fails_with_exit_code_3() {
         .expect_stderr("is not good enough for etcd, as --for asked");
     assert!(!finished.stdout.contains("kafka"));
     // Shown again with all verdicts, and the failing one among them.
-    case.run(["show"]).expect_code(0).expect_stdout("FAIL");
+    case.run(["show"])
+        .expect_code(0)
+        .expect_stdout("Not for   etcd");
     // Nobody asked: a slow disk is no error.
     measure(&[]).expect_code(0).expect_stdout("FAIL");
 }
@@ -39,10 +48,17 @@ fn a_use_that_was_not_measured_neither_passes_nor_fails() {
     let case = Case::new();
     let file = case.data_file("file", 8 * MIB);
     let measure = |options: &[&str]| {
-        case.diskfacts(["measure", "--time", "1s", "--stage", "random-read-qd1"])
-            .args(options)
-            .arg(&file)
-            .run()
+        case.diskfacts([
+            "measure",
+            "--explain",
+            "--time",
+            "1s",
+            "--stage",
+            "random-read-qd1",
+        ])
+        .args(options)
+        .arg(&file)
+        .run()
     };
     for (options, code) in [
         (&["--for", "etcd"][..], 4),

@@ -84,7 +84,12 @@ fn a_folder_is_measured_in_every_mode_and_shown_in_both_styles() {
     let case = Case::new();
     let folder = case.folder("data");
     // The order of the trials comes from the seed.
-    let finished = measure(&case, &folder, &["--size", "8MiB", "--seed", "7"]).run();
+    let finished = measure(
+        &case,
+        &folder,
+        &["--size", "8MiB", "--seed", "7", "--explain"],
+    )
+    .run();
     finished
         .expect_code(0)
         .expect_stdout("2 stages in 63 cells, 1 trial of each")
@@ -303,7 +308,7 @@ fn a_filesystem_without_direct_io_is_measured_through_its_cache_and_says_so() {
     let file = ramfs.at.join("data");
     write_data(&file, MIB);
     let path = file.to_string_lossy().into_owned();
-    let finished = measure(&case, &file, &["--destroy-data-on", &path]).run();
+    let finished = measure(&case, &file, &["--destroy-data-on", &path, "--explain"]).run();
     finished
         .expect_code(0)
         .expect_stdout("served-from-cache")
@@ -354,7 +359,7 @@ fn a_disk_that_fills_up_fails_with_no_space_and_gives_no_line_for_what_failed() 
          [stage.vary]\nblock_size = [\"64KiB\", \"1MiB\"]\nsync = [\"none\", \"fsync\"]\n",
     );
     let finished = case
-        .diskfacts(["measure", "--time", "5s", "--plan"])
+        .diskfacts(["measure", "--explain", "--time", "5s", "--plan"])
         .arg(&plan)
         .arg("--destroy-data-on")
         .args([&file, &file])

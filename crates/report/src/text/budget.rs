@@ -1,8 +1,12 @@
 //! Where the time of a stage's operations went, a line for all of them and one for the slowest.
 
-use super::look::Look;
+use super::look::{Look, Style};
+use super::page::Page;
+use super::parts;
+use super::stages;
 use super::words::percent;
-use diskfacts_record::{Budget, BudgetPart, Spent};
+use super::wrap::columns;
+use diskfacts_record::{Budget, BudgetPart, Run, Spent};
 
 /// Parts below this share of the whole are left out; what is unexplained never is.
 const SHARE_MIN: f64 = 0.01;
@@ -16,6 +20,92 @@ pub(super) fn lines(budget: &Budget, look: &Look) -> Vec<String> {
         format!("slowest 1 %: {divided}")
     });
     [Some(all), slowest].into_iter().flatten().collect()
+}
+
+/// Longest name beside which a bar stands.
+const NAME: usize = 24;
+/// Columns of a mean latency.
+const MEAN: usize = 8;
+/// The longest bar.
+const BAR: usize = 60;
+
+/// Each stage as a bar of letters, one for each part of the time, and its parts below it.
+pub(super) fn bars(page: &mut Page<'_>, run: &Run) {
+    let known = |figures: &&diskfacts_record::StageFigures| {
+        figures.budget.is_some() || parts::of_stage(run, figures, page.look).is_some()
+    };
+    let known: Vec<_> = run.figures.iter().filter(known).collect();
+    let names: Vec<String> = known
+        .iter()
+        .map(|figures| page.look.clean(&stages::name(figures)).into_owned())
+        .collect();
+    let fitting = names
+        .iter()
+        .map(|name| columns(name))
+        .filter(|width| *width <= NAME);
+    let width = fitting.max().unwrap_or(0);
+    let room = page
+        .look
+        .columns()
+        .saturating_sub(width + MEAN + 6)
+        .min(BAR);
+    for (figures, name) in known.iter().zip(&names) {
+        let Some(budget) = &figures.budget else {
+            page.line(&page.look.paint(Style::Heading, name));
+            stages::spent(page, run, 4, figures);
+            continue;
+        };
+        let mean = page.look.duration(budget.latency_ns.round() as u64);
+        let (mut beside, mut pad) = (name.as_str(), width.saturating_sub(columns(name)));
+        if columns(name) > width {
+            page.line(&page.look.paint(Style::Heading, name));
+            (beside, pad) = ("", width);
+        }
+        let beside = page.look.paint(Style::Heading, beside);
+        let pad = " ".repeat(pad);
+        page.line(&format!(
+            "{beside}{pad}  {mean:>MEAN$}  [{}]",
+            bar(budget, room)
+        ));
+        for line in lines(budget, page.look) {
+            page.paragraph(4, Style::Plain, &line);
+        }
+    }
+}
+
+/// `DDDDDDDDDDDDDKKKK?`: each part has its share of the width; what has less than half a
+/// column is not seen.
+fn bar(budget: &Budget, width: usize) -> String {
+    let mut bar = String::new();
+    let mut until = 0.0;
+    for part in &budget.parts {
+        until += part.mean_ns.max(0.0);
+        let end = (until / budget.latency_ns * width as f64).round() as usize;
+        let missing = end.min(width).saturating_sub(bar.chars().count());
+        bar.extend(std::iter::repeat_n(initial(part.part), missing));
+    }
+    bar
+}
+
+/// The letter of a part in a bar.
+fn initial(part: Spent) -> char {
+    match part {
+        Spent::Due => 't',
+        Spent::User => 'U',
+        Spent::Kernel => 'K',
+        Spent::Processor => 'P',
+        Spent::Cache => 'C',
+        Spent::Dirty => 'W',
+        Spent::Journal => 'J',
+        Spent::Admission => 'H',
+        Spent::Mapping => 'M',
+        Spent::Scheduler => 'S',
+        Spent::BlockLayer => 'B',
+        Spent::Device => 'D',
+        Spent::Flush => 'F',
+        Spent::Completion => 'c',
+        Spent::Unexplained => '?',
+    }
 }
 
 fn divided(latency_ns: f64, parts: &[BudgetPart], look: &Look) -> String {

@@ -19,16 +19,7 @@ const TOGETHER: usize = 5;
 /// Nothing for a run without a matrix that was measured often enough.
 pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     let tested = |effects: &&StageEffects| !effects.main_effects.is_empty();
-    if run
-        .effects
-        .iter()
-        .any(|effects| !effects.answers.is_empty())
-    {
-        page.heading("Which settings are best");
-        for effects in run.effects.iter().filter(|e| !e.answers.is_empty()) {
-            answers(page, run, effects);
-        }
-    }
+    answers(page, run);
     if run.effects.iter().any(|effects| tested(&effects)) {
         page.heading(
             "What each setting does: times the mean of its values, averaged over the others",
@@ -39,7 +30,18 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     }
 }
 
-fn answers(page: &mut Page<'_>, run: &Run, effects: &StageEffects) {
+/// Which settings are best, and what makes them permanent.
+pub(super) fn answers(page: &mut Page<'_>, run: &Run) {
+    if run.effects.iter().all(|effects| effects.answers.is_empty()) {
+        return;
+    }
+    page.heading("Which settings are best");
+    for effects in run.effects.iter().filter(|e| !e.answers.is_empty()) {
+        of_stage(page, run, effects);
+    }
+}
+
+fn of_stage(page: &mut Page<'_>, run: &Run, effects: &StageEffects) {
     let Some((overall, each)) = effects.answers.split_first() else {
         return;
     };

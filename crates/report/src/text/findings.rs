@@ -68,7 +68,7 @@ pub(crate) fn one(page: &mut Page<'_>, number: usize, finding: &Finding, stages:
 }
 
 /// The stages that a finding is about, by name unless they are many and all.
-fn stages(run: &Run, finding: &Finding) -> String {
+pub(crate) fn stages(run: &Run, finding: &Finding) -> String {
     let all = run
         .figures
         .iter()

@@ -20,7 +20,7 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     let (style, status) = status(run.run.status);
     let title = format!("diskfacts run {}:", run.run.id);
     page.titled(0, (Style::Heading, &title), 0, style, status);
-    for text in unsound(run).into_iter().chain(trouble(run)) {
+    for text in troubles(run) {
         page.paragraph(0, Style::Bad, &text);
     }
     page.blank();
@@ -65,6 +65,13 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     }
 }
 
+/// Why the run is not what was asked for, or its target not sound: a sentence each.
+pub(super) fn troubles(run: &Run) -> Vec<String> {
+    let mut texts = unsound(run);
+    texts.extend(trouble(run));
+    texts
+}
+
 /// What was not sound under the target, a sentence each; the first word is in capitals.
 fn unsound(run: &Run) -> Vec<String> {
     let sentence = |unsound: Unsound<'_>| {
@@ -88,7 +95,7 @@ fn unsound(run: &Run) -> Vec<String> {
 }
 
 /// Which document, and which lines of it.
-fn source(source: &Source) -> String {
+pub(super) fn source(source: &Source) -> String {
     let lines = if source.first_line == source.last_line {
         format!("line {}", source.first_line)
     } else {
@@ -191,7 +198,7 @@ fn when(run: &Run) -> String {
     format!("{times}, diskfacts {}", run.run.tool_version)
 }
 
-fn target(run: &Run) -> String {
+pub(super) fn target(run: &Run) -> String {
     let target = &run.target;
     let size = show_size(target.size_bytes);
     let access = if target.writable {
@@ -286,7 +293,7 @@ fn name_and_kind(device: &BlockDevice) -> String {
 }
 
 /// The leaves, each with what matters most for its speed.
-fn leaves(stack: &Stack) -> Vec<String> {
+pub(super) fn leaves(stack: &Stack) -> Vec<String> {
     let all: Vec<&BlockDevice> = stack.leaves().collect();
     let mut texts: Vec<String> = all
         .iter()

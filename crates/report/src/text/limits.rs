@@ -5,6 +5,7 @@
 //! stages and one disk.
 
 use super::look::Style;
+use super::marks::{Limiting, limiting};
 use super::page::Page;
 use super::words::{add_once, list};
 use super::wrap::columns;
@@ -20,17 +21,10 @@ const CLAIMS: usize = 4;
 const LINES: usize = 3;
 const FURTHER: usize = 3;
 
-/// Stages whose first explanation has one name.
-struct Block<'a> {
-    limiter: &'a str,
-    /// Each with its first limit, in the order of the run.
-    stages: Vec<(&'a StageLimits, &'a Limit)>,
-}
-
 /// Nothing for a run of which nothing is explained. `show` is the command that shows it
 /// again.
 pub(crate) fn write(page: &mut Page<'_>, show: &str, limits: &[StageLimits]) {
-    let blocks = blocks(limits);
+    let blocks = limiting(limits);
     if blocks.is_empty() {
         return;
     }
@@ -39,7 +33,7 @@ pub(crate) fn write(page: &mut Page<'_>, show: &str, limits: &[StageLimits]) {
         if i > 0 {
             page.blank();
         }
-        write_block(page, show, block);
+        one(page, show, block, CLAIMS);
     }
     refuted(page, limits);
     let unknown: Vec<String> = limits
@@ -54,28 +48,9 @@ pub(crate) fn write(page: &mut Page<'_>, show: &str, limits: &[StageLimits]) {
     }
 }
 
-fn blocks(limits: &[StageLimits]) -> Vec<Block<'_>> {
-    let mut blocks: Vec<Block<'_>> = Vec::new();
-    for stage in limits {
-        let Some(first) = stage.limits.first() else {
-            continue;
-        };
-        match blocks
-            .iter_mut()
-            .find(|block| block.limiter == first.limiter)
-        {
-            Some(block) => block.stages.push((stage, first)),
-            None => blocks.push(Block {
-                limiter: &first.limiter,
-                stages: vec![(stage, first)],
-            }),
-        }
-    }
-    blocks
-}
-
-fn write_block(page: &mut Page<'_>, show: &str, block: &Block<'_>) {
-    let (stage, limit) = clearest(block);
+/// One limiter with its stages, of which so many claims are told.
+pub(super) fn one(page: &mut Page<'_>, show: &str, block: &Limiting<'_>, claims: usize) {
+    let (stage, limit) = block.clearest();
     let names: Vec<String> = block.stages.iter().map(|(stage, _)| label(stage)).collect();
     let title = format!("{}:", block.limiter);
     page.titled(0, (Style::Heading, &title), 4, Style::Heading, &few(&names));
@@ -85,12 +60,12 @@ fn write_block(page: &mut Page<'_>, show: &str, block: &Block<'_>) {
     if block.stages.len() == 1 {
         row(page, "Claim", &limit.claim);
     } else {
-        let shown = block.stages.iter().take(CLAIMS);
+        let shown = block.stages.iter().take(claims);
         for (i, (stage, limit)) in shown.enumerate() {
             let claim = format!("{}: {}", label(stage), limit.claim);
             row(page, if i == 0 { "Claim" } else { "" }, &claim);
         }
-        let more = block.stages.len().saturating_sub(CLAIMS);
+        let more = block.stages.len().saturating_sub(claims);
         if more > 0 {
             row(page, "", &format!("And {more} more like these."));
         }
@@ -102,7 +77,7 @@ fn write_block(page: &mut Page<'_>, show: &str, block: &Block<'_>) {
         row(page, "Gain", &text);
     }
     row(page, "How sure", confidence(limit.confidence));
-    for (i, test) in tests(block).iter().take(CLAIMS).enumerate() {
+    for (i, test) in tests(block).iter().take(claims).enumerate() {
         row(page, if i == 0 { "Tested" } else { "" }, test);
     }
     row(page, "Settle", &limit.experiment.question);
@@ -119,7 +94,7 @@ fn write_block(page: &mut Page<'_>, show: &str, block: &Block<'_>) {
 }
 
 /// What came of the tests of a block's claims, each with its stage where there are several.
-fn tests(block: &Block<'_>) -> Vec<String> {
+fn tests(block: &Limiting<'_>) -> Vec<String> {
     let several = block.stages.len() > 1;
     let all = block.stages.iter().flat_map(|(stage, _)| {
         let own = stage.tested.iter();
@@ -203,24 +178,15 @@ fn verbatim(page: &mut Page<'_>, command: &str) {
     page.verbatim((Style::Plain, ""), COLUMN, command);
 }
 
-/// The stage of a block whose limit is surest, then what accounts for most: its arithmetic
-/// and what it advises stand for all. Of equals the first.
-fn clearest<'a>(block: &Block<'a>) -> (&'a StageLimits, &'a Limit) {
-    let clear = |limit: &Limit| (limit.confidence, limit.share.unwrap_or(0.0));
-    let mut best = block.stages[0];
-    for one in &block.stages[1..] {
-        if clear(one.1) > clear(best.1) {
-            best = *one;
-        }
-    }
-    best
-}
-
 /// What else holds of these stages: each explanation once, with its stages.
-fn further(page: &mut Page<'_>, block: &Block<'_>) {
+fn further(page: &mut Page<'_>, block: &Limiting<'_>) {
     let mut others: Vec<(&Limit, Vec<String>)> = Vec::new();
     for (stage, _) in &block.stages {
-        for limit in stage.limits.iter().skip(1) {
+        for limit in stage
+            .limits
+            .iter()
+            .filter(|one| one.limiter != block.limiter)
+        {
             let known = others
                 .iter_mut()
                 .find(|(other, _)| other.limiter == limit.limiter);

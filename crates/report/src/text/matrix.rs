@@ -58,8 +58,18 @@ pub(super) fn tabled<'r>(run: &'r Run, figures: &StageFigures) -> Option<&'r Sta
     cell_of(run, figures).filter(|_| rows.len() > 1 && cells.iter().all(fits))
 }
 
-/// Each matrix of the run, under the name of its stage.
-pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
+/// One matrix: its cells by what stands down and what stands across.
+pub(super) struct Grid<'r> {
+    cells: Vec<Measured<'r>>,
+    axis: &'r str,
+    /// What stands down, in the order of the plan, of what has figures.
+    pub(super) rows: Vec<String>,
+    /// What stands across, likewise.
+    pub(super) heads: Vec<String>,
+}
+
+/// Each matrix of the run that stands in a table of its own.
+pub(super) fn grids(run: &Run) -> Vec<Grid<'_>> {
     let cells: Vec<Measured<'_>> = run
         .figures
         .iter()
@@ -70,25 +80,78 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     for (stage, _) in &cells {
         add_once(&mut names, stage.name.as_str());
     }
-    for (i, name) in names.iter().enumerate() {
+    let of_stage = |name: &&str| {
+        let own = cells.iter().filter(|(stage, _)| stage.name == **name);
+        Grid::of(run, own.copied().collect())
+    };
+    names.iter().map(of_stage).collect()
+}
+
+impl<'r> Grid<'r> {
+    fn of(run: &'r Run, cells: Vec<Measured<'r>>) -> Self {
+        let axis = down(&cells);
+        let mut rows: Vec<String> = Vec::new();
+        let mut heads: Vec<String> = Vec::new();
+        let name = cells.first().map(|(stage, _)| &stage.name);
+        let planned = run.plan.stages.iter().filter(|s| Some(&s.name) == name);
+        for stage in planned {
+            let (row, head) = (row_of(stage, axis), head_of(stage, axis));
+            if cells.iter().any(|(cell, _)| row_of(cell, axis) == row) {
+                add_once(&mut rows, row);
+            }
+            if cells.iter().any(|(cell, _)| head_of(cell, axis) == head) {
+                add_once(&mut heads, head);
+            }
+        }
+        Self {
+            cells,
+            axis,
+            rows,
+            heads,
+        }
+    }
+
+    /// The name of its stage.
+    pub(super) fn name(&self) -> &'r str {
+        self.cells.first().map_or("", |(stage, _)| &stage.name)
+    }
+
+    /// The name of what stands down.
+    pub(super) fn shown(&self) -> &'r str {
+        shown(self.axis)
+    }
+
+    pub(super) fn cells(&self) -> impl Iterator<Item = Measured<'r>> {
+        self.cells.iter().copied()
+    }
+
+    /// The figures of a cell; `None` of one that was not measured.
+    pub(super) fn at(&self, row: &str, head: &str) -> Option<&'r StageFigures> {
+        let is_here = |(stage, _): &Measured<'r>| {
+            row_of(stage, self.axis) == row && head_of(stage, self.axis) == head
+        };
+        self.cells().find(is_here).map(|(_, figures)| figures)
+    }
+}
+
+/// Each matrix of the run, under the name of its stage.
+pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
+    let grids = grids(run);
+    for (i, grid) in grids.iter().enumerate() {
         if i > 0 {
             page.blank();
         }
-        let of_stage: Vec<Measured<'_>> = cells
-            .iter()
-            .filter(|(stage, _)| stage.name == *name)
-            .copied()
-            .collect();
-        table(page, run, &of_stage);
+        table(page, run, grid);
     }
+    let cells: Vec<Measured<'_>> = grids.iter().flat_map(Grid::cells).collect();
     if !cells.is_empty() {
         page.blank();
         legend(page, run, &cells);
     }
 }
 
-fn table(page: &mut Page<'_>, run: &Run, cells: &[Measured<'_>]) {
-    let Some((first, _)) = cells.first() else {
+fn table(page: &mut Page<'_>, run: &Run, grid: &Grid<'_>) {
+    let Some((first, _)) = grid.cells.first() else {
         return;
     };
     page.titled(
@@ -98,42 +161,26 @@ fn table(page: &mut Page<'_>, run: &Run, cells: &[Measured<'_>]) {
         Style::Plain,
         &first.about,
     );
-    let axis = down(cells);
-    // In the order of the plan, of what has figures.
-    let mut rows: Vec<String> = Vec::new();
-    let mut heads: Vec<String> = Vec::new();
-    let planned = run.plan.stages.iter().filter(|s| s.name == first.name);
-    for stage in planned {
-        let (row, head) = (row_of(stage, axis), head_of(stage, axis));
-        if cells.iter().any(|(cell, _)| row_of(cell, axis) == row) {
-            add_once(&mut rows, row);
-        }
-        if cells.iter().any(|(cell, _)| head_of(cell, axis) == head) {
-            add_once(&mut heads, head);
-        }
-    }
-    let label = rows.iter().map(|row| columns(row));
-    let label = label.chain([columns(shown(axis))]);
+    let label = grid.rows.iter().map(|row| columns(row));
+    let label = label.chain([columns(grid.shown())]);
     let label = label.max().unwrap_or(0);
     let room = page.look.columns().saturating_sub(label);
     let across = (room / (CELL + GAP)).max(1);
-    for block in heads.chunks(across) {
+    for block in grid.heads.chunks(across) {
         page.blank();
-        heading(page, label, axis, block);
-        for row in &rows {
+        heading(page, label, grid.axis, block);
+        for row in &grid.rows {
             let mut line = format!("{row:<label$}");
             for head in block {
-                let here = cells.iter().find(|(stage, _)| {
-                    row_of(stage, axis) == *row && head_of(stage, axis) == *head
-                });
-                let said = here.map_or_else(|| "-".to_owned(), |(_, f)| cell(page, run, f));
+                let here = grid.at(row, head);
+                let said = here.map_or_else(|| "-".to_owned(), |f| cell(page, run, f));
                 // Writing to a String cannot fail.
                 let _ = write!(line, "{:GAP$}{said:<CELL$}", "");
             }
             page.line(&line);
         }
     }
-    broken(page, run, cells, axis);
+    broken(page, run, &grid.cells, grid.axis);
 }
 
 /// What stands down: the block size where it varies, else what was varied first.

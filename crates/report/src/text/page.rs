@@ -17,6 +17,10 @@ impl<'a> Page<'a> {
         }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
     pub(crate) fn finish(self) -> String {
         self.text
     }

@@ -25,7 +25,7 @@ pub(super) fn effects_of<'r>(run: &'r Run, figures: &StageFigures) -> Option<&'r
 }
 
 /// Whether there is something to choose, and it was measured often enough.
-fn is_pivoted(effects: &StageEffects) -> bool {
+pub(super) fn is_pivoted(effects: &StageEffects) -> bool {
     !effects.answers.is_empty()
 }
 
@@ -202,20 +202,26 @@ fn show(page: &Page<'_>, effects: &StageEffects, cell: &CellRate) -> String {
     let Some(figure) = &cell.rate else {
         return "   -".to_owned();
     };
+    let marks = marks(effects, cell);
+    let spread = figure.spread.map_or_else(String::new, |spread| {
+        format!(" {}{}", page.look.plus_minus(), percent(spread / 2.0))
+    });
+    format!("{marks}{:>6}{spread}", rate(value(effects, figure)))
+}
+
+/// `*=`: the best under its conditions, and in force when the run began.
+pub(super) fn marks(effects: &StageEffects, cell: &CellRate) -> String {
     let best = if is_best(effects, cell) { '*' } else { ' ' };
     let now = if cell.in_force == Some(true) {
         '='
     } else {
         ' '
     };
-    let spread = figure.spread.map_or_else(String::new, |spread| {
-        format!(" {}{}", page.look.plus_minus(), percent(spread / 2.0))
-    });
-    format!("{best}{now}{:>6}{spread}", rate(value(effects, figure)))
+    format!("{best}{now}")
 }
 
 /// In the unit of the table.
-fn value(effects: &StageEffects, figure: &Figure) -> f64 {
+pub(super) fn value(effects: &StageEffects, figure: &Figure) -> f64 {
     match effects.rate {
         RateOf::ThroughputBytesPerS => figure.median / 1e6,
         RateOf::Iops => figure.median,

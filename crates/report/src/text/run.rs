@@ -17,9 +17,8 @@ pub struct Closing {
     pub stored: String,
     /// Commands, each with what it does: `("diskfacts show last", "this again")`.
     pub next: Vec<(String, String)>,
-    /// What a command has to say besides to find the store, ` --store FILE`; empty
-    /// for the usual one.
-    pub store_option: String,
+    /// The command that shows the run again, `diskfacts show last`; empty where none does.
+    pub show: String,
 }
 
 /// The facts of a run: what was measured on what, the figures of each stage,
@@ -37,8 +36,7 @@ pub fn run(run: &Run, closing: &Closing, look: &Look) -> String {
     if let Some(source) = &run.run.source {
         imports::readings(&mut page, source);
     }
-    let show = format!("diskfacts show {}{}", run.run.id, closing.store_option);
-    limits::write(&mut page, &show, &run.limits);
+    limits::write(&mut page, &closing.show, &run.limits);
     if !run.figures.is_empty() || !run.findings.is_empty() {
         findings::write(&mut page, run);
     }

@@ -45,10 +45,7 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     }
     page.heading(&title(page, run));
     let wide = page.look.columns() >= WIDE;
-    let listed = |figures: &&StageFigures| {
-        matrix::tabled(run, figures).is_none() && pivot::effects_of(run, figures).is_none()
-    };
-    let listed: Vec<&StageFigures> = run.figures.iter().filter(listed).collect();
+    let listed = listed(run);
     for (i, figures) in listed.iter().enumerate() {
         if wide {
             beside(page, run, figures);
@@ -57,8 +54,7 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
             if i > 0 {
                 page.blank();
             }
-            below(page, run, figures);
-            failures(page, run, figures, INDENT);
+            one(page, run, figures);
         }
     }
     if !listed.is_empty() {
@@ -76,6 +72,14 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
         }
         matrix::write(page, run);
     }
+}
+
+/// Those that stand in no table of a matrix.
+pub(super) fn listed(run: &Run) -> Vec<&StageFigures> {
+    let listed = |figures: &&StageFigures| {
+        matrix::tabled(run, figures).is_none() && pivot::effects_of(run, figures).is_none()
+    };
+    run.figures.iter().filter(listed).collect()
 }
 
 fn title(page: &Page<'_>, run: &Run) -> String {
@@ -97,6 +101,12 @@ fn title(page: &Page<'_>, run: &Run) -> String {
         count(u64::from(most), "trial"),
         page.look.plus_minus()
     )
+}
+
+/// A stage by itself, with what failed of it.
+pub(super) fn one(page: &mut Page<'_>, run: &Run, figures: &StageFigures) {
+    below(page, run, figures);
+    failures(page, run, figures, INDENT);
 }
 
 /// Name and purpose on a line, then the figures.
@@ -198,7 +208,8 @@ fn beside(page: &mut Page<'_>, run: &Run, figures: &StageFigures) {
     apart::write(page, run, indent, figures);
 }
 
-fn name(figures: &StageFigures) -> String {
+/// Its name, with what was varied.
+pub(super) fn name(figures: &StageFigures) -> String {
     if figures.settings.is_empty() {
         return figures.stage.clone();
     }
@@ -306,7 +317,7 @@ fn mixed(page: &mut Page<'_>, indent: usize, figures: &StageFigures) {
 }
 
 /// Where the time went: of a simulated disk as it knows itself, else as the host saw it.
-fn spent(page: &mut Page<'_>, run: &Run, indent: usize, figures: &StageFigures) {
+pub(super) fn spent(page: &mut Page<'_>, run: &Run, indent: usize, figures: &StageFigures) {
     let known = parts::of_stage(run, figures, page.look).map(|line| vec![line]);
     let seen = || Some(budget::lines(figures.budget.as_ref()?, page.look));
     for line in known.or_else(seen).into_iter().flatten() {

@@ -8,5 +8,6 @@ mod formats;
 mod import;
 mod schema;
 mod strided_lines;
+mod summary;
 mod text;
 mod watch;

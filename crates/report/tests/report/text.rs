@@ -35,7 +35,7 @@ fn closing(run: &Run) -> Closing {
                 "what changed since the run before".into(),
             ),
         ],
-        store_option: String::new(),
+        show: "diskfacts show 20261121-024150-7f3a9c04".into(),
     }
 }
 
@@ -367,12 +367,12 @@ fn the_plan_that_settles_a_limit_is_asked_of_the_store_that_has_the_run() {
     let mut of = fixtures::healthy();
     of.limits = diskfacts_facts::limits(&of);
     let closing = Closing {
-        store_option: " --store other.db".into(),
+        show: "diskfacts show 20261121 --store other.db".into(),
         ..Closing::default()
     };
     let text = run(&of, &closing, &PLAIN);
-    let show = format!("diskfacts show {} --store other.db \\\n", of.run.id);
-    assert!(text.contains(&show), "{text}");
+    let show = "diskfacts show 20261121 --store other.db \\\n";
+    assert!(text.contains(show), "{text}");
 }
 
 /// Without the SGR sequences.

@@ -1,0 +1,43 @@
+//! The first page: what a person reads who wants to know in ten seconds what the target is
+//! good for, how far the figures can be trusted, and what holds it back.
+//!
+//! Each stage is a row. What limits it stands there as a letter, what is doubtful of it as a
+//! number; below the rows each letter and each number has a line. A row that does not fit is
+//! a column shorter. All the rest is shown by [`run`](super::run()), [`claim`](super::claim())
+//! and [`stage`](super::stage()).
+
+mod columns;
+mod curves;
+mod doubts;
+mod foot;
+mod head;
+mod limits;
+mod rows;
+mod strip;
+
+use super::look::{Look, Style};
+use super::marks::Marks;
+use super::page::Page;
+use super::run::Closing;
+use super::{effects, heading, imports};
+use diskfacts_record::Run;
+
+/// The first page of a run.
+pub fn summary(run: &Run, closing: &Closing, look: &Look) -> String {
+    let mut page = Page::new(look);
+    let marks = Marks::of(run);
+    for text in heading::troubles(run) {
+        page.paragraph(0, Style::Bad, &text);
+    }
+    head::write(&mut page, run);
+    rows::write(&mut page, run, &marks);
+    curves::write(&mut page, run);
+    effects::answers(&mut page, run);
+    if let Some(source) = &run.run.source {
+        imports::readings(&mut page, source);
+    }
+    limits::write(&mut page, &marks);
+    doubts::write(&mut page, run);
+    foot::write(&mut page, run, &marks, closing);
+    page.finish()
+}

@@ -1,0 +1,88 @@
+//! What is doubtful: a line for each finding, by its number.
+
+use super::super::findings::severity;
+use super::super::look::Style;
+use super::super::marks::is_doubt;
+use super::super::page::Page;
+use super::super::words::count;
+use super::super::wrap::columns;
+use crate::notes::notes;
+use diskfacts_record::{Finding, Run};
+
+/// Where the texts begin.
+const COLUMN: usize = 12;
+/// Notes that are told one by one, beside whatever is doubtful.
+const NOTES: usize = 8;
+/// Things that were done otherwise than asked, likewise.
+const OTHERWISE: usize = 4;
+
+pub(super) fn write(page: &mut Page<'_>, run: &Run) {
+    let done_otherwise = notes(run);
+    if run.findings.is_empty() && !run.figures.is_empty() {
+        page.blank();
+        page.paragraph(0, Style::Good, "Nothing speaks against these figures.");
+    }
+    if run.findings.is_empty() && done_otherwise.is_empty() {
+        return;
+    }
+    page.heading("What to know of these figures");
+    let mut notes = 0;
+    let mut left = 0;
+    for (i, finding) in run.findings.iter().enumerate() {
+        if !is_doubt(finding) {
+            notes += 1;
+            if notes > NOTES {
+                left += 1;
+                continue;
+            }
+        }
+        let (style, word) = severity(finding.severity);
+        let label = format!("{:<2} {}", i + 1, word.to_lowercase());
+        let room = page.look.columns().saturating_sub(COLUMN);
+        page.labelled(
+            0,
+            (style, &label),
+            COLUMN,
+            Style::Plain,
+            &said(finding, room),
+        );
+    }
+    // What was left out or done otherwise than asked: the beginning, where all has no room.
+    for note in done_otherwise.iter().take(OTHERWISE) {
+        let room = page.look.columns().saturating_sub(COLUMN);
+        page.verbatim((Style::Minor, "-  run"), COLUMN, &clipped(note, room));
+    }
+    left += done_otherwise.len().saturating_sub(OTHERWISE) as u64;
+    if left > 0 {
+        let text = format!("{}: --explain has them all.", count(left, "more note"));
+        page.paragraph(0, Style::Minor, &text);
+    }
+}
+
+/// As much of a sentence as has room.
+fn clipped(text: &str, room: usize) -> String {
+    if columns(text) <= room {
+        return text.to_owned();
+    }
+    let kept = text.chars().scan(0, |used, c| {
+        *used += columns(c.encode_utf8(&mut [0; 4]));
+        (*used + 3 <= room).then_some(c)
+    });
+    format!("{}...", kept.collect::<String>().trim_end())
+}
+
+/// What is so, with the stage where it is one and there is room. Documents of older versions
+/// have the whole claim alone.
+fn said(finding: &Finding, room: usize) -> String {
+    let what = if finding.headline.is_empty() {
+        &finding.claim
+    } else {
+        &finding.headline
+    };
+    match finding.stages.as_slice() {
+        [stage] if columns(stage) + 2 + columns(what) <= room && !finding.headline.is_empty() => {
+            format!("{stage}: {what}")
+        }
+        _ => what.clone(),
+    }
+}

@@ -1,0 +1,72 @@
+//! Which run it is, where it is kept, and how to see the rest.
+
+use super::super::look::Style;
+use super::super::marks::Marks;
+use super::super::page::Page;
+use super::super::run::Closing;
+use super::super::words::{count, stages_of};
+use super::super::wrap::columns;
+use diskfacts_plan::units::show_duration;
+use diskfacts_record::Run;
+
+/// Before what is to be typed.
+const INDENT: usize = 2;
+
+pub(super) fn write(page: &mut Page<'_>, run: &Run, marks: &Marks<'_>, closing: &Closing) {
+    page.blank();
+    page.paragraph(0, Style::Minor, &about(run, closing));
+    if closing.show.is_empty() {
+        return;
+    }
+    let first = match (run.findings.is_empty(), marks.limits.is_empty()) {
+        (false, _) => Some("1"),
+        (true, false) => Some("a"),
+        (true, true) => None,
+    };
+    if let Some(first) = first {
+        command(
+            page,
+            &format!("{} --claim {first}", closing.show),
+            "why, and what to do",
+        );
+    }
+    command(page, &format!("{} --explain", closing.show), "all of it");
+}
+
+/// A command to type, and what it shows where there is room beside it.
+fn command(page: &mut Page<'_>, command: &str, shows: &str) {
+    let beside = format!("{command}  # {shows}");
+    let fits = columns(&beside) + INDENT <= page.look.columns();
+    let text = if fits { &beside } else { command };
+    page.verbatim((Style::Plain, ""), INDENT, text);
+}
+
+/// `Run 20261125-044606-928b2e3d: 12 stages, 92 trials, 60 s. MB are 10^6 bytes.`
+fn about(run: &Run, closing: &Closing) -> String {
+    let trials: Vec<_> = run.planned_trials().collect();
+    let seconds: f64 = trials
+        .iter()
+        .map(|trial| trial.seconds)
+        .filter(|s| s.is_finite())
+        .sum();
+    // A document need not say how long it took.
+    let took = (seconds > 0.0).then(|| format!(", {}", show_duration((seconds * 1e9) as u64)));
+    let mut sentences = vec![format!(
+        "Run {}: {} in {}{}.",
+        run.run.id,
+        count(trials.len() as u64, "trial"),
+        if run.run.source.is_some() {
+            "a document".to_owned()
+        } else {
+            stages_of(&run.plan)
+        },
+        took.unwrap_or_default(),
+    )];
+    if !run.figures.is_empty() {
+        sentences.push("MB are 10^6 bytes.".to_owned());
+    }
+    if !closing.stored.is_empty() {
+        sentences.push(closing.stored.clone());
+    }
+    sentences.join(" ")
+}

@@ -1,0 +1,148 @@
+//! What was measured, what it is good for, and how much of the figures can be trusted.
+
+use super::super::heading;
+use super::super::look::Style;
+use super::super::marks::is_doubt;
+use super::super::page::Page;
+use super::super::words::{add_once, count, list};
+use diskfacts_record::{Outcome, Run, TargetKind, Verdict};
+
+/// Where the values of the rows begin.
+const COLUMN: usize = 10;
+/// Doubtful stages that are named one by one; of more the rows say which.
+const NAMED: usize = 3;
+
+pub(super) fn write(page: &mut Page<'_>, run: &Run) {
+    page.paragraph(0, Style::Heading, &measured(run));
+    for leaf in heading::leaves(&run.stack) {
+        page.paragraph(2, Style::Plain, &leaf);
+    }
+    for (label, style, outcome) in [
+        ("Good for", Style::Good, Outcome::Pass),
+        ("Close", Style::Doubtful, Outcome::Close),
+        ("Not for", Style::Bad, Outcome::Fail),
+        ("Unknown", Style::Plain, Outcome::Unmeasured),
+    ] {
+        let uses = uses(run, outcome);
+        if !uses.is_empty() {
+            page.labelled(0, (style, label), COLUMN, Style::Plain, &uses.join("; "));
+        }
+    }
+    if let Some((style, trust)) = trust(run) {
+        page.labelled(0, (style, "Trust"), COLUMN, Style::Plain, &trust);
+    }
+}
+
+/// The target, with what lies under it.
+fn measured(run: &Run) -> String {
+    match (&run.run.source, run.target.kind) {
+        (Some(source), _) => format!("Imported: {}", heading::source(source)),
+        (None, TargetKind::Simulated | TargetKind::Stream | TargetKind::Imported) => {
+            heading::target(run)
+        }
+        (None, TargetKind::Folder | TargetKind::File | TargetKind::Device | TargetKind::Loop) => {
+            format!("{}: {}", run.target.given, heading::stack(&run.stack))
+        }
+    }
+}
+
+/// What a use comes to: one requirement that is missed decides, then one that is close, then
+/// one that is not known.
+fn outcome(verdicts: &[&Verdict]) -> Outcome {
+    let has = |outcome| verdicts.iter().any(|verdict| verdict.outcome == outcome);
+    let worst = [Outcome::Fail, Outcome::Close, Outcome::Unmeasured];
+    worst
+        .into_iter()
+        .find(|outcome| has(*outcome))
+        .unwrap_or(Outcome::Pass)
+}
+
+/// The uses of one outcome; those that are decided by the same stages together, with their
+/// names: `kafka, video (sequential-write)`.
+fn uses(run: &Run, wanted: Outcome) -> Vec<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for verdict in &run.verdicts {
+        add_once(&mut names, verdict.profile.as_str());
+    }
+    let mut groups: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
+    for name in names {
+        let of_use = run
+            .verdicts
+            .iter()
+            .filter(|verdict| verdict.profile == name);
+        let of_use: Vec<&Verdict> = of_use.collect();
+        if outcome(&of_use) != wanted {
+            continue;
+        }
+        let mut stages: Vec<&str> = Vec::new();
+        // What is good is so by all of its stages.
+        let deciding = of_use
+            .iter()
+            .filter(|v| wanted != Outcome::Pass && v.outcome == wanted);
+        for stage in deciding.filter_map(|verdict| verdict.stage.as_deref()) {
+            add_once(&mut stages, stage);
+        }
+        match groups.iter_mut().find(|(known, _)| *known == stages) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((stages, vec![name])),
+        }
+    }
+    let said = groups.into_iter().map(|(stages, names)| {
+        let names = names.join(", ");
+        if stages.is_empty() {
+            names
+        } else {
+            format!("{names} ({})", stages.join(", "))
+        }
+    });
+    said.collect()
+}
+
+/// Of how many stages nothing says that they do not mean what they seem to mean.
+fn trust(run: &Run) -> Option<(Style, String)> {
+    let mut stages: Vec<&str> = Vec::new();
+    for figures in &run.figures {
+        add_once(&mut stages, figures.stage.as_str());
+    }
+    if stages.is_empty() {
+        return None;
+    }
+    let numbered = run.findings.iter().enumerate();
+    let doubts: Vec<_> = numbered.filter(|(_, finding)| is_doubt(finding)).collect();
+    let of_all: Vec<String> = doubts
+        .iter()
+        .filter(|(_, finding)| finding.stages.is_empty())
+        .map(|(i, _)| (i + 1).to_string())
+        .collect();
+    if !of_all.is_empty() {
+        let text = format!("none of the figures without a look at {}", list(&of_all));
+        return Some((Style::Bad, text));
+    }
+    let doubtful: Vec<String> = stages
+        .iter()
+        .filter_map(|stage| {
+            let about = doubts
+                .iter()
+                .filter(|(_, finding)| finding.stages.iter().any(|named| named == stage));
+            let numbers: Vec<String> = about.map(|(i, _)| (i + 1).to_string()).collect();
+            (!numbers.is_empty()).then(|| format!("{stage} ({})", numbers.join(",")))
+        })
+        .collect();
+    let all = count(stages.len() as u64, "stage");
+    Some(match (doubtful.len(), stages.len()) {
+        (0, 1) => (Style::Good, "nothing speaks against the figures".to_owned()),
+        (0, _) => (Style::Good, format!("all {all}")),
+        (few, of) if few == of && of <= NAMED => {
+            (Style::Bad, format!("no stage: {}", doubtful.join(", ")))
+        }
+        (few, of) if few == of => (Style::Bad, "no stage".to_owned()),
+        (few, of) if few <= NAMED => (
+            Style::Doubtful,
+            format!("{} of {all}; not {}", of - few, doubtful.join(", ")),
+        ),
+        (few, of) => (
+            Style::Doubtful,
+            format!("{} of {all}; not those with a !", of - few),
+        ),
+    })
+}

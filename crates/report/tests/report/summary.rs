@@ -1,0 +1,199 @@
+//! The first page as people see it: read the whole of a snapshot that changes, as a user
+//! would who has ten seconds.
+
+use crate::fixtures;
+use diskfacts_record::Run;
+use diskfacts_report::text::{self, Closing, Look};
+
+const PLAIN: Look = Look {
+    width: 80,
+    colour: false,
+    unicode: false,
+};
+const UNICODE: Look = Look {
+    unicode: true,
+    ..PLAIN
+};
+/// Lines that a person reads.
+const LINES: usize = 45;
+
+fn closing(run: &Run) -> Closing {
+    Closing {
+        stored: "Stored in /home/ada/.local/share/diskfacts/runs.db.".into(),
+        show: format!("diskfacts show {}", run.run.id),
+        next: Vec::new(),
+    }
+}
+
+fn explained(mut run: Run) -> Run {
+    let explanation = diskfacts_facts::explain(&run);
+    run.findings = explanation.findings;
+    run.limits = explanation.limits;
+    run.verdicts = explanation.verdicts;
+    run
+}
+
+fn all() -> Vec<(&'static str, Run)> {
+    vec![
+        ("healthy", explained(fixtures::healthy())),
+        ("failing", fixtures::failing()),
+        ("interrupted", fixtures::interrupted()),
+        ("killed", fixtures::killed()),
+        ("varied", fixtures::varied()),
+        ("rare", fixtures::rare()),
+        ("tmpfs", fixtures::tmpfs()),
+    ]
+}
+
+fn shown(run: &Run, look: &Look) -> String {
+    text::summary(run, &closing(run), look)
+}
+
+#[test]
+fn the_first_page_in_four_widths() {
+    let run = explained(fixtures::healthy());
+    for width in [60, 80, 120, 200] {
+        let look = Look { width, ..UNICODE };
+        insta::assert_snapshot!(format!("summary_{width}"), shown(&run, &look));
+    }
+    insta::assert_snapshot!("summary_ascii_80", shown(&run, &PLAIN));
+}
+
+#[test]
+fn what_went_wrong_stands_first() {
+    insta::assert_snapshot!("summary_failing", shown(&fixtures::failing(), &PLAIN));
+    insta::assert_snapshot!("summary_killed", shown(&fixtures::killed(), &PLAIN));
+}
+
+#[test]
+fn matrices_are_drawn() {
+    let (matrix, tuned) = (fixtures::write_matrix(), fixtures::tuned());
+    insta::assert_snapshot!("summary_write_matrix", shown(&matrix, &UNICODE));
+    insta::assert_snapshot!("summary_tuned", shown(&tuned, &UNICODE));
+}
+
+#[test]
+fn no_row_wraps_and_a_page_is_short() {
+    for (name, run) in all() {
+        for width in [40, 60, 80, 120, 200] {
+            let page = shown(&run, &Look { width, ..PLAIN });
+            // Commands and paths are never broken, so that they can be copied.
+            let whole = |line: &&str| {
+                let mut words = line.split_whitespace();
+                line.contains("diskfacts show") || words.any(|word| word.len() >= width)
+            };
+            let longest = page.lines().filter(|line| !whole(line));
+            let longest = longest.map(|line| line.chars().count()).max();
+            assert!(longest <= Some(width), "{name} at {width}:\n{page}");
+            if width >= 80 {
+                let lines = page.lines().count();
+                assert!(lines <= LINES, "{name} at {width} has {lines}:\n{page}");
+            }
+        }
+    }
+}
+
+#[test]
+fn without_unicode_and_colour_everything_is_still_said() {
+    for (name, run) in all() {
+        let page = shown(&run, &PLAIN);
+        assert!(page.is_ascii(), "{name}:\n{page}");
+        let words = |text: &str| -> Vec<String> {
+            let plain = text.replace('\u{b1}', "+/-").replace("\u{b5}s", "us");
+            let kept = plain.split_whitespace().filter(|word| word.is_ascii());
+            let drawn = |word: &&str| word.chars().all(|c| ".#=-:+*@".contains(c));
+            kept.filter(|word| !drawn(word))
+                .map(str::to_owned)
+                .collect()
+        };
+        assert_eq!(words(&page), words(&shown(&run, &UNICODE)), "{name}");
+    }
+}
+
+/// Each number and letter of the page, each limiter, rule and use leads to the whole of it.
+#[test]
+fn all_that_is_left_out_is_reached_by_what_the_page_prints() {
+    for (name, run) in all() {
+        let of = |what: &str| {
+            text::claim(&run, what, "diskfacts show last", &PLAIN)
+                .unwrap_or_else(|why| panic!("{name}, {what}: {why}"))
+        };
+        let unwrapped = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = |text: &str, part: &str| unwrapped(text).contains(&unwrapped(part));
+        let mut all = text::run(&run, &closing(&run), &PLAIN);
+        all = unwrapped(&all);
+        for (i, finding) in run.findings.iter().enumerate() {
+            for what in [(i + 1).to_string(), finding.rule.clone()] {
+                let whole = of(&what);
+                for part in [&finding.claim, &finding.refuted_by, &finding.remedy] {
+                    assert!(said(&whole, part), "{name}, {what}:\n{whole}");
+                    assert!(said(&all, part), "{name}, {what}");
+                }
+            }
+        }
+        let mut letters = b'a'..=b'z';
+        let mut known: Vec<&str> = Vec::new();
+        for stage in &run.limits {
+            if let Some(first) = stage.limits.first()
+                && !known.contains(&first.limiter.as_str())
+            {
+                known.push(&first.limiter);
+                let letter = char::from(letters.next().unwrap()).to_string();
+                assert_eq!(of(&letter), of(&first.limiter), "{name}");
+            }
+            for limit in &stage.limits {
+                assert!(
+                    said(&of(&limit.limiter), &limit.claim),
+                    "{name}, {}",
+                    limit.limiter
+                );
+            }
+            let whole = text::stage(&run, &stage.stage, "diskfacts show last", &PLAIN).unwrap();
+            let first = stage.limits.first();
+            assert!(
+                first.is_none_or(|limit| said(&whole, &limit.claim)),
+                "{name}:\n{whole}"
+            );
+        }
+        for verdict in &run.verdicts {
+            assert!(said(&of(&verdict.profile), &verdict.needed), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_name_that_nothing_has_is_answered_with_what_there_is() {
+    let run = explained(fixtures::healthy());
+    let why = text::claim(&run, "nonsense", "diskfacts show last", &PLAIN).unwrap_err();
+    assert!(why.starts_with("it has ") && why.contains("etcd"), "{why}");
+    let why = text::stage(&run, "nonsense", "diskfacts show last", &PLAIN).unwrap_err();
+    assert!(why.contains("random-read-qd1"), "{why}");
+}
+
+#[test]
+fn where_the_time_went_is_a_bar_of_the_width_of_its_parts() {
+    use diskfacts_record::{Budget, BudgetPart, Spent};
+    let part = |part, mean_ns| BudgetPart {
+        part,
+        mean_ns,
+        range_ns: [mean_ns, mean_ns],
+        source: String::new(),
+    };
+    let mut run = fixtures::healthy();
+    run.figures.truncate(1);
+    run.figures[0].budget = Some(Budget {
+        latency_ns: 100_000.0,
+        parts: vec![
+            part(Spent::Kernel, 25_000.0),
+            part(Spent::Device, 70_000.0),
+            part(Spent::Unexplained, 5_000.0),
+        ],
+        slowest: None,
+    });
+    let text = text::budgets(&run, &PLAIN);
+    let bar = text.split(['[', ']']).nth(1).unwrap();
+    let count = |c| bar.chars().filter(|other| *other == c).count() as f64 / bar.len() as f64;
+    assert!((count('K') - 0.25).abs() < 0.02, "{text}");
+    assert!((count('D') - 0.70).abs() < 0.02, "{text}");
+    assert!(text.contains("device 70 us (70 %)"), "{text}");
+}
