@@ -138,7 +138,7 @@ fn a_group_with_hardly_any_memory() {
     let folder = case.path("data");
     std::fs::create_dir(&folder).expect("a folder");
     let survey = |group: &Group| {
-        let survey = case.diskfacts(["measure", "--time", "3s", "--size", "256MiB"]);
+        let survey = case.diskfacts(["measure", "--explain", "--time", "3s", "--size", "256MiB"]);
         survey.arg(&folder).inside(group.path()).run()
     };
     let limit = [("memory.limit_in_bytes", "32M")];
