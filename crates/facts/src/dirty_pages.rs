@@ -18,13 +18,18 @@ pub(crate) fn ceiling(dirty: &WriteBack) -> f64 {
     )
 }
 
+/// Whether so many pages became dirty that they can have come there on the way.
+pub(crate) fn can_reach(dirty: &WriteBack) -> bool {
+    let most = dirty.dirty_before_bytes.saturating_add(dirty.dirtied_bytes);
+    dirty.dirty_limit_bytes > 0 && most as f64 >= REACHED * ceiling(dirty)
+}
+
 /// Whether dirty pages came there. A sync at the end has written them by the time
 /// that they are counted: then so many have to have become dirty.
 pub(crate) fn reached_ceiling(dirty: &WriteBack, sync: SyncMode) -> bool {
-    let most = if sync.at_end() {
-        dirty.dirty_before_bytes.saturating_add(dirty.dirtied_bytes)
-    } else {
-        dirty.dirty_after_bytes.max(dirty.dirty_before_bytes)
-    };
+    if sync.at_end() {
+        return can_reach(dirty);
+    }
+    let most = dirty.dirty_after_bytes.max(dirty.dirty_before_bytes);
     dirty.dirty_limit_bytes > 0 && most as f64 >= REACHED * ceiling(dirty)
 }

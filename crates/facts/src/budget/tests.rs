@@ -265,6 +265,26 @@ fn a_write_that_sleeps_waits_for_dirty_pages_only_where_there_were_too_many() {
         &write(100 << 20),
         &[kernel, processor, (Spent::Unexplained, 85_000.0)],
     );
+    // A pause may end a trial with little that is dirty: another that was counted there tells
+    // of one that dirtied enough, and of none that did not, nor of one of another stage.
+    let beside = |dirtied_bytes, stage: &str| {
+        let mut run = write(150 << 20);
+        let mut ended_low = run.trials[0].clone();
+        ended_low.number = 2;
+        ended_low.evidence.write_back = Some(WriteBack {
+            dirtied_bytes,
+            ..write(0).trials[0].evidence.write_back.expect("it is known")
+        });
+        run.trials[0].stage = stage.into();
+        run.trials.push(ended_low);
+        run.figures = crate::figures(&run);
+        let of_stage = run.figures.iter().find(|figures| figures.stage == STAGE);
+        let budget = of_stage.and_then(|figures| figures.budget.clone());
+        budget.expect("a budget").mean_ns(Spent::Dirty).round() as u64
+    };
+    assert_eq!(beside(400 << 20, STAGE), 85_000);
+    assert_eq!(beside(100 << 20, STAGE), 42_500);
+    assert_eq!(beside(400 << 20, "another"), 0);
 }
 
 #[test]
