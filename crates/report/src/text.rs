@@ -27,6 +27,7 @@ mod limits;
 mod look;
 mod marks;
 mod matrix;
+mod names;
 mod page;
 mod part;
 mod parts;

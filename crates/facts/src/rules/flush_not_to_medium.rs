@@ -57,7 +57,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
-        headline: "syncs return sooner than the medium can turn: not durable".into(),
+        headline: "syncs return sooner than the medium can turn".into(),
         claim: format!(
             "The disk acknowledged the syncs of {} sooner than its medium can turn: what was \
              synced lies in a cache, and may be lost with the power.",

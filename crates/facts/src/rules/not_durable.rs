@@ -33,7 +33,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Note,
-        headline: "write cache: acknowledged is not yet on the medium".into(),
+        headline: "acknowledged by a write cache: may not be on the medium".into(),
         claim: format!(
             "The write figures of {} are acknowledgements: {} may still hold the data in its \
              volatile cache.",

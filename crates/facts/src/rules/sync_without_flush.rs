@@ -74,7 +74,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
-        headline: "syncs did not flush the write cache: not durable".into(),
+        headline: "syncs did not flush the write cache: may not be durable".into(),
         claim: format!(
             "The syncs of {} did not flush the disk's write cache: what they made durable may be \
              lost with the power.",

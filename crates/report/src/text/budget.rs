@@ -1,11 +1,11 @@
 //! Where the time of a stage's operations went, a line for all of them and one for the slowest.
 
 use super::look::{Look, Style};
+use super::names::Names;
 use super::page::Page;
 use super::parts;
 use super::stages;
 use super::words::percent;
-use super::wrap::columns;
 use diskfacts_record::{Budget, BudgetPart, Run, Spent};
 
 /// Parts below this share of the whole are left out; what is unexplained never is.
@@ -35,38 +35,19 @@ pub(super) fn bars(page: &mut Page<'_>, run: &Run) {
         figures.budget.is_some() || parts::of_stage(run, figures, page.look).is_some()
     };
     let known: Vec<_> = run.figures.iter().filter(known).collect();
-    let names: Vec<String> = known
-        .iter()
-        .map(|figures| page.look.clean(&stages::name(figures)).into_owned())
-        .collect();
-    let fitting = names
-        .iter()
-        .map(|name| columns(name))
-        .filter(|width| *width <= NAME);
-    let width = fitting.max().unwrap_or(0);
-    let room = page
-        .look
-        .columns()
-        .saturating_sub(width + MEAN + 6)
-        .min(BAR);
-    for (figures, name) in known.iter().zip(&names) {
+    let names = known.iter().map(|figures| stages::name(figures));
+    let names = Names::of(names, NAME, page.look);
+    let taken = names.width + MEAN + 6;
+    let room = page.look.columns().saturating_sub(taken).min(BAR);
+    for (place, figures) in known.iter().enumerate() {
         let Some(budget) = &figures.budget else {
-            page.line(&page.look.paint(Style::Heading, name));
+            names.write(page, place, Style::Heading, "");
             stages::spent(page, run, 4, figures);
             continue;
         };
         let mean = page.look.duration(budget.latency_ns.round() as u64);
-        let (mut beside, mut pad) = (name.as_str(), width.saturating_sub(columns(name)));
-        if columns(name) > width {
-            page.line(&page.look.paint(Style::Heading, name));
-            (beside, pad) = ("", width);
-        }
-        let beside = page.look.paint(Style::Heading, beside);
-        let pad = " ".repeat(pad);
-        page.line(&format!(
-            "{beside}{pad}  {mean:>MEAN$}  [{}]",
-            bar(budget, room)
-        ));
+        let row = format!("  {mean:>MEAN$}  [{}]", bar(budget, room));
+        names.write(page, place, Style::Heading, &row);
         for line in lines(budget, page.look) {
             page.paragraph(4, Style::Plain, &line);
         }

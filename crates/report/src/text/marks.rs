@@ -7,7 +7,11 @@ pub(super) struct Marks<'a> {
     /// In the order of the run; the first is `a`.
     pub(super) limits: Vec<Limiting<'a>>,
     findings: &'a [Finding],
+    imported: bool,
 }
+
+/// Trials from which on a spread is known; what has fewer is not to be quoted.
+const TRIALS: u32 = 3;
 
 /// What is the first limit of some stages, because a survey has a dozen stages and one disk.
 pub(super) struct Limiting<'a> {
@@ -22,6 +26,7 @@ impl<'a> Marks<'a> {
         Self {
             limits: limiting(&run.limits),
             findings: &run.findings,
+            imported: run.run.source.is_some(),
         }
     }
 
@@ -38,13 +43,19 @@ impl<'a> Marks<'a> {
             .filter(|(_, finding)| finding.stages.contains(&figures.stage))
             .collect();
         let numbers: Vec<String> = about.iter().map(|(i, _)| (i + 1).to_string()).collect();
-        let doubtful = about.iter().any(|(_, finding)| is_doubt(finding));
-        let numbers = (!numbers.is_empty()).then(|| {
+        let doubtful =
+            self.has_too_few_trials(figures) || about.iter().any(|(_, finding)| is_doubt(finding));
+        let numbers = (doubtful || !numbers.is_empty()).then(|| {
             let mark = if doubtful { "!" } else { "" };
             format!("{mark}{}", numbers.join(","))
         });
         let parts: Vec<String> = limit.map(letter).into_iter().chain(numbers).collect();
         parts.join(" ")
+    }
+
+    /// Whether it was measured too seldom to be quoted. A document has what it has.
+    pub(super) fn has_too_few_trials(&self, figures: &StageFigures) -> bool {
+        !self.imported && figures.iops.trials < TRIALS
     }
 
     /// What a letter stands for.

@@ -29,7 +29,7 @@ pub fn summary(run: &Run, closing: &Closing, look: &Look) -> String {
     for text in heading::troubles(run) {
         page.paragraph(0, Style::Bad, &text);
     }
-    head::write(&mut page, run);
+    head::write(&mut page, run, &marks);
     rows::write(&mut page, run, &marks);
     curves::write(&mut page, run);
     effects::answers(&mut page, run);

@@ -3,10 +3,10 @@
 
 use super::super::look::{Look, Style};
 use super::super::matrix::{self, Grid};
+use super::super::names::Names;
 use super::super::page::Page;
 use super::super::pivot;
 use super::super::words::{count, percent, rate};
-use super::super::wrap::columns;
 use crate::notes::direct_refused;
 use diskfacts_record::effects::{CellRate, RateOf, StageEffects};
 use diskfacts_record::{Run, StageFigures};
@@ -58,10 +58,10 @@ fn curves(page: &mut Page<'_>, run: &Run, grid: &Grid<'_>) {
     let title = format!("{}:", grid.name());
     let what = format!("MB/s by {}, {first} to {last}", grid.shown());
     page.titled(0, (Style::Heading, &title), 4, Style::Plain, &what);
-    let names = grid.heads.iter().map(|head| columns(head));
-    let width = names.filter(|width| *width <= NAME).max().unwrap_or(0);
+    let shown = &grid.heads[..grid.heads.len().min(CURVES)];
+    let names = Names::of(shown.iter().cloned(), NAME, page.look);
     let levels = levels(page.look);
-    for head in grid.heads.iter().take(CURVES) {
+    for (place, head) in shown.iter().enumerate() {
         let of_way: Vec<Option<f64>> = grid
             .rows
             .iter()
@@ -85,14 +85,7 @@ fn curves(page: &mut Page<'_>, run: &Run, grid: &Grid<'_>) {
             || "refused".to_owned(),
             |(row, most)| format!("most {} at {row}", rate(most / 1e6)),
         );
-        let head = page.look.clean(head).into_owned();
-        let line = if columns(&head) > width {
-            page.line(&head);
-            format!("{:width$}  {curve}  {best}", "")
-        } else {
-            format!("{head:<width$}  {curve}  {best}")
-        };
-        page.line(&line);
+        names.write(page, place, Style::Plain, &format!("  {curve}  {best}"));
     }
     let more = grid.heads.len().saturating_sub(CURVES) as u64;
     if more > 0 {
@@ -125,16 +118,9 @@ fn bars(page: &mut Page<'_>, effects: &StageEffects) {
     let mut shown: Vec<(&CellRate, f64)> = cells.iter().take(BARS).copied().collect();
     let beyond = cells.iter().skip(BARS);
     shown.extend(beyond.filter(|(cell, _)| cell.in_force == Some(true)));
-    let names: Vec<String> = shown
-        .iter()
-        .map(|(cell, _)| pivot::said(&cell.settings))
-        .collect();
-    let fitting = names
-        .iter()
-        .map(|name| columns(name))
-        .filter(|width| *width <= NAME);
-    let width = fitting.max().unwrap_or(0);
-    for ((cell, value), name) in shown.iter().zip(&names) {
+    let names = shown.iter().map(|(cell, _)| pivot::said(&cell.settings));
+    let names = Names::of(names, NAME, page.look);
+    for (place, (cell, value)) in shown.iter().enumerate() {
         let length = (value / most * BAR as f64).round() as usize;
         let bar = if page.look.unicode { "█" } else { "#" }.repeat(length.max(1));
         let spread = cell.rate.and_then(|figure| figure.spread);
@@ -143,14 +129,8 @@ fn bars(page: &mut Page<'_>, effects: &StageEffects) {
         });
         let marks = pivot::marks(effects, cell);
         let figure = format!("{marks} {:>7}{spread}", rate(*value));
-        let name = page.look.clean(name).into_owned();
-        let line = if columns(&name) > width {
-            page.line(&name);
-            format!("{:width$}  {bar:<BAR$} {figure}", "")
-        } else {
-            format!("{name:<width$}  {bar:<BAR$} {figure}")
-        };
-        page.line(&line);
+        let row = format!("  {bar:<BAR$} {figure}");
+        names.write(page, place, Style::Plain, &row);
     }
     let more = cells.len().saturating_sub(shown.len()) as u64;
     if more > 0 {

@@ -7,7 +7,7 @@ use super::super::page::Page;
 use super::super::words::count;
 use super::super::wrap::columns;
 use crate::notes::notes;
-use diskfacts_record::{Finding, Run};
+use diskfacts_record::{Confidence, Finding, Run};
 
 /// Where the texts begin.
 const COLUMN: usize = 12;
@@ -74,15 +74,17 @@ fn clipped(text: &str, room: usize) -> String {
 /// What is so, with the stage where it is one and there is room. Documents of older versions
 /// have the whole claim alone.
 fn said(finding: &Finding, room: usize) -> String {
-    let what = if finding.headline.is_empty() {
-        &finding.claim
-    } else {
-        &finding.headline
+    if finding.headline.is_empty() {
+        return finding.claim.clone();
+    }
+    let what = match finding.confidence {
+        Confidence::Possible => format!("possibly {}", finding.headline),
+        Confidence::Likely | Confidence::Certain => finding.headline.clone(),
     };
     match finding.stages.as_slice() {
-        [stage] if columns(stage) + 2 + columns(what) <= room && !finding.headline.is_empty() => {
+        [stage] if columns(stage) + 2 + columns(&what) <= room => {
             format!("{stage}: {what}")
         }
-        _ => what.clone(),
+        _ => what,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::heading;
 use super::super::look::Style;
-use super::super::marks::is_doubt;
+use super::super::marks::{Marks, is_doubt};
 use super::super::page::Page;
 use super::super::words::{add_once, count, list};
 use diskfacts_record::{Outcome, Run, TargetKind, Verdict};
@@ -12,7 +12,7 @@ const COLUMN: usize = 10;
 /// Doubtful stages that are named one by one; of more the rows say which.
 const NAMED: usize = 3;
 
-pub(super) fn write(page: &mut Page<'_>, run: &Run) {
+pub(super) fn write(page: &mut Page<'_>, run: &Run, marks: &Marks<'_>) {
     page.paragraph(0, Style::Heading, &measured(run));
     for leaf in heading::leaves(&run.stack) {
         page.paragraph(2, Style::Plain, &leaf);
@@ -28,7 +28,7 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run) {
             page.labelled(0, (style, label), COLUMN, Style::Plain, &uses.join("; "));
         }
     }
-    if let Some((style, trust)) = trust(run) {
+    if let Some((style, trust)) = trust(run, marks) {
         page.labelled(0, (style, "Trust"), COLUMN, Style::Plain, &trust);
     }
 }
@@ -99,10 +99,14 @@ fn uses(run: &Run, wanted: Outcome) -> Vec<String> {
 }
 
 /// Of how many stages nothing says that they do not mean what they seem to mean.
-fn trust(run: &Run) -> Option<(Style, String)> {
+fn trust(run: &Run, marks: &Marks<'_>) -> Option<(Style, String)> {
     let mut stages: Vec<&str> = Vec::new();
+    let mut too_few: Vec<&str> = Vec::new();
     for figures in &run.figures {
         add_once(&mut stages, figures.stage.as_str());
+        if marks.has_too_few_trials(figures) {
+            add_once(&mut too_few, figures.stage.as_str());
+        }
     }
     if stages.is_empty() {
         return None;
@@ -125,7 +129,12 @@ fn trust(run: &Run) -> Option<(Style, String)> {
                 .iter()
                 .filter(|(_, finding)| finding.stages.iter().any(|named| named == stage));
             let numbers: Vec<String> = about.map(|(i, _)| (i + 1).to_string()).collect();
-            (!numbers.is_empty()).then(|| format!("{stage} ({})", numbers.join(",")))
+            let why = match (too_few.contains(stage), numbers.is_empty()) {
+                (true, _) => "too few trials".to_owned(),
+                (false, true) => return None,
+                (false, false) => numbers.join(","),
+            };
+            Some(format!("{stage} ({why})"))
         })
         .collect();
     let all = count(stages.len() as u64, "stage");

@@ -78,9 +78,8 @@ fn said(limiting: &Limiting<'_>) -> Vec<String> {
         Confidence::Possible => Some("possible".to_owned()),
         Confidence::Likely | Confidence::Certain => None,
     };
-    gain(limiting, clearest)
-        .into_iter()
-        .chain(sure)
+    sure.into_iter()
+        .chain(gain(limiting, clearest))
         .chain(share(limiting))
         .collect()
 }

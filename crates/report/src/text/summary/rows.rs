@@ -2,10 +2,10 @@
 
 use super::super::look::Style;
 use super::super::marks::Marks;
+use super::super::names::Names;
 use super::super::page::Page;
 use super::super::stages;
 use super::super::words::count;
-use super::super::wrap::columns;
 use super::columns::Columns;
 use super::strip;
 use diskfacts_record::{Run, StageFigures, TargetKind};
@@ -35,34 +35,21 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run, marks: &Marks<'_>) {
     ordered.extend(&device);
     let ordered = if apart { ordered } else { listed };
     let shown = &ordered[..ordered.len().min(ROWS)];
-    let names: Vec<String> = shown
-        .iter()
-        .map(|figures| page.look.clean(&stages::name(figures)).into_owned())
-        .collect();
-    let fitting = names
-        .iter()
-        .map(|name| columns(name))
-        .filter(|width| *width <= NAME);
-    let width = fitting.max().unwrap_or(0).max(11);
-    let room = page.look.columns().saturating_sub(width);
+    let names = shown.iter().map(|figures| stages::name(figures));
+    let names = Names::of(names, NAME, page.look);
+    let room = page.look.columns().saturating_sub(names.width);
     let table = Columns::of(run, marks, shown, page.look, room);
-    let head = format!("{:width$}{}", "", table.head());
+    let head = format!("{:1$}{2}", "", names.width, table.head());
     let head = page.look.paint(Style::Heading, head.trim_end());
     page.line(&head);
-    for (row, name) in names.iter().enumerate() {
+    for row in 0..shown.len() {
         if apart && row == 0 {
             section(page, "from memory");
         }
         if apart && row == memory.len() {
             section(page, "from the device");
         }
-        if columns(name) > width {
-            page.line(name);
-            page.line(&format!("{:width$}{}", "", table.row(row)));
-        } else {
-            let pad = " ".repeat(width - columns(name));
-            page.line(&format!("{name}{pad}{}", table.row(row)));
-        }
+        names.write(page, row, Style::Plain, &table.row(row));
     }
     if ordered.len() > ROWS {
         let more = count((ordered.len() - ROWS) as u64, "more row");
