@@ -362,20 +362,19 @@ fn cached(run: &Run, trial: &Trial, requests: &Requests, time: &mut Division) {
 /// Whether so much was dirty that writers were held back. It is counted before a trial and
 /// after it, and a pause of 200 ms may end it with little that is dirty: then a trial of the
 /// same stage that was counted there tells it, where this one dirtied enough to come there.
+/// What took longer than there may have waited for something else.
 fn writers_were_held(run: &Run, trial: &Trial) -> bool {
     let counted = |trial: &Trial| {
         let reached = |dirty| dirty_pages::reached_ceiling(&dirty, trial.workload.sync);
         trial.evidence.write_back.is_some_and(reached)
     };
-    let came = trial
-        .evidence
-        .write_back
-        .is_some_and(|dirty| dirty_pages::can_reach(&dirty));
+    let can_reach = |dirty| dirty_pages::can_reach(&dirty);
     let mut alike = run
         .trials
         .iter()
-        .filter(|other| other.stage == trial.stage && other.settings == trial.settings);
-    counted(trial) || came && alike.any(counted)
+        .filter(|other| other.stage == trial.stage && other.settings == trial.settings)
+        .filter(|other| trial.latency_ns.mean <= other.latency_ns.mean);
+    counted(trial) || trial.evidence.write_back.is_some_and(can_reach) && alike.any(counted)
 }
 
 /// So many requests for each operation.
