@@ -31,8 +31,8 @@ impl<'a> Marks<'a> {
     }
 
     /// The marks of a stage: `c !2,3`. A `!` says that its figure does not mean what it seems
-    /// to mean.
-    pub(super) fn of_stage(&self, figures: &StageFigures) -> String {
+    /// to mean, a `+` that it has more than so many numbers; the first matter most.
+    pub(super) fn of_stage(&self, figures: &StageFigures, most: usize) -> String {
         let is_of = |(stage, _): &(&StageLimits, &Limit)| {
             stage.stage == figures.stage && stage.settings == figures.settings
         };
@@ -42,12 +42,14 @@ impl<'a> Marks<'a> {
         let about: Vec<(usize, &Finding)> = numbered
             .filter(|(_, finding)| finding.stages.contains(&figures.stage))
             .collect();
-        let numbers: Vec<String> = about.iter().map(|(i, _)| (i + 1).to_string()).collect();
+        let shown = about.iter().take(most);
+        let numbers: Vec<String> = shown.map(|(i, _)| (i + 1).to_string()).collect();
+        let more = if about.len() > most { "+" } else { "" };
         let doubtful =
             self.has_too_few_trials(figures) || about.iter().any(|(_, finding)| is_doubt(finding));
         let numbers = (doubtful || !numbers.is_empty()).then(|| {
             let mark = if doubtful { "!" } else { "" };
-            format!("{mark}{}", numbers.join(","))
+            format!("{mark}{}{more}", numbers.join(","))
         });
         let parts: Vec<String> = limit.map(letter).into_iter().chain(numbers).collect();
         parts.join(" ")

@@ -110,6 +110,29 @@ fn without_unicode_and_colour_everything_is_still_said() {
     }
 }
 
+#[test]
+fn rows_with_many_numbers_leave_room_for_the_strip() {
+    let mut run = fixtures::healthy();
+    let finding = run.findings[0].clone();
+    run.findings = (0..6).map(|_| finding.clone()).collect();
+    let stage = &finding.stages[0];
+    let row = |width| {
+        let page = shown(&run, &Look { width, ..PLAIN });
+        let found = page.lines().find(|line| line.starts_with(stage.as_str()));
+        (found.unwrap().to_owned(), page.contains("+ and more"))
+    };
+    let (narrow, more) = row(80);
+    assert!(
+        narrow.contains("1,2+") && narrow.contains('#') && more,
+        "{narrow}"
+    );
+    let (wide, more) = row(120);
+    assert!(
+        wide.contains("1,2,3,4,5,6") && wide.contains('#') && !more,
+        "{wide}"
+    );
+}
+
 /// Each number and letter of the page, each limiter, rule and use leads to the whole of it.
 #[test]
 fn all_that_is_left_out_is_reached_by_what_the_page_prints() {

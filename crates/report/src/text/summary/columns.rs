@@ -16,6 +16,8 @@ const GAP: usize = 2;
 const STRIP: usize = 9;
 const STRIP_BESIDE_MORE: usize = 16;
 const STRIP_MOST: usize = 60;
+/// Numbers of a row that are shown where all of them leave no room for a strip.
+const NUMBERS: usize = 2;
 
 /// A column of text, right-aligned but for the marks.
 struct Column {
@@ -44,10 +46,26 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// As many columns as have room in so much width.
+    /// As many columns as have room in so much width. Where the strip has none, rows with
+    /// many numbers have the first ones only.
     pub(super) fn of(
         run: &Run,
         marks: &Marks<'_>,
+        figures: &[&StageFigures],
+        look: &Look,
+        width: usize,
+    ) -> Self {
+        let whole = Self::with(run, (marks, usize::MAX), figures, look, width);
+        if whole.are_drawn() {
+            return whole;
+        }
+        let short = Self::with(run, (marks, NUMBERS), figures, look, width);
+        if short.are_drawn() { short } else { whole }
+    }
+
+    fn with(
+        run: &Run,
+        marks: (&Marks<'_>, usize),
         figures: &[&StageFigures],
         look: &Look,
         width: usize,
@@ -100,6 +118,13 @@ impl Columns {
         self.shown.iter().any(|column| column.head == head)
     }
 
+    /// Whether a row has more numbers than it shows.
+    pub(super) fn has_more(&self) -> bool {
+        let marks = self.shown.iter().filter(|column| column.left);
+        let mut cells = marks.flat_map(|column| &column.cells);
+        cells.any(|cell| cell.ends_with('+'))
+    }
+
     pub(super) fn head(&self) -> String {
         let heads = self.shown.iter().map(|column| aligned(column, column.head));
         let strip = self.axis.as_ref().map(|axis| gapped(&axis.head()));
@@ -130,7 +155,12 @@ fn aligned(column: &Column, text: &str) -> String {
     }
 }
 
-fn all(run: &Run, marks: &Marks<'_>, figures: &[&StageFigures], look: &Look) -> Vec<Column> {
+fn all(
+    run: &Run,
+    (marks, numbers): (&Marks<'_>, usize),
+    figures: &[&StageFigures],
+    look: &Look,
+) -> Vec<Column> {
     let of = |head, rank, cell: &dyn Fn(&StageFigures) -> String| Column {
         head,
         cells: figures.iter().map(|figures| cell(figures)).collect(),
@@ -140,7 +170,7 @@ fn all(run: &Run, marks: &Marks<'_>, figures: &[&StageFigures], look: &Look) -> 
     let time = |ns: Option<u64>| ns.map_or_else(String::new, |ns| look.duration(ns));
     let on_files = |figures: &StageFigures| files::are_of(run, figures);
     let only_files = figures.iter().all(|figures| on_files(figures));
-    let mut see = of("see", 1, &|figures| marks.of_stage(figures));
+    let mut see = of("see", 1, &|figures| marks.of_stage(figures, numbers));
     see.left = true;
     vec![
         of("MB/s", 0, &|figures| {

@@ -78,7 +78,7 @@ fn said(finding: &Finding, room: usize) -> String {
         return finding.claim.clone();
     }
     let what = match finding.confidence {
-        Confidence::Possible => format!("possibly {}", finding.headline),
+        Confidence::Possible => format!("{} (possible)", finding.headline),
         Confidence::Likely | Confidence::Certain => finding.headline.clone(),
     };
     match finding.stages.as_slice() {

@@ -61,7 +61,10 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run, marks: &Marks<'_>) {
     )];
     words.retain(|_| table.has(page.look.plus_minus()));
     if table.has("see") {
-        words.push("see: the letters and numbers below, ! do not quote".into());
+        let more = if table.has_more() { ", + and more" } else { "" };
+        words.push(format!(
+            "see: the letters and numbers below, ! do not quote{more}"
+        ));
     }
     if table.are_drawn() {
         words.push(strip::legend(page.look));
