@@ -36,7 +36,7 @@ mod journal;
 mod latency_intervals;
 pub mod layers;
 pub mod limits;
-mod medium;
+pub mod medium;
 mod neighbours;
 mod open_loop;
 mod outliers;

@@ -26,6 +26,12 @@ const SPAN_MIN: u64 = 1 << 30;
 /// half of it in memory needs [`ARM_NS`] for the other half.
 const NO_ARM_NS: f64 = ARM_NS / 2.0;
 
+/// Whether this leaf of the run's stack turns, by its driver and by what its reads took;
+/// `None` where the driver says so and the reads do not bear it out, or nothing is known.
+pub fn turns(run: &Run, leaf: &BlockDevice) -> Option<bool> {
+    Arm::of(run).turns(run, leaf)
+}
+
 /// What the reads of a run say of an arm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arm {

@@ -4,6 +4,7 @@ use super::look::Style;
 use super::page::Page;
 use super::words::{add_once, count, list, shell, stages_of};
 use crate::notes::notes;
+use diskfacts_facts::medium::turns;
 use diskfacts_plan::Plan;
 use diskfacts_plan::units::show_size;
 use diskfacts_record::{
@@ -47,7 +48,7 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     ) {
         row("Stack", stack(&run.stack));
     }
-    for (i, text) in leaves(&run.stack).into_iter().enumerate() {
+    for (i, text) in leaves(run).into_iter().enumerate() {
         row(if i == 0 { "Disk" } else { "" }, text);
     }
     if run.target.kind != TargetKind::Imported {
@@ -293,12 +294,12 @@ fn name_and_kind(device: &BlockDevice) -> String {
 }
 
 /// The leaves, each with what matters most for its speed.
-pub(super) fn leaves(stack: &Stack) -> Vec<String> {
-    let all: Vec<&BlockDevice> = stack.leaves().collect();
+pub(super) fn leaves(run: &Run) -> Vec<String> {
+    let all: Vec<&BlockDevice> = run.stack.leaves().collect();
     let mut texts: Vec<String> = all
         .iter()
         .take(LEAVES)
-        .map(|leaf| self::leaf(leaf))
+        .map(|leaf| self::leaf(run, leaf))
         .collect();
     if all.len() > LEAVES {
         texts.push(format!(
@@ -309,16 +310,18 @@ pub(super) fn leaves(stack: &Stack) -> Vec<String> {
     texts
 }
 
-fn leaf(device: &BlockDevice) -> String {
+fn leaf(run: &Run, device: &BlockDevice) -> String {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(device.model.clone());
     parts.extend(device.size_bytes.map(show_size));
-    parts.extend(device.rotational.map(|rotational| {
-        if rotational {
-            "rotating".to_owned()
-        } else {
-            "not rotating".to_owned()
-        }
+    parts.extend(device.rotational.map(|flag| {
+        let said = match (flag, turns(run, device)) {
+            (false, _) => "not rotating",
+            (true, Some(_)) => "rotating",
+            // Virtual disks have the flag whatever they are.
+            (true, None) => "rotational flag set",
+        };
+        said.to_owned()
     }));
     parts.extend(
         device

@@ -59,10 +59,20 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run) {
     }
 }
 
-/// As much of a sentence as has room.
+/// Where a sentence may end early, and still say something whole.
+const CLAUSES: [&str; 4] = [": ", "; ", ". ", " ("];
+
+/// As many whole clauses of a sentence as have room, or as many letters where the first is
+/// longer than that.
 fn clipped(text: &str, room: usize) -> String {
     if columns(text) <= room {
         return text.to_owned();
+    }
+    let ends = CLAUSES.iter().flat_map(|end| text.match_indices(end));
+    let clauses = ends.map(|(at, _)| &text[..at]);
+    let whole = clauses.filter(|clause| columns(clause) <= room);
+    if let Some(longest) = whole.max_by_key(|clause| clause.len()) {
+        return longest.to_owned();
     }
     let kept = text.chars().scan(0, |used, c| {
         *used += columns(c.encode_utf8(&mut [0; 4]));
@@ -86,5 +96,24 @@ fn said(finding: &Finding, room: usize) -> String {
             format!("{stage}: {what}")
         }
         _ => what,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clipped;
+
+    #[test]
+    fn a_sentence_without_room_ends_with_a_clause_and_not_in_a_word() {
+        let note = "Left out the stages that write (sequential-write, random-write-qd1): /dev/sdb \
+                    is a device, and only read. To measure writing, name a folder.";
+        assert_eq!(clipped(note, 200), note);
+        assert_eq!(clipped(note, 40), "Left out the stages that write");
+        assert_eq!(
+            clipped(note, 110),
+            "Left out the stages that write (sequential-write, random-write-qd1): /dev/sdb is a \
+             device, and only read"
+        );
+        assert_eq!(clipped(note, 20), "Left out the stag...");
     }
 }

@@ -14,7 +14,7 @@ const NAMED: usize = 3;
 
 pub(super) fn write(page: &mut Page<'_>, run: &Run, marks: &Marks<'_>) {
     page.paragraph(0, Style::Heading, &measured(run));
-    for leaf in heading::leaves(&run.stack) {
+    for leaf in heading::leaves(run) {
         page.paragraph(2, Style::Plain, &leaf);
     }
     for (label, style, outcome) in [
