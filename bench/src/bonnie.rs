@@ -6,7 +6,7 @@
 //! seeks: so ours does these from a filled cache (`cache = "warm"`), and like is
 //! compared with like. A test agrees when the ranges of the rounds meet, or the
 //! medians are within a tenth; what differs for good is explained in
-//! `docs/method.md`.
+//! `docs/validation.md`.
 
 use crate::ours::Diskfacts;
 use crate::{Options, alternate};
