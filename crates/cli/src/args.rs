@@ -4,6 +4,7 @@
 mod iostat;
 mod readahead;
 mod restore;
+mod runs;
 mod show;
 mod tune;
 mod watch;
@@ -11,11 +12,11 @@ mod watch;
 pub(crate) use iostat::{IostatArgs, IostatStyle};
 pub(crate) use readahead::ReadaheadArgs;
 pub(crate) use restore::RestoreArgs;
+pub(crate) use runs::RunsArgs;
 pub(crate) use show::ShowArgs;
 pub(crate) use tune::TuneArgs;
 pub(crate) use watch::WatchArgs;
 
-use clap::builder::RangedU64ValueParser;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -289,21 +290,6 @@ pub(crate) struct DevicesArgs {
     /// devices]
     #[arg(value_name = "TARGET")]
     pub(crate) target: Option<PathBuf>,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct RunsArgs {
-    /// How many to list
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 50,
-        value_parser = RangedU64ValueParser::<usize>::new().range(1..)
-    )]
-    pub(crate) limit: usize,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

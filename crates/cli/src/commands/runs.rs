@@ -1,4 +1,4 @@
-//! `diskfacts runs`: what is stored.
+//! `diskfacts runs`: what is stored, or those of it that somebody looks for.
 
 use super::print;
 use crate::args::{Common, RunsArgs};
@@ -7,14 +7,22 @@ use crate::{look, storing};
 use diskfacts_record::Status;
 use diskfacts_report::json;
 use diskfacts_report::text::{self, RunRow};
+use diskfacts_store::RunSummary;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &RunsArgs, common: &Common) -> Result<Exit, Failure> {
     let summaries = match storing::existing(common)? {
-        Some(store) => store.runs(args.limit).or_failed()?,
+        Some(store) => store.runs(usize::MAX).or_failed()?,
         None => Vec::new(),
     };
+    let stored = summaries.len();
+    let wanted = Wanted::of(args);
     let rows: Vec<RunRow> = summaries
         .into_iter()
+        .filter(|summary| wanted.has(summary))
+        .take(args.limit)
         .map(|summary| RunRow {
             alive: if summary.status == Some(Status::Running) {
                 storing::alive(summary.writer.as_ref())
@@ -38,9 +46,54 @@ pub(crate) fn run(args: &RunsArgs, common: &Common) -> Result<Exit, Failure> {
         })
         .collect();
     print(&if args.json {
-        json::runs(&rows)
+        json::runs(&rows, stored)
     } else {
-        text::runs(&rows, &look::of_stdout(common.color))
+        text::runs(&rows, stored, &look::of_stdout(common.color))
     })?;
     Ok(Exit::Done)
+}
+
+/// What a run has to have to be listed.
+struct Wanted<'a> {
+    /// As it was given, and its real path where something is there.
+    target: Option<(&'a Path, PathBuf)>,
+    since: Option<Timestamp>,
+    host: Option<&'a str>,
+}
+
+impl<'a> Wanted<'a> {
+    fn of(args: &'a RunsArgs) -> Self {
+        let target = args.target.as_deref().map(|given| {
+            let real = std::fs::canonicalize(given).unwrap_or_else(|_| given.to_owned());
+            (given, real)
+        });
+        let since = args.since.map(|since| {
+            let zone = TimeZone::system();
+            since.moment(Timestamp::now(), &zone)
+        });
+        Self {
+            target,
+            since,
+            host: args.host.as_deref(),
+        }
+    }
+
+    fn has(&self, run: &RunSummary) -> bool {
+        // By whole names, so that /srv/data is not in /srv/da. What a relative path was
+        // given as says nothing, because where one stood then is not known.
+        let target = self.target.as_ref().is_none_or(|(given, real)| {
+            let path = Path::new(&run.target_path);
+            path.starts_with(real)
+                || path.starts_with(given)
+                || *given == Path::new(&run.target) && run.target.starts_with("sim:")
+        });
+        let since = self.since.is_none_or(|since| {
+            let started = run.started.parse::<Timestamp>();
+            started.is_ok_and(|started| started >= since)
+        });
+        let host = self
+            .host
+            .is_none_or(|host| run.host.as_deref() == Some(host));
+        target && since && host
+    }
 }

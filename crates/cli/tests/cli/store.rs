@@ -81,6 +81,62 @@ fn runs_are_listed_latest_first_and_shown_by_any_name() {
 }
 
 #[test]
+fn runs_are_listed_by_target_moment_and_host_with_how_many_there_are() {
+    let case = Case::new();
+    let [later, earlier] = two_runs(&case);
+    case.run([
+        "measure",
+        "sim:ssd-sata",
+        "--stage",
+        "random-read-qd1",
+        "--trials",
+        "1",
+    ])
+    .expect_code(0);
+    let folder = case.path("data");
+    let above = case.path("");
+    // The name of another folder that begins as this one's.
+    let beside = case.folder("dat");
+    let listed = |words: &[&str]| {
+        let listed = case.diskfacts(["runs", "--json"]).args(words).run();
+        let document: serde_json::Value =
+            serde_json::from_str(&listed.expect_code(0).stdout).expect("one document");
+        assert_eq!(document["stored"], 3, "{words:?}");
+        let runs = document["runs"].as_array().expect("a list");
+        let id = |run: &serde_json::Value| run["id"].as_str().expect("an id").to_owned();
+        runs.iter().map(id).collect::<Vec<_>>()
+    };
+    let both = [later.clone(), earlier.clone()];
+    for target in [&folder, &above] {
+        assert_eq!(listed(&["--target", &target.to_string_lossy()]), both);
+    }
+    assert!(listed(&["--target", &beside.to_string_lossy()]).is_empty());
+    let simulated = listed(&["--target", "sim:ssd-sata"]);
+    assert!(simulated.len() == 1 && !both.contains(&simulated[0]));
+    assert_eq!(listed(&["--since", "1w"]).len(), 3);
+    assert_eq!(listed(&["--since", "9999-01-01T00:00:00Z"]).len(), 0);
+    let host = case.last()["machine"]["host"].clone();
+    let host = host.as_str().expect("a name");
+    assert_eq!(listed(&["--host", host]).len(), 3);
+    assert!(listed(&["--host", "no such host"]).is_empty());
+    // Together all have to hold, and the limit counts those that match.
+    let target = folder.to_string_lossy();
+    let one = ["--target", &*target, "--since", "1w", "--limit", "1"];
+    assert_eq!(listed(&one), [later]);
+    case.diskfacts(["runs"])
+        .args(one)
+        .run()
+        .expect_code(0)
+        .expect_stdout("\n1 of 3 stored runs.\n");
+    case.run(["runs", "--host", "no such host"])
+        .expect_code(0)
+        .expect_stdout("None of the 3 stored runs matches.");
+    case.run(["runs", "--since", "yesterday"])
+        .expect_code(2)
+        .expect_stderr("2026-11-21");
+}
+
+#[test]
 fn what_show_prints_is_what_measure_printed() {
     let case = Case::new();
     let folder = case.folder("data");

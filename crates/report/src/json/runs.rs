@@ -5,18 +5,21 @@ use crate::text::RunRow;
 use diskfacts_record::SCHEMA;
 use serde::Serialize;
 
-/// The document of `runs --json`: `schema` and `runs`, in the order they are given.
+/// The document of `runs --json`: `schema`, how many are `stored`, and `runs`, in the order
+/// they are given.
 ///
 /// # Panics
 /// Never, as [`run`](super::run).
-pub fn runs(runs: &[RunRow]) -> String {
+pub fn runs(runs: &[RunRow], stored: usize) -> String {
     #[derive(Serialize)]
     struct Runs<'a> {
         schema: u32,
+        stored: usize,
         runs: Vec<Listed<'a>>,
     }
     document(&Runs {
         schema: SCHEMA,
+        stored,
         runs: runs.iter().map(Listed::of).collect(),
     })
 }

@@ -40,11 +40,16 @@ impl RunRow {
 }
 
 /// A table of runs in the order they are given; the target, which may be long,
-/// stands last and is not cut.
-pub fn runs(runs: &[RunRow], look: &Look) -> String {
+/// stands last and is not cut. Where they are not all that are `stored`, the last
+/// line says how many there are.
+pub fn runs(runs: &[RunRow], stored: usize, look: &Look) -> String {
     let mut page = Page::new(look);
     if runs.is_empty() {
-        page.line("No run is stored yet.");
+        page.line(&match stored {
+            0 => "No run is stored yet.".to_owned(),
+            1 => "The 1 stored run does not match.".to_owned(),
+            stored => format!("None of the {stored} stored runs matches."),
+        });
         return page.finish();
     }
     let header = ["RUN", "STATUS", "TRIALS", "PLAN", "TARGET"].map(str::to_owned);
@@ -85,6 +90,10 @@ pub fn runs(runs: &[RunRow], look: &Look) -> String {
             Style::Plain,
             "unfinished: killed, or still running where its process cannot be seen from here.",
         );
+    }
+    if runs.len() < stored {
+        page.blank();
+        page.line(&format!("{} of {stored} stored runs.", runs.len()));
     }
     page.finish()
 }

@@ -223,9 +223,18 @@ fn the_list_of_runs() {
             "/dev/sdb",
         ),
     ];
-    insta::assert_snapshot!("runs", runs(&rows, &PLAIN));
-    insta::assert_snapshot!("runs_colour", runs(&rows, &COLOUR));
-    assert_eq!(runs(&[], &PLAIN), "No run is stored yet.\n");
+    insta::assert_snapshot!("runs", runs(&rows, rows.len(), &PLAIN));
+    insta::assert_snapshot!("runs_colour", runs(&rows, rows.len(), &COLOUR));
+    assert_eq!(runs(&[], 0, &PLAIN), "No run is stored yet.\n");
+    assert_eq!(
+        runs(&[], 17, &PLAIN),
+        "None of the 17 stored runs matches.\n"
+    );
+    let two_of_many = runs(&rows[..2], 17, &PLAIN);
+    assert!(
+        two_of_many.ends_with("\n\n2 of 17 stored runs.\n"),
+        "{two_of_many}"
+    );
 }
 
 #[test]

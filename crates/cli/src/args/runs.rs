@@ -1,0 +1,109 @@
+//! The arguments of `diskfacts runs`.
+
+use clap::Args;
+use clap::builder::RangedU64ValueParser;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct RunsArgs {
+    /// How many to list
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 50,
+        value_parser = RangedU64ValueParser::<usize>::new().range(1..)
+    )]
+    pub(crate) limit: usize,
+    /// Only runs of this target, or of what lies in this folder
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) target: Option<PathBuf>,
+    /// Only runs that began since then: 7d, 2h, 2026-11-21 (here, from midnight on),
+    /// 2026-11-21T04:00:00Z
+    #[arg(long, value_name = "WHEN", value_parser = Since::parse)]
+    pub(crate) since: Option<Since>,
+    /// Only runs that were made on the host of this name
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A moment as it is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Since {
+    /// So long before now.
+    Ago(SignedDuration),
+    /// The midnight with which this day begins where the program runs.
+    Day(Date),
+    /// This moment.
+    At(Timestamp),
+}
+
+impl Since {
+    fn parse(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let at = text.len() - text.chars().next_back().map_or(0, char::len_utf8);
+        let seconds = match &text[at..] {
+            "s" => Some(1),
+            "m" => Some(60),
+            "h" => Some(3600),
+            "d" => Some(86_400),
+            "w" => Some(7 * 86_400),
+            _ => None,
+        };
+        let number = text[..at].parse::<u32>().ok();
+        if let Some((seconds, number)) = seconds.zip(number) {
+            return Ok(Self::Ago(SignedDuration::from_secs(
+                seconds * i64::from(number),
+            )));
+        }
+        let at = text.parse().map(Self::At);
+        at.or_else(|_| text.parse().map(Self::Day)).map_err(|_| {
+            "write how long ago (30m, 2h, 7d, 1w), a day (2026-11-21), or a moment \
+             (2026-11-21T04:00:00Z)"
+                .to_owned()
+        })
+    }
+
+    /// The moment that is meant when it is `now`, in this time zone. What lies before all
+    /// time is its beginning.
+    pub(crate) fn moment(self, now: Timestamp, zone: &TimeZone) -> Timestamp {
+        match self {
+            Self::Ago(ago) => now.checked_sub(ago).unwrap_or(Timestamp::MIN),
+            Self::Day(day) => day
+                .to_zoned(zone.clone())
+                .map_or(Timestamp::MIN, |midnight| midnight.timestamp()),
+            Self::At(moment) => moment,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_given_by_how_long_ago_by_a_day_or_by_itself() {
+        let now: Timestamp = "2026-11-21T04:12:50Z".parse().unwrap();
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        for (given, meant) in [
+            ("2h", "2026-11-21T02:12:50Z"),
+            ("90m", "2026-11-21T02:42:50Z"),
+            ("7d", "2026-11-14T04:12:50Z"),
+            ("1w", "2026-11-14T04:12:50Z"),
+            ("2026-11-21", "2026-11-20T22:00:00Z"),
+            ("2026-11-21T01:00:00Z", "2026-11-21T01:00:00Z"),
+        ] {
+            let moment = Since::parse(given).unwrap().moment(now, &zone);
+            assert_eq!(moment.to_string(), meant, "{given}");
+        }
+        for wrong in ["", "7", "d", "-2h", "7 fortnights", "2026-13-01", "ä"] {
+            let error = Since::parse(wrong).expect_err(wrong);
+            assert!(error.contains("7d"), "{error}");
+        }
+    }
+}
