@@ -65,7 +65,7 @@ const CHECKS: [Check; 8] = [
     },
     Check {
         name: "systems",
-        about: "directio and the addon compile for Windows, macOS and FreeBSD without a lint",
+        about: "directio and the addon compile for Windows, macOS and FreeBSD, directio for musl",
         run: systems::check,
     },
     Check {

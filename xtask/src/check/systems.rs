@@ -1,35 +1,43 @@
-//! The other operating systems: `directio` and the native half of the npm
-//! package promise to work on them. Their code for them is compiled and linted
-//! here, tests included; what Wine can tell of it is a step of `cargo xtask
-//! test`.
+//! The other operating systems, and the other C library of Linux: `directio`
+//! promises to work on them, and the native half of the npm package on the
+//! systems. Their code for them is compiled and linted here, tests included;
+//! what Wine can tell of it is a step of `cargo xtask test`.
 
 use super::{Found, compiler};
 use crate::project::{Project, has_target};
 
 /// The packages with code of their own for other systems.
-const PACKAGES: [&str; 2] = ["directio", "diskfacts-node"];
+const PACKAGES: &[&str] = &["directio", "diskfacts-node"];
 
-/// One target for each system and C library; processors make no difference to
-/// this code.
-const TARGETS: [&str; 4] = [
-    "x86_64-pc-windows-gnu",
-    "x86_64-pc-windows-msvc",
-    "x86_64-apple-darwin",
-    "x86_64-unknown-freebsd",
+/// Those for a static program. The addon is loaded by Node, and never static; the
+/// rest of the program needs a C compiler for this target, for SQLite.
+const STATIC: &[&str] = &["directio", "diskfacts-engine", "diskfacts-host"];
+
+/// One target for each system and C library, with what is compiled for it;
+/// processors make no difference to this code.
+const TARGETS: [(&str, &[&str]); 5] = [
+    ("x86_64-pc-windows-gnu", PACKAGES),
+    ("x86_64-pc-windows-msvc", PACKAGES),
+    ("x86_64-apple-darwin", PACKAGES),
+    ("x86_64-unknown-freebsd", PACKAGES),
+    ("x86_64-unknown-linux-musl", STATIC),
 ];
 
 pub(super) fn check(project: &Project) -> Result<Found, String> {
     let mut installed = Vec::new();
     let mut missing = Vec::new();
-    for target in TARGETS {
-        let there = has_target(project, target)?;
-        if there { &mut installed } else { &mut missing }.push(target);
+    for (target, packages) in TARGETS {
+        if has_target(project, target)? {
+            installed.push((target, packages));
+        } else {
+            missing.push(target);
+        }
     }
     let mut found = Found::default();
-    for target in &installed {
+    for (target, packages) in &installed {
         println!("  {target}");
         let mut arguments = vec!["clippy", "--locked", "--all-targets", "--target", target];
-        for package in PACKAGES {
+        for package in *packages {
             arguments.extend(["--package", package]);
         }
         arguments.extend(["--", "-Dwarnings"]);

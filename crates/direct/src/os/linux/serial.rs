@@ -92,7 +92,7 @@ struct SgIoHeader {
 }
 
 /// `SG_IO` of `<scsi/sg.h>`; a plain number, not made by `_IO`.
-const SG_IO: u32 = 0x2285;
+const SG_IO: libc::Ioctl = 0x2285;
 /// `SG_DXFER_FROM_DEV` of `<scsi/sg.h>`.
 const FROM_DEVICE: i32 = -3;
 /// `SG_INFO_OK_MASK` of `<scsi/sg.h>`: the bit is 0 when all went well.
@@ -134,7 +134,7 @@ pub(super) fn by_inquiry(file: &File) -> Option<String> {
     // SAFETY: the header is laid out as <scsi/sg.h> says (see the test), and
     // its three pointers are to live buffers of the lengths that it states;
     // the call returns after the transfer.
-    let result = unsafe { libc::ioctl(file.as_raw_fd(), SG_IO.into(), &raw mut header) };
+    let result = unsafe { libc::ioctl(file.as_raw_fd(), SG_IO, &raw mut header) };
     if result != 0 || header.info & INFO_NOT_OK != 0 {
         return None;
     }
