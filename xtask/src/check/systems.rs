@@ -10,7 +10,7 @@ use crate::project::{Project, has_target};
 const PACKAGES: &[&str] = &["directio", "diskfacts-node"];
 
 /// Those for a static program. The addon is loaded by Node, and never static; the
-/// rest of the program needs a C compiler for this target, for SQLite.
+/// rest of the program needs a C compiler for this target, for `SQLite`.
 const STATIC: &[&str] = &["directio", "diskfacts-engine", "diskfacts-host"];
 
 /// One target for each system and C library, with what is compiled for it;
