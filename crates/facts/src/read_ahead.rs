@@ -136,9 +136,17 @@ impl Sums {
     }
 }
 
-/// What turns, or lies behind a network: a small window costs it a turn, or a way.
-pub fn slow_way(stack: &Stack) -> Option<String> {
-    if let Some(disk) = stack.leaves().find(|leaf| leaf.rotational == Some(true)) {
+/// The first disk that rotates by what its driver says, where that is to be believed: what a
+/// hypervisor or a server shows as a disk may be anything.
+fn said_to_turn(stack: &Stack) -> Option<&BlockDevice> {
+    let mut leaves = stack.leaves();
+    leaves.find(|leaf| leaf.rotational == Some(true) && leaf.virtual_by.is_none())
+}
+
+/// A rotating disk, or what lies behind a network: a small window costs it a revolution, or a
+/// round trip.
+fn slow_way(stack: &Stack, turning: Option<&BlockDevice>) -> Option<String> {
+    if let Some(disk) = turning {
         return Some(format!(
             "{} turns: about 1 MiB passes under its heads in a revolution.",
             disk.name
@@ -166,12 +174,13 @@ fn whole(device: &BlockDevice) -> &str {
     }
 }
 
-/// What [`LIMIT`] says: windows in a row at the limit, on what is slow to begin.
-pub fn limit(sums: &Sums, stack: &Stack) -> Option<Finding> {
+/// What [`LIMIT`] says: windows in a row at the limit, on what is slow to begin, as the disk
+/// that rotates, if one does.
+pub(crate) fn limit(sums: &Sums, stack: &Stack, turning: Option<&BlockDevice>) -> Option<Finding> {
     let bytes = sums
         .at_limit_bytes()
         .filter(|bytes| (*bytes as f64) < SMALL)?;
-    let why = slow_way(stack)?;
+    let why = slow_way(stack, turning)?;
     let size = show_size(bytes);
     Some(Finding {
         rule: LIMIT.into(),
@@ -319,7 +328,8 @@ pub fn told(table: &ReadAhead, streams: u64, stack: &Stack) -> Vec<Finding> {
     let Some(sums) = Sums::of([table], streams) else {
         return Vec::new();
     };
-    let found = [pattern(&sums), limit(&sums, stack), unused(&sums, stack)];
+    let limit = limit(&sums, stack, said_to_turn(stack));
+    let found = [pattern(&sums), limit, unused(&sums, stack)];
     found.into_iter().flatten().collect()
 }
 
@@ -328,7 +338,7 @@ pub fn told(table: &ReadAhead, streams: u64, stack: &Stack) -> Vec<Finding> {
 pub fn next(table: &ReadAhead, stack: &Stack) -> Option<String> {
     let sums = Sums::of([table], 1)?;
     let bytes = sums.at_limit_bytes()?;
-    if slow_way(stack).is_some() || (bytes as f64) >= SMALL {
+    if slow_way(stack, said_to_turn(stack)).is_some() || (bytes as f64) >= SMALL {
         return None;
     }
     Some(format!(

@@ -1,13 +1,14 @@
 //! Direct I/O in small blocks, one at a time: what each block costs beside the
 //! time of its bytes.
 //!
-//! Each operation is asked for when the one before it has come back, so the way
-//! to the device and back is in the time of each, and nothing is on its way
-//! meanwhile. Large blocks spread it over more bytes; the page cache hides it,
-//! because the kernel reads ahead and writes behind in large pieces.
+//! Each command is sent when the one before it has completed, so its fixed cost is in
+//! the time of each: system call, driver, link and the device's own latency. Of a write to
+//! a rotating disk whose cache is off it is a revolution. Large blocks spread it over more
+//! bytes; the page cache hides it, because the kernel reads ahead and writes behind in
+//! large pieces.
 
 use super::{Context, names};
-use crate::layers::all_leaves;
+use crate::layers::{REVOLUTION_NS_MIN, all_leaves};
 use crate::places::Place;
 use crate::stats;
 use crate::words::{lines, percent};
@@ -25,6 +26,10 @@ const LARGE_MIN: u64 = 64 << 10;
 const SLOW: f64 = 0.8;
 /// From this share on nothing is lost.
 const FULL: f64 = 0.97;
+
+/// Share of the fastest revolution that a write behind the one before it waits at least
+/// where nothing takes it in between: the host's part of the time is missing.
+const REVOLUTION: f64 = 0.8;
 
 /// Settings that say how large a block is, or how many there were.
 const OF_SIZE: [&str; 5] = ["bs", "block_size", "count", "bytes", "size"];
@@ -172,8 +177,9 @@ fn finding(context: &Context<'_>, slow: &[Series<'_>]) -> Finding {
     let worst = &slow[0];
     let (smallest, largest) = (&worst.points[0], &worst.points[worst.points.len() - 1]);
     let rate = largest.rate();
-    let beside = duration(smallest.beside_ns(rate));
-    let medium = on_medium(context, worst);
+    let beside_ns = smallest.beside_ns(rate);
+    let beside = duration(beside_ns);
+    let turns = waits_for_revolution(context, worst, beside_ns);
     let mut evidence = vec![format!(
         "{} of {} take {} each; at the rate of blocks of {} the bytes take {}, and {beside} pass \
          beside that{}.",
@@ -182,11 +188,11 @@ fn finding(context: &Context<'_>, slow: &[Series<'_>]) -> Finding {
         duration(smallest.ns()),
         show_size(largest.block_size),
         duration(smallest.ns() - smallest.beside_ns(rate)),
-        if medium {
-            ": the drive keeps no writes back (`write through`), so each waits for its place on \
-             the medium"
+        if turns {
+            ": the drive's write cache is off (`write through`), so each waits for its place on \
+             the platter to come round"
         } else {
-            ", with nothing asked of the device"
+            ""
         }
     )];
     evidence.extend(slow.iter().map(|series| told(series)));
@@ -233,10 +239,10 @@ fn finding(context: &Context<'_>, slow: &[Series<'_>]) -> Finding {
             word(worst.operation),
             show_size(smallest.block_size),
             percent(smallest.rate() / rate),
-            if medium {
-                "the wait for its place on the medium"
+            if turns {
+                "about a revolution of the disk"
             } else {
-                "the way to the device and back"
+                "a fixed cost of each command"
             },
             from.map_or_else(String::new, |size| {
                 format!(", which blocks of {} and more hide", show_size(size))
@@ -259,12 +265,14 @@ fn finding(context: &Context<'_>, slow: &[Series<'_>]) -> Finding {
     }
 }
 
-/// Whether each operation of a series waits for the medium of a disk that may turn: the
-/// kernel knows of no cache that takes writes before they are on it.
-fn on_medium(context: &Context<'_>, series: &Series<'_>) -> bool {
+/// Whether what an operation of a series takes beside its bytes is a revolution: a write
+/// that no cache takes, to a disk that may rotate, and that takes as long. Whatever a
+/// hypervisor says of its disk, in less than that none comes round.
+fn waits_for_revolution(context: &Context<'_>, series: &Series<'_>, beside_ns: f64) -> bool {
     series.operation == Operation::Write
         && context.all_turn() != Some(false)
         && all_leaves(&context.run.stack, "write through")
+        && beside_ns >= REVOLUTION * REVOLUTION_NS_MIN as f64
 }
 
 /// The rates of a series.

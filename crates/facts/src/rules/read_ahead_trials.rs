@@ -12,7 +12,9 @@ use diskfacts_record::{Finding, Stack};
 
 /// `read-ahead-limit`, of measured stages.
 pub(super) fn limit(context: &Context<'_>) -> Vec<Finding> {
-    told(context, read_ahead::limit, Some("1MiB"))
+    let turning = context.turning().next();
+    let limit = |sums: &Sums, stack: &Stack| read_ahead::limit(sums, stack, turning);
+    told(context, limit, Some("1MiB"))
 }
 
 /// `read-ahead-unused`.
@@ -117,6 +119,9 @@ mod tests {
     /// A healthy run whose disk turns, with this evidence in every trial.
     fn run(rotational: Option<bool>, table: &ReadAhead) -> Run {
         let mut run = testing::healthy();
+        if rotational == Some(true) {
+            testing::rotating(&mut run);
+        }
         for device in &mut run.stack.devices {
             device.rotational = rotational;
         }
@@ -147,6 +152,17 @@ mod tests {
         assert_eq!(rules_of(&run(None, &small)), [""; 0]);
         assert_eq!(rules_of(&run(Some(true), &in_order(128, 100))), [""; 0]);
         assert_eq!(rules_of(&run(Some(true), &in_order(32, 2))), [""; 0]);
+    }
+
+    #[test]
+    fn a_disk_that_is_only_said_to_rotate_and_reads_like_flash_has_no_small_window() {
+        let mut found = run(Some(true), &in_order(32, 100));
+        assert_eq!(rules_of(&found), ["read-ahead-limit"]);
+        // Random reads in 57 us, over more than a drive's own memory holds.
+        testing::each(&mut found, "random-read-qd1", |trial| {
+            testing::set_latencies(trial, &[(57_000, 100)]);
+        });
+        assert_eq!(rules_of(&found), [""; 0]);
     }
 
     #[test]
