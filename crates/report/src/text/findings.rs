@@ -3,6 +3,7 @@
 use super::look::Style;
 use super::page::Page;
 use super::words::list;
+use super::wrap::columns;
 use diskfacts_record::{Confidence, Finding, Run, Severity};
 
 /// Where the texts of a finding begin.
@@ -77,5 +78,23 @@ pub(crate) fn stages(run: &Run, finding: &Finding) -> String {
         "all".to_owned()
     } else {
         list(&finding.stages)
+    }
+}
+
+/// What is so in a line, with the stage where it is one and there is room. Documents of older versions
+/// have the whole claim alone.
+pub(super) fn headline(finding: &Finding, room: usize) -> String {
+    if finding.headline.is_empty() {
+        return finding.claim.clone();
+    }
+    let what = match finding.confidence {
+        Confidence::Possible => format!("{} (possible)", finding.headline),
+        Confidence::Likely | Confidence::Certain => finding.headline.clone(),
+    };
+    match finding.stages.as_slice() {
+        [stage] if columns(stage) + 2 + columns(&what) <= room => {
+            format!("{stage}: {what}")
+        }
+        _ => what,
     }
 }

@@ -1,6 +1,6 @@
 //! What was read from documents.
 
-use super::findings::severity;
+use super::findings::{headline, severity};
 use super::look::{Look, Style};
 use super::page::Page;
 use super::run::{self, Closing};
@@ -9,6 +9,8 @@ use crate::import::runs::left_out;
 use crate::import::{Format, Imported};
 use diskfacts_record::run::{Reading, Source};
 
+/// Where the texts of notes and findings begin.
+const COLUMN: usize = 12;
 /// Most notes of a file that are shown; `--json` has all.
 const NOTES: usize = 20;
 /// Most rows that are no trial that are shown.
@@ -36,7 +38,7 @@ pub fn imports(imported: &[Imported], option: &str, look: &Look) -> String {
         }
         for note in file.document.notes.iter().take(NOTES) {
             let label = format!("line {}:", note.line);
-            page.labelled(2, (Style::Minor, &label), 12, Style::Plain, &note.text);
+            page.labelled(2, (Style::Minor, &label), COLUMN, Style::Plain, &note.text);
         }
         let shown = file.document.notes.len().min(NOTES) as u64;
         let all = file.document.notes.len() as u64;
@@ -49,7 +51,10 @@ pub fn imports(imported: &[Imported], option: &str, look: &Look) -> String {
         }
         for finding in &file.findings {
             let (style, severity) = severity(finding.severity);
-            page.labelled(2, (style, severity), 12, Style::Plain, &finding.claim);
+            let room = look.columns().saturating_sub(COLUMN);
+            let said = headline(finding, room);
+            let label = severity.to_lowercase();
+            page.labelled(2, (style, &label), COLUMN, Style::Plain, &said);
         }
     }
     let runs = imported.iter().flat_map(|file| &file.runs);
@@ -90,7 +95,7 @@ pub(crate) fn readings(page: &mut Page<'_>, source: &Source) {
         } else {
             reading.text.clone()
         };
-        page.labelled(2, (Style::Minor, &label), 12, Style::Plain, &text);
+        page.labelled(2, (Style::Minor, &label), COLUMN, Style::Plain, &text);
     }
     let left = source.readings.len().saturating_sub(READINGS) as u64;
     if left > 0 {

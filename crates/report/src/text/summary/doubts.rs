@@ -1,13 +1,13 @@
 //! What is doubtful: a line for each finding, by its number.
 
-use super::super::findings::severity;
+use super::super::findings::{headline, severity};
 use super::super::look::Style;
 use super::super::marks::is_doubt;
 use super::super::page::Page;
 use super::super::words::count;
 use super::super::wrap::columns;
 use crate::notes::notes;
-use diskfacts_record::{Confidence, Finding, Run};
+use diskfacts_record::Run;
 
 /// Where the texts begin.
 const COLUMN: usize = 12;
@@ -44,7 +44,7 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run) {
             (style, &label),
             COLUMN,
             Style::Plain,
-            &said(finding, room),
+            &headline(finding, room),
         );
     }
     // What was left out or done otherwise than asked: the beginning, where all has no room.
@@ -79,24 +79,6 @@ fn clipped(text: &str, room: usize) -> String {
         (*used + 3 <= room).then_some(c)
     });
     format!("{}...", kept.collect::<String>().trim_end())
-}
-
-/// What is so, with the stage where it is one and there is room. Documents of older versions
-/// have the whole claim alone.
-fn said(finding: &Finding, room: usize) -> String {
-    if finding.headline.is_empty() {
-        return finding.claim.clone();
-    }
-    let what = match finding.confidence {
-        Confidence::Possible => format!("{} (possible)", finding.headline),
-        Confidence::Likely | Confidence::Certain => finding.headline.clone(),
-    };
-    match finding.stages.as_slice() {
-        [stage] if columns(stage) + 2 + columns(&what) <= room => {
-            format!("{stage}: {what}")
-        }
-        _ => what,
-    }
 }
 
 #[cfg(test)]
