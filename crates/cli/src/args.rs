@@ -95,18 +95,25 @@ pub(crate) enum Command {
     Restore(RestoreArgs),
 }
 
+/// Headings of `--help`. What people use first stands above them, under "Options".
+const TARGET: &str = "Target";
+const WHAT: &str = "What to measure";
+const HOW: &str = "How to measure it";
+const OUTPUT: &str = "Output";
+
 /// What every command takes.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
     #[arg(
         long,
         global = true,
+        help_heading = OUTPUT,
         value_name = "PATH",
         help = "Where runs are stored [default: $XDG_DATA_HOME/diskfacts/runs.db]"
     )]
     pub(crate) store: Option<PathBuf>,
     /// When to use colour
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, help_heading = OUTPUT, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: When,
 }
 
@@ -148,13 +155,13 @@ pub(crate) enum Precision {
 /// How the page cache is kept from serving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CacheProof {
-    /// It is emptied before each trial
+    /// Empty it before each trial
     Drop,
-    /// Direct I/O goes round it
+    /// Bypass it with direct I/O
     Direct,
-    /// A control group leaves it an eighth of the file; needs root
+    /// Limit it to an eighth of the file with a control group; needs root
     MemoryLimit,
-    /// The file is twice the memory, as bonnie++ wants it
+    /// Make the file twice the memory, as bonnie++ wants it
     TwiceMemory,
 }
 
@@ -167,51 +174,48 @@ pub(crate) struct MeasureArgs {
     /// A built-in plan (see `diskfacts plans`) or a TOML file
     #[arg(long, value_name = "NAME|FILE", default_value = "survey")]
     pub(crate) plan: String,
-    /// Do only this stage of the plan; may be given several times
-    #[arg(long = "stage", value_name = "NAME")]
+    /// Run only this stage of the plan; repeatable
+    #[arg(long = "stage", help_heading = WHAT, value_name = "NAME")]
     pub(crate) stages: Vec<String>,
-    /// How long all of it may take: 30s, 5m, 1h [default: what the plan says,
-    /// or 60s]
+    /// Time limit of the whole run: 30s, 5m, 1h [default: the plan's, or 60s]
     #[arg(long, value_name = "DURATION", value_parser = duration, allow_hyphen_values = true)]
     pub(crate) time: Option<u64>,
-    /// Do the full amounts of a plan that has some, whatever time it takes; not
+    /// Run the full amounts of a plan that has some, however long it takes; not
     /// with --time
-    #[arg(long, conflicts_with = "time")]
+    #[arg(long, help_heading = WHAT, conflicts_with = "time")]
     pub(crate) full: bool,
-    /// Size of the file that is made in a folder: 512MiB, 4G (binary), 4GB
-    /// (decimal) [default: 1GiB, or what fits]
-    #[arg(long, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
+    /// Size of the file made in a folder: 512MiB, 4G (binary), 4GB (decimal)
+    /// [default: 1GiB, or what fits]
+    #[arg(long, help_heading = TARGET, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
     pub(crate) size: Option<u64>,
-    /// Measure a loop device of this size, over a file that is made in the folder
-    /// and gone afterwards; as root only
-    #[arg(long = "loop", value_name = "SIZE", value_parser = size, allow_hyphen_values = true, conflicts_with = "size")]
+    /// Measure a loop device of this size over a temporary file in the folder;
+    /// needs root
+    #[arg(long = "loop", help_heading = TARGET, value_name = "SIZE", value_parser = size, allow_hyphen_values = true, conflicts_with = "size")]
     pub(crate) loop_size: Option<u64>,
-    /// How the page cache is kept from serving stages that the plan begins with
-    /// an empty one (bonnie) [default: drop]
-    #[arg(long, value_name = "WAY")]
+    /// How to keep the page cache from serving stages that start cold (bonnie)
+    /// [default: drop]
+    #[arg(long, help_heading = HOW, value_name = "WAY")]
     pub(crate) cache_proof: Option<CacheProof>,
-    /// How often each stage is done, whatever its precision [default: what the
-    /// plan says]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), allow_hyphen_values = true)]
+    /// Trials of each stage, whatever its precision [default: the plan's]
+    #[arg(long, help_heading = HOW, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), allow_hyphen_values = true)]
     pub(crate) trials: Option<u32>,
     /// Repeat stages, within the time, until the 95 % interval of the median is
-    /// so near to it on either side, or off [default: what the plan says; 3%
-    /// for survey]
-    #[arg(long, value_name = "SHARE", value_parser = precision, allow_hyphen_values = true)]
+    /// within this on either side, or off [default: the plan's; 3% for survey]
+    #[arg(long, help_heading = HOW, value_name = "SHARE", value_parser = precision, allow_hyphen_values = true)]
     pub(crate) precision: Option<Precision>,
-    /// Who observes the trials: auto, counters, none, all, or names with
-    /// commas between them [default: what the plan says; mostly auto]
-    #[arg(long, value_name = "WHO")]
+    /// Observers of the trials: auto, counters, none, all, or names separated by
+    /// commas [default: the plan's; mostly auto]
+    #[arg(long, help_heading = HOW, value_name = "WHO")]
     pub(crate) observe: Option<Observe>,
-    /// Test the N most doubtful of the claims that follow, in time beyond --time,
-    /// each by two stages in turn; 0 for none [default: what fits into the time,
+    /// Test the N least certain claims after --time, each with two alternating
+    /// stages; 0 for none [default: what fits into the time,
     /// of survey; 3 without N]
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "3", value_parser = clap::value_parser!(u32).range(0..=100))]
+    #[arg(long, help_heading = HOW, value_name = "N", num_args = 0..=1, default_missing_value = "3", value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(crate) settle: Option<u32>,
     #[arg(long = "for", value_name = "USE", help = help_on_uses())]
     pub(crate) uses: Vec<String>,
-    /// Exit with 0, not 4, where a use of --for could not be judged
-    #[arg(long, requires = "uses")]
+    /// Exit with 0, not 4, if a use of --for could not be judged
+    #[arg(long, help_heading = OUTPUT, requires = "uses")]
     pub(crate) allow_unjudged: bool,
     #[command(flatten)]
     pub(crate) run: RunArgs,
@@ -220,22 +224,22 @@ pub(crate) struct MeasureArgs {
 /// What every command takes that makes a run of a plan.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RunArgs {
-    /// How the figures are printed
-    #[arg(long, value_name = "STYLE", default_value = "facts")]
+    /// How to print the figures
+    #[arg(long, help_heading = OUTPUT, value_name = "STYLE", default_value = "facts")]
     pub(crate) style: Style,
-    /// Seed of all random choices, to repeat a run [default: drawn; 1 on a
+    /// Seed of all random choices, to repeat a run [default: random; 1 on a
     /// simulated disk]
-    #[arg(long, value_name = "N")]
+    #[arg(long, help_heading = HOW, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Print everything that is known, not the first page alone
-    #[arg(long, conflicts_with_all = ["style", "json"])]
+    /// Print everything, not only the first page
+    #[arg(long, help_heading = OUTPUT, conflicts_with_all = ["style", "json"])]
     pub(crate) explain: bool,
     /// Print the run as one JSON document
-    #[arg(long, conflicts_with = "style")]
+    #[arg(long, help_heading = OUTPUT, conflicts_with = "style")]
     pub(crate) json: bool,
-    /// Write to an existing file or a device, destroying what it holds; must
-    /// name exactly the target
-    #[arg(long, value_name = "PATH")]
+    /// Allow writes to an existing file or device, destroying its data; must name
+    /// exactly the target
+    #[arg(long, help_heading = TARGET, value_name = "PATH")]
     pub(crate) destroy_data_on: Option<PathBuf>,
 }
 
@@ -484,8 +488,8 @@ pub(crate) fn mistyped_command(word: &str) -> Option<String> {
 fn help_on_uses() -> String {
     let names: Vec<&str> = uses().iter().map(|known| known.name).collect();
     format!(
-        "Give the verdict for this use only, and exit with 3 if it fails, with 4 if it could not be \
-         judged; may be given several times: {}",
+        "Judge for this use only; exit with 3 if it fails, 4 if it could not be judged; \
+         repeatable: {}",
         names.join(", ")
     )
 }

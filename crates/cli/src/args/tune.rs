@@ -1,6 +1,6 @@
 //! The arguments of `diskfacts tune`.
 
-use super::{Precision, RunArgs, duration, precision, size};
+use super::{HOW, Precision, RunArgs, TARGET, WHAT, duration, precision, size};
 use clap::Args;
 use diskfacts_plan::file::Varied;
 use std::path::PathBuf;
@@ -28,36 +28,34 @@ pub(crate) struct TuneArgs {
     /// sim:PROFILE, sim:FILE.toml
     #[arg(value_name = "TARGET")]
     pub(crate) target: PathBuf,
-    /// What to vary, and its values; may be given several times, and all are
-    /// crossed
+    /// A setting and its values; repeatable, all combinations are measured
     #[arg(long, value_name = "KEY=V1,V2,...", value_parser = varied, required = true)]
     pub(crate) vary: Vec<Varied>,
     /// A built-in plan (see `diskfacts plans`) or a TOML file, whose stages are
     /// done under each combination
     #[arg(long, value_name = "NAME|FILE", default_value = "tune")]
     pub(crate) plan: String,
-    /// Do only this stage of the plan; may be given several times
-    #[arg(long = "stage", value_name = "NAME")]
+    /// Run only this stage of the plan; repeatable
+    #[arg(long = "stage", help_heading = WHAT, value_name = "NAME")]
     pub(crate) stages: Vec<String>,
-    /// How long all of it may take: 30s, 5m, 1h [default: 2 s for each trial, at
-    /// most 15 min]
+    /// Time limit of the whole run: 30s, 5m, 1h [default: 2 s per trial, at most
+    /// 15 min]
     #[arg(long, value_name = "DURATION", value_parser = duration, allow_hyphen_values = true)]
     pub(crate) time: Option<u64>,
-    /// How often each combination is measured [default: 5, or more if the plan
-    /// says so]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    /// Trials of each combination [default: 5, or more if the plan says so]
+    #[arg(long, help_heading = HOW, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) trials: Option<u32>,
     /// Repeat combinations, within the time, until the 95 % interval of the median
-    /// is so near to it on either side
-    #[arg(long, value_name = "SHARE", value_parser = precision, allow_hyphen_values = true)]
+    /// is within this on either side
+    #[arg(long, help_heading = HOW, value_name = "SHARE", value_parser = precision, allow_hyphen_values = true)]
     pub(crate) precision: Option<Precision>,
-    /// Size of the file that is made in a folder: 512MiB, 4G (binary), 4GB
-    /// (decimal) [default: 1GiB, or what fits]
-    #[arg(long, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
+    /// Size of the file made in a folder: 512MiB, 4G (binary), 4GB (decimal)
+    /// [default: 1GiB, or what fits]
+    #[arg(long, help_heading = TARGET, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
     pub(crate) size: Option<u64>,
-    /// Measure a loop device of this size, over a file that is made in the folder
-    /// and gone afterwards; as root only
-    #[arg(long = "loop", value_name = "SIZE", value_parser = size, allow_hyphen_values = true, conflicts_with = "size")]
+    /// Measure a loop device of this size over a temporary file in the folder;
+    /// needs root
+    #[arg(long = "loop", help_heading = TARGET, value_name = "SIZE", value_parser = size, allow_hyphen_values = true, conflicts_with = "size")]
     pub(crate) loop_size: Option<u64>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
