@@ -12,7 +12,7 @@ mod watch;
 pub(crate) use iostat::{IostatArgs, IostatStyle};
 pub(crate) use readahead::ReadaheadArgs;
 pub(crate) use restore::RestoreArgs;
-pub(crate) use runs::RunsArgs;
+pub(crate) use runs::{DeleteArgs, ListArgs, RunsArgs, RunsCommand};
 pub(crate) use show::ShowArgs;
 pub(crate) use tune::TuneArgs;
 pub(crate) use watch::WatchArgs;

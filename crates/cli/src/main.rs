@@ -107,6 +107,11 @@ fn hint(error: &clap::Error) -> &'static str {
     {
         "Name a file with results of other programs, as in `diskfacts import results.txt`; - is \
          standard input"
+    } else if missing
+        .as_ref()
+        .is_some_and(|missing| missing.contains("<RUN>"))
+    {
+        "Name a stored run, as in `diskfacts runs delete last`; `diskfacts runs` lists them"
     } else if missing.is_some_and(|missing| missing.contains("<B>")) {
         "Name two runs, as in `diskfacts compare last~1 last`; `diskfacts runs` lists them"
     } else {

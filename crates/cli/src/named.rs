@@ -66,6 +66,14 @@ impl<'a> Named<'a> {
                 ))
             });
         }
+        let id = self.id(name, none_yet)?;
+        let store = self.store.as_ref();
+        let store = store.ok_or_else(|| Failure::wrong_call(none_yet))?;
+        store.load(&id).or_wrong_call()
+    }
+
+    /// The id of the stored run of this name. Where nothing is stored yet, `none_yet` says so.
+    pub(crate) fn id(&mut self, name: &str, none_yet: &str) -> Result<String, Failure> {
         if is_path(name) {
             return Err(Failure::wrong_call(format!(
                 "there is no file {name}; name a stored run (`diskfacts runs` lists them) or a file \
@@ -80,9 +88,9 @@ impl<'a> Named<'a> {
         if let Selector::Last { back } = Selector::parse(name)
             && let Some(id) = ended(store, back)?
         {
-            return store.load(&id).or_wrong_call();
+            return Ok(id);
         }
-        store.load(name).or_wrong_call()
+        store.id_of(name).or_wrong_call()
     }
 
     /// Another run of the store from which one was taken.

@@ -56,6 +56,11 @@ pub(crate) fn existing(common: &Common) -> Result<Option<Store>, Failure> {
     Store::open_existing(&path).map(Some).or_failed()
 }
 
+/// The store for changing what is in it: one that is there.
+pub(crate) fn open_existing(common: &Common) -> Result<Store, Failure> {
+    Store::open_existing(&path(common)?).or_failed()
+}
+
 /// `--store PATH` as it was given, with a space before it, for commands to type.
 pub(crate) fn option(common: &Common) -> String {
     let store = common.store.as_ref();

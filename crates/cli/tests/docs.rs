@@ -330,19 +330,32 @@ fn long_options<'a>(words: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
         .collect()
 }
 
-/// Each command with its long options; the first is that without a command.
+/// The commands that a help text lists, if it lists some; `help` is not among them.
+fn listed(help: &str) -> Vec<String> {
+    let list = help.split_once("\nCommands:\n");
+    let lines = list.into_iter().flat_map(|(_, list)| list.lines());
+    let names = lines.take_while(|line| !line.is_empty());
+    let names = names.filter_map(|line| line.split_whitespace().next());
+    let names = names.filter(|name| *name != "help");
+    names.map(str::to_owned).collect()
+}
+
+/// Each command with its long options, and those of its parts, as `runs delete`; the first is
+/// that without a command.
 fn commands() -> Vec<(Option<String>, BTreeSet<String>)> {
     let options = |text: &str| {
         let lines = text.lines().filter(|line| line.trim().starts_with('-'));
         long_options(lines.flat_map(str::split_whitespace))
     };
     let main = help(&[]);
-    let (_, list) = main.split_once("\nCommands:\n").expect("a list");
-    let names = list.lines().take_while(|line| !line.is_empty());
-    let names = names.filter_map(|line| line.split_whitespace().next());
     let mut commands = vec![(None, options(&main))];
-    for name in names.filter(|name| *name != "help") {
-        commands.push((Some(name.to_owned()), options(&help(&[name]))));
+    for name in listed(&main) {
+        let text = help(&[&name]);
+        commands.push((Some(name.clone()), options(&text)));
+        for part in listed(&text) {
+            let options = options(&help(&[&name, &part]));
+            commands.push((Some(format!("{name} {part}")), options));
+        }
     }
     assert!(commands.len() > 3, "{main}");
     commands
@@ -395,10 +408,16 @@ fn commands_in_examples_use_options_that_exist() {
                 continue;
             };
             let call = call.split(['|', '>', '#', ';', '&']).next().unwrap_or(call);
-            let name = call.split_whitespace().next();
-            let (_, known) = commands
-                .iter()
-                .find(|(command, _)| command.is_some() && command.as_deref() == name)
+            let words: Vec<&str> = call.split_whitespace().collect();
+            let find = |words: &[&str]| {
+                let name = words.join(" ");
+                let mut commands = commands.iter();
+                commands.find(|(command, _)| command.as_deref() == Some(&*name))
+            };
+            let (_, known) = words
+                .get(..2)
+                .and_then(find)
+                .or_else(|| find(words.get(..1)?))
                 .unwrap_or(&commands[0]);
             let used = long_options(call.split_whitespace());
             assert!(used.is_subset(known), "{page}: {line}");

@@ -59,7 +59,7 @@ pub use plans::plans;
 pub use read_ahead::{Watched, read_ahead};
 pub use reproduction::{missed, reproduction};
 pub use run::{Closing, run};
-pub use runs::{RunRow, runs};
+pub use runs::{RunRow, deleted, runs};
 pub use sim::{filled, profiles};
 pub use summary::summary;
 pub use watch::{watch_opening, watch_part, watch_total};

@@ -223,6 +223,17 @@ pub enum Error {
         /// Where.
         path: PathBuf,
     },
+    /// The run is being made.
+    #[error(
+        "the run {id} in the store {} still goes on, so nothing was deleted: wait for it, or end it",
+        .path.display()
+    )]
+    RunGoesOn {
+        /// Its id.
+        id: String,
+        /// Where.
+        path: PathBuf,
+    },
     /// A trial of this order is there already.
     #[error("trial {order} of the run {id} is already in the store {}", .path.display())]
     TrialExists {

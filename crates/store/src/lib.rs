@@ -30,6 +30,7 @@
 //! trials) and are what is read back. The other columns repeat a part of it
 //! for queries with any `SQLite` client, with the units in their names.
 
+mod delete;
 mod error;
 mod location;
 mod open;

@@ -43,6 +43,13 @@ pub(crate) struct Found {
     pub(crate) id: String,
 }
 
+/// What [`summary`] reads.
+pub(crate) const SUMMARIES: &str =
+    "SELECT id, status, started, ended, tool_version, host, target, target_path, plan,
+         (SELECT count(*) FROM trial WHERE trial.run = run.key) AS trials,
+         writer_pid, writer_boot_id, writer_start_ticks
+     FROM run";
+
 /// How many candidates an error names.
 const CANDIDATES: usize = 5;
 
@@ -53,12 +60,7 @@ impl Store {
     /// When the store cannot be read.
     pub fn runs(&self, limit: usize) -> Result<Vec<RunSummary>, Error> {
         self.connection
-            .prepare(
-                "SELECT id, status, started, ended, tool_version, host, target, target_path, plan,
-                     (SELECT count(*) FROM trial WHERE trial.run = run.key) AS trials,
-                     writer_pid, writer_boot_id, writer_start_ticks
-                 FROM run ORDER BY key DESC LIMIT ?",
-            )
+            .prepare(&format!("{SUMMARIES} ORDER BY key DESC LIMIT ?"))
             .and_then(|mut runs| {
                 runs.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], summary)?
                     .collect()
@@ -108,6 +110,16 @@ impl Store {
             run.trials.push(trial);
         }
         Ok(run)
+    }
+
+    /// The id of the run that is meant.
+    ///
+    /// # Errors
+    /// As of [`load`](Self::load), where no one run is meant.
+    pub fn id_of(&self, selector: &str) -> Result<String, Error> {
+        let transaction = self.read("looking for the run")?;
+        let found = self.find(&transaction, selector, &Selector::parse(selector))?;
+        Ok(found.id)
     }
 
     /// The run that is meant.
@@ -230,7 +242,7 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
     })
 }
 
-fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
+pub(crate) fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
     let status: String = row.get("status")?;
     let writer = match (
         row.get("writer_pid")?,

@@ -1,14 +1,43 @@
 //! The arguments of `diskfacts runs`.
 
-use clap::Args;
 use clap::builder::RangedU64ValueParser;
+use clap::{Args, Subcommand};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct RunsArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<RunsCommand>,
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
+}
+
+/// What is done with stored runs, where they are not listed.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunsCommand {
+    /// Delete stored runs, after it was said which
+    Delete(DeleteArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DeleteArgs {
+    /// Ids, beginnings of ids, `last`, `last~1`
+    #[arg(value_name = "RUN", required = true)]
+    pub(crate) runs: Vec<String>,
+    /// Delete without asking
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Delete also what may still go on, because its process cannot be seen from here
+    #[arg(long)]
+    pub(crate) unfinished: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
     /// How many to list
     #[arg(
         long,

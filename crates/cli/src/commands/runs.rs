@@ -1,7 +1,9 @@
 //! `diskfacts runs`: what is stored, or those of it that somebody looks for.
 
+mod delete;
+
 use super::print;
-use crate::args::{Common, RunsArgs};
+use crate::args::{Common, ListArgs, RunsArgs, RunsCommand};
 use crate::exit::{Exit, Failure, OrFail};
 use crate::{look, storing};
 use diskfacts_record::Status;
@@ -13,6 +15,13 @@ use jiff::tz::TimeZone;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &RunsArgs, common: &Common) -> Result<Exit, Failure> {
+    match &args.command {
+        Some(RunsCommand::Delete(args)) => delete::run(args, common),
+        None => list(&args.list, common),
+    }
+}
+
+fn list(args: &ListArgs, common: &Common) -> Result<Exit, Failure> {
     let summaries = match storing::existing(common)? {
         Some(store) => store.runs(usize::MAX).or_failed()?,
         None => Vec::new(),
@@ -23,27 +32,7 @@ pub(crate) fn run(args: &RunsArgs, common: &Common) -> Result<Exit, Failure> {
         .into_iter()
         .filter(|summary| wanted.has(summary))
         .take(args.limit)
-        .map(|summary| RunRow {
-            alive: if summary.status == Some(Status::Running) {
-                storing::alive(summary.writer.as_ref())
-            } else {
-                None
-            },
-            id: summary.id,
-            started: summary.started,
-            ended: summary.ended,
-            tool_version: summary.tool_version,
-            host: summary.host,
-            status: summary.status,
-            trials: summary.trials,
-            plan: summary.plan,
-            // Where one stood then does not tell what `.` was.
-            target: if summary.target.starts_with("sim:") {
-                summary.target
-            } else {
-                summary.target_path
-            },
-        })
+        .map(row)
         .collect();
     print(&if args.json {
         json::runs(&rows, stored)
@@ -51,6 +40,31 @@ pub(crate) fn run(args: &RunsArgs, common: &Common) -> Result<Exit, Failure> {
         text::runs(&rows, stored, &look::of_stdout(common.color))
     })?;
     Ok(Exit::Done)
+}
+
+/// A run as it is listed.
+fn row(summary: RunSummary) -> RunRow {
+    RunRow {
+        alive: if summary.status == Some(Status::Running) {
+            storing::alive(summary.writer.as_ref())
+        } else {
+            None
+        },
+        id: summary.id,
+        started: summary.started,
+        ended: summary.ended,
+        tool_version: summary.tool_version,
+        host: summary.host,
+        status: summary.status,
+        trials: summary.trials,
+        plan: summary.plan,
+        // Where one stood then does not tell what `.` was.
+        target: if summary.target.starts_with("sim:") {
+            summary.target
+        } else {
+            summary.target_path
+        },
+    }
 }
 
 /// What a run has to have to be listed.
@@ -62,7 +76,7 @@ struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    fn of(args: &'a RunsArgs) -> Self {
+    fn of(args: &'a ListArgs) -> Self {
         let target = args.target.as_deref().map(|given| {
             let real = std::fs::canonicalize(given).unwrap_or_else(|_| given.to_owned());
             (given, real)

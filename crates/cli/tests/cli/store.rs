@@ -1,6 +1,7 @@
 //! Runs that are kept: `runs`, `show`, and stores that cannot be.
 
-use crate::support::{Case, diskfacts, one_stage, trials};
+use crate::support::{Case, diskfacts, one_stage, run_tool, trials};
+use diskfacts_testkit::or_skip;
 use std::fs;
 use std::process::{Command, Stdio};
 
@@ -148,6 +149,78 @@ fn what_show_prints_is_what_measure_printed() {
     let shown = case.run(["show"]);
     shown.expect_code(0);
     assert_eq!(measured.stdout, shown.stdout);
+}
+
+#[test]
+fn a_run_is_deleted_when_somebody_is_sure_and_only_whole_calls_count() {
+    let case = Case::new();
+    let [later, earlier] = two_runs(&case);
+    let before = fs::read(case.store()).expect("the store");
+    let unchanged = || fs::read(case.store()).expect("the store") == before;
+    // Nobody can be asked here, and what would go is named.
+    let refused = case.run(["runs", "delete", "last~1"]);
+    refused
+        .expect_code(2)
+        .expect_stderr("--yes")
+        .expect_stderr(&earlier)
+        .expect_stderr("random-read-qd1");
+    assert!(!refused.stderr.contains(&later), "{refused}");
+    assert!(unchanged());
+    // One name of two that no run has.
+    case.run(["runs", "delete", "last", "zzz", "--yes"])
+        .expect_code(2)
+        .expect_stderr("no run 'zzz'");
+    case.run(["runs", "delete"])
+        .expect_code(2)
+        .expect_stderr("Name a stored run");
+    assert!(unchanged());
+    let deleted = case.run(["runs", "delete", "last~1", &earlier, "--yes"]);
+    deleted
+        .expect_code(0)
+        .expect_stdout("Deleted:")
+        .expect_stdout(&earlier)
+        .expect_stdout("random-read-qd1");
+    assert!(!deleted.stdout.contains(&later), "{deleted}");
+    case.run(["show", &earlier]).expect_code(2);
+    assert_eq!(case.last()["run"]["id"], *later);
+}
+
+#[test]
+fn a_run_that_goes_on_is_not_deleted_and_one_that_was_killed_is() {
+    let case = Case::new();
+    let folder = case.folder("data");
+    let plan = case.text_file(
+        "plan.toml",
+        &one_stage("operation = \"read\"\nspan = \"4MiB\"\ntime = \"60s\""),
+    );
+    let call = case.diskfacts(["measure", "--size", "8MiB", "--plan"]);
+    let running = call.args([&plan, &folder]).start();
+    let is_stored = || case.run(["runs"]).stdout.contains("running");
+    running.wait_until("the run is stored", is_stored);
+    for sure in [&["--yes"][..], &["--yes", "--unfinished"]] {
+        let call = case.diskfacts(["runs", "delete", "last"]).args(sure);
+        call.run().expect_code(2).expect_stderr("still goes on");
+    }
+    running.kill();
+    running.finish();
+    // As a machine with the same store sees it: what it has of processes says nothing.
+    let moved = |host: &str| {
+        let sql = format!("UPDATE run SET host = '{host}'");
+        let store = case.store();
+        run_tool("sqlite3", "sqlite3", &[&store.to_string_lossy(), &sql])
+    };
+    let host = case.last()["machine"]["host"].clone();
+    let host = host.as_str().expect("a name");
+    or_skip!(moved("elsewhere"));
+    case.run(["runs", "delete", "last", "--yes"])
+        .expect_code(2)
+        .expect_stderr("begun on elsewhere")
+        .expect_stderr("--unfinished");
+    or_skip!(moved(host));
+    case.run(["runs", "delete", "last", "--yes"])
+        .expect_code(0)
+        .expect_stdout("killed");
+    case.run(["show"]).expect_code(2);
 }
 
 #[test]

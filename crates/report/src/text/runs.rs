@@ -2,6 +2,7 @@
 
 use super::look::{Look, Style};
 use super::page::Page;
+use super::words::count;
 use super::wrap::columns;
 use diskfacts_record::Status;
 
@@ -94,6 +95,29 @@ pub fn runs(runs: &[RunRow], stored: usize, look: &Look) -> String {
     if runs.len() < stored {
         page.blank();
         page.line(&format!("{} of {stored} stored runs.", runs.len()));
+    }
+    page.finish()
+}
+
+/// Which runs go, or went: each with its moment, target and stages, on lines of its own.
+pub fn deleted(runs: &[(RunRow, Vec<String>)], look: &Look) -> String {
+    let mut page = Page::new(look);
+    for (run, stages) in runs {
+        page.line(&format!(
+            "  {}  {}  {}",
+            look.clean(&run.id),
+            look.clean(&run.started),
+            look.clean(&run.target)
+        ));
+        let stages = match stages.as_slice() {
+            [] => "no trial".to_owned(),
+            stages => format!(
+                "{} of {}",
+                count(run.trials, "trial"),
+                look.clean(&stages.join(", "))
+            ),
+        };
+        page.paragraph(6, Style::Plain, &format!("{}, {stages}", word(run).1));
     }
     page.finish()
 }

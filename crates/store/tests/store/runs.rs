@@ -168,6 +168,40 @@ fn deleting_a_run_takes_its_trials_and_nothing_else() {
 }
 
 #[test]
+fn runs_that_are_deleted_together_go_all_or_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = store_of(folder.path(), &IDS);
+    store.add_trial(IDS[0], &sample::trial(1)).unwrap();
+    let all = || store_ids(folder.path());
+    let error = store.delete(&[IDS[0], "nonsense"], |_| false).unwrap_err();
+    assert!(matches!(error, Error::UnknownRun { .. }), "{error:?}");
+    assert_eq!(all().len(), 4);
+    // No beginning of an id stands for a run here.
+    let error = store.delete(&["20261120"], |_| false).unwrap_err();
+    assert!(matches!(error, Error::UnknownRun { .. }), "{error:?}");
+    let error = store.delete(&[IDS[0], IDS[2]], |run| run.id == IDS[2]);
+    assert!(matches!(error, Err(Error::RunGoesOn { .. })), "{error:?}");
+    assert_eq!(all().len(), 4);
+    let (run, stages) = store.summary(IDS[0]).unwrap();
+    assert_eq!((run.id.as_str(), run.trials), (IDS[0], 1));
+    assert_eq!(stages, [sample::trial(1).stage]);
+    store.delete(&[IDS[0], IDS[2]], |_| false).unwrap();
+    assert_eq!(all(), [IDS[3], IDS[1]]);
+    let trials: i64 = Connection::open(store.path())
+        .unwrap()
+        .query_row("SELECT count(*) FROM trial", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(trials, 0);
+}
+
+/// The ids in the store, as another process sees it, latest first.
+fn store_ids(folder: &Path) -> Vec<String> {
+    let store = Store::open_existing(&folder.join("runs.db")).unwrap();
+    let runs = store.runs(10).unwrap().into_iter();
+    runs.map(|run| run.id).collect()
+}
+
+#[test]
 fn a_run_of_a_newer_schema_is_refused_and_the_others_still_load() {
     let folder = tempfile::tempdir().unwrap();
     let store = store_of(folder.path(), &IDS);
