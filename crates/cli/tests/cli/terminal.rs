@@ -73,3 +73,34 @@ fn a_dumb_terminal_gets_lines_as_a_pipe_does() {
     assert!(written.contains("trial 1:"), "{written}");
     assert!(!written.contains('\x1b'), "{written}");
 }
+
+#[test]
+fn a_run_is_deleted_after_yes_and_after_nothing_else() {
+    let script = or_skip!(require_tool("script", "bsdutils"));
+    let case = Case::new();
+    let measure = ["measure", "sim:ssd-sata", "--stage", "random-read-qd1"];
+    let measure = case.diskfacts(measure).args(["--trials", "1"]);
+    measure.run().expect_code(0);
+    let id = case.last()["run"]["id"].as_str().expect("an id").to_owned();
+    let answered = |answer: &str| {
+        let line = format!(
+            "printf '{answer}\\n' | '{}' --quiet --return --command \"'{}' runs delete last --store '{}'\" /dev/null",
+            script.display(),
+            env!("CARGO_BIN_EXE_diskfacts"),
+            case.store().display()
+        );
+        let shell = Program::new("/bin/sh").args(["-c", &line]);
+        shell.env("TERM", "dumb").run()
+    };
+    for answer in ["no", "", "yesterday"] {
+        let asked = answered(answer);
+        asked
+            .expect_code(2)
+            .expect_stdout(&id)
+            .expect_stdout("sim:ssd-sata")
+            .expect_stdout("nothing was deleted");
+        assert_eq!(case.last()["run"]["id"], *id);
+    }
+    answered("yes").expect_code(0).expect_stdout("Deleted:");
+    case.run(["show"]).expect_code(2);
+}
