@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::stats;
-use crate::write_matrix::Matrix;
+use crate::write_matrix::{Matrix, span_of_sizes};
 use diskfacts_plan::WriteMode;
 use diskfacts_plan::units::{show_size, show_throughput};
 use diskfacts_record::{Confidence, Finding, Severity};
@@ -42,26 +42,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         }
     }
     needed.sort_by_key(|(size, _)| size.unwrap_or(u64::MAX));
-    let most = needed.iter().map(|(_, modes)| modes.len()).max();
-    let usual = needed.iter().find(|(_, modes)| Some(modes.len()) == most);
-    let enough = usual.and_then(|(size, _)| *size);
-    let headline = match enough {
-        Some(size) => format!("synced writes stream from blocks of {} on", show_size(size)),
-        None => format!(
-            "synced writes do not stream with {} either",
-            show_size(largest)
-        ),
-    };
-    let claim = match enough {
-        Some(size) => format!(
-            "Synced writes reach 90 % of the streaming rate with blocks of {} and more.",
-            show_size(size)
-        ),
-        None => format!(
-            "Synced writes do not reach 90 % of the streaming rate, not even with blocks of {}.",
-            show_size(largest)
-        ),
-    };
+    let (headline, claim) = told(&needed, largest);
     let mut evidence = vec![format!(
         "The streaming rate is that of {stream} with blocks of {} and more: {} in the median.",
         show_size(matrix.large_from()),
@@ -87,6 +68,47 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             .into(),
         stages: Matrix::stages(&matrix.cells),
     }]
+}
+
+/// Headline and claim: the size that most modes need; where most never stream and others do,
+/// how many, for a claim about all of them would be false.
+fn told(needed: &[(Option<u64>, Vec<String>)], largest: u64) -> (String, String) {
+    let most = needed.iter().map(|(_, modes)| modes.len()).max();
+    let usual = needed.iter().find(|(_, modes)| Some(modes.len()) == most);
+    let all: usize = needed.iter().map(|(_, modes)| modes.len()).sum();
+    let never = needed.iter().find(|(size, _)| size.is_none());
+    let never = never.map_or(0, |(_, modes)| modes.len());
+    match (usual.and_then(|(size, _)| *size), needed.first()) {
+        (Some(size), _) => (
+            format!("synced writes stream from blocks of {} on", show_size(size)),
+            format!(
+                "Synced writes reach 90 % of the streaming rate with blocks of {} and more.",
+                show_size(size)
+            ),
+        ),
+        // They are sorted: where any mode reaches it, the first does.
+        (None, Some((Some(_), _))) => (
+            format!("only {} of {all} synced ways stream", all - never),
+            format!(
+                "{} of {all} ways to sync each write reach 90 % of the streaming rate, from blocks \
+                 of {} on; the others do not with {} either.",
+                all - never,
+                span_of_sizes(needed.iter().filter_map(|(size, _)| *size)),
+                show_size(largest)
+            ),
+        ),
+        (None, _) => (
+            format!(
+                "synced writes do not stream with {} either",
+                show_size(largest)
+            ),
+            format!(
+                "Synced writes do not reach 90 % of the streaming rate, not even with blocks of \
+                 {}.",
+                show_size(largest)
+            ),
+        ),
+    }
 }
 
 /// The smallest size at which a mode has this rate, and has it still in the
@@ -134,6 +156,25 @@ mod tests {
         assert!(
             finding.claim.contains("not even with blocks of 32 MiB"),
             "{finding:#?}"
+        );
+    }
+
+    #[test]
+    fn ways_that_stream_where_most_do_not_are_told_in_the_claim() {
+        let run = matrix_run(|mode, size| {
+            let direct = mode.to_string().ends_with("O_DIRECT");
+            let sync = match mode.sync.each_write() {
+                true if direct => 1e6,
+                true => 100e6,
+                false => 0.0,
+            };
+            size as f64 / (size as f64 / 500e6 * 1e9 + sync) * 1e9
+        });
+        let finding = of_rule(&run, NAME).unwrap();
+        assert_eq!(
+            finding.claim,
+            "4 of 12 ways to sync each write reach 90 % of the streaming rate, from blocks of 8 MiB \
+             on; the others do not with 32 MiB either."
         );
     }
 
