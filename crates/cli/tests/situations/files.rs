@@ -158,6 +158,24 @@ fn somebody_syncs_on_the_same_filesystem() {
     said.is_silent_of("other-process");
 }
 
+/// Small files that are made and synced move next to nothing.
+#[test]
+fn somebody_makes_files_on_the_same_filesystem_and_syncs_them() {
+    let _alone = alone();
+    // Long enough for some syncs on a slow disk.
+    let stage = format!("{BUFFERED}\nsync = \"fsync\"").replace("300ms", "2s");
+    let device = or_skip!(empty(200 * MIB));
+    let kind = FilesystemKind::Ext4;
+    let filesystem = or_skip!(MountedFilesystem::on(device, kind, ""));
+    let at = filesystem.path().display();
+    let beside = Shells::running(2, &format!("echo > {at}/n$$; sync {at}/n$$; rm {at}/n$$"));
+    let said = of(filesystem.path(), &stage).sized("16MiB").said();
+    drop(beside);
+    said.finds("other-io", "Others synced files");
+    let said = of(filesystem.path(), &stage).sized("16MiB").said();
+    said.does_not_find("other-io", "Others synced files");
+}
+
 #[test]
 fn somebody_reads_the_disk_below() {
     let _alone = alone();

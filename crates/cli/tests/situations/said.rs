@@ -155,6 +155,35 @@ impl Said {
         self
     }
 
+    /// A rule has found this.
+    #[track_caller]
+    pub(crate) fn finds(&self, rule: &str, words: &str) {
+        let found = self
+            .findings()
+            .any(|(name, claim)| name == rule && claim.contains(words));
+        assert!(
+            found || self.is_starved(rule),
+            "{rule}, '{words}':\n{}",
+            self.told()
+        );
+    }
+
+    /// A rule has not found this.
+    #[track_caller]
+    pub(crate) fn does_not_find(&self, rule: &str, words: &str) {
+        let mut found = self.findings();
+        let found = found.any(|(name, claim)| name == rule && claim.contains(words));
+        assert!(!found, "{rule}, '{words}':\n{}", self.told());
+    }
+
+    fn findings(&self) -> impl Iterator<Item = (&str, &str)> {
+        let all = self.0["findings"].as_array().expect("findings").iter();
+        all.map(|finding| {
+            let text = |key: &str| finding[key].as_str().expect("a text");
+            (text("rule"), text("claim"))
+        })
+    }
+
     /// No explanation has these words.
     #[track_caller]
     pub(crate) fn never_says(&self, words: &str) {

@@ -6,12 +6,18 @@
 //! that the filesystem itself keeps (btrfs, bcachefs) are its own; with parity of its own
 //! it reads and writes as much as it likes, and nothing is said of writes. And what a
 //! disk counted beyond the partitions that this target uses.
+//!
+//! Syncs: who makes files and syncs them moves few bytes, and holds up every sync on the same
+//! filesystem, because a journal commits for all and one commit after the other. A sync of
+//! ours asks jbd2 for one commit at most, and its timer for one in five seconds
+//! (`JBD2_DEFAULT_MAX_COMMIT_AGE`); what it committed beyond that was for others.
 
 use super::{Context, names};
 use crate::journal::beyond_own;
 use crate::layers::copies;
 use crate::layers::in_memory;
 use crate::layers::reach::{Direction, count, dirty_before, roots};
+use crate::neighbours;
 use crate::simulated::is_simulated;
 use crate::stages::Stage;
 use crate::words::{count as number, edit_stages, list, measure, percent, ratio, stage_list};
@@ -27,7 +33,21 @@ const SHARE: f64 = 0.05;
 /// Bytes per trial below which it is not: a commit of the journal now and then.
 const BYTES: u64 = 64 << 10;
 
+/// Share of the commits of a journal that were for others, from which on it is a finding, and
+/// fewest of them in a trial.
+const COMMITS_SHARE: f64 = 0.1;
+const COMMITS_MIN: u64 = 10;
+/// Commits that a journal makes by itself in a second, at most: mounts with `commit=1`.
+const BY_TIMER_PER_S: f64 = 1.0;
+
 pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let mut found = moved(context);
+    found.extend(synced(context));
+    found
+}
+
+/// Others moved bytes, or had operations under way.
+fn moved(context: &Context<'_>) -> Vec<Finding> {
     let stack = &context.run.stack;
     if in_memory(stack) || stack.devices.is_empty() {
         return Vec::new();
@@ -92,6 +112,90 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         remedy: remedy(context),
         stages,
     }]
+}
+
+/// Others had the journal of the filesystem committed while each write of a stage was synced.
+fn synced(context: &Context<'_>) -> Option<Finding> {
+    let filesystem = context.run.stack.filesystem.as_ref()?;
+    // Data that goes through the journal fills it, and is committed unasked.
+    if filesystem
+        .options
+        .iter()
+        .any(|option| option == "data=journal")
+    {
+        return None;
+    }
+    let (mut evidence, mut stages, mut most) = (Vec::new(), Vec::new(), 0.0_f64);
+    for (stage, _) in context.doing_io() {
+        let commits: Option<Vec<Commits>> = stage.trials.iter().map(|t| Commits::of(t)).collect();
+        let Some(commits) = commits else { continue };
+        let sum = |of: fn(&Commits) -> u64| commits.iter().map(of).sum::<u64>();
+        let (all, own) = (sum(|commits| commits.all), sum(|commits| commits.own_max));
+        let others = all.saturating_sub(own);
+        let share = others as f64 / all as f64;
+        if share > COMMITS_SHARE && others >= COMMITS_MIN * commits.len() as u64 {
+            most = most.max(share);
+            stages.push(stage.name);
+            evidence.push(format!(
+                "{}: the journal committed {}, of which our syncs and its timer asked for {own} at \
+                 most.",
+                stage.label(),
+                number(all, "time")
+            ));
+            evidence.extend(neighbours::on_storage(&stage.trials));
+        }
+    }
+    if stages.is_empty() {
+        return None;
+    }
+    let stages = names(stages);
+    let share = percent(most);
+    Some(Finding {
+        rule: NAME.into(),
+        severity: Severity::Warning,
+        headline: format!("others synced here: up to {share} of the commits"),
+        claim: format!(
+            "Others synced files on {} ({}) during {}: up to {share} of the journal's commits were \
+             theirs, and each of our syncs waits for the one under way.",
+            filesystem.mount_point,
+            filesystem.kind,
+            stage_list(&stages)
+        ),
+        evidence,
+        confidence: Confidence::Likely,
+        refuted_by: "As many commits for each sync while nothing else uses the filesystem.".into(),
+        remedy: format!(
+            "Find who syncs with `perf trace -a -e fsync,fdatasync,sync,syncfs` as root, stop it \
+             or give one of the two a filesystem of its own, then type `{}`.",
+            measure(context.run)
+        ),
+        stages,
+    })
+}
+
+/// Commits of jbd2 in a trial.
+#[derive(Debug, Clone, Copy)]
+struct Commits {
+    all: u64,
+    /// The most that the trial's syncs and the timer can have asked for.
+    own_max: u64,
+}
+
+impl Commits {
+    /// Of a trial that syncs each write; `None` of others, and where jbd2 did not count.
+    fn of(trial: &Trial) -> Option<Self> {
+        let journal = trial.evidence.journal.as_ref()?;
+        if journal.kind != "jbd2" || !trial.workload.sync.each_write() {
+            return None;
+        }
+        let issued = &trial.evidence.issued;
+        let by_timer = (trial.seconds * BY_TIMER_PER_S).ceil().max(0.0) as u64;
+        Some(Self {
+            all: journal.commits,
+            // O_DSYNC and O_SYNC sync with each write.
+            own_max: issued.syncs.max(issued.writes).saturating_add(by_timer),
+        })
+    }
 }
 
 fn remedy(context: &Context<'_>) -> String {
@@ -259,6 +363,38 @@ fn in_flight_before(context: &Context<'_>) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::testing::{self, each, only};
+
+    /// Synced writes, for each of which jbd2 committed so many times.
+    fn committed(times: f64) -> diskfacts_record::Run {
+        let mut run = testing::healthy();
+        each(&mut run, "log-write", |trial| {
+            let commits = trial.evidence.issued.syncs as f64 * times;
+            trial.evidence.journal = Some(diskfacts_record::evidence::Journal {
+                kind: "jbd2".into(),
+                commits: commits as u64,
+                bytes: None,
+            });
+        });
+        run
+    }
+
+    #[test]
+    fn commits_beyond_one_for_each_sync_are_those_of_others_who_sync() {
+        let finding = only(&committed(2.0), NAME);
+        assert_eq!(finding.stages, ["log-write"]);
+        assert!(
+            finding
+                .claim
+                .starts_with("Others synced files on / (ext4) during log-write: up to 50 %"),
+            "{finding:#?}"
+        );
+        testing::silent(&committed(1.0));
+        // Data that goes through the journal fills it.
+        let mut journalled = committed(2.0);
+        let filesystem = journalled.stack.filesystem.as_mut().expect("there is one");
+        filesystem.options.push("data=journal".into());
+        testing::silent(&journalled);
+    }
 
     #[test]
     fn reads_of_another_process_are_found() {
