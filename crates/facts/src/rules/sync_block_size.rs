@@ -163,10 +163,12 @@ mod tests {
     fn ways_that_stream_where_most_do_not_are_told_in_the_claim() {
         let run = matrix_run(|mode, size| {
             let direct = mode.to_string().ends_with("O_DIRECT");
-            let sync = match mode.sync.each_write() {
-                true if direct => 1e6,
-                true => 100e6,
-                false => 0.0,
+            let sync = if !mode.sync.each_write() {
+                0.0
+            } else if direct {
+                1e6
+            } else {
+                100e6
             };
             size as f64 / (size as f64 / 500e6 * 1e9 + sync) * 1e9
         });
