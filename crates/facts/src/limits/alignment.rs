@@ -162,6 +162,13 @@ fn cost(
         return None;
     }
     let spindle = Spindle::of(subject);
+    if !spindle.known {
+        evidence.push(
+            "How fast the disk turns is not known, so what reading the sectors costs is not seen."
+                .into(),
+        );
+        return None;
+    }
     if subject.in_order() {
         let wait = wait_ns(subject, each_ns);
         let turns = spindle.whole(wait)?;

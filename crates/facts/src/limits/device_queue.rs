@@ -157,22 +157,19 @@ fn held_back(subject: &Subject<'_>) -> Option<Candidate> {
         ),
     ];
     evidence.extend(by);
-    let remedy = if cap.is_kernels {
-        let want = (wanted.ceil() as u64).next_power_of_two().to_string();
-        set(
-            subject,
-            device,
-            ("queue/nr_requests", &want),
-            ("host", "the requests that are let through to more"),
-        )
+    // More than get through now, whoever lets them.
+    let want = (wanted.ceil() as u64).next_power_of_two().to_string();
+    let attribute = if cap.is_kernels {
+        "queue/nr_requests"
     } else {
-        set(
-            subject,
-            device,
-            ("device/queue_depth", "32"),
-            ("host", "the requests that are let through to more"),
-        )
+        "device/queue_depth"
     };
+    let remedy = set(
+        subject,
+        device,
+        (attribute, &want),
+        ("host", "the requests that are let through to more"),
+    );
     let mut below = subject.workload().clone();
     below.queue_depth = (cap.requests / pieces).max(1.0) as u32;
     below.streams = 1;

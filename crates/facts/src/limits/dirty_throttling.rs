@@ -145,8 +145,9 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
             show_throughput(written / seconds)
         ),
     ];
-    // Twice, because writers are held back from half way on.
-    let enough = fullest.dirtied_bytes.saturating_mul(2).next_power_of_two();
+    // Twice, because writers are held back from half way on; and never less than there is.
+    let most = fullest.dirtied_bytes.max(fullest.dirty_limit_bytes);
+    let enough = most.saturating_mul(2).next_power_of_two();
     let mut past = subject.workload().clone();
     past.cache = CacheMode::Direct;
     past.sync = SyncMode::None;

@@ -100,6 +100,11 @@ fn what_reading_parts_of_sectors_costs_is_measured_or_not_said() {
             "{turns} {rpm:?}"
         );
     }
+    // As long as two revolutions of some usual disk: which of them it is nobody says.
+    let mut by_chance = off(true);
+    waits(&mut by_chance, LOG, 4096, 16_700_000);
+    let limit = said(&by_chance, LOG, alignment::NAME).expect("parts of sectors");
+    assert_eq!(limit.share, None, "{limit:#?}");
     // Two revolutions: one to read, one to write.
     let mut twice = off(true);
     state(&mut twice, 13_333);

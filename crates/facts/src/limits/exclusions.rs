@@ -40,26 +40,9 @@ const HOLD_BACK: [&str; 13] = [
     cpu_quota::NAME,
 ];
 
+/// In the order in which they are applied: what is left out leaves nothing else out, so a
+/// limiter is decided on before those that it excludes.
 const TABLE: [Exclusion; 10] = [
-    // What does not get to a device, or is held back on its way, does not fill it.
-    Exclusion {
-        said: device_parallelism::NAME,
-        unless: &[
-            device_queue::NAME,
-            serialised::NAME,
-            credit_throttle::NAME,
-            cgroup_throttle::NAME,
-            cpu_generator::NAME,
-            cpu_kernel::NAME,
-            cpu_quota::NAME,
-        ],
-        least: HALF,
-    },
-    Exclusion {
-        said: device_parallelism::NAME,
-        unless: &[buffered_depth::NAME, offered_load::NAME],
-        least: 0.0,
-    },
     // Who waits for others waits long now and then, and a device that serves them is not still.
     Exclusion {
         said: retries::NAME,
@@ -72,17 +55,11 @@ const TABLE: [Exclusion; 10] = [
         unless: &[other_process::NAME, stopped::NAME],
         least: OF_OTHERS,
     },
-    // What waits for a cause for that much of its time is not at the rate of its medium, nor
-    // of its link.
+    // What the processor does for an operation is the same for all of them, as a way is.
     Exclusion {
-        said: media_rate::NAME,
-        unless: &HOLD_BACK,
-        least: Standing::CAUSE_MIN,
-    },
-    Exclusion {
-        said: interface::NAME,
-        unless: &HOLD_BACK,
-        least: Standing::CAUSE_MIN,
+        said: network::NAME,
+        unless: &[cpu_generator::NAME, cpu_kernel::NAME, cpu_quota::NAME],
+        least: HALF,
     },
     // That few are at work though several are in flight has one of these causes.
     Exclusion {
@@ -94,12 +71,6 @@ const TABLE: [Exclusion; 10] = [
             stall::NAME,
             other_process::NAME,
         ],
-        least: HALF,
-    },
-    // What the processor does for an operation is the same for all of them, as a way is.
-    Exclusion {
-        said: network::NAME,
-        unless: &[cpu_generator::NAME, cpu_kernel::NAME, cpu_quota::NAME],
         least: HALF,
     },
     // One step has one cause: of reads in large blocks it is likelier the drive's heat. And
@@ -127,20 +98,91 @@ const TABLE: [Exclusion; 10] = [
         ],
         least: 0.0,
     },
+    // What does not get to a device, or is held back on its way, does not fill it.
+    Exclusion {
+        said: device_parallelism::NAME,
+        unless: &[
+            device_queue::NAME,
+            serialised::NAME,
+            credit_throttle::NAME,
+            cgroup_throttle::NAME,
+            cpu_generator::NAME,
+            cpu_kernel::NAME,
+            cpu_quota::NAME,
+        ],
+        least: HALF,
+    },
+    Exclusion {
+        said: device_parallelism::NAME,
+        unless: &[buffered_depth::NAME, offered_load::NAME],
+        least: 0.0,
+    },
+    // What waits for a cause for that much of its time is not at the rate of its medium, nor
+    // of its link.
+    Exclusion {
+        said: media_rate::NAME,
+        unless: &HOLD_BACK,
+        least: Standing::CAUSE_MIN,
+    },
+    Exclusion {
+        said: interface::NAME,
+        unless: &HOLD_BACK,
+        least: Standing::CAUSE_MIN,
+    },
 ];
 
-/// Leaves out what another of these leaves no room for.
+/// Leaves out what another of these that stays leaves no room for.
 pub(super) fn apply(candidates: &mut Vec<(&'static str, Candidate)>) {
-    let shares: Vec<(&str, f64)> = candidates
-        .iter()
-        .map(|(name, candidate)| (*name, candidate.share.unwrap_or(1.0)))
-        .collect();
-    let is_excluded = |name: &str| {
-        let mut rows = TABLE.iter().filter(|row| row.said == name);
-        rows.any(|row| {
-            let mut others = shares.iter();
-            others.any(|(other, share)| row.unless.contains(other) && *share >= row.least)
-        })
-    };
-    candidates.retain(|(name, _)| !is_excluded(name));
+    for row in &TABLE {
+        let excludes = |(name, candidate): &(&'static str, Candidate)| {
+            row.unless.contains(name) && candidate.share.unwrap_or(1.0) >= row.least
+        };
+        if candidates.iter().any(excludes) {
+            candidates.retain(|(name, _)| *name != row.said);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::candidate;
+    use super::*;
+    use diskfacts_record::Confidence;
+
+    /// What is left of these, each with all of the time.
+    fn left(names: &[&'static str]) -> Vec<&'static str> {
+        let of = |name: &&'static str| {
+            let whole = candidate(Standing::Cause, Some(1.0), Confidence::Likely);
+            (*name, whole)
+        };
+        let mut candidates = names.iter().map(of).collect();
+        apply(&mut candidates);
+        candidates.into_iter().map(|(name, _)| name).collect()
+    }
+
+    #[test]
+    fn what_is_left_out_itself_leaves_nothing_else_out() {
+        let (heat, credit) = (thermal_throttle::NAME, credit_throttle::NAME);
+        let full = device_parallelism::NAME;
+        assert_eq!(left(&[full, credit]), [credit]);
+        assert_eq!(left(&[full, credit, heat]), [full, heat]);
+        let (still, others) = (stall::NAME, other_process::NAME);
+        assert_eq!(left(&[media_rate::NAME, still]), [still]);
+        assert_eq!(left(&[heat, still]), [still]);
+        assert_eq!(left(&[still, others]), [others]);
+    }
+
+    #[test]
+    fn each_is_decided_on_before_what_it_excludes() {
+        for (place, row) in TABLE.iter().enumerate() {
+            for later in &TABLE[place + 1..] {
+                assert!(
+                    !row.unless.contains(&later.said),
+                    "{} excludes {} before it is decided on",
+                    later.said,
+                    row.said
+                );
+            }
+        }
+    }
 }

@@ -25,11 +25,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         return None;
     }
     // A link carries what the fastest stage moves, in either direction.
-    if subject
-        .others()
-        .filter_map(|other| other.flow())
-        .any(|other| other > 1.05 * rate)
-    {
+    if carries_more(subject, rate) {
         return None;
     }
     let per_drive = rate / drives(subject);
@@ -66,9 +62,14 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     Some(Candidate {
         standing: Standing::Nature,
         claim: format!(
-            "Large transfers stop at {}, the rate of {}.",
+            "Large transfers stop at {}, the rate of {}{}.",
             show_throughput(rate),
-            link.name
+            link.name,
+            if sure {
+                ""
+            } else {
+                ", or of the drive behind it: the figures do not tell which"
+            }
         ),
         evidence,
         share: Some(1.0 - subject.from_memory()),
@@ -109,6 +110,19 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
                  the reason; else the link is as fast as it gets."
             .into(),
     })
+}
+
+/// Whether another stage has moved more over the same link, whatever its blocks were: in order,
+/// anywhere or with several in flight. What memory of the host served did not go by it, and of a
+/// document only large transfers are known to have.
+fn carries_more(subject: &Subject<'_>, rate: f64) -> bool {
+    let carried = |other: Subject<'_>| {
+        let known = other.reaches_device() && !other.imported();
+        let by_device = || Some(other.rate()? * (1.0 - other.from_memory()));
+        let moved = if known { by_device() } else { other.flow() };
+        moved.is_some_and(|moved| moved > FASTER * rate)
+    };
+    subject.others().any(carried)
 }
 
 fn drives(subject: &Subject<'_>) -> f64 {

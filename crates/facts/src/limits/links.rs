@@ -94,13 +94,31 @@ impl Link {
     pub(super) fn may_be(&self, transport: Option<Transport>) -> bool {
         let of = |names: &[&str]| names.iter().any(|name| self.name.contains(name));
         match transport {
+            None => true,
+            // A controller that does not say what is behind it.
+            Some(Transport::Scsi) => of(&["SATA", "SAS", "Fibre Channel"]),
             Some(Transport::Usb) => of(&["USB"]),
             Some(Transport::Sata) => of(&["SATA"]),
             Some(Transport::Sas) => of(&["SATA", "SAS"]),
             Some(Transport::FibreChannel | Transport::NvmeFc) => of(&["Fibre Channel"]),
             Some(Transport::NvmePcie) => of(&["PCIe"]),
-            Some(Transport::Mmc) => false,
-            _ => true,
+            // A card, or what is reached over a network, by a hypervisor or in memory: its wire
+            // is none of the table.
+            Some(
+                Transport::Mmc
+                | Transport::NvmeTcp
+                | Transport::NvmeRdma
+                | Transport::NvmeLoop
+                | Transport::Iscsi
+                | Transport::Nbd
+                | Transport::Rbd
+                | Transport::Virtio
+                | Transport::Xen
+                | Transport::HyperV
+                | Transport::File
+                | Transport::Memory
+                | Transport::Program,
+            ) => false,
         }
     }
 

@@ -34,8 +34,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         return None;
     }
     let turning = subject.rotates();
-    // Of the one rate of flash behind a link that ends there, the link is what is known.
-    if turning != Some(true) && interface::check(subject).is_some() {
+    // Of the one rate of flash behind a link that ends there, the link is what is known, unless
+    // a test has refuted it.
+    let is_of_link = || !subject.is_refuted(interface::NAME) && interface::check(subject).is_some();
+    if turning != Some(true) && is_of_link() {
         return None;
     }
     let rate = subject.flow()?;

@@ -240,7 +240,10 @@ fn full_link(subject: &Subject<'_>) -> Option<Candidate> {
                 "If it is the link, a deeper queue and larger blocks move no more.",
                 &[
                     ("as-it-was", subject.with(|_| {})),
-                    ("deeper", subject.with(|w| w.queue_depth = 32)),
+                    (
+                        "deeper",
+                        subject.with(|w| w.queue_depth = w.queue_depth.max(32)),
+                    ),
                 ],
             )
             .decided_by(at_most(("deeper", "as-it-was"), Quantity::Throughput, MORE)),

@@ -77,7 +77,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let needed = gain
         .possible
         .map(|possible| possible * gain.latency_ns / 1e9);
-    let proposed = proposed(window, needed);
+    // No larger one is proposed than this: then the window is not what is too small.
+    let proposed = Some(proposed(window, needed)).filter(|bytes| *bytes > window)?;
     let mut evidence = vec![
         format!(
             "The window of {} is {}; the device was asked for {} at a time, and took {} for that.",

@@ -183,3 +183,63 @@ fn where_nobody_looked_at_the_processors_a_step_is_only_possible_and_our_own_wai
     let beside = unseen(10_000.0);
     assert!(beside.is_none(), "{beside:#?}");
 }
+
+/// Flash on SATA whose reads stop at the rate of its link; its writes are slower.
+fn at_a_link() -> Run {
+    let mut run = testing::healthy();
+    testing::rename_disk(&mut run, "sda");
+    for device in &mut run.stack.devices {
+        device.rotational = Some(false);
+    }
+    for (stage, rate) in [("sequential-read", 550e6), ("sequential-write", 300e6)] {
+        each(&mut run, stage, |trial| {
+            testing::set_rate(trial, rate / trial.throughput_bytes_per_s);
+        });
+    }
+    run
+}
+
+#[test]
+fn a_link_is_refuted_by_whatever_moved_more_and_by_a_device_that_hangs_on_none() {
+    let link = |run: &Run| said(run, "sequential-read", interface::NAME);
+    let limit = link(&at_a_link()).expect("the rate of SATA");
+    // One rate alone may as well be that of the flash, and then both are said in one claim.
+    assert!(
+        limit.claim.contains("or of the drive behind it"),
+        "{limit:#?}"
+    );
+    assert!(said(&at_a_link(), "sequential-read", media_rate::NAME).is_none());
+    // Small blocks anywhere, which are no large transfers.
+    let mut faster = at_a_link();
+    each(&mut faster, QD32, |trial| {
+        testing::set_rate(trial, 700e6 / trial.throughput_bytes_per_s);
+    });
+    assert!(link(&faster).is_none());
+    for (transport, may) in [
+        (diskfacts_record::Transport::Sata, true),
+        (diskfacts_record::Transport::Iscsi, false),
+        (diskfacts_record::Transport::NvmeTcp, false),
+        (diskfacts_record::Transport::Virtio, false),
+    ] {
+        let mut run = at_a_link();
+        for device in &mut run.stack.devices {
+            device.transport = Some(transport);
+        }
+        assert_eq!(link(&run).is_some(), may, "{transport:?}");
+    }
+}
+
+#[test]
+fn a_longer_queue_is_advised_where_a_queue_is_too_short_and_never_a_shorter_one() {
+    let mut run = testing::healthy();
+    for device in &mut run.stack.devices {
+        device.queue_depth = (device.name == "vda").then_some(64);
+    }
+    each(&mut run, QD32, |trial| {
+        trial.workload.queue_depth = 128;
+        trial.evidence.engine.mean_depth = 128.0;
+        testing::set_rate(trial, 8.0);
+    });
+    let limit = said(&run, QD32, device_queue::NAME).expect("64 of 128 get through");
+    assert!(limit.remedy.contains("echo 128 >"), "{limit:#?}");
+}

@@ -5,7 +5,11 @@ use crate::{limits, testing};
 use diskfacts_record::{Confidence, Experiment};
 use std::cmp::Ordering;
 
-fn candidate(standing: Standing, share: Option<f64>, confidence: Confidence) -> Candidate {
+pub(super) fn candidate(
+    standing: Standing,
+    share: Option<f64>,
+    confidence: Confidence,
+) -> Candidate {
     Candidate {
         standing,
         claim: "It is so.".into(),
