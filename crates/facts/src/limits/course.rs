@@ -15,6 +15,10 @@ const PLATEAU_MIN: usize = 3;
 /// Points that are left, at least, where neighbours are joined.
 const JOINED_MIN: f64 = 8.0;
 
+/// Share of a step by which a point may be off the rate of its plateau: one that is farther off is
+/// on its way to the other.
+const HELD_OFF: f64 = 1.0 / 3.0;
+
 /// The rate of a stage over the time of all its trials, one after the other.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Course {
@@ -45,6 +49,9 @@ pub(super) struct Step {
     pub(super) after: Plateau,
     /// Share of the scatter of all points that the step explains.
     pub(super) explained: f64,
+    /// Share of the points of either plateau, of that where it is less, which lie within
+    /// [`HELD_OFF`] of the step from the rate there.
+    pub(super) held: f64,
 }
 
 impl Course {
@@ -135,9 +142,17 @@ impl Course {
             left += rate;
         }
         let explained = (best.0 - total * total / n as f64) / spread;
+        let (first, second) = self.points.split_at(best.1);
+        let (before, after) = (plateau(first)?, plateau(second)?);
+        let most_off = HELD_OFF * (before.rate - after.rate).abs();
+        let held = |points: &[(f64, f64)], plateau: &Plateau| {
+            let near = |(rate, _): &&(f64, f64)| (rate - plateau.rate).abs() <= most_off;
+            points.iter().filter(near).count() as f64 / points.len() as f64
+        };
         Some(Step {
-            before: plateau(&self.points[..best.1])?,
-            after: plateau(&self.points[best.1..])?,
+            before,
+            after,
+            held: held(first, &before).min(held(second, &after)),
             explained: if explained.is_finite() {
                 explained
             } else {
@@ -219,6 +234,19 @@ mod tests {
         assert!((step.before.seconds - 2.0).abs() < 1e-9, "{step:?}");
         assert!((step.after.rate - 300.0).abs() < 1e-9);
         assert!(step.explained > 0.99 && step.after.scatter < 1e-9);
+    }
+
+    #[test]
+    fn a_step_has_two_plateaus_and_a_rate_that_wanders_has_none() {
+        let mut rates = vec![3000.0; 20];
+        rates.extend([2000.0; 40]);
+        assert!(course(&rates).step().expect("a step").held > 0.99);
+        // Once around, by a quarter: a step explains most of it.
+        let turn = |i: u32| (f64::from(i) / 60.0 * std::f64::consts::TAU).sin();
+        let rates: Vec<f64> = (0..60).map(|i| 1000.0 + 250.0 * turn(i)).collect();
+        let step = course(&rates).step().expect("points enough");
+        assert!(step.explained > 0.7 && step.before.rate > 1.2 * step.after.rate);
+        assert!(step.held < 0.9, "{step:?}");
     }
 
     #[test]

@@ -182,6 +182,24 @@ fn a_write_that_waits_for_the_medium_shows_no_rate_of_it() {
 }
 
 #[test]
+fn two_small_writes_in_flight_are_gathered_by_nobody_where_the_cache_is_off() {
+    let of = |write_cache: &str| {
+        let mut run = small_and_large(write_cache);
+        // 16 KiB as fast as a platter may well be.
+        waits(&mut run, STREAM, 16 << 10, 1_000_000);
+        each(&mut run, STREAM, |trial| {
+            trial.workload.sync = diskfacts_plan::SyncMode::None;
+            trial.workload.cache = diskfacts_plan::CacheMode::Direct;
+            trial.workload.queue_depth = 2;
+            trial.evidence.engine.direct = true;
+        });
+        said(&run, STREAM, media_rate::NAME)
+    };
+    assert!(of("write through").is_none());
+    assert!(of("write back").is_some());
+}
+
+#[test]
 fn what_small_blocks_lose_is_laid_to_the_medium_where_the_cache_is_off() {
     let of = |run: &Run| {
         let found = crate::findings(run);

@@ -23,6 +23,9 @@ const EVEN: f64 = 1.03;
 /// A step explains this share of all scatter, and is this large.
 const EXPLAINED: f64 = 0.7;
 const STEP_MIN: f64 = 1.2;
+/// And both rates are held by so many of the points. Of a rate that rises and falls evenly a step
+/// explains 8/pi^2 too, and a sixth of its points are near neither.
+const PLATEAU_SHARE: f64 = 0.9;
 /// From this block size on a stage is one of bytes rather than of operations: clouds
 /// count operations of up to 256 KiB as one, and limit bytes besides.
 const OF_BYTES: u64 = 64 << 10;
@@ -45,7 +48,7 @@ impl Held {
                 .flatten()
         };
         let step = course.or_else(finely)?;
-        let down = step.before.rate >= STEP_MIN * step.after.rate;
+        let down = step.before.rate >= STEP_MIN * step.after.rate && step.held >= PLATEAU_SHARE;
         (down && step.explained >= EXPLAINED).then_some(Self {
             step,
             flat: even(&step.after),

@@ -36,9 +36,12 @@ impl Subject<'_> {
         through && self.only_reads()
     }
 
-    /// Whether the kernel or the drive gathers what is written in order.
+    /// Whether something gathers what is written in order: the kernel where it goes through the
+    /// page cache, the drive where its cache may be on.
     fn written_behind(&self) -> bool {
-        self.only_writes() && self.workload().block_size >= 16 << 10 && !self.waits_for_the_medium()
+        let by_kernel = self.workload().cache != diskfacts_plan::CacheMode::Direct;
+        let by_drive = self.rotates() == Some(false) || !all_leaves(self.stack(), "write through");
+        self.only_writes() && self.workload().block_size >= 16 << 10 && (by_kernel || by_drive)
     }
 
     /// Whether each write is answered from the medium of a disk that may turn, with nothing
