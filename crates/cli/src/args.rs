@@ -115,6 +115,9 @@ pub(crate) struct Common {
     /// When to use colour
     #[arg(long, global = true, help_heading = OUTPUT, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: When,
+    /// Say nothing on standard error but errors and warnings: no progress
+    #[arg(long, global = true)]
+    pub(crate) quiet: bool,
 }
 
 /// When to use colour.

@@ -27,7 +27,9 @@ pub(crate) fn run(args: &TuneArgs, common: &Common) -> Result<Exit, Failure> {
     check_choice(args)?;
     let trials = args.trials.unwrap_or(planned.plan.trials.max(TRIALS));
     let time_ns = args.time.unwrap_or_else(|| time_ns(&planned.plan, trials));
-    say(&foreseen(args, &planned.plan, trials, time_ns));
+    if !common.quiet {
+        say(&foreseen(args, &planned.plan, trials, time_ns));
+    }
     planned.as_printed = false;
     let target = &args.target;
     let args = MeasureArgs {

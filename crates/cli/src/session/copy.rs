@@ -178,16 +178,16 @@ impl<'a> Begun<'a> {
             input,
             output,
         };
-        let copied =
-            Display::watch_copy(
-                dd.bytes_max(),
-                dd.block_size,
-                &progress,
-                || match &mut around {
-                    Some(around) => run_copy(&copy, &progress, around),
-                    None => run_copy(&copy, &progress, &mut ()),
-                },
-            );
+        let copied = Display::watch_copy(
+            self.opened.looked.request.common.quiet,
+            dd.bytes_max(),
+            dd.block_size,
+            &progress,
+            || match &mut around {
+                Some(around) => run_copy(&copy, &progress, around),
+                None => run_copy(&copy, &progress, &mut ()),
+            },
+        );
         let mut observed = Evidence::of_unseen(unsettled);
         if let Some(around) = &mut around {
             around.evidence(&mut observed);
@@ -286,7 +286,7 @@ fn record(run: &mut Run, outcome: CopyOutcome, mut observed: Evidence) {
         order: 1,
         stop: workload.stop,
         seed: run.run.seed,
-        left_ns: 0,
+        left: None,
         prepare_ns: None,
     };
     let trial = trial::record(

@@ -158,18 +158,13 @@ impl Trials<'_> {
         how: &mut How,
     ) {
         let stack = self.run.stack.clone();
-        let mut rounds = schedule.rounds();
         let before = u32::try_from(self.run.trials.len()).unwrap_or(u32::MAX);
-        self.display.set_trials(rounds);
+        self.display.set_trials(schedule.trials());
         while how.broken.is_none() && self.signals.came().is_none() {
             let Some(mut next) = schedule.next(clock.elapsed_ns(self.measured)) else {
                 break;
             };
             next.order = next.order.saturating_add(before);
-            if next.number > rounds {
-                rounds = next.number;
-                self.display.set_trials(rounds);
-            }
             let stage = &stages[next.stage];
             let settled = self.settle_before(stage, how);
             match settled.and_then(|unseen| self.one(&next, stage, &stack, unseen)) {
@@ -178,7 +173,8 @@ impl Trials<'_> {
                     // Seconds of a trial are far below what a float holds exactly.
                     schedule.took((trial.seconds * 1e9) as u64, trial.iops);
                     how.broken = (self.keep)(self.run, Kept::Trial(&trial)).err();
-                    self.display.trial_ended(next.stage, &trial);
+                    let is_last = schedule.is_over(next.stage);
+                    self.display.trial_ended(next.stage, &trial, is_last);
                     self.run.trials.push(*trial);
                 }
                 Ok(Outcome::CutShort) => break,
@@ -189,6 +185,9 @@ impl Trials<'_> {
                 }
                 Err(error) => how.broken = Some(error),
             }
+        }
+        if how.broken.is_none() && self.signals.came().is_none() {
+            self.display.trials_ended();
         }
     }
 

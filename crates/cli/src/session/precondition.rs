@@ -22,7 +22,7 @@ pub(super) fn run(
     measured: &mut Measured,
     stack: &Stack,
     signals: &Signals,
-    display: &Display,
+    display: &mut Display,
 ) -> Result<bool, Failure> {
     if let Medium::File(_) = measured.medium {
         let (works, size) = (&run.plan.precondition, measured.target.size_bytes);
@@ -48,7 +48,7 @@ pub(super) fn run(
                 order,
                 stop: work.stage.workload.stop,
                 seed: Rng::for_part(run.run.seed, FIRST_SEED + u64::from(order)).next_u64(),
-                left_ns: 0,
+                left: None,
                 prepare_ns: None,
             };
             let round = trial::run(&next, &stage, measured, stack, signals, display);
@@ -58,8 +58,9 @@ pub(super) fn run(
             }
             write_back::settle_round(&mut round, measured);
             failed |= round.errors > 0;
-            display.trial_ended(next.stage, &round);
             rates.push(round.iops);
+            let is_last = stopping::is_preconditioned(work, &rates);
+            display.trial_ended(next.stage, &round, is_last);
             rounds.push(round);
         }
         if rounds.is_empty() {

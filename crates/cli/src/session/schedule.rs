@@ -17,12 +17,14 @@
 //! their own, so that the time that they cost is theirs.
 
 mod further;
+mod left;
 mod rule;
 
 use diskfacts_facts::stopping;
 use diskfacts_plan::rng::Rng;
 use diskfacts_plan::units::show_duration;
 use diskfacts_plan::{Plan, Stop};
+use diskfacts_report::text::Left;
 pub(super) use rule::is_late;
 use rule::{Rule, Turn, rules_of};
 
@@ -54,8 +56,8 @@ pub(super) struct Next {
     pub(super) stop: Stop,
     /// Seed of its random choices.
     pub(super) seed: u64,
-    /// Nanoseconds of all that is left, this one included.
-    pub(super) left_ns: u64,
+    /// How long all takes that is left, this one included, where that can be told.
+    pub(super) left: Option<Left>,
     /// Nanoseconds that filling caches before it may take: half of what is left. None
     /// where its stage says itself how long it takes.
     pub(super) prepare_ns: Option<u64>,
@@ -195,11 +197,6 @@ impl Schedule {
         }
     }
 
-    /// How often each stage is done.
-    pub(super) fn rounds(&self) -> u32 {
-        self.rounds
-    }
-
     /// A sentence when there is not time enough for all trials.
     pub(super) fn note(&self) -> Option<String> {
         let time = show_duration(self.total_ns);
@@ -303,12 +300,10 @@ impl Schedule {
                 None => *self.late_share_ns.insert(self.share_ns(left_ns)),
             },
         };
-        let given_ns = self.pending.iter();
-        let given_ns = given_ns.filter_map(|(stage, _)| self.rules[*stage].given_ns());
-        let given_ns: u64 = given_ns.sum();
         if !is_further {
             self.pending.pop();
         }
+        let left = self.left(stage, share_ns, left_ns);
         let rule = &mut self.rules[stage];
         rule.begun += 1;
         rule.share_ns = share_ns;
@@ -329,7 +324,7 @@ impl Schedule {
             order: self.order,
             stop,
             seed: Rng::for_part(self.seed, u64::from(self.order)).next_u64(),
-            left_ns: left_ns.max(given_ns),
+            left,
             prepare_ns: rule.shares.then(|| (left_ns / 2).max(GRACE_NS)),
         }
     }

@@ -29,9 +29,8 @@ pub(super) fn run(
     let workload = workload_of(next, stage);
     let watched = Watched {
         stage: next.stage,
-        // Files have many sizes.
-        block_size: (!workload.operation.on_files()).then_some(workload.block_size),
-        left_ns: next.left_ns,
+        number: next.number,
+        left: next.left,
         is_virtual: matches!(measured.medium, Medium::Simulated(_)),
     };
     let folder = measured.folder();

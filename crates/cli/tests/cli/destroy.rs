@@ -145,7 +145,7 @@ fn nobody_can_mount_a_device_while_it_is_written() {
         .arg("--destroy-data-on")
         .args([device.path(), device.path()])
         .start();
-    running.wait_for_stderr("trial 1:");
+    case.wait_for_a_trial(&running);
     let claim = OpenOptions::new()
         .read(true)
         .custom_flags(0o200) // O_EXCL, as mount(2) has it

@@ -19,7 +19,7 @@ fn reads_that_fail_are_counted_told_and_stored() {
         .diskfacts(["measure", "--explain", "--plan"])
         .args([plan.as_path(), device.path()])
         .start();
-    running.wait_for_stderr("trial 1:");
+    case.wait_for_a_trial(&running);
     // The file behind the device is cut short: from now on reads fail.
     File::options()
         .write(true)

@@ -43,7 +43,7 @@ fn standard_output_is_one_document_of_the_documented_schema() {
     // Progress is elsewhere.
     finished
         .expect_stderr("filling a file of 16 MiB")
-        .expect_stderr("trial 1:");
+        .expect_stderr("stage 1 of 12: ");
 
     // The keys that the contract names.
     for key in [

@@ -119,7 +119,7 @@ fn a_killed_measurement_leaves_neither_device_nor_file() {
         ])
         .arg(&folder)
         .start();
-    running.wait_for_stderr("trial 1: ");
+    case.wait_for_a_trial(&running);
     running.kill();
     running.finish();
     nothing_stays(&folder);

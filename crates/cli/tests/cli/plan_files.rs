@@ -306,8 +306,8 @@ fn what_a_plan_does_before_its_trials_is_stored_and_in_no_figure() {
         )
         .expect_stderr("at which the file was filled")
         .expect_stderr("--time does not bound it")
-        .expect_stderr("before the trials: fill (round 2): ")
-        .expect_stderr("trial 1: read (1 of 2)")
+        .expect_stderr("before the trials: fill, 2 rounds: ")
+        .expect_stderr("stage 1 of 1: read, 2 trials: ")
         .expect_stdout("Before the trials: fill, 2 rounds, 16 MiB in ")
         .expect_stdout("before them fill and age");
     let document = case.last();

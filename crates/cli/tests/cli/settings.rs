@@ -99,8 +99,8 @@ fn a_stage_does_not_inherit_what_another_one_set_under_the_same_scheduler() {
         &stage("long", LONG, plain),
     ];
     let running = bench.measure(&stages.concat()).start();
-    running.wait_for_stderr("trial 1: narrow");
-    running.wait_for_stderr("trial 2: plain");
+    running.wait_for_stderr("stage 1 of 3: narrow");
+    running.wait_for_stderr("stage 2 of 3: plain");
     let within = bench.settings();
     running.interrupt();
     running.finish().expect_code(130);
@@ -269,7 +269,7 @@ fn ctrl_c_and_sigterm_in_a_trial_put_back_what_it_ran_under() {
     let plan = long(kernel);
     for (terminate, code) in [(false, 130), (true, 143)] {
         let running = bench.measure(&plan).start();
-        running.wait_for_stderr("trial 1: short");
+        running.wait_for_stderr("stage 1 of 2: short");
         assert_eq!(bench.read("scheduler"), "none mq-deadline [kyber] bfq");
         assert_eq!(
             (&*bench.read("max_sectors_kb"), &*bench.read("nomerges")),
@@ -291,7 +291,7 @@ fn ctrl_c_and_sigterm_in_a_trial_put_back_what_it_ran_under() {
 fn the_watchdog_holds_nothing_of_its_parent_and_hears_no_signal() {
     let bench = or_skip!(Bench::new());
     let running = bench.measure(&long("nomerges = 2")).start();
-    running.wait_for_stderr("trial 1: short");
+    running.wait_for_stderr("stage 1 of 2: short");
     let watchdog = watchdog_of(&running);
     let proc = Path::new("/proc").join(watchdog.to_string());
     let link = |name: &str| fs::read_link(proc.join(name)).expect("a link");
@@ -326,7 +326,7 @@ fn two_runs_that_would_change_one_device_exclude_each_other_and_say_who_it_is() 
     let before = bench.settings();
     let changing = long("nomerges = 2");
     let running = bench.measure(&changing).start();
-    running.wait_for_stderr("trial 1: short");
+    running.wait_for_stderr("stage 1 of 2: short");
     let pid = format!("process {} (diskfacts --store", running.id());
     let journals = bench.journals();
     bench
@@ -369,7 +369,7 @@ fn two_runs_that_would_change_one_device_exclude_each_other_and_say_who_it_is() 
 
     // Those that only measure do not mind each other, but keep out who would change.
     let first = bench.measure(&long("")).start();
-    first.wait_for_stderr("trial 1: short");
+    first.wait_for_stderr("stage 1 of 2: short");
     as_other(&plain).run().expect_code(0);
     fs::remove_file(other.store()).expect("the store of the one before");
     let pid = format!(
@@ -394,7 +394,7 @@ fn a_device_of_ours_is_gone_only_after_its_settings_are_put_back() {
         .args([&plan, &folder])
         .env("DISKFACTS_STATE", &state)
         .start();
-    running.wait_for_stderr("trial 1: short");
+    running.wait_for_stderr("stage 1 of 2: short");
     let devices = fs::read_dir("/sys/block").expect("devices");
     let ours = devices.flatten().map(|entry| entry.path()).find(|device| {
         let file = fs::read_to_string(device.join("loop/backing_file"));

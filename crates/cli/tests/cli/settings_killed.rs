@@ -282,7 +282,7 @@ fn a_device_that_goes_in_the_middle_ends_the_run_with_what_it_has() {
     let plan = "name = \"gone\"\ntrials = 60\n[[stage]]\nname = \"s\"\noperation = \"read\"\n\
                 time = \"500ms\"\n[stage.kernel]\nnomerges = 2\n";
     let running = bench.measure(plan).args(["--time", "60s"]).start();
-    running.wait_for_stderr("trial 1: s");
+    bench.case.wait_for_a_trial(&running);
     or_skip!(bench.device.change_file());
     let finished = running.finish();
     finished
@@ -335,7 +335,7 @@ fn the_watchdog_removes_the_control_group_and_the_trace_buffer_of_the_dead_run_t
         .args(["--cache-proof", "memory-limit"]);
     let running = program.start();
     let process = running.id();
-    running.wait_for_stderr("trial 1: short");
+    running.wait_for_stderr("stage 1 of 2: short");
     let root = Path::new("/sys/fs/cgroup");
     assert_eq!(groups_of(process, root).len(), 1);
     // The first trial of the long stage is followed by events, and takes until then.

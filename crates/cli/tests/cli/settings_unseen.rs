@@ -136,7 +136,7 @@ fn a_run_whose_sysfs_is_hidden_meanwhile_ends_by_naming_what_it_could_not_put_ba
         "--store", &*store, "measure", "--seed", "1", "--plan", &*plan, &*device,
     ];
     let running = or_skip!(bench.diskfacts_apart("true", &arguments)).start();
-    running.wait_for_stderr("trial 1: short");
+    running.wait_for_stderr("stage 1 of 2: short");
     let mount = format!("--mount=/proc/{}/ns/mnt", running.id());
     let hidden = Command::new(nsenter)
         .args([&*mount, "mount", "-t", "tmpfs", "tmpfs", "/sys"])
@@ -211,7 +211,7 @@ fn a_run_that_has_no_descriptors_left_has_its_watchdog_put_everything_back() {
         stage("long", "time = \"10min\""),
     ];
     let running = bench.measure(&plan.concat()).start();
-    running.wait_for_stderr("trial 1: short");
+    running.wait_for_stderr("stage 1 of 2: short");
     assert_eq!(bench.read("nomerges"), "2");
     let of = running.id().to_string();
     let limited = Command::new(prlimit)

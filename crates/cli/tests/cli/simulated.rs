@@ -178,7 +178,7 @@ fn ctrl_c_ends_virtual_time_too_and_keeps_what_is_complete() {
         .diskfacts(["measure", "sim:nvme-consumer", "--seed", "1", "--plan"])
         .arg(plan)
         .start();
-    running.wait_for_stderr("trial 1: short");
+    running.wait_for_stderr("stage 1 of 2: short");
     running.interrupt();
     running
         .finish()

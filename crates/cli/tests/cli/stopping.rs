@@ -42,7 +42,7 @@ fn ctrl_c_in_a_trial_keeps_the_trials_before_it() {
     let case = Case::new();
     let folder = case.folder("data");
     let running = start(&case, &folder, &[]);
-    running.wait_for_stderr("trial 1: short");
+    running.wait_for_stderr("stage 1 of 2: short");
     running.interrupt();
     let finished = running.finish();
     finished
@@ -66,7 +66,7 @@ fn sigterm_ends_a_trial_as_ctrl_c_does() {
     let case = Case::new();
     let folder = case.folder("data");
     let running = start(&case, &folder, &["--json"]);
-    running.wait_for_stderr("trial 1: short");
+    running.wait_for_stderr("stage 1 of 2: short");
     running.terminate();
     let finished = running.finish();
     // 128 + 15, as a shell reports a process that SIGTERM ended.
@@ -399,7 +399,7 @@ fn sigkill_leaves_no_file_and_its_complete_trials() {
     let (before, free) = (Content::of(folder), free_blocks(folder));
     let case = Case::new();
     let running = start(&case, folder, &[]);
-    running.wait_for_stderr("trial 1: short");
+    running.wait_for_stderr("stage 1 of 2: short");
     assert!(free_blocks(folder) < free);
     case.run(["runs"]).expect_code(0).expect_stdout("running");
     running.kill();

@@ -2,7 +2,7 @@
 //! and after.
 
 pub(crate) use crate::case::{Case, MIB, diskfacts, one_stage, write_data};
-use diskfacts_testkit::{Missing, Program, require_tool};
+use diskfacts_testkit::{Missing, Program, Running, require_tool};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -43,6 +43,18 @@ impl Case {
         let shown = self.run(["show", "last", "--json"]);
         shown.expect_code(0);
         serde_json::from_str(&shown.stdout).expect("a JSON document")
+    }
+
+    /// Waits until a trial of the run that is being made is stored, which nobody tells of
+    /// before its stage is done.
+    pub(crate) fn wait_for_a_trial(&self, running: &Running) {
+        running.wait_until("a trial was stored", || {
+            let runs = self.run(["runs", "--json"]).stdout;
+            let runs: Value = serde_json::from_str(&runs).unwrap_or_default();
+            runs["runs"][0]["trials"]
+                .as_u64()
+                .is_some_and(|trials| trials > 0)
+        });
     }
 
     /// The call must be refused with exit code 2, say all of this, and leave

@@ -1,4 +1,4 @@
-//! On a terminal: a line per stage while it measures, gone before the facts.
+//! On a terminal: one line while it measures, gone before the facts.
 
 use crate::support::Case;
 use diskfacts_plan::builtin;
@@ -10,13 +10,13 @@ const ROWS: u16 = 24;
 
 /// `diskfacts measure` on a terminal of 80 columns, with everything that was
 /// written to it.
-fn on_a_terminal(case: &Case, script: &std::path::Path, term: &str) -> String {
+fn on_a_terminal(case: &Case, script: &std::path::Path, term: &str, more: &str) -> String {
     let folder = case.path("data");
     if !folder.exists() {
         case.folder("data");
     }
     let command = format!(
-        "stty cols {COLUMNS} rows {ROWS}; exec '{}' measure '{}' --explain --time 3s --size 16MiB --store '{}'",
+        "stty cols {COLUMNS} rows {ROWS}; exec '{}' measure '{}' --explain --time 3s --size 16MiB {more} --store '{}'",
         env!("CARGO_BIN_EXE_diskfacts"),
         folder.display(),
         case.store().display()
@@ -35,7 +35,7 @@ fn on_a_terminal(case: &Case, script: &std::path::Path, term: &str) -> String {
 fn progress_keeps_to_the_width_and_is_gone_in_the_end() {
     let script = or_skip!(require_tool("script", "bsdutils"));
     let case = Case::new();
-    let written = on_a_terminal(&case, &script, "xterm-256color");
+    let written = on_a_terminal(&case, &script, "xterm-256color", "");
     let at = written.rfind("diskfacts run ").expect("the facts");
     let (progress, facts) = written.split_at(at);
 
@@ -44,21 +44,30 @@ fn progress_keeps_to_the_width_and_is_gone_in_the_end() {
     for piece in progress.split_inclusive('\r') {
         terminal.process(piece.as_bytes());
         let rows = terminal.screen().rows(0, COLUMNS);
-        seen.extend(rows.map(|row| row.trim_end().to_owned()));
+        let rows: Vec<String> = rows.map(|row| row.trim_end().to_owned()).collect();
+        let lines = rows.iter().filter(|row| !row.is_empty()).count();
+        assert!(lines <= 1, "one line, not {rows:#?}");
+        seen.extend(rows);
     }
     // What does not fit would go on at the start of a row.
     let survey = builtin::plan("survey").expect("it is built in");
     let names = survey.stages.iter().map(|stage| stage.name.as_str());
-    let starts: Vec<&str> = names.chain(["all stages ", "filling the file "]).collect();
+    let starts: Vec<&str> = names.chain(["filling a file "]).collect();
     for row in seen.iter().filter(|row| !row.is_empty()) {
         assert!(starts.iter().any(|start| row.starts_with(start)), "{row}");
     }
     let shown = |text: &str| seen.iter().any(|line| line.contains(text));
-    for said in ["random-read-qd1 ", "log-write ", " MB/s", " IOPS", " left"] {
+    for said in [
+        "random-read-qd1: trial 1",
+        "log-write: ",
+        " MB/s",
+        "at most ",
+        " left",
+    ] {
         assert!(shown(said), "no '{said}' in {seen:#?}");
     }
-    // A line for each stage, and none for each trial as in a pipe.
-    assert!(!shown("trial 1:"));
+    // None for each stage as in a pipe.
+    assert!(!shown("stage 1 of "));
     // Nothing of it is left when the facts begin.
     assert_eq!(terminal.screen().contents().trim(), "");
     // And colour where a terminal has it.
@@ -69,8 +78,8 @@ fn progress_keeps_to_the_width_and_is_gone_in_the_end() {
 fn a_dumb_terminal_gets_lines_as_a_pipe_does() {
     let script = or_skip!(require_tool("script", "bsdutils"));
     let case = Case::new();
-    let written = on_a_terminal(&case, &script, "dumb");
-    assert!(written.contains("trial 1:"), "{written}");
+    let written = on_a_terminal(&case, &script, "dumb", "");
+    assert!(written.contains("stage 1 of 12: "), "{written}");
     assert!(!written.contains('\x1b'), "{written}");
 }
 
@@ -103,4 +112,35 @@ fn a_run_is_deleted_after_yes_and_after_nothing_else() {
     }
     answered("yes").expect_code(0).expect_stdout("Deleted:");
     case.run(["show"]).expect_code(2);
+}
+
+#[test]
+fn a_quiet_run_shows_no_progress_and_a_pipe_has_a_line_for_each_stage() {
+    let script = or_skip!(require_tool("script", "bsdutils"));
+    let case = Case::new();
+    let written = on_a_terminal(&case, &script, "xterm-256color", "--quiet");
+    // Nothing stands before the facts but their colour.
+    let facts = written.trim_start_matches("\x1b[1m");
+    assert!(facts.starts_with("diskfacts run "), "{written}");
+
+    let measure = [
+        "measure",
+        "sim:ssd-sata",
+        "--time",
+        "10s",
+        "--stage",
+        "log-write",
+    ];
+    let loud = case.run(measure);
+    loud.expect_code(0)
+        .expect_stderr("stage 1 of 1: log-write, ");
+    assert!(loud.stderr.ends_with('\n') && loud.stderr.trim_end().lines().count() == 1);
+    assert!(!loud.stderr.contains(['\r', '\x1b']), "{loud}");
+    let quiet = case.run(measure.into_iter().chain(["--quiet"]));
+    quiet.expect_code(0);
+    assert_eq!(
+        (&quiet.stdout == "", &*quiet.stderr),
+        (false, ""),
+        "{quiet}"
+    );
 }

@@ -146,6 +146,16 @@ pub(crate) fn rate(value: f64) -> String {
     grouped(&rate_digits(value))
 }
 
+/// A rate with three digits, as the first page has it: `0.30`, `20.8`, `144`, `653,168`.
+pub(crate) fn three_digits(value: f64) -> String {
+    let decimals = match value.abs() {
+        small if small < 9.995 => 2,
+        middle if middle < 99.95 => 1,
+        _ => 0,
+    };
+    grouped(&format!("{value:.decimals$}"))
+}
+
 /// A rate of a figure, in whatever unit; one of no trial is not known: all failed, or an
 /// import does not say it.
 pub(crate) fn known_rate(figure: &Figure, value: f64) -> String {

@@ -12,7 +12,7 @@ const NAMED: usize = 3;
 
 impl Schedule {
     /// Whether a stage has all that its plan asks for.
-    fn is_reached(&self, stage: usize) -> bool {
+    pub(super) fn is_reached(&self, stage: usize) -> bool {
         stopping::is_reached(&self.plan, &self.rules[stage].rates)
     }
 

@@ -4,7 +4,7 @@ use super::*;
 use diskfacts_plan::{Amount, CacheMode, Operation, Pattern, Stage, Workload};
 use std::collections::BTreeMap;
 
-fn plan(stops: &[Stop], trials: u32) -> Plan {
+pub(super) fn plan(stops: &[Stop], trials: u32) -> Plan {
     Plan {
         name: "p".into(),
         about: String::new(),

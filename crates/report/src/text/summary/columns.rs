@@ -4,7 +4,7 @@
 use super::super::files;
 use super::super::look::Look;
 use super::super::marks::Marks;
-use super::super::words::{grouped, percent};
+use super::super::words::{percent, three_digits};
 use super::super::wrap::columns;
 use super::strip::Axis;
 use diskfacts_record::{Figure, Run, StageFigures};
@@ -206,7 +206,7 @@ fn all(
     ]
 }
 
-/// Three digits of a rate: `0.30`, `20.8`, `144`, `653,168`. One that is not known because
+/// Three digits of a rate. One that is not known because
 /// all operations failed is said; what a document does not say is left out.
 fn rate(figures: &StageFigures, figure: &Figure, unit: f64) -> String {
     if figure.trials == 0 {
@@ -217,11 +217,5 @@ fn rate(figures: &StageFigures, figure: &Figure, unit: f64) -> String {
             String::new()
         };
     }
-    let value = figure.median / unit;
-    let decimals = match value.abs() {
-        small if small < 9.995 => 2,
-        middle if middle < 99.95 => 1,
-        _ => 0,
-    };
-    grouped(&format!("{value:.decimals$}"))
+    three_digits(figure.median / unit)
 }
