@@ -1,6 +1,7 @@
 //! The arguments, as data. Nothing here looks at the system, but for whether a
 //! mistyped word is a path.
 
+mod completions;
 mod iostat;
 mod readahead;
 mod restore;
@@ -9,6 +10,7 @@ mod show;
 mod tune;
 mod watch;
 
+pub(crate) use completions::{CompletionsArgs, Shell};
 pub(crate) use iostat::{IostatArgs, IostatStyle};
 pub(crate) use readahead::ReadaheadArgs;
 pub(crate) use restore::RestoreArgs;
@@ -93,6 +95,8 @@ pub(crate) enum Command {
     Sim(SimArgs),
     /// Put back settings of the kernel that a killed run had changed
     Restore(RestoreArgs),
+    /// Print what makes a shell complete options, plans, runs and stages
+    Completions(CompletionsArgs),
 }
 
 /// Headings of `--help`. What people use first stands above them, under "Options".

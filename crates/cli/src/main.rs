@@ -6,6 +6,7 @@
 
 mod args;
 mod commands;
+mod completion;
 mod exit;
 mod look;
 mod named;
@@ -38,6 +39,12 @@ fn main() -> ExitCode {
         && *first == *probe::PROBE
     {
         return probe::ask().into();
+    }
+    // What the scripts of `diskfacts completions` ask with each press of Tab.
+    if let [_, first, typed @ ..] = words.as_slice()
+        && *first == *completion::ASKED
+    {
+        return completion::answer(typed).into();
     }
     // A process that a run starts beside itself; nobody types it, and nobody reads
     // what it says.
@@ -137,6 +144,7 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
         Some(Command::Import(args)) => commands::import::run(&args, &common),
         Some(Command::Sim(args)) => commands::sim::run(&args, &common),
         Some(Command::Restore(args)) => commands::restore::run(&args),
+        Some(Command::Completions(args)) => commands::completions::run(&args),
         None => commands::measure::run(&cli.measure, &common),
     }
 }

@@ -55,6 +55,21 @@ impl Store {
         }
     }
 
+    /// Opens a store for a look, as completion in a shell takes one: for reading, without a wait
+    /// for who writes, and without bringing it to another version. `None` where that cannot be,
+    /// or where its version is another one.
+    pub fn glance(path: &Path) -> Option<Self> {
+        let path = absolute(path).ok()?;
+        refuse_what_is_no_file(&path).ok()?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&path, flags).ok()?;
+        connection.busy_timeout(Duration::ZERO).ok()?;
+        connection
+            .pragma_update(None, "trusted_schema", false)
+            .ok()?;
+        schema::is_newest(&connection, &path).then_some(Self { connection, path })
+    }
+
     fn connect(path: PathBuf, flags: OpenFlags) -> Result<Self, Error> {
         refuse_what_is_no_file(&path)?;
         // Each connection stays on one thread at a time: Rust sees to it.

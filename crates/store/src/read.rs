@@ -122,6 +122,33 @@ impl Store {
         Ok(found.id)
     }
 
+    /// The names of the stages of a run, each once, in the order of its plan; without its trials,
+    /// which may be many.
+    ///
+    /// # Errors
+    /// Those of [`load`](Self::load).
+    pub fn stages(&self, selector: &str) -> Result<Vec<String>, Error> {
+        const DOING: &str = "reading the plan of a run";
+        let transaction = self.read(DOING)?;
+        let found = self.find(&transaction, selector, &Selector::parse(selector))?;
+        let document: String = transaction
+            .query_row(
+                "SELECT document FROM run WHERE key = ?",
+                [found.key],
+                |row| row.get(0),
+            )
+            .map_err(self.sql(DOING))?;
+        let run: Run = serde_json::from_str(&document)
+            .map_err(|error| self.damaged(&found.id, "the description", error))?;
+        let mut names: Vec<String> = Vec::new();
+        for stage in run.plan.stages {
+            if !names.contains(&stage.name) {
+                names.push(stage.name);
+            }
+        }
+        Ok(names)
+    }
+
     /// The run that is meant.
     pub(crate) fn find(
         &self,

@@ -20,6 +20,16 @@ pub(crate) fn prepare(connection: &Connection, path: &Path) -> Result<(), Error>
     migrate(connection, path, &MIGRATIONS)
 }
 
+/// Whether a database is ours and has nothing to be brought to; also `false` where it cannot
+/// be read.
+pub(crate) fn is_newest(connection: &Connection, path: &Path) -> bool {
+    let known = MIGRATIONS.len() as u32;
+    let reading = Transaction::new_unchecked(connection, TransactionBehavior::Deferred);
+    reading.is_ok_and(|reading| {
+        version_within(&reading, path, known).is_ok_and(|version| version == known)
+    })
+}
+
 fn migrate(connection: &Connection, path: &Path, steps: &[&str]) -> Result<(), Error> {
     // A handful.
     let known = steps.len() as u32;

@@ -2,6 +2,7 @@
 
 pub(crate) mod advise;
 pub(crate) mod compare;
+pub(crate) mod completions;
 pub(crate) mod dd;
 pub(crate) mod devices;
 pub(crate) mod import;

@@ -13,6 +13,7 @@ mod bonnie;
 mod budget;
 mod case;
 mod compare_command;
+mod completions;
 mod dd;
 mod destroy;
 mod devices_command;
