@@ -99,11 +99,11 @@ mod tests {
         }
     }
 
-    fn exactly(seconds: u64) -> Option<Left> {
-        Some(Left {
+    fn exactly(seconds: u64) -> Left {
+        Left {
             ns: seconds * SECOND,
             at_most: false,
-        })
+        }
     }
 
     #[test]
@@ -112,7 +112,7 @@ mod tests {
         let mut schedule = Schedule::new(&plan, false, 1, (600 * SECOND, 0));
         let (mut elapsed_ns, mut left) = (0, 10);
         while let Some(next) = schedule.next(elapsed_ns) {
-            assert_eq!(next.left, exactly(left));
+            assert_eq!(next.left, Some(exactly(left)));
             let took = if next.stage == 0 { 2 } else { 3 };
             schedule.took(took * SECOND, 100.0);
             elapsed_ns += took * SECOND;
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(first.left, None);
         schedule.took(7 * SECOND, 100.0);
         let second = schedule.next(7 * SECOND).expect("a trial");
-        assert_eq!(second.left, exactly(14));
+        assert_eq!(second.left, Some(exactly(14)));
     }
 
     #[test]
@@ -141,7 +141,7 @@ mod tests {
         let plan = plan(&[Stop::default(), Stop::default()], 5);
         let mut schedule = Schedule::new(&plan, false, 1, (20 * SECOND, 0));
         let next = schedule.next(0).expect("a trial");
-        assert_eq!(next.left, exactly(20));
+        assert_eq!(next.left, Some(exactly(20)));
     }
 
     #[test]
