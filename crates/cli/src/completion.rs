@@ -57,6 +57,8 @@ struct Place {
     no_options: bool,
     /// The store that was named.
     store: Option<String>,
+    /// The plan that was named.
+    plan: Option<String>,
 }
 
 /// Candidates for the last of the words, in the order in which they are to be shown.
@@ -106,6 +108,7 @@ impl Place {
             of: None,
             no_options: false,
             store: None,
+            plan: None,
         };
         for word in before {
             place.pass(word);
@@ -138,8 +141,10 @@ impl Place {
     }
 
     fn given(&mut self, option: &Arg, value: &str) {
-        if option.get_id() == "store" {
-            self.store = Some(value.to_owned());
+        match option.get_id().as_str() {
+            "store" => self.store = Some(value.to_owned()),
+            "plan" => self.plan = Some(value.to_owned()),
+            _ => {}
         }
     }
 
@@ -223,11 +228,12 @@ impl Known<'_> {
         }
     }
 
-    /// The stages of the plan that is chosen, or of the one that is taken where none is.
+    /// The stages of the plan that is named, or of the one that is taken where none is. What a
+    /// file has is not read.
     fn stages_of_plan(&self) -> Vec<Candidate> {
-        let stages = builtin::names().filter_map(builtin::plan);
+        let plan = self.place.plan.as_deref().unwrap_or("survey");
         let mut found: Vec<Candidate> = Vec::new();
-        for stage in stages.flat_map(|plan| plan.stages) {
+        for stage in builtin::plan(plan).into_iter().flat_map(|plan| plan.stages) {
             if !found.iter().any(|(name, _)| *name == stage.name) {
                 found.push((stage.name, stage.about));
             }
@@ -319,6 +325,7 @@ mod tests {
         assert_eq!(offered("measure sim:ssd-s"), ["sim:ssd-sata"]);
         assert_eq!(offered("measure . --for etc"), ["etcd"]);
         assert_eq!(offered("measure . --stage log"), ["log-write"]);
+        assert_eq!(offered("measure . --plan hdparm --stage log"), [""; 0]);
         assert_eq!(offered("show --color al"), ["always"]);
         assert_eq!(offered("show --claim rotation"), ["rotation"]);
         assert_eq!(offered("sim nvme-d"), ["nvme-datacenter"]);

@@ -85,7 +85,7 @@ pub(super) fn begin(
     let how = match way {
         CacheProof::Drop => "it is emptied before each trial (--cache-proof drop)".to_owned(),
         CacheProof::Direct => {
-            let mut said = "it is gone round by direct I/O (--cache-proof direct)".to_owned();
+            let mut said = "it is bypassed by direct I/O (--cache-proof direct)".to_owned();
             let cold = asked.stages.iter().filter(|stage| is_cold(stage));
             let others: Vec<&str> = cold
                 .filter(|stage| !fits_direct(stage))
@@ -94,7 +94,7 @@ pub(super) fn begin(
             if !others.is_empty() {
                 said.push_str("; and emptied before each trial of ");
                 said.push_str(&others.join(", "));
-                said.push_str(", whose blocks are no whole sectors");
+                said.push_str(", whose blocks are not multiples of the sector size");
             }
             said
         }

@@ -86,7 +86,7 @@ fn record(work: &Precondition, rounds: Vec<Trial>, rates: &[f64]) -> Preconditio
 }
 
 /// `Before the trials: age, 7 rounds, 2 GiB in 40 s; steady by SNIA's rule (the last five
-/// rounds range over 4 % and slope by 1 %). It is in no figure.`
+/// rounds range over 4 % and slope by 1 %). It is excluded from the results.`
 fn note(stage: &Stage, done: &Preconditioning, rates: &[f64]) -> String {
     let rounds = match done.rounds.len() {
         1 => "1 round".to_owned(),
@@ -109,5 +109,5 @@ fn note(stage: &Stage, done: &Preconditioning, rates: &[f64]) -> String {
         ),
         (Some(_), None) => "; NOT steady by SNIA's rule: too few rounds".to_owned(),
     };
-    format!("{said}{steady}. It is in no figure.")
+    format!("{said}{steady}. It is excluded from the results.")
 }

@@ -163,7 +163,7 @@ impl Trials<'_> {
     }
 
     /// Writes back what the last trials that wrote have left, in the time that there is and
-    /// until a signal comes. It is in no figure.
+    /// until a signal comes. It is excluded from the results.
     pub(super) fn settle_the_last(&mut self, elapsed_ns: u64, how: &mut How) {
         let total_ns = self.run.run.budget_ns.unwrap_or(0);
         let left_ns = total_ns.saturating_sub(elapsed_ns);

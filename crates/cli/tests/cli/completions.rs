@@ -50,7 +50,7 @@ fn bash_completes_commands_values_and_the_stages_of_a_stored_run() {
     let stage = format!("--store={store} show {id} --stage ");
     assert_eq!(offers(&stage), ["random-read-qd1"]);
     let run = format!("show --store {store} {}", &id[..8]);
-    assert_eq!(offers(&run), [id.clone()]);
+    assert_eq!(offers(&run), [id]);
     let run = format!("compare --store {store} la");
     assert_eq!(offers(&run), ["last"]);
 }

@@ -126,7 +126,7 @@ fn memory_that_somebody_empties() {
     let said = of(path, WARM).said();
     drop(beside);
     assert!(disk.served().len() > 100);
-    said.names("evicted", "taken out again");
+    said.names("evicted", "was evicted");
     let said = of(path, WARM).said();
     said.names("page-cache", "Memory served")
         .is_silent_of("evicted");

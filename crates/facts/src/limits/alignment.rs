@@ -52,7 +52,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         } else {
             Confidence::Possible
         },
-        refuted_by: "The same time for writes that begin and end with whole sectors.".into(),
+        refuted_by: "The same time for writes that are aligned to physical sectors.".into(),
         experiment: subject
             .experiment(
                 "If it is the alignment, `whole-sectors` does more operations a second than \

@@ -151,7 +151,7 @@ impl Cap {
         if burst > 0.0 && iops > OF_BURST * self.pace.per_s {
             format!(
                 "The figure holds a burst, {burst:.0} operations at once at the beginning of a \
-                 trial; then exactly so many are let pass: {rate}."
+                 trial; then operations are throttled to {rate}."
             )
         } else {
             let exactly = if self.pace.off <= 2.0 * SAME {

@@ -61,7 +61,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
             show_duration(quota.period_ns)
         ),
         format!(
-            "It was used up in {} of {} periods, and the group not let run for {} (cpu.stat).",
+            "It was used up in {} of {} periods, and the group was throttled for {} (cpu.stat).",
             quota.throttled_periods,
             quota.periods,
             show_duration(quota.throttled_ns)

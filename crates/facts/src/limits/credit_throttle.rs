@@ -79,9 +79,9 @@ fn stepped(subject: &Subject<'_>) -> Option<Candidate> {
     let rate = show_rate(subject, held.step.after.rate);
     let of_burst = subject.iops()? > OF_BURST * held.step.after.rate;
     let claim = if of_burst {
-        format!("The figure is of a burst; after it operations are let pass at exactly {rate}.")
+        format!("The figure is of a burst; after it operations are throttled to {rate}.")
     } else {
-        format!("After a burst, operations are let pass at exactly {rate}.")
+        format!("After a burst, operations are throttled to {rate}.")
     };
     Some(candidate(
         subject,
@@ -174,7 +174,7 @@ fn flat(subject: &Subject<'_>) -> Option<Candidate> {
     });
     if let Some(other) = same {
         evidence.push(format!(
-            "{}, which is other work, is let pass at the same rate: {}.",
+            "{}, which is other work, is throttled to the same rate: {}.",
             other.stage.label(),
             show_rate(&other, other.iops()?)
         ));

@@ -76,7 +76,10 @@ fn a_depth_between_that_does_65_percent_is_not_enough_and_one_that_does_91_is() 
     let run = measured(16_786.0, 62_728.0, &[(4, 40_773.0), (8, 57_100.0)]);
     let limit = said(&run, QD32, device_parallelism::NAME).expect("it is full");
     assert_eq!(limit.confidence, Confidence::Likely);
-    assert!(limit.claim.contains("full with 8 in flight"), "{limit:#?}");
+    assert!(
+        limit.claim.contains("saturated by 8 in flight"),
+        "{limit:#?}"
+    );
     // 57 100 / 62 728, and (8 / 57 100) / (32 / 62 728).
     assert!(
         limit.remedy.starts_with(
@@ -98,7 +101,10 @@ fn who_is_alone_is_held_back_by_that_only_where_more_in_flight_do_more() {
     let limit = said(&run, QD1, device_parallelism::NAME).expect("it is full");
     assert!(limit.claim.contains("one at a time"), "{limit:#?}");
     let limit = said(&run, QD32, device_parallelism::NAME).expect("it is full");
-    assert!(limit.claim.contains("full with 1 in flight"), "{limit:#?}");
+    assert!(
+        limit.claim.contains("saturated by 1 in flight"),
+        "{limit:#?}"
+    );
 }
 
 #[test]
@@ -137,12 +143,15 @@ fn the_survey_measures_the_depth_that_it_advises() {
     let said_of = |depth, limiter| said(&run, &at(depth), limiter);
     let limit = said_of(32, device_parallelism::NAME).expect("it is full");
     assert_eq!(limit.confidence, Confidence::Likely);
-    assert!(limit.claim.contains("full with 16 in flight"), "{limit:#?}");
+    assert!(
+        limit.claim.contains("saturated by 16 in flight"),
+        "{limit:#?}"
+    );
     let measured =
         "Measured: 16 in flight reach 92 % of the best rate, that of 32, at 54 % of its latency";
     assert!(limit.remedy.starts_with(measured), "{limit:#?}");
     let limit = said_of(16, device_parallelism::NAME).expect("it is full");
-    assert!(limit.claim.contains("full with these 16"), "{limit:#?}");
+    assert!(limit.claim.contains("saturated by these 16"), "{limit:#?}");
     assert!(limit.remedy.starts_with(measured), "{limit:#?}");
     for depth in [1, 4] {
         let limit = said_of(depth, one_at_a_time::NAME).expect("there is room");
@@ -173,7 +182,7 @@ fn what_does_a_little_less_than_enough_is_nearly_full_and_not_full() {
     let run = surveyed([20_000.0, 51_000.0, 60_000.0, 59_000.0]);
     let limit = said(&run, &at(4), device_parallelism::NAME).expect("nearly full");
     assert!(
-        limit.claim.contains("nearly full with these 4"),
+        limit.claim.contains("nearly saturated by these 4"),
         "{limit:#?}"
     );
     assert!(limit.remedy.contains("these 4 lose 15 %"), "{limit:#?}");
@@ -181,7 +190,7 @@ fn what_does_a_little_less_than_enough_is_nearly_full_and_not_full() {
         let limit = said(&run, &at(depth), device_parallelism::NAME).expect("full");
         let claim = &limit.claim;
         assert!(
-            claim.contains("full with") && claim.contains("16 in"),
+            claim.contains("saturated by") && claim.contains("16 in"),
             "{claim}"
         );
     }
@@ -197,7 +206,7 @@ fn what_is_slower_with_more_in_flight_advises_what_is_fastest() {
     assert!(
         limit
             .claim
-            .ends_with("full with 16 in flight: more of them wait, and make it slower."),
+            .ends_with("saturated by 16 in flight: more of them wait, and make it slower."),
         "{limit:#?}"
     );
     assert!(
@@ -208,9 +217,9 @@ fn what_is_slower_with_more_in_flight_advises_what_is_fastest() {
     );
 }
 
-/// The depth of which a sentence says that the device is full with it.
+/// The depth of which a sentence says that the device is saturated by it.
 fn full_with(claim: &str) -> Option<u32> {
-    let (before, rest) = claim.split_once("full with ")?;
+    let (before, rest) = claim.split_once("saturated by ")?;
     let number = rest.trim_start_matches("these ").split(' ').next()?;
     (!before.ends_with("nearly ")).then(|| number.parse().expect("a depth"))
 }

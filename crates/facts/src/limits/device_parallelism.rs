@@ -81,9 +81,9 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
 fn a_little_more(ladder: &Ladder) -> Told {
     let (own, best) = (&ladder.own, ladder.best());
     let how_full = if own.depth > 1.0 {
-        format!("nearly full with these {} in flight", own.depth)
+        format!("nearly saturated by these {} in flight", own.depth)
     } else {
-        "nearly full with one at a time".into()
+        "nearly saturated by one at a time".into()
     };
     Told {
         claim: format!(
@@ -124,7 +124,7 @@ fn fewer_are_as_fast(ladder: &Ladder) -> Told {
     };
     Told {
         claim: format!(
-            "The device is full with {} in flight: more of them wait, and {slower}.",
+            "The device is saturated by {} in flight: more of them wait, and {slower}.",
             fewer.depth
         ),
         evidence: vec![
@@ -145,7 +145,7 @@ fn fewer_are_as_fast(ladder: &Ladder) -> Told {
 /// A stage with more in flight does no more.
 fn more_are_no_faster(own: &Rung, more: &Rung) -> Told {
     let at_once = if own.depth > 1.0 {
-        format!("is full with these {} in flight", own.depth)
+        format!("is saturated by these {} in flight", own.depth)
     } else {
         "does one at a time".into()
     };

@@ -66,7 +66,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
             )
         }
         None => format!(
-            "What had been read into memory was taken out again: {} of it came from the device.",
+            "What had been read into memory was evicted: {} of it came from the device.",
             percent(from_device)
         ),
     };

@@ -165,11 +165,11 @@ fn what_memory_did_not_keep_is_its_groups_where_that_may_have_less() {
         "{claim}"
     );
     let claim = limited(Some(1 << 30), 0.7, true).expect("taken out");
-    assert!(claim.contains("was taken out again: 70 %"), "{claim}");
+    assert!(claim.contains("was evicted: 70 %"), "{claim}");
     assert_eq!(limited(Some(64 << 20), 0.0, true), None);
     // Few bytes, and most of the time.
     let claim = limited_at(Some(1 << 30), 0.01, 80.0, true).expect("taken out");
-    assert!(claim.contains("taken out again: 1 % of it"), "{claim}");
+    assert!(claim.contains("evicted: 1 % of it"), "{claim}");
     assert_eq!(limited(Some(1 << 30), 0.01, true), None);
     // What was never read into it.
     assert_eq!(limited(Some(64 << 20), 0.7, false), None);

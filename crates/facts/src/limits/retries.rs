@@ -48,7 +48,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
             percent(slow.share)
         ),
         format!(
-            "At {} rpm that is {} revolutions each: a sector that cannot be read comes round again.",
+            "At {} rpm that is {} revolutions each: the drive tries a sector again with each.",
             spindle.rpm,
             ratio(slow.each_ns / spindle.turn_ns())
         ),

@@ -95,7 +95,7 @@ pub(super) const LIMITERS: &[Limiter] = &[
     },
     Limiter {
         name: stall::NAME,
-        about: "the device stood still",
+        about: "the device stalled",
         check: stall::check,
     },
 ];

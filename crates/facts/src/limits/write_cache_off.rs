@@ -96,7 +96,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
             Standing::Beside
         },
         claim: format!(
-            "The drive keeps no writes back, so each goes to the {} before it is answered{}.",
+            "The drive's write cache is off, so each write goes to the {} before it is answered{}.",
             if turning { "platter" } else { "flash" },
             if in_order {
                 format!(": {} of its time", percent(share))

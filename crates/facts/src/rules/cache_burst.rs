@@ -100,7 +100,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let stages = names(stages);
-    evidence.push("A disk that turns writes in order no faster than it reads.".into());
+    evidence.push("A rotating disk writes in order no faster than it reads.".into());
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Warning,

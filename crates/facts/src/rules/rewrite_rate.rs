@@ -127,16 +127,16 @@ fn finding(rewrite: &Pass<'_, '_>, read: &Pass<'_, '_>, write: &Pass<'_, '_>) ->
     let dearer = if (reading - writing).abs() < EVEN {
         "both cost about the same"
     } else if reading > writing {
-        "reading is the dearer part"
+        "reading costs more"
     } else {
-        "writing is the dearer part"
+        "writing costs more"
     };
     Finding {
         rule: NAME.into(),
         severity: Severity::Note,
         headline: format!("rewrites at {}", rewrite.said()),
         claim: format!(
-            "{} comes along the file at {}, {how}.",
+            "{} runs at {}, {how}.",
             named(rewrite.stage),
             rewrite.said()
         ),
@@ -244,7 +244,7 @@ mod tests {
             "get-block does 620.7 MB/s, put-block does 111.4 MB/s."
         );
         assert!(
-            finding.evidence[2].contains("writing is the dearer part"),
+            finding.evidence[2].contains("writing costs more"),
             "{finding:?}"
         );
         assert_eq!(finding.stages, ["rewrite", "get-block", "put-block"]);

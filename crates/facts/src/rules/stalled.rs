@@ -90,7 +90,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             if is_own {
                 "diskfacts was stopped, or the whole machine was"
             } else {
-                "the device, its link or the host stood still"
+                "the device, its link or the host stalled"
             }
         ),
         evidence,

@@ -91,20 +91,20 @@ fn in_memory(trial: &Trial, copying: &Copying, copied: &Copied) -> String {
         .map(|dirty| dirty.min(copied.write_bytes));
     match dirty {
         Some(0) if copying.dd.final_sync != FinalSync::None => format!(
-            "nothing lay only there: dd's own time covers the sync that conv= asks for, {}",
+            "nothing was still dirty: dd's own time covers the sync that conv= asks for, {}",
             trial
                 .evidence
                 .issued
                 .final_sync_ns
                 .map_or_else(|| "of unknown length".to_owned(), seconds)
         ),
-        Some(0) => "nothing lay only there when dd's clock stopped".to_owned(),
+        Some(0) => "nothing was still dirty when dd's clock stopped".to_owned(),
         Some(dirty) => format!(
-            "{} of {all} ({}) lay only there when dd's clock stopped",
+            "{} of {all} ({}) still dirty when dd's clock stopped",
             show_size(dirty),
             percent(dirty as f64 / copied.write_bytes as f64)
         ),
-        None => "how much lay only there is not known: this kernel does not tell which pages are \
+        None => "how much was still dirty is not known: this kernel does not tell which pages are \
                  dirty (cachestat, Linux 6.5)"
             .to_owned(),
     }

@@ -164,7 +164,7 @@ fn facts(table: &ReadAhead) -> Vec<String> {
         share => percent(share),
     };
     let mut lines = vec![format!(
-        "Of {} that came, {} was asked for, {} was dropped unused, and for {} nobody had come at the \
+        "Of {} that came, {} was asked for, {} was dropped unused, and {} was not yet read at the \
          end{}.",
         size(pages.added),
         size(pages.used),

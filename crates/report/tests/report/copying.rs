@@ -24,7 +24,7 @@ fn a_copy_says_what_dd_says_and_what_it_hides() {
         "copy: 1 MiB sequential writes, through the page cache, queue depth 1, from",
         "  dd's line    1073741824 bytes (1.1 GB, 1.0 GiB) copied, 0.5 s, 2.1 GB/s",
         "  Records      1024+0 in, 1024+0 out (whole blocks + shorter ones)",
-        "  Page cache   512 MiB of 1 GiB (50 %) lay only there when dd's clock stopped",
+        "  Page cache   512 MiB of 1 GiB (50 %) still dirty when dd's clock stopped",
         "  Final flush  500 ms more until the device had all of it",
         "  With it      1074 MB/s (1024 MiB/s) instead of 2147 MB/s",
     ] {

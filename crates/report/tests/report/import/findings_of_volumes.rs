@@ -82,7 +82,7 @@ fn the_rewrites_are_tipped_the_other_way_because_a_rewrite_reads_too() {
     let found = of_rule(DOCUMENTS[2], "rewrite-rate");
     assert_eq!(found.len(), 4, "{found:#?}");
     for volume in ["Raid6", "Raid10", "Raid1 SSD"] {
-        let named = format!("rewriting (machine={volume}) comes along the file at");
+        let named = format!("rewriting (machine={volume}) runs at");
         let of = found
             .iter()
             .filter(|finding| finding.claim.contains(&named));
