@@ -60,6 +60,7 @@ pub(crate) mod media_rate;
 mod network;
 mod one_at_a_time;
 mod overlay;
+mod positioning;
 mod raid_small_write;
 mod retries;
 mod rotation;
@@ -156,10 +157,11 @@ fn of_stage(subject: &Subject<'_>, more: &'static [Limiter]) -> Vec<Limit> {
 
 /// Limiters that speak of what a drive is made of: platters, arms, flash, its own links.
 /// [`device_physics`] says of which devices.
-pub(crate) const OF_HARDWARE: [&str; 9] = [
+pub(crate) const OF_HARDWARE: [&str; 10] = [
     media_rate::NAME,
     rotation::NAME,
     seek::NAME,
+    positioning::NAME,
     interface::NAME,
     write_cache_off::NAME,
     garbage_collection::NAME,

@@ -1,7 +1,7 @@
 //! Each write pays for a flush of the drive's cache.
 
 use super::experiment::without;
-use super::{Candidate, Standing, Subject, rotation};
+use super::{Candidate, Standing, Subject, positioning, rotation};
 use crate::words::{percent, ratio_of};
 use diskfacts_plan::SyncMode;
 use diskfacts_plan::units::show_duration;
@@ -35,7 +35,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         && subject
             .flushes()
             .is_some_and(|(_, for_each)| for_each > SEVERAL);
-    let turning = rotation::check(subject).is_some() || several;
+    let turning =
+        rotation::check(subject).is_some() || positioning::check(subject).is_some() || several;
     if turning {
         evidence.push(
             "On a disk that turns a flush takes as long as the platter needs to come round; \

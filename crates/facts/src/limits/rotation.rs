@@ -114,28 +114,19 @@ fn on_average(subject: &Subject<'_>) -> Option<Turns> {
 
 /// Operations anywhere, which wait for half a revolution on average.
 fn half(subject: &Subject<'_>) -> Option<Candidate> {
-    let visit = Visit::of(subject)?;
+    // Of what a drive chooses the platter's part is not known.
+    let visit = Visit::of(subject).filter(|visit| !visit.chosen)?;
     let share = visit.share(visit.rotation_ns);
     let turn_ns = visit.spindle.turn_ns();
     let rpm = visit.spindle.rpm;
-    let on_average = if visit.chosen {
-        format!(
-            "{} of an operation's {} are waited for the platter, less than half of a revolution \
-             ({}), because the drive does the nearest of several first.",
-            show_duration(visit.rotation_ns as u64),
-            show_duration(visit.each_ns as u64),
-            show_duration((0.5 * turn_ns) as u64),
-        )
-    } else {
-        format!(
-            "{rpm} rpm is {} per revolution, and a place anywhere is half of one away on average: \
-             {} of the {} that an operation takes, {}.",
-            show_duration(turn_ns as u64),
-            show_duration((0.5 * turn_ns) as u64),
-            show_duration(visit.each_ns as u64),
-            percent(share)
-        )
-    };
+    let on_average = format!(
+        "{rpm} rpm is {} per revolution, and a place anywhere is half of one away on average: {} of \
+         the {} that an operation takes, {}.",
+        show_duration(turn_ns as u64),
+        show_duration((0.5 * turn_ns) as u64),
+        show_duration(visit.each_ns as u64),
+        percent(share)
+    );
     Some(Candidate {
         standing: Standing::Nature,
         claim: format!(
@@ -145,10 +136,10 @@ fn half(subject: &Subject<'_>) -> Option<Candidate> {
         ),
         evidence: vec![on_average, visit.spindle.source.clone()],
         share: Some(share),
-        confidence: if visit.chosen || !visit.spindle.known {
-            Confidence::Possible
-        } else {
+        confidence: if visit.spindle.known {
             Confidence::Likely
+        } else {
+            Confidence::Possible
         },
         refuted_by: format!(
             "A shortest wait of more than a few tenths of a millisecond, or another speed than \

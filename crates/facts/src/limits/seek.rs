@@ -14,7 +14,8 @@ pub(super) const NAME: &str = "seek";
 const SHARE_MIN: f64 = 0.05;
 
 pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
-    let visit = Visit::of(subject)?;
+    // Of what a drive chooses the arm's part is not known.
+    let visit = Visit::of(subject).filter(|visit| !visit.chosen)?;
     let share = visit.share(visit.seek_ns);
     if share < SHARE_MIN {
         return None;
@@ -25,15 +26,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         .span
         .unwrap_or(subject.run().target.size_bytes);
     let mut evidence = vec![format!(
-        "{} per operation, less {} for {} of rotation and {} for its bytes, leaves {} for the \
+        "{} per operation, less {} for half a revolution and {} for its bytes, leaves {} for the \
          arm and the command: {}.",
         duration(visit.each_ns),
         duration(visit.rotation_ns),
-        if visit.chosen {
-            "its part"
-        } else {
-            "half a revolution"
-        },
         duration(visit.transfer_ns),
         duration(visit.seek_ns),
         percent(share)
@@ -42,13 +38,6 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         "The operations go anywhere in {}.",
         show_size(span)
     ));
-    if visit.chosen {
-        evidence.push(
-            "With several to choose from the drive does the nearest first, so a seek is shorter \
-             than the average of the data sheet."
-                .into(),
-        );
-    }
     evidence.push(visit.spindle.source.clone());
     Some(Candidate {
         standing: Standing::Nature,
@@ -58,10 +47,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         ),
         evidence,
         share: Some(share),
-        confidence: if visit.chosen || !visit.spindle.known {
-            Confidence::Possible
-        } else {
+        confidence: if visit.spindle.known {
             Confidence::Likely
+        } else {
+            Confidence::Possible
         },
         refuted_by: "The same time per operation when all of them lie within a part of the disk."
             .into(),

@@ -3,8 +3,8 @@
 
 use super::{
     Limiter, alignment, changed_speed, credit_throttle, device_parallelism, flush_per_write,
-    garbage_collection, interface, media_rate, network, one_at_a_time, raid_small_write, retries,
-    rotation, seek, stall, thermal_throttle, write_cache_off, zone,
+    garbage_collection, interface, media_rate, network, one_at_a_time, positioning,
+    raid_small_write, retries, rotation, seek, stall, thermal_throttle, write_cache_off, zone,
 };
 
 pub(super) const LIMITERS: &[Limiter] = &[
@@ -22,6 +22,11 @@ pub(super) const LIMITERS: &[Limiter] = &[
         name: seek::NAME,
         about: "seeks: the arm moves for each operation",
         check: seek::check,
+    },
+    Limiter {
+        name: positioning::NAME,
+        about: "positioning: seek and rotational latency",
+        check: positioning::check,
     },
     Limiter {
         name: one_at_a_time::NAME,

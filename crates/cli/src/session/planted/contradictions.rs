@@ -64,6 +64,26 @@ const EXCLUSIONS: &[(&str, &str, &str)] = &[
         "a constant wait, or the time of the bytes",
     ),
     (
+        "network",
+        "positioning",
+        "the way there takes all the time, or arm and platter do",
+    ),
+    (
+        "positioning",
+        "seek",
+        "arm and platter are told apart, or not",
+    ),
+    (
+        "positioning",
+        "rotation",
+        "arm and platter are told apart, or not",
+    ),
+    (
+        "positioning",
+        "media-rate",
+        "operations wait for arm and platter, or it streams",
+    ),
+    (
         "retries",
         "media-rate",
         "the platter streams, or goes round again",
@@ -121,10 +141,11 @@ const EXCLUSIONS: &[(&str, &str, &str)] = &[
 ];
 
 /// What a device does, which nothing waits for that memory serves.
-const OF_DEVICES: [&str; 13] = [
+const OF_DEVICES: [&str; 14] = [
     "media-rate",
     "rotation",
     "seek",
+    "positioning",
     "device-parallelism",
     "interface",
     "flush-per-write",

@@ -26,6 +26,9 @@ const CASES: &[Case] = &[
     }),
     ("rotation", "log-write", || Setup::on("hdd-7200-sync")),
     ("seek", "random-read", || Setup::on("hdd-20tb-cmr")),
+    ("positioning", "random-read-qd8", || {
+        Setup::on("hdd-20tb-cmr")
+    }),
     ("one-at-a-time", "random-read", || {
         Setup::on("nvme-consumer")
     }),

@@ -74,6 +74,14 @@ fn clipped(text: &str, room: usize) -> String {
     if let Some(longest) = whole.max_by_key(|clause| clause.len()) {
         return longest.to_owned();
     }
+    // Of a list, as many of its words as have room.
+    let items = text.match_indices(", ").map(|(at, _)| &text[..at]);
+    if let Some(some) = items
+        .filter(|items| columns(items) + 5 <= room)
+        .max_by_key(|items| items.len())
+    {
+        return format!("{some}, ...");
+    }
     let kept = text.chars().scan(0, |used, c| {
         *used += columns(c.encode_utf8(&mut [0; 4]));
         (*used + 3 <= room).then_some(c)
@@ -97,5 +105,10 @@ mod tests {
              device, and only read"
         );
         assert_eq!(clipped(note, 20), "Left out the stag...");
+        let stages = "Measured 1 of 6 trials of random-write-qd1, random-write-qd32, mixed-70-30";
+        assert_eq!(
+            clipped(stages, 60),
+            "Measured 1 of 6 trials of random-write-qd1, ..."
+        );
     }
 }
