@@ -71,7 +71,7 @@ pub(crate) enum Command {
     Tune(TuneArgs),
     /// List the built-in plans, or print one as TOML, ready to edit
     Plans(PlansArgs),
-    /// Show what lies under a target: filesystem, devices, their settings
+    /// Show what lies under a target: filesystem, devices, settings
     Devices(DevicesArgs),
     /// Copy as dd does, and say what its figure hides
     Dd(DdArgs),

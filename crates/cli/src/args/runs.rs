@@ -8,7 +8,6 @@ use jiff::{SignedDuration, Timestamp};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct RunsArgs {
     #[command(subcommand)]
     pub(crate) command: Option<RunsCommand>,
@@ -38,14 +37,9 @@ pub(crate) struct DeleteArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// How many to list
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 50,
-        value_parser = RangedU64ValueParser::<usize>::new().range(1..)
-    )]
-    pub(crate) limit: usize,
+    /// How many to list [default: 50]
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    pub(crate) limit: Option<usize>,
     /// Only runs of this target, or of what lies in this folder
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: Option<PathBuf>,
@@ -59,6 +53,14 @@ pub(crate) struct ListArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl ListArgs {
+    /// Whether anything was said of the list.
+    pub(crate) fn any(&self) -> bool {
+        let narrowed = self.target.is_some() || self.since.is_some() || self.host.is_some();
+        narrowed || self.limit.is_some() || self.json
+    }
 }
 
 /// A moment as it is given.

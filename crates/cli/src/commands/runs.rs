@@ -14,8 +14,16 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::path::{Path, PathBuf};
 
+/// How many runs are listed where nobody says.
+const LISTED: usize = 50;
+
 pub(crate) fn run(args: &RunsArgs, common: &Common) -> Result<Exit, Failure> {
     match &args.command {
+        // Which runs go is said by name: what the list is narrowed to may change.
+        Some(RunsCommand::Delete(_)) if args.list.any() => Err(Failure::wrong_call(
+            "`runs delete` takes the runs by name and nothing that narrows the list; `diskfacts \
+             runs` with the same options shows their ids",
+        )),
         Some(RunsCommand::Delete(args)) => delete::run(args, common),
         None => list(&args.list, common),
     }
@@ -31,7 +39,7 @@ fn list(args: &ListArgs, common: &Common) -> Result<Exit, Failure> {
     let rows: Vec<RunRow> = summaries
         .into_iter()
         .filter(|summary| wanted.has(summary))
-        .take(args.limit)
+        .take(args.limit.unwrap_or(LISTED))
         .map(row)
         .collect();
     print(&if args.json {

@@ -170,6 +170,16 @@ fn a_run_is_deleted_when_somebody_is_sure_and_only_whole_calls_count() {
     case.run(["runs", "delete", "last", "zzz", "--yes"])
         .expect_code(2)
         .expect_stderr("no run 'zzz'");
+    // A list may be narrowed, what goes is named; where the store is may be said before or behind.
+    case.run(["runs", "--limit", "1", "delete", "last"])
+        .expect_code(2)
+        .expect_stderr("by name");
+    let before = diskfacts(["runs", "--store"]).arg(case.store());
+    before
+        .args(["delete", "last"])
+        .run()
+        .expect_code(2)
+        .expect_stderr("nothing was deleted");
     case.run(["runs", "delete"])
         .expect_code(2)
         .expect_stderr("Name a stored run");

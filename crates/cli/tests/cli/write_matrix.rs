@@ -97,7 +97,7 @@ fn a_folder_is_measured_in_every_mode_and_shown_in_both_styles() {
         .expect_stdout("AMORTIZED_FDATASYNC + O_DIRECT")
         .expect_stdout("By whom most bytes were served")
         .expect_stdout("write-choice")
-        .expect_stderr("synced, 64KiB, O_SYNC + O_DIRECT (1 of 1)");
+        .expect_stderr("synced (block_size=64KiB, mode=O_SYNC + O_DIRECT), 1 trial: ");
     for line in finished.stdout.lines() {
         // What is to be typed stays whole.
         let typed = line.contains('`') || line.trim_start().starts_with("--settle");

@@ -53,6 +53,9 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     };
     let share = match busy {
         Some(busy) if reads && !all => 1.0 - busy,
+        // Where some are read and some written, each after the other, the reads keep the device
+        // at work: memory has the rest of the time at most, whatever its share of the bytes.
+        Some(busy) if !subject.only_writes() => memory.min(1.0 - busy),
         _ => memory,
     };
     let issued = subject.stage.sum(|trial| trial.bytes);

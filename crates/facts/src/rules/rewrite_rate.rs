@@ -14,7 +14,7 @@ mod order;
 
 use super::Context;
 use crate::stages::Stage;
-use crate::words::{percent, ratio};
+use crate::words::{lower_first, percent, ratio};
 use diskfacts_plan::units::rate_digits;
 use diskfacts_plan::{Operation, Pattern, Touch};
 use diskfacts_record::{Confidence, Finding, Severity, StageFigures};
@@ -134,7 +134,11 @@ fn finding(rewrite: &Pass<'_, '_>, read: &Pass<'_, '_>, write: &Pass<'_, '_>) ->
     Finding {
         rule: NAME.into(),
         severity: Severity::Note,
-        headline: format!("rewrites at {}", rewrite.said()),
+        headline: format!(
+            "{} at {}",
+            lower_first(&named(rewrite.stage)),
+            rewrite.said()
+        ),
         claim: format!(
             "{} runs at {}, {how}.",
             named(rewrite.stage),

@@ -8,7 +8,7 @@
 use super::{Context, names};
 use crate::stages::Stage;
 use crate::stats;
-use crate::words::{count, edit_plan, percent, stage_list};
+use crate::words::{count, edit_plan, lower_first, percent, stage_list};
 use diskfacts_plan::units::{rate_digits, show_throughput};
 use diskfacts_record::{Confidence, Finding, Severity};
 
@@ -89,13 +89,6 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         ),
         stages,
     }]
-}
-
-fn lower_first(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_lowercase().chain(letters).collect()
-    })
 }
 
 #[cfg(test)]

@@ -106,7 +106,7 @@ pub fn deleted(runs: &[(RunRow, Vec<String>)], look: &Look) -> String {
         page.line(&format!(
             "  {}  {}  {}",
             look.clean(&run.id),
-            look.clean(&run.started),
+            look.clean(&to_the_second(&run.started)),
             look.clean(&run.target)
         ));
         let stages = match stages.as_slice() {
@@ -120,6 +120,12 @@ pub fn deleted(runs: &[(RunRow, Vec<String>)], look: &Look) -> String {
         page.paragraph(6, Style::Plain, &format!("{}, {stages}", word(run).1));
     }
     page.finish()
+}
+
+/// `2026-11-21T04:00:00Z` of a moment with nanoseconds.
+fn to_the_second(moment: &str) -> String {
+    let whole = moment.split_once('.').map(|(whole, _)| format!("{whole}Z"));
+    whole.unwrap_or_else(|| moment.to_owned())
 }
 
 const STATUS: usize = 1;
