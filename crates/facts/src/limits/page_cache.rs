@@ -55,7 +55,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         Some(busy) if reads && !all => 1.0 - busy,
         // Where some are read and some written, each after the other, the reads keep the device
         // at work: memory has the rest of the time at most, whatever its share of the bytes.
-        Some(busy) if !subject.only_writes() => memory.min(1.0 - busy),
+        Some(busy) if !subject.only_writes() && !by_memory => memory.min(1.0 - busy),
         _ => memory,
     };
     let issued = subject.stage.sum(|trial| trial.bytes);
