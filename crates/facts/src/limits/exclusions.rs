@@ -4,7 +4,7 @@
 use super::{
     Candidate, Standing, buffered_depth, cgroup_throttle, changed_speed, cpu_generator, cpu_kernel,
     cpu_quota, credit_throttle, device_parallelism, device_queue, flush_per_write,
-    garbage_collection, interface, media_rate, network, offered_load, other_process,
+    garbage_collection, interface, media_rate, network, offered_load, other_process, positioning,
     raid_small_write, request_splitting, retries, serialised, stall, stopped, thermal_throttle,
     write_cache_off, zone,
 };
@@ -42,7 +42,7 @@ const HOLD_BACK: [&str; 13] = [
 
 /// In the order in which they are applied: what is left out leaves nothing else out, so a
 /// limiter is decided on before those that it excludes.
-const TABLE: [Exclusion; 10] = [
+const TABLE: [Exclusion; 11] = [
     // Who waits for others waits long now and then, and a device that serves them is not still.
     Exclusion {
         said: retries::NAME,
@@ -126,6 +126,12 @@ const TABLE: [Exclusion; 10] = [
     },
     Exclusion {
         said: interface::NAME,
+        unless: &HOLD_BACK,
+        least: Standing::CAUSE_MIN,
+    },
+    // Nor does its arm move meanwhile, and what comes in between is in the time of each.
+    Exclusion {
+        said: positioning::NAME,
         unless: &HOLD_BACK,
         least: Standing::CAUSE_MIN,
     },

@@ -29,8 +29,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     Some(Candidate {
         standing: Standing::Nature,
         claim: format!(
-            "The disk positions for each operation: seek and rotational latency are {} of the {} \
-             from one completion to the next.",
+            "The disk positions for each operation: seek and rotational latency are up to {} of the \
+             {} from one completion to the next.",
             percent(share),
             duration(visit.each_ns)
         ),
@@ -46,9 +46,13 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
             "With several to choose from the drive takes the nearest first, by arm and by platter: \
              how much each of them takes is not known."
                 .into(),
+            "Whatever else keeps the disk for a while, requests of others at it among them, is in \
+             that time too."
+                .into(),
         ],
         share: Some(share),
-        confidence: Confidence::Likely,
+        // One time, less what is assumed of two parts: the rest need not be arm and platter.
+        confidence: Confidence::Possible,
         refuted_by: "The same time per operation when all of them lie within a part of the disk."
             .into(),
         experiment: spin(subject).decided_by(without(

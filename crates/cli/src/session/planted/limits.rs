@@ -5,12 +5,14 @@
 use super::setup::Setup;
 use crate::args::Cli;
 use diskfacts_disk::defects::WeakSector;
+use diskfacts_disk::device::Extent;
+use diskfacts_disk::faults::neighbour::NeighbourParameters;
 use diskfacts_disk::faults::stall::StallParameters;
 use diskfacts_disk::faults::throttle::{CreditParameters, HeatParameters, ThrottleParameters};
 use diskfacts_disk::profile::{Drive, profiles};
 use diskfacts_facts::limits;
 use diskfacts_plan::{Operation, Stage, SyncMode, file};
-use diskfacts_record::{Limit, Run};
+use diskfacts_record::{Confidence, Limit, Run};
 
 const MS: u64 = 1_000_000;
 const KIB: u64 = 1 << 10;
@@ -275,6 +277,39 @@ fn every_limiter_of_the_storage_has_a_cause_that_is_planted() {
         let times = planted.iter().filter(|name| **name == limiter.name).count();
         assert!(times > 0, "cases for {}", limiter.name);
     }
+}
+
+#[test]
+fn what_else_keeps_a_disk_is_never_called_likely_to_be_its_arm_and_platter() {
+    let positioning = |plant: fn(&mut Setup)| {
+        let mut setup = Setup::on("hdd-20tb-cmr");
+        setup.only("random-read-qd8");
+        plant(&mut setup);
+        let run = setup.run();
+        let mut found = run.limits[0].limits.iter();
+        let positioning = found.find(|limit| limit.limiter == "positioning");
+        positioning.map(|limit| limit.confidence)
+    };
+    assert_eq!(positioning(|_| ()), Some(Confidence::Possible));
+    // Somebody behind the device, whom no counter of this host shows: the same figures as a
+    // slower arm.
+    let neighbour = positioning(|setup| {
+        setup.profile.faults.neighbour = Some(NeighbourParameters {
+            every_ns: 12 * MS,
+            len: 64 * KIB,
+            writes: false,
+            extent: Extent { start: 0, end: 0 },
+        });
+    });
+    assert_eq!(neighbour, Some(Confidence::Possible));
+    // What is known to have kept it leaves no room.
+    let stall = positioning(|setup| {
+        setup.profile.faults.stall = Some(StallParameters {
+            every_ns: 1000 * MS,
+            for_ns: 600 * MS,
+        });
+    });
+    assert_eq!(stall, None);
 }
 
 #[test]
