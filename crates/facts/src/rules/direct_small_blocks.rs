@@ -266,11 +266,11 @@ fn finding(context: &Context<'_>, slow: &[Series<'_>]) -> Finding {
 }
 
 /// Whether what an operation of a series takes beside its bytes is a revolution: a write
-/// that no cache takes, to a disk that may rotate, and that takes as long. Whatever a
-/// hypervisor says of its disk, in less than that none comes round.
+/// that no cache takes, to a disk that is known to rotate, and that takes as long. What a
+/// hypervisor shows as a rotating disk may be a volume that is some milliseconds away.
 fn waits_for_revolution(context: &Context<'_>, series: &Series<'_>, beside_ns: f64) -> bool {
     series.operation == Operation::Write
-        && context.all_turn() != Some(false)
+        && context.all_turn() == Some(true)
         && all_leaves(&context.run.stack, "write through")
         && beside_ns >= REVOLUTION * REVOLUTION_NS_MIN as f64
 }

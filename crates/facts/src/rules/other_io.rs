@@ -156,7 +156,7 @@ fn synced(context: &Context<'_>) -> Option<Finding> {
         headline: format!("others synced here: up to {share} of the commits"),
         claim: format!(
             "Others synced files on {} ({}) during {}: up to {share} of the journal's commits were \
-             theirs, and each of our syncs waits for the one under way.",
+             theirs, and a sync of ours that needs a commit waits for the one under way.",
             filesystem.mount_point,
             filesystem.kind,
             stage_list(&stages)

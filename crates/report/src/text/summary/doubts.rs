@@ -62,8 +62,8 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run) {
 /// Where a sentence may end early, and still say something whole.
 const CLAUSES: [&str; 4] = [": ", "; ", ". ", " ("];
 
-/// As many whole clauses of a sentence as have room, or as many letters where the first is
-/// longer than that.
+/// As many whole clauses of a sentence as have room; as many words where the first clause is
+/// longer than that, and letters of a long word.
 fn clipped(text: &str, room: usize) -> String {
     if columns(text) <= room {
         return text.to_owned();
@@ -74,13 +74,11 @@ fn clipped(text: &str, room: usize) -> String {
     if let Some(longest) = whole.max_by_key(|clause| clause.len()) {
         return longest.to_owned();
     }
-    // Of a list, as many of its words as have room.
-    let items = text.match_indices(", ").map(|(at, _)| &text[..at]);
-    if let Some(some) = items
-        .filter(|items| columns(items) + 5 <= room)
-        .max_by_key(|items| items.len())
-    {
-        return format!("{some}, ...");
+    // As many whole words as have room.
+    let words = text.match_indices(' ').map(|(at, _)| &text[..at]);
+    let begun = words.filter(|words| columns(words) + 4 <= room);
+    if let Some(longest) = begun.max_by_key(|words| words.len()) {
+        return format!("{longest} ...");
     }
     let kept = text.chars().scan(0, |used, c| {
         *used += columns(c.encode_utf8(&mut [0; 4]));
@@ -104,7 +102,8 @@ mod tests {
             "Left out the stages that write (sequential-write, random-write-qd1): /dev/sdb is a \
              device, and only read"
         );
-        assert_eq!(clipped(note, 20), "Left out the stag...");
+        assert_eq!(clipped(note, 20), "Left out the ...");
+        assert_eq!(clipped(note, 6), "Lef...");
         let stages = "Measured 1 of 6 trials of random-write-qd1, random-write-qd32, mixed-70-30";
         assert_eq!(
             clipped(stages, 60),
