@@ -28,9 +28,7 @@ fn bash_completes_commands_values_and_the_stages_of_a_stored_run() {
     let bash = or_skip!(require_tool("bash", "bash"));
     let case = Case::new();
     let store = case.store();
-    let measure = ["measure", "sim:ssd-sata", "--stage", "random-read-qd1"];
-    let measured = case.diskfacts(measure).args(["--trials", "1"]).run();
-    measured.expect_code(0);
+    case.one_trial();
     let id = case.last()["run"]["id"].as_str().expect("an id").to_owned();
     let script = diskfacts(["completions", "bash"]).run();
     script.expect_code(0);

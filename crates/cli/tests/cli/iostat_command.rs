@@ -207,15 +207,7 @@ fn the_first_line_is_that_of_sysstat() {
 #[test]
 fn a_stored_run_is_shown_in_the_columns_of_iostat() {
     let case = Case::new();
-    case.run([
-        "measure",
-        "sim:ssd-sata",
-        "--stage",
-        "random-read-qd1",
-        "--trials",
-        "1",
-    ])
-    .expect_code(0);
+    case.one_trial();
     let finished = case.run(["show", "--style", "iostat"]);
     finished
         .expect_code(0)

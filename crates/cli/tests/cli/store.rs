@@ -85,15 +85,7 @@ fn runs_are_listed_latest_first_and_shown_by_any_name() {
 fn runs_are_listed_by_target_moment_and_host_with_how_many_there_are() {
     let case = Case::new();
     let [later, earlier] = two_runs(&case);
-    case.run([
-        "measure",
-        "sim:ssd-sata",
-        "--stage",
-        "random-read-qd1",
-        "--trials",
-        "1",
-    ])
-    .expect_code(0);
+    case.one_trial();
     let folder = case.path("data");
     let above = case.path("");
     // The name of another folder that begins as this one's.

@@ -38,6 +38,13 @@ impl Case {
         self.text_file("counted.toml", &text)
     }
 
+    /// A run of one trial on a simulated disk, stored.
+    pub(crate) fn one_trial(&self) {
+        let stage = ["measure", "sim:ssd-sata", "--stage", "random-read-qd1"];
+        let measured = self.diskfacts(stage).args(["--trials", "1"]).run();
+        measured.expect_code(0);
+    }
+
     /// The last run as its JSON document.
     pub(crate) fn last(&self) -> Value {
         let shown = self.run(["show", "last", "--json"]);

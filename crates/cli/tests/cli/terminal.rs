@@ -87,9 +87,7 @@ fn a_dumb_terminal_gets_lines_as_a_pipe_does() {
 fn a_run_is_deleted_after_yes_and_after_nothing_else() {
     let script = or_skip!(require_tool("script", "bsdutils"));
     let case = Case::new();
-    let measure = ["measure", "sim:ssd-sata", "--stage", "random-read-qd1"];
-    let measure = case.diskfacts(measure).args(["--trials", "1"]);
-    measure.run().expect_code(0);
+    case.one_trial();
     let id = case.last()["run"]["id"].as_str().expect("an id").to_owned();
     let answered = |answer: &str| {
         let line = format!(

@@ -3,7 +3,7 @@
 
 use super::look::Look;
 use super::words::{count, percent, three_digits};
-use super::wrap::columns;
+use super::wrap::{columns, cut};
 use diskfacts_facts::stats;
 use diskfacts_plan::units::show_duration;
 
@@ -191,20 +191,6 @@ fn left_words(left: Left) -> String {
             show_duration(units.saturating_mul(unit_ns))
         ),
     }
-}
-
-/// As much of a text as fits into so many columns.
-fn cut(text: &str, width: usize) -> String {
-    let mut out = String::new();
-    let mut taken = 0;
-    for c in text.chars() {
-        taken += columns(c.encode_utf8(&mut [0; 4]));
-        if taken > width {
-            break;
-        }
-        out.push(c);
-    }
-    out
 }
 
 #[cfg(test)]

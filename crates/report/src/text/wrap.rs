@@ -7,6 +7,20 @@ pub(crate) fn columns(text: &str) -> usize {
     text.width()
 }
 
+/// As much of a text as fits into so many columns.
+pub(crate) fn cut(text: &str, width: usize) -> String {
+    let mut out = String::new();
+    let mut taken = 0;
+    for c in text.chars() {
+        taken += columns(c.encode_utf8(&mut [0; 4]));
+        if taken > width {
+            break;
+        }
+        out.push(c);
+    }
+    out
+}
+
 /// `text` in lines of at most `width` columns. Breaks are at spaces, but not
 /// between a number and its unit, nor within a command in backticks; what is
 /// wider than a line stands on a line of its own. There is always a line, an empty one for an empty text.

@@ -5,7 +5,7 @@ use super::super::look::Style;
 use super::super::marks::is_doubt;
 use super::super::page::Page;
 use super::super::words::count;
-use super::super::wrap::columns;
+use super::super::wrap::{columns, cut};
 use crate::notes::notes;
 use diskfacts_record::Run;
 
@@ -80,11 +80,7 @@ fn clipped(text: &str, room: usize) -> String {
     if let Some(longest) = begun.max_by_key(|words| words.len()) {
         return format!("{longest} ...");
     }
-    let kept = text.chars().scan(0, |used, c| {
-        *used += columns(c.encode_utf8(&mut [0; 4]));
-        (*used + 3 <= room).then_some(c)
-    });
-    format!("{}...", kept.collect::<String>().trim_end())
+    format!("{}...", cut(text, room.saturating_sub(3)).trim_end())
 }
 
 #[cfg(test)]
