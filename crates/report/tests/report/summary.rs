@@ -133,6 +133,32 @@ fn rows_with_many_numbers_leave_room_for_the_strip() {
     );
 }
 
+#[test]
+fn what_is_good_by_a_trial_or_two_says_so() {
+    let mut run = explained(fixtures::healthy());
+    let good = |run: &Run| {
+        let page = shown(
+            run,
+            &Look {
+                width: 200,
+                ..PLAIN
+            },
+        );
+        let found = page.lines().find(|line| line.starts_with("Good for"));
+        found.expect("uses that pass").to_owned()
+    };
+    assert!(!good(&run).contains("too few trials"), "{}", good(&run));
+    let mut figures = run.figures.iter_mut();
+    let figures = figures.find(|figures| figures.stage == "sequential-write");
+    figures.expect("the stage").iops.trials = 2;
+    let said = good(&run);
+    assert!(
+        said.contains("(too few trials of sequential-write)"),
+        "{said}"
+    );
+    assert!(said.contains("postgres-wal"), "{said}");
+}
+
 /// Each number and letter of the page, each limiter, rule and use leads to the whole of it.
 #[test]
 fn all_that_is_left_out_is_reached_by_what_the_page_prints() {

@@ -23,7 +23,7 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run, marks: &Marks<'_>) {
         ("Not for", Style::Bad, Outcome::Fail),
         ("Unknown", Style::Plain, Outcome::Unmeasured),
     ] {
-        let uses = uses(run, outcome);
+        let uses = uses(run, outcome, marks);
         if !uses.is_empty() {
             page.labelled(0, (style, label), COLUMN, Style::Plain, &uses.join("; "));
         }
@@ -58,8 +58,12 @@ fn outcome(verdicts: &[&Verdict]) -> Outcome {
 }
 
 /// The uses of one outcome; those that are decided by the same stages together, with their
-/// names: `kafka, video (sequential-write)`.
-fn uses(run: &Run, wanted: Outcome) -> Vec<String> {
+/// names: `kafka, video (sequential-write)`. What is good by a trial or two is said to be.
+fn uses(run: &Run, wanted: Outcome, marks: &Marks<'_>) -> Vec<String> {
+    let has_too_few = |stage: &str| {
+        let mut figures = run.figures.iter();
+        figures.any(|figures| figures.stage == stage && marks.has_too_few_trials(figures))
+    };
     let mut names: Vec<&str> = Vec::new();
     for verdict in &run.verdicts {
         add_once(&mut names, verdict.profile.as_str());
@@ -75,11 +79,12 @@ fn uses(run: &Run, wanted: Outcome) -> Vec<String> {
             continue;
         }
         let mut stages: Vec<&str> = Vec::new();
-        // What is good is so by all of its stages.
-        let deciding = of_use
-            .iter()
-            .filter(|v| wanted != Outcome::Pass && v.outcome == wanted);
-        for stage in deciding.filter_map(|verdict| verdict.stage.as_deref()) {
+        let deciding = of_use.iter().filter(|verdict| verdict.outcome == wanted);
+        // What is good is so by all of its stages: those are named that may not hold it.
+        let deciding = deciding
+            .filter_map(|verdict| verdict.stage.as_deref())
+            .filter(|stage| wanted != Outcome::Pass || has_too_few(stage));
+        for stage in deciding {
             add_once(&mut stages, stage);
         }
         match groups.iter_mut().find(|(known, _)| *known == stages) {
@@ -92,7 +97,12 @@ fn uses(run: &Run, wanted: Outcome) -> Vec<String> {
         if stages.is_empty() {
             names
         } else {
-            format!("{names} ({})", stages.join(", "))
+            let why = if wanted == Outcome::Pass {
+                "too few trials of "
+            } else {
+                ""
+            };
+            format!("{names} ({why}{})", stages.join(", "))
         }
     });
     said.collect()
