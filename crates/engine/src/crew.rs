@@ -4,8 +4,8 @@
 use crate::clock::{Clock, Ticks};
 use crate::engine::idle_real;
 use crate::error::TrialError;
+use crate::lookout::Lookout;
 use crate::outcome::StreamRecord;
-use crate::pauses::Pauses;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread::Scope;
@@ -137,14 +137,14 @@ impl Crew {
         Ok(())
     }
 
-    /// Waits until all have ended, and looks for pauses meanwhile.
+    /// Waits until all have ended, and looks meanwhile.
     ///
     /// # Errors
     /// The first that failed.
-    pub(crate) fn collect(&self, pauses: &mut Pauses) -> Result<Vec<StreamRecord>, TrialError> {
+    pub(crate) fn collect(&self, lookout: &mut Lookout) -> Result<Vec<StreamRecord>, TrialError> {
         let mut records = Vec::with_capacity(self.starters.len());
         while records.len() < self.starters.len() {
-            match pauses.receive(&self.inbox) {
+            match lookout.receive(&self.inbox) {
                 Ok(Event::Ended(record)) => records.push(*record),
                 Ok(Event::Failed(error)) => return Err(error),
                 Ok(Event::Ready(_) | Event::Gone) if records.is_empty() => return Err(vanished()),

@@ -40,12 +40,14 @@ pub mod trial;
 pub mod uring;
 pub mod values;
 
+mod asleep;
 mod beside;
 mod cpu;
 mod crew;
 mod errno;
 mod error;
 mod intervals;
+mod lookout;
 mod outcome;
 mod part;
 mod pauses;

@@ -3,19 +3,17 @@
 //! was.
 //!
 //! By what completes, such a time is one in which the device answers nothing. The thread that
-//! waits for the streams of a trial tells them apart: it waits for no device, and looks each
-//! hundredth of a second. Where it comes late, others had the processors, which the kernel
+//! waits for the streams of a trial tells them apart ([`Lookout`](crate::lookout::Lookout)). Where it comes late, others had the processors, which the kernel
 //! counts for each thread ([`RunDelay`]), or a page of its own had to be read first, which is
 //! a major fault (getrusage(2)), or it was not to run.
 
 use crate::clock::{Clock, Ticks};
 use crate::run_delay::RunDelay;
 use diskfacts_record::evidence::Pause;
-use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError};
 use std::time::Duration;
 
 /// How often it looks.
-const TICK: Duration = Duration::from_millis(10);
+pub(crate) const TICK: Duration = Duration::from_millis(10);
 /// So much later than it was to, ns, it was not merely woken late: timers have a slack of
 /// 50 us (prctl(2), `PR_SET_TIMERSLACK`), and a hypervisor's turns take some milliseconds.
 const LATE_NS: u64 = 20_000_000;
@@ -60,25 +58,13 @@ impl Pauses {
         }
     }
 
-    /// Receives, and looks meanwhile.
-    ///
-    /// # Errors
-    /// When nobody is left who could send.
-    pub(crate) fn receive<T>(&mut self, inbox: &Receiver<T>) -> Result<T, RecvError> {
-        loop {
-            let from = self.clock.now();
-            let received = inbox.recv_timeout(TICK);
-            self.look(from);
-            match received {
-                Ok(event) => return Ok(event),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(RecvError),
-            }
-        }
+    /// This moment, as a tick.
+    pub(crate) fn now(&self) -> u64 {
+        self.clock.now()
     }
 
     /// Looks, after a wait from this tick on.
-    fn look(&mut self, from: u64) {
+    pub(crate) fn look(&mut self, from: u64) {
         let now = self.clock.now();
         let scale = self.clock.scale();
         let Some((account, before)) = &mut self.account else {

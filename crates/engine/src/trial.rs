@@ -5,9 +5,9 @@ use crate::clock::Clock;
 use crate::cpu::Cpu;
 use crate::crew::{Crew, Run, Start};
 use crate::error::TrialError;
+use crate::lookout::Lookout;
 use crate::outcome::{Conditions, TrialOutcome, add_up};
 use crate::part::{Part, parts};
-use crate::pauses::Pauses;
 use crate::pick::{Picked, pick};
 use crate::stream::{Share, Work};
 use crate::stream_file::StreamFile;
@@ -173,7 +173,7 @@ fn conduct(
     prepare: &mut dyn Prepare,
 ) -> Result<TrialOutcome, TrialError> {
     let clock = Clock::get();
-    crew.ready()?;
+    let streams = crew.ready()?;
     let beside_threads = match beside {
         Some((beside, ..)) => beside.ready()?,
         None => Vec::new(),
@@ -186,8 +186,8 @@ fn conduct(
     prepare.window_opens(&beside_threads);
     let cpu_before = Cpu::of_others();
     let from = clock.anchor();
-    let mut pauses = Pauses::new(clock);
-    let measured = crew.start(clock).and_then(|()| crew.collect(&mut pauses));
+    let mut lookout = Lookout::new(clock, &streams);
+    let measured = crew.start(clock).and_then(|()| crew.collect(&mut lookout));
     let to = clock.anchor();
     let cpu_after = Cpu::of_others();
     prepare.after();
@@ -196,7 +196,7 @@ fn conduct(
         beside::add_up(
             clock.scale(),
             operation,
-            crew.collect(&mut Pauses::new(clock)),
+            crew.collect(&mut Lookout::new(clock, &[])),
         )
     });
     let measured = measured?;
@@ -219,7 +219,7 @@ fn conduct(
         measured,
     );
     outcome.beside = beside;
-    outcome.engine.pauses = pauses.since(started);
+    lookout.tell(started, &mut outcome.engine);
     Ok(outcome)
 }
 

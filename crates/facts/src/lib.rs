@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 pub mod advise;
+mod blocked;
 mod budget;
 pub mod compare;
 mod course;

@@ -14,6 +14,7 @@ mod storage;
 mod subject;
 
 // The side of the host.
+mod blocked;
 mod buffered_depth;
 mod cgroup_throttle;
 mod changed_speed;

@@ -60,6 +60,9 @@ pub enum Spent {
     Dirty,
     /// A sync waits for the filesystem, beyond the device's own time.
     Journal,
+    /// Its thread blocked in the kernel by something else than its requests: the lock of a
+    /// file, memory, another program that is asked for leave.
+    Blocked,
     /// Held back by the limit of a control group before there is a request.
     Admission,
     /// In the mappings above the devices whose requests were followed: device mapper,
@@ -92,6 +95,7 @@ impl Spent {
             Self::Cache => "cache",
             Self::Dirty => "dirty",
             Self::Journal => "journal",
+            Self::Blocked => "blocked",
             Self::Admission => "admission",
             Self::Mapping => "mapping",
             Self::Scheduler => "scheduler",

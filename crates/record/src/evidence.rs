@@ -24,6 +24,7 @@ pub use system::{
 
 use diskfacts_plan::IoPriority;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Something that could not be observed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -360,6 +361,21 @@ pub struct EngineEvidence {
     /// virtual.
     #[serde(default)]
     pub pauses: Option<Vec<Pause>>,
+    /// What its threads were asleep in. Absent in runs of versions that did not look, where
+    /// the kernel does not tell, and where time is virtual.
+    #[serde(default)]
+    pub asleep: Option<Asleep>,
+}
+
+/// What the threads that do the operations of a trial were asleep in, by looks at one of them
+/// each hundredth of a second: a sample of their time.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Asleep {
+    /// Looks, at threads that ran too.
+    pub looks: u64,
+    /// Those in which a thread slept, by the function of the kernel in which it did
+    /// (`/proc/PID/wchan`).
+    pub functions: BTreeMap<String, u64>,
 }
 
 /// A time in which this process did not run.

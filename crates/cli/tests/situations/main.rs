@@ -11,6 +11,7 @@
 
 mod alone;
 mod beside;
+mod blocked;
 #[path = "../cli/case.rs"]
 mod case;
 mod files;

@@ -6,6 +6,7 @@
 //! the device may have worked ahead meanwhile.
 
 use super::requests::Requests;
+use crate::blocked::{By, Looks};
 use crate::dirty_pages;
 use crate::layers::reach::roots;
 use crate::limits::{partial_pages, sync_mount};
@@ -41,6 +42,7 @@ const BUSY: &str = "time in which the device was busy, by its counters";
 const CPU: &str = "processor time of this process";
 const RUN_DELAY: &str = "the threads' own account of waiting (run_delay)";
 const OWN_CLOCK: &str = "our clock: from when it was due to when it was handed over";
+const LOOKS: &str = "looks at what the threads sleep in (/proc/PID/wchan)";
 const REST: &str = "the rest";
 const REST_BEHIND: &str = "the rest, behind the block layer";
 const REST_ASLEEP: &str = "the rest, for which the thread was asleep";
@@ -247,7 +249,7 @@ pub(super) fn slowest(
     Some(time.ended())
 }
 
-/// What the thread of an operation did for it.
+/// What the thread of an operation did for it, and what it was blocked by beside its requests.
 fn of_thread(run: &Run, trial: &Trial, time: &mut Division) {
     let cpu = &trial.cpu;
     let (user, system) = (
@@ -265,6 +267,11 @@ fn of_thread(run: &Run, trial: &Trial, time: &mut Division) {
         // the device.
         let in_flight = f64::from(trial.workload.queue_depth.max(1));
         time.take(Spent::Processor, waited * in_flight, RUN_DELAY);
+    }
+    if let Some(looks) = Looks::of(std::iter::once(trial)) {
+        for by in By::ALL {
+            time.take(by.part(), looks.share(by) * time.latency_ns, LOOKS);
+        }
     }
 }
 

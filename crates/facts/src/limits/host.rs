@@ -2,7 +2,7 @@
 //! and limits, and who else is there.
 
 use super::{
-    Limiter, buffered_depth, cgroup_throttle, compression, copy_on_write, cpu_generator,
+    Limiter, blocked, buffered_depth, cgroup_throttle, compression, copy_on_write, cpu_generator,
     cpu_kernel, cpu_quota, device_queue, dirty_throttling, evicted, holes, journal, memory_disk,
     mislabelled, offered_load, other_process, page_cache, partial_pages, read_ahead,
     request_splitting, serialised, stopped, sync_mount,
@@ -18,6 +18,11 @@ pub(super) const LIMITERS: &[Limiter] = &[
         name: stopped::NAME,
         about: "diskfacts itself was stopped",
         check: stopped::check,
+    },
+    Limiter {
+        name: blocked::NAME,
+        about: "blocked in the kernel",
+        check: blocked::check,
     },
     Limiter {
         name: offered_load::NAME,

@@ -5,8 +5,8 @@ use crate::limits;
 use crate::testing::{self, each};
 use diskfacts_plan::{Arrivals, Rate};
 use diskfacts_record::evidence::{
-    BlockLayer, DeviceRequests, IoLimit, Journal, LimitOf, OperationRequests, Pause, Processors,
-    QueuedFrom,
+    Asleep, BlockLayer, DeviceRequests, IoLimit, Journal, LimitOf, OperationRequests, Pause,
+    Processors, QueuedFrom,
 };
 use diskfacts_record::{BlockDevice, Confidence, Latency, Limit, Run};
 
@@ -430,4 +430,34 @@ fn who_hardly_waits_for_a_processor_is_not_limited_by_busy_ones() {
             .expect("a trial");
     assert!(busy(each_ns / 2.0).is_some());
     assert_eq!(busy(0.0).filter(|limit| limit.share > Some(0.34)), None);
+}
+
+#[test]
+fn what_blocks_a_thread_in_front_of_its_requests_is_named_by_where_it_sleeps() {
+    let asleep = |function: &str, seen: u64| {
+        let mut run = testing::healthy();
+        each(&mut run, "random-read-qd1", |trial| {
+            trial.evidence.engine.asleep = Some(Asleep {
+                looks: 50,
+                functions: [(function.to_owned(), seen)].into(),
+            });
+        });
+        run
+    };
+    let limit = first(&asleep("fanotify_handle_event", 40), "random-read-qd1");
+    assert_eq!(limit.limiter, "blocked");
+    assert!(limit.claim.contains("asked for leave"), "{limit:?}");
+    assert_eq!(limit.share, Some(0.8));
+    let limit = first(&asleep("xfs_ilock", 30), "random-read-qd1");
+    assert_eq!(limit.limiter, "blocked");
+    assert!(limit.claim.contains("lock of the file"), "{limit:?}");
+    // Seldom, and where it waits for its own request.
+    for (function, seen) in [
+        ("xfs_ilock", 2),
+        ("io_cqring_wait", 45),
+        ("ext4_map_blocks", 45),
+    ] {
+        let run = asleep(function, seen);
+        assert_eq!(said(&run, "random-read-qd1", "blocked"), None, "{function}");
+    }
 }

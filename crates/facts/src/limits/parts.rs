@@ -6,25 +6,27 @@
 //! longer; and while a group's limit holds operations back, no device is silent.
 
 use super::{
-    OF_BUSY_DEVICES, OF_HARDWARE, device_queue, flush_per_write, journal, network, read_ahead,
-    stall,
+    OF_BUSY_DEVICES, OF_HARDWARE, device_queue, flush_per_write, journal, memory_disk, network,
+    page_cache, read_ahead, stall,
 };
 use diskfacts_record::{Budget, Spent};
 
 /// What the threads did themselves, and waited for with the devices done.
-const OF_THREADS: [Spent; 4] = [
+const OF_THREADS: [Spent; 5] = [
     Spent::User,
     Spent::Kernel,
     Spent::Processor,
+    Spent::Blocked,
     Spent::Completion,
 ];
 
 /// Limiters by name, and the parts in which they cannot lie. Waiting in front of a device
 /// that is full is the device's. What nothing explains may be anybody's.
-const NOT_IN: [(&[&str], &[Spent]); 6] = [
+const NOT_IN: [(&[&str], &[Spent]); 7] = [
     (&OF_HARDWARE, &OF_THREADS),
     (&OF_BUSY_DEVICES, &OF_THREADS),
     (&[network::NAME, stall::NAME, read_ahead::NAME], &OF_THREADS),
+    (&[memory_disk::NAME, page_cache::NAME], &[Spent::Blocked]),
     (&[stall::NAME], &[Spent::Due, Spent::Dirty]),
     (
         // The work for a journal is the kernel's.

@@ -85,8 +85,9 @@ impl Candidate {
     pub(super) fn within(mut self, most: f64) -> Self {
         if self.share.unwrap_or(1.0) > most {
             self.share = self.share.map(|_| most);
-            if self.standing == Standing::Cause {
-                self.standing = Standing::cause(most);
+            // Also what serves the bytes is not the answer where they mostly wait for others.
+            if most < Standing::CAUSE_MIN && self.standing <= Standing::Cause {
+                self.standing = Standing::Beside;
             }
         }
         self

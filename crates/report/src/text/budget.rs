@@ -78,6 +78,7 @@ fn initial(part: Spent) -> char {
         Spent::Cache => 'C',
         Spent::Dirty => 'W',
         Spent::Journal => 'J',
+        Spent::Blocked => 'L',
         Spent::Admission => 'H',
         Spent::Mapping => 'M',
         Spent::Scheduler => 'S',

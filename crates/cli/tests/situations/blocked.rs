@@ -1,0 +1,106 @@
+//! What blocks a thread in the kernel in front of its requests.
+
+use crate::alone::alone;
+use crate::beside::empty;
+use crate::case::{MIB, write_data};
+use crate::said::of;
+use diskfacts_testkit::{FilesystemKind, Missing, MountedFilesystem, or_skip, require_tool};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// Answers each read of a file, after a fifth of a millisecond (fanotify(7)): a scanner that
+/// looks at what is read. For each it writes a byte to standard output.
+const SCANNER: &str = r#"
+use strict; use warnings;
+my ($init, $mark) = `uname -m` =~ /^x86_64/ ? (300, 301) : (262, 263);
+my $path = $ARGV[0];
+# FAN_CLASS_CONTENT; FAN_MARK_ADD, FAN_ACCESS_PERM, AT_FDCWD.
+my $fd = syscall($init, 4, 0);
+die "fanotify_init: $!\n" if $fd < 0;
+die "fanotify_mark: $!\n" if syscall($mark, $fd, 1, 0x20000, -100, $path);
+open(my $events, '+<&=', $fd) or die "open: $!\n";
+syswrite(STDOUT, "s");
+while (sysread($events, my $bytes, 4096)) {
+    while (length $bytes) {
+        my ($length, $file) = unpack('L x12 l', $bytes);
+        select(undef, undef, undef, 0.0002);
+        syswrite($events, pack('lL', $file, 1));
+        syscall($mark == 301 ? 3 : 57, $file);
+        syswrite(STDOUT, ".");
+        substr($bytes, 0, $length, '');
+    }
+}
+"#;
+
+struct Scanner {
+    perl: Child,
+    told: PathBuf,
+}
+
+impl Scanner {
+    fn of(file: &Path, told: PathBuf) -> Result<Self, Missing> {
+        require_tool("perl", "perl-base")?;
+        let out = fs::File::create(&told).expect("a file");
+        let mut perl = Command::new("perl");
+        perl.args(["-e", SCANNER]).arg(file).stdout(out);
+        let perl = perl.stderr(Stdio::piped()).spawn().expect("perl");
+        let mut scanner = Self { perl, told };
+        while scanner.asked() == 0 {
+            if let Some(status) = scanner.perl.try_wait().expect("perl") {
+                return Err(Missing::new("permission events of fanotify", status));
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        Ok(scanner)
+    }
+
+    /// How often it was asked so far, once more than that.
+    fn asked(&self) -> u64 {
+        fs::metadata(&self.told).expect("the file").len()
+    }
+}
+
+impl Drop for Scanner {
+    fn drop(&mut self) {
+        // It may have ended by itself, and then there is nothing to end.
+        let _ended = self.perl.kill();
+        let _status = self.perl.wait();
+    }
+}
+
+#[test]
+fn a_scanner_that_is_asked_at_each_read() {
+    let _alone = alone();
+    let device = or_skip!(empty(400 * MIB));
+    let kind = FilesystemKind::Ext4;
+    let filesystem = or_skip!(MountedFilesystem::on(device, kind, ""));
+    let file = filesystem.path().join("data");
+    write_data(&file, 64 * MIB);
+    let stage = "operation = \"read\"\nblock_size = \"4KiB\"\ncache = \"direct\"\ntime = \"300ms\"";
+    let scanner = or_skip!(Scanner::of(&file, filesystem.path().join("told")));
+    let said = of(&file, stage).said();
+    let asked = scanner.asked();
+    drop(scanner);
+    assert!(asked > 500, "{asked}");
+    said.names("blocked", "a program that is asked for leave");
+    said.shows("fanotify_handle_event");
+    of(&file, stage).said().is_silent_of("blocked");
+}
+
+#[test]
+fn streams_that_wait_for_the_lock_of_one_file() {
+    let _alone = alone();
+    let device = or_skip!(empty(400 * MIB));
+    let kind = FilesystemKind::Ext4;
+    let filesystem = or_skip!(MountedFilesystem::on(device, kind, ""));
+    let file = filesystem.path().join("data");
+    write_data(&file, 64 * MIB);
+    let stage = "operation = \"write\"\nblock_size = \"64KiB\"\ncache = \"buffered\"\n\
+                 time = \"300ms\"";
+    let many = format!("{stage}\nstreams = 6");
+    let said = of(&file, &many).destroying().said();
+    said.names("blocked", "the lock of the file");
+    let said = of(&file, stage).destroying().said();
+    said.is_silent_of("blocked");
+}

@@ -1,0 +1,125 @@
+//! The threads slept in the kernel for something else than their requests: the lock of a
+//! file, another program that is asked for leave, a tracer, memory, or the throttling of
+//! writes.
+
+use super::{Candidate, Standing, Subject};
+use crate::blocked::{By, Looks};
+use crate::words::percent;
+use diskfacts_record::Confidence;
+
+pub(super) const NAME: &str = "blocked";
+
+/// Share of the threads' time from which on it is worth a word.
+const SHARE_MIN: f64 = 0.05;
+/// Looks that have to have seen it: of so many the share is known within its half, with 95 %
+/// (the relative error of a count of n is 1.96 / sqrt(n)).
+const SEEN_MIN: u64 = 15;
+
+/// What blocks, what tells it from others, and what to do.
+struct Words {
+    claim: &'static str,
+    refuted_by: &'static str,
+    question: &'static str,
+    remedy: &'static str,
+}
+
+fn words(by: By) -> Option<Words> {
+    Some(match by {
+        By::FileLock => Words {
+            claim: "wait for the lock of the file, which lets one in at a time",
+            refuted_by: "The same rate with a file for each stream.",
+            question: "With one stream nobody waits for the lock: nearly the same rate in all \
+                       speaks for it.",
+            remedy: "Give each writer a file of its own; or write directly (O_DIRECT) over blocks \
+                     that are written already, which ext4 and XFS do side by side.",
+        },
+        By::Permission => Words {
+            claim: "wait for a program that is asked for leave at each access",
+            refuted_by: "The same latency while that program is stopped.",
+            question: "The same without the program: operations that are shorter by as much speak \
+                       for it.",
+            remedy: "Find it with `grep -l fanotify /proc/[0-9]*/fdinfo/*` as root: an on-access \
+                     scanner, an endpoint agent, a sandbox. Exclude this path there.",
+        },
+        By::Tracer => Words {
+            claim: "are stopped by a tracer",
+            refuted_by: "The same latency without a tracer.",
+            question: "The same without a tracer: operations that are shorter by as much speak for \
+                       it.",
+            remedy: "End the tracer: `TracerPid` in /proc/PID/status names it (`strace`, a \
+                     debugger).",
+        },
+        By::Memory => Words {
+            claim: "wait for memory",
+            refuted_by: "The same rate with the limit of memory taken away.",
+            question: "The same with more memory: a higher rate speaks for it.",
+            remedy: "Raise the memory limit of the control group (`memory.high`, `memory.max`), or \
+                     free memory: see `free -h` and /proc/pressure/memory.",
+        },
+        By::Throttle => Words {
+            claim: "are held back by the kernel's throttling of writes or a cost model",
+            refuted_by: "The same rate with the throttling off.",
+            question: "The same with the throttling off: a higher rate speaks for it.",
+            remedy: "Look at `wbt_lat_usec` in /sys/block/DEVICE/queue (0 is off) and at \
+                     `io.cost.qos` and `io.latency` of the control groups.",
+        },
+        // The queue and its depth have limiters of their own.
+        By::Tags => return None,
+    })
+}
+
+pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
+    let looks = Looks::of(subject.trials().iter().copied())?;
+    let by = By::ALL
+        .into_iter()
+        .filter(|by| words(*by).is_some())
+        .max_by_key(|by| looks.by(*by))?;
+    let (seen, share) = (looks.by(by), looks.share(by));
+    if seen < SEEN_MIN || share < SHARE_MIN {
+        return None;
+    }
+    let words = words(by)?;
+    let functions: Vec<String> = looks
+        .blocked
+        .iter()
+        .filter(|one| one.0 == by)
+        .map(|one| format!("{} in `{}`", one.2, one.1))
+        .collect();
+    Some(Candidate {
+        standing: standing(by, share),
+        claim: format!(
+            "Operations {}: {} of the time.",
+            words.claim,
+            percent(share)
+        ),
+        evidence: vec![format!(
+            "Of {} looks at the threads, one each 10 ms, {seen} saw one blocked: {}.",
+            looks.number,
+            functions.join(", ")
+        )],
+        share: Some(share),
+        confidence: Confidence::Certain,
+        refuted_by: words.refuted_by.into(),
+        experiment: if by == By::FileLock {
+            subject.experiment(
+                words.question,
+                &[
+                    ("as-it-was", subject.with(|_| {})),
+                    ("one-stream", subject.with(|w| w.streams = 1)),
+                ],
+            )
+        } else {
+            subject.again(words.question)
+        },
+        remedy: words.remedy.into(),
+    })
+}
+
+/// What keeps an operation from the device is not the device's, and the device is not told by
+/// it; who waits for the lock waits for the others' operations on the device.
+fn standing(by: By, share: f64) -> Standing {
+    match Standing::cause(share) {
+        Standing::Cause if !matches!(by, By::FileLock | By::Throttle) => Standing::NotTheDevice,
+        other => other,
+    }
+}
