@@ -204,8 +204,8 @@ pub struct Target {
     /// filled by `devices`, which looks for all of them.
     #[serde(default)]
     pub obstacles: Vec<String>,
-    /// How the file lies on its filesystem; of files only, and where the
-    /// filesystem tells.
+    /// How the file lies on its filesystem, of a loop device the one behind it; absent of
+    /// what has no file, and where the filesystem does not tell.
     #[serde(default)]
     pub extents: Option<Extents>,
     /// What direct I/O needs here; absent when the kernel does not tell.

@@ -212,8 +212,20 @@ pub(crate) fn open(wanted: &Wanted<'_>, signals: &Signals) -> Result<(Measured, 
         _ if wanted.looped => Err(no_folder(wanted.given)),
         SubjectKind::File | SubjectKind::BlockDevice { .. } => existing::open(wanted, &place),
     }?;
+    if measured.target.kind == TargetKind::Device {
+        measured.target.extents = behind_loop(&stack);
+    }
     measured.place = Some(place);
     Ok((measured, stack))
+}
+
+/// How the file behind a loop device lies on its filesystem; `None` of other devices, and
+/// where its path could not be followed: a filesystem that does not answer is not asked again.
+fn behind_loop(stack: &Stack) -> Option<Extents> {
+    let device = stack.top()?;
+    device.backing_filesystem.as_ref()?;
+    let file = File::open(device.backing_file.as_ref()?).ok()?;
+    extents_of(&file)
 }
 
 fn no_folder(given: &Path) -> Failure {

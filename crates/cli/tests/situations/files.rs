@@ -39,6 +39,24 @@ fn a_file_of_holes() {
 }
 
 #[test]
+fn a_loop_device_over_a_file_of_holes() {
+    let _alone = alone();
+    let device = or_skip!(empty(32 * MIB));
+    let blocks = || {
+        fs::metadata(device.backing_file())
+            .expect("the file")
+            .blocks()
+    };
+    assert_eq!(blocks(), 0);
+    of(device.path(), READ)
+        .said()
+        .names("holes", "no data of its own");
+    write_data(device.backing_file(), 32 * MIB);
+    assert!(blocks() >= 65_536);
+    of(device.path(), READ).said().is_silent_of("holes");
+}
+
+#[test]
 fn space_that_was_set_aside_and_never_written() {
     let _alone = alone();
     let case = Case::new();

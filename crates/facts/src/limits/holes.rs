@@ -1,7 +1,7 @@
 //! What is read has no data: the kernel fills pages with zeros, and no device is asked.
 
 use super::{Candidate, Standing, Subject};
-use crate::rules::holes::{empty_share, explain};
+use crate::rules::holes::{empty_share, explain, path};
 use crate::words::{percent, shell};
 use diskfacts_record::Confidence;
 
@@ -24,7 +24,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     if !are_read(subject) {
         return None;
     }
-    let path = shell(&target.path);
+    let path = shell(path(subject.run()));
     Some(Candidate {
         standing: if share >= Standing::CAUSE_MIN {
             Standing::NotTheDevice

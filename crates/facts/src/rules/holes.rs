@@ -6,12 +6,21 @@ use super::{Context, names};
 use crate::words::{percent, shell, stage_list};
 use diskfacts_plan::Workload;
 use diskfacts_plan::units::show_size;
-use diskfacts_record::{Confidence, ExtentMethod, Finding, Severity, Target};
+use diskfacts_record::{Confidence, ExtentMethod, Finding, Run, Severity, Target, TargetKind};
 
 pub(super) const NAME: &str = "holes";
 
 /// Share of the file from which on it is a finding.
 const SHARE: f64 = 0.02;
+
+/// The file that the extents are of: the target, or what is behind it.
+pub(crate) fn path(run: &Run) -> &str {
+    let behind = run.stack.top().and_then(|top| top.backing_file.as_deref());
+    match run.target.kind {
+        TargetKind::Device => behind.unwrap_or(&run.target.path),
+        _ => &run.target.path,
+    }
+}
 
 /// Share of the file that has no data of its own on a device.
 pub(crate) fn empty_share(target: &Target) -> Option<f64> {
@@ -67,7 +76,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             "{how} does not tell unwritten extents from data, so there may be more."
         )),
     }
-    let path = shell(&target.path);
+    let path = shell(path(context.run));
     vec![Finding {
         rule: NAME.into(),
         severity: Severity::Warning,
@@ -125,6 +134,18 @@ mod tests {
         assert!(finding.claim.starts_with("50 % of the file"), "{finding:?}");
         assert_eq!(finding.evidence[0], "FIEMAP: of 1 GiB, 256 MiB are holes.");
         assert!(finding.remedy.contains("--sparse=never"), "{finding:?}");
+    }
+
+    #[test]
+    fn the_file_behind_a_loop_device_is_the_one_to_fill() {
+        let mut run = with(1 << 30, Some(0));
+        run.target.kind = TargetKind::Device;
+        run.stack = testing::loop_stack(Some(true));
+        let behind = "/srv/an image";
+        run.stack.devices[0].backing_file = Some(behind.into());
+        let finding = testing::of_rule(&run, NAME).expect("the finding");
+        let copied = format!("cp --sparse=never '{behind}'");
+        assert!(finding.remedy.contains(&copied), "{finding:?}");
     }
 
     #[test]
