@@ -5,11 +5,12 @@
 // While the kernel works on memory, nothing else may: two reads into one place
 // leave a mixture, a write from where a read arrives writes another mixture. And
 // the memory should stay: what a read brings is lost if the buffer is transferred
-// meanwhile, to a worker or to another ArrayBuffer. That is a guard against
-// mistakes, and there are ways around it; that the kernel never works on memory
-// that was freed does not depend on it (memory.js).
+// meanwhile, to another ArrayBuffer. That is a guard against mistakes, and there
+// are ways around it; that the kernel never works on memory that was freed does not
+// depend on it (memory.js). Node gives memory that V8 did not allocate to no other
+// thread by itself: up to 20 it copies it, later ones refuse. It is not marked for
+// that (`markAsUntransferable`): Node from 24 on aborts when it frees such memory.
 
-const { markAsUntransferable } = require('node:worker_threads');
 const { coded } = require('./errors.js');
 
 /**
@@ -26,9 +27,7 @@ const inUse = new WeakMap();
  * @param {ArrayBuffer} memory
  */
 function keepInPlace(memory) {
-  // Against postMessage and structuredClone.
-  markAsUntransferable(memory);
-  // Against its own methods, of V8 11.4 and later (Node 21).
+  // Methods of V8 11.4 and later (Node 21).
   for (const method of ['transfer', 'transferToFixedLength']) {
     if (!(method in memory)) continue;
     const value = () => {

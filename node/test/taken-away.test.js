@@ -143,3 +143,30 @@ test(
     assert.ok(kib > 0 && kib < 300 * 1024, `${kib} KiB`);
   }),
 );
+
+/** A buffer that was read into lives until the process ends, and one until its worker does. */
+const TO_THE_END = `
+  const { Worker, isMainThread, workerData } = require('node:worker_threads');
+  const [directIo, path] = isMainThread ? process.argv.slice(1) : workerData;
+  const { DirectFile } = require(directIo);
+  (async () => {
+    const file = await DirectFile.open(path);
+    const buffer = file.allocate(4096);
+    globalThis.kept = buffer;
+    if ((await file.read(buffer, 0)) !== 4096) throw new Error('a short read');
+    await file.close();
+    if (isMainThread) {
+      const worker = new Worker(process._eval, { eval: true, workerData: [directIo, path] });
+      worker.on('exit', (code) => console.log('worker ' + code));
+    }
+  })();
+`;
+
+test(
+  'a process and a worker end as they should with a buffer that was read into',
+  whereItCanRun(() => {
+    const path = directFile(Buffer.alloc(4096));
+    const said = run(process.execPath, ['-e', TO_THE_END, require.resolve('..'), path]);
+    assert.equal(said, 'worker 0\n');
+  }),
+);
