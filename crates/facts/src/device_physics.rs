@@ -16,7 +16,6 @@
 //!   held back.
 
 use crate::limits::{OF_BUSY_DEVICES, OF_HARDWARE, Standing, Subject, parts};
-use crate::rules;
 use diskfacts_record::{BlockDevice, DeviceKind, Run, TargetKind};
 
 /// Why this leaf is no drive of this machine; `None` where it may be one.
@@ -68,11 +67,6 @@ pub(crate) fn may_limit(limiter: &str, subject: &Subject<'_>) -> bool {
         && parts::at_most(limiter, subject.figures.budget.as_ref()) >= Standing::CAUSE_MIN
 }
 
-/// Whether a rule may speak of what lies on these devices.
-pub(crate) fn may_find(rule: &str, run: &Run) -> bool {
-    !rules::OF_HARDWARE.contains(&rule) || no_drives(run).is_none()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,7 +110,7 @@ mod tests {
     #[test]
     fn the_lab_has_all_names_of_claims_about_what_a_drive_is_made_of() {
         let labs = include_str!("../../../lab/src/checks/of_hardware.txt");
-        let ours = OF_HARDWARE.into_iter().chain(rules::OF_HARDWARE);
+        let ours = OF_HARDWARE.into_iter().chain(crate::rules::of_drives());
         assert_eq!(labs.lines().collect::<Vec<_>>(), ours.collect::<Vec<_>>());
     }
 

@@ -1,7 +1,7 @@
 //! The findings of a run: what the rules find in it and, where it was read from a
 //! document, what that document shows beside its other runs.
 
-use crate::rules::{self, Context};
+use crate::rules::{self, Context, Part};
 use crate::{documents, words};
 use diskfacts_record::{Finding, Run};
 use std::cmp::Reverse;
@@ -26,10 +26,16 @@ pub(crate) fn of(context: &Context<'_>) -> Vec<Finding> {
 }
 
 pub(crate) fn of_document(contexts: &[Context<'_>]) -> Vec<Vec<Finding>> {
-    let mut found: Vec<Vec<Finding>> = contexts.iter().map(rules::found_in).collect();
-    for (finding, runs) in documents::found_in(contexts) {
-        for run in runs {
-            found[run].push(finding.clone());
+    let mut found: Vec<Vec<Finding>> = contexts.iter().map(|_| Vec::new()).collect();
+    for rule in rules::all().iter().chain(documents::rules()) {
+        for place in 0..contexts.len() {
+            let all = contexts;
+            for (finding, others) in rule.find(&Part { place, all }) {
+                for other in others {
+                    found[other].push(finding.clone());
+                }
+                found[place].push(finding);
+            }
         }
     }
     let each = found.into_iter().zip(contexts);

@@ -64,61 +64,46 @@ impl Sums {
     /// Of these tables; each was of so many streams. `None` without any, or when they
     /// are of machines with pages of different size.
     pub fn of<'a>(tables: impl IntoIterator<Item = &'a ReadAhead>, streams: u64) -> Option<Self> {
-        let mut sums: Option<Self> = None;
-        for table in tables {
-            let one = Self::of_one(table, streams);
-            sums = Some(match sums {
-                None => one,
-                Some(sums) if sums.page_bytes == one.page_bytes => sums.plus(&one),
-                Some(_) => return None,
-            });
+        let tables: Vec<&ReadAhead> = tables.into_iter().collect();
+        let first = tables.first()?;
+        let all_same = |of: fn(&ReadAhead) -> Option<u64>| {
+            let mut tables = tables.iter();
+            tables.all(|table| of(table) == of(first))
+        };
+        if !all_same(|table| Some(table.page_bytes)) {
+            return None;
         }
-        sums
-    }
-
-    fn of_one(table: &ReadAhead, streams: u64) -> Self {
-        let row = |pattern| table.row(pattern);
-        let pages = table.pages;
-        let limit = table.limit_pages.unwrap_or(0);
-        Self {
-            page_bytes: table.page_bytes,
-            limit: table.limit_pages,
-            all: table.all,
-            continued: row(Pattern::Subsequent).plus(&row(Pattern::Marker)),
-            random: row(Pattern::Random).count,
-            mapped: row(Pattern::Mmap).count,
-            windows: table.windows(),
-            at_limit: table.at_limit().unwrap_or(0),
-            added: pages.added,
-            unused: pages.unused(),
-            under_way: pages.left_unused.min(UNDER_WAY * limit * streams.max(1)),
-            dropped: pages.dropped_unused,
-            mapped_only: pages.mapped_only,
-            broken: table.broken,
-            scattered: table.scattered,
-            lost: table.cost.map_or(0, |cost| cost.lost),
-        }
-    }
-
-    fn plus(self, other: &Self) -> Self {
-        Self {
-            page_bytes: self.page_bytes,
-            limit: self.limit.filter(|limit| Some(*limit) == other.limit),
-            all: self.all.plus(&other.all),
-            continued: self.continued.plus(&other.continued),
-            random: self.random + other.random,
-            mapped: self.mapped + other.mapped,
-            windows: self.windows + other.windows,
-            at_limit: self.at_limit + other.at_limit,
-            added: self.added + other.added,
-            unused: self.unused + other.unused,
-            under_way: self.under_way + other.under_way,
-            dropped: self.dropped + other.dropped,
-            mapped_only: self.mapped_only + other.mapped_only,
-            broken: self.broken + other.broken,
-            scattered: self.scattered + other.scattered,
-            lost: self.lost + other.lost,
-        }
+        let sum = |of: &dyn Fn(&ReadAhead) -> u64| tables.iter().map(|table| of(table)).sum();
+        let counts = |of: fn(&ReadAhead) -> ReadAheadCounts| {
+            let none = ReadAheadCounts::default();
+            tables.iter().fold(none, |sum, table| sum.plus(&of(table)))
+        };
+        let one_limit = all_same(|table| table.limit_pages);
+        Some(Self {
+            page_bytes: first.page_bytes,
+            limit: first.limit_pages.filter(|_| one_limit),
+            all: counts(|table| table.all),
+            continued: counts(|table| {
+                let subsequent = table.row(Pattern::Subsequent);
+                subsequent.plus(&table.row(Pattern::Marker))
+            }),
+            random: sum(&|table| table.row(Pattern::Random).count),
+            mapped: sum(&|table| table.row(Pattern::Mmap).count),
+            windows: sum(&ReadAhead::windows),
+            at_limit: sum(&|table| table.at_limit().unwrap_or(0)),
+            added: sum(&|table| table.pages.added),
+            unused: sum(&|table| table.pages.unused()),
+            under_way: sum(&|table| {
+                let limit = table.limit_pages.unwrap_or(0);
+                let under_way = UNDER_WAY * limit * streams.max(1);
+                table.pages.left_unused.min(under_way)
+            }),
+            dropped: sum(&|table| table.pages.dropped_unused),
+            mapped_only: sum(&|table| table.pages.mapped_only),
+            broken: sum(&|table| table.broken),
+            scattered: sum(&|table| table.scattered),
+            lost: sum(&|table| table.cost.map_or(0, |cost| cost.lost)),
+        })
     }
 
     fn size(&self, pages: u64) -> String {

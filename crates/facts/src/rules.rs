@@ -2,8 +2,8 @@
 //! else than it seems to, and says so with its evidence.
 //!
 //! A rule is a row of the table in [`all`] and one file. It speaks only when
-//! what it needs was observed, names what would refute it, and says what to
-//! type. Stages that show the same are one finding that names them all. A
+//! what it needs was observed ([`Needs`]), names what would refute it, and says what
+//! to type. Stages that show the same ([`Shown`]) are one finding that names them all. A
 //! healthy run gets no finding of severity warning or above.
 
 mod beside_ended;
@@ -35,9 +35,11 @@ pub(crate) mod read_ahead_size;
 mod read_ahead_trials;
 pub(crate) mod requests;
 mod rewrite_rate;
+mod rule;
 mod same_modes;
 pub(crate) mod served_by;
 mod served_from_cache;
+mod shown;
 mod stalled;
 mod stride_curve;
 mod sync_block_size;
@@ -55,14 +57,19 @@ mod zones;
 
 pub(crate) use cache_burst::of as cache_burst;
 pub(crate) use other_io::by_others;
+pub use rule::Rule;
+pub(crate) use rule::{Check, Needs, Part, Shared, likely_if, warning_if};
 pub(crate) use served_from_cache::SHARE as SERVED_FROM_CACHE;
 pub(crate) use too_noisy::NOTE as NOISE;
 
-use crate::device_physics;
+use crate::course::Course;
 use crate::figures;
 use crate::medium::Arm;
 use crate::stages::{self, Stage};
-use diskfacts_record::{BlockDevice, Finding, Run, StageFigures, TargetKind};
+use crate::write_matrix::Matrix;
+use diskfacts_record::{BlockDevice, Run, StageFigures, TargetKind};
+use shown::Shown;
+pub(crate) use shown::join;
 use std::cell::OnceCell;
 
 /// What a rule looks at.
@@ -78,9 +85,11 @@ pub struct Context<'a> {
     /// against them too, and nothing else is said of them.
     pub(crate) tests: Vec<(Stage<'a>, StageFigures)>,
     /// What the rates of stages do as they follow one another; three rules ask for it.
-    courses: OnceCell<Vec<(usize, course::Told)>>,
+    courses: OnceCell<Vec<Option<(Course, String)>>>,
     /// What its reads say of an arm.
     arm: OnceCell<Arm>,
+    /// Its writes as a matrix of ways and block sizes, where they make one.
+    pub(crate) matrix: Option<Matrix<'a>>,
 }
 
 impl<'a> Context<'a> {
@@ -89,7 +98,7 @@ impl<'a> Context<'a> {
         let stages = stages::of(run);
         let figures = |stage: &Stage<'a>| figures::of_stage(run, stage);
         let tests = stages::tests(run).into_iter();
-        Self {
+        let mut context = Self {
             run,
             figures: stages.iter().map(figures).collect(),
             stages,
@@ -101,7 +110,10 @@ impl<'a> Context<'a> {
                 .collect(),
             courses: OnceCell::new(),
             arm: OnceCell::new(),
-        }
+            matrix: None,
+        };
+        context.matrix = Matrix::of(&context);
+        context
     }
 
     /// The disks under the target that turn, as far as that is to be believed.
@@ -133,9 +145,10 @@ impl<'a> Context<'a> {
         self.stages.iter().zip(&self.figures)
     }
 
-    /// The stages, by their place, whose rates follow a pattern.
-    fn courses(&self) -> &[(usize, course::Told)] {
-        self.courses.get_or_init(|| course::of_stages(&self.stages))
+    /// The pattern that the rates of each stage follow, in the order of the stages.
+    fn courses(&self) -> &[Option<(Course, String)>] {
+        let told = || self.stages.iter().map(course::told).collect();
+        self.courses.get_or_init(told)
     }
 
     /// Each stage that did something, on a real disk or a simulated one.
@@ -152,17 +165,6 @@ impl<'a> Context<'a> {
     }
 }
 
-/// One rule.
-#[derive(Debug, Clone, Copy)]
-pub struct Rule {
-    /// Its name, as in [`Finding::rule`]: `served-from-cache`.
-    pub name: &'static str,
-    /// What it finds, in a few words.
-    pub about: &'static str,
-    /// What it finds in a run; empty when there is nothing to say.
-    pub check: fn(&Context<'_>) -> Vec<Finding>,
-}
-
 /// All rules; among findings of the same severity and confidence, those of
 /// earlier rules come first.
 pub fn all() -> &'static [Rule] {
@@ -170,300 +172,71 @@ pub fn all() -> &'static [Rule] {
 }
 
 const RULES: &[Rule] = &[
-    Rule {
-        name: degraded::NAME,
-        about: "an array, a filesystem or a path is not sound",
-        check: degraded::check,
-    },
-    Rule {
-        name: io_errors::NAME,
-        about: "operations failed",
-        check: io_errors::check,
-    },
-    Rule {
-        name: interrupted::NAME,
-        about: "the run did not do all that was planned",
-        check: interrupted::check,
-    },
-    Rule {
-        name: beside_ended::NAME,
-        about: "what was to run beside a trial ended before it",
-        check: beside_ended::check,
-    },
-    Rule {
-        name: served_from_cache::NAME,
-        about: "bytes that were meant to reach a device were served by memory",
-        check: served_from_cache::check,
-    },
-    Rule {
-        name: holes::NAME,
-        about: "the file has parts without data, which are read without any I/O",
-        check: holes::check,
-    },
-    Rule {
-        name: direct_refused::NAME,
-        about: "direct I/O was asked for and not done",
-        check: direct_refused::check,
-    },
-    Rule {
-        name: bytes_disagree::NAME,
-        about: "the device moved more or fewer bytes than were issued",
-        check: bytes_disagree::check,
-    },
-    Rule {
-        name: sync_without_flush::NAME,
-        about: "syncs did not flush a volatile write cache",
-        check: sync_without_flush::check,
-    },
-    Rule {
-        name: flush_not_to_medium::NAME,
-        about: "syncs came back sooner than the medium can turn",
-        check: flush_not_to_medium::check,
-    },
-    Rule {
-        name: cache_burst::NAME,
-        about: "a write cache took what was written faster than the medium streams",
-        check: cache_burst::check,
-    },
-    Rule {
-        name: other_io::NAME,
-        about: "others used the same device during a trial",
-        check: other_io::check,
-    },
-    Rule {
-        name: warm_not_cached::NAME,
-        about: "a stage that reads from memory had to read from the device",
-        check: warm_not_cached::check,
-    },
-    Rule {
-        name: cpu_bound::NAME,
-        about: "a processor was the limit, not the device",
-        check: cpu_bound::check,
-    },
-    Rule {
-        name: depth_not_reached::NAME,
-        about: "fewer operations were in flight than asked for",
-        check: depth_not_reached::check,
-    },
-    Rule {
-        name: engine_fell_back::NAME,
-        about: "another engine than the one asked for did the operations",
-        check: engine_fell_back::check,
-    },
-    Rule {
-        name: rate_missed::NAME,
-        about: "an open loop fell behind its rate",
-        check: rate_missed::check,
-    },
-    Rule {
-        name: disturbed::NAME,
-        about: "what a stage loses to what runs beside it",
-        check: disturbed::check,
-    },
-    Rule {
-        name: served_by::NAME,
-        about: "it matters in whose name the threads of a pool do I/O",
-        check: served_by::check,
-    },
-    Rule {
-        name: crate::read_ahead::PATTERN,
-        about: "read-ahead loses the pattern of a stream",
-        check: read_ahead_trials::pattern,
-    },
-    Rule {
-        name: crate::read_ahead::LIMIT,
-        about: "read-ahead has grown to its limit, and that is small",
-        check: read_ahead_trials::limit,
-    },
-    Rule {
-        name: crate::read_ahead::UNUSED,
-        about: "what was read ahead was not used",
-        check: read_ahead_trials::unused,
-    },
-    Rule {
-        name: unfair_streams::NAME,
-        about: "streams that were to do the same got very different shares",
-        check: unfair_streams::check,
-    },
-    Rule {
-        name: stalled::NAME,
-        about: "nothing was completed for a while in the middle of a trial",
-        check: stalled::check,
-    },
-    Rule {
-        name: warm_up::NAME,
-        about: "the first trial differs from the later ones",
-        check: warm_up::check,
-    },
-    Rule {
-        name: course::CHANGE,
-        about: "the rate went from one level to another",
-        check: course::change,
-    },
-    Rule {
-        name: course::DRIFT,
-        about: "the rate rose or fell all the time",
-        check: course::drift,
-    },
-    Rule {
-        name: course::MODES,
-        about: "the rate came and went between two levels",
-        check: course::modes,
-    },
-    Rule {
-        name: too_noisy::NAME,
-        about: "the trials of a stage differ too much",
-        check: too_noisy::check,
-    },
-    Rule {
-        name: too_short::NAME,
-        about: "trials are too short to stand for more than themselves",
-        check: too_short::check,
-    },
-    Rule {
-        name: no_figure::NAME,
-        about: "trials have a rate of zero or below, or no operation completed in them",
-        check: no_figure::check,
-    },
-    Rule {
-        name: too_few_trials::NAME,
-        about: "too few trials to state a spread",
-        check: too_few_trials::check,
-    },
-    Rule {
-        name: clock::NAME,
-        about: "the clock cannot be trusted",
-        check: clock::check,
-    },
-    Rule {
-        name: cpu_pressure::NAME,
-        about: "tasks waited for a processor during a trial",
-        check: cpu_pressure::check,
-    },
-    Rule {
-        name: cpu_stolen::NAME,
-        about: "the hypervisor gave processor time to others during a trial",
-        check: cpu_stolen::check,
-    },
-    Rule {
-        name: not_durable::NAME,
-        about: "write figures are acknowledgements of a volatile cache",
-        check: not_durable::check,
-    },
-    Rule {
-        name: requests::NAME,
-        about: "what the device saw of buffered and of direct writes",
-        check: requests::check,
-    },
-    Rule {
-        name: write_choice::NAME,
-        about: "which way to write suits a log, a database and bulk data",
-        check: write_choice::check,
-    },
-    Rule {
-        name: sync_block_size::NAME,
-        about: "the smallest block at which synced writes are nearly as fast as a stream",
-        check: sync_block_size::check,
-    },
-    Rule {
-        name: rewrite_rate::NAME,
-        about: "how rewriting follows from reading and writing",
-        check: rewrite_rate::check,
-    },
-    Rule {
-        name: read_ahead_size::NAME,
-        about: "what the size of the read-ahead does",
-        check: read_ahead_size::check,
-    },
-    Rule {
-        name: whole_revolutions::NAME,
-        about: "each synced write waits for whole revolutions of the disk",
-        check: whole_revolutions::check,
-    },
-    Rule {
-        name: flush_cost::NAME,
-        about: "what a sync costs on top of a write",
-        check: flush_cost::check,
-    },
-    Rule {
-        name: early_acknowledgement::NAME,
-        about: "the drive acknowledges writes before its medium has them",
-        check: early_acknowledgement::check,
-    },
-    Rule {
-        name: same_modes::NAME,
-        about: "ways to write that are the same thing here",
-        check: same_modes::check,
-    },
-    Rule {
-        name: stride_curve::NAME,
-        about: "where a disk stops streaming and starts seeking",
-        check: stride_curve::check,
-    },
-    Rule {
-        name: zones::NAME,
-        about: "the rate depends on the position on the target",
-        check: zones::check,
-    },
-    Rule {
-        name: direct_small_blocks::NAME,
-        about: "what small direct operations cost beside the time of their bytes",
-        check: direct_small_blocks::check,
-    },
-    Rule {
-        name: drive_cache::NAME,
-        about: "how much the cache of the drive keeps",
-        check: drive_cache::check,
-    },
-    Rule {
-        name: write_revolutions::NAME,
-        about: "writes without the drive's cache wait for whole revolutions",
-        check: write_revolutions::check,
-    },
+    degraded::RULE,
+    io_errors::RULE,
+    interrupted::RULE,
+    beside_ended::RULE,
+    served_from_cache::RULE,
+    holes::RULE,
+    direct_refused::RULE,
+    bytes_disagree::RULE,
+    sync_without_flush::RULE,
+    flush_not_to_medium::RULE,
+    cache_burst::RULE,
+    other_io::RULE,
+    warm_not_cached::RULE,
+    cpu_bound::RULE,
+    depth_not_reached::RULE,
+    engine_fell_back::RULE,
+    rate_missed::RULE,
+    disturbed::RULE,
+    served_by::RULE,
+    read_ahead_trials::PATTERN,
+    read_ahead_trials::LIMIT,
+    read_ahead_trials::UNUSED,
+    unfair_streams::RULE,
+    stalled::RULE,
+    warm_up::RULE,
+    course::CHANGE,
+    course::DRIFT,
+    course::MODES,
+    too_noisy::RULE,
+    too_short::RULE,
+    no_figure::RULE,
+    too_few_trials::RULE,
+    clock::RULE,
+    cpu_pressure::RULE,
+    cpu_stolen::RULE,
+    not_durable::RULE,
+    requests::RULE,
+    write_choice::RULE,
+    sync_block_size::RULE,
+    rewrite_rate::RULE,
+    read_ahead_size::RULE,
+    whole_revolutions::RULE,
+    flush_cost::RULE,
+    early_acknowledgement::RULE,
+    same_modes::RULE,
+    stride_curve::RULE,
+    zones::RULE,
+    direct_small_blocks::RULE,
+    drive_cache::RULE,
+    write_revolutions::RULE,
 ];
 
-/// The rules that rest on what a drive is made of: platters, their revolutions and zones, a
-/// cache of its own. [`device_physics`](crate::device_physics) says of which devices.
-pub(crate) const OF_HARDWARE: [&str; 8] = [
-    flush_not_to_medium::NAME,
-    cache_burst::NAME,
-    whole_revolutions::NAME,
-    early_acknowledgement::NAME,
-    stride_curve::NAME,
-    zones::NAME,
-    drive_cache::NAME,
-    write_revolutions::NAME,
-];
-
-/// The rules that look at figures alone, or know how to speak of them alone.
-const OF_FIGURES: [&str; 13] = [
-    no_figure::NAME,
-    too_noisy::NAME,
-    same_modes::NAME,
-    write_choice::NAME,
-    sync_block_size::NAME,
-    rewrite_rate::NAME,
-    read_ahead_size::NAME,
-    disturbed::NAME,
-    stride_curve::NAME,
-    whole_revolutions::NAME,
-    direct_small_blocks::NAME,
-    drive_cache::NAME,
-    write_revolutions::NAME,
-];
-
-/// What the rules find in a run, in their order.
-///
-/// An imported run carries figures and no evidence, so only the rules that look at figures
-/// alone may speak of it.
-pub(crate) fn found_in(context: &Context<'_>) -> Vec<Finding> {
-    let imported = context.is_imported();
-    RULES
+/// The rules that rest on what a drive is made of.
+#[cfg(test)]
+pub(crate) fn of_drives() -> impl Iterator<Item = &'static str> {
+    let rules = RULES
         .iter()
-        .filter(|rule| !imported || OF_FIGURES.contains(&rule.name))
-        .filter(|rule| device_physics::may_find(rule.name, context.run))
-        .flat_map(|rule| (rule.check)(context))
-        .collect()
+        .filter(|rule| rule.needs.contains(&Needs::Drives));
+    rules.map(|rule| rule.name)
+}
+
+/// The rate of a stage without errors, bytes per second.
+pub(crate) fn rate(figures: &StageFigures) -> Option<f64> {
+    let rate = figures.throughput_bytes_per_s.median;
+    (figures.errors == 0 && rate.is_finite() && rate > 0.0).then_some(rate)
 }
 
 /// Names of stages for a finding, each once.

@@ -1,5 +1,6 @@
 //! The trials of a run, by stage and setting.
 
+use crate::stats;
 use diskfacts_plan::Workload;
 use diskfacts_plan::plan::stage_label;
 use diskfacts_record::trial::Histograms;
@@ -109,6 +110,21 @@ impl<'a> Stage<'a> {
             .iter()
             .map(|t| of(t))
             .fold(0, u64::saturating_add)
+    }
+
+    /// Sum over the trials; `None` where one of them does not know it.
+    pub(crate) fn known(&self, of: impl Fn(&Trial) -> Option<u64>) -> Option<u64> {
+        self.trials.iter().map(|t| of(t)).sum()
+    }
+
+    /// How long its trials took together, seconds.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.trials.iter().map(|t| t.seconds).sum()
+    }
+
+    /// Median over the trials that know it.
+    pub(crate) fn median(&self, of: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {
+        stats::median_of(self.trials.iter().filter_map(|t| of(t)))
     }
 
     /// Whether no I/O was meant to be done.

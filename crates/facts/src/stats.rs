@@ -37,7 +37,7 @@ pub use fairness::fairness;
 pub use holm::{Tested, holm};
 pub use median_interval::{MedianCi, MedianInterval, median_ci, median_interval};
 pub use modes::{cut, dip, dip_critical_99};
-pub use order::{finite_sorted, mad, median, quantile};
+pub use order::{finite_sorted, mad, median, median_of, quantile};
 pub use outliers::outliers;
 pub use percentile::percentile_interval;
 pub use steady::{Steadiness, steadiness};

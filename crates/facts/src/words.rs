@@ -1,8 +1,10 @@
 //! Numbers and commands in sentences.
 
-use diskfacts_plan::units::{exact_duration, exact_size, three_digits};
-use diskfacts_plan::{CacheMode, Pattern, Stop};
-use diskfacts_record::{Run, TargetKind};
+use diskfacts_plan::units::{exact_duration, exact_size, show_duration, three_digits};
+use diskfacts_plan::{CacheMode, Pattern, Stop, Workload};
+use diskfacts_record::{BlockDevice, Run, TargetKind};
+use std::borrow::Borrow;
+use std::collections::BTreeSet;
 
 /// A share for people: `37 %`, `0.5 %`. What is not all is not shown as all,
 /// and what is not nothing not as nothing.
@@ -40,6 +42,16 @@ pub(crate) fn ratio_of(value: f64, one: &str, many: &str) -> String {
     format!("{number} {things}")
 }
 
+/// What is said of words, where there are any.
+pub(crate) fn if_any(words: String, say: impl FnOnce(String) -> String) -> Option<String> {
+    (!words.is_empty()).then(|| say(words))
+}
+
+/// What is said where this is so; else nothing.
+pub(crate) fn when<T: Default>(so: bool, said: impl FnOnce() -> T) -> T {
+    if so { said() } else { T::default() }
+}
+
 /// The worst of what was found and how many more: `lines` with a measure of how bad
 /// each is, the worst first. Where all stages are disturbed, a line for each of them
 /// says no more.
@@ -53,43 +65,39 @@ pub(crate) fn worst(mut lines: Vec<(f64, String)>) -> Vec<String> {
 }
 
 /// Lines of a document: `line 5`, `lines 3, 5 and 7 to 9`.
-pub(crate) fn lines(numbers: &[u64]) -> String {
-    let mut numbers = numbers.to_vec();
-    numbers.sort_unstable();
-    numbers.dedup();
+pub(crate) fn lines(numbers: impl IntoIterator<Item = impl Borrow<u64>>) -> String {
+    let numbers: BTreeSet<u64> = numbers.into_iter().map(|n| *n.borrow()).collect();
+    let numbers: Vec<u64> = numbers.into_iter().collect();
     let many = if numbers.len() == 1 { "line" } else { "lines" };
     let spans = numbers.chunk_by(|a, b| a + 1 == *b);
-    let spans: Vec<String> = spans
-        .flat_map(|span| match span {
-            [first, _, .., last] => vec![format!("{first} to {last}")],
-            few => few.iter().map(u64::to_string).collect(),
-        })
-        .collect();
-    format!("{many} {}", list(&spans))
+    let spans = spans.flat_map(|span| match span {
+        [first, _, .., last] => vec![format!("{first} to {last}")],
+        few => few.iter().map(u64::to_string).collect(),
+    });
+    format!("{many} {}", list(spans))
 }
 
 /// Lines of a document behind what stands in them: ` (line 5)`; nothing where there are none.
-pub(crate) fn in_lines(numbers: &[u64]) -> String {
-    let said = lines_behind("", numbers);
-    if said.is_empty() {
-        said
-    } else {
-        format!(" ({said})")
-    }
+pub(crate) fn in_lines(numbers: impl IntoIterator<Item = impl Borrow<u64>>) -> String {
+    if_any(lines_behind("", numbers), |said| format!(" ({said})")).unwrap_or_default()
 }
 
 /// The same within brackets: `; line 5`.
-pub(crate) fn lines_behind(mark: &str, numbers: &[u64]) -> String {
-    if numbers.is_empty() {
-        String::new()
-    } else {
-        format!("{mark}{}", lines(numbers))
+pub(crate) fn lines_behind(
+    mark: &str,
+    numbers: impl IntoIterator<Item = impl Borrow<u64>>,
+) -> String {
+    let mut numbers = numbers.into_iter().peekable();
+    if numbers.peek().is_none() {
+        return String::new();
     }
+    format!("{mark}{}", lines(numbers))
 }
 
 /// Words one after the other: `a`, `a and b`, `a, b and c`.
-pub(crate) fn list<T: AsRef<str>>(words: &[T]) -> String {
-    match words {
+pub(crate) fn list<T: AsRef<str>>(words: impl IntoIterator<Item = T>) -> String {
+    let words: Vec<T> = words.into_iter().collect();
+    match words.as_slice() {
         [] => String::new(),
         [only] => only.as_ref().to_owned(),
         [rest @ .., last] => {
@@ -97,6 +105,11 @@ pub(crate) fn list<T: AsRef<str>>(words: &[T]) -> String {
             format!("{} and {}", rest.join(", "), last.as_ref())
         }
     }
+}
+
+/// Devices by their names.
+pub(crate) fn device_list<'a>(devices: impl IntoIterator<Item = &'a BlockDevice>) -> String {
+    list(devices.into_iter().map(|device| &device.name))
 }
 
 /// A word as a shell takes it.
@@ -107,6 +120,12 @@ pub(crate) fn shell(word: &str) -> String {
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
     }
+}
+
+/// The commands that show the health of these, as far as they are disks.
+pub(crate) fn smartctl<'a>(disks: impl IntoIterator<Item = &'a BlockDevice>) -> String {
+    let disks = disks.into_iter().filter(|disk| disk.backing_file.is_none());
+    list(disks.map(|disk| format!("`smartctl -a {}`", shell(&disk.path))))
 }
 
 /// Stages within a claim: their names while these are few, else how many; the
@@ -234,32 +253,27 @@ pub(crate) fn longer(run: &Run, stages: &[String], factor: u64) -> String {
     if is_copy(run) {
         return "Copy more, with a larger count= or from a longer input.".to_owned();
     }
-    let concerned = run.plan.stages.iter().filter(|s| stages.contains(&s.name));
-    let on_files: Vec<bool> = concerned.map(|s| s.workload.operation.on_files()).collect();
+    let concerned = || {
+        let named = run.plan.stages.iter().filter(|s| stages.contains(&s.name));
+        named.map(|stage| &stage.workload)
+    };
+    let on_files = |workload: &Workload| workload.operation.on_files();
     // A trial on files ends with its last file, whatever time it has.
-    if on_files.contains(&true) && !on_files.contains(&false) {
+    if concerned().next().is_some() && concerned().all(on_files) {
         return edit_plan(run, "give these stages more `files`");
     }
-    let own_rule = run
-        .plan
-        .stages
-        .iter()
-        .any(|stage| stages.contains(&stage.name) && stage.workload.stop != Stop::default());
     // A pass over a cold span ends where the span ends.
-    let mut named = run.plan.stages.iter();
-    let others = named.any(|stage| {
-        let one_pass = stage.workload.cache == CacheMode::Cold
-            && stage.workload.pattern == Pattern::Sequential;
-        stages.contains(&stage.name) && !one_pass
-    });
-    if !others && run.target.kind == TargetKind::Folder {
+    let one_pass = |workload: &Workload| {
+        workload.cache == CacheMode::Cold && workload.pattern == Pattern::Sequential
+    };
+    if concerned().all(one_pass) && run.target.kind == TargetKind::Folder {
         let size = exact_size(run.target.size_bytes.saturating_mul(factor.max(2)));
         return format!(
             "Type `{}`: a pass over an empty page cache ends where the file ends.",
             measure_with(run, "--size", &size)
         );
     }
-    if own_rule {
+    if concerned().any(|workload| workload.stop != Stop::default()) {
         return edit_plan(
             run,
             "give these stages more `time`, `bytes` or `operations`",
@@ -319,6 +333,20 @@ pub(crate) fn edit_stages(run: &Run, what: &str) -> String {
     }
 }
 
+/// Nanoseconds for people.
+pub(crate) fn duration(ns: f64) -> String {
+    // Latencies are far below 2^53 ns.
+    show_duration(ns.max(0.0).round() as u64)
+}
+
+/// Words as the beginning of a sentence.
+pub(crate) fn upper_first(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
+}
+
 /// A sentence as the end of another.
 pub(crate) fn lower_first(sentence: &str) -> String {
     let mut letters = sentence.chars();
@@ -351,10 +379,10 @@ mod tests {
 
     #[test]
     fn words_make_a_list() {
-        assert_eq!(list(&["a"]), "a");
-        assert_eq!(list(&["a", "b"]), "a and b");
-        assert_eq!(list(&["a", "b", "c"]), "a, b and c");
-        assert_eq!(list::<&str>(&[]), "");
+        assert_eq!(list(["a"]), "a");
+        assert_eq!(list(["a", "b"]), "a and b");
+        assert_eq!(list(["a", "b", "c"]), "a, b and c");
+        assert_eq!(list([""; 0]), "");
     }
 
     #[test]

@@ -6,13 +6,15 @@
 
 mod revolution;
 
-use crate::rules::{Context, SERVED_FROM_CACHE};
+use crate::layers::{flushes, in_memory};
+use crate::rules::{Context, SERVED_FROM_CACHE, rate};
 use crate::stats;
 use diskfacts_plan::WriteMode;
 use diskfacts_plan::write_mode::Variant;
 use diskfacts_plan::{SyncMode, units};
 use diskfacts_record::Latency;
 pub(crate) use revolution::Revolution;
+use std::collections::BTreeSet;
 
 /// Blocks up to this are small: even a slow disk moves them in half a
 /// millisecond, so what they take is what each write costs, not its bytes.
@@ -22,9 +24,18 @@ pub(crate) const SMALL_MAX: u64 = 64 << 10;
 /// their bytes.
 const LARGE_MIN: u64 = 1 << 20;
 
+/// Confidence of the interval of a median over cells.
+pub(crate) const CONFIDENCE: f64 = 0.95;
+
 /// Fewest sizes, and fewest modes, that make a matrix.
 const SIZES_MIN: usize = 3;
 const MODES_MIN: usize = 2;
+
+/// Written directly, and never synced.
+pub(crate) const PLAIN: WriteMode = WriteMode {
+    sync: SyncMode::None,
+    variant: Variant::Direct,
+};
 
 /// One way to write, at one block size.
 #[derive(Debug, Clone)]
@@ -43,6 +54,8 @@ pub(crate) struct Cell<'a> {
     pub(crate) page_cache: f64,
     /// Name of its stage.
     pub(crate) stage: &'a str,
+    /// Lines of a document that it was read from.
+    pub(crate) lines: Vec<u64>,
     /// Number of trials.
     pub(crate) trials: usize,
 }
@@ -69,14 +82,14 @@ impl<'a> Matrix<'a> {
     /// The matrix of a run; `None` when it has not sizes and modes enough, or when
     /// all of it stays in memory, where nothing becomes durable in any way.
     pub(crate) fn of(context: &Context<'a>) -> Option<Self> {
-        if crate::layers::in_memory(&context.run.stack) {
+        let stack = &context.run.stack;
+        if in_memory(stack) {
             return None;
         }
         let mut cells: Vec<Cell<'a>> = Vec::new();
         for (stage, figures) in context.each() {
             let workload = stage.workload();
-            let throughput = figures.throughput_bytes_per_s.median;
-            let Some(mode) = WriteMode::of(workload) else {
+            let Some((mode, throughput)) = WriteMode::of(workload).zip(rate(figures)) else {
                 continue;
             };
             // An import does not know its engine, and is believed.
@@ -85,9 +98,7 @@ impl<'a> Matrix<'a> {
                     let engine = &trial.evidence.engine;
                     !engine.direct && !engine.name.is_empty()
                 });
-            let usable =
-                figures.errors == 0 && throughput.is_finite() && throughput > 0.0 && !refused;
-            if stage.is_null() || !usable {
+            if stage.is_null() || refused {
                 continue;
             }
             let known = cells
@@ -98,11 +109,7 @@ impl<'a> Matrix<'a> {
                 return None;
             }
             let writes = stage.sum(|t| t.evidence.issued.writes);
-            let flushed: Option<u64> = stage
-                .trials
-                .iter()
-                .map(|t| crate::layers::flushes(&t.evidence, &context.run.stack))
-                .sum();
+            let flushed = stage.known(|t| flushes(&t.evidence, stack));
             cells.push(Cell {
                 mode,
                 block_size: workload.block_size,
@@ -113,6 +120,7 @@ impl<'a> Matrix<'a> {
                     .map(|flushes| flushes as f64 / writes as f64),
                 page_cache: figures.layers.page_cache,
                 stage: stage.name,
+                lines: stage.lines(),
                 trials: stage.trials.len(),
             });
         }
@@ -123,10 +131,7 @@ impl<'a> Matrix<'a> {
 
     /// The block sizes, rising.
     pub(crate) fn sizes(&self) -> Vec<u64> {
-        let mut sizes: Vec<u64> = self.cells.iter().map(|cell| cell.block_size).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
-        sizes
+        rising(self.cells.iter().map(|cell| cell.block_size))
     }
 
     /// The modes, in the order of [`WriteMode::all`].
@@ -146,21 +151,21 @@ impl<'a> Matrix<'a> {
         self.of_mode(mode).find(|c| c.block_size == block_size)
     }
 
-    /// Small writes of which each was durable before the next.
+    /// Writes of which each was durable before the next.
+    pub(crate) fn synced(&self) -> impl Iterator<Item = &Cell<'a>> {
+        let cells = self.cells.iter();
+        cells.filter(|cell| cell.mode.sync.each_write())
+    }
+
+    /// Small ones of these.
     pub(crate) fn small_synced(&self) -> impl Iterator<Item = &Cell<'a>> {
-        self.cells
-            .iter()
-            .filter(|cell| cell.mode.sync.each_write() && cell.block_size <= SMALL_MAX)
+        self.synced().filter(|cell| cell.block_size <= SMALL_MAX)
     }
 
     /// The same size written directly, and never synced; `None` where a page cache
     /// below, as of the file behind a loop device, kept it from the device.
     pub(crate) fn unsynced(&self, block_size: u64) -> Option<&Cell<'a>> {
-        let mode = WriteMode {
-            sync: SyncMode::None,
-            variant: Variant::Direct,
-        };
-        self.cell(mode, block_size)
+        self.cell(PLAIN, block_size)
             .filter(|cell| cell.page_cache <= SERVED_FROM_CACHE)
     }
 
@@ -179,54 +184,30 @@ impl<'a> Matrix<'a> {
         let large_from = self.large_from();
         let rate = |mode: WriteMode| {
             let large = self.of_mode(mode).filter(|c| c.block_size >= large_from);
-            let rates: Vec<f64> = large.map(|cell| cell.throughput).collect();
-            stats::median(&rates).map(|rate| (mode, rate))
+            let rate = stats::median_of(large.map(|cell| cell.throughput));
+            rate.map(|rate| (mode, rate))
         };
         let fastest = |wanted: &dyn Fn(WriteMode) -> bool| {
             let modes = self.modes().into_iter().filter(|mode| wanted(*mode));
             modes.filter_map(rate).max_by(|a, b| a.1.total_cmp(&b.1))
         };
-        fastest(&|mode| mode.sync.at_end()).or_else(|| {
-            fastest(&|mode| mode.sync == SyncMode::None && mode.variant == Variant::Direct)
-        })
+        fastest(&|mode| mode.sync.at_end()).or_else(|| fastest(&|mode| mode == PLAIN))
     }
+}
 
-    /// Names of the stages of these cells, each once.
-    pub(crate) fn stages<'c>(cells: impl IntoIterator<Item = &'c Cell<'a>>) -> Vec<String>
-    where
-        'a: 'c,
-    {
-        let mut names: Vec<String> = Vec::new();
-        for cell in cells {
-            if !names.iter().any(|known| known == cell.stage) {
-                names.push(cell.stage.to_owned());
-            }
-        }
-        names
-    }
+/// Sizes, each once, rising.
+pub(crate) fn rising(sizes: impl IntoIterator<Item = u64>) -> Vec<u64> {
+    let sizes: BTreeSet<u64> = sizes.into_iter().collect();
+    sizes.into_iter().collect()
 }
 
 /// `4 KiB`, or `4 KiB to 64 KiB`.
 pub(crate) fn span_of_sizes(sizes: impl IntoIterator<Item = u64>) -> String {
-    let mut sizes: Vec<u64> = sizes.into_iter().collect();
-    sizes.sort_unstable();
-    match (sizes.first(), sizes.last()) {
-        (Some(first), Some(last)) if first != last => {
-            format!(
-                "{} to {}",
-                units::show_size(*first),
-                units::show_size(*last)
-            )
-        }
-        (Some(only), _) => units::show_size(*only),
-        (None, _) => String::new(),
+    let shown: Vec<String> = rising(sizes).into_iter().map(units::show_size).collect();
+    match shown.as_slice() {
+        [first, .., last] => format!("{first} to {last}"),
+        few => few.concat(),
     }
-}
-
-/// Nanoseconds for people.
-pub(crate) fn duration(ns: f64) -> String {
-    // Latencies are far below 2^53 ns.
-    units::show_duration(ns.max(0.0).round() as u64)
 }
 
 #[cfg(test)]

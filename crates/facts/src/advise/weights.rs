@@ -54,7 +54,7 @@ impl fmt::Display for BadWeights {
                 f,
                 "nothing to weigh is called '{word}'{} Known are: {}",
                 meant(word, &words),
-                list(&words)
+                list(words)
             ),
             Self::Twice(dimension) => write!(f, "{dimension} has two weights; give it one"),
             Self::NotANumber(dimension, text) => write!(

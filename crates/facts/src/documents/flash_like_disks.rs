@@ -7,15 +7,23 @@
 //! does, is held back by something that both share: the way to it, the filesystem,
 //! one process that waits for each operation.
 
-use super::{Part, Shared};
 use crate::advise::{Advised, Dimension, Measured, Ratio, Test, advise, names_flash};
-use crate::rules::names;
+use crate::rules::{Check, Needs, Part, Rule, Shared, names};
 use crate::stages::Stage;
 use crate::words::{in_lines, lines, list, percent, ratio};
 use diskfacts_plan::units::{rate_digits, show_duration};
 use diskfacts_record::{Confidence, Finding, Severity};
 
-pub(super) const NAME: &str = "flash-like-disks";
+pub(super) const RULE: Rule = Rule {
+    name: "flash-like-disks",
+    about: "flash is no faster than disks, so something else limits it",
+    needs: &[Needs::Document],
+    severity: Severity::Warning,
+    confidence: Confidence::Likely,
+    // Each has its own.
+    refuted_by: "",
+    check: Check::Beside(check),
+};
 
 /// Operations per second that flash does at the least, one at a time: ten times as
 /// slow as the slowest page.
@@ -27,34 +35,28 @@ const NEAR: f64 = 0.1;
 /// How much another program must have got out of the same flash to be told.
 const MORE: f64 = 1.2;
 
-pub(super) fn slow_flash(part: &Part<'_, '_>) -> Vec<Shared> {
-    let mut stages = part.run.stages.iter();
-    if !stages.any(is_flash) {
+fn check(part: &Part<'_, '_>) -> Vec<Shared> {
+    if !part.run().stages.iter().any(is_flash) {
         return Vec::new();
     }
-    let Ok(advice) = advise(std::slice::from_ref(part.run.run), None) else {
+    let Ok(advice) = advise(std::slice::from_ref(part.run().run), None) else {
         return Vec::new();
     };
-    let mut found = Vec::new();
-    for advised in &advice.groups {
-        let options = advised.group.options.iter().enumerate();
-        let flash: Vec<usize> = options
-            .filter(|(_, option)| option.flash == Some(true))
-            .map(|(place, _)| place)
-            .collect();
-        for option in &flash {
-            let Some(mut finding) = finding(advised, *option) else {
-                continue;
-            };
-            // With two volumes of flash it is not known which another program means.
-            let alone = flash.len() == 1;
-            let elsewhere = alone.then(|| elsewhere(part, advised, *option)).flatten();
+    let found = advice.groups.iter().flat_map(|advised| {
+        let options = &advised.group.options;
+        let flash = (0..options.len()).filter(|i| options[*i].flash == Some(true));
+        let flash: Vec<usize> = flash.collect();
+        // With two volumes of flash it is not known which another program means.
+        let alone = flash.len() == 1;
+        flash.into_iter().filter_map(move |option| {
+            let mut finding = finding(advised, option)?;
+            let elsewhere = alone.then(|| elsewhere(part, advised, option)).flatten();
             let (others, said): (Vec<usize>, Vec<String>) = elsewhere.into_iter().unzip();
             finding.evidence.extend(said);
-            found.push((finding, others));
-        }
-    }
-    found
+            Some((finding, others))
+        })
+    });
+    found.collect()
 }
 
 fn is_flash(stage: &Stage<'_>) -> bool {
@@ -74,34 +76,27 @@ fn finding(advised: &Advised, flash: usize) -> Option<Finding> {
         return None;
     }
     let [name, rival] = [flash, disk].map(|option| group.options[option].name.as_str());
-    let [of_flash, of_disk] = [(flash, of_flash), (disk, of_disk)].map(|(option, measured)| {
-        let lines = in_lines(&seeks.lines[option]);
-        (
-            measured.value,
-            format!("{}/s{lines}", rate_digits(measured.value)),
-        )
+    let [said, rivals] = [(flash, of_flash), (disk, of_disk)].map(|(option, measured)| {
+        let rate = rate_digits(measured.value);
+        format!("{rate}/s{}", in_lines(&seeks.lines[option]))
     });
     let mut evidence = vec![format!(
-        "{}: {name} {}, {rival} {}; {} for each operation, where a page of flash takes less than \
-         100 us.",
+        "{}: {name} {said}, {rival} {rivals}; {} for each operation, where a page of flash takes \
+         less than 100 us.",
         seeks.stage,
-        of_flash.1,
-        of_disk.1,
-        show_duration((1e9 / of_flash.0) as u64),
+        show_duration((1e9 / of_flash.value) as u64),
     )];
     evidence.extend(streams_alike(advised, flash, disk));
     evidence.extend(more_is_possible(advised, flash, disk));
+    let tests = [seeks].into_iter().chain(streams(advised));
+    let stages = names(tests.map(|test| test.stage.as_str()));
     Some(Finding {
-        rule: NAME.into(),
-        severity: Severity::Warning,
         headline: "flash no faster than disks: something else limits both".into(),
         claim: format!(
             "The figures of {name} are not those of flash: it seeks {} times as often as {rival}, \
              so what they share, and not their drives, limits both.",
             ratio(times.value)
         ),
-        evidence,
-        confidence: Confidence::Likely,
         refuted_by: format!(
             "{name} is no flash; or it does no more than this with direct I/O, 32 operations in \
              flight, on the device itself."
@@ -112,12 +107,7 @@ fn finding(advised: &Advised, flash: usize) -> Option<Finding> {
              the name of the device; if it is fast there, look at the link, the read-ahead \
              (`blockdev --getra`) and the filesystem."
         ),
-        stages: names(
-            [seeks]
-                .into_iter()
-                .chain(streams(advised))
-                .map(|test| test.stage.as_str()),
-        ),
+        ..RULE.finding(stages, evidence)
     })
 }
 
@@ -160,7 +150,7 @@ fn streams_alike(advised: &Advised, flash: usize, disk: usize) -> Option<String>
             "In order they are within {} of each other in {near} of {} tests: {}.",
             percent(NEAR),
             both.len(),
-            list(&said.collect::<Vec<_>>())
+            list(said)
         )
     })
 }
@@ -200,7 +190,7 @@ fn elsewhere(part: &Part<'_, '_>, advised: &Advised, flash: usize) -> Option<(us
             "{} reads {} MB/s from it ({}), {} times what {} does: the drives can do more.",
             stage.label(),
             rate_digits(there / 1e6),
-            lines(&stage.lines()),
+            lines(stage.lines()),
             ratio(there / here),
             read.stage
         );

@@ -3,14 +3,19 @@
 
 use super::differ_in;
 use crate::advise::{Measured, Ratio, intervals};
-use crate::rules::served_by::{FAIR, RATIO};
-use crate::rules::{Context, names};
+use crate::rules::served_by::{self, FAIR, RATIO};
+use crate::rules::{Check, Context, Needs, Rule, names};
 use crate::stages::Stage;
 use crate::words::{lines_behind, ratio};
 use diskfacts_plan::units::rate_digits;
-use diskfacts_record::{Confidence, Finding, Severity};
+use diskfacts_record::Finding;
 
-pub(super) const NAME: &str = crate::rules::served_by::NAME;
+pub(super) const RULE: Rule = Rule {
+    needs: &[Needs::Document],
+    refuted_by: "The same difference under a scheduler that does not look at I/O contexts.",
+    check: Check::One(check),
+    ..served_by::RULE
+};
 
 const KEY: &str = "io_context";
 const ONE: &str = "same";
@@ -59,12 +64,12 @@ impl<'c, 'a> Pair<'c, 'a> {
             self.one.name,
             parts.join(", "),
             self.gain.said(),
-            lines_behind("; ", &[self.one.lines(), self.many.lines()].concat()),
+            lines_behind("; ", [self.one.lines(), self.many.lines()].concat()),
         )
     }
 }
 
-pub(super) fn shared_contexts(context: &Context<'_>) -> Vec<Finding> {
+fn check(context: &Context<'_>) -> Option<Finding> {
     let stages = context.stages.iter();
     let in_one = stages.filter(|stage| stage.settings.get(KEY).is_some_and(|value| value == ONE));
     let mut pairs: Vec<Pair<'_, '_>> = in_one
@@ -76,33 +81,22 @@ pub(super) fn shared_contexts(context: &Context<'_>) -> Vec<Finding> {
     let (fair, others): (Vec<_>, Vec<_>) = pairs.iter().partition(is_fair);
     let gains = fair.into_iter().filter(|pair| pair.gain.low >= RATIO);
     let gains: Vec<&Pair<'_, '_>> = gains.collect();
-    let Some(most) = gains.first() else {
-        return Vec::new();
-    };
+    let most = gains.first()?;
     let mut evidence: Vec<String> = gains.iter().map(|pair| pair.sentence()).collect();
     // What refutes or confirms it: the same pair under another scheduler.
     let highest = others.first().map(|pair| pair.sentence());
     evidence.extend(highest.map(|said| format!("Most under another scheduler: {said}")));
-    vec![Finding {
-        rule: NAME.into(),
-        severity: Severity::Note,
-        headline: format!(
-            "one I/O context: up to {} times faster than many",
-            ratio(most.gain.value)
-        ),
+    let times = ratio(most.gain.value);
+    Some(Finding {
+        headline: format!("one I/O context: up to {times} times faster than many"),
         claim: format!(
-            "Under {} threads that serve a reader in turn do it up to {} times faster in one I/O \
-             context: it takes them for one reader, not for many.",
-            most.setting("scheduler").unwrap_or("the scheduler"),
-            ratio(most.gain.value)
+            "Under {} threads that serve a reader in turn do it up to {times} times faster in one \
+             I/O context: it takes them for one reader, not for many.",
+            most.setting("scheduler").unwrap_or("the scheduler")
         ),
-        evidence,
-        confidence: Confidence::Likely,
-        refuted_by: "The same difference under a scheduler that does not look at I/O contexts."
-            .into(),
         remedy: "Let the server's threads share one (`CLONE_IO` of clone(2), or one io_uring), \
                  or use a scheduler that does not look at contexts."
             .into(),
-        stages: names(gains.iter().map(|pair| pair.one.name)),
-    }]
+        ..RULE.finding(names(gains.iter().map(|pair| pair.one.name)), evidence)
+    })
 }

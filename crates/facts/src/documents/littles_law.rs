@@ -4,12 +4,20 @@
 //! are there on average.
 
 use super::{number, readings};
-use crate::rules::{Context, names};
+use crate::rules::{Check, Context, Needs, Rule, names};
 use crate::words::{count, lines, percent};
 use diskfacts_plan::units::three_digits;
 use diskfacts_record::{Confidence, Finding, Reading, Severity};
 
-pub(super) const NAME: &str = "littles-law";
+pub(super) const RULE: Rule = Rule {
+    name: "littles-law",
+    about: "whether rows of iostat agree with themselves",
+    needs: &[Needs::Document],
+    severity: Severity::Note,
+    confidence: Confidence::Certain,
+    refuted_by: "A column that was read in another unit than it is printed in.",
+    check: Check::One(check),
+};
 
 /// From here on a row cannot be of one interval. The counters of a request are added at
 /// its end and those of the queue while it lasts, so a queue that grows during a short
@@ -59,18 +67,14 @@ impl<'a> Row<'a> {
     }
 
     fn sentence(&self) -> String {
-        let than = if self.expected > self.depth {
-            "less"
-        } else {
-            "more"
-        };
+        let less = self.expected > self.depth;
+        let than = if less { "less" } else { "more" };
+        let [per_s, each_ms, expected, depth] =
+            [self.per_s, self.wait_ms, self.expected, self.depth].map(three_digits);
         format!(
-            "Line {}: {} requests per second of {} ms each make {}; the row says {}, {} {than}.",
+            "Line {}: {per_s} requests per second of {each_ms} ms each make {expected}; the row \
+             says {depth}, {} {than}.",
             self.reading.line,
-            three_digits(self.per_s),
-            three_digits(self.wait_ms),
-            three_digits(self.expected),
-            three_digits(self.depth),
             percent(self.apart)
         )
     }
@@ -80,80 +84,59 @@ fn follow(rows: usize) -> &'static str {
     if rows == 1 { "follows" } else { "follow" }
 }
 
-pub(super) fn rows_against_the_law(context: &Context<'_>) -> Vec<Finding> {
+fn check(context: &Context<'_>) -> Option<Finding> {
     let source = context.run.run.source.as_ref();
     let format = source.map_or("", |source| &source.format);
-    let Some((_, half_digit)) = HALF_DIGITS.iter().find(|(known, _)| *known == format) else {
-        return Vec::new();
-    };
+    let (_, half_digit) = HALF_DIGITS.iter().find(|(known, _)| *known == format)?;
     let rows = readings(context).iter();
     let rows: Vec<Row<'_>> = rows.filter_map(|row| Row::of(row, *half_digit)).collect();
-    let Some(furthest) = rows.iter().map(|row| row.apart).reduce(f64::max) else {
-        return Vec::new();
-    };
+    let furthest = rows.iter().map(|row| row.apart).reduce(f64::max)?;
+    let apart = percent(furthest);
     let odd = |row: &&Row<'_>| row.apart > APART + row.rounding;
     let (odd, sound): (Vec<&Row<'_>>, Vec<_>) = rows.iter().partition(odd);
     let told = if odd.is_empty() { &sound } else { &odd };
-    let mut evidence: Vec<String> = told.iter().map(|row| row.sentence()).collect();
-    let (severity, claim, refuted_by, remedy) = if odd.is_empty() {
+    let evidence: Vec<String> = told.iter().map(|row| row.sentence()).collect();
+    let stages = names(context.stages.iter().map(|stage| stage.name));
+    let mut base = RULE.finding(stages, evidence);
+    if odd.is_empty() {
         if furthest > GROWS {
-            evidence.push(
+            base.evidence.push(
                 "A queue that grows or shrinks during the interval leaves such a difference: a \
                  request is counted when it ends."
                     .into(),
             );
         }
-        (
-            Severity::Note,
-            format!(
-                "{} of iostat {} Little's law within {}: the requests in the queue and the device \
-                 are those that come per second, times the time of each.",
+        return Some(Finding {
+            headline: format!("rows agree with Little's law within {apart}"),
+            claim: format!(
+                "{} of iostat {} Little's law within {apart}: the requests in the queue and the \
+                 device are those that come per second, times the time of each.",
                 count(rows.len() as u64, "row"),
-                follow(rows.len()),
-                percent(furthest)
+                follow(rows.len())
             ),
-            "A column that was read in another unit than it is printed in.",
-            "Use the rows as they are: depth, rate and time of a request are not three facts but \
-             two.",
-        )
-    } else {
-        if !sound.is_empty() {
-            evidence.push(format!(
-                "{} of the document's rows {} the law.",
-                sound.len(),
-                follow(sound.len())
-            ));
-        }
-        let numbers: Vec<u64> = odd.iter().map(|row| row.reading.line).collect();
-        (
-            Severity::Warning,
-            format!(
-                "{} of iostat cannot be right as printed: by Little's law requests per second \
-                 times the time of each are those in the queue, and they are up to {} apart.",
-                lines(&numbers),
-                percent(furthest)
-            ),
-            "Another unit of one of the columns in that version of iostat.",
-            "Leave out rows in which the queue grew or shrank throughout, as the first of a call; \
-             take longer intervals, `iostat -x 10`.",
-        )
-    };
-    vec![Finding {
-        rule: NAME.into(),
-        severity,
-        headline: if severity == Severity::Note {
-            format!("rows agree with Little's law within {}", percent(furthest))
-        } else {
-            format!(
-                "rows contradict Little's law by up to {}",
-                percent(furthest)
-            )
-        },
-        claim,
-        evidence,
-        confidence: Confidence::Certain,
-        refuted_by: refuted_by.into(),
-        remedy: remedy.into(),
-        stages: names(context.stages.iter().map(|stage| stage.name)),
-    }]
+            remedy: "Use the rows as they are: depth, rate and time of a request are not three \
+                     facts but two."
+                .into(),
+            ..base
+        });
+    }
+    if !sound.is_empty() {
+        let (rows, follow) = (sound.len(), follow(sound.len()));
+        let line = format!("{rows} of the document's rows {follow} the law.");
+        base.evidence.push(line);
+    }
+    Some(Finding {
+        severity: Severity::Warning,
+        headline: format!("rows contradict Little's law by up to {apart}"),
+        claim: format!(
+            "{} of iostat cannot be right as printed: by Little's law requests per second times \
+             the time of each are those in the queue, and they are up to {apart} apart.",
+            lines(odd.iter().map(|row| row.reading.line))
+        ),
+        refuted_by: "Another unit of one of the columns in that version of iostat.".into(),
+        remedy: "Leave out rows in which the queue grew or shrank throughout, as the first of a \
+                 call; take longer intervals, `iostat -x 10`."
+            .into(),
+        ..base
+    })
 }

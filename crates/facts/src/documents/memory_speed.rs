@@ -3,7 +3,7 @@
 //! diskfacts measured, who served the bytes is known; a document does not say it, and its
 //! own figures have to.
 
-use crate::rules::{Context, names};
+use crate::rules::{Check, Context, Needs, Rule, names};
 use crate::stages::Stage;
 use crate::stats;
 use crate::words::{lines, of_document, percent, ratio};
@@ -11,7 +11,16 @@ use diskfacts_plan::units::{show_duration, show_throughput};
 use diskfacts_plan::{CacheMode, Operation, Pattern, SyncMode};
 use diskfacts_record::{Confidence, Finding, Severity};
 
-pub(super) const NAME: &str = "memory-speed";
+pub(super) const RULE: Rule = Rule {
+    name: "memory-speed",
+    about: "figures of a document are those of memory",
+    needs: &[Needs::Document],
+    severity: Severity::Warning,
+    confidence: Confidence::Likely,
+    refuted_by: "The device's own counters (`iostat -x 1`) with as many bytes written per second \
+                 while it runs.",
+    check: Check::One(check),
+};
 
 /// So many times as fast as the device: at most a third of the bytes can have been on it
 /// when the time was stopped.
@@ -36,11 +45,7 @@ fn waits(stage: &Stage<'_>) -> Option<bool> {
     }
 }
 
-pub(super) fn rates_of_memory(context: &Context<'_>) -> Vec<Finding> {
-    finding(context).into_iter().collect()
-}
-
-fn finding(context: &Context<'_>) -> Option<Finding> {
+fn check(context: &Context<'_>) -> Option<Finding> {
     let of = |wanted: bool| {
         let stages = context.each();
         let of = stages.filter(move |(stage, _)| waits(stage) == Some(wanted));
@@ -52,47 +57,35 @@ fn finding(context: &Context<'_>) -> Option<Finding> {
     let (stages, rates): (Vec<&Stage<'_>>, Vec<f64>) = memory.unzip();
     let sorted = stats::finite_sorted(&rates);
     let median = stats::median(&sorted)?;
-    let numbers: Vec<u64> = stages.iter().flat_map(|stage| stage.lines()).collect();
     let share = most / median;
-    Some(Finding {
-        rule: NAME.into(),
-        severity: Severity::Warning,
-        headline: format!(
-            "unsynced writes at the speed of memory: {}",
-            show_throughput(median)
+    let [least, rate, largest] = [*sorted.first()?, median, *sorted.last()?].map(show_throughput);
+    let evidence = vec![
+        format!(
+            "Through the page cache and never synced: {least} to {largest} ({}).",
+            lines(stages.iter().flat_map(|stage| stage.lines()))
         ),
+        format!(
+            "The fastest way that waits for the device: {}, {} ({}).",
+            show_throughput(most),
+            fastest.label(),
+            lines(fastest.lines())
+        ),
+        format!(
+            "What the device takes in a second was accepted in {}: in that time at most {} of it \
+             can have reached the device.",
+            show_duration((share * 1e9).round() as u64),
+            percent(share)
+        ),
+    ];
+    Some(Finding {
+        headline: format!("unsynced writes at the speed of memory: {rate}"),
         claim: format!(
             "{} figures of writes through the page cache that nothing syncs are those of memory, \
-             not of the disk: {} in the median, {} times what the device takes at most.",
+             not of the disk: {rate} in the median, {} times what the device takes at most.",
             rates.len(),
-            show_throughput(median),
             ratio(median / most)
         ),
-        evidence: vec![
-            format!(
-                "Through the page cache and never synced: {} to {} ({}).",
-                show_throughput(*sorted.first()?),
-                show_throughput(*sorted.last()?),
-                lines(&numbers)
-            ),
-            format!(
-                "The fastest way that waits for the device: {}, {} ({}).",
-                show_throughput(most),
-                fastest.label(),
-                lines(&fastest.lines())
-            ),
-            format!(
-                "What the device takes in a second was accepted in {}: in that time at most {} of \
-                 it can have reached the device.",
-                show_duration((share * 1e9).round() as u64),
-                percent(share)
-            ),
-        ],
-        confidence: Confidence::Likely,
-        refuted_by: "The device's own counters (`iostat -x 1`) with as many bytes written per \
-                     second while it runs."
-            .into(),
         remedy: of_document(context.run, "sync once at the end (conv=fsync, fdatasync)")?,
-        stages: names(stages.iter().map(|stage| stage.name)),
+        ..RULE.finding(names(stages.iter().map(|stage| stage.name)), evidence)
     })
 }

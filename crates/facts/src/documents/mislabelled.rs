@@ -7,15 +7,24 @@
 //! does at that distance elsewhere tells. A page cache makes lines faster too, but
 //! not by one factor at every distance.
 
-use crate::rules::{Context, names};
-use crate::stats;
+use crate::rules::{Check, Context, Needs, Rule, names};
+use crate::stats::median_of;
 use crate::words::{lines, list, percent, ratio};
 use diskfacts_plan::units::{show_size, three_digits};
 use diskfacts_plan::{Operation, Pattern};
 use diskfacts_record::{Confidence, Finding, Severity, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) const NAME: &str = "mislabelled";
+pub(super) const RULE: Rule = Rule {
+    name: "mislabelled",
+    about: "lines of a document say another fraction than they measured",
+    needs: &[Needs::Document],
+    severity: Severity::Warning,
+    confidence: Confidence::Likely,
+    // Each has its own.
+    refuted_by: "",
+    check: Check::Several(check),
+};
 
 /// Fewest lines at one distance, so that an odd one is not the median.
 const AT_A_DISTANCE: usize = 3;
@@ -82,8 +91,8 @@ struct Odd<'l, 'a> {
 impl<'l, 'a> Odd<'l, 'a> {
     /// Those of the lines at one distance.
     fn among(alike: &'l [Line<'a>], fractions: &BTreeSet<u64>) -> Vec<Self> {
-        let rates: Vec<f64> = alike.iter().map(|line| line.iops).collect();
-        let Some(usual) = stats::median(&rates).filter(|_| rates.len() >= AT_A_DISTANCE) else {
+        let usual = median_of(alike.iter().map(|line| line.iops));
+        let Some(usual) = usual.filter(|_| alike.len() >= AT_A_DISTANCE) else {
             return Vec::new();
         };
         let odd = |line: &Line<'a>| {
@@ -116,7 +125,7 @@ impl<'l, 'a> Odd<'l, 'a> {
 
     fn sentence(&self) -> String {
         let others = self.alike.iter().map(|line| line.number);
-        let others: Vec<u64> = others.filter(|n| *n != self.line.number).collect();
+        let others = others.filter(|n| *n != self.line.number);
         let Line {
             number,
             block_size,
@@ -125,20 +134,18 @@ impl<'l, 'a> Odd<'l, 'a> {
             iops,
             ..
         } = self.line;
+        let [iops, usual, then] = [iops, self.usual, iops / self.factor()].map(three_digits);
         format!(
-            "Line {number}: {} operations per second at {}; {} have {} in the median. With 1/{} in \
-             place of 1/{fraction} it is {}.",
-            three_digits(iops),
+            "Line {number}: {iops} operations per second at {}; {} have {usual} in the median. \
+             With 1/{} in place of 1/{fraction} it is {then}.",
             show_size(skip_blocks.saturating_mul(block_size)),
-            lines(&others),
-            three_digits(self.usual),
-            self.fraction,
-            three_digits(iops / self.factor())
+            lines(others),
+            self.fraction
         )
     }
 }
 
-pub(super) fn wrong_fractions(context: &Context<'_>) -> Vec<Finding> {
+fn check(context: &Context<'_>) -> Vec<Finding> {
     let all: Vec<Line<'_>> = context.run.trials.iter().filter_map(Line::of).collect();
     let fractions: BTreeSet<u64> = all.iter().map(|line| line.fraction).collect();
     let mut distances: BTreeMap<_, Vec<Line<'_>>> = BTreeMap::new();
@@ -163,8 +170,7 @@ pub(super) fn wrong_fractions(context: &Context<'_>) -> Vec<Finding> {
 
 /// Of lines that say one fraction and show another one.
 fn finding(group: &[Odd<'_, '_>], all: &[Line<'_>]) -> Option<Finding> {
-    let numbers: Vec<u64> = group.iter().map(|odd| odd.line.number).collect();
-    let said = lines(&numbers);
+    let said = lines(group.iter().map(|odd| odd.line.number));
     let first = group.first()?;
     let (own, other, factor) = (first.line.fraction, first.fraction, first.factor());
     let direction = if factor > 1.0 { "high" } else { "low" };
@@ -192,23 +198,19 @@ fn finding(group: &[Odd<'_, '_>], all: &[Line<'_>]) -> Option<Finding> {
     ));
     let skips = group.iter().map(|odd| odd.line.skip_blocks.to_string());
     Some(Finding {
-        rule: NAME.into(),
-        severity: Severity::Warning,
         headline: format!("rows are labelled with another stride, {times} times too {direction}"),
         claim: format!(
             "{said} are mislabelled, {times} times too {direction}: their figures are those of \
              1/{other} of the blocks, and they say 1/{own}."
         ),
-        evidence,
-        confidence: Confidence::Likely,
         refuted_by: format!(
             "A repeat with 1/{own} of the blocks and skips of {} that gives these rates.",
-            list(&skips.collect::<Vec<_>>())
+            list(skips)
         ),
         remedy: format!(
             "Divide the rates of {said} by {}, or leave them out.",
             ratio(factor)
         ),
-        stages: names(group.iter().map(|odd| odd.line.stage)),
+        ..RULE.finding(names(group.iter().map(|odd| odd.line.stage)), evidence)
     })
 }

@@ -6,15 +6,23 @@
 //! programs agree.
 
 use super::streams::{Stream, streams};
-use super::{Part, Shared};
 use crate::places::Place;
-use crate::rules::{Context, names};
+use crate::rules::{Check, Context, Needs, Part, Rule, Shared, names};
 use crate::words::{lines, percent};
 use diskfacts_plan::Operation;
 use diskfacts_plan::units::three_digits;
 use diskfacts_record::{Confidence, Finding, Severity};
 
-pub(super) const NAME: &str = "one-unit";
+pub(super) const RULE: Rule = Rule {
+    name: "one-unit",
+    about: "two programs agree once their figures have one unit",
+    needs: &[Needs::Document],
+    severity: Severity::Note,
+    confidence: Confidence::Likely,
+    // Each has its own.
+    refuted_by: "",
+    check: Check::Beside(check),
+};
 
 /// Most that both figures of a place may be apart, in bytes per second: less than the
 /// units are, and as much as repeats of a program are.
@@ -59,12 +67,12 @@ fn apart([a, b]: &Pair<'_>) -> f64 {
     (a.rate() / b.rate()).max(b.rate() / a.rate()) - 1.0
 }
 
-pub(super) fn programs_of_two_units(part: &Part<'_, '_>) -> Vec<Shared> {
+fn check(part: &Part<'_, '_>) -> Vec<Shared> {
     // Each pair of programs once.
     let later = part.others().filter(|(place, _)| *place > part.place);
     let found = later.filter_map(|(place, other)| {
-        let units = [unit_of(part.run)?, unit_of(other)?];
-        let all = [streams(part.run), streams(other)];
+        let units = [unit_of(part.run())?, unit_of(other)?];
+        let all = [streams(part.run()), streams(other)];
         let pairs = pairs(&all[0], &all[1]);
         let agree = pairs.iter().all(|pair| apart(pair) <= AGREE);
         let shown = units[0].said != units[1].said && pairs.len() >= PAIRS_MIN && agree;
@@ -113,39 +121,28 @@ fn finding(units: [&Unit; 2], pairs: &[Pair<'_>], stages: Vec<String>) -> Findin
             percent(apart(pair))
         )
     });
+    let [first, second, large_of, small_of] = [a, b, large, small].map(|unit| unit.program);
+    let times = large.bytes / small.bytes;
+    let most = percent(pairs.iter().map(apart).fold(0.0, f64::max));
     Finding {
-        rule: NAME.into(),
-        severity: Severity::Note,
-        headline: format!(
-            "{} and {} agree once their MB are the same",
-            a.program, b.program
-        ),
+        headline: format!("{first} and {second} agree once their MB are the same"),
         claim: format!(
-            "{} and {} agree within {} once their figures have one unit; as printed they differ by \
-             {} more, because MB of {} are {} bytes and those of {} {}.",
-            a.program,
-            b.program,
-            percent(pairs.iter().map(apart).fold(0.0, f64::max)),
-            percent(large.bytes / small.bytes - 1.0),
-            large.program,
+            "{first} and {second} agree within {most} once their figures have one unit; as printed \
+             they differ by {} more, because MB of {large_of} are {} bytes and those of {small_of} \
+             {}.",
+            percent(times - 1.0),
             large.said,
-            small.program,
             small.said
         ),
-        evidence: evidence.collect(),
-        confidence: Confidence::Likely,
         refuted_by: format!(
             "A place that both read or wrote in order, with rates more than {} apart in bytes per \
              second.",
             percent(AGREE)
         ),
         remedy: format!(
-            "Compare bytes per second, as the figures of both runs are here: MB/s of {} times \
-             {:.6} are those of {}.",
-            large.program,
-            large.bytes / small.bytes,
-            small.program
+            "Compare bytes per second, as the figures of both runs are here: MB/s of {large_of} \
+             times {times:.6} are those of {small_of}."
         ),
-        stages,
+        ..RULE.finding(stages, evidence.collect())
     }
 }

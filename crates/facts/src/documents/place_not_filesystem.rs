@@ -7,15 +7,24 @@
 
 use super::streams::{Stream, streams};
 use crate::places::Place;
-use crate::rules::{Context, names};
-use crate::stats;
-use crate::words::{list, percent};
-use diskfacts_plan::units::{show_duration, show_size};
+use crate::rules::{Check, Context, Needs, Rule, names};
+use crate::stats::{median, median_of};
+use crate::words::{duration, list, percent};
+use diskfacts_plan::units::show_size;
 use diskfacts_plan::{Operation, Pattern};
 use diskfacts_record::{Confidence, Finding, Severity};
 use std::collections::BTreeMap;
 
-pub(super) const NAME: &str = "place-not-filesystem";
+pub(super) const RULE: Rule = Rule {
+    name: "place-not-filesystem",
+    about: "a place of a document is faster by its zone, not by its filesystem",
+    needs: &[Needs::Document],
+    severity: Severity::Warning,
+    confidence: Confidence::Likely,
+    // Each has its own.
+    refuted_by: "",
+    check: Check::One(check),
+};
 
 /// From here on two places differ: repeats of sequential access to one differ by 1 %.
 const DIFFER: f64 = 1.05;
@@ -30,24 +39,25 @@ const NEAR: f64 = 0.04;
 /// Fewest distances that show it.
 const DISTANCES_MIN: usize = 2;
 
-pub(super) fn zones_taken_for_filesystems(context: &Context<'_>) -> Vec<Finding> {
+fn check(context: &Context<'_>) -> Option<Finding> {
     let all = streams(context);
-    let found = [Operation::Read, Operation::Write].map(|operation| {
-        let (raw, files): (Vec<&Stream<'_>>, Vec<_>) = all
-            .iter()
-            .filter(|stream| stream.operation == operation)
-            .partition(|stream| stream.place.raw);
-        let pairs = files
-            .iter()
-            .flat_map(|file| raw.iter().map(move |device| (*file, *device)));
-        // Of those that differ as zones do, those with the most lines.
-        let (file, device) = pairs
-            .filter(|(file, device)| (DIFFER..=ZONES_MAX).contains(&times(file, device)))
-            .max_by_key(|(file, device)| file.lines.len() + device.lines.len())?;
-        finding(context, &files, file, device)
-    });
     // One operation says it; the other says the same again.
-    found.into_iter().flatten().take(1).collect()
+    [Operation::Read, Operation::Write]
+        .into_iter()
+        .find_map(|operation| {
+            let (raw, files): (Vec<&Stream<'_>>, Vec<_>) = all
+                .iter()
+                .filter(|stream| stream.operation == operation)
+                .partition(|stream| stream.place.raw);
+            let pairs = files
+                .iter()
+                .flat_map(|file| raw.iter().map(move |device| (*file, *device)));
+            // Of those that differ as zones do, those with the most lines.
+            let (file, device) = pairs
+                .filter(|(file, device)| (DIFFER..=ZONES_MAX).contains(&times(file, device)))
+                .max_by_key(|(file, device)| file.lines.len() + device.lines.len())?;
+            finding(context, &files, file, device)
+        })
 }
 
 fn times(a: &Stream<'_>, b: &Stream<'_>) -> f64 {
@@ -93,13 +103,13 @@ fn finding(
         ));
     }
     if shown && seeking.len() >= DISTANCES_MIN {
-        let ratios: Vec<f64> = seeking.iter().map(|distance| distance.ratio).collect();
+        let ratio = median_of(seeking.iter().map(|distance| distance.ratio))?;
         evidence.push(format!(
             "At the {} distances at which it seeks, {} does {} of the operations of {} in the \
              median.",
             seeking.len(),
             file.place,
-            percent(stats::median(&ratios)?),
+            percent(ratio),
             device.place
         ));
     }
@@ -108,22 +118,15 @@ fn finding(
     } else {
         ("slower", "in")
     };
+    let by = percent((ratio - 1.0).abs());
+    let stages = names(file.stages.iter().chain(&device.stages).copied());
     Some(Finding {
-        rule: NAME.into(),
-        severity: Severity::Warning,
-        headline: format!(
-            "{} {faster} by its place on the disk, not its filesystem",
-            percent((ratio - 1.0).abs())
-        ),
+        headline: format!("{by} {faster} by its place on the disk, not its filesystem"),
         claim: format!(
-            "{} is {} {faster} than {} by where it lies on the disk, further {out}, and not by its \
-             filesystem.",
-            file.place,
-            percent((ratio - 1.0).abs()),
-            device.place
+            "{} is {by} {faster} than {} by where it lies on the disk, further {out}, and not by \
+             its filesystem.",
+            file.place, device.place
         ),
-        evidence,
-        confidence: Confidence::Likely,
         refuted_by: format!(
             "A filesystem made on the same blocks as {} that is as much {faster}, or two partitions \
              at the same distance from the beginning of the disk that differ.",
@@ -132,7 +135,7 @@ fn finding(
         remedy: "Compare filesystems on the same blocks of a disk: make one, measure, make the \
                  other. `diskfacts measure DEVICE --plan zones` shows what the place alone does."
             .into(),
-        stages: names(file.stages.iter().chain(&device.stages).copied()),
+        ..RULE.finding(stages, evidence)
     })
 }
 
@@ -153,8 +156,7 @@ impl Distance {
             "{} at {} ({} for each operation)",
             percent((self.ratio - 1.0).abs()),
             show_size(self.bytes),
-            // Far below 2^53 ns.
-            show_duration(self.differ_ns.abs().round() as u64)
+            duration(self.differ_ns.abs())
         )
     }
 }
@@ -177,7 +179,7 @@ fn distances(context: &Context<'_>, file: &Stream<'_>, device: &Stream<'_>) -> V
         }
     }
     let each = known.iter().filter_map(|((block_size, skip), rates)| {
-        let (a, b) = (stats::median(&rates[0])?, stats::median(&rates[1])?);
+        let (a, b) = (median(&rates[0])?, median(&rates[1])?);
         let bytes = block_size.saturating_mul(*skip);
         let streams = |iops: f64, rate: f64| iops * bytes as f64 <= rate * STREAMS;
         Some(Distance {

@@ -8,15 +8,24 @@
 //! 1 MB passes under its heads: windows much below that lose a turn, or the way
 //! through a network, between one and the next.
 
-use super::{Part, Shared, number, readings};
-use crate::read_ahead::{IN_ORDER, SMALL, WINDOWS_MIN};
-use crate::rules::read_ahead_size;
+use super::{number, readings};
+use crate::read_ahead::{self, IN_ORDER, SMALL, WINDOWS_MIN};
+use crate::rules::{Check, Needs, Part, Rule, Shared, read_ahead_size};
 use crate::stats;
 use crate::words::{lines, percent};
 use diskfacts_plan::units::show_size;
 use diskfacts_record::{Confidence, Finding, Reading, Severity};
 
-pub(super) const NAME: &str = crate::read_ahead::LIMIT;
+pub(super) const RULE: Rule = Rule {
+    name: read_ahead::LIMIT,
+    about: "read-ahead has grown to its limit, and that is small",
+    needs: &[Needs::Document],
+    severity: Severity::Warning,
+    confidence: Confidence::Likely,
+    // Each has its own.
+    refuted_by: "",
+    check: Check::Beside(check),
+};
 
 /// Pages that the windows are counted in, bytes: those of x86 and most ARM.
 const PAGE: f64 = 4096.0;
@@ -31,8 +40,8 @@ struct Limit {
     confidence: Confidence,
 }
 
-pub(super) fn small_windows(part: &Part<'_, '_>) -> Vec<Shared> {
-    let readings = readings(part.run);
+fn check(part: &Part<'_, '_>) -> Vec<Shared> {
+    let readings = readings(part.run());
     let limit = match (of_trace(readings), of_table(readings)) {
         (Some(mut trace), Some(table)) if (table.bytes / trace.bytes - 1.0).abs() <= NEAR => {
             trace.evidence.extend(table.evidence);
@@ -43,10 +52,8 @@ pub(super) fn small_windows(part: &Part<'_, '_>) -> Vec<Shared> {
     let Some(limit) = limit.filter(|limit| limit.bytes < SMALL) else {
         return Vec::new();
     };
-    let larger = part.others().find_map(|(place, other)| {
-        let said = read_ahead_size::best(other)?;
-        Some((place, said))
-    });
+    let mut others = part.others();
+    let larger = others.find_map(|(place, other)| Some((place, read_ahead_size::best(other)?)));
     let size = show_size(limit.bytes as u64);
     let set_to = if larger.is_some() {
         "Set the read-ahead to where the rates stop growing"
@@ -55,14 +62,11 @@ pub(super) fn small_windows(part: &Part<'_, '_>) -> Vec<Shared> {
     };
     let (others, said): (Vec<usize>, Vec<String>) = larger.into_iter().unzip();
     let finding = Finding {
-        rule: NAME.into(),
-        severity: Severity::Warning,
         headline: format!("read-ahead window stays at its limit, {size}"),
         claim: format!(
             "Read-ahead works and is too small: its windows stay at {size}, the limit that is \
              set."
         ),
-        evidence: [limit.evidence, said].concat(),
         confidence: limit.confidence,
         refuted_by: format!(
             "A read-ahead limit (`blockdev --getra`) above {size} on the device while this was \
@@ -72,7 +76,7 @@ pub(super) fn small_windows(part: &Part<'_, '_>) -> Vec<Shared> {
             "{set_to}, on every device of the stack, the md or dm device too: `blockdev --setra \
              2048 /dev/sdX` sets 1 MiB."
         ),
-        stages: Vec::new(),
+        ..RULE.finding(Vec::new(), [limit.evidence, said].concat())
     };
     vec![(finding, others)]
 }
@@ -102,14 +106,13 @@ fn of_trace(readings: &[Reading]) -> Option<Limit> {
     if (series.len() as u64) < WINDOWS_MIN || pages < 1.0 {
         return None;
     }
-    let numbers: Vec<u64> = series.iter().map(|(line, ..)| *line).collect();
     let bytes = pages * PAGE;
     Some(Limit {
         bytes,
         evidence: vec![format!(
             "Trace, {}: {} windows follow each other without a gap from page {start} to {}, each \
              of {pages} pages ({}).",
-            lines(&numbers),
+            lines(series.iter().map(|(line, ..)| line)),
             series.len(),
             last + pages,
             show_size(bytes as u64)
@@ -141,14 +144,13 @@ fn of_table(readings: &[Reading]) -> Option<Limit> {
     if windows < WINDOWS_MIN as f64 || windows < IN_ORDER * all || !alike || mean < 1.0 {
         return None;
     }
-    let numbers: Vec<u64> = in_order.iter().map(|(line, ..)| *line).collect();
     let bytes = mean * PAGE;
     Some(Limit {
         bytes,
         evidence: vec![format!(
             "Table, {}: {windows} of {all} windows ({}) continue a stream, and bring {mean} pages \
              on average ({}).",
-            lines(&numbers),
+            lines(in_order.iter().map(|(line, ..)| line)),
             percent(windows / all),
             show_size(bytes as u64)
         )],

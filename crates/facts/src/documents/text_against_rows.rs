@@ -4,16 +4,25 @@
 //! from the two rates, within what rounding leaves, and the rates from the rows. The
 //! latency of rotation follows from the revolutions per minute.
 
-use super::{Part, Shared, differ_in, number, readings};
+use super::{differ_in, number, readings};
 use crate::advise::intervals;
-use crate::rules::Context;
+use crate::rules::{Check, Context, Needs, Part, Rule, Shared};
 use crate::stages::Stage;
 use crate::stats::finite_sorted;
 use crate::words::lines;
 use diskfacts_plan::units::{rate_digits, three_digits};
 use diskfacts_record::{Confidence, Finding, Reading, Severity};
 
-pub(super) const NAME: &str = "text-against-rows";
+pub(super) const RULE: Rule = Rule {
+    name: "text-against-rows",
+    about: "numbers of the text are not what the document's figures give",
+    needs: &[Needs::Document],
+    severity: Severity::Warning,
+    // It is arithmetic; which of the numbers is wrong is not said.
+    confidence: Confidence::Certain,
+    refuted_by: "Other rows that the text speaks of, and the document does not have.",
+    check: Check::Beside(check),
+};
 
 /// Points of a per cent by which a share may lie beyond what rounding of its rates
 /// allows: writers round shares too.
@@ -23,9 +32,9 @@ const TIMES: f64 = 2.0;
 /// How near the median of a row must be to a rate that the text rounds to whole MB/s.
 const ROUNDED: f64 = 1.0;
 
-pub(super) fn wrong_sums(part: &Part<'_, '_>) -> Vec<Shared> {
+fn check(part: &Part<'_, '_>) -> Vec<Shared> {
     let (mut evidence, mut others) = (Vec::new(), Vec::new());
-    let readings = readings(part.run);
+    let readings = readings(part.run());
     for (i, reading) in readings.iter().enumerate() {
         let claimed = Claimed::at(&readings[i..]).filter(Claimed::is_contradicted);
         if let Some(claimed) = claimed {
@@ -45,16 +54,10 @@ pub(super) fn wrong_sums(part: &Part<'_, '_>) -> Vec<Shared> {
         many => format!("{many} numbers of the text are not what their own figures give."),
     };
     let finding = Finding {
-        rule: NAME.into(),
-        severity: Severity::Warning,
         headline: "numbers of the text contradict its own rows".into(),
         claim: what,
-        evidence,
-        // It is arithmetic; which of the numbers is wrong is not said.
-        confidence: Confidence::Certain,
-        refuted_by: "Other rows that the text speaks of, and the document does not have.".into(),
         remedy: "Quote the rows and not the text.".into(),
-        stages: Vec::new(),
+        ..RULE.finding(Vec::new(), evidence)
     };
     vec![(finding, others)]
 }
@@ -104,14 +107,12 @@ impl<'a> Claimed<'a> {
 
     fn sentence(&self) -> String {
         let [low, high] = self.bounds();
+        let [said, more, less] = [self.percent, self.more, self.less].map(three_digits);
         format!(
-            "Line {}: it says {} % ({} against {} MB/s), and these two are {:.0} % apart, {low:.0} \
-             to {high:.0} % with what rounding leaves",
+            "Line {}: it says {said} % ({more} against {less} MB/s), and these two are {:.0} % \
+             apart, {low:.0} to {high:.0} % with what rounding leaves",
             self.line,
-            three_digits(self.percent),
-            three_digits(self.more),
-            three_digits(self.less),
-            more_by(self.more / self.less),
+            more_by(self.more / self.less)
         )
     }
 
@@ -144,14 +145,12 @@ impl<'a> Claimed<'a> {
         let [more_trials, less_trials] = [more, less].map(|stage| finite_sorted(&stage.rates()));
         let low = more_trials.first()? / less_trials.last()?;
         let high = more_trials.last()? / less_trials.first()?;
+        let lines = lines([more.lines(), less.lines()].concat());
+        let [by, low, high] = [m / l, low, high].map(more_by);
+        let [m, l] = [m, l].map(rate_digits);
         Some(format!(
-            "; by the rows ({}) {} against {} MB/s, {:+.0} %, {:+.0} to {:+.0} % from run to run",
-            lines(&[more.lines(), less.lines()].concat()),
-            rate_digits(m),
-            rate_digits(l),
-            more_by(m / l),
-            more_by(low),
-            more_by(high),
+            "; by the rows ({lines}) {m} against {l} MB/s, {by:+.0} %, {low:+.0} to {high:+.0} % \
+             from run to run"
         ))
     }
 }
@@ -174,13 +173,11 @@ fn rotation(reading: &Reading) -> Option<String> {
     let whole = 60_000.0 / rpm;
     let half = whole / 2.0;
     (ms < half / TIMES || ms > whole * TIMES).then(|| {
+        let [ms, half, whole] = [ms, half, whole].map(three_digits);
         format!(
-            "Line {}: it says {} ms for rotation at {rpm} rpm, where half and whole revolutions \
-             take {} and {} ms (60 s / {rpm}).",
-            reading.line,
-            three_digits(ms),
-            three_digits(half),
-            three_digits(whole),
+            "Line {}: it says {ms} ms for rotation at {rpm} rpm, where half and whole revolutions \
+             take {half} and {whole} ms (60 s / {rpm}).",
+            reading.line
         )
     })
 }

@@ -1,16 +1,24 @@
 //! Volumes that are each best at something else.
 
 use crate::advise::{Advised, Dimension, Ranking, advise, firsts, show};
-use crate::rules::{Context, names};
+use crate::rules::{Check, Context, Needs, Rule, join, names};
 use crate::words::{lines_behind, list};
 use diskfacts_record::{Confidence, Finding, Severity};
 
-pub(super) const NAME: &str = "volume-choice";
+pub(super) const RULE: Rule = Rule {
+    name: "volume-choice",
+    about: "no volume is the best at everything",
+    needs: &[Needs::Document],
+    severity: Severity::Note,
+    confidence: Confidence::Likely,
+    refuted_by: "More trials, whose intervals overlap where these do not.",
+    check: Check::Several(check),
+};
 
 /// Settings that name a volume.
 const VOLUMES: [&str; 4] = ["machine", "volume", "layout", "target"];
 
-pub(super) fn best_of_each(context: &Context<'_>) -> Vec<Finding> {
+fn check(context: &Context<'_>) -> Vec<Finding> {
     let is_volume = |key: &String| VOLUMES.contains(&key.as_str());
     let mut keys = context.stages.iter().flat_map(|s| s.settings.keys());
     if !keys.any(is_volume) {
@@ -42,42 +50,37 @@ fn finding(context: &Context<'_>, advised: &Advised) -> Option<Finding> {
     for (dimension, ranking) in &told {
         let mut first: Vec<usize> = firsts(ranking).iter().map(|ranked| ranked.option).collect();
         first.sort_unstable();
-        match best.iter_mut().find(|(known, _)| *known == first) {
-            Some((_, dimensions)) => dimensions.push(dimension.name()),
-            None => best.push((first, vec![dimension.name()])),
-        }
+        join(&mut best, first, dimension.name());
     }
     let always_first = |option: usize| best.iter().all(|(first, _)| first.contains(&option));
     if best.len() < 2 || (0..options.len()).any(always_first) {
         return None;
     }
     let said = best.iter().map(|(first, dimensions)| {
-        let names: Vec<&str> = first.iter().map(|i| options[*i].name.as_str()).collect();
-        format!("{} for {}", list(&names), list(dimensions))
+        let names = first.iter().map(|i| &options[*i].name);
+        format!("{} for {}", list(names), list(dimensions))
     });
     let tests = advised.group.tests.iter();
     let stages = tests.filter(|test| told.iter().any(|(d, _)| *d == test.dimension));
+    let evidence = told
+        .iter()
+        .filter_map(|(dimension, ranking)| sentence(advised, *dimension, ranking));
     Some(Finding {
-        rule: NAME.into(),
-        severity: Severity::Note,
         headline: "no volume is the best at everything".into(),
         claim: format!(
             "None of {} volumes is the best at all of this: {}.",
             options.len(),
             said.collect::<Vec<_>>().join("; ")
         ),
-        evidence: told
-            .iter()
-            .filter_map(|(dimension, ranking)| sentence(advised, *dimension, ranking))
-            .collect(),
-        confidence: Confidence::Likely,
-        refuted_by: "More trials, whose intervals overlap where these do not.".into(),
         remedy: format!(
             "Take the volume by what it is for; `diskfacts advise {} --weights \
              seq-read=1,seeks=1` ranks them for a mix of yours.",
             context.run.run.id
         ),
-        stages: names(stages.map(|test| test.stage.as_str())),
+        ..RULE.finding(
+            names(stages.map(|test| test.stage.as_str())),
+            evidence.collect(),
+        )
     })
 }
 
@@ -94,6 +97,5 @@ fn sentence(advised: &Advised, dimension: Dimension, ranking: &Ranking) -> Optio
         let lines = lines_behind("; ", &test.lines[ranked.option]);
         Some(format!("{name} {value} ({low} to {high}{lines})"))
     });
-    let parts: Vec<String> = parts.collect();
-    Some(format!("{dimension} ({}): {}.", test.stage, list(&parts)))
+    Some(format!("{dimension} ({}): {}.", test.stage, list(parts)))
 }

@@ -2,13 +2,18 @@
 //! it: how large the requests are, and how many of them are in the queue.
 
 use super::{number, readings};
-use crate::rules::requests::{NEAR, ONE};
-use crate::rules::{Context, names};
+use crate::rules::requests::{self, NEAR, ONE};
+use crate::rules::{Check, Context, Needs, Rule, names};
 use crate::words::{percent, ratio};
 use diskfacts_plan::units::{parse_size, show_size};
-use diskfacts_record::{Confidence, Finding, Reading, Severity, Trial};
+use diskfacts_record::{Finding, Reading, Trial};
 
-pub(super) const NAME: &str = crate::rules::requests::NAME;
+pub(super) const RULE: Rule = Rule {
+    needs: &[Needs::Document],
+    refuted_by: "Requests of the same size and depth for both, in rows of one machine and program.",
+    check: Check::One(check),
+    ..requests::RULE
+};
 
 /// Requests so many times as large or as small as the writes are not the writes.
 const OTHER: f64 = 1.5;
@@ -64,7 +69,7 @@ fn size(bytes: f64) -> String {
     show_size(bytes.round() as u64)
 }
 
-pub(super) fn rows_of_one_writer(context: &Context<'_>) -> Vec<Finding> {
+fn check(context: &Context<'_>) -> Option<Finding> {
     let rows = readings(context).iter();
     let rows: Vec<Row<'_>> = rows.filter_map(|row| Row::of(context, row)).collect();
     let single =
@@ -73,10 +78,10 @@ pub(super) fn rows_of_one_writer(context: &Context<'_>) -> Vec<Finding> {
         let other = row.times() >= OTHER || row.times() <= 1.0 / OTHER;
         row.path == "block" && other && row.depth >= SEVERAL
     };
-    match (rows.iter().find(through), rows.iter().find(single)) {
-        (Some(through), Some(single)) => vec![finding(through, single)],
-        _ => Vec::new(),
-    }
+    Some(finding(
+        rows.iter().find(through)?,
+        rows.iter().find(single)?,
+    ))
 }
 
 fn finding(through: &Row<'_>, single: &Row<'_>) -> Finding {
@@ -85,14 +90,12 @@ fn finding(through: &Row<'_>, single: &Row<'_>) -> Finding {
     if let Some(merges) = merges {
         let requests = number(through.reading, "requests_per_s").unwrap_or(f64::NAN);
         let pieces = merges / requests + 1.0;
+        let each = size(through.request_bytes / pieces);
+        let [merges, requests, pieces] = [merges, requests, pieces].map(ratio);
         evidence.push(format!(
-            "Line {}: {} merges per second for {} requests: each is made of {} pieces of {}, as \
-             the page cache hands them down.",
-            through.reading.line,
-            ratio(merges),
-            ratio(requests),
-            ratio(pieces),
-            size(through.request_bytes / pieces)
+            "Line {}: {merges} merges per second for {requests} requests: each is made of {pieces} \
+             pieces of {each}, as the page cache hands them down.",
+            through.reading.line
         ));
     }
     evidence.push(format!(
@@ -102,36 +105,24 @@ fn finding(through: &Row<'_>, single: &Row<'_>) -> Finding {
         ratio(single.depth),
         percent(1.0 - single.depth.min(1.0))
     ));
-    let verb = if through.times() > 1.0 {
-        "merged"
-    } else {
-        "split"
-    };
+    let large = through.times() > 1.0;
+    let verb = if large { "merged" } else { "split" };
+    let requests = size(through.request_bytes);
+    let stages = names([&*through.trial.stage, &*single.trial.stage]);
     Finding {
-        rule: NAME.into(),
-        severity: Severity::Note,
-        headline: format!(
-            "the page cache {verb} writes into requests of {}",
-            size(through.request_bytes)
-        ),
+        headline: format!("the page cache {verb} writes into requests of {requests}"),
         claim: format!(
-            "On the block device writes of {} were {verb} into requests of {}, {} of them on \
-             their way behind one writer; on the raw device each write of {} is one request, and \
+            "On the block device writes of {} were {verb} into requests of {requests}, {} of them \
+             on their way behind one writer; on the raw device each write of {} is one request, and \
              never more than one is on its way.",
             show_size(through.block_size),
-            size(through.request_bytes),
             ratio(through.depth),
             show_size(single.block_size),
         ),
-        evidence,
-        confidence: Confidence::Certain,
-        refuted_by: "Requests of the same size and depth for both, in rows of one machine and \
-                     program."
-            .into(),
         remedy: "Compare such rows by what the program did per second: on the raw device larger \
                  blocks or several writers make it faster, on the block device a sync at the end \
                  makes it one of the disk."
             .into(),
-        stages: names([&*through.trial.stage, &*single.trial.stage]),
+        ..RULE.finding(stages, evidence)
     }
 }

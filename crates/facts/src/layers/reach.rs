@@ -4,7 +4,7 @@ use super::answered::{Answered, answered};
 use super::copies;
 use diskfacts_plan::{Pattern, Workload};
 use diskfacts_record::evidence::Residency;
-use diskfacts_record::{BlockDevice, DeviceCounters, DeviceKind, Evidence, Stack};
+use diskfacts_record::{BlockDevice, DeviceCounters, DeviceKind, Evidence, Stack, Trial};
 
 /// Share of the bytes that a process may have fetched for itself.
 const OWN_CODE_SHARE: f64 = 0.02;
@@ -73,6 +73,12 @@ pub(crate) struct LoopStep {
 }
 
 impl Reach {
+    /// Of what a trial read, and of what it wrote.
+    pub(crate) fn both(trial: &Trial, stack: &Stack) -> [Self; 2] {
+        [Direction::Read, Direction::Write]
+            .map(|direction| Self::of(direction, &trial.workload, &trial.evidence, stack))
+    }
+
     pub(crate) fn of(
         direction: Direction,
         workload: &Workload,

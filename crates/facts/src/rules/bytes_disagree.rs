@@ -5,44 +5,306 @@
 //! journal beside the data; a RAID wrote copies or parity. Fewer: compression,
 //! or holes below a loop device.
 
-mod kind;
+use super::served_from_cache::SHARE;
+use super::{Check, Context, Needs, Rule, Shown, names, warning_if};
+use crate::journal::beyond_own;
+use crate::layers::answered::may_count_twice;
+use crate::layers::reach::{Direction, Reach, below, compresses, count, roots};
+use crate::layers::{copies, in_memory};
+use crate::simulated::edit_profile;
+use crate::stages::Stage;
+use crate::words::{device_list, edit_plan, list, lower_first, percent, ratio, shell};
+use diskfacts_plan::CacheMode;
+use diskfacts_plan::units::show_size;
+use diskfacts_record::{
+    BlockDevice, Confidence, DeviceKind, Evidence, Finding, Severity, Stack, StageFigures,
+};
 
-use super::{Context, names};
-use diskfacts_record::Finding;
-use kind::{Case, Kind};
+pub(super) const RULE: Rule = Rule {
+    name: "bytes-disagree",
+    about: "the device moved more or fewer bytes than were issued",
+    needs: &[Needs::Evidence],
+    severity: Severity::Note,
+    confidence: Confidence::Likely,
+    // Each kind has its own.
+    refuted_by: "",
+    check: Check::Several(check),
+};
 
-pub(super) const NAME: &str = "bytes-disagree";
+/// Fetched over issued from which on read-ahead is more than a note: a third of
+/// what was fetched was in vain.
+const WASTE: f64 = 1.5;
 
-/// Difference from which on it is a finding.
-pub(super) const SHARE: f64 = 0.02;
-
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let cases: Vec<Case<'_>> = context
-        .doing_io()
-        .flat_map(|(stage, figures)| kind::of(context, stage, figures))
-        .collect();
-    Kind::ALL
-        .into_iter()
-        .filter_map(|kind| {
-            let same: Vec<&Case<'_>> = cases.iter().filter(|c| c.kind == kind).collect();
-            (!same.is_empty()).then(|| finding(context, kind, &same))
-        })
-        .collect()
+fn check(context: &Context<'_>) -> Vec<Finding> {
+    if in_memory(&context.run.stack) {
+        return Vec::new();
+    }
+    let each = [answered, fewer, fetched, committed, copied];
+    each.into_iter().filter_map(|find| find(context)).collect()
 }
 
-fn finding(context: &Context<'_>, kind: Kind, cases: &[&Case<'_>]) -> Finding {
-    let stages = names(cases.iter().map(|c| c.stage.name));
-    Finding {
-        rule: NAME.into(),
-        severity: kind.severity(cases),
-        headline: kind.headline(cases),
-        claim: kind.claim(cases, &stages),
-        evidence: cases.iter().map(|c| c.evidence.clone()).collect(),
-        confidence: kind.confidence(),
-        refuted_by: kind.refuted_by().into(),
-        remedy: kind.remedy(context),
-        stages,
+/// Each stage that was meant to reach a device.
+fn stages<'c, 'a>(
+    context: &'c Context<'a>,
+) -> impl Iterator<Item = (&'c Stage<'a>, &'c StageFigures)> {
+    let each = context.doing_io();
+    each.filter(|(stage, _)| stage.workload().cache != CacheMode::Warm)
+}
+
+/// A device above the disks answered by itself: bytes came in at it that no disk moved.
+fn answered(context: &Context<'_>) -> Option<Finding> {
+    let stack = &context.run.stack;
+    let shown = Shown::by(stages(context), |stage, figures| {
+        let share = figures.layers.mapping;
+        if share <= SHARE {
+            return None;
+        }
+        let reaches = stage.trials.iter().flat_map(|t| Reach::both(t, stack));
+        let mut by: Vec<String> = Vec::new();
+        let (mut above, mut below) = (0_u64, 0_u64);
+        for answered in reaches.flat_map(|reach| reach.answered).flatten() {
+            above = above.saturating_add(answered.above);
+            below = below.saturating_add(answered.below);
+            by.extend(answered.names);
+        }
+        let by = names(by.iter().map(String::as_str));
+        let [above, below] = [above, below].map(show_size);
+        let (at, names) = (device_list(roots(stack)), list(&by));
+        let line = format!("{above} came in at {at}, {below} went on below {names}.");
+        Some(((share, by), [line]))
+    })?;
+    let by = shown.seen.iter().flat_map(|(_, by)| by);
+    let by = list(names(by.map(String::as_str)));
+    let stages = shown.list();
+    let most = percent(shown.most(|(share, _)| *share));
+    let given = shell(&context.run.target.given);
+    Some(Finding {
+        severity: Severity::Warning,
+        headline: "answered by a mapping: no disk took part".into(),
+        claim: if shown.all(|(share, _)| *share > 1.0 - SHARE) {
+            format!("{stages}: answered by {by}; no disk took part.")
+        } else {
+            format!(
+                "{stages}: up to {most} of the bytes were answered by {by}; no disk took part in \
+                 these."
+            )
+        },
+        confidence: Confidence::Certain,
+        refuted_by: "Bytes counted by a disk below (`iostat -x 1`) that belong to this I/O.".into(),
+        remedy: format!(
+            "Write all of the target first: a thin volume has nothing to read where nothing was \
+             written. `dmsetup table` (as root) and `diskfacts devices {given}` show which \
+             mappings there are; one of type `zero`, or `flakey` that drops writes, stores nothing."
+        ),
+        ..shown.finding(&RULE)
+    })
+}
+
+/// The device moved fewer bytes, and no page cache explains it.
+fn fewer(context: &Context<'_>) -> Option<Finding> {
+    let run = context.run;
+    let shown = Shown::by(stages(context), |stage, figures| {
+        let layers = figures.layers;
+        let lost = 1.0 - layers.device? - layers.page_cache - layers.mapping;
+        let issued = show_size(stage.sum(|t| t.bytes));
+        let counted = percent(1.0 - lost);
+        let line = format!("{issued} issued, of which the devices counted {counted}.");
+        (lost > SHARE && layers.page_cache <= SHARE).then_some((1.0 - lost, [line]))
+    })?;
+    let least = percent(shown.least(|counted| *counted));
+    let given = shell(&run.target.given);
+    Some(Finding {
+        severity: Severity::Warning,
+        headline: format!("the devices counted {least} of the bytes"),
+        claim: format!(
+            "In {} the devices counted only {least} of the bytes issued, and no page cache \
+             explains the rest.",
+            shown.list()
+        ),
+        confidence: Confidence::Possible,
+        refuted_by: "A file without compressed extents and, under a loop device, a backing file \
+                     without holes, that show the same."
+            .into(),
+        remedy: if compresses(&run.stack) {
+            format!(
+                "The filesystem compresses; measure a folder, for which diskfacts makes a file \
+                 that cannot be compressed, or look at the extents with `filefrag -v {given}`."
+            )
+        } else {
+            format!(
+                "Look for holes in the backing file with `filefrag -v`, and at the stack with \
+                 `diskfacts devices {given}`."
+            )
+        },
+        ..shown.finding(&RULE)
+    })
+}
+
+/// Read-ahead, or other reads of this process.
+fn fetched(context: &Context<'_>) -> Option<Finding> {
+    let stack = &context.run.stack;
+    let tops: Vec<&BlockDevice> = roots(stack).collect();
+    let shown = Shown::by(stages(context), |stage, _| {
+        let issued = stage.sum(|t| t.evidence.issued.read_bytes);
+        let counted = stage.known(|t| read(&tops, stack, &t.evidence));
+        let process = stage.known(|t| t.evidence.process_io.map(|io| io.read_bytes))?;
+        // Both witnesses must see it: the device alone may count the I/O of others.
+        let fetched = counted.map_or(process, |device| device.min(process));
+        let begun = windows(stage, stack).saturating_mul(stage.trials.len() as u64);
+        let times = fetched as f64 / issued as f64;
+        let beyond = fetched.saturating_sub(begun) as f64 / issued as f64;
+        let [all, got] = [issued, fetched].map(show_size);
+        let each = ratio(times);
+        let line = format!("{all} read, {got} fetched, {each} bytes for each byte asked for.");
+        (issued > 0 && beyond > 1.0 + SHARE).then_some((times, [line]))
+    })?;
+    let most = ratio(shown.most(|times| *times));
+    let edit = edit_profile(context.run, "set read_ahead = \"0B\" under [host]");
+    Some(Finding {
+        severity: warning_if(!shown.all(|times| *times <= WASTE)),
+        headline: format!("{most} bytes fetched for each asked for"),
+        claim: format!(
+            "In {} up to {most} bytes were fetched for each byte asked for: read-ahead, or other \
+             reads of this process.",
+            shown.list()
+        ),
+        refuted_by: "The same excess with read-ahead set to 0.".into(),
+        remedy: match (edit, stack.top()) {
+            (Some(edit), _) => format!("If reads are random, {}", lower_first(&edit)),
+            (None, Some(top)) => {
+                let path = shell(&top.path);
+                format!(
+                    "If reads are random, type `blockdev --setra 0 {path}` as root and measure \
+                     again; `blockdev --getra {path}` shows what to put back."
+                )
+            }
+            (None, None) => edit_plan(context.run, "set cache = \"direct\" in this stage"),
+        },
+        ..shown.finding(&RULE)
+    })
+}
+
+/// Bytes that the devices read. One that may count what it cuts twice is held against what
+/// went on below it.
+fn read(tops: &[&BlockDevice], stack: &Stack, evidence: &Evidence) -> Option<u64> {
+    let counted = count(tops, Direction::Read, evidence)?;
+    if !tops.iter().all(|top| may_count_twice(top)) {
+        return Some(counted);
     }
+    let on = count(&below(tops, stack), Direction::Read, evidence);
+    let on = on.filter(|bytes| *bytes > 0);
+    Some(on.map_or(counted, |on| on.min(counted)))
+}
+
+/// Bytes that a trial may fetch beyond its end: a window of read-ahead that is
+/// being read, and the next one that is asked for meanwhile.
+fn windows(stage: &Stage<'_>, stack: &Stack) -> u64 {
+    // All trials of a stage were asked for the same.
+    let in_force = stack.under(&stage.trials[0].evidence.settings);
+    let windows = roots(&in_force).filter_map(|top| top.read_ahead_bytes);
+    2 * windows.max().unwrap_or(0)
+}
+
+/// Writes of the filesystem for its own needs.
+fn committed(context: &Context<'_>) -> Option<Finding> {
+    let stack = &context.run.stack;
+    let shown = Shown::by(stages(context), |stage, _| {
+        let issued = stage.sum(|t| t.evidence.issued.write_bytes);
+        // A trial of which it is not known is no evidence for the others.
+        let added = stage.known(|t| Some(beyond_own(t, stack)?.journal_bytes))?;
+        let times = 1.0 + added as f64 / issued as f64;
+        let ([own, more], each) = ([issued, added].map(show_size), ratio(times));
+        let line = format!(
+            "{own} written, and {more} more by the device, which grow with the syncs: {each} bytes \
+             for each byte written."
+        );
+        (issued > 0 && times > 1.0 + SHARE).then_some((times, [line]))
+    })?;
+    let most = ratio(shown.most(|times| *times));
+    Some(Finding {
+        headline: format!("{most} bytes written for each: the journal"),
+        claim: format!(
+            "In {} the device wrote up to {most} bytes for each byte written: the filesystem adds \
+             its journal and metadata to each sync.",
+            shown.list()
+        ),
+        refuted_by: "The same excess on the raw device, or writes of another process that come as \
+                     often as the syncs."
+            .into(),
+        remedy: "Nothing needs to be done: it is what a commit costs on this filesystem. To see \
+                 the device alone, give a raw device that holds nothing."
+            .into(),
+        ..shown.finding(&RULE)
+    })
+}
+
+/// A RAID, a mapping or a filesystem moves more than it was given.
+fn copied(context: &Context<'_>) -> Option<Finding> {
+    let stack = &context.run.stack;
+    let shown = Shown::by(stages(context), |stage, _| {
+        let both = [by_devices(stack, stage), by_filesystem(stack, stage)];
+        let both = both.into_iter().flatten();
+        let both = both.filter(|(times, _)| *times > 1.0 + SHARE);
+        let (times, lines): (Vec<f64>, Vec<String>) = both.unzip();
+        Some((times.into_iter().reduce(f64::max)?, lines))
+    })?;
+    let most = ratio(shown.most(|times| *times));
+    Some(Finding {
+        headline: format!("{most} bytes for each: copies or parity"),
+        claim: format!(
+            "In {} the disks moved up to {most} bytes for each byte of the volume: copies or \
+             parity.",
+            shown.list()
+        ),
+        refuted_by: "Other I/O on the disks that does not go through this volume.".into(),
+        remedy: "Nothing needs to be done: it is what this layout costs.".into(),
+        ..shown.finding(&RULE)
+    })
+}
+
+/// Bytes on the disks for each byte of a RAID or mapping.
+fn by_devices(stack: &Stack, stage: &Stage<'_>) -> Option<(f64, String)> {
+    let has = |kind| stack.devices.iter().any(|d| d.kind == kind);
+    let multiplies = has(DeviceKind::SoftwareRaid) || has(DeviceKind::DeviceMapper);
+    if !multiplies || has(DeviceKind::Loop) {
+        return None;
+    }
+    let tops: Vec<&BlockDevice> = roots(stack).collect();
+    let leaves: Vec<&BlockDevice> = stack.leaves().collect();
+    let both = |devices: &[&BlockDevice]| {
+        stage.known(|t| {
+            let read = count(devices, Direction::Read, &t.evidence)?;
+            Some(read.saturating_add(count(devices, Direction::Write, &t.evidence)?))
+        })
+    };
+    let (above, below) = (both(&tops)?, both(&leaves)?);
+    let times = below as f64 / above as f64;
+    let line = format!(
+        "{} on {}, {} on {} together, {} bytes for each byte.",
+        show_size(above),
+        device_list(tops),
+        show_size(below),
+        device_list(leaves),
+        ratio(times)
+    );
+    (above > 0).then_some((times, line))
+}
+
+/// Bytes on the disks for each byte that was written to a filesystem that keeps copies.
+fn by_filesystem(stack: &Stack, stage: &Stage<'_>) -> Option<(f64, String)> {
+    let filesystem = stack.filesystem.as_ref()?;
+    let copies = copies::of_filesystem(stack).most?;
+    let tops: Vec<&BlockDevice> = roots(stack).collect();
+    let issued = stage.sum(|t| t.evidence.issued.write_bytes);
+    let counted = stage.known(|t| count(&tops, Direction::Write, &t.evidence))?;
+    let line = format!(
+        "{} written, {} on the disks together; {} keeps {copies} copies of data ({}).",
+        show_size(issued),
+        show_size(counted),
+        filesystem.kind,
+        list(&filesystem.data_profiles)
+    );
+    (issued > 0 && copies > 1).then_some((counted as f64 / issued as f64, line))
 }
 
 #[cfg(test)]

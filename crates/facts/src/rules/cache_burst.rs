@@ -7,14 +7,22 @@
 //! only until that is full. Flash has caches of its own, of which reads tell nothing,
 //! so there nothing is said.
 
-use super::{Context, names};
+use super::{Check, Context, Needs, Rule, Shown, rate};
 use crate::stages::Stage;
-use crate::words::{edit_stages, longer, lower_first, ratio, stage_list};
+use crate::words::{edit_stages, longer, lower_first, ratio};
 use diskfacts_plan::units::{show_size, show_throughput};
 use diskfacts_plan::{CacheMode, Operation, Pattern, SyncMode};
 use diskfacts_record::{Confidence, Finding, Severity, StageFigures};
 
-pub(super) const NAME: &str = "cache-burst";
+pub(super) const RULE: Rule = Rule {
+    name: "cache-burst",
+    about: "a write cache took what was written faster than the medium streams",
+    needs: &[Needs::Evidence, Needs::Drives],
+    severity: Severity::Warning,
+    confidence: Confidence::Likely,
+    refuted_by: "The same rate when many times as much is written in each trial.",
+    check: Check::One(check),
+};
 
 /// Written over read from which on it was the cache. Between the outermost and the
 /// innermost track rates differ by more, so only reads from the same place count;
@@ -38,92 +46,70 @@ pub(crate) fn of<'a>(
 ) -> Option<Burst<'a>> {
     let writes = stage.workload();
     let unsynced = writes.operation == Operation::Write && writes.sync == SyncMode::None;
-    if !unsynced || !is_stream(stage, figures) || context.all_turn() != Some(true) {
+    if !unsynced || context.all_turn() != Some(true) {
         return None;
     }
-    let reads = context.doing_io().filter(|(other, figures)| {
+    let rate = streamed(stage, figures)?;
+    let reads = context.doing_io().filter_map(|(other, figures)| {
         let reads = other.workload();
         // Larger blocks read no slower: what is slow in small ones is no bound.
-        reads.operation == Operation::Read
+        let same = reads.operation == Operation::Read
             && reads.block_size >= writes.block_size
             && reads.offset == writes.offset
-            && other.settings == stage.settings
-            && is_stream(other, figures)
-    });
-    let fastest = reads
-        .map(|(other, figures)| Burst {
+            && other.settings == stage.settings;
+        Some(Burst {
             read: other.name,
-            read_bytes_per_s: figures.throughput_bytes_per_s.median,
+            read_bytes_per_s: streamed(other, figures).filter(|_| same)?,
         })
-        .max_by(|a, b| a.read_bytes_per_s.total_cmp(&b.read_bytes_per_s))?;
-    let rate = figures.throughput_bytes_per_s.median;
+    });
+    let fastest = reads.max_by(|a, b| a.read_bytes_per_s.total_cmp(&b.read_bytes_per_s))?;
     (rate > TIMES * fastest.read_bytes_per_s).then_some(fastest)
 }
 
-/// In order, past the page cache, as fast as it goes, without errors.
-fn is_stream(stage: &Stage<'_>, figures: &StageFigures) -> bool {
+/// The rate of what goes in order, past the page cache, as fast as it can, without errors.
+fn streamed(stage: &Stage<'_>, figures: &StageFigures) -> Option<f64> {
     let workload = stage.workload();
-    let rate = figures.throughput_bytes_per_s.median;
-    workload.pattern == Pattern::Sequential
+    let streams = workload.pattern == Pattern::Sequential
         && workload.cache == CacheMode::Direct
         && workload.rate.is_none()
         && workload.beside.is_none()
-        && stage.trials.iter().all(|t| t.direct_refused().is_none())
-        && figures.errors == 0
-        && rate.is_finite()
-        && rate > 0.0
+        && stage.trials.iter().all(|t| t.direct_refused().is_none());
+    rate(figures).filter(|_| streams)
 }
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let run = context.run;
-    let mut evidence = Vec::new();
-    let mut stages = Vec::new();
-    let mut most = 0.0_f64;
-    for (stage, figures) in context.doing_io() {
-        let Some(burst) = of(context, stage, figures) else {
-            continue;
-        };
+fn check(context: &Context<'_>) -> Option<Finding> {
+    let mut shown = Shown::by(context.doing_io(), |stage, figures| {
+        let burst = of(context, stage, figures)?;
         let rate = figures.throughput_bytes_per_s.median;
-        most = most.max(rate / burst.read_bytes_per_s);
         let each = stage.sum(|t| t.evidence.issued.write_bytes) / stage.trials.len() as u64;
-        stages.push(stage.name);
-        evidence.push(format!(
-            "{}: written {}, {} in each trial; {} reads the same place at {}.",
-            stage.label(),
+        let line = format!(
+            "written {}, {} in each trial; {} reads the same place at {}.",
             show_throughput(rate),
             show_size(each),
             burst.read,
             show_throughput(burst.read_bytes_per_s)
-        ));
-    }
-    if stages.is_empty() {
-        return Vec::new();
-    }
-    let stages = names(stages);
-    evidence.push("A rotating disk writes in order no faster than it reads.".into());
-    vec![Finding {
-        rule: NAME.into(),
-        severity: Severity::Warning,
-        headline: format!(
-            "a write cache took it, {} times as fast as the medium",
-            ratio(most)
-        ),
+        );
+        Some((rate / burst.read_bytes_per_s, [line]))
+    })?;
+    let most = ratio(shown.most(|times| *times));
+    let line = "A rotating disk writes in order no faster than it reads.".to_owned();
+    shown.lines.push(line);
+    let more = longer(context.run, &shown.stages, 10);
+    let synced = edit_stages(context.run, "set sync = \"at-end\" in these stages");
+    Some(Finding {
+        headline: format!("a write cache took it, {most} times as fast as the medium"),
         claim: format!(
-            "A write cache took what {} wrote, {} times as fast as the medium streams: the disk \
-             cannot go on like this, and what was acknowledged need not be on its medium.",
-            stage_list(&stages),
-            ratio(most)
+            "A write cache took what {} wrote, {most} times as fast as the medium streams: the \
+             disk cannot go on like this, and what was acknowledged need not be on its medium.",
+            shown.list()
         ),
-        evidence,
-        confidence: Confidence::Likely,
-        refuted_by: "The same rate when many times as much is written in each trial.".into(),
         remedy: format!(
             "Write more than the cache holds: {} Or wait for it: {}",
-            lower_first(&longer(run, &stages, 10)),
-            lower_first(&edit_stages(run, "set sync = \"at-end\" in these stages"))
+            lower_first(&more),
+            lower_first(&synced)
         ),
-        stages,
-    }]
+        ..shown.finding(&RULE)
+    })
 }
 
 #[cfg(test)]
@@ -146,7 +132,7 @@ mod tests {
 
     #[test]
     fn what_goes_in_faster_than_the_medium_streams_was_taken_by_a_cache() {
-        let finding = only(&written(2.0), NAME);
+        let finding = only(&written(2.0), RULE.name);
         assert_eq!(finding.severity, Severity::Warning);
         assert_eq!(finding.stages, ["sequential-write"]);
         assert!(
@@ -182,7 +168,7 @@ mod tests {
         ] {
             let mut run = written(2.0);
             explain(&mut run);
-            assert_eq!(of_rule(&run, NAME), None);
+            assert_eq!(of_rule(&run, RULE.name), None);
         }
     }
 }

@@ -1,79 +1,64 @@
 //! The clock that latencies were measured with cannot be trusted.
 
-use super::{Context, names};
-use crate::words::{count, shell, stage_list};
+use super::{Check, Context, Needs, Rule, Shown};
+use crate::words::{count, shell};
 use diskfacts_plan::units::three_digits;
 use diskfacts_record::{Confidence, Finding, Severity};
 
-pub(super) const NAME: &str = "clock";
+pub(super) const RULE: Rule = Rule {
+    name: "clock",
+    about: "the clock cannot be trusted",
+    needs: &[Needs::Evidence],
+    severity: Severity::Warning,
+    confidence: Confidence::Certain,
+    refuted_by: "A run in which the two clocks agree and no operation ends before it began.",
+    check: Check::One(check),
+};
 
 /// Drift from which on it is a finding, parts per million: the most by which
 /// the kernel slews its own clock (`MAXFREQ` of `adjtimex(2)`), so two honest
 /// clocks are not further apart.
 const DRIFT_PPM: f64 = 500.0;
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let mut evidence = Vec::new();
-    let mut stages = Vec::new();
-    let mut source = "";
-    for (stage, _) in context.each() {
+fn check(context: &Context<'_>) -> Option<Finding> {
+    let mut shown = Shown::by(context.each(), |stage, _| {
+        let clocks = || stage.trials.iter().map(|t| &t.evidence.clock);
+        let drifts = clocks().filter_map(|clock| clock.drift_ppm);
+        let drift = drifts.filter(|ppm| ppm.is_finite()).map(f64::abs);
+        let drift = drift.fold(0.0, f64::max);
         let backwards = stage.sum(|t| t.evidence.clock.backwards);
-        let drift = stage
-            .trials
-            .iter()
-            .filter_map(|t| t.evidence.clock.drift_ppm)
-            .filter(|ppm| ppm.is_finite())
-            .map(f64::abs)
-            .fold(0.0, f64::max);
         if backwards == 0 && drift <= DRIFT_PPM {
-            continue;
+            return None;
         }
-        stages.push(stage.name);
-        source = &stage.trials[0].evidence.clock.source;
-        if backwards > 0 {
-            evidence.push(format!(
-                "{}: {} seemed to end before {} began.",
-                stage.label(),
-                count(backwards, "operation"),
-                if backwards == 1 { "it" } else { "they" }
-            ));
-        }
-        if drift > DRIFT_PPM {
-            evidence.push(format!(
-                "{}: it was up to {} parts per million off CLOCK_MONOTONIC.",
-                stage.label(),
-                three_digits(drift)
-            ));
-        }
-    }
-    if stages.is_empty() {
-        return Vec::new();
-    }
+        let back = (backwards > 0).then(|| {
+            let it = if backwards == 1 { "it" } else { "they" };
+            let operations = count(backwards, "operation");
+            format!("{operations} seemed to end before {it} began.")
+        });
+        let off = (drift > DRIFT_PPM).then(|| {
+            let ppm = three_digits(drift);
+            format!("it was up to {ppm} parts per million off CLOCK_MONOTONIC.")
+        });
+        Some((clocks().next()?, back.into_iter().chain(off)))
+    })?;
     if let Some(kernel) = &context.run.machine.clock_source {
-        evidence.push(format!(
-            "The kernel itself counts time by {}.",
-            shell(kernel)
-        ));
+        let kernel = shell(kernel);
+        let line = format!("The kernel itself counts time by {kernel}.");
+        shown.lines.push(line);
     }
-    let stages = names(stages);
-    vec![Finding {
-        rule: NAME.into(),
-        severity: Severity::Warning,
+    let source = shown.seen.last().map_or("", |clock| &clock.source);
+    Some(Finding {
         headline: format!("the clock ({source}) ran unevenly"),
         claim: format!(
             "The clock ({source}) ran unevenly during {}: its latencies and rates may be wrong.",
-            stage_list(&stages)
+            shown.list()
         ),
-        evidence,
-        confidence: Confidence::Certain,
-        refuted_by: "A run in which the two clocks agree and no operation ends before it began."
-            .into(),
         remedy: "Type `cat /sys/devices/system/clocksource/clocksource0/current_clocksource`: if \
                  it is not `tsc`, the kernel does not trust the processor's counter either, and \
                  `dmesg | grep -i tsc` says why."
             .into(),
-        stages,
-    }]
+        ..shown.finding(&RULE)
+    })
 }
 
 #[cfg(test)]
@@ -90,7 +75,7 @@ mod tests {
         each(&mut run, "log-write", |t| {
             t.evidence.clock.drift_ppm = Some(-900.0);
         });
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert_eq!(finding.stages, ["random-read-qd1", "log-write"]);
         assert!(
             finding.evidence[0].contains("10 operations seemed"),

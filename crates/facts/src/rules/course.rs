@@ -5,138 +5,103 @@
 //! Looked for from trial to trial, and within each trial, where most have to show the
 //! same. No value is left out of a figure for it.
 
-use super::{Context, names, warm_up};
+use super::too_noisy::WARNING;
+use super::warm_up::trials_behind;
+use super::{Check, Context, Needs, Rule, Shown, warning_if};
 use crate::course::{self, Course, Kind};
 use crate::simulated::planted;
 use crate::stages::Stage;
 use crate::stats;
-use crate::words::{count, measure_longer, of_document, percent, stage_list, worst};
+use crate::words::{count, measure_longer, of_document, percent, upper_first};
 use diskfacts_plan::units::{rate_digits, show_duration};
 use diskfacts_record::{Confidence, Finding, Severity, Trial};
 
-pub(super) const CHANGE: &str = "change-point";
-pub(super) const DRIFT: &str = "drift";
-pub(super) const MODES: &str = "several-modes";
+pub(super) const CHANGE: Rule = Rule {
+    name: "change-point",
+    about: "the rate went from one level to another",
+    needs: &[Needs::Evidence],
+    severity: Severity::Note,
+    confidence: Confidence::Likely,
+    refuted_by: "A longer run whose rates stay on one level.",
+    check: Check::One(|context| check(context, &CHANGE, Kind::Change)),
+};
 
-/// Difference between levels from which on it is a warning: where SNIA's Performance
-/// Test Specification no longer calls a device steady.
-const WARNING: f64 = 0.2;
+pub(super) const DRIFT: Rule = Rule {
+    name: "drift",
+    about: "the rate rose or fell all the time",
+    check: Check::One(|context| check(context, &DRIFT, Kind::Drift)),
+    ..CHANGE
+};
 
-/// The trials of a stage without a first one that stands apart, which is a finding of
-/// its own.
-fn trials<'s, 'a>(stage: &'s Stage<'a>) -> &'s [&'a Trial] {
-    let skip = usize::from(warm_up::difference(stage).is_some());
-    &stage.trials[skip..]
-}
+pub(super) const MODES: Rule = Rule {
+    name: "several-modes",
+    about: "the rate came and went between two levels",
+    check: Check::One(|context| check(context, &MODES, Kind::Modes)),
+    ..CHANGE
+};
 
 /// What the trials of a stage do one after the other.
 pub(super) fn between(stage: &Stage<'_>) -> Option<Course> {
-    course::between(trials(stage))
+    course::between(trials_behind(stage))
 }
 
-/// What is told of a stage.
-#[derive(Debug)]
-pub(super) struct Told {
-    kind: Kind,
-    size: f64,
-    line: String,
-}
-
-/// What is told of each stage whose rates follow a pattern: from trial to trial, else
+/// What is told of a stage whose rates follow a pattern: from trial to trial, else
 /// within the trials. The rate of an open loop is the plan's.
-pub(super) fn of_stages(stages: &[Stage<'_>]) -> Vec<(usize, Told)> {
-    let told = |stage: &Stage<'_>| {
-        if stage.is_null() || stage.workload().rate.is_some() {
-            return None;
-        }
-        let (course, line) = if let Some(course) = between(stage) {
-            let line = of_trials(stage, &course);
-            (course, line)
-        } else {
-            let (course, alike) = course::within(stage)?;
-            let line = of_parts(stage, &course, alike);
-            (course, line)
-        };
-        Some(Told {
-            kind: course.kind,
-            size: course.size(),
-            line,
-        })
+pub(super) fn told(stage: &Stage<'_>) -> Option<(Course, String)> {
+    if stage.is_null() || stage.workload().rate.is_some() {
+        return None;
+    }
+    let (course, line) = if let Some(course) = between(stage) {
+        let line = of_trials(stage, &course);
+        (course, line)
+    } else {
+        let (course, alike) = course::within(stage)?;
+        let line = of_parts(stage, &course, alike);
+        (course, line)
     };
-    let all = stages.iter().enumerate();
-    all.filter_map(|(place, stage)| Some((place, told(stage)?)))
-        .collect()
+    Some((course, line))
 }
 
-pub(super) fn change(context: &Context<'_>) -> Vec<Finding> {
-    check(context, Kind::Change)
-}
-
-pub(super) fn drift(context: &Context<'_>) -> Vec<Finding> {
-    check(context, Kind::Drift)
-}
-
-pub(super) fn modes(context: &Context<'_>) -> Vec<Finding> {
-    check(context, Kind::Modes)
-}
-
-fn check(context: &Context<'_>, kind: Kind) -> Vec<Finding> {
-    let mut evidence = Vec::new();
-    let mut stages = Vec::new();
-    let mut most = 0.0_f64;
-    for (stage, told) in context
-        .courses()
-        .iter()
-        .filter(|(_, told)| told.kind == kind)
-    {
-        most = most.max(told.size);
-        stages.push(context.stages[*stage].name);
-        evidence.push((told.size, told.line.clone()));
-    }
-    if stages.is_empty() {
-        return Vec::new();
-    }
-    let stages = names(stages);
-    let whose = stage_list(&stages);
-    let by = percent(most);
-    let (rule, headline, claim) = match kind {
+fn check(context: &Context<'_>, rule: &Rule, kind: Kind) -> Option<Finding> {
+    // One of each stage, in their order.
+    let mut courses = context.courses().iter();
+    let mut shown = Shown::by(context.each(), |_, _| {
+        let (course, line) = courses.next()?.as_ref()?;
+        (course.kind == kind).then(|| (course.size(), [line.clone()]))
+    })?;
+    shown.keep_worst(|size| *size);
+    let most = shown.most(|size| *size);
+    let (whose, by) = (upper_first(&shown.list()), percent(most));
+    let (headline, claim) = match kind {
         Kind::Change => (
-            CHANGE,
             format!("the rate changed by up to {by} on the way"),
             format!(
-                "{whose} went from one rate to another, by up to {by}, while measured: the figure is of both."
+                "{whose} went from one rate to another, by up to {by}, while measured: the figure \
+                 is of both."
             ),
         ),
         Kind::Drift => (
-            DRIFT,
             format!("the rate rose or fell all the time, by up to {by}"),
             format!(
-                "{whose} became faster or slower all the time, by up to {by}: the figure depends on how long was measured."
+                "{whose} became faster or slower all the time, by up to {by}: the figure depends \
+                 on how long was measured."
             ),
         ),
         Kind::Modes => (
-            MODES,
             format!("two rates in turn, up to {by} apart"),
             format!(
-                "{whose} came and went between two rates, which differ by up to {by}: the median is of neither alone."
+                "{whose} came and went between two rates, which differ by up to {by}: the median \
+                 is of neither alone."
             ),
         ),
     };
-    vec![Finding {
-        rule: rule.into(),
-        severity: if most >= WARNING {
-            Severity::Warning
-        } else {
-            Severity::Note
-        },
+    Some(Finding {
+        severity: warning_if(most >= WARNING),
         headline,
-        claim: capital(&claim),
-        evidence: worst(evidence),
-        confidence: Confidence::Likely,
-        refuted_by: "A longer run whose rates stay on one level.".into(),
+        claim,
         remedy: remedy(context),
-        stages,
-    }]
+        ..shown.finding(rule)
+    })
 }
 
 fn remedy(context: &Context<'_>) -> String {
@@ -154,76 +119,56 @@ fn remedy(context: &Context<'_>) -> String {
     }
 }
 
-fn capital(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
-}
-
 fn of_trials(stage: &Stage<'_>, course: &Course) -> String {
-    let trials = trials(stage);
-    let label = stage.label();
+    let trials = trials_behind(stage);
     let (from, to) = (rate_digits(course.from), rate_digits(course.to));
     let all = count(trials.len() as u64, "trial");
     match course.kind {
         Kind::Change => {
             let first = (course.at * trials.len() as f64).round() as usize;
-            format!(
-                "{label}: {from} IOPS before trial {}, {to} from it on, in the median; {all}.",
-                trials.get(first).map_or(0, |trial| trial.number)
-            )
+            let first = trials.get(first).map_or(0, |trial| trial.number);
+            format!("{from} IOPS before trial {first}, {to} from it on, in the median; {all}.")
         }
         Kind::Drift => format!(
-            "{label}: from {from} to {to} IOPS over {all}, by the median of the slopes between \
-             any two (Theil and Sen)."
+            "from {from} to {to} IOPS over {all}, by the median of the slopes between any two \
+             (Theil and Sen)."
         ),
-        Kind::Modes => format!(
-            "{label}: {all} lie around {from} and around {to} IOPS, in turns (Hartigan's dip, 1 %)."
-        ),
+        Kind::Modes => {
+            format!("{all} lie around {from} and around {to} IOPS, in turns (Hartigan's dip, 1 %).")
+        }
     }
 }
 
 fn of_parts(stage: &Stage<'_>, course: &Course, alike: usize) -> String {
-    let label = stage.label();
     let (from, to) = (rate_digits(course.from), rate_digits(course.to));
-    let of = format!(
-        "in {alike} of {}",
-        count(stage.trials.len() as u64, "trial")
-    );
+    let all = count(stage.trials.len() as u64, "trial");
+    let of = format!("in {alike} of {all}");
     match course.kind {
-        Kind::Change => format!(
-            "{label}: from {from} to {to} IOPS after {} of a trial, {of}.{}",
-            percent(course.at),
-            settled(stage)
-        ),
-        Kind::Drift => format!(
-            "{label}: from {from} at the beginning of a trial to {to} IOPS at its end, {of}."
-        ),
-        Kind::Modes => {
-            format!("{label}: {from} and {to} IOPS in turns within a trial, {of}.")
+        Kind::Change => {
+            let (at, settled) = (percent(course.at), settled(stage));
+            format!("from {from} to {to} IOPS after {at} of a trial, {of}.{settled}")
         }
+        Kind::Drift => {
+            format!("from {from} at the beginning of a trial to {to} IOPS at its end, {of}.")
+        }
+        Kind::Modes => format!("{from} and {to} IOPS in turns within a trial, {of}."),
     }
 }
 
 /// What a stage does once its trials have left their beginning behind, where that is
 /// less than half of them.
 fn settled(stage: &Stage<'_>) -> String {
-    let mut rates = Vec::new();
-    let mut left_ns = Vec::new();
-    for trial in &stage.trials {
+    let of_trial = |trial: &&Trial| {
         let intervals = &trial.evidence.intervals;
-        let Some(parts) = course::parts(intervals) else {
-            continue;
-        };
+        let parts = course::parts(intervals)?;
         let whole = intervals.operations.len().saturating_sub(1);
         let joined = whole / parts.len();
-        if let Some(from) = stats::truncation(&parts).filter(|from| *from > 0) {
-            let rest = &parts[from..];
-            rates.push(rest.iter().sum::<f64>() / rest.len() as f64);
-            left_ns.push((from * joined) as f64 * intervals.length_ns as f64);
-        }
-    }
+        let from = stats::truncation(&parts).filter(|from| *from > 0)?;
+        let rest = &parts[from..];
+        let left_ns = (from * joined) as f64 * intervals.length_ns as f64;
+        Some((rest.iter().sum::<f64>() / rest.len() as f64, left_ns))
+    };
+    let (rates, left_ns): (Vec<f64>, Vec<f64>) = stage.trials.iter().filter_map(of_trial).unzip();
     let enough = rates.len() * 2 > stage.trials.len();
     match (stats::median(&rates), stats::median(&left_ns)) {
         (Some(rate), Some(ns)) if enough => format!(
@@ -269,35 +214,35 @@ mod tests {
 
     #[test]
     fn a_step_between_trials_is_one_finding_and_no_noise() {
-        let finding = only(&trials_of(|n| if n <= 6 { 1.0 } else { 0.5 }), CHANGE);
+        let finding = only(&trials_of(|n| if n <= 6 { 1.0 } else { 0.5 }), CHANGE.name);
         assert_eq!(finding.severity, Severity::Warning);
         assert!(
             finding.evidence[0].contains("before trial 7"),
             "{finding:?}"
         );
-        let finding = only(&trials_of(|n| if n <= 6 { 1.0 } else { 0.85 }), CHANGE);
+        let finding = only(&trials_of(|n| if n <= 6 { 1.0 } else { 0.85 }), CHANGE.name);
         assert_eq!(finding.severity, Severity::Note);
         testing::silent(&trials_of(|n| if n <= 6 { 1.0 } else { 0.95 }));
     }
 
     #[test]
     fn a_drift_and_turns_between_trials_are_told_apart() {
-        let finding = only(&trials_of(|n| 1.0 - 0.03 * f64::from(n)), DRIFT);
+        let finding = only(&trials_of(|n| 1.0 - 0.03 * f64::from(n)), DRIFT.name);
         assert!(finding.evidence[0].contains("12 trials"), "{finding:?}");
-        let finding = only(&trials_of(|n| [1.0, 0.6][n as usize / 2 % 2]), MODES);
+        let finding = only(&trials_of(|n| [1.0, 0.6][n as usize / 2 % 2]), MODES.name);
         assert!(finding.evidence[0].contains("in turns"), "{finding:?}");
     }
 
     #[test]
     fn what_happens_within_most_trials_is_found_too() {
-        let finding = only(&parts_of(|i| if i < 20 { 400 } else { 200 }), CHANGE);
+        let finding = only(&parts_of(|i| if i < 20 { 400 } else { 200 }), CHANGE.name);
         assert!(
             finding.evidence[0].contains("in 5 of 5 trials"),
             "{finding:?}"
         );
         assert!(finding.evidence[0].contains("MSER-5"), "{finding:?}");
-        only(&parts_of(|i| 400 - 4 * i as u64), DRIFT);
-        only(&parts_of(|i| [400, 200][i / 3 % 2]), MODES);
+        only(&parts_of(|i| 400 - 4 * i as u64), DRIFT.name);
+        only(&parts_of(|i| [400, 200][i / 3 % 2]), MODES.name);
         testing::silent(&parts_of(|_| 400));
     }
 

@@ -5,15 +5,21 @@
 //! by design), of an open loop that kept its rate, and of trials so short that
 //! the kernel's share of their time is one of a few ticks.
 
-use super::{Context, names};
-use crate::stages::Stage;
-use crate::stats;
-use crate::words::{edit_plan, percent, stage_list};
+use super::{Check, Context, Needs, Rule, Shown};
+use crate::words::{edit_plan, percent};
 use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::show_duration;
-use diskfacts_record::{Confidence, Finding, Severity, StageFigures};
+use diskfacts_record::{Confidence, Finding, Severity};
 
-pub(super) const NAME: &str = "cpu-bound";
+pub(super) const RULE: Rule = Rule {
+    name: "cpu-bound",
+    about: "a processor was the limit, not the device",
+    needs: &[Needs::Evidence],
+    severity: Severity::Warning,
+    confidence: Confidence::Likely,
+    refuted_by: "The same rate with twice the streams.",
+    check: Check::One(check),
+};
 
 /// Share of the time that the busiest thread ran, from which on it is the
 /// limit: a tenth is left to waiting that batches hide.
@@ -23,98 +29,60 @@ const BUSY: f64 = 0.9;
 /// (4 ms with `CONFIG_HZ=250`) long, and [`too_short`](super::too_short) besides.
 const SECONDS: f64 = 0.1;
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let mut evidence = Vec::new();
-    let mut stages = Vec::new();
-    let (mut user, mut system) = (0.0, 0.0);
-    let mut streams = 1;
-    for (stage, figures) in context.doing_something() {
-        let Some(busy) = busiest(stage).filter(|busy| *busy > BUSY) else {
-            continue;
-        };
+fn check(context: &Context<'_>) -> Option<Finding> {
+    let mut shown = Shown::by(context.doing_something(), |stage, figures| {
         let workload = stage.workload();
-        if workload.cache == CacheMode::Warm
+        let busy = stage.median(|t| t.cpu.busiest_thread)?;
+        let seconds = stage.median(|t| Some(t.seconds))?;
+        let by_design = workload.cache == CacheMode::Warm
             || workload.iopoll
             || workload.sqpoll
-            || workload.rate.is_some()
-            || seconds(stage).is_none_or(|seconds| seconds < SECONDS)
-        {
-            continue;
+            || workload.rate.is_some();
+        if busy <= BUSY || by_design || seconds < SECONDS {
+            return None;
         }
-        stages.push(stage.name);
-        streams = streams.max(workload.streams);
-        evidence.push(format!(
-            "{}: the busiest thread ran {} of the time{}.",
-            stage.label(),
-            percent(busy),
-            cost(figures)
-        ));
-        user += figures.cpu_user_ns_per_io.unwrap_or(0.0);
-        system += figures.cpu_system_ns_per_io.unwrap_or(0.0);
-    }
-    if stages.is_empty() {
-        return Vec::new();
-    }
+        let (user, system) = (figures.cpu_user_ns_per_io, figures.cpu_system_ns_per_io);
+        let cost = user.zip(system).map_or_else(String::new, |(user, system)| {
+            let (user, system) = (whole(user), whole(system));
+            format!("; an operation took {user} in user mode and {system} in the kernel")
+        });
+        let busy = percent(busy);
+        let line = format!("the busiest thread ran {busy} of the time{cost}.");
+        let ns = [user, system].map(|ns| ns.unwrap_or(0.0));
+        Some(((ns, workload.streams), [line]))
+    })?;
     if let Some(overhead) = context.run.run.overhead_ns_per_io {
-        evidence.push(format!(
+        shown.lines.push(format!(
             "diskfacts itself costs {} per operation here, measured without I/O.",
-            show_duration(overhead.max(0.0) as u64)
+            whole(overhead)
         ));
     }
-    let stages = names(stages);
-    let part = if system >= user {
+    let all = |of: usize| shown.seen.iter().map(|(ns, _)| ns[of]).sum::<f64>();
+    let part = if all(1) >= all(0) {
         "the kernel"
     } else {
         "diskfacts itself"
     };
-    vec![Finding {
-        rule: NAME.into(),
-        severity: Severity::Warning,
+    let streams = shown.seen.iter().map(|(_, streams)| *streams).max()?;
+    let twice = streams.saturating_mul(2);
+    Some(Finding {
         headline: format!("limited by a processor, not the device; mostly {part}"),
         claim: format!(
             "A processor of this machine was the limit in {}, not the device; most of its time \
              went to {part}.",
-            stage_list(&stages)
+            shown.list()
         ),
-        evidence,
-        confidence: Confidence::Likely,
-        refuted_by: "The same rate with twice the streams.".into(),
         remedy: edit_plan(
             context.run,
-            &format!(
-                "set streams = {} in these stages",
-                streams.saturating_mul(2)
-            ),
+            &format!("set streams = {twice} in these stages"),
         ),
-        stages,
-    }]
+        ..shown.finding(&RULE)
+    })
 }
 
-/// Median length of the trials, seconds.
-fn seconds(stage: &Stage<'_>) -> Option<f64> {
-    let seconds: Vec<f64> = stage.trials.iter().map(|t| t.seconds).collect();
-    stats::median(&seconds)
-}
-
-/// Median over the trials of the share that the busiest thread ran.
-fn busiest(stage: &Stage<'_>) -> Option<f64> {
-    let shares: Vec<f64> = stage
-        .trials
-        .iter()
-        .filter_map(|t| t.cpu.busiest_thread)
-        .collect();
-    stats::median(&shares)
-}
-
-fn cost(figures: &StageFigures) -> String {
-    match (figures.cpu_user_ns_per_io, figures.cpu_system_ns_per_io) {
-        (Some(user), Some(system)) => format!(
-            "; an operation took {} in user mode and {} in the kernel",
-            show_duration(user.max(0.0) as u64),
-            show_duration(system.max(0.0) as u64)
-        ),
-        _ => String::new(),
-    }
+/// Whole nanoseconds.
+fn whole(ns: f64) -> String {
+    show_duration(ns.max(0.0) as u64)
 }
 
 #[cfg(test)]
@@ -132,7 +100,7 @@ mod tests {
         assert!(
             crate::findings(&run)
                 .iter()
-                .all(|finding| finding.rule != NAME)
+                .all(|finding| finding.rule != RULE.name)
         );
     }
 
@@ -142,7 +110,7 @@ mod tests {
         each(&mut run, "random-read-qd32", |t| {
             t.cpu.busiest_thread = Some(0.97);
         });
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert_eq!(finding.stages, ["random-read-qd32"]);
         assert!(finding.claim.contains("the kernel"), "{finding:?}");
         assert_eq!(

@@ -1,13 +1,21 @@
 //! Tasks waited for a processor while a trial ran: latencies hold that wait.
 
-use super::{Context, names};
+use super::{Check, Context, Needs, Rule, Shown, warning_if};
 use crate::limits::cpu_quota;
 use crate::processor_wait::ProcessorWait;
 use crate::stages::Stage;
-use crate::words::{self, edit_plan, measure, percent, stage_list, worst};
-use diskfacts_record::{Confidence, Finding, Severity, Trial};
+use crate::words::{edit_plan, measure, percent, ratio_of};
+use diskfacts_record::{Confidence, Finding, Severity};
 
-pub(super) const NAME: &str = "cpu-pressure";
+pub(super) const RULE: Rule = Rule {
+    name: "cpu-pressure",
+    about: "tasks waited for a processor during a trial",
+    needs: &[Needs::Evidence],
+    severity: Severity::Note,
+    confidence: Confidence::Possible,
+    refuted_by: "The same latencies while the first line of `/proc/pressure/cpu` stays near 0.",
+    check: Check::Several(check),
+};
 
 /// Share of a trial's time from which on it is a note, and a warning. The
 /// kernel's own threads wait for each other on a small machine, so a few
@@ -35,174 +43,118 @@ enum Whose {
     Nobody,
 }
 
-impl Whose {
-    fn headline(self, share: f64) -> String {
-        let share = percent(share);
-        match self {
-            Self::Own => format!("more streams than processors: waited {share} of the time"),
-            Self::Others => format!("tasks waited for a processor {share} of the time"),
-            Self::Nobody => format!("kept from idle processors {share} of the time"),
+fn check(context: &Context<'_>) -> Vec<Finding> {
+    let of = |whose| finding(context, whose);
+    let each = [Whose::Others, Whose::Nobody, Whose::Own];
+    each.into_iter().filter_map(of).collect()
+}
+
+/// Who had the processors that a stage waited for, the share of its time that it waited,
+/// and what that rests on.
+fn waited(stage: &Stage<'_>) -> Option<(Whose, f64, String)> {
+    let Some(wait) = ProcessorWait::of(stage) else {
+        let waited = stage.known(|t| t.evidence.pressure.map(|pressure| pressure.cpu_some_ns))?;
+        let share = waited as f64 / 1e9 / stage.seconds();
+        let of_time = percent(share.min(1.0));
+        let told = format!(
+            "some task of the machine waited for a processor during {of_time} of the time."
+        );
+        return share.is_finite().then_some((Whose::Others, share, told));
+    };
+    let threads = stage.trials.iter().map(|t| t.evidence.engine.threads);
+    let threads = threads.max().unwrap_or(1);
+    let idle = wait.idle.filter(|idle| *idle >= IDLE);
+    let whose = if idle.is_some() {
+        Whose::Nobody
+    } else if threads > 1 && wait.own.is_some_and(|own| own >= OWN) {
+        Whose::Own
+    } else {
+        Whose::Others
+    };
+    let own = wait.own.map_or_else(String::new, |own| {
+        let own = percent(own.min(1.0));
+        format!(", and had {own} of what the processors of the machine did")
+    });
+    let idle = idle.map(percent).map_or_else(String::new, |idle| {
+        format!("; they were idle for {idle} of it")
+    });
+    let were = if threads == 1 { "was" } else { "were" };
+    let threads = ratio_of(f64::from(threads), "thread", "threads");
+    let share = percent(wait.share);
+    let told = format!(
+        "{threads} that did the operations {were} ready to run and had no processor for {share} of \
+         the time{own}{idle}."
+    );
+    Some((whose, wait.share, told))
+}
+
+fn finding(context: &Context<'_>, whose: Whose) -> Option<Finding> {
+    // Beside idle processors a quarter of the time was seen without any limit, where the
+    // kernel's threads of a loop device wake up where the stage runs, and are not taken
+    // elsewhere at once.
+    let worth = match whose {
+        Whose::Nobody => WARNING,
+        Whose::Own | Whose::Others => NOTE,
+    };
+    let mut shown = Shown::by(context.each(), |stage, _| {
+        // What waits for the next period of its own group does not wait for a processor.
+        if cpu_quota::holds_back(stage) {
+            return None;
         }
-    }
-}
-
-/// How long a stage waited.
-struct Waited {
-    whose: Whose,
-    share: f64,
-    /// What it rests on, a sentence.
-    told: String,
-}
-
-impl Waited {
-    /// The share from which on it is said. Beside idle processors a quarter of the time was
-    /// seen without any limit, where the kernel's threads of a loop device wake up where the
-    /// stage runs, and are not taken elsewhere at once.
-    fn worth(&self) -> f64 {
-        match self.whose {
-            Whose::Nobody => WARNING,
-            Whose::Own | Whose::Others => NOTE,
-        }
-    }
-}
-
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    // What waits for the next period of its own group does not wait for a processor.
-    let stages = context
-        .each()
-        .map(|(stage, _)| stage)
-        .filter(|stage| !cpu_quota::holds_back(stage));
-    let waited: Vec<_> = stages
-        .filter_map(|stage| Some((stage.name, waited(stage)?)))
-        .filter(|(_, waited)| waited.share > waited.worth())
-        .collect();
-    [Whose::Others, Whose::Nobody, Whose::Own]
-        .into_iter()
-        .filter_map(|whose| {
-            let of: Vec<_> = waited.iter().filter(|(_, w)| w.whose == whose).collect();
-            (!of.is_empty()).then(|| finding(context, whose, &of))
-        })
-        .collect()
-}
-
-fn waited(stage: &Stage<'_>) -> Option<Waited> {
-    if let Some(wait) = ProcessorWait::of(stage) {
-        let threads = stage.trials.iter().map(|t| t.evidence.engine.threads).max();
-        let several = threads.is_some_and(|threads| threads > 1);
-        let threads = words::ratio_of(f64::from(threads.unwrap_or(1)), "thread", "threads");
-        let whose = if wait.idle.is_some_and(|idle| idle >= IDLE) {
-            Whose::Nobody
-        } else if several && wait.own.is_some_and(|own| own >= OWN) {
-            Whose::Own
-        } else {
-            Whose::Others
-        };
-        let idle = wait.idle.filter(|_| whose == Whose::Nobody);
-        let idle = idle.map_or_else(String::new, |idle| {
-            format!("; they were idle for {} of it", percent(idle))
-        });
-        return Some(Waited {
-            whose,
-            share: wait.share,
-            told: format!(
-                "{}: {threads} that did the operations {} ready to run and had no processor \
-                 for {} of the time{}{idle}.",
-                stage.label(),
-                if threads.starts_with("1 ") {
-                    "was"
-                } else {
-                    "were"
-                },
-                percent(wait.share),
-                wait.own.map_or_else(String::new, |own| format!(
-                    ", and had {} of what the processors of the machine did",
-                    percent(own.min(1.0))
-                ))
+        let (of, share, told) = waited(stage)?;
+        (of == whose && share > worth).then_some((share, [told]))
+    })?;
+    shown.keep_worst(|share| *share);
+    let most = shown.most(|share| *share);
+    let (stages, share) = (shown.list(), percent(most.min(1.0)));
+    let again = measure(context.run);
+    let base = Finding {
+        severity: warning_if(most > WARNING && whose != Whose::Own),
+        ..shown.finding(&RULE)
+    };
+    Some(match whose {
+        Whose::Others => Finding {
+            headline: format!("tasks waited for a processor {share} of the time"),
+            claim: format!(
+                "Tasks waited for a processor during up to {share} of {stages}: latencies hold \
+                 some of that wait."
             ),
-        });
-    }
-    let seconds: f64 = stage.trials.iter().map(|t| t.seconds).sum();
-    let waited: Option<u64> = stage.trials.iter().map(|t| waited_ns(t)).sum();
-    let share = waited? as f64 / 1e9 / seconds;
-    share.is_finite().then(|| Waited {
-        whose: Whose::Others,
-        share,
-        told: format!(
-            "{}: some task of the machine waited for a processor during {} of the time.",
-            stage.label(),
-            percent(share.min(1.0))
-        ),
-    })
-}
-
-fn finding(context: &Context<'_>, whose: Whose, of: &[&(&str, Waited)]) -> Finding {
-    let most = of.iter().map(|(_, w)| w.share).fold(0.0, f64::max);
-    let stages = names(of.iter().map(|(name, _)| *name));
-    let evidence = of.iter().map(|(_, w)| (w.share, w.told.clone())).collect();
-    let (claim, refuted_by, remedy) = match whose {
-        Whose::Others => (
-            format!(
-                "Tasks waited for a processor during up to {} of {}: latencies hold some of that \
-                 wait.",
-                percent(most.min(1.0)),
-                stage_list(&stages)
-            ),
-            "The same latencies while the first line of `/proc/pressure/cpu` stays near 0.",
-            format!(
+            remedy: format!(
                 "Find what else runs with `top`, and in a container its limit with `cat \
-                 /sys/fs/cgroup/cpu.max`; then type `{}`.",
-                measure(context.run)
+                 /sys/fs/cgroup/cpu.max`; then type `{again}`."
             ),
-        ),
-        Whose::Nobody => (
-            format!(
-                "The threads of {} waited for a processor during up to {} of the time while the \
-                 machine had idle ones: a limit on processor time, or a binding to some \
-                 processors, holds them back.",
-                stage_list(&stages),
-                percent(most.min(1.0))
+            ..base
+        },
+        Whose::Nobody => Finding {
+            headline: format!("kept from idle processors {share} of the time"),
+            claim: format!(
+                "The threads of {stages} waited for a processor during up to {share} of the time \
+                 while the machine had idle ones: a limit on processor time, or a binding to some \
+                 processors, holds them back."
             ),
-            "The same latencies outside the control group, or bound to no processor.",
-            format!(
-                "Look at the limit of the control group (`cpu.max` and `nr_throttled` in `cpu.stat`; \
-                 version 1: `cpu.cfs_quota_us`) and at the binding (`taskset -p $$`, \
-                 `cpuset.cpus`); then type `{}`.",
-                measure(context.run)
+            refuted_by: "The same latencies outside the control group, or bound to no processor."
+                .into(),
+            remedy: format!(
+                "Look at the limit of the control group (`cpu.max` and `nr_throttled` in \
+                 `cpu.stat`; version 1: `cpu.cfs_quota_us`) and at the binding (`taskset -p $$`, \
+                 `cpuset.cpus`); then type `{again}`."
             ),
-        ),
-        Whose::Own => (
-            format!(
-                "The streams of {} waited for each other's processors during up to {} of the \
-                 time: there are more of them than this machine can run at once.",
-                stage_list(&stages),
-                percent(most.min(1.0))
+            ..base
+        },
+        Whose::Own => Finding {
+            headline: format!("more streams than processors: waited {share} of the time"),
+            claim: format!(
+                "The streams of {stages} waited for each other's processors during up to {share} \
+                 of the time: there are more of them than this machine can run at once."
             ),
-            "The same latencies with as many streams as there are processors.",
-            edit_plan(
+            refuted_by: "The same latencies with as many streams as there are processors.".into(),
+            remedy: edit_plan(
                 context.run,
                 "set fewer streams, and a larger queue_depth, in these stages",
             ),
-        ),
-    };
-    Finding {
-        rule: NAME.into(),
-        severity: if most > WARNING && whose != Whose::Own {
-            Severity::Warning
-        } else {
-            Severity::Note
+            ..base
         },
-        headline: whose.headline(most.min(1.0)),
-        claim,
-        evidence: worst(evidence),
-        confidence: Confidence::Possible,
-        refuted_by: refuted_by.into(),
-        remedy,
-        stages,
-    }
-}
-
-fn waited_ns(trial: &Trial) -> Option<u64> {
-    trial.evidence.pressure.map(|pressure| pressure.cpu_some_ns)
+    })
 }
 
 #[cfg(test)]
@@ -221,11 +173,11 @@ mod tests {
     fn a_third_is_a_note_and_two_thirds_are_a_warning() {
         let mut run = testing::healthy();
         waited(&mut run, 330);
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert_eq!(finding.severity, Severity::Note);
         assert!(finding.evidence[0].contains("33 %"), "{finding:?}");
         waited(&mut run, 660);
-        assert_eq!(only(&run, NAME).severity, Severity::Warning);
+        assert_eq!(only(&run, RULE.name).severity, Severity::Warning);
     }
 
     #[test]
@@ -258,7 +210,7 @@ mod tests {
         threads_waited(&mut run, 0.02, 0.1);
         testing::silent(&run);
         threads_waited(&mut run, 0.6, 0.1);
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert_eq!(finding.severity, Severity::Warning);
         assert!(
             finding.evidence[0].contains("had no processor for 60 % of the time"),
@@ -273,7 +225,7 @@ mod tests {
             t.evidence.engine.threads = 8;
         });
         threads_waited(&mut run, 0.6, 0.95);
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert_eq!(finding.severity, Severity::Note);
         assert!(
             finding.claim.contains("waited for each other"),
@@ -293,7 +245,7 @@ mod tests {
                 let processors = t.evidence.processors.as_mut().unwrap();
                 processors.idle_ns = (processors.user_ns as f64 * idle) as u64;
             });
-            let finding = only(&run, NAME);
+            let finding = only(&run, RULE.name);
             assert!(
                 finding.claim.contains("while the machine had idle ones"),
                 "{finding:?}"
@@ -308,6 +260,6 @@ mod tests {
             t.evidence.engine.threads = 1;
             t.cpu.wait_ns_per_io = t.cpu.wait_ns_per_io.map(|ns| ns / of_all);
         });
-        assert!(!only(&run, NAME).claim.contains("each other"));
+        assert!(!only(&run, RULE.name).claim.contains("each other"));
     }
 }

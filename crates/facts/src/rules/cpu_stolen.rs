@@ -1,61 +1,45 @@
 //! The hypervisor gave processor time to others while this machine wanted it.
 
-use super::{Context, names};
-use crate::words::{measure_longer, percent, stage_list};
+use super::{Check, Context, Needs, Rule, Shown};
+use crate::words::{measure_longer, percent};
 use diskfacts_record::{Confidence, Finding, Severity};
 
-pub(super) const NAME: &str = "cpu-stolen";
+pub(super) const RULE: Rule = Rule {
+    name: "cpu-stolen",
+    about: "the hypervisor gave processor time to others during a trial",
+    needs: &[Needs::Evidence],
+    severity: Severity::Warning,
+    confidence: Confidence::Likely,
+    refuted_by: "The same figures at a time when `st` in `vmstat 1` stays 0.",
+    check: Check::One(check),
+};
 
 /// Share of all processors' time from which on it is a finding.
 const SHARE: f64 = 0.05;
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+fn check(context: &Context<'_>) -> Option<Finding> {
     let cpus = f64::from(context.run.machine.cpus.max(1));
-    let mut evidence = Vec::new();
-    let mut stages = Vec::new();
-    let mut most = 0.0_f64;
-    for (stage, _) in context.each() {
-        let seconds: f64 = stage.trials.iter().map(|t| t.seconds).sum();
-        let stolen: Option<u64> = stage.trials.iter().map(|t| t.evidence.cpu_steal_ns).sum();
-        let Some(share) = stolen.map(|ns| ns as f64 / 1e9 / seconds / cpus) else {
-            continue;
-        };
-        if share.is_finite() && share > SHARE {
-            most = most.max(share);
-            stages.push(stage.name);
-            evidence.push(format!(
-                "{}: {} of the processors' time was stolen.",
-                stage.label(),
-                percent(share.min(1.0))
-            ));
-        }
-    }
-    if stages.is_empty() {
-        return Vec::new();
-    }
-    let stages = names(stages);
-    vec![Finding {
-        rule: NAME.into(),
-        severity: Severity::Warning,
-        headline: format!(
-            "the hypervisor took up to {} of the CPU time",
-            percent(most.min(1.0))
-        ),
+    let shown = Shown::by(context.each(), |stage, _| {
+        let stolen = stage.known(|t| t.evidence.cpu_steal_ns)?;
+        let share = stolen as f64 / 1e9 / stage.seconds() / cpus;
+        let said = percent(share.min(1.0));
+        let line = format!("{said} of the processors' time was stolen.");
+        (share.is_finite() && share > SHARE).then_some((share, [line]))
+    })?;
+    let most = percent(shown.most(|share| *share).min(1.0));
+    Some(Finding {
+        headline: format!("the hypervisor took up to {most} of the CPU time"),
         claim: format!(
-            "The hypervisor took up to {} of the processors' time during {}: rates and latencies \
-             are those of a shared host.",
-            percent(most.min(1.0)),
-            stage_list(&stages)
+            "The hypervisor took up to {most} of the processors' time during {}: rates and \
+             latencies are those of a shared host.",
+            shown.list()
         ),
-        evidence,
-        confidence: Confidence::Likely,
-        refuted_by: "The same figures at a time when `st` in `vmstat 1` stays 0.".into(),
         remedy: format!(
             "Measure at another hour, or longer so that it averages out: `{}`.",
             measure_longer(context.run, 4)
         ),
-        stages,
-    }]
+        ..shown.finding(&RULE)
+    })
 }
 
 #[cfg(test)]
@@ -70,7 +54,7 @@ mod tests {
         each(&mut run, "log-write", |t| {
             t.evidence.cpu_steal_ns = Some(200_000_000);
         });
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert!(finding.evidence[0].contains("10 %"), "{finding:?}");
         run.machine.cpus = 8;
         testing::silent(&run);

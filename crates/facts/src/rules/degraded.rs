@@ -4,90 +4,74 @@
 //!
 //! As the kernel told it when the run began and when it ended.
 
-use super::{Context, names};
+use super::{Check, Context, Needs, Rule, names};
 use crate::simulated::is_simulated;
-use crate::words::{list, measure, shell};
+use crate::words::{list, measure, shell, when};
 use diskfacts_record::{
     Confidence, DeviceKind, Finding, Impairment, ImpairmentKind, Severity, Unsound,
 };
 
-pub(super) const NAME: &str = "degraded";
+pub(super) const RULE: Rule = Rule {
+    name: "degraded",
+    about: "an array, a filesystem or a path is not sound",
+    needs: &[Needs::Evidence],
+    severity: Severity::Warning,
+    confidence: Confidence::Certain,
+    refuted_by: "The same state told as sound (`diskfacts devices`) before and after such a run.",
+    check: Check::One(check),
+};
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+fn check(context: &Context<'_>) -> Option<Finding> {
     let found = context.run.unsound();
     if found.is_empty() {
-        return Vec::new();
+        return None;
     }
-    let mut said: Vec<String> = Vec::new();
-    for unsound in &found {
-        let be = if unsound.when().is_empty() {
-            "is"
-        } else {
-            "was"
-        };
-        let kind = unsound.kind.words();
-        let what = format!("{} {be} {kind}{}", unsound.name, unsound.when());
-        if !said.contains(&what) {
-            said.push(what);
-        }
-    }
-    let evidence = found.iter().flat_map(evidence).collect();
-    let at_risk = |unsound: &Unsound<'_>| unsound.kind.at_risk();
+    let said = found.iter().map(|unsound| {
+        let (kind, when) = (unsound.kind.words(), unsound.when());
+        let be = if when.is_empty() { "is" } else { "was" };
+        format!("{} {be} {kind}{when}", unsound.name)
+    });
+    let said: Vec<String> = said.collect();
+    let said = list(names(said.iter().map(String::as_str)));
     let gone = |unsound: &Unsound<'_>| unsound.kind == ImpairmentKind::Gone;
-    let is_over = |unsound: &Unsound<'_>| unsound.after.is_none() && unsound.looked_again;
+    let at_risk = |unsound: &Unsound<'_>| unsound.kind.at_risk();
     let changed = found.iter().any(|unsound| !unsound.when().is_empty());
-    vec![Finding {
-        rule: NAME.into(),
+    let changed = when(changed, || ", nor those of one state");
+    let risk = found.iter().any(|one| at_risk(one) && !is_over(one));
+    let risk = when(risk, || ", and the next failure may lose data");
+    let stages = names(context.doing_something().map(|(stage, _)| stage.name));
+    Some(Finding {
         severity: if found.iter().any(|one| at_risk(one) || gone(one)) {
             Severity::Error
         } else {
             Severity::Warning
         },
-        headline: list(&said),
         claim: if found.iter().all(gone) {
-            format!("{}.", list(&said))
+            format!("{said}.")
         } else {
-            format!(
-                "{}: its rates are not those of a sound one{}{}.",
-                list(&said),
-                if changed {
-                    ", nor those of one state"
-                } else {
-                    ""
-                },
-                if found.iter().any(|one| at_risk(one) && !is_over(one)) {
-                    ", and the next failure may lose data"
-                } else {
-                    ""
-                }
-            )
+            format!("{said}: its rates are not those of a sound one{changed}{risk}.")
         },
-        evidence,
-        confidence: Confidence::Certain,
-        refuted_by:
-            "The same state told as sound (`diskfacts devices`) before and after such a run.".into(),
+        headline: said,
         remedy: remedy(context, &found),
-        stages: names(context.doing_something().map(|(stage, _)| stage.name)),
-    }]
+        ..RULE.finding(stages, found.iter().flat_map(evidence).collect())
+    })
+}
+
+/// Whether it was seen that it is so no more.
+fn is_over(unsound: &Unsound<'_>) -> bool {
+    unsound.after.is_none() && unsound.looked_again
 }
 
 /// What the kernel said, when the run began and when it ended.
 fn evidence(unsound: &Unsound<'_>) -> Vec<String> {
-    let name = unsound.name;
-    let told = |found: &Impairment| format!("{} ({})", found.what, found.source);
-    let mut said = Vec::new();
-    said.extend(
-        unsound
-            .before
-            .map(|found| format!("{name}: {}.", told(found))),
-    );
-    said.extend(
-        unsound
-            .after
-            .filter(|found| unsound.before != Some(found))
-            .map(|found| format!("{name} when the run ended: {}.", told(found))),
-    );
-    said
+    let told = |when: &str, found: &Impairment| {
+        let (name, what, source) = (unsound.name, &found.what, &found.source);
+        format!("{name}{when}: {what} ({source}).")
+    };
+    let before = unsound.before.map(|found| told("", found));
+    let after = unsound.after.filter(|_| unsound.before != unsound.after);
+    let after = after.map(|found| told(" when the run ended", found));
+    before.into_iter().chain(after).collect()
 }
 
 fn remedy(context: &Context<'_>, found: &[Unsound<'_>]) -> String {
@@ -97,7 +81,6 @@ fn remedy(context: &Context<'_>, found: &[Unsound<'_>]) -> String {
         return format!("Take what was planted out of the profile, {again}");
     }
     // What is over asks for nothing but another run.
-    let is_over = |unsound: &&Unsound<'_>| unsound.after.is_none() && unsound.looked_again;
     let open = found.iter().find(|unsound| !is_over(unsound));
     let Some(Unsound { name, kind, .. }) = open else {
         return format!("It is over: type `{}` again.", measure(run));
@@ -160,7 +143,7 @@ mod tests {
         testing::each(&mut run, "random-read-qd1", |trial| trial.errors = 1);
         run.stack.devices[0].impaired = vec![impairment(ImpairmentKind::Degraded)];
         let findings = crate::findings(&run);
-        assert_eq!(findings[0].rule, NAME, "{findings:#?}");
+        assert_eq!(findings[0].rule, RULE.name, "{findings:#?}");
         assert_eq!(findings[0].severity, Severity::Error);
         assert!(
             findings[0].claim.starts_with("vda1 is degraded: "),
@@ -195,7 +178,7 @@ mod tests {
         testing::silent(&run);
 
         run.health_after = Some(after(&[Degraded]));
-        let began = only(&run, NAME);
+        let began = only(&run, RULE.name);
         assert_eq!(began.severity, Severity::Error);
         assert_eq!(
             began.claim,
@@ -206,7 +189,7 @@ mod tests {
         assert_eq!(began.evidence, [told]);
 
         run.stack.devices[0].impaired = vec![impairment(Degraded)];
-        let went_on = only(&run, NAME);
+        let went_on = only(&run, RULE.name);
         assert!(
             went_on.claim.starts_with("vda1 is degraded: "),
             "{went_on:#?}"
@@ -216,7 +199,7 @@ mod tests {
 
         run.stack.devices[0].impaired = vec![impairment(Rebuilding)];
         run.health_after = Some(after(&[]));
-        let ended = only(&run, NAME);
+        let ended = only(&run, RULE.name);
         assert_eq!(
             ended.claim,
             "vda1 was rebuilding when the run began, and not when it ended: its rates are not \
@@ -236,7 +219,7 @@ mod tests {
                 why: "when the run ended: the kernel does not show it any more".into(),
             }],
         });
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert!(
             finding.claim.starts_with("vda1 is rebuilding: "),
             "{finding:#?}"
@@ -257,7 +240,7 @@ mod tests {
         ] {
             let mut run = testing::healthy();
             run.stack.devices[1].impaired = vec![impairment(kind)];
-            assert_eq!(only(&run, NAME).severity, severity, "{kind:?}");
+            assert_eq!(only(&run, RULE.name).severity, severity, "{kind:?}");
         }
     }
 
@@ -267,7 +250,7 @@ mod tests {
         let filesystem = run.stack.filesystem.as_mut().expect("there is one");
         filesystem.kind = "btrfs".into();
         filesystem.impaired = vec![impairment(ImpairmentKind::Degraded)];
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert!(finding.claim.starts_with("/ is degraded"), "{finding:#?}");
         assert!(
             finding.remedy.contains("btrfs device stats /"),

@@ -8,91 +8,64 @@
 //! a short trial. In an open loop the rate decides, and at a depth of one there is
 //! nothing to miss.
 
-use super::{Context, names};
-use crate::stages::Stage;
-use crate::stats;
-use crate::words::{count, edit_plan, percent, stage_list};
+use super::{Check, Context, Needs, Rule, Shown};
+use crate::words::{count, edit_plan, percent};
 use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::three_digits;
 use diskfacts_record::{Confidence, Finding, Severity, Trial};
 
-pub(super) const NAME: &str = "depth-not-reached";
+pub(super) const RULE: Rule = Rule {
+    name: "depth-not-reached",
+    about: "fewer operations were in flight than asked for",
+    needs: &[Needs::Evidence],
+    severity: Severity::Warning,
+    confidence: Confidence::Certain,
+    refuted_by: "A trial whose latencies add up to the depth asked for, times its duration.",
+    check: Check::One(check),
+};
 
 /// Share of the depth asked for below which it is a finding.
 const SHARE: f64 = 0.8;
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let mut evidence = Vec::new();
-    let mut stages = Vec::new();
-    let mut only_sync = true;
-    let mut only_direct = true;
-    let mut lowest = 1.0_f64;
-    for (stage, _) in context.doing_io() {
+fn check(context: &Context<'_>) -> Option<Finding> {
+    let shown = Shown::by(context.doing_io(), |stage, _| {
         let workload = stage.workload();
         let asked = workload.outstanding() as f64;
-        let Some(reached) = reached(stage) else {
-            continue;
-        };
+        let reached = stage.median(|t| depth(t).filter(|_| t.ops > 0))?;
         if workload.rate.is_some() || asked < 2.0 || reached >= SHARE * asked {
-            continue;
+            return None;
         }
-        lowest = lowest.min(reached / asked);
-        stages.push(stage.name);
         let engine = &stage.trials[0].evidence.engine;
-        only_sync &= engine.name == "sync";
-        only_direct &= workload.cache == CacheMode::Direct;
-        evidence.push(format!(
-            "{}: {asked:.0} in flight asked for, {} reached, by the {} engine on {}.",
-            stage.label(),
+        let mut lines = vec![format!(
+            "{asked:.0} in flight asked for, {} reached, by the {} engine on {}.",
             three_digits(reached),
             engine.name,
             count(u64::from(engine.threads), "thread")
-        ));
-        for reason in &engine.fallbacks {
-            evidence.push(format!(
-                "{}: {}.",
-                stage.label(),
-                reason.trim_end_matches('.')
-            ));
-        }
-    }
-    if stages.is_empty() {
-        return Vec::new();
-    }
-    let stages = names(stages);
-    let remedy = if only_sync {
+        )];
+        let reasons = engine.fallbacks.iter();
+        lines.extend(reasons.map(|reason| format!("{}.", reason.trim_end_matches('.'))));
+        Some(((stage, reached / asked), lines))
+    })?;
+    let lowest = percent(shown.least(|(_, share)| *share).min(1.0));
+    let remedy = if shown.all(|(of, _)| of.trials[0].evidence.engine.name == "sync") {
         "set streams to the depth that you want and queue_depth = 1 in these stages (the sync \
          engine keeps one operation in flight per stream)"
-    } else if only_direct {
+    } else if shown.all(|(of, _)| of.workload().cache == CacheMode::Direct) {
         "set streams = 2 and half the queue_depth in these stages"
     } else {
         "set streams = 2 and half the queue_depth in these stages, or cache = \"direct\", since \
          buffered operations end inside the call that starts them"
     };
-    vec![Finding {
-        rule: NAME.into(),
-        severity: Severity::Warning,
-        headline: format!("queue depth not reached: down to {} of it", percent(lowest)),
+    Some(Finding {
+        headline: format!("queue depth not reached: down to {lowest} of it"),
         claim: format!(
-            "The queue depth asked for was not reached in {}: down to {} of it, so the device \
-             could do less in parallel.",
-            stage_list(&stages),
-            percent(lowest)
+            "The queue depth asked for was not reached in {}: down to {lowest} of it, so the \
+             device could do less in parallel.",
+            shown.list()
         ),
-        evidence,
-        confidence: Confidence::Certain,
-        refuted_by: "A trial whose latencies add up to the depth asked for, times its duration."
-            .into(),
         remedy: edit_plan(context.run, remedy),
-        stages,
-    }]
-}
-
-/// Median over the trials of the operations in flight.
-fn reached(stage: &Stage<'_>) -> Option<f64> {
-    let trials = stage.trials.iter().filter(|t| t.ops > 0);
-    let depths: Vec<f64> = trials.filter_map(|t| depth(t)).collect();
-    stats::median(&depths)
+        ..shown.finding(&RULE)
+    })
 }
 
 /// The most that can have been in flight on average while operations were
@@ -129,7 +102,7 @@ mod tests {
         each(&mut run, "random-read-qd32", |t| {
             t.evidence.engine.mean_depth = 8.0;
         });
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert!(finding.claim.contains("25 %"), "{finding:?}");
         assert_eq!(
             finding.evidence,
@@ -150,7 +123,7 @@ mod tests {
                 t.evidence.engine.fallbacks = vec!["io_uring is disabled here (EPERM)".into()];
             });
         }
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert_eq!(finding.stages, ["sequential-read", "random-read-qd32"]);
         assert!(finding.evidence[1].contains("EPERM"), "{finding:?}");
         assert!(finding.remedy.contains("the sync engine"), "{finding:?}");
@@ -186,7 +159,7 @@ mod tests {
             drained(t);
             t.evidence.engine.mean_depth *= 0.66;
         });
-        assert!(of_rule(&run, NAME).is_some());
+        assert!(of_rule(&run, RULE.name).is_some());
         // Ended by its operations: the slowest bounds the emptying.
         each(&mut run, "random-read-qd32", |t| {
             drained(t);

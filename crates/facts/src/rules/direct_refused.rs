@@ -1,88 +1,65 @@
 //! Direct I/O was asked for and not done: the page cache was in the way.
 
-use super::{Context, names};
+use super::{Check, Context, Needs, Rule, join, names};
 use crate::layers::in_memory;
 use crate::stages::Stage;
 use crate::words::{edit_plan, list, shell, stage_list};
 use diskfacts_plan::units::exact_size;
 use diskfacts_record::{Confidence, DirectIo, Finding, Severity};
 
-pub(super) const NAME: &str = "direct-refused";
+pub(super) const RULE: Rule = Rule {
+    name: "direct-refused",
+    about: "direct I/O was asked for and not done",
+    needs: &[Needs::Evidence],
+    severity: Severity::Warning,
+    confidence: Confidence::Certain,
+    refuted_by: "An open of the target with O_DIRECT and an aligned read that succeed.",
+    check: Check::One(check),
+};
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let refused: Vec<_> = context
-        .doing_io()
-        .filter_map(|(stage, _)| {
-            let reason = stage.trials.iter().find_map(|t| t.direct_refused())?;
-            Some((stage, reason))
-        })
-        .collect();
-    if refused.is_empty() {
-        return Vec::new();
+fn check(context: &Context<'_>) -> Option<Finding> {
+    let mut refused: Vec<&Stage<'_>> = Vec::new();
+    // Each reason once, with the stages: the cells of a matrix often share it.
+    let mut reasons = Vec::new();
+    for (stage, _) in context.doing_io() {
+        if let Some(reason) = stage.trials.iter().find_map(|t| t.direct_refused()) {
+            refused.push(stage);
+            join(&mut reasons, reason, stage);
+        }
     }
-    let stages = names(refused.iter().map(|(stage, _)| stage.name));
+    if refused.is_empty() {
+        return None;
+    }
     let needs = context.run.target.direct;
-    let mut evidence = reasons(&refused);
+    let told = reasons.iter().map(|(reason, of)| because(reason, of));
+    let mut evidence: Vec<String> = told.collect();
     // No alignment would make memory do direct I/O.
     if !in_memory(&context.run.stack) {
         evidence.push(alignment(needs));
     }
-    let misaligned: Vec<String> = refused
-        .iter()
-        .filter_map(|(stage, _)| {
-            let multiple = u64::from(needs?.offset_alignment_bytes);
-            let size = stage.workload().block_size;
-            (multiple > 0 && !size.is_multiple_of(multiple)).then(|| {
-                format!(
-                    "block_size = \"{}\" in {}",
-                    exact_size(size.next_multiple_of(multiple)),
-                    stage.name
-                )
-            })
-        })
-        .collect();
-    vec![Finding {
-        rule: NAME.into(),
-        severity: Severity::Warning,
+    let stages = names(refused.iter().map(|stage| stage.name));
+    Some(Finding {
         headline: "direct I/O refused: went through the page cache".into(),
         claim: format!(
             "Direct I/O was refused in {}: the figures went through the page cache.",
             stage_list(&stages)
         ),
-        evidence,
-        confidence: Confidence::Certain,
-        refuted_by: "An open of the target with O_DIRECT and an aligned read that succeed.".into(),
-        remedy: remedy(context, needs, &misaligned),
-        stages,
-    }]
+        remedy: remedy(context, needs, &refused),
+        ..RULE.finding(stages, evidence)
+    })
 }
 
-/// Each reason once, with what it was given for: the cells of a matrix often
-/// share it.
-fn reasons(refused: &[(&Stage<'_>, &str)]) -> Vec<String> {
-    let given = names(refused.iter().map(|(_, reason)| *reason));
-    let mut told = Vec::new();
-    for reason in given {
-        let of: Vec<&Stage<'_>> = refused
-            .iter()
-            .filter(|(_, other)| **other == reason)
-            .map(|(stage, _)| *stage)
-            .collect();
-        let what = match of.as_slice() {
-            [only] => only.label(),
-            all => {
-                let stages = names(all.iter().map(|stage| stage.name));
-                let cells = if stages.len() < all.len() {
-                    format!(" ({} cells)", all.len())
-                } else {
-                    String::new()
-                };
-                format!("{}{cells}", list(&stages))
-            }
-        };
-        told.push(format!("{what}: {}.", reason.trim_end_matches('.')));
+/// Why it was refused in some stages.
+fn because(reason: &str, of: &[&Stage<'_>]) -> String {
+    let why = reason.trim_end_matches('.');
+    let stages = names(of.iter().map(|stage| stage.name));
+    match of {
+        [only] => format!("{}: {why}.", only.label()),
+        all if stages.len() < all.len() => {
+            format!("{} ({} cells): {why}.", list(&stages), all.len())
+        }
+        _ => format!("{}: {why}.", list(&stages)),
     }
-    told
 }
 
 fn alignment(needs: Option<DirectIo>) -> String {
@@ -101,16 +78,24 @@ fn alignment(needs: Option<DirectIo>) -> String {
     }
 }
 
-fn remedy(context: &Context<'_>, needs: Option<DirectIo>, misaligned: &[String]) -> String {
+fn remedy(context: &Context<'_>, needs: Option<DirectIo>, refused: &[&Stage<'_>]) -> String {
     let run = context.run;
     if in_memory(&run.stack) {
         return "Name a folder or a file on a disk: memory has no direct I/O to measure.".into();
     }
+    let multiple = needs.map_or(0, |needs| u64::from(needs.offset_alignment_bytes));
+    let misaligned = refused.iter().filter_map(|stage| {
+        let size = stage.workload().block_size;
+        let aligned = size.checked_next_multiple_of(multiple)?;
+        let set = || format!("block_size = \"{}\" in {}", exact_size(aligned), stage.name);
+        (aligned != size).then(set)
+    });
+    let misaligned = list(misaligned);
     if !misaligned.is_empty() {
-        return edit_plan(run, &format!("set {}", list(misaligned)));
+        return edit_plan(run, &format!("set {misaligned}"));
     }
     match run.stack.top() {
-        Some(top) if needs.is_none_or(|d| d.offset_alignment_bytes == 0) => format!(
+        Some(top) if multiple == 0 => format!(
             "Type `diskfacts measure {}` as root to read the device without the filesystem \
              (nothing is written).",
             shell(&top.path)
@@ -143,7 +128,7 @@ mod tests {
             memory_alignment_bytes: 512,
             offset_alignment_bytes: 16384,
         });
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert_eq!(
             finding.evidence,
             [
@@ -168,7 +153,7 @@ mod tests {
             memory_alignment_bytes: 512,
             offset_alignment_bytes: 512,
         });
-        let remedy = only(&run, NAME).remedy;
+        let remedy = only(&run, RULE.name).remedy;
         assert_eq!(
             remedy,
             "Type `diskfacts devices /srv/data` for what the target needs."
@@ -184,7 +169,7 @@ mod tests {
             memory_alignment_bytes: 0,
             offset_alignment_bytes: 0,
         });
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert_eq!(finding.stages, ["random-read-qd1", "sequential-write"]);
         assert!(finding.remedy.contains("/dev/vda1"), "{finding:?}");
     }
@@ -192,14 +177,17 @@ mod tests {
     #[test]
     fn a_target_in_memory_that_refuses_is_said_to_refuse() {
         let mut run = testing::on(testing::memory_stack());
-        assert!(!testing::rules_of(&crate::findings(&run)).contains(&NAME));
+        assert!(!testing::rules_of(&crate::findings(&run)).contains(&RULE.name));
         refuse(&mut run, "random-read-qd1");
         run.target.direct = Some(DirectIo {
             memory_alignment_bytes: 512,
             offset_alignment_bytes: 16384,
         });
         let findings = crate::findings(&run);
-        let finding = findings.iter().find(|f| f.rule == NAME).expect("a finding");
+        let finding = findings
+            .iter()
+            .find(|f| f.rule == RULE.name)
+            .expect("a finding");
         assert_eq!(finding.stages, ["random-read-qd1"]);
         assert_eq!(finding.evidence.len(), 1, "{finding:?}");
         assert!(finding.evidence[0].contains("EINVAL"), "{finding:?}");
@@ -216,7 +204,10 @@ mod tests {
         let mut run = testing::matrix_run(|_, _| 1e8);
         refuse(&mut run, "streaming");
         let found = crate::findings(&run);
-        let finding = found.iter().find(|f| f.rule == NAME).expect("a finding");
+        let finding = found
+            .iter()
+            .find(|f| f.rule == RULE.name)
+            .expect("a finding");
         // Three direct modes at 14 sizes.
         assert_eq!(
             finding.evidence[0],

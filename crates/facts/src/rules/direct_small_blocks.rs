@@ -7,17 +7,27 @@
 //! bytes; the page cache hides it, because the kernel reads ahead and writes behind in
 //! large pieces.
 
-use super::{Context, names};
+use super::{Check, Context, Rule, SERVED_FROM_CACHE, join, likely_if, names, rate};
 use crate::layers::{REVOLUTION_NS_MIN, all_leaves};
 use crate::places::Place;
-use crate::stats;
-use crate::words::{lines, percent};
-use diskfacts_plan::units::{show_duration, show_size, show_throughput, three_digits};
+use crate::stages::Stage;
+use crate::stats::median_of;
+use crate::words::{duration, in_lines, percent, upper_first};
+use diskfacts_plan::units::{show_size, show_throughput, three_digits};
 use diskfacts_plan::{CacheMode, Operation, Pattern, SyncMode};
 use diskfacts_record::{Confidence, Finding, Severity};
 use std::collections::BTreeMap;
 
-pub(super) const NAME: &str = "direct-small-blocks";
+pub(super) const RULE: Rule = Rule {
+    name: "direct-small-blocks",
+    about: "what small direct operations cost beside the time of their bytes",
+    needs: &[],
+    severity: Severity::Note,
+    confidence: Confidence::Likely,
+    refuted_by: "The same rate with several small operations on their way at once: then it is not \
+                 the wait for each.",
+    check: Check::One(check),
+};
 
 /// Blocks that are small, and from which on they are large.
 const SMALL_MAX: u64 = 16 << 10;
@@ -34,54 +44,100 @@ const REVOLUTION: f64 = 0.8;
 /// Settings that say how large a block is, or how many there were.
 const OF_SIZE: [&str; 5] = ["bs", "block_size", "count", "bytes", "size"];
 
-/// The rate of one block size.
-#[derive(Debug, Clone)]
+/// What was measured of one block size.
+#[derive(Debug)]
 struct Point {
     block_size: u64,
-    rates: Vec<f64>,
+    /// Bytes per second: the median of its stages.
+    rate: f64,
     lines: Vec<u64>,
 }
 
 impl Point {
-    fn rate(&self) -> f64 {
-        stats::median(&self.rates).unwrap_or(f64::NAN)
+    fn of(block_size: u64, stages: &[(&Stage<'_>, f64)]) -> Self {
+        Self {
+            block_size,
+            rate: median_of(stages.iter().map(|(_, rate)| *rate)).unwrap_or(f64::NAN),
+            lines: stages.iter().flat_map(|(stage, _)| stage.lines()).collect(),
+        }
+    }
+
+    fn size(&self) -> String {
+        show_size(self.block_size)
     }
 
     fn ns(&self) -> f64 {
-        self.block_size as f64 / self.rate() * 1e9
+        self.block_size as f64 / self.rate * 1e9
     }
 
-    /// What an operation takes beside its bytes at the rate of large ones.
-    fn beside_ns(&self, rate: f64) -> f64 {
-        self.ns() - self.block_size as f64 / rate * 1e9
+    /// What its bytes take at this rate.
+    fn bytes_ns(&self, rate: f64) -> f64 {
+        self.block_size as f64 / rate * 1e9
     }
 }
 
-/// Direct operations of one kind at one place, by rising block size.
-#[derive(Debug, Clone)]
+/// Operations of one kind at one place.
 struct Series<'a> {
     operation: Operation,
-    settings: BTreeMap<&'a str, &'a str>,
     place: Option<Place<'a>>,
     stages: Vec<&'a str>,
+    /// By rising block size; at least one.
     points: Vec<Point>,
 }
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let mut slow: Vec<Series<'_>> = series(context, CacheMode::Direct)
-        .into_iter()
-        .filter(|series| loss(series).is_some())
-        .collect();
-    // The one that loses most is the claim; the others are evidence.
-    slow.sort_by(|a, b| loss(a).unwrap_or(1.0).total_cmp(&loss(b).unwrap_or(1.0)));
-    if slow.is_empty() {
-        return Vec::new();
+impl Series<'_> {
+    fn smallest(&self) -> &Point {
+        &self.points[0]
     }
-    vec![finding(context, &slow)]
+
+    fn largest(&self) -> &Point {
+        &self.points[self.points.len() - 1]
+    }
+
+    /// The share of the rate of its largest blocks that it has with its smallest; `None`
+    /// where it loses nothing, or has no small or no large ones.
+    fn loss(&self) -> Option<f64> {
+        let (small, large) = (self.smallest(), self.largest());
+        let share = small.rate / large.rate;
+        let is_wide = small.block_size <= SMALL_MAX && large.block_size >= LARGE_MIN;
+        (is_wide && share <= SLOW).then_some(share)
+    }
+
+    /// The smallest block from which on nothing is lost, and the one before it, where
+    /// several sizes show it: the largest one alone does not, more may be gained beyond it.
+    fn ends(&self) -> Option<(&Point, &Point)> {
+        let rate = self.largest().rate;
+        let full = self.points.iter().rev();
+        let full = full.take_while(|point| point.rate >= FULL * rate).count();
+        let at = self.points.len() - full;
+        let (before, full) = (self.points.get(at.checked_sub(1)?)?, self.points.get(at)?);
+        let near = before.block_size.saturating_mul(4) >= full.block_size;
+        (near && full.block_size < self.largest().block_size).then_some((before, full))
+    }
+
+    fn word(&self) -> &'static str {
+        match self.operation {
+            Operation::Write => "writes",
+            _ => "reads",
+        }
+    }
+
+    /// Its rates.
+    fn line(&self) -> String {
+        let points = self.points.iter().map(|point| {
+            let rate = three_digits(point.rate / 1e6);
+            format!("{} {rate}{}", point.size(), in_lines(&point.lines))
+        });
+        let points = points.collect::<Vec<String>>().join(", ");
+        let place = self.place.map(|place| format!(" {place},"));
+        let place = place.unwrap_or_default();
+        format!("Direct {},{place} MB/s: {points}.", self.word())
+    }
 }
 
-fn series<'a>(context: &Context<'a>, cache: CacheMode) -> Vec<Series<'a>> {
-    let mut all: Vec<Series<'a>> = Vec::new();
+/// The series of operations one at a time, in order, by their settings.
+fn series<'a>(context: &'a Context<'_>, cache: CacheMode) -> Vec<Series<'a>> {
+    let mut all = Vec::new();
     for (stage, figures) in context.doing_io() {
         let workload = stage.workload();
         let one_by_one = workload.outstanding() == 1
@@ -98,171 +154,100 @@ fn series<'a>(context: &Context<'a>, cache: CacheMode) -> Vec<Series<'a>> {
             _ => false,
         };
         let simple = matches!(workload.operation, Operation::Read | Operation::Write);
-        let rate = figures.throughput_bytes_per_s.median;
         let usable = workload.block_size > 0
             && workload.cache == cache
-            && figures.errors == 0
-            && figures.layers.page_cache <= super::SERVED_FROM_CACHE
-            && rate.is_finite()
-            && rate > 0.0;
-        if !(one_by_one && in_order && simple && usable) {
-            continue;
-        }
-        let settings: BTreeMap<&str, &str> = stage
-            .settings
-            .iter()
-            .filter(|(name, _)| !OF_SIZE.contains(&name.as_str()))
-            .map(|(name, value)| (name.as_str(), value.as_str()))
-            .collect();
-        let known = all
-            .iter_mut()
-            .find(|s| s.operation == workload.operation && s.settings == settings);
-        let series = if let Some(series) = known {
-            series
-        } else {
-            all.push(Series {
-                operation: workload.operation,
-                settings,
-                place: Place::of(stage),
-                stages: Vec::new(),
-                points: Vec::new(),
-            });
-            all.last_mut().expect("just pushed")
-        };
-        series.stages.push(stage.name);
-        let size = workload.block_size;
-        match series.points.iter_mut().find(|p| p.block_size == size) {
-            Some(point) => {
-                point.rates.push(rate);
-                point.lines.extend(stage.lines());
-            }
-            None => series.points.push(Point {
-                block_size: size,
-                rates: vec![rate],
-                lines: stage.lines(),
-            }),
+            && figures.layers.page_cache <= SERVED_FROM_CACHE;
+        let rate = rate(figures).filter(|_| one_by_one && in_order && simple && usable);
+        if let Some(rate) = rate {
+            let settings = stage.settings.iter();
+            let settings: BTreeMap<&String, &String> = settings
+                .filter(|(name, _)| !OF_SIZE.contains(&name.as_str()))
+                .collect();
+            join(&mut all, (workload.operation, settings), (stage, rate));
         }
     }
-    for series in &mut all {
-        series.points.sort_by_key(|point| point.block_size);
-    }
-    all
+    let each = all.into_iter().map(|((operation, _), stages)| {
+        let mut sizes = BTreeMap::new();
+        for (stage, rate) in &stages {
+            let of_size: &mut Vec<_> = sizes.entry(stage.workload().block_size).or_default();
+            of_size.push((*stage, *rate));
+        }
+        let points = sizes.into_iter();
+        Series {
+            operation,
+            place: Place::of(stages[0].0),
+            stages: stages.iter().map(|(stage, _)| stage.name).collect(),
+            points: points.map(|(size, of)| Point::of(size, &of)).collect(),
+        }
+    });
+    each.collect()
 }
 
-/// The share of the rate of its largest blocks that a series has with its
-/// smallest; `None` where it loses nothing, or has no small or no large ones.
-fn loss(series: &Series<'_>) -> Option<f64> {
-    let (smallest, largest) = (series.points.first()?, series.points.last()?);
-    let share = smallest.rate() / largest.rate();
-    let is_wide = smallest.block_size <= SMALL_MAX && largest.block_size >= LARGE_MIN;
-    (is_wide && share <= SLOW).then_some(share)
-}
-
-/// The smallest block from which on nothing is lost.
-fn full_from<'s>(series: &'s Series<'_>, rate: f64) -> Option<&'s Point> {
-    let full = |point: &&Point| point.rate() >= FULL * rate;
-    let behind = series.points.iter().rev().take_while(full);
-    behind.last()
-}
-
-fn word(operation: Operation) -> &'static str {
-    if operation == Operation::Write {
-        "writes"
-    } else {
-        "reads"
-    }
-}
-
-fn finding(context: &Context<'_>, slow: &[Series<'_>]) -> Finding {
-    let worst = &slow[0];
-    let (smallest, largest) = (&worst.points[0], &worst.points[worst.points.len() - 1]);
-    let rate = largest.rate();
-    let beside_ns = smallest.beside_ns(rate);
-    let beside = duration(beside_ns);
+fn check(context: &Context<'_>) -> Option<Finding> {
+    let all = series(context, CacheMode::Direct);
+    // The one that loses most is the claim; the others are evidence.
+    let mut slow: Vec<(f64, &Series<'_>)> = all
+        .iter()
+        .filter_map(|series| Some((series.loss()?, series)))
+        .collect();
+    slow.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let slow: Vec<&Series<'_>> = slow.into_iter().map(|(_, series)| series).collect();
+    let worst = slow.first()?;
+    let (smallest, largest) = (worst.smallest(), worst.largest());
+    let beside_ns = smallest.ns() - smallest.bytes_ns(largest.rate);
     let turns = waits_for_revolution(context, worst, beside_ns);
-    let mut evidence = vec![format!(
-        "{} of {} take {} each; at the rate of blocks of {} the bytes take {}, and {beside} pass \
-         beside that{}.",
-        capital(word(worst.operation)),
-        show_size(smallest.block_size),
-        duration(smallest.ns()),
-        show_size(largest.block_size),
-        duration(smallest.ns() - smallest.beside_ns(rate)),
-        if turns {
+    let (because, cost) = if turns {
+        (
             ": the drive's write cache is off (`write through`), so each waits for its place on \
-             the platter to come round"
-        } else {
-            ""
-        }
+             the platter to come round",
+            "about a revolution of the disk",
+        )
+    } else {
+        ("", "a fixed cost of each command")
+    };
+    let (word, small, beside) = (worst.word(), smallest.size(), duration(beside_ns));
+    let mut evidence = vec![format!(
+        "{} of {small} take {} each; at the rate of blocks of {} the bytes take {}, and {beside} \
+         pass beside that{because}.",
+        upper_first(word),
+        duration(smallest.ns()),
+        largest.size(),
+        duration(smallest.ns() - beside_ns)
     )];
-    evidence.extend(slow.iter().map(|series| told(series)));
-    // The whole way, where several sizes show where the loss ends: the largest one alone
-    // does not, more may be gained beyond it.
-    let full = slow.iter().filter_map(|series| {
-        let last = series.points.last()?;
-        let rate = last.rate();
-        let full = full_from(series, rate).filter(|full| full.block_size < last.block_size)?;
-        let before = series
-            .points
-            .iter()
-            .rev()
-            .find(|p| p.block_size < full.block_size)?;
-        let near = before.block_size.saturating_mul(4) >= full.block_size;
-        near.then_some((full, before, rate))
-    });
-    let ends = full.min_by_key(|(full, _, _)| full.block_size);
-    let from = ends.map(|(full, before, rate)| {
-        evidence.push(format!(
+    evidence.extend(slow.iter().map(|series| series.line()));
+    let ends = slow
+        .iter()
+        .filter_map(|of| Some((of.largest(), of.ends()?)));
+    let ends = ends.min_by_key(|(_, (_, full))| full.block_size);
+    evidence.extend(ends.map(|(last, (before, full))| {
+        format!(
             "With blocks of {} {} are lost, from {} on nothing{}.",
-            show_size(before.block_size),
-            percent(1.0 - before.rate() / rate),
-            show_size(full.block_size),
-            at_lines(&full.lines)
-        ));
-        full.block_size
+            before.size(),
+            percent(1.0 - before.rate / last.rate),
+            full.size(),
+            in_lines(&full.lines)
+        )
+    }));
+    evidence.extend(buffered(context, &slow));
+    let hide = ends.map_or_else(String::new, |(_, (_, full))| {
+        format!(", which blocks of {} and more hide", full.size())
     });
-    evidence.extend(buffered(context, slow));
+    let large = ends.map_or(largest, |(_, (_, full))| full).size();
+    let share = percent(smallest.rate / largest.rate);
     let stages = slow.iter().flat_map(|series| series.stages.iter().copied());
-    let large = show_size(from.unwrap_or(largest.block_size));
-    Finding {
-        rule: NAME.into(),
-        severity: Severity::Note,
-        headline: format!(
-            "direct {} of {} reach {} of the rate of large ones",
-            word(worst.operation),
-            show_size(smallest.block_size),
-            percent(smallest.rate() / rate)
-        ),
+    Some(Finding {
+        headline: format!("direct {word} of {small} reach {share} of the rate of large ones"),
         claim: format!(
-            "Direct {} of {} one at a time reach {} of the rate of large ones: each costs {beside} \
-             beside the time of its bytes, {}{}.",
-            word(worst.operation),
-            show_size(smallest.block_size),
-            percent(smallest.rate() / rate),
-            if turns {
-                "about a revolution of the disk"
-            } else {
-                "a fixed cost of each command"
-            },
-            from.map_or_else(String::new, |size| {
-                format!(", which blocks of {} and more hide", show_size(size))
-            })
+            "Direct {word} of {small} one at a time reach {share} of the rate of large ones: each \
+             costs {beside} beside the time of its bytes, {cost}{hide}."
         ),
-        evidence,
-        confidence: if slow.len() > 1 || worst.points.len() > 2 {
-            Confidence::Likely
-        } else {
-            Confidence::Possible
-        },
-        refuted_by: "The same rate with several small operations on their way at once: then it is \
-                     not the wait for each."
-            .into(),
+        confidence: likely_if(slow.len() > 1 || worst.points.len() > 2),
         remedy: format!(
             "Use blocks of {large} and more with direct I/O, or keep several operations on their \
              way at once; through the page cache the kernel does."
         ),
-        stages: names(stages),
-    }
+        ..RULE.finding(names(stages), evidence)
+    })
 }
 
 /// Whether what an operation of a series takes beside its bytes is a revolution: a write
@@ -275,73 +260,28 @@ fn waits_for_revolution(context: &Context<'_>, series: &Series<'_>, beside_ns: f
         && beside_ns >= REVOLUTION * REVOLUTION_NS_MIN as f64
 }
 
-/// The rates of a series.
-fn told(series: &Series<'_>) -> String {
-    let points: Vec<String> = series
-        .points
-        .iter()
-        .map(|point| {
-            format!(
-                "{} {}{}",
-                show_size(point.block_size),
-                three_digits(point.rate() / 1e6),
-                at_lines(&point.lines)
-            )
-        })
-        .collect();
-    let place = series
-        .place
-        .map_or_else(String::new, |place| format!(" {place},"));
-    format!(
-        "Direct {},{place} MB/s: {}.",
-        word(series.operation),
-        points.join(", ")
-    )
-}
-
 /// The same small blocks through the page cache, where they were measured at one
 /// of these places.
-fn buffered(context: &Context<'_>, slow: &[Series<'_>]) -> Option<String> {
+fn buffered(context: &Context<'_>, slow: &[&Series<'_>]) -> Option<String> {
     let through = series(context, CacheMode::Buffered);
-    let mut found = slow.iter().filter_map(|direct| {
+    slow.iter().find_map(|direct| {
         let place = direct.place?;
-        let small = direct.points.first()?;
         let same = through
             .iter()
             .find(|other| other.operation == direct.operation && other.place == Some(place))?;
-        let mut points = same.points.iter();
-        let point = points.find(|point| point.block_size == small.block_size)?;
-        let large = direct.points.last()?.rate();
+        let size = direct.smallest().block_size;
+        let point = same.points.iter().find(|point| point.block_size == size)?;
         // More than the device has is memory.
-        let near = (FULL..=1.0 / FULL).contains(&(point.rate() / large));
+        let near = (FULL..=1.0 / FULL).contains(&(point.rate / direct.largest().rate));
         near.then(|| {
             format!(
                 "Through the page cache {} of {} of {place} reach {}{}: the kernel asks for large \
                  pieces before they are wanted.",
-                word(direct.operation),
-                show_size(point.block_size),
-                show_throughput(point.rate()),
-                at_lines(&point.lines)
+                direct.word(),
+                point.size(),
+                show_throughput(point.rate),
+                in_lines(&point.lines)
             )
         })
-    });
-    found.next()
-}
-
-fn at_lines(numbers: &[u64]) -> String {
-    if numbers.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", lines(numbers))
-    }
-}
-
-fn duration(ns: f64) -> String {
-    // Far below 2^53 ns.
-    show_duration(ns.max(0.0).round() as u64)
-}
-
-fn capital(text: &str) -> String {
-    let (first, rest) = text.split_at(1);
-    first.to_uppercase() + rest
+    })
 }

@@ -6,16 +6,24 @@
 //! of the other; three trials against three would do so by chance once in 20
 //! times if there were none (1 / C(6, 3), one-sided rank test of Wilcoxon).
 
-use super::{Context, names};
+use super::{Check, Context, Rule, Shown};
 use crate::simulated::edit_profile;
 use crate::stages::Stage;
-use crate::words::{measure_with, percent, stage_list};
+use crate::words::{measure_with, percent, when};
 use diskfacts_plan::units::show_throughput;
 use diskfacts_plan::{Stop, Workload};
-use diskfacts_record::{Confidence, Figure, Finding, Severity, StageFigures, TargetKind};
+use diskfacts_record::{Confidence, Figure, Finding, Severity, StageFigures};
 use std::cmp::Reverse;
 
-pub(super) const NAME: &str = "disturbed";
+pub(super) const RULE: Rule = Rule {
+    name: "disturbed",
+    about: "what a stage loses to what runs beside it",
+    needs: &[],
+    severity: Severity::Note,
+    confidence: Confidence::Likely,
+    refuted_by: "Trials of the same stage that do as much with it as without.",
+    check: Check::One(check),
+};
 
 /// Trials of each that a comparison needs.
 pub(super) const TRIALS: u32 = 3;
@@ -23,57 +31,31 @@ pub(super) const TRIALS: u32 = 3;
 /// Share that must be lost at least to be worth a word.
 const SHARE: f64 = 0.05;
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let mut evidence = Vec::new();
-    let mut stages = Vec::new();
-    let mut most = 0.0_f64;
-    for (stage, figures) in context.doing_io() {
-        if stage.workload().beside.is_none() {
-            continue;
-        }
-        let Some(alone) = alone(context, stage) else {
-            continue;
-        };
-        let (with, without) = (
-            &figures.throughput_bytes_per_s,
-            &alone.throughput_bytes_per_s,
-        );
-        let Some(lost) = loss(with, without).filter(|lost| *lost >= SHARE) else {
-            continue;
-        };
-        most = most.max(lost);
-        stages.push(stage.name);
-        evidence.push(sentence(stage, figures, alone));
-    }
-    if stages.is_empty() {
-        return Vec::new();
-    }
-    let stages = names(stages);
-    vec![Finding {
-        rule: NAME.into(),
-        severity: Severity::Note,
-        headline: format!("what runs beside it costs up to {}", percent(most)),
+fn check(context: &Context<'_>) -> Option<Finding> {
+    let shown = Shown::by(context.doing_io(), |stage, figures| {
+        let with = &figures.throughput_bytes_per_s;
+        let without = &alone(context, stage)?.throughput_bytes_per_s;
+        let lost = loss(with, without).filter(|lost| *lost >= SHARE)?;
+        Some((lost, [sentence(stage, with.median, without.median)]))
+    })?;
+    let most = percent(shown.most(|lost| *lost));
+    Some(Finding {
+        headline: format!("what runs beside it costs up to {most}"),
         claim: format!(
-            "What runs beside {} costs up to {} of what it does alone.",
-            stage_list(&stages),
-            percent(most)
+            "What runs beside {} costs up to {most} of what it does alone.",
+            shown.list()
         ),
-        evidence,
-        confidence: Confidence::Likely,
-        refuted_by: "Trials of the same stage that do as much with it as without.".into(),
         remedy: remedy(context),
-        stages,
-    }]
+        ..shown.finding(&RULE)
+    })
 }
 
 fn remedy(context: &Context<'_>) -> String {
     let run = context.run;
-    let again = if run.target.kind == TargetKind::Imported {
-        // A document cannot be asked again.
-        String::new()
-    } else {
+    // A document cannot be asked again.
+    let again = when(!context.is_imported(), || {
         format!("; then type `{}`", measure_with(run, "--trials", "5"))
-    };
+    });
     let seeks = "On a disk that seeks, larger pieces at a time lose less: keep such readers apart, \
                  or raise the read-ahead";
     match (
@@ -123,33 +105,17 @@ fn alike(one: &Workload, other: &Workload) -> bool {
     bare(one) == bare(other)
 }
 
-fn sentence(stage: &Stage<'_>, figures: &StageFigures, alone: &StageFigures) -> String {
-    let (with, without) = (
-        &figures.throughput_bytes_per_s,
-        &alone.throughput_bytes_per_s,
-    );
-    let rates: Vec<f64> = stage
-        .trials
-        .iter()
-        .filter_map(|trial| Some(trial.evidence.beside.as_ref()?.throughput_bytes_per_s))
-        .collect();
-    let Some(other) = crate::stats::median(&rates) else {
+fn sentence(stage: &Stage<'_>, with: f64, without: f64) -> String {
+    let (own, alone) = (show_throughput(with), show_throughput(without));
+    match stage.median(|trial| Some(trial.evidence.beside.as_ref()?.throughput_bytes_per_s)) {
         // Of an import it is not known what the other did.
-        return format!(
-            "{}: {} with it, {} alone.",
-            stage.label(),
-            show_throughput(with.median),
-            show_throughput(without.median)
-        );
-    };
-    format!(
-        "{}: {} beside {}, {} alone; both together {} of that.",
-        stage.label(),
-        show_throughput(with.median),
-        show_throughput(other),
-        show_throughput(without.median),
-        percent((with.median + other) / without.median)
-    )
+        None => format!("{own} with it, {alone} alone."),
+        Some(other) => format!(
+            "{own} beside {}, {alone} alone; both together {} of that.",
+            show_throughput(other),
+            percent((with + other) / without)
+        ),
+    }
 }
 
 #[cfg(test)]

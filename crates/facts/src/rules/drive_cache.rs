@@ -7,16 +7,25 @@
 //! without the sync and at `a` with it leave `S (1 - a / d)`. Like is compared with
 //! like: of the simulated drive of seed 003, which keeps 9.4 MB, that finds 9.3.
 
-use super::{Context, names, whole_revolutions};
-use crate::stats;
-use crate::words::{lines, percent};
-use crate::write_matrix::{Cell, Matrix};
+use super::{Check, Context, Needs, Rule, names, whole_revolutions};
+use crate::stats::{self, median, median_of};
+use crate::words::{in_lines, percent};
+use crate::write_matrix::{CONFIDENCE, Cell, Matrix, PLAIN, rising};
+use diskfacts_plan::WriteMode;
 use diskfacts_plan::units::{show_size, show_throughput};
 use diskfacts_plan::write_mode::Variant;
-use diskfacts_plan::{SyncMode, WriteMode};
-use diskfacts_record::{Confidence, Finding, Run, Severity, TargetKind};
+use diskfacts_record::{Confidence, Finding, Run, Severity};
 
-pub(super) const NAME: &str = "drive-cache";
+pub(super) const RULE: Rule = Rule {
+    name: "drive-cache",
+    about: "how much the cache of the drive keeps",
+    needs: &[Needs::Drives],
+    severity: Severity::Note,
+    confidence: Confidence::Possible,
+    refuted_by: "The same difference with the drive's write cache switched off, or one that grows \
+                 with the bytes that are written.",
+    check: Check::One(check),
+};
 
 /// Blocks at which the direct writes reach this share of the fastest ones: below,
 /// they wait for the host, and the drive writes meanwhile.
@@ -24,62 +33,86 @@ const STREAMS: f64 = 0.9;
 /// Fewest sizes, and fewest pairs, for a median.
 const SIZES_MIN: usize = 4;
 const PAIRS_MIN: usize = 6;
-/// Confidence of its interval.
-const CONFIDENCE: f64 = 0.95;
 
-/// A direct cell without a sync, the same size with one at its end, and the bytes
-/// that only the latter has on the medium.
-type Pair<'m, 'a> = (&'m Cell<'a>, &'m Cell<'a>, f64);
+/// A direct cell without a sync, and the same size with one at its end.
+type Pair<'m, 'a> = (&'m Cell<'a>, &'m Cell<'a>);
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let Some(matrix) = Matrix::of(context) else {
-        return Vec::new();
-    };
+fn check(context: &Context<'_>) -> Option<Finding> {
+    let matrix = context.matrix.as_ref()?;
     // Elsewhere a sync may take its time for other things than bytes.
-    let turns = if context.run.target.kind == TargetKind::Imported {
-        whole_revolutions::on_disks(&matrix, 1)
-    } else {
-        whole_revolutions::of(&matrix, context)
+    whole_revolutions::of(context)?;
+    let (total, source) = total(context.run, matrix)?;
+    // The bytes that only the synced one has on the medium.
+    let left = |pairs: &[Pair<'_, '_>]| {
+        let pairs = pairs.iter();
+        let left = pairs.map(|(plain, synced)| 1.0 - synced.throughput / plain.throughput);
+        stats::finite_sorted(&left.map(|share| total as f64 * share).collect::<Vec<f64>>())
     };
-    let Some((total, source)) = turns.and_then(|_| total(context.run, &matrix)) else {
-        return Vec::new();
-    };
-    let (direct, through): (Vec<_>, Vec<_>) = pairs(&matrix, total)
+    let (direct, through): (Vec<_>, Vec<_>) = pairs(matrix)
         .into_iter()
-        .partition(|(_, synced, _)| synced.mode.variant == Variant::Direct);
-    finding(context, total, source, &direct, &through)
-        .into_iter()
-        .collect()
+        .partition(|(_, synced)| synced.mode.variant == Variant::Direct);
+    let sizes = rising(direct.iter().map(|(plain, _)| plain.block_size));
+    let kept = left(&direct);
+    let enough = sizes.len() >= SIZES_MIN && kept.len() >= PAIRS_MIN;
+    let interval = stats::median_interval(kept.len(), CONFIDENCE).filter(|_| enough)?;
+    let (low, high) = (kept[interval.lower - 1], kept[interval.upper - 1]);
+    let about = median(&kept).filter(|_| low > 0.0)?;
+    let most = median(&left(&through)).filter(|most| *most > about).map(mb);
+    let [about, low, high] = [about, low, high].map(mb);
+    let unsynced = median_of(direct.iter().map(|(plain, _)| plain.throughput))?;
+    let synced = median_of(direct.iter().map(|(_, synced)| synced.throughput))?;
+    let mut evidence = vec![
+        format!(
+            "With blocks of {} and more direct writes go at {}{}, and with one sync at the end at \
+             {}: {} less.",
+            show_size(sizes[0]),
+            show_throughput(unsynced),
+            in_lines(direct.iter().flat_map(|(plain, _)| &plain.lines)),
+            show_throughput(synced),
+            percent(1.0 - synced / unsynced)
+        ),
+        format!(
+            "Of {} that is {about} MB in the median of {} pairs over {} sizes, {low} to {high} \
+             with 95 % confidence: what the medium writes in the time that the sync adds.",
+            show_size(total),
+            kept.len(),
+            sizes.len()
+        ),
+    ];
+    evidence.extend(most.as_ref().map(|most| {
+        format!(
+            "Beside the ways through the page cache with one sync at the end it is {most} MB in \
+             the median of {}; what the kernel adds to their time is in it, so it is no less.",
+            through.len()
+        )
+    }));
+    evidence.push(source);
+    let upper = most.map_or_else(String::new, |most| format!(" to {most}"));
+    let stages = names(direct.iter().flat_map(|(a, b)| [a.stage, b.stage]));
+    Some(Finding {
+        headline: format!("the drive's cache keeps about {about}{upper} MB"),
+        claim: format!(
+            "The drive's cache keeps about {about}{upper} MB: so much of direct writes is not on \
+             the medium when the last of them comes back."
+        ),
+        remedy:
+            "Sync at the end what is measured, or write many times as much: else so many bytes \
+                 are counted that a power cut would lose."
+                .into(),
+        ..RULE.finding(stages, evidence)
+    })
 }
 
-fn pairs<'m, 'a>(matrix: &'m Matrix<'a>, total: u64) -> Vec<Pair<'m, 'a>> {
-    let plain: Vec<&Cell<'_>> = matrix
-        .of_mode(WriteMode {
-            sync: SyncMode::None,
-            variant: Variant::Direct,
-        })
-        .collect();
-    let fastest = plain.iter().map(|cell| cell.throughput).fold(0.0, f64::max);
-    let mut pairs = Vec::new();
-    for cell in plain {
-        if cell.throughput < STREAMS * fastest {
-            continue;
-        }
-        let synced = matrix
-            .cells
-            .iter()
-            .filter(|other| other.mode.sync.at_end() && other.block_size == cell.block_size);
-        pairs.extend(synced.map(|other| {
-            let left = total as f64 * (1.0 - other.throughput / cell.throughput);
-            (cell, other, left)
-        }));
-    }
-    pairs
-}
-
-fn left(pairs: &[Pair<'_, '_>]) -> Vec<f64> {
-    let left: Vec<f64> = pairs.iter().map(|(_, _, left)| *left).collect();
-    stats::finite_sorted(&left)
+fn pairs<'m, 'a>(matrix: &'m Matrix<'a>) -> Vec<Pair<'m, 'a>> {
+    let plain = || matrix.of_mode(PLAIN);
+    let fastest = plain().map(|cell| cell.throughput).fold(0.0, f64::max);
+    let fast = plain().filter(|cell| cell.throughput >= STREAMS * fastest);
+    let paired = fast.flat_map(|cell| {
+        let at_end = matrix.cells.iter().filter(|other| other.mode.sync.at_end());
+        let same = at_end.filter(|other| other.block_size == cell.block_size);
+        same.map(move |other| (cell, other))
+    });
+    paired.collect()
 }
 
 /// Megabytes: two digits are all that they are known to.
@@ -88,110 +121,12 @@ fn mb(bytes: f64) -> String {
     format!("{:.decimals$}", bytes / 1e6)
 }
 
-fn finding(
-    context: &Context<'_>,
-    total: u64,
-    source: String,
-    direct: &[Pair<'_, '_>],
-    through: &[Pair<'_, '_>],
-) -> Option<Finding> {
-    let mut sizes: Vec<u64> = direct.iter().map(|(cell, _, _)| cell.block_size).collect();
-    sizes.sort_unstable();
-    sizes.dedup();
-    let kept = left(direct);
-    let enough = sizes.len() >= SIZES_MIN && kept.len() >= PAIRS_MIN;
-    let interval = stats::median_interval(kept.len(), CONFIDENCE).filter(|_| enough)?;
-    let (low, high) = (kept[interval.lower - 1], kept[interval.upper - 1]);
-    let median = stats::median(&kept).filter(|_| low > 0.0)?;
-    let most = stats::median(&left(through)).filter(|most| *most > median);
-    let rate = |of: &dyn Fn(&Pair<'_, '_>) -> f64| {
-        let rates: Vec<f64> = direct.iter().map(of).collect();
-        stats::median(&rates).unwrap_or(f64::NAN)
-    };
-    let unsynced = rate(&|(cell, _, _)| cell.throughput);
-    let synced = rate(&|(_, other, _)| other.throughput);
-    let numbers = plain_lines(context, &sizes);
-    let at = if numbers.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", lines(&numbers))
-    };
-    let mut evidence = vec![
-        format!(
-            "With blocks of {} and more direct writes go at {}{at}, and with one sync at the end \
-             at {}: {} less.",
-            show_size(sizes[0]),
-            show_throughput(unsynced),
-            show_throughput(synced),
-            percent(1.0 - synced / unsynced)
-        ),
-        format!(
-            "Of {} that is {} MB in the median of {} pairs over {} sizes, {} to {} with 95 % \
-             confidence: what the medium writes in the time that the sync adds.",
-            show_size(total),
-            mb(median),
-            kept.len(),
-            sizes.len(),
-            mb(low),
-            mb(high)
-        ),
-    ];
-    evidence.extend(most.map(|most| {
-        format!(
-            "Beside the ways through the page cache with one sync at the end it is {} MB in the \
-             median of {}; what the kernel adds to their time is in it, so it is no less.",
-            mb(most),
-            through.len()
-        )
-    }));
-    evidence.push(source);
-    let upper = most.map_or_else(String::new, |most| format!(" to {}", mb(most)));
-    Some(Finding {
-        rule: NAME.into(),
-        severity: Severity::Note,
-        headline: format!("the drive's cache keeps about {}{upper} MB", mb(median)),
-        claim: format!(
-            "The drive's cache keeps about {}{upper} MB: so much of direct writes is not on the \
-             medium when the last of them comes back.",
-            mb(median)
-        ),
-        evidence,
-        confidence: Confidence::Possible,
-        refuted_by: "The same difference with the drive's write cache switched off, or one that \
-                     grows with the bytes that are written."
-            .into(),
-        remedy:
-            "Sync at the end what is measured, or write many times as much: else so many bytes \
-                 are counted that a power cut would lose."
-                .into(),
-        stages: names(direct.iter().flat_map(|(a, b, _)| [a.stage, b.stage])),
-    })
-}
-
-/// The lines of a document with the direct writes without a sync.
-fn plain_lines(context: &Context<'_>, sizes: &[u64]) -> Vec<u64> {
-    let plain = context.each().filter(|(stage, _)| {
-        let workload = stage.workload();
-        let mode = WriteMode::of(workload);
-        let direct =
-            |mode: WriteMode| mode.sync == SyncMode::None && mode.variant == Variant::Direct;
-        mode.is_some_and(direct) && sizes.contains(&workload.block_size)
-    });
-    plain.flat_map(|(stage, _)| stage.lines()).collect()
-}
-
 /// The bytes that each cell wrote, and how it is known.
 fn total(run: &Run, matrix: &Matrix<'_>) -> Option<(u64, String)> {
     let streams = |mode: WriteMode| !mode.sync.each_write();
-    let mut known: Vec<u64> = run
-        .trials
-        .iter()
-        .filter(|trial| WriteMode::of(&trial.workload).is_some_and(streams))
-        .map(|trial| trial.bytes)
-        .collect();
-    known.sort_unstable();
-    known.dedup();
-    match known.as_slice() {
+    let trials = run.trials.iter();
+    let known = trials.filter(|trial| WriteMode::of(&trial.workload).is_some_and(streams));
+    match rising(known.map(|trial| trial.bytes)).as_slice() {
         [0] => by_rounding(run, matrix),
         // Trials that ended by their time did not write the same.
         [all] => Some((*all, format!("Each trial wrote {}.", show_size(*all)))),
@@ -214,27 +149,21 @@ fn by_rounding(run: &Run, matrix: &Matrix<'_>) -> Option<(u64, String)> {
     if source.format != "write-matrix" {
         return None;
     }
-    let streaming = || {
-        matrix
-            .cells
-            .iter()
-            .filter(|cell| !cell.mode.sync.each_write())
-    };
-    let bytes = (20..=34).map(|power| 1_u64 << power).find_map(|bytes| {
-        let times = streaming().map(|cell| {
+    (20..=34).map(|power| 1_u64 << power).find_map(|bytes| {
+        let cells = matrix.cells.iter();
+        let streaming = cells.filter(|cell| !cell.mode.sync.each_write());
+        let times = streaming.map(|cell| {
             let ms = bytes as f64 / cell.throughput * 1e3;
             (ms, ms * HALF_DIGIT / cell.throughput)
         });
         let sharp: Vec<(f64, f64)> = times.filter(|(_, rounding)| *rounding <= SHARP).collect();
         let whole = |(ms, rounding): &(f64, f64)| (ms - ms.round()).abs() <= rounding * 1.01;
-        (sharp.len() >= SHARP_MIN && sharp.iter().all(whole)).then_some((bytes, sharp.len()))
-    });
-    bytes.map(|(bytes, cells)| {
         let said = format!(
-            "The rates of the {cells} fastest cells are {} in whole milliseconds, to the printed \
-             digit, and of no smaller power of two.",
+            "The rates of the {} fastest cells are {} in whole milliseconds, to the printed digit, \
+             and of no smaller power of two.",
+            sharp.len(),
             show_size(bytes)
         );
-        (bytes, said)
+        (sharp.len() >= SHARP_MIN && sharp.iter().all(whole)).then_some((bytes, said))
     })
 }

@@ -6,16 +6,24 @@
 //! medium if the drive obeys. Where a sync costs nothing, two drives look the
 //! same: one whose cache survives a power cut, and one that does not obey.
 
-use super::{Context, flush_cost, whole_revolutions};
+use super::flush_cost::Pairs;
+use super::{Check, Context, Needs, Rule, likely_if, whole_revolutions};
 use crate::layers::all_leaves;
 use crate::revolution::turn_ns;
 use crate::simulated::{edit_profile, planted};
-use crate::stats;
-use crate::words::{list, lower_first, ratio};
-use crate::write_matrix::{Matrix, duration, span_of_sizes};
+use crate::words::{device_list, duration, lower_first, ratio};
+use crate::write_matrix::span_of_sizes;
 use diskfacts_record::{Confidence, Finding, Run, Severity};
 
-pub(super) const NAME: &str = "early-acknowledgement";
+pub(super) const RULE: Rule = Rule {
+    name: "early-acknowledgement",
+    about: "the drive acknowledges writes before its medium has them",
+    needs: &[Needs::Evidence, Needs::Drives],
+    severity: Severity::Note,
+    confidence: Confidence::Possible,
+    refuted_by: "The same latencies with the drive's write cache switched off.",
+    check: Check::One(check),
+};
 
 /// Share of a revolution below which a write cannot have waited for its place:
 /// on average it would wait for half of one, and behind the block before it for
@@ -27,105 +35,72 @@ const TIMES: f64 = 2.0;
 /// Up to here a sync costs nothing.
 const FREE: f64 = 1.25;
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let stack = &context.run.stack;
-    let Some(matrix) = Matrix::of(context) else {
-        return Vec::new();
-    };
-    let pairs = flush_cost::pairs(&matrix);
-    let Some(times) = flush_cost::times(&pairs) else {
-        return Vec::new();
-    };
-    let plain: Vec<f64> = pairs.iter().map(|(_, plain)| plain.write_ns()).collect();
-    let synced: Vec<f64> = pairs.iter().map(|(synced, _)| synced.write_ns()).collect();
-    let Some((plain_ns, synced_ns)) = stats::median(&plain).zip(stats::median(&synced)) else {
-        return Vec::new();
-    };
-    let disks: Vec<&str> = stack.leaves().map(|leaf| leaf.name.as_str()).collect();
-    let volatile = all_leaves(stack, "write back");
-    let through = all_leaves(stack, "write through");
-    let sizes = span_of_sizes(pairs.iter().map(|(cell, _)| cell.block_size));
+fn check(context: &Context<'_>) -> Option<Finding> {
+    let run = context.run;
+    let pairs = Pairs::of(context.matrix.as_ref()?)?;
+    let (plain_ns, synced_ns) = (
+        pairs.median(|_, plain| plain)?,
+        pairs.median(|sync, _| sync)?,
+    );
+    let revolution = whole_revolutions::of(context)
+        .filter(|found| plain_ns < OF_A_REVOLUTION * turn_ns(found.rpm));
+    let volatile = all_leaves(&run.stack, "write back");
+    let through = all_leaves(&run.stack, "write through");
+    let plain = duration(plain_ns);
     let mut evidence = vec![format!(
-        "Direct writes of {sizes} take {} in the median, and {} with a sync: {} times as long.",
-        duration(plain_ns),
+        "Direct writes of {} take {plain} in the median, and {} with a sync: {} times as long.",
+        span_of_sizes(pairs.sizes()),
         duration(synced_ns),
-        ratio(times)
+        ratio(pairs.times)
     )];
-    let revolution = whole_revolutions::of(&matrix, context)
-        .map(|found| {
-            let sure = whole_revolutions::is_sure(&found, context.run);
-            (found.rpm, turn_ns(found.rpm), sure)
-        })
-        .filter(|(_, ns, _)| plain_ns < OF_A_REVOLUTION * ns);
-    if let Some((rpm, ns, _)) = revolution {
-        evidence.push(format!(
-            "At {rpm} revolutions per minute one takes {}: a disk that waited for its medium \
-             could not answer in {}.",
-            duration(ns),
-            duration(plain_ns)
-        ));
-    }
-    if volatile || through {
-        let says = if volatile {
-            "write back"
-        } else {
-            "write through"
-        };
-        evidence.push(format!(
-            "The kernel says `{says}` for the write cache of {}.",
-            list(&disks)
-        ));
-    } else {
-        evidence.push("What kind of write cache the disk has is not known.".into());
-    }
-    let (headline, claim, confidence, remedy) = if revolution.is_some() || times >= TIMES {
-        // What a sync adds may be the filesystem's journal, where there is one.
-        let by_revolution = revolution.is_some_and(|(_, _, sure)| sure);
-        let sure = by_revolution || (volatile && stack.filesystem.is_none());
-        if through && revolution.is_none() {
-            return Vec::new();
-        }
-        (
-            "direct writes are acknowledged from the drive's cache",
-            "The drive acknowledges direct writes from its cache, before its medium has them; \
-             only those with a sync wait for it.",
-            if sure {
-                Confidence::Likely
-            } else {
-                Confidence::Possible
-            },
-            switch_off(context.run),
+    evidence.extend(revolution.as_ref().map(|found| {
+        format!(
+            "At {} revolutions per minute one takes {}: a disk that waited for its medium could \
+             not answer in {plain}.",
+            found.rpm,
+            duration(turn_ns(found.rpm))
         )
-    } else if times <= FREE && volatile {
-        (
-            "a sync costs nothing: protected cache, or ignored flush",
-            "A sync costs nothing here: either the drive's cache survives a power cut, or the \
-             drive, or what emulates it, acknowledges a flush before the medium has the data.",
-            Confidence::Possible,
-            match planted(
-                context.run,
-                "`protected` of its write cache or lying_flush of [faults]",
-            ) {
-                Some(planted) => format!("{planted}."),
-                None => "Look for power-loss protection in the data sheet, or for the cache mode \
-                         of the virtual disk; only pulling the plug tells for sure."
-                    .into(),
-            },
-        )
-    } else {
-        return Vec::new();
+    }));
+    let says = match (volatile, through) {
+        (true, _) => Some("write back"),
+        (_, true) => Some("write through"),
+        _ => None,
     };
-    vec![Finding {
-        rule: NAME.into(),
-        severity: Severity::Note,
-        headline: headline.into(),
-        claim: claim.into(),
-        evidence,
-        confidence,
-        refuted_by: "The same latencies with the drive's write cache switched off.".into(),
-        remedy,
-        stages: Matrix::stages(pairs.iter().flat_map(|(synced, plain)| [*synced, *plain])),
-    }]
+    let disks = device_list(run.stack.leaves());
+    evidence.push(says.map_or_else(
+        || "What kind of write cache the disk has is not known.".into(),
+        |says| format!("The kernel says `{says}` for the write cache of {disks}."),
+    ));
+    let base = RULE.finding(pairs.stages(), evidence);
+    let early = revolution.is_some() || (pairs.times >= TIMES && !through);
+    if early {
+        // What a sync adds may be the filesystem's journal, where there is one.
+        let by_revolution = revolution.is_some_and(|of| whole_revolutions::is_sure(&of, run));
+        let sure = by_revolution || (volatile && run.stack.filesystem.is_none());
+        return Some(Finding {
+            headline: "direct writes are acknowledged from the drive's cache".into(),
+            claim: "The drive acknowledges direct writes from its cache, before its medium has \
+                    them; only those with a sync wait for it."
+                .into(),
+            confidence: likely_if(sure),
+            remedy: switch_off(run),
+            ..base
+        });
+    }
+    let of_profile = "`protected` of its write cache or lying_flush of [faults]";
+    (pairs.times <= FREE && volatile).then(|| Finding {
+        headline: "a sync costs nothing: protected cache, or ignored flush".into(),
+        claim: "A sync costs nothing here: either the drive's cache survives a power cut, or the \
+                drive, or what emulates it, acknowledges a flush before the medium has the data."
+            .into(),
+        remedy: match planted(run, of_profile) {
+            Some(planted) => format!("{planted}."),
+            None => "Look for power-loss protection in the data sheet, or for the cache mode of \
+                     the virtual disk; only pulling the plug tells for sure."
+                .into(),
+        },
+        ..base
+    })
 }
 
 fn switch_off(run: &Run) -> String {
@@ -133,10 +108,8 @@ fn switch_off(run: &Run) -> String {
     let rotates = run.stack.leaves().any(|leaf| leaf.rotational == Some(true));
     match edit_profile(run, "set enabled = false under [hdd.write_cache]") {
         Some(edit) if rotates => {
-            format!(
-                "{sync} To do without the drive's cache, {}",
-                lower_first(&edit)
-            )
+            let edit = lower_first(&edit);
+            format!("{sync} To do without the drive's cache, {edit}")
         }
         Some(_) => sync.into(),
         None => format!(
@@ -165,22 +138,22 @@ mod tests {
 
     #[test]
     fn slow_syncs_on_a_volatile_cache_show_that_it_answers_early() {
-        let finding = of_rule(&run(15.0, Some("write back")), NAME).unwrap();
+        let finding = of_rule(&run(15.0, Some("write back")), RULE.name).unwrap();
         assert!(finding.claim.contains("before its medium"), "{finding:#?}");
         assert_eq!(finding.confidence, Confidence::Likely);
         assert!(finding.evidence[0].contains("15 times"), "{finding:#?}");
         // A filesystem adds a journal to a sync, and that may be all.
         let mut on_a_filesystem = run(15.0, Some("write back"));
         on_a_filesystem.stack.filesystem = Some(diskfacts_record::Filesystem::default());
-        let finding = of_rule(&on_a_filesystem, NAME).unwrap();
+        let finding = of_rule(&on_a_filesystem, RULE.name).unwrap();
         assert_eq!(finding.confidence, Confidence::Possible);
-        let finding = of_rule(&run(15.0, None), NAME).unwrap();
+        let finding = of_rule(&run(15.0, None), RULE.name).unwrap();
         assert_eq!(finding.confidence, Confidence::Possible);
     }
 
     #[test]
     fn syncs_that_cost_nothing_have_two_explanations() {
-        let finding = of_rule(&run(1.05, Some("write back")), NAME).unwrap();
+        let finding = of_rule(&run(1.05, Some("write back")), RULE.name).unwrap();
         assert!(finding.claim.contains("costs nothing"), "{finding:#?}");
         assert_eq!(finding.confidence, Confidence::Possible);
     }
@@ -191,27 +164,27 @@ mod tests {
         for trial in &mut run.trials {
             trial.layers = crate::testing::cached();
         }
-        assert!(of_rule(&run, NAME).is_none());
-        assert!(of_rule(&run, flush_cost::NAME).is_none());
+        assert!(of_rule(&run, RULE.name).is_none());
+        assert!(of_rule(&run, super::super::flush_cost::RULE.name).is_none());
     }
 
     #[test]
     fn a_drive_without_a_volatile_cache_is_believed() {
-        assert!(of_rule(&run(15.0, Some("write through")), NAME).is_none());
-        assert!(of_rule(&run(1.05, Some("write through")), NAME).is_none());
+        assert!(of_rule(&run(15.0, Some("write through")), RULE.name).is_none());
+        assert!(of_rule(&run(1.05, Some("write through")), RULE.name).is_none());
         // Neither free nor dear: nothing follows.
-        assert!(of_rule(&run(1.5, Some("write back")), NAME).is_none());
+        assert!(of_rule(&run(1.5, Some("write back")), RULE.name).is_none());
     }
 
     #[test]
     fn the_disk_of_the_benchmark_answers_in_less_than_half_a_revolution() {
-        let finding = of_rule(&seed_run(), NAME).unwrap();
+        let finding = of_rule(&seed_run(), RULE.name).unwrap();
         assert!(finding.claim.contains("before its medium"), "{finding:#?}");
         assert_eq!(finding.confidence, Confidence::Likely);
         assert!(finding.evidence[1].contains("8.33 ms"), "{finding:#?}");
         // Even where the disk says that it has no such cache.
         let mut denied = seed_run();
         denied.stack.devices[0].write_cache = Some("write through".into());
-        assert!(of_rule(&denied, NAME).is_some());
+        assert!(of_rule(&denied, RULE.name).is_some());
     }
 }

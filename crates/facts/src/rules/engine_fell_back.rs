@@ -1,16 +1,22 @@
 //! A plan asked for an engine or an ability by name and got another.
 
-use super::{Context, names};
-use crate::words::{edit_plan, list, stage_list};
+use super::{Check, Context, Needs, Rule, Shown};
+use crate::words::{edit_plan, list};
 use diskfacts_plan::EngineChoice;
 use diskfacts_record::{Confidence, Finding, Severity};
 
-pub(super) const NAME: &str = "engine-fell-back";
+pub(super) const RULE: Rule = Rule {
+    name: "engine-fell-back",
+    about: "another engine than the one asked for did the operations",
+    needs: &[Needs::Evidence],
+    severity: Severity::Warning,
+    confidence: Confidence::Certain,
+    refuted_by: "An operation done by the engine and with the abilities asked for.",
+    check: Check::One(check),
+};
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let mut evidence = Vec::new();
-    let mut stages = Vec::new();
-    for (stage, _) in context.each() {
+fn check(context: &Context<'_>) -> Option<Finding> {
+    let shown = Shown::by(context.each(), |stage, _| {
         let workload = stage.workload();
         let engine = &stage.trials[0].evidence.engine;
         let wanted = match workload.engine {
@@ -21,47 +27,39 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             EngineChoice::Null => Some("null"),
         };
         let has = |feature: &str| engine.features.iter().any(|f| f == feature);
-        let mut missing: Vec<&str> = Vec::new();
         // A simulated disk has an engine of its own, which does what each of
         // the others does.
         let simulated = engine.name == "sim";
-        missing.extend(wanted.filter(|name| *name != engine.name && !simulated));
         // With system calls polling is asked for by RWF_HIPRI.
         let polls = has("iopoll") || has("hipri");
-        missing.extend((workload.iopoll && !polls).then_some("iopoll"));
-        missing.extend((workload.sqpoll && !has("sqpoll")).then_some("sqpoll"));
+        let missing = [
+            wanted.filter(|name| *name != engine.name && !simulated),
+            (workload.iopoll && !polls).then_some("iopoll"),
+            (workload.sqpoll && !has("sqpoll")).then_some("sqpoll"),
+        ];
+        let missing: Vec<&str> = missing.into_iter().flatten().collect();
         if missing.is_empty() || engine.name.is_empty() {
-            continue;
+            return None;
         }
-        stages.push(stage.name);
         let reason = if engine.fallbacks.is_empty() {
             "no reason was recorded".to_owned()
         } else {
             engine.fallbacks.join("; ")
         };
-        evidence.push(format!(
-            "{}: {} asked for, {} used: {}.",
-            stage.label(),
+        let line = format!(
+            "{} asked for, {} used: {}.",
             list(&missing),
             engine.name,
             reason.trim_end_matches('.')
-        ));
-    }
-    if stages.is_empty() {
-        return Vec::new();
-    }
-    let stages = names(stages);
-    vec![Finding {
-        rule: NAME.into(),
-        severity: Severity::Warning,
+        );
+        Some(((), [line]))
+    })?;
+    Some(Finding {
         headline: "not run by the engine that was asked for".into(),
         claim: format!(
             "{} ran without what the plan asked of the engine.",
-            stage_list(&stages)
+            shown.list()
         ),
-        evidence,
-        confidence: Confidence::Certain,
-        refuted_by: "An operation done by the engine and with the abilities asked for.".into(),
         remedy: format!(
             "Remove the reason given (for io_uring, `sysctl kernel.io_uring_disabled` should be \
              0), or ask for what there is. {}",
@@ -70,8 +68,8 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
                 "set engine = \"auto\" and leave iopoll and sqpoll out"
             )
         ),
-        stages,
-    }]
+        ..shown.finding(&RULE)
+    })
 }
 
 #[cfg(test)]
@@ -87,7 +85,7 @@ mod tests {
             t.evidence.engine.name = "sync".into();
             t.evidence.engine.fallbacks = vec!["io_uring_setup gave ENOSYS".into()];
         });
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert_eq!(
             finding.evidence,
             ["random-read-qd1: io_uring asked for, sync used: io_uring_setup gave ENOSYS."]
@@ -98,7 +96,7 @@ mod tests {
     fn polling_that_is_not_there_is_found() {
         let mut run = testing::healthy();
         each(&mut run, "random-read-qd1", |t| t.workload.iopoll = true);
-        assert!(only(&run, NAME).evidence[0].contains("iopoll asked for"));
+        assert!(only(&run, RULE.name).evidence[0].contains("iopoll asked for"));
         each(&mut run, "random-read-qd1", |t| {
             t.evidence.engine.features = vec!["iopoll".into()];
         });
@@ -114,7 +112,7 @@ mod tests {
         });
         testing::silent(&run);
         each(&mut run, "random-read-qd1", |t| t.workload.iopoll = true);
-        assert!(only(&run, NAME).evidence[0].contains("iopoll asked for"));
+        assert!(only(&run, RULE.name).evidence[0].contains("iopoll asked for"));
     }
 
     #[test]

@@ -5,76 +5,66 @@
 //! is volatile, it counts the flushes, and only physics contradicts it. What a
 //! hypervisor shows as rotating may be anything, so there nothing is said.
 
-use super::{Context, names};
+use super::{Check, Context, Needs, Rule, Shown};
 use crate::layers::{REVOLUTION_NS_MIN, faster_than_revolutions};
 use crate::simulated::{is_simulated, planted};
 use crate::stats;
-use crate::words::{count, list, stage_list};
-use crate::write_matrix::duration;
+use crate::words::{count, device_list, duration};
 use diskfacts_record::{Confidence, Finding, Severity};
 
-pub(super) const NAME: &str = "flush-not-to-medium";
+pub(super) const RULE: Rule = Rule {
+    name: "flush-not-to-medium",
+    about: "syncs came back sooner than the medium can turn",
+    needs: &[Needs::Evidence, Needs::Drives],
+    severity: Severity::Warning,
+    confidence: Confidence::Likely,
+    refuted_by: "A cache that survives a power cut (a controller with a battery, a hybrid disk's \
+                 flash), or a device that does not rotate: `lsblk -d -o NAME,ROTA,MODEL` and its \
+                 data sheet tell.",
+    check: Check::One(check),
+};
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+fn check(context: &Context<'_>) -> Option<Finding> {
     let run = context.run;
     let shown = !is_simulated(run) && run.machine.virtualization.is_some();
     // Reads without an arm's latency show that nothing rotates, whatever the driver says.
     if shown || context.all_turn() != Some(true) {
-        return Vec::new();
+        return None;
     }
-    let mut evidence = Vec::new();
-    let mut stages = Vec::new();
-    for (stage, _) in context.doing_io() {
-        let each_ns: Option<Vec<f64>> = stage
+    let mut shown = Shown::by(context.doing_io(), |stage, _| {
+        let each_ns = stage
             .trials
             .iter()
-            .map(|trial| faster_than_revolutions(&trial.workload, &trial.evidence, &run.stack))
-            .collect();
-        let Some(each_ns) = each_ns.as_deref().and_then(stats::median) else {
-            continue;
-        };
-        stages.push(stage.name);
-        evidence.push(format!(
-            "{}: {}, each synced before the next, took {} each.",
-            stage.label(),
-            count(stage.sum(|trial| trial.evidence.issued.writes), "write"),
-            duration(each_ns)
-        ));
-    }
-    if stages.is_empty() {
-        return Vec::new();
-    }
-    let disks: Vec<&str> = run.stack.leaves().map(|leaf| leaf.name.as_str()).collect();
-    evidence.push(format!(
+            .map(|trial| faster_than_revolutions(&trial.workload, &trial.evidence, &run.stack));
+        let each_ns: Vec<f64> = each_ns.collect::<Option<_>>()?;
+        let took = duration(stats::median(&each_ns)?);
+        let writes = count(stage.sum(|trial| trial.evidence.issued.writes), "write");
+        let line = format!("{writes}, each synced before the next, took {took} each.");
+        Some(((), [line]))
+    })?;
+    shown.lines.push(format!(
         "The fastest disks, of 15000 revolutions per minute, turn once in {}; a write behind the \
          last one waits for nearly a whole revolution, one anywhere for half of one.",
         duration(REVOLUTION_NS_MIN as f64)
     ));
-    evidence.push(format!(
+    shown.lines.push(format!(
         "By what the kernel knows of {}, it rotates, its write cache is volatile (`write back`), \
          and the writes were flushed or forced to the medium.",
-        list(&disks)
+        device_list(run.stack.leaves())
     ));
-    let stages = names(stages);
-    vec![Finding {
-        rule: NAME.into(),
-        severity: Severity::Warning,
+    let refuted_by = if is_simulated(run) {
+        "A write cache with `protected` in the profile of the simulated disk."
+    } else {
+        RULE.refuted_by
+    };
+    Some(Finding {
         headline: "syncs return sooner than the medium can turn".into(),
         claim: format!(
             "The disk acknowledged the syncs of {} sooner than its medium can turn: what was \
              synced lies in a cache, and may be lost with the power.",
-            stage_list(&stages)
+            shown.list()
         ),
-        evidence,
-        confidence: Confidence::Likely,
-        refuted_by: if is_simulated(run) {
-            "A write cache with `protected` in the profile of the simulated disk.".into()
-        } else {
-            "A cache that survives a power cut (a controller with a battery, a hybrid disk's \
-             flash), or a device that does not rotate: `lsblk -d -o NAME,ROTA,MODEL` and its data \
-             sheet tell."
-                .into()
-        },
+        refuted_by: refuted_by.into(),
         remedy: match planted(run, "lying_flush of [faults]") {
             Some(planted) => format!("{planted}."),
             None => "Do not rely on this disk for what must survive a power cut before you have \
@@ -82,8 +72,8 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
                      its cache off."
                 .into(),
         },
-        stages,
-    }]
+        ..shown.finding(&RULE)
+    })
 }
 
 #[cfg(test)]
@@ -121,7 +111,7 @@ mod tests {
     #[test]
     fn syncs_faster_than_a_quarter_of_the_fastest_revolution_are_found() {
         let run = synced(120_000);
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert!(finding.evidence[0].contains("120 us each"), "{finding:#?}");
         assert!(finding.evidence[1].contains("4 ms"), "{finding:#?}");
         assert!(layers(&run).media <= 0.0 && layers(&run).unknown >= 1.0);
@@ -159,7 +149,7 @@ mod tests {
         ] {
             let mut run = synced(120_000);
             explain(&mut run);
-            assert!(testing::of_rule(&run, NAME).is_none());
+            assert!(testing::of_rule(&run, RULE.name).is_none());
         }
     }
 }

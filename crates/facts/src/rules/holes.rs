@@ -2,16 +2,22 @@
 //! never written. Reading them gives zeros without any I/O, as fast as memory,
 //! so a read figure over them is not one of the device.
 
-use super::{Context, names};
+use super::served_from_cache::SHARE;
+use super::{Check, Context, Needs, Rule, names};
 use crate::words::{percent, shell, stage_list};
 use diskfacts_plan::Workload;
 use diskfacts_plan::units::show_size;
 use diskfacts_record::{Confidence, ExtentMethod, Finding, Run, Severity, Target, TargetKind};
 
-pub(super) const NAME: &str = "holes";
-
-/// Share of the file from which on it is a finding.
-const SHARE: f64 = 0.02;
+pub(super) const RULE: Rule = Rule {
+    name: "holes",
+    about: "the file has parts without data, which are read without any I/O",
+    needs: &[Needs::Evidence],
+    severity: Severity::Warning,
+    confidence: Confidence::Certain,
+    refuted_by: "As many bytes counted by the device as were issued.",
+    check: Check::One(check),
+};
 
 /// The file that the extents are of: the target, or what is behind it.
 pub(crate) fn path(run: &Run) -> &str {
@@ -41,66 +47,42 @@ pub(crate) fn explain(target: &Target, workload: &Workload, share: f64) -> bool 
         .is_some_and(|empty| empty > SHARE && (!everywhere || share <= 1.5 * empty + SHARE))
 }
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+fn check(context: &Context<'_>) -> Option<Finding> {
     let target = &context.run.target;
-    let Some((extents, share)) = target.extents.zip(empty_share(target)) else {
-        return Vec::new();
-    };
-    if share <= SHARE {
-        return Vec::new();
-    }
-    let stages = names(
-        context
-            .doing_io()
-            .filter(|(stage, _)| stage.workload().operation.reads())
-            .map(|(stage, _)| stage.name),
-    );
+    let share = empty_share(target).filter(|share| *share > SHARE)?;
+    let reads = context.doing_io().map(|(stage, _)| stage);
+    let reads = reads.filter(|stage| stage.workload().operation.reads());
+    let stages = names(reads.map(|stage| stage.name));
     if stages.is_empty() {
-        return Vec::new();
+        return None;
     }
+    let extents = target.extents?;
     let how = match extents.method {
         ExtentMethod::Fiemap => "FIEMAP",
         ExtentMethod::SeekHole => "SEEK_HOLE",
     };
-    let mut evidence = vec![format!(
-        "{how}: of {}, {} are holes.",
-        show_size(extents.span_bytes),
-        show_size(extents.hole_bytes)
-    )];
-    match extents.unwritten_bytes {
-        Some(bytes) => evidence.push(format!(
-            "{how}: {} are allocated and were never written.",
-            show_size(bytes)
-        )),
-        None => evidence.push(format!(
-            "{how} does not tell unwritten extents from data, so there may be more."
-        )),
-    }
-    let path = shell(path(context.run));
-    vec![Finding {
-        rule: NAME.into(),
-        severity: Severity::Warning,
-        headline: format!(
-            "{} of the file is holes: not read from the device",
-            percent(share)
-        ),
+    let (span, holes) = (show_size(extents.span_bytes), show_size(extents.hole_bytes));
+    let unwritten = extents.unwritten_bytes.map(show_size).map_or_else(
+        || format!("{how} does not tell unwritten extents from data, so there may be more."),
+        |bytes| format!("{how}: {bytes} are allocated and were never written."),
+    );
+    let evidence = vec![format!("{how}: of {span}, {holes} are holes."), unwritten];
+    let looks = if stages.len() == 1 { "looks" } else { "look" };
+    let (share, path) = (percent(share), shell(path(context.run)));
+    Some(Finding {
+        headline: format!("{share} of the file is holes: not read from the device"),
         claim: format!(
-            "{} of the file has no data of its own: reading that part is not I/O, and {} {} \
-             faster than the device.",
-            percent(share),
-            stage_list(&stages),
-            if stages.len() == 1 { "looks" } else { "look" }
+            "{share} of the file has no data of its own: reading that part is not I/O, and {} \
+             {looks} faster than the device.",
+            stage_list(&stages)
         ),
-        evidence,
-        confidence: Confidence::Certain,
-        refuted_by: "As many bytes counted by the device as were issued.".into(),
         remedy: format!(
             "Measure a file that was written in full: `cp --sparse=never {path} {path}.full`, \
              then `diskfacts measure {path}.full`; or give the folder, and diskfacts makes and \
              fills a file of its own.",
         ),
-        stages,
-    }]
+        ..RULE.finding(stages, evidence)
+    })
 }
 
 #[cfg(test)]
@@ -130,7 +112,7 @@ mod tests {
     #[test]
     fn holes_and_unwritten_extents_count_together() {
         let run = with(256 << 20, Some(256 << 20));
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert!(finding.claim.starts_with("50 % of the file"), "{finding:?}");
         assert_eq!(finding.evidence[0], "FIEMAP: of 1 GiB, 256 MiB are holes.");
         assert!(finding.remedy.contains("--sparse=never"), "{finding:?}");
@@ -143,7 +125,7 @@ mod tests {
         run.stack = testing::loop_stack(Some(true));
         let behind = "/srv/an image";
         run.stack.devices[0].backing_file = Some(behind.into());
-        let finding = testing::of_rule(&run, NAME).expect("the finding");
+        let finding = testing::of_rule(&run, RULE.name).expect("the finding");
         let copied = format!("cp --sparse=never '{behind}'");
         assert!(finding.remedy.contains(&copied), "{finding:?}");
     }
@@ -157,7 +139,7 @@ mod tests {
                 device.read_bytes /= 2;
             }
         });
-        only(&run, NAME);
+        only(&run, RULE.name);
     }
 
     #[test]
@@ -186,7 +168,7 @@ mod tests {
         only(&run, "served-from-cache");
         // A large one may.
         run.target.extents.as_mut().unwrap().hole_bytes = 64 << 20;
-        only(&run, NAME);
+        only(&run, RULE.name);
     }
 
     #[test]

@@ -1,15 +1,23 @@
 //! The run did not do all that was planned.
 
-use super::Context;
-use crate::words::{count, list, measure};
+use super::{Check, Context, Needs, Rule};
+use crate::words::{count, if_any, list, measure};
 use diskfacts_record::{Confidence, Finding, Run, Severity, Status};
 
-pub(super) const NAME: &str = "interrupted";
+pub(super) const RULE: Rule = Rule {
+    name: "interrupted",
+    about: "the run did not do all that was planned",
+    needs: &[Needs::Evidence],
+    severity: Severity::Warning,
+    confidence: Confidence::Certain,
+    refuted_by: "All stages of the plan with all their trials.",
+    check: Check::One(check),
+};
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+fn check(context: &Context<'_>) -> Option<Finding> {
     let run = context.run;
     let (headline, claim, how) = match run.run.status {
-        Status::Complete => return Vec::new(),
+        Status::Complete => return None,
         Status::Interrupted => (
             "interrupted: only complete trials are counted",
             "The run was interrupted; only complete trials are in its figures.",
@@ -29,8 +37,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     };
     let planned = u64::from(run.plan.trials);
     let mut evidence = vec![how.to_owned()];
-    let mut missing = Vec::new();
-    let mut fewer = Vec::new();
+    let (mut missing, mut fewer) = (Vec::new(), Vec::new());
     for stage in &run.plan.stages {
         let done = run.trials.iter().filter(|t| t.stage == stage.name).count() as u64;
         if done == 0 {
@@ -46,29 +53,19 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     if run.run.status == Status::Failed && missing.is_empty() && even {
         // Operations failed and the run went on to its end: what failed is the
         // matter of another rule, and nothing is missing.
-        return Vec::new();
+        return None;
     }
-    if !missing.is_empty() {
-        evidence.push(format!("Not measured: {}.", list(&missing)));
-    }
-    if !fewer.is_empty() {
-        evidence.push(format!(
-            "With fewer than {}: {}.",
-            count(planned, "trial"),
-            list(&fewer)
-        ));
-    }
-    vec![Finding {
-        rule: NAME.into(),
-        severity: Severity::Warning,
+    let not_measured = |missing| format!("Not measured: {missing}.");
+    evidence.extend(if_any(list(&missing), not_measured));
+    evidence.extend(if_any(list(fewer), |fewer| {
+        format!("With fewer than {}: {fewer}.", count(planned, "trial"))
+    }));
+    Some(Finding {
         headline: headline.into(),
         claim: claim.into(),
-        evidence,
-        confidence: Confidence::Certain,
-        refuted_by: "All stages of the plan with all their trials.".into(),
         remedy: format!("Type `{}` to measure again.", measure(run)),
-        stages: missing,
-    }]
+        ..RULE.finding(missing, evidence)
+    })
 }
 
 /// Rounds that were done of every stage: trials are done in rounds, and a short
@@ -93,7 +90,7 @@ mod tests {
         run.run.status = Status::Interrupted;
         run.trials
             .retain(|t| t.stage != "mixed-70-30" && (t.stage != "log-write" || t.number < 5));
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert_eq!(finding.severity, Severity::Warning);
         assert_eq!(finding.stages, ["mixed-70-30"]);
         assert_eq!(
@@ -111,14 +108,14 @@ mod tests {
         run.run.status = Status::Failed;
         testing::silent(&run);
         run.trials.pop();
-        assert!(only(&run, NAME).claim.contains("ended early"));
+        assert!(only(&run, RULE.name).claim.contains("ended early"));
     }
 
     #[test]
     fn a_run_without_an_end_says_so() {
         let mut run = testing::healthy();
         run.run.status = Status::Running;
-        assert!(only(&run, NAME).claim.contains("killed"));
+        assert!(only(&run, RULE.name).claim.contains("killed"));
     }
 
     #[test]
@@ -137,7 +134,7 @@ mod tests {
         run.trials.retain(|t| t.number <= 2);
         let rules = crate::findings(&run);
         assert!(
-            rules.iter().all(|finding| finding.rule != NAME),
+            rules.iter().all(|finding| finding.rule != RULE.name),
             "{rules:#?}"
         );
     }
@@ -149,10 +146,13 @@ mod tests {
         let mut more = run.trials[0].clone();
         more.number = run.plan.trials + 1;
         run.trials.push(more);
-        assert!(only(&run, NAME).claim.contains("ended early"));
+        assert!(only(&run, RULE.name).claim.contains("ended early"));
         run.plan.until.precision = diskfacts_plan::Share::parse("3%").ok();
         let findings = crate::findings(&run);
-        assert!(findings.iter().all(|f| f.rule != NAME), "{findings:#?}");
+        assert!(
+            findings.iter().all(|f| f.rule != RULE.name),
+            "{findings:#?}"
+        );
     }
 
     #[test]
@@ -161,6 +161,6 @@ mod tests {
         run.run.status = Status::Failed;
         run.trials
             .retain(|t| t.number <= 3 || t.stage != "log-write");
-        assert!(only(&run, NAME).claim.contains("ended early"));
+        assert!(only(&run, RULE.name).claim.contains("ended early"));
     }
 }

@@ -1,13 +1,23 @@
 //! Operations failed: counted, with what came back and where it began.
 
-use super::{Context, names};
+use super::{Check, Context, Needs, Rule, Shown, join, names};
 use crate::simulated::planted;
-use crate::words::{count, is_copy, list, measure_with, shell, stage_list};
+use crate::stages::Stage;
+use crate::words::{count, if_any, is_copy, measure_with, shell, smartctl, stage_list};
 use diskfacts_plan::units::{exact_size, show_size};
 use diskfacts_record::evidence::ErrorCount;
 use diskfacts_record::{Confidence, Finding, Severity, Trial};
 
-pub(super) const NAME: &str = "io-errors";
+pub(super) const RULE: Rule = Rule {
+    name: "io-errors",
+    about: "operations failed",
+    needs: &[Needs::Evidence],
+    severity: Severity::Error,
+    confidence: Confidence::Certain,
+    refuted_by: "The kernel returned these errors; nothing refutes them. A second run without \
+                 errors would show that they come and go.",
+    check: Check::One(check),
+};
 
 /// Linux: no space left on device.
 const ENOSPC: i32 = 28;
@@ -19,151 +29,120 @@ const GONE: [i32; 2] = [19, 6];
 /// Linux: invalid argument, which misaligned direct I/O gets.
 const EINVAL: i32 = 22;
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let mut evidence = Vec::new();
-    let mut stages = Vec::new();
-    let mut failed = 0_u64;
-    let mut kinds: Vec<i32> = Vec::new();
-    let mut only_checks = true;
-    let (mut excluded, mut without) = (0_u64, Vec::new());
-    for (stage, figures) in context.each() {
-        let mut errors: Vec<ErrorCount> = Vec::new();
+/// What failed in a stage: how many operations, and the errors of its trials by what failed
+/// and how.
+type Failed<'c, 'a> = (&'c Stage<'a>, u64, Vec<Vec<&'a ErrorCount>>);
+
+fn check(context: &Context<'_>) -> Option<Finding> {
+    let mut shown = Shown::by(context.each(), |stage, figures| {
+        let mut errors = Vec::new();
         for error in stage.all_trials().flat_map(|t| &t.evidence.errors) {
-            let same =
-                |e: &&mut ErrorCount| (&e.operation, e.errno) == (&error.operation, error.errno);
-            match errors.iter_mut().find(same) {
-                Some(known) => add(known, error),
-                None => errors.push(error.clone()),
-            }
+            join(&mut errors, (&error.operation, error.errno), error);
         }
-        let counted = errors.iter().map(|e| e.count).fold(0, u64::saturating_add);
-        let here = figures.errors.max(counted);
-        if here == 0 {
-            continue;
+        let errors: Vec<Vec<&ErrorCount>> = errors.into_iter().map(|(_, of)| of).collect();
+        let counted = errors.iter().map(|of| times(of));
+        let operations = figures.errors.max(counted.fold(0, u64::saturating_add));
+        let mut lines: Vec<String> = errors.iter().map(|of| said(of)).collect();
+        if lines.is_empty() {
+            let failed = count(operations, "operation");
+            lines.push(format!("{failed} failed; what came back was not recorded."));
         }
-        failed = failed.saturating_add(here);
-        stages.push(stage.name);
-        let with_errors = |trials: &[&Trial]| trials.iter().filter(|t| t.errors > 0).count();
-        excluded += with_errors(&stage.failed) as u64;
-        if !stage.is_sound() {
-            excluded += with_errors(&stage.trials) as u64;
-            without.push(stage.name);
-        }
-        evidence.extend(errors.iter().map(|error| said(&stage.label(), error)));
-        if errors.is_empty() {
-            evidence.push(format!(
-                "{}: {} failed; what came back was not recorded.",
-                stage.label(),
-                count(here, "operation")
-            ));
-        }
-        kinds.extend(errors.iter().map(|e| e.errno));
-        only_checks &= !errors.is_empty() && errors.iter().all(|e| e.operation == "check");
-    }
-    if failed == 0 {
-        return Vec::new();
-    }
-    evidence.extend(
-        gone(context)
-            .iter()
-            .map(|name| format!("{name} was gone when the run ended.")),
-    );
-    let stages = names(stages);
-    let figures = if is_copy(context.run) {
-        "the figures are of those that succeeded".to_owned()
-    } else if without.is_empty() {
-        format!("{} excluded from the results", with_errors(excluded))
+        (operations > 0).then_some(((stage, operations, errors), lines))
+    })?;
+    let gone = gone(context);
+    let lines = gone.iter();
+    let lines = lines.map(|name| format!("{name} was gone when the run ended."));
+    shown.lines.extend(lines);
+    let operations = shown.seen.iter().map(|(_, operations, _)| *operations);
+    let failed = count(operations.fold(0, u64::saturating_add), "operation");
+    let mut errors = context.run.trials.iter().flat_map(|t| &t.evidence.errors);
+    let first = errors.next().map(|error| format!(": {}", error.message));
+    let all = shown
+        .seen
+        .iter()
+        .flat_map(|(.., errors)| errors.iter().flatten());
+    let kinds: Vec<i32> = all.map(|error| error.errno).collect();
+    let is_check = |of: &Vec<&ErrorCount>| of[0].operation == "check";
+    let only_checks = shown.all(|(.., of)| !of.is_empty() && of.iter().all(is_check));
+    let refuted_by = if only_checks {
+        "A second run in which the same bytes are right: then they went wrong on the way, or \
+         somebody else wrote them."
     } else {
-        format!(
-            "{} excluded from the results, and {} no figure",
-            with_errors(excluded),
-            if without.len() < stages.len() {
-                format!("{} has", stage_list(&names(without)))
-            } else {
-                "there is".to_owned()
-            }
-        )
+        RULE.refuted_by
     };
-    vec![Finding {
-        rule: NAME.into(),
-        severity: Severity::Error,
-        headline: format!(
-            "{} failed{}",
-            count(failed, "operation"),
-            first_error(context)
-        ),
+    Some(Finding {
+        headline: format!("{failed} failed{}", first.unwrap_or_default()),
         claim: format!(
-            "{} failed in {}; {figures}.",
-            count(failed, "operation"),
-            stage_list(&stages)
+            "{failed} failed in {}; {}.",
+            shown.list(),
+            figures_of(context, &shown)
         ),
-        evidence,
-        confidence: Confidence::Certain,
-        refuted_by: if only_checks {
-            "A second run in which the same bytes are right: then they went wrong on the way, or \
-             somebody else wrote them."
-        } else {
-            "The kernel returned these errors; nothing refutes them. A second run without errors \
-             would show that they come and go."
+        refuted_by: refuted_by.into(),
+        remedy: remedy(context, &gone, &kinds),
+        ..shown.finding(&RULE)
+    })
+}
+
+/// How many times.
+fn times(errors: &[&ErrorCount]) -> u64 {
+    let each = errors.iter().map(|error| error.count);
+    each.fold(0, u64::saturating_add)
+}
+
+/// What the figures of these stages are of.
+fn figures_of(context: &Context<'_>, shown: &Shown<Failed<'_, '_>>) -> String {
+    if is_copy(context.run) {
+        return "the figures are of those that succeeded".to_owned();
+    }
+    let stages = || shown.seen.iter().map(|(stage, ..)| *stage);
+    let unsound = || stages().filter(|stage| !stage.is_sound());
+    let left_out = stages().flat_map(|stage| &stage.failed);
+    let left_out = left_out.chain(unsound().flat_map(|stage| &stage.trials));
+    let with_errors = |trial: &&&Trial| trial.errors > 0;
+    let excluded = match left_out.filter(with_errors).count() as u64 {
+        1 => "1 trial with errors is excluded from the results".to_owned(),
+        many => format!("{many} trials with errors are excluded from the results"),
+    };
+    match unsound().count() {
+        0 => excluded,
+        some if some < shown.stages.len() => {
+            let without = names(unsound().map(|stage| stage.name));
+            format!("{excluded}, and {} has no figure", stage_list(&without))
         }
-        .into(),
-        remedy: remedy(context, &kinds),
-        stages,
-    }]
+        _ => format!("{excluded}, and there is no figure"),
+    }
 }
 
-/// `1 trial with errors is`, `3 trials with errors are`.
-fn with_errors(trials: u64) -> String {
-    let verb = if trials == 1 { "is" } else { "are" };
-    format!("{} with errors {verb}", count(trials, "trial"))
-}
-
-/// Counts the same error of another trial.
-fn add(known: &mut ErrorCount, error: &ErrorCount) {
-    known.count = known.count.saturating_add(error.count);
-    let ends = |a: Option<u64>, b: Option<u64>, of: fn(u64, u64) -> u64| Some(of(a?, b?));
-    known.lowest_offset = ends(known.lowest_offset, error.lowest_offset, u64::min);
-    known.highest_offset = ends(known.highest_offset, error.highest_offset, u64::max);
-}
-
-fn said(stage: &str, error: &ErrorCount) -> String {
-    let times = count(error.count, "time");
+/// What came back each time, and where.
+fn said(errors: &[&ErrorCount]) -> String {
+    let error = errors[0];
+    let times = count(times(errors), "time");
+    let byte = |at: u64| format!("byte {at} ({})", show_size(at));
+    // Where one trial does not know its ends, they are not known.
+    let low = errors.iter().map(|error| error.lowest_offset);
+    let low = low.reduce(|a, b| Some(a?.min(b?))).flatten();
+    let high = errors.iter().map(|error| error.highest_offset);
+    let high = high.reduce(|a, b| Some(a?.max(b?))).flatten();
     let place = if error.operation == ErrorCount::WRITE_BACK {
         "after the operations had returned: what lay in the page cache was lost".to_owned()
     } else if error.of_files() {
         format!("first at file {}", error.first_offset)
-    } else if let Some((low, high)) = error
-        .lowest_offset
-        .zip(error.highest_offset)
-        .filter(|(low, high)| low < high)
-    {
-        format!(
-            "between byte {low} ({}) and byte {high} ({})",
-            show_size(low),
-            show_size(high)
-        )
+    } else if let Some((low, high)) = low.zip(high).filter(|(low, high)| low < high) {
+        format!("between {} and {}", byte(low), byte(high))
     } else {
-        format!(
-            "first at byte {} ({})",
-            error.first_offset,
-            show_size(error.first_offset)
-        )
+        format!("first at {}", byte(error.first_offset))
     };
-    if error.operation == "check" {
-        format!(
-            "{stage}: a check found a wrong value {times}; the first: {}.",
-            error.message
-        )
-    } else if error.errno == 0 {
-        format!("{stage}: {} ended short {times}, {place}.", error.operation)
+    let (operation, errno) = (&error.operation, error.errno);
+    if operation == "check" {
+        let message = &error.message;
+        format!("a check found a wrong value {times}; the first: {message}.")
+    } else if errno == 0 {
+        format!("{operation} ended short {times}, {place}.")
     } else {
         // The system's words may end with the number once more.
-        let number = format!(" (os error {})", error.errno);
+        let number = format!(" (os error {errno})");
         let message = error.message.trim_end_matches(&number);
-        format!(
-            "{stage}: {} failed {times} with error {} ({message}), {place}.",
-            error.operation, error.errno
-        )
+        format!("{operation} failed {times} with error {errno} ({message}), {place}.")
     }
 }
 
@@ -173,8 +152,9 @@ fn gone<'a>(context: &Context<'a>) -> Vec<&'a str> {
     gone.map(|device| device.name.as_str()).collect()
 }
 
-fn remedy(context: &Context<'_>, kinds: &[i32]) -> String {
-    if let Some(planted) = planted(context.run, "[[faults.weak_sector]]") {
+fn remedy(context: &Context<'_>, gone: &[&str], kinds: &[i32]) -> String {
+    let run = context.run;
+    if let Some(planted) = planted(run, "[[faults.weak_sector]]") {
         return format!("{planted}.");
     }
     let mut steps = vec![
@@ -182,26 +162,19 @@ fn remedy(context: &Context<'_>, kinds: &[i32]) -> String {
                           says about it"
             .to_owned(),
     ];
-    let gone = gone(context);
-    let disks: Vec<String> = context
-        .run
-        .stack
-        .leaves()
-        .filter(|leaf| leaf.backing_file.is_none() && !gone.contains(&leaf.name.as_str()))
-        .map(|leaf| format!("`smartctl -a {}`", shell(&leaf.path)))
-        .collect();
-    if !disks.is_empty() {
-        steps.push(format!("{} for the health of the disk", list(&disks)));
-    }
-    for device in &context.run.stack.devices {
-        if let Some(file) = &device.backing_file {
-            steps.push(format!(
-                "`ls -ls {}` to see whether the file behind {} was cut short",
-                shell(file),
-                device.name
-            ));
-        }
-    }
+    let leaves = run.stack.leaves();
+    let disks = smartctl(leaves.filter(|leaf| !gone.contains(&leaf.name.as_str())));
+    steps.extend(if_any(disks, |disks| {
+        format!("{disks} for the health of the disk")
+    }));
+    let devices = || run.stack.devices.iter();
+    steps.extend(devices().filter_map(|device| {
+        let file = shell(device.backing_file.as_ref()?);
+        let name = &device.name;
+        Some(format!(
+            "`ls -ls {file}` to see whether the file behind {name} was cut short"
+        ))
+    }));
     if kinds.contains(&ENODATA) {
         steps.push(
             "what lies in these sectors is lost unless a copy exists: save the rest of the disk \
@@ -214,37 +187,26 @@ fn remedy(context: &Context<'_>, kinds: &[i32]) -> String {
     }
     if kinds.contains(&ENOSPC) {
         steps.push("`df -h` and `df -i` for the room and the inodes that are left".to_owned());
-        let devices = context.run.stack.devices.iter();
-        for thin in devices.filter(|device| device.targets.iter().any(|of| of == "thin")) {
-            steps.push(format!(
-                "`lvs` to see whether the pool under the thin volume {} is full",
-                thin.name
-            ));
-        }
-        let half = exact_size((context.run.target.size_bytes / 2).max(1 << 20));
-        steps.push(if is_copy(context.run) {
+        let thin = devices().filter(|device| device.targets.iter().any(|of| of == "thin"));
+        steps.extend(thin.map(|thin| {
+            let name = &thin.name;
+            format!("`lvs` to see whether the pool under the thin volume {name} is full")
+        }));
+        let half = exact_size((run.target.size_bytes / 2).max(1 << 20));
+        steps.push(if is_copy(run) {
             "free some space, or copy less with count=".to_owned()
         } else {
-            format!(
-                "free some space, or take a smaller file with `{}`",
-                measure_with(context.run, "--size", &half)
-            )
+            let smaller = measure_with(run, "--size", &half);
+            format!("free some space, or take a smaller file with `{smaller}`")
         });
     }
     if kinds.contains(&EINVAL) {
+        let given = shell(&run.target.given);
         steps.push(format!(
-            "`diskfacts devices {}` for the alignment that direct I/O needs",
-            shell(&context.run.target.given)
+            "`diskfacts devices {given}` for the alignment that direct I/O needs"
         ));
     }
     format!("{}.", steps.join("; "))
-}
-
-/// `: No space left on device`, of the first that failed.
-fn first_error(context: &Context<'_>) -> String {
-    let mut trials = context.run.trials.iter();
-    let first = trials.find_map(|trial| trial.evidence.errors.first());
-    first.map_or_else(String::new, |error| format!(": {}", error.message))
 }
 
 #[cfg(test)]
@@ -271,13 +233,13 @@ mod tests {
         each(&mut run, "log-write", |trial| {
             trial.errors = u64::from(trial.number > 3);
         });
-        let claim = only(&run, NAME).claim;
+        let claim = only(&run, RULE.name).claim;
         assert!(
             claim.ends_with("2 trials with errors are excluded from the results."),
             "{claim}"
         );
         each(&mut run, "mixed-70-30", |trial| trial.errors = 1);
-        let claim = only(&run, NAME).claim;
+        let claim = only(&run, RULE.name).claim;
         assert!(
             claim.ends_with(
                 "7 trials with errors are excluded from the results, and mixed-70-30 has no figure."
@@ -298,7 +260,7 @@ mod tests {
                 ..error(ENODATA, "ENODATA, medium error", 1)
             }];
         });
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert_eq!(
             finding.evidence,
             [
@@ -321,7 +283,7 @@ mod tests {
             trial.errors = 1;
             trial.evidence.errors = vec![error(0, "moved fewer bytes than asked", 1)];
         });
-        let there = only(&run, NAME);
+        let there = only(&run, RULE.name);
         assert!(there.remedy.contains("smartctl"), "{there:?}");
         assert!(!there.remedy.contains("lsblk"), "{there:?}");
         let disk = run.stack.leaves().next().expect("a disk").name.clone();
@@ -345,7 +307,7 @@ mod tests {
             findings[0].claim,
             format!("{disk} was gone when the run ended, and not when it began.")
         );
-        let gone = findings.iter().find(|finding| finding.rule == NAME);
+        let gone = findings.iter().find(|finding| finding.rule == RULE.name);
         let gone = gone.expect("the errors");
         let last = gone.evidence.last().expect("what was seen");
         assert_eq!(*last, format!("{disk} was gone when the run ended."));
@@ -363,7 +325,7 @@ mod tests {
                 error(0, "short transfer", 1),
             ];
         });
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert_eq!(finding.severity, Severity::Error);
         assert_eq!(finding.stages, ["random-read-qd32"]);
         assert!(
@@ -391,7 +353,7 @@ mod tests {
         run.target.given = "sim:my disk.toml".into();
         each(&mut run, "sequential-read", |trial| trial.errors = 1);
         assert_eq!(
-            only(&run, NAME).remedy,
+            only(&run, RULE.name).remedy,
             "The disk is simulated: `diskfacts sim 'my disk.toml'` prints its profile, where \
              [[faults.weak_sector]] would be the cause."
         );
@@ -407,7 +369,7 @@ mod tests {
                 ..error(0, "the 8 bytes at 600 are 1 and should be 2", 1)
             }];
         });
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert_eq!(
             finding.evidence,
             [
@@ -428,12 +390,12 @@ mod tests {
             trial.errors = 1;
             trial.evidence.errors = vec![error(ENOSPC, "No space left on device", 1)];
         });
-        let remedy = only(&run, NAME).remedy;
+        let remedy = only(&run, RULE.name).remedy;
         assert!(remedy.contains("--size 512MiB"), "{remedy}");
         assert!(remedy.contains("`df -i`"), "{remedy}");
         assert!(!remedy.contains("thin"), "{remedy}");
         run.stack.devices[0].targets = vec!["thin".to_owned()];
-        let remedy = only(&run, NAME).remedy;
+        let remedy = only(&run, RULE.name).remedy;
         assert!(
             remedy.contains("the pool under the thin volume"),
             "{remedy}"
@@ -444,6 +406,6 @@ mod tests {
     fn errors_that_were_only_counted_are_still_told() {
         let mut run = testing::healthy();
         each(&mut run, "sequential-read", |trial| trial.errors = 1);
-        assert!(only(&run, NAME).evidence[0].contains("5 operations failed"));
+        assert!(only(&run, RULE.name).evidence[0].contains("5 operations failed"));
     }
 }

@@ -1,11 +1,19 @@
 //! Trials whose figure cannot be one: no rate, or one below nothing. A document may
 //! hold such lines, and a trial may end before its first operation does; that is no figure.
 
-use super::{Context, names};
-use crate::words::{count, is_copy, lines, list, longer, of_document};
+use super::{Check, Context, Rule, Shown, names};
+use crate::words::{count, in_lines, is_copy, list, longer, of_document};
 use diskfacts_record::{Confidence, Finding, Severity, Trial};
 
-pub(super) const NAME: &str = "no-figure";
+pub(super) const RULE: Rule = Rule {
+    name: "no-figure",
+    about: "trials have a rate of zero or below, or no operation completed in them",
+    needs: &[],
+    severity: Severity::Warning,
+    confidence: Confidence::Certain,
+    refuted_by: "The bytes and the seconds of these trials, both above zero.",
+    check: Check::Several(check),
+};
 
 /// Whether a trial has a rate that says nothing of a disk. What is not a number is
 /// missing, and counts as no trial; operations on files move no bytes.
@@ -19,7 +27,7 @@ fn is_idle(trial: &Trial) -> bool {
     trial.throughput_bytes_per_s == 0.0 && trial.iops == 0.0
 }
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+fn check(context: &Context<'_>) -> Vec<Finding> {
     let found = [not_measured(context), without_rate(context)];
     found.into_iter().flatten().collect()
 }
@@ -29,53 +37,39 @@ fn not_measured(context: &Context<'_>) -> Option<Finding> {
     if context.run.run.source.is_some() || is_copy(context.run) {
         return None;
     }
-    let (mut evidence, mut stages, mut without) = (Vec::new(), Vec::new(), Vec::new());
-    for (stage, _) in context.doing_something() {
+    let shown = Shown::by(context.doing_something(), |stage, _| {
         let trials = stage.all_trials();
         let empty = trials.filter(|t| t.errors == 0 && t.ops == 0).count();
-        if empty == 0 {
-            continue;
-        }
-        evidence.push(format!(
-            "{}: no operation completed in {empty} of {}.",
-            stage.label(),
-            count(stage.all_trials().count() as u64, "trial")
-        ));
-        stages.push(stage.name);
-        if !stage.is_sound() {
-            without.push(stage.name);
-        }
-    }
-    if stages.is_empty() {
-        return None;
-    }
-    let (stages, without) = (names(stages), names(without));
-    let claim = if without.is_empty() {
-        format!(
-            "Trials of {} in which no operation completed are excluded from the results.",
-            list(&stages)
+        let all = count(stage.all_trials().count() as u64, "trial");
+        let line = format!("no operation completed in {empty} of {all}.");
+        (empty > 0).then_some((stage, [line]))
+    })?;
+    let without = shown.seen.iter().filter(|stage| !stage.is_sound());
+    let without = names(without.map(|stage| stage.name));
+    let (headline, claim) = if without.is_empty() {
+        (
+            "trials without a completed operation are left out",
+            format!(
+                "Trials of {} in which no operation completed are excluded from the results.",
+                list(&shown.stages)
+            ),
         )
     } else {
         let verb = if without.len() == 1 { "was" } else { "were" };
-        format!(
-            "{} {verb} not measured: no operation completed, so there is no figure.",
-            list(&without)
+        (
+            "no operation completed",
+            format!(
+                "{} {verb} not measured: no operation completed, so there is no figure.",
+                list(&without)
+            ),
         )
     };
     Some(Finding {
-        rule: NAME.into(),
-        severity: Severity::Warning,
-        headline: if without.is_empty() {
-            "trials without a completed operation are left out".into()
-        } else {
-            "no operation completed".into()
-        },
+        headline: headline.into(),
         claim,
-        evidence,
-        confidence: Confidence::Certain,
         refuted_by: "A completed operation in one of these trials.".into(),
-        remedy: longer(context.run, &stages, 5),
-        stages,
+        remedy: longer(context.run, &shown.stages, 5),
+        ..shown.finding(&RULE)
     })
 }
 
@@ -83,52 +77,32 @@ fn without_rate(context: &Context<'_>) -> Option<Finding> {
     // What watches disks sees them idle.
     let source = context.run.run.source.as_ref();
     let watches = source.is_some_and(|source| source.format.starts_with("iostat"));
-    let mut evidence = Vec::new();
-    let mut stages = Vec::new();
-    for (stage, _) in context.doing_something() {
+    let shown = Shown::by(context.doing_something(), |stage, _| {
         // What failed is told by the errors.
         let tried = stage.trials.iter().filter(|trial| trial.errors == 0);
         // And where nothing was done, that is said.
-        let own = source.is_none();
-        let tried = tried.filter(|trial| !own || trial.ops > 0);
-        let empty = tried.copied().filter(|t| says_nothing(t));
-        let empty: Vec<&Trial> = empty.filter(|t| !(watches && is_idle(t))).collect();
-        if empty.is_empty() {
-            continue;
-        }
-        let at: Vec<u64> = empty.iter().filter_map(|trial| trial.line).collect();
-        let at = if at.is_empty() {
-            String::new()
-        } else {
-            format!(" ({})", lines(&at))
-        };
-        evidence.push(format!(
-            "{}: {} of {} trials{at}.",
-            stage.label(),
+        let tried = tried.filter(|trial| source.is_some() || trial.ops > 0);
+        let empty = tried.filter(|t| says_nothing(t) && !(watches && is_idle(t)));
+        let empty: Vec<&Trial> = empty.copied().collect();
+        let lines = empty.iter().filter_map(|trial| trial.line);
+        let line = format!(
+            "{} of {} trials{}.",
             empty.len(),
-            stage.trials.len()
-        ));
-        stages.push(stage.name);
-    }
-    if stages.is_empty() {
-        return None;
-    }
-    let stages = names(stages);
+            stage.trials.len(),
+            in_lines(lines)
+        );
+        (!empty.is_empty()).then_some(((), [line]))
+    })?;
     Some(Finding {
-        rule: NAME.into(),
-        severity: Severity::Warning,
         headline: "rates of zero or below: no figure".into(),
         claim: format!(
             "Trials of {} have a rate of zero or below, which no disk has: their figures, and \
              medians with them, say nothing.",
-            list(&stages)
+            list(&shown.stages)
         ),
-        evidence,
-        confidence: Confidence::Certain,
-        refuted_by: "The bytes and the seconds of these trials, both above zero.".into(),
         remedy: of_document(context.run, "measure for longer")
-            .unwrap_or_else(|| longer(context.run, &stages, 5)),
-        stages,
+            .unwrap_or_else(|| longer(context.run, &shown.stages, 5)),
+        ..shown.finding(&RULE)
     })
 }
 

@@ -1,60 +1,52 @@
 //! Writes without sync to a disk with a volatile write cache: the figure is how
 //! fast the disk says "got it", not how fast data becomes durable. Said once.
 
-use super::{Context, cache_burst, names};
-use crate::words::{edit_stages, list, stage_list};
+use super::{Check, Context, Needs, Rule, cache_burst, names};
+use crate::words::{device_list, edit_stages, stage_list};
 use diskfacts_plan::SyncMode;
 use diskfacts_record::{Confidence, Finding, Severity};
 
-pub(super) const NAME: &str = "not-durable";
+pub(super) const RULE: Rule = Rule {
+    name: "not-durable",
+    about: "write figures are acknowledgements of a volatile cache",
+    needs: &[Needs::Evidence],
+    severity: Severity::Note,
+    confidence: Confidence::Certain,
+    refuted_by: "A cache that survives a power cut, which the kernel does not know of.",
+    check: Check::One(check),
+};
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let run = context.run;
-    let disks: Vec<&str> = run
-        .stack
-        .leaves()
-        .filter(|leaf| leaf.write_cache.as_deref() == Some("write back"))
-        .map(|leaf| leaf.name.as_str())
-        .collect();
-    let stages = names(
-        context
-            .doing_io()
-            .filter(|(stage, figures)| {
-                let workload = stage.workload();
-                // Of a burst into a cache that is said with more.
-                let burst = cache_burst::of(context, stage, figures).is_some();
-                workload.operation.writes() && workload.sync == SyncMode::None && !burst
-            })
-            .map(|(stage, _)| stage.name),
-    );
+fn check(context: &Context<'_>) -> Option<Finding> {
+    let leaves = context.run.stack.leaves();
+    let volatile = leaves.filter(|leaf| leaf.write_cache.as_deref() == Some("write back"));
+    let disks = device_list(volatile);
+    let unsynced = context.doing_io().filter(|(stage, figures)| {
+        let workload = stage.workload();
+        // Of a burst into a cache that is said with more.
+        let burst = cache_burst::of(context, stage, figures).is_some();
+        workload.operation.writes() && workload.sync == SyncMode::None && !burst
+    });
+    let stages = names(unsynced.map(|(stage, _)| stage.name));
     if disks.is_empty() || stages.is_empty() {
-        return Vec::new();
+        return None;
     }
-    vec![Finding {
-        rule: NAME.into(),
-        severity: Severity::Note,
+    let evidence = vec![
+        format!("The kernel says `write back` for the write cache of {disks}."),
+        "These stages do not sync.".into(),
+    ];
+    Some(Finding {
         headline: "acknowledged by a write cache: may not be on the medium".into(),
         claim: format!(
-            "The write figures of {} are acknowledgements: {} may still hold the data in its \
+            "The write figures of {} are acknowledgements: {disks} may still hold the data in its \
              volatile cache.",
-            stage_list(&stages),
-            list(&disks)
+            stage_list(&stages)
         ),
-        evidence: vec![
-            format!(
-                "The kernel says `write back` for the write cache of {}.",
-                list(&disks)
-            ),
-            "These stages do not sync.".into(),
-        ],
-        confidence: Confidence::Certain,
-        refuted_by: "A cache that survives a power cut, which the kernel does not know of.".into(),
         remedy: edit_stages(
-            run,
+            context.run,
             "set sync = \"fdatasync\" in these stages for durable writes",
         ),
-        stages,
-    }]
+        ..RULE.finding(stages, evidence)
+    })
 }
 
 #[cfg(test)]
@@ -66,7 +58,7 @@ mod tests {
     fn it_is_said_once_for_all_stages() {
         let mut run = testing::healthy();
         run.stack.devices[1].write_cache = Some("write back".into());
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert_eq!(finding.severity, Severity::Note);
         assert_eq!(
             finding.stages,

@@ -12,20 +12,28 @@
 //! ours asks jbd2 for one commit at most, and its timer for one in five seconds
 //! (`JBD2_DEFAULT_MAX_COMMIT_AGE`); what it committed beyond that was for others.
 
-use super::{Context, names};
+use super::{Check, Context, Needs, Rule, Shown};
 use crate::journal::beyond_own;
 use crate::layers::copies;
 use crate::layers::in_memory;
 use crate::layers::reach::{Direction, count, dirty_before, roots};
 use crate::neighbours;
 use crate::simulated::is_simulated;
-use crate::stages::Stage;
-use crate::words::{count as number, edit_stages, list, measure, percent, ratio, stage_list};
+use crate::words::{count as number, device_list, edit_stages, measure, percent, ratio};
 use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::show_size;
 use diskfacts_record::{BlockDevice, Confidence, DeviceKind, Finding, Severity, Stack, Trial};
 
-pub(super) const NAME: &str = "other-io";
+pub(super) const RULE: Rule = Rule {
+    name: "other-io",
+    about: "others used the same device during a trial",
+    needs: &[Needs::Evidence],
+    severity: Severity::Warning,
+    confidence: Confidence::Likely,
+    refuted_by: "A run with the same excess while nothing else uses the device, as `iostat -x 1` \
+                 shows before it begins.",
+    check: Check::Several(check),
+};
 
 /// Bytes of others over those issued, from which on it is a finding: 1 in 20
 /// is what trials of a quiet disk differ by anyway.
@@ -40,162 +48,116 @@ const COMMITS_MIN: u64 = 10;
 /// Commits that a journal makes by itself in a second, at most: mounts with `commit=1`.
 const BY_TIMER_PER_S: f64 = 1.0;
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let mut found = moved(context);
-    found.extend(synced(context));
-    found
+fn check(context: &Context<'_>) -> Vec<Finding> {
+    let stack = &context.run.stack;
+    let on_disks = !in_memory(stack) && !stack.devices.is_empty();
+    let before = on_disks.then(|| in_flight_before(context)).flatten();
+    let moved = on_disks.then(|| moved(context)).flatten();
+    let moved = match (moved, before) {
+        (Some(mut moved), Some(before)) => {
+            moved.evidence.extend(before.evidence);
+            Some(moved)
+        }
+        (moved, before) => moved.or(before),
+    };
+    moved.into_iter().chain(synced(context)).collect()
 }
 
-/// Others moved bytes, or had operations under way.
-fn moved(context: &Context<'_>) -> Vec<Finding> {
+/// Others moved bytes.
+fn moved(context: &Context<'_>) -> Option<Finding> {
     let stack = &context.run.stack;
-    if in_memory(stack) || stack.devices.is_empty() {
-        return Vec::new();
-    }
-    let mut evidence = Vec::new();
-    let mut stages = Vec::new();
-    let mut most = 0.0_f64;
-    for (stage, _) in context.doing_io() {
+    let shown = Shown::by(context.doing_io(), |stage, _| {
         if stage.workload().cache == CacheMode::Warm {
-            continue;
+            return None;
         }
-        let by_others = stage
-            .trials
-            .iter()
-            .map(|t| by_others(t, stack).bytes())
-            .fold(0, u64::saturating_add);
+        let others = stage.sum(|t| by_others(t, stack).bytes());
         let issued = stage.sum(|t| t.bytes);
-        let share = by_others as f64 / issued as f64;
-        if issued > 0 && share > SHARE && by_others / stage.trials.len() as u64 > BYTES {
-            most = most.max(share);
-            stages.push(stage.name);
-            evidence.push(format!(
-                "{}: {} issued, and {} more moved by others ({}).",
-                stage.label(),
-                show_size(issued),
-                show_size(by_others),
-                percent(share)
-            ));
-        }
-    }
-    let before = in_flight_before(context);
-    if stages.is_empty() {
-        return before.into_iter().collect();
-    }
-    evidence.extend(before.into_iter().flat_map(|finding| finding.evidence));
-    let disks: Vec<&str> = stack.leaves().map(|d| d.name.as_str()).collect();
-    let stages = names(stages);
-    vec![Finding {
-        rule: NAME.into(),
-        severity: Severity::Warning,
-        headline: if most < 1.0 {
-            format!("others used the disk: up to {} of our I/O", percent(most))
-        } else {
-            format!("others used the disk: up to {} times our I/O", ratio(most))
-        },
+        let share = others as f64 / issued as f64;
+        let is_worth = share > SHARE && others / stage.trials.len() as u64 > BYTES;
+        let ([own, more], part) = ([issued, others].map(show_size), percent(share));
+        let line = format!("{own} issued, and {more} more moved by others ({part}).");
+        (issued > 0 && is_worth).then_some((share, [line]))
+    })?;
+    let most = shown.most(|share| *share);
+    // 0.1 is a share, and 1850 no percentage that anybody reads.
+    let of_ours = if most < 1.0 {
+        format!("{} of our I/O", percent(most))
+    } else {
+        format!("{} times our I/O", ratio(most))
+    };
+    Some(Finding {
+        headline: format!("others used the disk: up to {of_ours}"),
         claim: format!(
-            "Others used {} during {}: they did up to {} our I/O.",
-            list(&disks),
-            stage_list(&stages),
-            // 0.1 is a share, and 1850 no percentage that anybody reads.
-            if most < 1.0 {
-                format!("{} of", percent(most))
-            } else {
-                format!("{} times", ratio(most))
-            }
+            "Others used {} during {}: they did up to {of_ours}.",
+            device_list(stack.leaves()),
+            shown.list()
         ),
-        evidence,
-        confidence: Confidence::Likely,
-        refuted_by: "A run with the same excess while nothing else uses the device, as `iostat -x \
-                     1` shows before it begins."
-            .into(),
         remedy: remedy(context),
-        stages,
-    }]
+        ..shown.finding(&RULE)
+    })
 }
 
 /// Others had the journal of the filesystem committed while each write of a stage was synced.
 fn synced(context: &Context<'_>) -> Option<Finding> {
     let filesystem = context.run.stack.filesystem.as_ref()?;
     // Data that goes through the journal fills it, and is committed unasked.
-    if filesystem
-        .options
-        .iter()
-        .any(|option| option == "data=journal")
-    {
+    if filesystem.options.iter().any(|of| of == "data=journal") {
         return None;
     }
-    let (mut evidence, mut stages, mut most) = (Vec::new(), Vec::new(), 0.0_f64);
-    for (stage, _) in context.doing_io() {
-        let commits: Option<Vec<Commits>> = stage.trials.iter().map(|t| Commits::of(t)).collect();
-        let Some(commits) = commits else { continue };
-        let sum = |of: fn(&Commits) -> u64| commits.iter().map(of).sum::<u64>();
-        let (all, own) = (sum(|commits| commits.all), sum(|commits| commits.own_max));
+    let mut shown = Shown::by(context.doing_io(), |stage, _| {
+        let all = stage.known(|t| Some(commits(t)?.0))?;
+        let own = stage.known(|t| Some(commits(t)?.1))?;
         let others = all.saturating_sub(own);
         let share = others as f64 / all as f64;
-        if share > COMMITS_SHARE && others >= COMMITS_MIN * commits.len() as u64 {
-            most = most.max(share);
-            stages.push(stage.name);
-            evidence.push(format!(
-                "{}: the journal committed {}, of which our syncs and its timer asked for {own} at \
-                 most.",
-                stage.label(),
-                number(all, "time")
-            ));
-            evidence.extend(neighbours::on_storage(&stage.trials));
-        }
-    }
-    if stages.is_empty() {
-        return None;
-    }
-    let stages = names(stages);
-    let share = percent(most);
+        let times = number(all, "time");
+        let line = format!(
+            "the journal committed {times}, of which our syncs and its timer asked for {own} at \
+             most."
+        );
+        let is_worth = share > COMMITS_SHARE && others >= COMMITS_MIN * stage.trials.len() as u64;
+        is_worth.then_some(((share, stage), [line]))
+    })?;
+    let beside = shown
+        .seen
+        .iter()
+        .map(|(_, stage)| neighbours::on_storage(&stage.trials));
+    let lines = shown.lines.into_iter().zip(beside);
+    shown.lines = lines
+        .flat_map(|(line, beside)| [Some(line), beside])
+        .flatten()
+        .collect();
+    let share = percent(shown.most(|(share, _)| *share));
     Some(Finding {
-        rule: NAME.into(),
-        severity: Severity::Warning,
         headline: format!("others synced here: up to {share} of the commits"),
         claim: format!(
             "Others synced files on {} ({}) during {}: up to {share} of the journal's commits were \
              theirs, and a sync of ours that needs a commit waits for the one under way.",
             filesystem.mount_point,
             filesystem.kind,
-            stage_list(&stages)
+            shown.list()
         ),
-        evidence,
-        confidence: Confidence::Likely,
         refuted_by: "As many commits for each sync while nothing else uses the filesystem.".into(),
         remedy: format!(
             "Find who syncs with `perf trace -a -e fsync,fdatasync,sync,syncfs` as root, stop it \
              or give one of the two a filesystem of its own, then type `{}`.",
             measure(context.run)
         ),
-        stages,
+        ..shown.finding(&RULE)
     })
 }
 
-/// Commits of jbd2 in a trial.
-#[derive(Debug, Clone, Copy)]
-struct Commits {
-    all: u64,
-    /// The most that the trial's syncs and the timer can have asked for.
-    own_max: u64,
-}
-
-impl Commits {
-    /// Of a trial that syncs each write; `None` of others, and where jbd2 did not count.
-    fn of(trial: &Trial) -> Option<Self> {
-        let journal = trial.evidence.journal.as_ref()?;
-        if journal.kind != "jbd2" || !trial.workload.sync.each_write() {
-            return None;
-        }
-        let issued = &trial.evidence.issued;
-        let by_timer = (trial.seconds * BY_TIMER_PER_S).ceil().max(0.0) as u64;
-        Some(Self {
-            all: journal.commits,
-            // O_DSYNC and O_SYNC sync with each write.
-            own_max: issued.syncs.max(issued.writes).saturating_add(by_timer),
-        })
+/// Commits of jbd2 in a trial that syncs each write, and the most of them that its syncs and
+/// the timer can have asked for; `None` of others, and where jbd2 did not count.
+fn commits(trial: &Trial) -> Option<(u64, u64)> {
+    let journal = trial.evidence.journal.as_ref()?;
+    if journal.kind != "jbd2" || !trial.workload.sync.each_write() {
+        return None;
     }
+    let issued = &trial.evidence.issued;
+    let by_timer = (trial.seconds * BY_TIMER_PER_S).ceil().max(0.0) as u64;
+    // O_DSYNC and O_SYNC sync with each write.
+    let own_max = issued.syncs.max(issued.writes).saturating_add(by_timer);
+    Some((journal.commits, own_max))
 }
 
 fn remedy(context: &Context<'_>) -> String {
@@ -228,36 +190,35 @@ impl Others {
     }
 }
 
+/// Bytes that were counted beyond one's own; none where either is not known.
+fn beyond(counted: Option<u64>, own: Option<u64>) -> u64 {
+    let both = counted.zip(own);
+    both.map_or(0, |(counted, own)| counted.saturating_sub(own))
+}
+
 /// Bytes that others moved on the devices of this trial, as far as they can be
 /// told from its own.
 pub(crate) fn by_others(trial: &Trial, stack: &Stack) -> Others {
     let tops: Vec<&BlockDevice> = roots(stack).collect();
     let evidence = &trial.evidence;
+    let writes = trial.workload.operation.writes();
     let counted = |direction| count(&tops, direction, evidence);
-    let beyond = |counted: Option<u64>, own: Option<u64>| {
-        counted
-            .zip(own)
-            .map_or(0, |(counted, own)| counted.saturating_sub(own))
-    };
     let io = evidence.process_io.as_ref();
     let direct = evidence.engine.direct;
+    let fetched = io.map(|io| io.read_bytes);
     let Some(copies) = copies::of_filesystem(stack).most else {
-        let only_reads = !trial.workload.operation.writes();
-        let read = only_reads.then(|| beyond(counted(Direction::Read), io.map(|io| io.read_bytes)));
+        let fetched = fetched.filter(|_| !writes);
         return Others {
-            read: read.unwrap_or(0),
+            read: beyond(counted(Direction::Read), fetched),
             ..Others::default()
         };
     };
-    let own_reads = io
-        .map(|io| io.read_bytes)
-        .or(direct.then_some(evidence.issued.read_bytes));
-    let read = beyond(counted(Direction::Read), own_reads);
+    let own_reads = fetched.or(direct.then_some(evidence.issued.read_bytes));
     let written = if let Some(beyond) = beyond_own(trial, stack) {
         beyond.others_bytes
     } else {
         let process = io.map_or(0, |io| io.write_bytes);
-        let own = if trial.workload.operation.writes() {
+        let own = if writes {
             // What is written through the page cache goes down later.
             direct.then(|| evidence.issued.write_bytes.max(process))
         } else {
@@ -267,7 +228,7 @@ pub(crate) fn by_others(trial: &Trial, stack: &Stack) -> Others {
         beyond(counted(Direction::Write), own).saturating_sub(dirty_before(evidence))
     };
     Others {
-        read,
+        read: beyond(counted(Direction::Read), own_reads),
         written,
         beside: beside_partitions(trial, stack).saturating_add(below_loop(trial, stack)),
     }
@@ -282,80 +243,59 @@ fn below_loop(trial: &Trial, stack: &Stack) -> u64 {
         return 0;
     };
     let mut loops = stack.devices.iter().filter(|d| d.kind == DeviceKind::Loop);
-    let Some(upper) = loops.find(|d| d.backing_direct == Some(true) && d.name != leaf.name) else {
-        return 0;
-    };
+    let upper = loops.find(|d| d.backing_direct == Some(true) && d.name != leaf.name);
     let read = |device| count(&[device], Direction::Read, &trial.evidence);
-    let counted = read(leaf).zip(read(upper));
-    counted.map_or(0, |(below, above)| below.saturating_sub(above))
+    upper.map_or(0, |upper| beyond(read(leaf), read(upper)))
 }
 
 /// Bytes that disks counted beyond the partitions of this stack on them.
 fn beside_partitions(trial: &Trial, stack: &Stack) -> u64 {
-    let mut sum = 0_u64;
-    for disk in &stack.devices {
-        let parts: Vec<&BlockDevice> = stack
-            .devices
-            .iter()
-            .filter(|d| d.below.contains(&disk.name))
-            .collect();
+    let of_disk = |disk: &BlockDevice| {
+        let on_it = stack.devices.iter();
+        let parts: Vec<&BlockDevice> = on_it.filter(|d| d.below.contains(&disk.name)).collect();
         if parts.is_empty() || parts.iter().any(|d| d.kind != DeviceKind::Partition) {
-            continue;
+            return 0;
         }
-        for direction in [Direction::Read, Direction::Write] {
-            let whole = count(&[disk], direction, &trial.evidence);
-            let ours = count(&parts, direction, &trial.evidence);
-            if let Some((whole, ours)) = whole.zip(ours) {
-                sum = sum.saturating_add(whole.saturating_sub(ours));
-            }
-        }
-    }
-    sum
+        let [read, written] = [Direction::Read, Direction::Write].map(|direction| {
+            let of = |devices: &[&BlockDevice]| count(devices, direction, &trial.evidence);
+            beyond(of(&[disk]), of(&parts))
+        });
+        read.saturating_add(written)
+    };
+    let disks = stack.devices.iter();
+    disks.map(of_disk).fold(0, u64::saturating_add)
 }
 
 /// Operations of others that were under way when trials began.
 fn in_flight_before(context: &Context<'_>) -> Option<Finding> {
-    let mut stages: Vec<&Stage<'_>> = Vec::new();
-    let (mut trials, mut most) = (0_u64, 0_u64);
-    for (stage, _) in context.doing_io() {
+    let shown = Shown::by(context.doing_io(), |stage, _| {
         // What was to run beside a trial has begun before it.
-        let alone = |t: &&&Trial| t.workload.beside.is_none();
-        let before = stage.trials.iter().filter(alone).map(|t| {
+        let alone = stage.trials.iter().filter(|t| t.workload.beside.is_none());
+        let before = alone.map(|t| {
             let leaves = t.evidence.devices.iter().filter(|d| d.leaf);
             leaves.map(|d| d.in_flight_before).sum::<u64>()
         });
-        let mut here = 0;
-        for n in before.filter(|n| *n > 0) {
-            here += 1;
-            most = most.max(n);
-        }
-        if here > 0 {
-            trials += here;
-            stages.push(stage);
-        }
-    }
-    if stages.is_empty() {
-        return None;
-    }
-    let stages = names(stages.iter().map(|stage| stage.name));
+        let before: Vec<u64> = before.filter(|n| *n > 0).collect();
+        (!before.is_empty()).then_some((before, []))
+    })?;
+    let before = || shown.seen.iter().flatten();
+    let most = number(*before().max()?, "operation");
+    let trials = number(before().count() as u64, "trial");
     Some(Finding {
-        rule: NAME.into(),
         severity: Severity::Note,
-        headline: format!("the disk was busy when {} began", number(trials, "trial")),
+        headline: format!("the disk was busy when {trials} began"),
         claim: format!(
-            "The disk was not idle when {} of {} began.",
-            number(trials, "trial"),
-            stage_list(&stages)
+            "The disk was not idle when {trials} of {} began.",
+            shown.list()
         ),
         evidence: vec![format!(
-            "Up to {} of others were in flight then (`/sys/block/*/inflight`).",
-            number(most, "operation")
+            "Up to {most} of others were in flight then (`/sys/block/*/inflight`)."
         )],
         confidence: Confidence::Possible,
         refuted_by: "A write-back of this run's own earlier stages that ends with the same trial."
             .into(),
         remedy: remedy(context),
-        stages,
+        ..shown.finding(&RULE)
     })
 }
 
@@ -380,7 +320,7 @@ mod tests {
 
     #[test]
     fn commits_beyond_one_for_each_sync_are_those_of_others_who_sync() {
-        let finding = only(&committed(2.0), NAME);
+        let finding = only(&committed(2.0), RULE.name);
         assert_eq!(finding.stages, ["log-write"]);
         assert!(
             finding
@@ -404,7 +344,7 @@ mod tests {
                 device.read_bytes = device.read_bytes * 12 / 10;
             }
         });
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert_eq!(finding.severity, Severity::Warning);
         assert_eq!(finding.stages, ["random-read-qd1"]);
         assert!(
@@ -427,7 +367,7 @@ mod tests {
                 device.write_bytes = device.write_bytes * 3 / 2;
             }
         });
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert_eq!(finding.stages, ["sequential-read", "random-write-qd32"]);
     }
 
@@ -441,7 +381,7 @@ mod tests {
                 device.writes += 100;
             }
         });
-        assert_eq!(only(&run, NAME).stages, ["log-write"]);
+        assert_eq!(only(&run, RULE.name).stages, ["log-write"]);
     }
 
     #[test]
@@ -453,7 +393,7 @@ mod tests {
                 device.writes += trial.evidence.issued.syncs;
             }
         });
-        assert_eq!(only(&run, NAME).stages, ["log-write"]);
+        assert_eq!(only(&run, RULE.name).stages, ["log-write"]);
     }
 
     /// A run on a btrfs of two disks with this profile of data.
@@ -511,7 +451,7 @@ mod tests {
         each(&mut run, "random-read-qd32", |trial| {
             trial.evidence.devices[1].read_bytes *= 2;
         });
-        assert_eq!(only(&run, NAME).stages, ["random-read-qd32"]);
+        assert_eq!(only(&run, RULE.name).stages, ["random-read-qd32"]);
     }
 
     #[test]
@@ -553,7 +493,7 @@ mod tests {
             trial.evidence.devices[1].in_flight_before = u64::from(first) * 4;
             first = false;
         });
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert_eq!(finding.severity, Severity::Note);
         assert!(
             finding.claim.contains("1 trial of random-read-qd1"),

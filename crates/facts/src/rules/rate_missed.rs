@@ -1,62 +1,49 @@
 //! An open loop fell behind its rate: the target cannot do what was asked.
 
-use super::{Context, names};
+use super::{Check, Context, Needs, Rule, Shown};
 use crate::open_loop::OpenLoop;
 use crate::stages::Stage;
-use crate::words::{edit_plan, percent, stage_list};
+use crate::words::{duration, edit_plan, percent};
 use diskfacts_plan::units::{rate_digits, show_duration};
 use diskfacts_record::{Confidence, Finding, Latency, Severity};
 
-pub(super) const NAME: &str = "rate-missed";
+pub(super) const RULE: Rule = Rule {
+    name: "rate-missed",
+    about: "an open loop fell behind its rate",
+    needs: &[Needs::Evidence],
+    severity: Severity::Warning,
+    confidence: Confidence::Certain,
+    refuted_by: "A trial that does the rate asked for.",
+    check: Check::One(check),
+};
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let mut evidence = Vec::new();
-    let mut stages = Vec::new();
-    let mut lowest = 1.0_f64;
-    let mut reached = f64::INFINITY;
-    for (stage, figures) in context.each() {
-        let Some(open) = OpenLoop::of(stage).filter(|open| !open.kept()) else {
-            continue;
-        };
-        lowest = lowest.min(open.share);
-        reached = reached.min(open.done.min(open.asked * open.share));
-        stages.push(stage.name);
-        let behind = open.behind_ns.map_or_else(String::new, |ns| {
-            let behind = show_duration(ns.round() as u64);
-            format!("; at the end of a trial it was {behind} behind its intended starts")
+fn check(context: &Context<'_>) -> Option<Finding> {
+    let shown = Shown::by(context.each(), |stage, figures| {
+        let open = OpenLoop::of(stage).filter(|open| !open.kept())?;
+        let behind = open.behind_ns.map(duration).map_or_else(String::new, |by| {
+            format!("; at the end of a trial it was {by} behind its intended starts")
         });
-        evidence.push(format!(
-            "{}: {} operations per second asked for, {} done{behind}.",
-            stage.label(),
+        let line = format!(
+            "{} operations per second asked for, {} done{behind}.",
             rate_digits(open.asked),
             rate_digits(open.done)
-        ));
-        evidence.extend(latencies(stage, &figures.latency_ns));
-    }
-    if stages.is_empty() {
-        return Vec::new();
-    }
-    let stages = names(stages);
+        );
+        let lines = [line].into_iter();
+        Some((open, lines.chain(latencies(stage, &figures.latency_ns))))
+    })?;
+    let lowest = percent(shown.least(|open| open.share).min(1.0));
+    let reached = shown.least(|open| open.done.min(open.asked * open.share));
     let less = (reached * 0.9).round().max(1.0) as u64;
-    vec![Finding {
-        rule: NAME.into(),
-        severity: Severity::Warning,
-        headline: format!(
-            "{} of the rate asked for: latency grows with time",
-            percent(lowest)
-        ),
+    Some(Finding {
+        headline: format!("{lowest} of the rate asked for: latency grows with time"),
         claim: format!(
-            "{} did only {} of the rate asked for: latency grew with the time of the trial and \
-             says how long it lasted, not how fast the target is.",
-            stage_list(&stages),
-            percent(lowest)
+            "{} did only {lowest} of the rate asked for: latency grew with the time of the trial \
+             and says how long it lasted, not how fast the target is.",
+            shown.list()
         ),
-        evidence,
-        confidence: Confidence::Certain,
-        refuted_by: "A trial that does the rate asked for.".into(),
         remedy: edit_plan(context.run, &format!("set rate = {less} in these stages")),
-        stages,
-    }]
+        ..shown.finding(&RULE)
+    })
 }
 
 /// Latency from the intended start beside latency from submission.
@@ -69,8 +56,7 @@ fn latencies(stage: &Stage<'_>, intended: &Latency) -> Option<String> {
     .into_iter()
     .find_map(|(name, waited, served)| Some((name, waited?, served?)))?;
     Some(format!(
-        "{}: {name} is {} from the intended start and {} from submission.",
-        stage.label(),
+        "{name} is {} from the intended start and {} from submission.",
         show_duration(waited),
         show_duration(served)
     ))
@@ -105,7 +91,7 @@ mod tests {
             }
             t.histograms.service = Some((&service).into());
         });
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert!(finding.claim.contains("did only 80 %"), "{finding:?}");
         assert!(
             finding.evidence[1].ends_with(
@@ -127,7 +113,7 @@ mod tests {
         open(&mut run, Arrivals::Poisson, 0.98);
         testing::silent(&run);
         open(&mut run, Arrivals::Poisson, 0.96);
-        only(&run, NAME);
+        only(&run, RULE.name);
     }
 
     /// Ten operations at 20 a second, each of which begins 6 ms late, as on a busy machine.
@@ -145,7 +131,7 @@ mod tests {
                 t.evidence.engine.behind_ns = Some(behind_ns);
             });
             let findings = crate::findings(&run);
-            findings.iter().any(|finding| finding.rule == NAME)
+            findings.iter().any(|finding| finding.rule == RULE.name)
         };
         assert!(!at(6_000_000));
         // A target that does 16 of them.
@@ -168,7 +154,7 @@ mod tests {
             each(&mut run, "random-read-qd32", |t| {
                 t.evidence.engine.behind_ns = Some((t.seconds * 2e8) as u64);
             });
-            let finding = only(&run, NAME);
+            let finding = only(&run, RULE.name);
             assert!(finding.claim.contains("did only 80 %"), "{finding:?}");
             assert!(
                 finding.evidence[0].contains("behind its intended starts"),
@@ -182,6 +168,6 @@ mod tests {
         let mut run = testing::healthy();
         open(&mut run, Arrivals::Fixed, 0.8);
         each(&mut run, "random-read-qd32", |t| t.workload.streams = 4);
-        assert_eq!(testing::of_rule(&run, NAME), None);
+        assert_eq!(testing::of_rule(&run, RULE.name), None);
     }
 }

@@ -4,28 +4,41 @@
 //! The arithmetic, the thresholds and their reasons are in
 //! [`read_ahead`](crate::read_ahead). Stages without that evidence say nothing.
 
-use super::{Context, names};
+use super::{Check, Context, Needs, Rule, names};
 use crate::read_ahead::{self, Sums};
 use crate::simulated::edit_profile;
 use crate::stages::Stage;
-use diskfacts_record::{Finding, Stack};
+use diskfacts_record::{Confidence, Finding, Severity, Stack};
 
-/// `read-ahead-limit`, of measured stages.
-pub(super) fn limit(context: &Context<'_>) -> Vec<Finding> {
-    let turning = context.turning().next();
-    let limit = |sums: &Sums, stack: &Stack| read_ahead::limit(sums, stack, turning);
-    told(context, limit, Some("1MiB"))
-}
+/// Of measured stages.
+pub(super) const LIMIT: Rule = Rule {
+    name: read_ahead::LIMIT,
+    about: "read-ahead has grown to its limit, and that is small",
+    needs: &[Needs::Evidence],
+    severity: Severity::Warning,
+    confidence: Confidence::Likely,
+    // `read_ahead` says it, for `diskfacts readahead` too.
+    refuted_by: "",
+    check: Check::Several(|context| {
+        let turning = context.turning().next();
+        let limit = |sums: &Sums, stack: &Stack| read_ahead::limit(sums, stack, turning);
+        told(context, limit, Some("1MiB"))
+    }),
+};
 
-/// `read-ahead-unused`.
-pub(super) fn unused(context: &Context<'_>) -> Vec<Finding> {
-    told(context, read_ahead::unused, Some("16KiB"))
-}
+pub(super) const UNUSED: Rule = Rule {
+    name: read_ahead::UNUSED,
+    about: "what was read ahead was not used",
+    check: Check::Several(|context| told(context, read_ahead::unused, Some("16KiB"))),
+    ..LIMIT
+};
 
-/// `read-ahead-pattern`.
-pub(super) fn pattern(context: &Context<'_>) -> Vec<Finding> {
-    told(context, |sums, _| read_ahead::pattern(sums), None)
-}
+pub(super) const PATTERN: Rule = Rule {
+    name: read_ahead::PATTERN,
+    about: "read-ahead loses the pattern of a stream",
+    check: Check::Several(|context| told(context, |sums, _| read_ahead::pattern(sums), None)),
+    ..LIMIT
+};
 
 /// One finding for the stages of which the same is so; on a simulated disk the
 /// window is set in its profile.
@@ -34,27 +47,25 @@ fn told(
     say: impl Fn(&Sums, &Stack) -> Option<Finding>,
     window: Option<&str>,
 ) -> Vec<Finding> {
+    let edit = window.and_then(|window| {
+        let what = format!("set read_ahead = \"{window}\" under [host]");
+        edit_profile(context.run, &what)
+    });
     let mut found: Vec<Finding> = Vec::new();
     for (stage, _) in context.doing_io() {
-        let Some(sums) = sums(stage) else { continue };
-        let Some(mut finding) = say(&sums, &context.run.stack) else {
+        let Some(mut finding) = sums(stage).and_then(|sums| say(&sums, &context.run.stack)) else {
             continue;
         };
+        if let Some(same) = found.iter_mut().find(|other| other.claim == finding.claim) {
+            same.stages.push(stage.name.to_owned());
+            same.evidence.extend(finding.evidence);
+            continue;
+        }
         finding.stages = names([stage.name]);
-        let edit = window.and_then(|window| {
-            let what = format!("set read_ahead = \"{window}\" under [host]");
-            edit_profile(context.run, &what)
-        });
-        if let Some(edit) = edit {
-            finding.remedy = edit;
+        if let Some(edit) = &edit {
+            finding.remedy.clone_from(edit);
         }
-        match found.iter_mut().find(|other| other.claim == finding.claim) {
-            Some(same) => {
-                same.stages.extend(finding.stages);
-                same.evidence.extend(finding.evidence);
-            }
-            None => found.push(finding),
-        }
+        found.push(finding);
     }
     found
 }
@@ -63,16 +74,14 @@ fn sums(stage: &Stage<'_>) -> Option<Sums> {
     let tables = stage.trials.iter();
     let tables = tables.filter_map(|trial| trial.evidence.read_ahead.as_ref());
     let workload = stage.workload();
-    Sums::of(
-        tables,
-        u64::from(workload.streams) + u64::from(workload.beside.is_some()),
-    )
+    let streams = u64::from(workload.streams) + u64::from(workload.beside.is_some());
+    Sums::of(tables, streams)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing;
+    use crate::testing::{self, of_rule};
     use diskfacts_record::Run;
     use diskfacts_record::evidence::{
         ReadAhead, ReadAheadCounts, ReadAheadPages, ReadAheadPattern as Pattern, ReadAheadRow,
@@ -132,9 +141,9 @@ mod tests {
     }
 
     fn rules_of(run: &Run) -> Vec<String> {
-        let context = Context::new(run);
-        let all = [limit(&context), unused(&context), pattern(&context)];
-        all.into_iter().flatten().map(|found| found.rule).collect()
+        let all = [LIMIT, UNUSED, PATTERN];
+        let found = all.iter().filter_map(|rule| of_rule(run, rule.name));
+        found.map(|found| found.rule).collect()
     }
 
     #[test]
@@ -142,8 +151,7 @@ mod tests {
         let small = in_order(32, 100);
         let found = run(Some(true), &small);
         assert_eq!(rules_of(&found), ["read-ahead-limit"]);
-        let context = Context::new(&found);
-        let finding = &limit(&context)[0];
+        let finding = of_rule(&found, LIMIT.name).unwrap();
         assert!(finding.claim.contains("128 KiB"), "{}", finding.claim);
         // Of the disk, because a partition has no queue.
         let typed = "echo 1024 > /sys/block/vda/queue/read_ahead_kb";
@@ -198,7 +206,7 @@ mod tests {
         };
         let found = run(Some(true), &table);
         assert_eq!(rules_of(&found), ["read-ahead-unused"]);
-        let finding = &unused(&Context::new(&found))[0];
+        let finding = of_rule(&found, UNUSED.name).unwrap();
         assert!(
             finding.claim.starts_with("37 % of what"),
             "{}",
@@ -214,13 +222,13 @@ mod tests {
         table.broken = 30;
         let found = run(Some(true), &table);
         assert_eq!(rules_of(&found), ["read-ahead-pattern"]);
-        let claim = &pattern(&Context::new(&found))[0].claim;
+        let claim = of_rule(&found, PATTERN.name).unwrap().claim;
         assert!(
             claim.contains("several streams read through one descriptor"),
             "{claim}"
         );
         (table.broken, table.scattered) = (0, 30);
-        let claim = pattern(&Context::new(&run(None, &table)))[0].claim.clone();
+        let claim = of_rule(&run(None, &table), PATTERN.name).unwrap().claim;
         assert!(
             claim.contains("one stream goes on through several"),
             "{claim}"

@@ -4,7 +4,7 @@
 //! write is a request, and the next one waits for it, so that the figure is one
 //! of latency (seed 004).
 
-use super::{Context, names};
+use super::{Check, Context, Needs, Rule, names};
 use crate::device_rates::DeviceRates;
 use crate::stages::Stage;
 use crate::stats;
@@ -13,7 +13,15 @@ use diskfacts_plan::units::show_size;
 use diskfacts_plan::{CacheMode, On, Operation, Pattern, SyncMode, Workload};
 use diskfacts_record::{Confidence, Finding, Severity};
 
-pub(crate) const NAME: &str = "writes-merged";
+pub(crate) const RULE: Rule = Rule {
+    name: "writes-merged",
+    about: "what the device saw of buffered and of direct writes",
+    needs: &[Needs::Evidence],
+    severity: Severity::Note,
+    confidence: Confidence::Certain,
+    refuted_by: "Requests of the same size and depth for both, as `iostat -x 1` shows them.",
+    check: Check::Several(check),
+};
 
 /// Requests must be so many times as large as the writes to be called merged.
 const TIMES: f64 = 2.0;
@@ -35,12 +43,11 @@ struct Seen {
 impl Seen {
     fn of(stage: &Stage<'_>) -> Option<Self> {
         let trials = stage.trials.iter();
-        let rates: Option<Vec<DeviceRates<'_>>> =
-            trials.map(|trial| DeviceRates::topmost(trial)).collect();
-        let rates = rates?;
+        let rates = trials.map(|trial| DeviceRates::topmost(trial));
+        let rates: Vec<DeviceRates<'_>> = rates.collect::<Option<_>>()?;
         let median = |of: &dyn Fn(&DeviceRates<'_>) -> Option<f64>| {
             let values: Option<Vec<f64>> = rates.iter().map(of).collect();
-            stats::median(&stats::finite_sorted(&values?))
+            stats::median(&values?)
         };
         Some(Self {
             bytes: median(&|rates| rates.reads_and_writes().bytes_each())?,
@@ -51,6 +58,16 @@ impl Seen {
             depth: median(&|rates| Some(rates.depth()))?,
             wait_ms: median(&|rates| rates.reads_and_writes().wait_ms())?,
         })
+    }
+
+    /// Whether the block layer counted merges: the page cache may hand it large
+    /// requests as they are.
+    fn has_merges(&self) -> bool {
+        self.merges_per_request > 0.0
+    }
+
+    fn size(&self) -> String {
+        show_size(self.bytes.round() as u64)
     }
 }
 
@@ -68,32 +85,20 @@ fn is_one_writer(stage: &Stage<'_>) -> bool {
         && workload.on == On::Target
 }
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let stages = || {
-        context
-            .doing_io()
-            .map(|(stage, _)| stage)
-            .filter(|stage| is_one_writer(stage))
-    };
+fn check(context: &Context<'_>) -> Vec<Finding> {
     let direct = |workload: &Workload| workload.cache == CacheMode::Direct;
-    let mut findings = Vec::new();
-    for buffered in stages().filter(|stage| !direct(stage.workload())) {
-        let same = |stage: &&Stage<'_>| {
-            direct(stage.workload())
-                && stage.workload().block_size == buffered.workload().block_size
+    let stages = context.doing_io().map(|(stage, _)| stage);
+    let (raw, buffered): (Vec<_>, Vec<_>) = stages
+        .filter(|stage| is_one_writer(stage))
+        .partition(|stage| direct(stage.workload()));
+    let found = buffered.into_iter().filter_map(|buffered| {
+        let same = |stage: &&&Stage<'_>| {
+            stage.workload().block_size == buffered.workload().block_size
                 && stage.trials.iter().all(|t| t.direct_refused().is_none())
         };
-        if let Some(raw) = stages().find(same) {
-            findings.extend(finding(context, buffered, raw));
-        }
-    }
-    findings
-}
-
-/// Whether the block layer counted merges: the page cache may hand it large
-/// requests as they are.
-fn has_merges(seen: &Seen) -> bool {
-    seen.merges_per_request > 0.0
+        finding(context, buffered, raw.iter().find(same)?)
+    });
+    found.collect()
 }
 
 fn finding(context: &Context<'_>, buffered: &Stage<'_>, raw: &Stage<'_>) -> Option<Finding> {
@@ -104,63 +109,42 @@ fn finding(context: &Context<'_>, buffered: &Stage<'_>, raw: &Stage<'_>) -> Opti
     if times(&merged) < TIMES || !one_by_one {
         return None;
     }
-    let size = |bytes: f64| show_size(bytes.round() as u64);
-    let counted = |seen: &Seen| {
-        if has_merges(seen) {
+    let line = |stage: &Stage<'_>, seen: &Seen| {
+        let counted = if seen.has_merges() {
             format!("{} merges counted for each", ratio(seen.merges_per_request))
         } else {
             "no merges counted".to_owned()
-        }
-    };
-    let line = |stage: &Stage<'_>, seen: &Seen| {
+        };
         format!(
-            "{}: requests of {} ({} in each, {}), {} on their way, {} ms each.",
+            "{}: requests of {} ({} in each, {counted}), {} on their way, {} ms each.",
             stage.name,
-            size(seen.bytes),
+            seen.size(),
             ratio_of(times(seen), "write", "writes"),
-            counted(seen),
             ratio(seen.depth),
             ratio(seen.wait_ms)
         )
     };
+    let evidence = vec![line(buffered, &merged), line(raw, &single)];
+    let (size, depth, name) = (merged.size(), ratio(merged.depth), raw.name);
+    let (sent, into) = if merged.has_merges() {
+        ("merged", "into")
+    } else {
+        ("sent", "as")
+    };
+    let other = format!("set block_size = \"1MiB\" or queue_depth = 8 in {name}");
     Some(Finding {
-        rule: NAME.into(),
-        severity: Severity::Note,
-        headline: format!(
-            "through the page cache: requests of {}, {} in flight",
-            size(merged.bytes),
-            ratio(merged.depth)
-        ),
+        headline: format!("through the page cache: requests of {size}, {depth} in flight"),
         claim: format!(
-            "Through the page cache the kernel {} writes of {} {} requests of {}, with {} on \
-             their way behind one writer; with direct I/O each write is one request, so {} \
-             measures the latency of a write.",
-            if has_merges(&merged) {
-                "merged"
-            } else {
-                "sent"
-            },
-            show_size(block),
-            if has_merges(&merged) { "into" } else { "as" },
-            size(merged.bytes),
-            ratio(merged.depth),
-            raw.name
+            "Through the page cache the kernel {sent} writes of {} {into} requests of {size}, \
+             with {depth} on their way behind one writer; with direct I/O each write is one \
+             request, so {name} measures the latency of a write.",
+            show_size(block)
         ),
-        evidence: vec![line(buffered, &merged), line(raw, &single)],
-        confidence: Confidence::Certain,
-        refuted_by: "Requests of the same size and depth for both, as `iostat -x 1` shows them."
-            .into(),
         remedy: format!(
             "Direct writes need larger blocks or several at once to be as fast. {}",
-            edit_plan(
-                context.run,
-                &format!(
-                    "set block_size = \"1MiB\" or queue_depth = 8 in {}",
-                    raw.name
-                )
-            )
+            edit_plan(context.run, &other)
         ),
-        stages: names([buffered.name, raw.name]),
+        ..RULE.finding(names([buffered.name, name]), evidence)
     })
 }
 
@@ -193,7 +177,7 @@ mod tests {
 
     #[test]
     fn merged_and_single_requests_are_told_apart() {
-        let finding = of_rule(&run(32, 140), NAME).unwrap();
+        let finding = of_rule(&run(32, 140), RULE.name).unwrap();
         assert!(
             finding
                 .claim
@@ -212,7 +196,7 @@ mod tests {
                 device.write_merges = 0;
             }
         });
-        let finding = of_rule(&whole, NAME).unwrap();
+        let finding = of_rule(&whole, RULE.name).unwrap();
         assert!(
             finding
                 .claim
@@ -227,16 +211,16 @@ mod tests {
 
     #[test]
     fn what_is_not_merged_or_not_one_by_one_is_left_alone() {
-        assert!(of_rule(&run(1, 1), NAME).is_none());
+        assert!(of_rule(&run(1, 1), RULE.name).is_none());
         let mut deep = run(32, 140);
         testing::each(&mut deep, "raw", |trial| {
             for device in &mut trial.evidence.devices {
                 device.weighted_ms *= 4;
             }
         });
-        assert!(of_rule(&deep, NAME).is_none());
+        assert!(of_rule(&deep, RULE.name).is_none());
         let mut blind = run(32, 140);
         testing::each(&mut blind, "raw", |trial| trial.evidence.devices.clear());
-        assert!(of_rule(&blind, NAME).is_none());
+        assert!(of_rule(&blind, RULE.name).is_none());
     }
 }

@@ -12,15 +12,23 @@
 
 mod order;
 
-use super::Context;
+use super::{Check, Context, Rule, names};
 use crate::stages::Stage;
 use crate::words::{lower_first, percent, ratio};
 use diskfacts_plan::units::rate_digits;
 use diskfacts_plan::{Operation, Pattern, Touch};
 use diskfacts_record::{Confidence, Finding, Severity, StageFigures};
-use order::Triple;
 
-pub(super) const NAME: &str = "rewrite-rate";
+pub(super) const RULE: Rule = Rule {
+    name: "rewrite-rate",
+    about: "how rewriting follows from reading and writing",
+    needs: &[],
+    severity: Severity::Note,
+    confidence: Confidence::Likely,
+    refuted_by: "Another ratio when reading or writing alone is made faster or slower, with \
+                 another read-ahead for example.",
+    check: Check::Several(check),
+};
 
 /// How far a rewrite may be from the sum of both times, and still be called the
 /// sum: the rows of seed 002 differ by up to 12.4 %.
@@ -41,7 +49,20 @@ impl Pass<'_, '_> {
     }
 }
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+/// A rewrite with the passes it is made of.
+struct Triple<'p, 'c, 'a> {
+    rewrite: &'p Pass<'c, 'a>,
+    read: &'p Pass<'c, 'a>,
+    write: &'p Pass<'c, 'a>,
+}
+
+impl Triple<'_, '_, '_> {
+    fn stages(&self) -> Vec<String> {
+        names([self.rewrite, self.read, self.write].map(|pass| pass.stage.name))
+    }
+}
+
+fn check(context: &Context<'_>) -> Vec<Finding> {
     let passes: Vec<Pass<'_, '_>> = context.doing_io().filter_map(pass).collect();
     let rewrites = passes.iter().filter(|pass| rewrites(pass.stage));
     let triples: Vec<Triple<'_, '_, '_>> = rewrites
@@ -55,9 +76,7 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             })
         })
         .collect();
-    let each = triples
-        .iter()
-        .map(|of| finding(of.rewrite, of.read, of.write));
+    let each = triples.iter().map(finding);
     order::turned(&triples).into_iter().chain(each).collect()
 }
 
@@ -102,15 +121,8 @@ fn beside<'p, 'c, 'a>(
     same.max_by(|a, b| a.bytes_per_s.total_cmp(&b.bytes_per_s))
 }
 
-/// `Rewriting`, or with its settings where several were measured:
-/// `Rewriting (machine=Raid6)`.
-fn named(stage: &Stage<'_>) -> String {
-    let label = stage.label();
-    let settings = label.strip_prefix(stage.name).unwrap_or_default();
-    format!("Rewriting{settings}")
-}
-
-fn finding(rewrite: &Pass<'_, '_>, read: &Pass<'_, '_>, write: &Pass<'_, '_>) -> Finding {
+fn finding(triple: &Triple<'_, '_, '_>) -> Finding {
+    let [rewrite, read, write] = [triple.rewrite, triple.read, triple.write];
     let (r, w) = (read.bytes_per_s, write.bytes_per_s);
     let in_turn = 1.0 / (1.0 / r + 1.0 / w);
     let times = rewrite.bytes_per_s / in_turn;
@@ -131,51 +143,37 @@ fn finding(rewrite: &Pass<'_, '_>, read: &Pass<'_, '_>, write: &Pass<'_, '_>) ->
     } else {
         "writing costs more"
     };
+    // With its settings where several were measured: `Rewriting (machine=Raid6)`.
+    let label = rewrite.stage.label();
+    let settings = label.strip_prefix(rewrite.stage.name).unwrap_or_default();
+    let (named, rate) = (format!("Rewriting{settings}"), rewrite.said());
+    let [of_read, of_write] = [read, write].map(|pass| pass.stage.label());
+    let (reading, writing) = (percent(reading), percent(writing));
+    let evidence = vec![
+        format!(
+            "{of_read} does {}, {of_write} does {}.",
+            read.said(),
+            write.said()
+        ),
+        format!(
+            "One after the other, 1 / (1/read + 1/write), they would rewrite {} MB/s; measured is \
+             {} times that.",
+            rate_digits(in_turn / 1e6),
+            ratio(times)
+        ),
+        format!(
+            "Of the time of a rewrite, reading as in {of_read} would take {reading} and writing as \
+             in {of_write} {writing}: {dearer}."
+        ),
+    ];
     Finding {
-        rule: NAME.into(),
-        severity: Severity::Note,
-        headline: format!(
-            "{} at {}",
-            lower_first(&named(rewrite.stage)),
-            rewrite.said()
-        ),
-        claim: format!(
-            "{} runs at {}, {how}.",
-            named(rewrite.stage),
-            rewrite.said()
-        ),
-        evidence: vec![
-            format!(
-                "{} does {}, {} does {}.",
-                read.stage.label(),
-                read.said(),
-                write.stage.label(),
-                write.said()
-            ),
-            format!(
-                "One after the other, 1 / (1/read + 1/write), they would rewrite {} MB/s; measured \
-                 is {} times that.",
-                rate_digits(in_turn / 1e6),
-                ratio(times)
-            ),
-            format!(
-                "Of the time of a rewrite, reading as in {} would take {} and writing as in {} \
-                 {}: {dearer}.",
-                read.stage.label(),
-                percent(reading),
-                write.stage.label(),
-                percent(writing)
-            ),
-        ],
-        confidence: Confidence::Likely,
-        refuted_by: "Another ratio when reading or writing alone is made faster or slower, with \
-                     another read-ahead for example."
-            .into(),
+        headline: format!("{} at {rate}", lower_first(&named)),
+        claim: format!("{named} runs at {rate}, {how}."),
         remedy: "Compare volumes by this figure, and not by writing alone, when files are changed \
                  in place: of two, the one that writes more slowly may rewrite faster, because it \
                  reads faster."
             .into(),
-        stages: super::names([rewrite, read, write].map(|pass| pass.stage.name).to_vec()),
+        ..RULE.finding(triple.stages(), evidence)
     }
 }
 

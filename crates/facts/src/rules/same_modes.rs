@@ -7,22 +7,29 @@
 //! show that there is little data. And a size at which they are further apart
 //! must be the exception.
 
-use super::Context;
+use super::{Check, Context, Rule, names};
 use crate::stats;
 use crate::words::{count, list, measure_with, of_document, percent};
-use crate::write_matrix::Matrix;
+use crate::write_matrix::{CONFIDENCE, Matrix};
 use diskfacts_plan::WriteMode;
 use diskfacts_record::{Confidence, Finding, Severity};
 
-pub(super) const NAME: &str = "same-modes";
+pub(super) const RULE: Rule = Rule {
+    name: "same-modes",
+    about: "ways to write that are the same thing here",
+    needs: &[],
+    severity: Severity::Note,
+    confidence: Confidence::Likely,
+    refuted_by: "A repeat with `--trials 5` in which one of a group is faster than another by more \
+                 than 5 % at most sizes.",
+    check: Check::One(check),
+};
 
 /// How near the median ratio must be to 1.
 const ALIKE: f64 = 0.05;
 /// How far apart single sizes may be, and how many sizes of ten may be further.
 const APART: f64 = 0.15;
 const EXCEPTIONS: usize = 10;
-/// Confidence of the interval of the median.
-const CONFIDENCE: f64 = 0.95;
 
 /// How alike two modes are.
 #[derive(Debug, Clone, Copy)]
@@ -39,124 +46,90 @@ fn syncs_alike(matrix: &Matrix<'_>, group: &[WriteMode]) -> bool {
     use diskfacts_plan::SyncMode::{Fdatasync, Fsync, ODsync, OSync};
     let has = |sync| group.iter().any(|mode| mode.sync == sync);
     let all = [Fdatasync, Fsync, ODsync, OSync].into_iter().all(has);
-    let mut synced = matrix.modes().into_iter();
-    all && synced.all(|mode| !mode.sync.each_write() || group.contains(&mode))
+    all && matrix.synced().all(|cell| group.contains(&cell.mode))
 }
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let Some(matrix) = Matrix::of(context) else {
-        return Vec::new();
-    };
-    let groups = groups(&matrix);
+fn check(context: &Context<'_>) -> Option<Finding> {
+    let matrix = context.matrix.as_ref()?;
+    let groups = groups(matrix);
     let same: Vec<&Vec<WriteMode>> = groups.iter().filter(|group| group.len() > 1).collect();
-    let untold = untold(&matrix);
+    let untold = untold(matrix);
+    let modes = matrix.modes().len();
     if same.is_empty() {
-        return untold
-            .map(|said| not_shown(context, &matrix, said))
-            .into_iter()
-            .collect();
+        let stages = names(matrix.cells.iter().map(|cell| cell.stage));
+        return untold.map(|said| Finding {
+            headline: "too few trials to tell the ways to write apart".into(),
+            claim: format!(
+                "Which of the {modes} ways to write are the same thing here cannot be told from \
+                 these trials."
+            ),
+            confidence: Confidence::Certain,
+            refuted_by: "More trials that agree with each other.".into(),
+            remedy: of_document(context.run, "measure more often").unwrap_or_else(|| {
+                let again = measure_with(context.run, "--trials", "5");
+                format!("Type `{again}`, while nothing else uses the disk.")
+            }),
+            ..RULE.finding(stages, vec![said])
+        });
     }
     let alike: usize = same.iter().map(|group| group.len()).sum();
     // What people ask first of such a matrix.
-    let synced = if same.iter().any(|group| syncs_alike(&matrix, group)) {
+    let synced = if same.iter().any(|group| syncs_alike(matrix, group)) {
         "; fdatasync, fsync, O_DSYNC and O_SYNC of each write are one thing"
     } else {
         ""
     };
-    let claim = match same.as_slice() {
-        [only] => format!(
-            "{} of the {} ways to write are the same thing here{synced}.",
-            only.len(),
-            matrix.modes().len()
-        ),
-        several => format!(
-            "{alike} of the {} ways to write are only {} here{synced}.",
-            matrix.modes().len(),
-            several.len()
-        ),
+    let things = match same.len() {
+        1 => "the same thing".to_owned(),
+        several => format!("only {several}"),
     };
-    let in_group = |mode: WriteMode| same.iter().any(|group| group.contains(&mode));
-    vec![Finding {
-        rule: NAME.into(),
-        severity: Severity::Note,
+    let cells = matrix.cells.iter();
+    let cells = cells.filter(|cell| same.iter().any(|group| group.contains(&cell.mode)));
+    let told = same.iter().map(|group| told(matrix, group));
+    Some(Finding {
         headline: format!("{alike} ways to write are the same here"),
-        claim,
-        evidence: same
-            .iter()
-            .map(|group| told(&matrix, group))
-            .chain(untold)
-            .collect(),
-        confidence: Confidence::Likely,
-        refuted_by: "A repeat with `--trials 5` in which one of a group is faster than another by \
-                     more than 5 % at most sizes."
-            .into(),
+        claim: format!("{alike} of the {modes} ways to write are {things} here{synced}."),
         remedy: "Choose among them by what they promise, not by speed: O_DIRECT leaves the page \
                  cache to others, fdatasync and O_DSYNC leave out metadata that reading does not \
                  need."
             .into(),
-        stages: Matrix::stages(matrix.cells.iter().filter(|cell| in_group(cell.mode))),
-    }]
+        ..RULE.finding(
+            names(cells.map(|cell| cell.stage)),
+            told.chain(untold).collect(),
+        )
+    })
 }
 
-/// The trials show neither that any two ways are alike nor that all differ.
-fn not_shown(context: &Context<'_>, matrix: &Matrix<'_>, said: String) -> Finding {
-    Finding {
-        rule: NAME.into(),
-        severity: Severity::Note,
-        headline: "too few trials to tell the ways to write apart".into(),
-        claim: format!(
-            "Which of the {} ways to write are the same thing here cannot be told from these \
-             trials.",
-            matrix.modes().len()
-        ),
-        evidence: vec![said],
-        confidence: Confidence::Certain,
-        refuted_by: "More trials that agree with each other.".into(),
-        remedy: of_document(context.run, "measure more often").unwrap_or_else(|| {
-            format!(
-                "Type `{}`, while nothing else uses the disk.",
-                measure_with(context.run, "--trials", "5")
-            )
-        }),
-        stages: Matrix::stages(&matrix.cells),
-    }
+/// The pairs of some modes.
+fn pairs(modes: &[WriteMode]) -> impl Iterator<Item = (WriteMode, WriteMode)> {
+    let places = 0..modes.len();
+    places.flat_map(move |i| modes[..i].iter().map(move |b| (modes[i], *b)))
 }
 
 /// How many pairs of ways were neither found alike nor different.
 fn untold(matrix: &Matrix<'_>) -> Option<String> {
     let modes = matrix.modes();
-    let (mut pairs, mut unknown) = (0_u64, 0_u64);
-    for (i, a) in modes.iter().enumerate() {
-        for b in &modes[..i] {
-            pairs += 1;
-            unknown += u64::from(matches!(relation(matrix, *a, *b), Relation::Unknown));
-        }
-    }
+    let is_unknown = |(a, b): &(_, _)| matches!(relation(matrix, *a, *b), Relation::Unknown);
+    let unknown = pairs(&modes).filter(is_unknown).count();
+    let pairs = count(pairs(&modes).count() as u64, "pair");
     (unknown > 0).then(|| {
         format!(
-            "Of {} of ways {unknown} were found neither alike nor different: their sizes disagree.",
-            count(pairs, "pair")
+            "Of {pairs} of ways {unknown} were found neither alike nor different: their sizes \
+             disagree."
         )
     })
 }
 
 /// A group, and how far its members are apart.
 fn told(matrix: &Matrix<'_>, group: &[WriteMode]) -> String {
-    let names: Vec<String> = group.iter().map(ToString::to_string).collect();
-    let mut furthest = 0.0_f64;
-    let mut sizes = usize::MAX;
-    for (i, a) in group.iter().enumerate() {
-        for b in &group[..i] {
-            if let Some(likeness) = likeness(matrix, *a, *b) {
-                furthest = furthest.max(likeness.furthest);
-                sizes = sizes.min(likeness.sizes);
-            }
-        }
-    }
+    let each = pairs(group).filter_map(|(a, b)| likeness(matrix, a, b));
+    let (furthest, sizes) = each.fold((0.0_f64, usize::MAX), |(furthest, sizes), likeness| {
+        (furthest.max(likeness.furthest), sizes.min(likeness.sizes))
+    });
     format!(
         "{}: at {sizes} sizes, the rates of any two are within 5 % in the median, and never \
          further apart than {}.",
-        list(&names),
+        list(group.iter().map(ToString::to_string)),
         percent(furthest)
     )
 }
@@ -166,12 +139,8 @@ fn told(matrix: &Matrix<'_>, group: &[WriteMode]) -> String {
 fn groups(matrix: &Matrix<'_>) -> Vec<Vec<WriteMode>> {
     let mut groups: Vec<Vec<WriteMode>> = Vec::new();
     for mode in matrix.modes() {
-        let fitting = groups.iter_mut().find(|group| {
-            group
-                .iter()
-                .all(|other| likeness(matrix, mode, *other).is_some())
-        });
-        match fitting {
+        let is_same = |other: &WriteMode| likeness(matrix, mode, *other).is_some();
+        match groups.iter_mut().find(|group| group.iter().all(is_same)) {
             Some(group) => group.push(mode),
             None => groups.push(vec![mode]),
         }
@@ -199,14 +168,11 @@ fn likeness(matrix: &Matrix<'_>, a: WriteMode, b: WriteMode) -> Option<Likeness>
 }
 
 fn relation(matrix: &Matrix<'_>, a: WriteMode, b: WriteMode) -> Relation {
-    let ratios: Vec<f64> = matrix
-        .of_mode(a)
-        .filter_map(|cell| {
-            let other = matrix.cell(b, cell.block_size)?;
-            Some((cell.throughput / other.throughput).ln())
-        })
-        .collect();
-    let sorted = stats::finite_sorted(&ratios);
+    let ratios = matrix.of_mode(a).filter_map(|cell| {
+        let other = matrix.cell(b, cell.block_size)?;
+        Some((cell.throughput / other.throughput).ln())
+    });
+    let sorted = stats::finite_sorted(&ratios.collect::<Vec<f64>>());
     let Some(ranks) = stats::median_interval(sorted.len(), CONFIDENCE) else {
         return Relation::Different;
     };
@@ -246,7 +212,7 @@ mod tests {
     fn modes_with_the_same_rates_are_one_and_others_are_not() {
         let finding = of_rule(
             &run(|mode| (mode.variant == Variant::Direct && mode.sync.each_write()).then_some(30)),
-            NAME,
+            RULE.name,
         )
         .unwrap();
         assert!(
@@ -270,7 +236,7 @@ mod tests {
                 * if slow { 0.5 } else { 1.0 }
                 * 1.3_f64.powi(i32::try_from(mode.rank() / 3).unwrap())
         });
-        let finding = of_rule(&differ, NAME).unwrap();
+        let finding = of_rule(&differ, RULE.name).unwrap();
         // Plain and aligned are the same everywhere; direct is not, and whether it
         // differs from these, and from its neighbours, its sizes do not agree on.
         let (untold, same) = finding.evidence.split_last().unwrap();
@@ -285,7 +251,7 @@ mod tests {
     #[test]
     fn noise_that_hides_what_is_alike_is_said() {
         let run = matrix_run(|mode, size| 1e8 * wobble(mode, size, 0.8));
-        let finding = of_rule(&run, NAME).unwrap();
+        let finding = of_rule(&run, RULE.name).unwrap();
         assert!(finding.claim.contains("cannot be told"), "{finding:#?}");
         assert!(finding.remedy.contains("--trials 5"), "{finding:#?}");
     }
@@ -297,7 +263,7 @@ mod tests {
             "O_SYNC" => 1e8 * ratio(size),
             _ => 1e9 * 1.3_f64.powi(i32::try_from(mode.rank()).unwrap()),
         });
-        of_rule(&run, NAME).is_some_and(|finding| finding.claim.contains("are the same thing"))
+        of_rule(&run, RULE.name).is_some_and(|finding| finding.claim.contains("are the same thing"))
     }
 
     #[test]
@@ -312,13 +278,13 @@ mod tests {
 
     #[test]
     fn where_all_modes_differ_nothing_is_said() {
-        assert!(of_rule(&run(|_| None), NAME).is_none());
-        assert!(of_rule(&crate::testing::healthy(), NAME).is_none());
+        assert!(of_rule(&run(|_| None), RULE.name).is_none());
+        assert!(of_rule(&crate::testing::healthy(), RULE.name).is_none());
     }
 
     #[test]
     fn on_the_disk_of_the_benchmark_all_twelve_synced_modes_are_one() {
-        let finding = of_rule(&seed_run(), NAME).unwrap();
+        let finding = of_rule(&seed_run(), RULE.name).unwrap();
         let twelve = WriteMode::all().filter(|mode| mode.sync.each_write());
         let group = finding
             .evidence

@@ -9,14 +9,23 @@
 //! Stages are compared that differ in their pool, and in nothing else.
 
 use super::disturbed::TRIALS;
-use super::{Context, names};
-use crate::words::{edit_plan, lower_first, ratio, stage_list};
+use super::{Check, Context, Needs, Rule, join, names};
+use crate::words::{edit_plan, if_any, lower_first, ratio, stage_list};
 use diskfacts_plan::units::show_throughput;
 use diskfacts_plan::{IoContext, Pool, Stop, Workload};
 use diskfacts_record::{BlockDevice, Confidence, Finding, Severity, Stack, StageFigures};
 use std::collections::BTreeSet;
 
-pub(crate) const NAME: &str = "io-context";
+pub(crate) const RULE: Rule = Rule {
+    name: "io-context",
+    about: "it matters in whose name the threads of a pool do I/O",
+    needs: &[Needs::Evidence],
+    severity: Severity::Note,
+    confidence: Confidence::Likely,
+    refuted_by: "The same difference under the scheduler `none` or `mq-deadline`, which do not \
+                 look at I/O contexts.",
+    check: Check::One(check),
+};
 
 /// How much faster the best must be than the slowest to be worth a word.
 pub(crate) const RATIO: f64 = 1.1;
@@ -28,8 +37,63 @@ type Served<'a> = (Pool, &'a str, &'a StageFigures);
 /// of a simulated host.
 pub(crate) const FAIR: [&str; 3] = ["bfq", "cfq", "fair"];
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let mut groups: Vec<(Workload, Stack, Vec<Served<'_>>)> = Vec::new();
+fn check(context: &Context<'_>) -> Option<Finding> {
+    let (mut evidence, mut stages) = (Vec::new(), Vec::new());
+    let mut most = 1.0_f64;
+    let mut schedulers = BTreeSet::new();
+    for ((bare, stack), members) in &groups(context) {
+        let of = |context| {
+            let mut members = members.iter();
+            members.find(|(pool, ..)| pool.io_context == context)
+        };
+        let both = of(IoContext::Shared).zip(of(IoContext::Separate));
+        let Some(((pool, name, shared), (_, _, separate))) = both else {
+            continue;
+        };
+        let one = &shared.throughput_bytes_per_s;
+        let many = &separate.throughput_bytes_per_s;
+        let gain = one.median / many.median;
+        if one.trials.min(many.trials) < TRIALS || one.min <= many.max || gain < RATIO {
+            continue;
+        }
+        most = most.max(gain);
+        schedulers.extend(of_disks(stack));
+        stages.push(*name);
+        let disturbed = bare.beside.as_ref().map_or("", |_| ", disturbed");
+        evidence.push(format!(
+            "{name}{disturbed}: {} threads do {} in one I/O context, {} in contexts of their own.",
+            pool.threads,
+            show_throughput(one.median),
+            show_throughput(many.median),
+        ));
+    }
+    if stages.is_empty() {
+        return None;
+    }
+    let stages = names(stages);
+    let schedulers = Vec::from_iter(schedulers).join(", ");
+    evidence.extend(if_any(schedulers, |said| format!("{said}.")));
+    let most = ratio(most);
+    Some(Finding {
+        headline: format!("one I/O context: up to {most} times faster than many"),
+        claim: format!(
+            "Threads that serve {} in turn do it up to {most} times faster in one I/O context: \
+             the scheduler takes them for one reader, not for many.",
+            stage_list(&stages)
+        ),
+        remedy: format!(
+            "Let the server's threads share one (`CLONE_IO` of clone(2), or one io_uring), or use \
+             a scheduler that does not look at contexts. To see the one alone, {}",
+            lower_first(&edit_plan(context.run, "leave one of the two in `vary`"))
+        ),
+        ..RULE.finding(stages, evidence)
+    })
+}
+
+/// Stages under a scheduler that looks at I/O contexts that differ in their pool only;
+/// under another one a difference comes from how operations are handed over.
+fn groups<'a>(context: &'a Context<'_>) -> Vec<((Workload, Stack), Vec<Served<'a>>)> {
+    let mut groups = Vec::new();
     for (stage, figures) in context.doing_io() {
         let workload = stage.workload();
         let Some(pool) = workload.pool.filter(|pool| pool.threads > 1) else {
@@ -42,94 +106,13 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
         };
         // Settings may have been changed for its trials.
         let stack = context.run.stack.under(&stage.trials[0].evidence.settings);
-        if !is_fair(&stack) {
-            continue;
-        }
-        let same =
-            |(known, under, _): &&mut (Workload, Stack, _)| *known == bare && *under == stack;
-        match groups.iter_mut().find(same) {
-            Some((_, _, members)) => members.push((pool, stage.name, figures)),
-            None => groups.push((bare, stack, vec![(pool, stage.name, figures)])),
+        let fair =
+            |disk: &BlockDevice| disk.scheduler.as_deref().is_some_and(|s| FAIR.contains(&s));
+        if stack.leaves().any(fair) {
+            join(&mut groups, (bare, stack), (pool, stage.name, figures));
         }
     }
-    let mut evidence = Vec::new();
-    let mut stages = Vec::new();
-    let mut most = 1.0_f64;
-    let mut schedulers = BTreeSet::new();
-    for (bare, stack, members) in &groups {
-        let of = |context| {
-            members
-                .iter()
-                .find(move |(pool, ..)| pool.io_context == context)
-        };
-        let (Some((pool, name, shared)), Some((_, _, separate))) =
-            (of(IoContext::Shared), of(IoContext::Separate))
-        else {
-            continue;
-        };
-        let (one, many) = (
-            &shared.throughput_bytes_per_s,
-            &separate.throughput_bytes_per_s,
-        );
-        let gain = one.median / many.median;
-        if one.trials.min(many.trials) < TRIALS || one.min <= many.max || gain < RATIO {
-            continue;
-        }
-        most = most.max(gain);
-        schedulers.extend(of_disks(stack));
-        stages.push(*name);
-        evidence.push(format!(
-            "{name}{}: {} threads do {} in one I/O context, {} in contexts of their own.",
-            if bare.beside.is_some() {
-                ", disturbed"
-            } else {
-                ""
-            },
-            pool.threads,
-            show_throughput(one.median),
-            show_throughput(many.median),
-        ));
-    }
-    if stages.is_empty() {
-        return Vec::new();
-    }
-    let stages = names(stages);
-    if !schedulers.is_empty() {
-        let named: Vec<String> = schedulers.into_iter().collect();
-        evidence.push(format!("{}.", named.join(", ")));
-    }
-    vec![Finding {
-        rule: NAME.into(),
-        severity: Severity::Note,
-        headline: format!(
-            "one I/O context: up to {} times faster than many",
-            ratio(most)
-        ),
-        claim: format!(
-            "Threads that serve {} in turn do it up to {} times faster in one I/O context: the \
-             scheduler takes them for one reader, not for many.",
-            stage_list(&stages),
-            ratio(most)
-        ),
-        evidence,
-        confidence: Confidence::Likely,
-        refuted_by: "The same difference under the scheduler `none` or `mq-deadline`, which do \
-                     not look at I/O contexts."
-            .into(),
-        remedy: format!(
-            "Let the server's threads share one (`CLONE_IO` of clone(2), or one io_uring), or use \
-             a scheduler that does not look at contexts. To see the one alone, {}",
-            lower_first(&edit_plan(context.run, "leave one of the two in `vary`"))
-        ),
-        stages,
-    }]
-}
-
-/// Whether a scheduler looks at I/O contexts; under another one a difference comes from
-/// how operations are handed over.
-fn is_fair(stack: &Stack) -> bool {
-    let fair = |disk: &BlockDevice| disk.scheduler.as_deref().is_some_and(|s| FAIR.contains(&s));
-    stack.leaves().any(fair)
+    groups
 }
 
 /// Which schedulers the disks of a stack have.
@@ -190,8 +173,7 @@ mod tests {
     fn the_scheduler_of_the_trials_counts_and_not_the_one_before_the_run() {
         let said = |before: &str, in_force: Option<&str>| {
             let run = run(before, in_force);
-            let found = check(&Context::new(&run));
-            found.first().map(|finding| finding.evidence.join(" "))
+            check(&Context::new(&run)).map(|finding| finding.evidence.join(" "))
         };
         assert!(said("bfq", None).is_some());
         assert_eq!(said("none", None), None);

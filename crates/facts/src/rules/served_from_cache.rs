@@ -8,42 +8,54 @@
 //! read for other reasons and to I/O under way when a window closed.
 
 mod cause;
+mod evidence;
 
-use super::{Context, names};
-use crate::words::{percent, stage_list};
-use cause::{Case, Cause};
-use diskfacts_record::Finding;
+use super::{Check, Context, Needs, Rule, join, names};
+use crate::stages::Stage;
+use crate::words::{
+    edit_plan, edit_stages, list, lower_first, measure, measure_with, percent, shell, stage_list,
+    when,
+};
+use cause::{Buffered, Cause, Cold};
+use diskfacts_plan::units::exact_size;
+use diskfacts_record::{Confidence, Finding, Run, Severity, TargetKind};
 
-pub(super) const NAME: &str = "served-from-cache";
+pub(super) const RULE: Rule = Rule {
+    name: "served-from-cache",
+    about: "bytes that were meant to reach a device were served by memory",
+    needs: &[Needs::Evidence],
+    severity: Severity::Warning,
+    confidence: Confidence::Certain,
+    refuted_by: "As many bytes counted by the device as were issued.",
+    check: Check::Several(check),
+};
 
-/// Share of the bytes from which on it is a finding.
+/// Share of the bytes from which on it is a finding, of this rule and of others that count
+/// bytes.
 pub(crate) const SHARE: f64 = 0.02;
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let cases: Vec<Case<'_>> = context
+/// A stage, and the share of its bytes that stayed in memory.
+type Case<'c, 'a> = (&'c Stage<'a>, f64);
+
+fn check(context: &Context<'_>) -> Vec<Finding> {
+    let shares = context
         .doing_io()
-        .filter(|(_, figures)| figures.layers.page_cache > SHARE)
-        .filter_map(|(stage, figures)| cause::of(context, stage, figures))
-        .collect();
-    let mut reasons: Vec<&Cause> = Vec::new();
-    for case in &cases {
-        if !reasons.contains(&&case.cause) {
-            reasons.push(&case.cause);
+        .map(|(stage, figures)| (stage, figures.layers.page_cache));
+    let mut causes = Vec::new();
+    for (stage, share) in shares.filter(|(_, share)| *share > SHARE) {
+        if let Some(cause) = cause::of(context, stage, share) {
+            join(&mut causes, cause, (stage, share));
         }
     }
-    reasons
-        .into_iter()
-        .map(|cause| {
-            let same: Vec<&Case<'_>> = cases.iter().filter(|c| c.cause == *cause).collect();
-            finding(context, cause, &same)
-        })
+    let each = causes.iter();
+    each.map(|(cause, cases)| finding(context, cause, cases))
         .collect()
 }
 
 /// `37 % of the bytes`, or `between 5 % and 40 % of the bytes`.
-fn shares(cases: &[&Case<'_>]) -> String {
-    let low = cases.iter().map(|c| c.share).fold(1.0, f64::min);
-    let high = cases.iter().map(|c| c.share).fold(0.0, f64::max);
+fn shares(cases: &[Case<'_, '_>]) -> String {
+    let low = cases.iter().map(|(_, share)| *share).fold(1.0, f64::min);
+    let high = cases.iter().map(|(_, share)| *share).fold(0.0, f64::max);
     let (low, high) = (percent(low), percent(high));
     if low == high {
         format!("{low} of the bytes")
@@ -52,22 +64,197 @@ fn shares(cases: &[&Case<'_>]) -> String {
     }
 }
 
-fn finding(context: &Context<'_>, cause: &Cause, cases: &[&Case<'_>]) -> Finding {
-    let stages = names(cases.iter().map(|case| case.stage.name));
-    let subject = format!("{} of {}", shares(cases), stage_list(&stages));
-    Finding {
-        rule: NAME.into(),
-        severity: cause.severity(),
-        headline: cause.headline(&shares(cases)),
-        claim: cause.claim(context, &subject),
-        evidence: cases
+fn finding(context: &Context<'_>, cause: &Cause, cases: &[Case<'_, '_>]) -> Finding {
+    let run = context.run;
+    let stages = names(cases.iter().map(|(stage, _)| stage.name));
+    let shares = shares(cases);
+    let subject = format!("{shares} of {}", stage_list(&stages));
+    let shares = lower_first(&shares);
+    let evidence = cases
+        .iter()
+        .flat_map(|(stage, share)| evidence::of(context, cause, stage, *share));
+    let base = RULE.finding(stages, evidence.collect());
+    match cause {
+        Cause::Cold(why) => cold(run, *why, cases, [&shares, &subject], base),
+        Cause::Buffered(why) => buffered(run, *why, [&shares, &subject], base),
+        Cause::Memory => {
+            let what = run.stack.filesystem.as_ref().map_or_else(
+                || "memory".to_owned(),
+                |f| format!("{} on {}", f.kind, f.mount_point),
+            );
+            Finding {
+                headline: "the target lies in memory, not on a disk".into(),
+                claim: format!(
+                    "The target lies in memory ({what}): these figures are not of a disk."
+                ),
+                refuted_by: "A block device under the target, as `diskfacts devices` would show \
+                             it."
+                .into(),
+                remedy: "Give a path on a disk: `diskfacts measure PATH`; `findmnt --real` lists \
+                         where disks are mounted."
+                    .into(),
+                ..base
+            }
+        }
+        Cause::Loop(names) => {
+            let commands = names
+                .iter()
+                .map(|name| format!("`losetup --direct-io=on /dev/{name}`"));
+            Finding {
+                headline: format!("memory behind the loop device: {shares}"),
+                claim: format!(
+                    "{subject} stayed in the page cache of the file behind {}: the figure is one \
+                     of memory, not of a disk.",
+                    list(names)
+                ),
+                refuted_by: "As many bytes counted by the device under the backing file as by the \
+                             loop device."
+                    .into(),
+                remedy: format!("Type {} as root, then `{}`.", list(commands), measure(run)),
+                ..base
+            }
+        }
+        Cause::DirectIgnored => Finding {
+            headline: format!("memory, though direct: {shares}"),
+            claim: format!(
+                "{subject} did not reach a device, though the file was opened past the page \
+                 cache: the filesystem served them from memory."
+            ),
+            confidence: Confidence::Likely,
+            refuted_by: "As many bytes counted by the device as were issued; or holes or \
+                         compressed extents in the file, which need no I/O or less."
+                .into(),
+            remedy: match run.stack.top() {
+                Some(top) => format!(
+                    "Type `diskfacts measure {}` as root to read the device without the \
+                     filesystem (nothing is written), and compare.",
+                    shell(&top.path)
+                ),
+                None => format!(
+                    "Type `diskfacts devices {}` for what lies under it, and measure that.",
+                    shell(&run.target.given)
+                ),
+            },
+            ..base
+        },
+    }
+}
+
+/// Of stages that were to begin with an empty page cache.
+fn cold(
+    run: &Run,
+    why: Cold,
+    cases: &[Case<'_, '_>],
+    [shares, subject]: [&str; 2],
+    base: Finding,
+) -> Finding {
+    if why == Cold::ReadAgain {
+        let read = cases
             .iter()
-            .flat_map(|case| case.evidence(context))
-            .collect(),
-        confidence: cause.confidence(),
-        refuted_by: cause.refuted_by().into(),
-        remedy: cause.remedy(context, cases),
-        stages,
+            .map(|(stage, _)| evidence::largest_trial(stage));
+        let read = read.max().unwrap_or(0);
+        let enough = exact_size(read.checked_next_power_of_two().unwrap_or(read));
+        return Finding {
+            headline: format!("memory, read more than once: {shares}"),
+            claim: format!(
+                "{subject} came from the page cache, because a trial read blocks of its span more \
+                 than once, and only the first time was cold."
+            ),
+            refuted_by: "The same share when no block is read twice.".into(),
+            remedy: if run.target.kind == TargetKind::Folder {
+                format!(
+                    "Type `{}`, so that a trial ends before its span does.",
+                    measure_with(run, "--size", &enough)
+                )
+            } else {
+                let span = exact_size(run.target.size_bytes);
+                edit_plan(run, &format!("set bytes = \"{span}\" in this stage"))
+            },
+            ..base
+        };
+    }
+    let (though, confidence) = if why == Cold::NotDropped {
+        (
+            ": the span had been dropped from it and was back before the trial",
+            Confidence::Certain,
+        )
+    } else {
+        (
+            ", though it held nothing of the span before the trial: somebody else read the file \
+             meanwhile",
+            Confidence::Possible,
+        )
+    };
+    Finding {
+        headline: format!("memory, though cold: {shares}"),
+        claim: format!("{subject} came from the page cache{though}."),
+        confidence,
+        refuted_by: "The same share in a trial that begins and ends with nothing of the span in \
+                     the page cache."
+            .into(),
+        remedy: format!(
+            "Stop what else uses the file (`fuser -v {}` names it), or measure past the page \
+             cache: {}",
+            shell(&run.target.path),
+            edit_stages(run, "set cache = \"direct\" in this stage")
+        ),
+        ..base
+    }
+}
+
+/// Of stages that go through the page cache.
+fn buffered(run: &Run, why: Buffered, [shares, subject]: [&str; 2], base: Finding) -> Finding {
+    if why == Buffered::AsItDoes {
+        let all = subject.starts_with("100 %");
+        let and_device = when(!all, || " and device together");
+        return Finding {
+            severity: Severity::Note,
+            headline: format!("from the page cache: {shares}"),
+            claim: format!(
+                "{subject} stayed in the page cache, as buffered I/O does: the figure is one of \
+                 memory{and_device}."
+            ),
+            remedy: edit_stages(
+                run,
+                "set cache = \"direct\" in this stage for the device alone",
+            ),
+            ..base
+        };
+    }
+    let synced = Finding {
+        confidence: Confidence::Likely,
+        refuted_by: "As many bytes counted by the device in the window of the trial as were \
+                     written."
+            .into(),
+        ..base
+    };
+    if why == Buffered::Rewritten {
+        return Finding {
+            severity: Severity::Note,
+            headline: format!("overwritten in memory before the sync: {shares}"),
+            claim: format!(
+                "{subject} never left the page cache: the blocks were written again before the \
+                 sync at the end."
+            ),
+            remedy: edit_stages(
+                run,
+                "set sync = \"fdatasync\" or cache = \"direct\" in this stage",
+            ),
+            ..synced
+        };
+    }
+    Finding {
+        headline: format!("synced, yet not counted by the device: {shares}"),
+        claim: format!(
+            "{subject} were not counted by the device, though every write was synced: the figure \
+             is not one of durable writes."
+        ),
+        remedy: format!(
+            "Type `diskfacts devices {}` and look for a filesystem or a loop device that does not \
+             pass syncs on (mount options `nobarrier`, `volatile`).",
+            shell(&run.target.given)
+        ),
+        ..synced
     }
 }
 

@@ -1,14 +1,22 @@
 //! Nothing was completed for a while in the middle of a trial.
 
-use super::{Context, names};
+use super::{Check, Context, Needs, Rule, Shown, warning_if};
 use crate::simulated::planted;
 use crate::stages::Stage;
 use crate::stalls::Stalls;
-use crate::words::{count, list, measure_longer, percent, stage_list};
+use crate::words::{count, if_any, list, measure_longer, percent};
 use diskfacts_plan::units::show_duration;
-use diskfacts_record::{Confidence, Finding, Run, Severity, Trial};
+use diskfacts_record::{Confidence, Finding, Run, Severity};
 
-pub(super) const NAME: &str = "stalled";
+pub(super) const RULE: Rule = Rule {
+    name: "stalled",
+    about: "nothing was completed for a while in the middle of a trial",
+    needs: &[Needs::Evidence],
+    severity: Severity::Note,
+    confidence: Confidence::Certain,
+    refuted_by: "Operations that ended in the intervals counted as empty.",
+    check: Check::One(check),
+};
 
 /// A disk that turns may need so long for an operation without anything being
 /// wrong, nanoseconds: a stroke over all of it and a revolution or two at 5400 rpm.
@@ -19,133 +27,90 @@ const TURN_NS: u64 = 40_000_000;
 /// only its slowest latencies.
 const WARNING: f64 = 0.05;
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let mut evidence = Vec::new();
-    let mut stages = Vec::new();
-    let mut longest_ns = 0;
-    let mut largest_share = 0.0_f64;
-    let (mut stalled_ns, mut paused_ns) = (0_u64, 0_u64);
+fn check(context: &Context<'_>) -> Option<Finding> {
     let turns = context.turning().next().is_some();
     let shortest_ns = if turns { TURN_NS } else { 0 };
-    for (stage, _) in context.each() {
-        if stage.workload().beside.is_some() {
-            // It waits while the other has its turn, as it was meant to.
-            continue;
-        }
-        let Some(found) = StageStalls::of(stage, shortest_ns) else {
-            continue;
-        };
-        let seconds: f64 = stage.trials.iter().map(|t| t.seconds).sum();
-        longest_ns = longest_ns.max(found.all.longest_ns);
-        stalled_ns = stalled_ns.saturating_add(found.all.total_ns);
-        paused_ns = paused_ns.saturating_add(found.all.paused_ns);
-        largest_share = largest_share.max(found.all.total_ns as f64 / 1e9 / seconds);
-        stages.push(stage.name);
-        evidence.push(found.line(stage));
-    }
-    if stages.is_empty() {
-        return Vec::new();
-    }
-    let stages = names(stages);
-    let moves = largest_share > WARNING;
-    let excluded: Vec<String> = context
+    // What runs beside another waits while that has its turn, as it was meant to.
+    let alone = context
         .each()
-        .filter(|(stage, _)| stages.iter().any(|name| name == stage.name))
-        .flat_map(|(stage, _)| {
-            let long = stage.trials.iter().filter(|t| Stalls::is_most_of(t));
-            long.map(|trial| format!("{} {}", stage.label(), trial.number))
-        })
-        .collect();
-    if !excluded.is_empty() {
-        evidence.push(format!(
-            "Claims that rest on mean latencies leave out trials that a stall took a quarter of or \
-             more: {}.",
-            list(&excluded)
-        ));
+        .filter(|(stage, _)| stage.workload().beside.is_none());
+    let mut shown = Shown::by(alone, |stage, _| {
+        let (all, line) = of_stage(stage, shortest_ns)?;
+        let share = all.total_ns as f64 / 1e9 / stage.seconds();
+        Some(((all, share), [line]))
+    })?;
+    let mut all = Stalls::default();
+    for (of_stage, _) in &shown.seen {
+        all = all.and(of_stage);
     }
-    let is_own = 2 * paused_ns >= stalled_ns;
-    if paused_ns > 0 {
-        evidence.push(format!(
-            "In {} of {} no thread of diskfacts ran, and none waited for a processor.",
-            show_duration(paused_ns),
-            show_duration(stalled_ns)
-        ));
-    }
-    evidence.push(format!(
-        "Stalls make up to {} of the time of a stage.",
-        percent(largest_share.min(1.0))
-    ));
-    vec![Finding {
-        rule: NAME.into(),
-        severity: if moves {
-            Severity::Warning
-        } else {
-            Severity::Note
-        },
-        headline: format!("nothing completed for up to {}", show_duration(longest_ns)),
-        claim: format!(
-            "Nothing was completed for up to {} in the middle of {}: {}.",
-            show_duration(longest_ns),
-            stage_list(&stages),
-            if is_own {
-                "diskfacts was stopped, or the whole machine was"
-            } else {
-                "the device, its link or the host stalled"
-            }
-        ),
-        evidence,
-        confidence: Confidence::Certain,
-        refuted_by: "Operations that ended in the intervals counted as empty.".into(),
-        remedy: remedy(context.run, is_own),
-        stages,
-    }]
-}
-
-/// Stalls of all trials of a stage.
-struct StageStalls<'a> {
-    all: Stalls,
-    /// Trials that had one.
-    trials: u64,
-    /// That with the longest.
-    worst: &'a Trial,
-}
-
-impl<'a> StageStalls<'a> {
-    /// `None` where there was none.
-    fn of(stage: &Stage<'a>, shortest_ns: u64) -> Option<Self> {
-        let mut all = Stalls::default();
-        let (mut trials, mut worst) = (0, None);
-        for trial in &stage.trials {
-            let here = Stalls::of(trial, shortest_ns);
-            trials += u64::from(here.number > 0);
-            if here.longest_ns > all.longest_ns {
-                worst = Some(*trial);
-            }
-            all = all.and(&here);
-        }
-        worst.map(|worst| Self { all, trials, worst })
-    }
-
-    fn line(&self, stage: &Stage<'_>) -> String {
-        let slowest = stage.trials.iter().filter_map(|t| t.latency_ns.max).max();
-        let grid_ns = self.worst.evidence.intervals.length_ns.max(1);
+    let is_shown = |name: &str| shown.stages.iter().any(|known| known == name);
+    let stages = context.each().filter(|(stage, _)| is_shown(stage.name));
+    let excluded = stages.flat_map(|(stage, _)| {
+        let long = stage.trials.iter().filter(|t| Stalls::is_most_of(t));
+        long.map(|trial| format!("{} {}", stage.label(), trial.number))
+    });
+    shown.lines.extend(if_any(list(excluded), |excluded| {
         format!(
-            "{}: {} in {}, {} in all; stalled for {} in trial {}, {} of {} in a row without a \
-             completion{}.",
-            stage.label(),
-            count(self.all.number, "stall"),
-            count(self.trials, "trial"),
-            show_duration(self.all.total_ns),
-            show_duration(self.all.longest_ns),
-            self.worst.number,
-            count(self.all.longest_ns / grid_ns, "interval"),
-            show_duration(grid_ns),
-            slowest.map_or_else(String::new, |ns| format!(
-                "; the slowest operation took {}",
-                show_duration(ns)
-            ))
+            "Claims that rest on mean latencies leave out trials that a stall took a quarter of or \
+             more: {excluded}."
         )
+    }));
+    if all.paused_ns > 0 {
+        let (paused, total) = (show_duration(all.paused_ns), show_duration(all.total_ns));
+        shown.lines.push(format!(
+            "In {paused} of {total} no thread of diskfacts ran, and none waited for a processor."
+        ));
     }
+    let share = shown.most(|(_, share)| *share);
+    let most = percent(share.min(1.0));
+    let line = format!("Stalls make up to {most} of the time of a stage.");
+    shown.lines.push(line);
+    let is_own = 2 * all.paused_ns >= all.total_ns;
+    let who = if is_own {
+        "diskfacts was stopped, or the whole machine was"
+    } else {
+        "the device, its link or the host stalled"
+    };
+    let longest = show_duration(all.longest_ns);
+    Some(Finding {
+        severity: warning_if(share > WARNING),
+        headline: format!("nothing completed for up to {longest}"),
+        claim: format!(
+            "Nothing was completed for up to {longest} in the middle of {}: {who}.",
+            shown.list()
+        ),
+        remedy: remedy(context.run, is_own),
+        ..shown.finding(&RULE)
+    })
+}
+
+/// The stalls of all trials of a stage, and what they were; `None` where there was none.
+fn of_stage(stage: &Stage<'_>, shortest_ns: u64) -> Option<(Stalls, String)> {
+    let mut all = Stalls::default();
+    let (mut trials, mut worst) = (0, None);
+    for trial in &stage.trials {
+        let here = Stalls::of(trial, shortest_ns);
+        trials += u64::from(here.number > 0);
+        if here.longest_ns > all.longest_ns {
+            worst = Some(*trial);
+        }
+        all = all.and(&here);
+    }
+    let worst = worst?;
+    let slowest = stage.trials.iter().filter_map(|t| t.latency_ns.max).max();
+    let slowest = slowest.map(show_duration).map_or_else(String::new, |took| {
+        format!("; the slowest operation took {took}")
+    });
+    let grid_ns = worst.evidence.intervals.length_ns.max(1);
+    let (stalls, trials) = (count(all.number, "stall"), count(trials, "trial"));
+    let intervals = count(all.longest_ns / grid_ns, "interval");
+    let [total, longest, grid] = [all.total_ns, all.longest_ns, grid_ns].map(show_duration);
+    let line = format!(
+        "{stalls} in {trials}, {total} in all; stalled for {longest} in trial {}, {intervals} of \
+         {grid} in a row without a completion{slowest}.",
+        worst.number
+    );
+    Some((all, line))
 }
 
 fn remedy(run: &Run, is_own: bool) -> String {
@@ -184,7 +149,7 @@ mod tests {
             }
             first = false;
         });
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert_eq!(finding.severity, Severity::Note);
         assert!(finding.claim.contains("up to 100 ms"), "{finding:?}");
         assert!(
@@ -194,7 +159,7 @@ mod tests {
         each(&mut run, "random-read-qd32", |t| {
             t.evidence.intervals.operations[20..25].fill(0);
         });
-        assert_eq!(only(&run, NAME).severity, Severity::Warning);
+        assert_eq!(only(&run, RULE.name).severity, Severity::Warning);
     }
 
     #[test]
@@ -209,7 +174,7 @@ mod tests {
                 t.latency_ns.mean = t.latency_ns.mean.map(|mean| mean * 10.0);
             }
         });
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert!(finding.evidence[0].contains(" in trial 2, "), "{finding:?}");
         assert!(
             finding.evidence[1].ends_with("a quarter of or more: random-read-qd32 2."),

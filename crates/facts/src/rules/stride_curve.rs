@@ -12,14 +12,25 @@
 //! A device that does not turn has no such stretch: from the shortest skip on, an
 //! operation takes the same time at any distance, and nothing is said.
 
-use super::Context;
-use crate::words::percent;
-use diskfacts_plan::units::{show_duration, show_size, show_throughput};
+use super::too_few_trials::TRIALS;
+use super::{Check, Context, Needs, Rule, join, likely_if};
+use crate::stats::median_of;
+use crate::words::{duration, if_any, percent};
+use diskfacts_plan::units::{show_size, show_throughput};
 use diskfacts_plan::{Operation, Pattern};
-use diskfacts_record::{Confidence, Finding, Severity, TargetKind};
+use diskfacts_record::{Confidence, Finding, Severity};
 use std::collections::BTreeMap;
 
-pub(super) const NAME: &str = "stride-curve";
+pub(super) const RULE: Rule = Rule {
+    name: "stride-curve",
+    about: "where a disk stops streaming and starts seeking",
+    needs: &[Needs::Drives],
+    severity: Severity::Note,
+    confidence: Confidence::Likely,
+    // Each curve has its own.
+    refuted_by: "",
+    check: Check::Several(check),
+};
 
 /// The span goes by at no more than this many times the sequential rate: it
 /// streams. Sequential rates of one disk differ by less between its zones' ends
@@ -32,8 +43,6 @@ const VISITS_PER_PASS: u64 = 4;
 /// A seek takes at least this long on anything that turns, ns: half a revolution
 /// at 15 000 rpm is 2 ms, a step to the next track a good part of one.
 const SEEK_NS_MIN: f64 = 500_000.0;
-/// Fewest trials that make a curve likely.
-const TRIALS: usize = 3;
 
 /// One distance.
 #[derive(Debug, Clone, Copy)]
@@ -53,24 +62,14 @@ impl Point {
     }
 }
 
-/// The points of one kind of operation in one stage.
+/// What makes points one curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Curve<'a> {
     stage: &'a str,
     /// Where, as the document of an imported run says.
-    place: Place<'a>,
+    place: [Option<&'a str>; 3],
     operation: Operation,
     block_size: u64,
-    /// By rising distance.
-    points: Vec<Point>,
-}
-
-/// The settings of an imported line that say where its blocks lie.
-type Place<'a> = [Option<&'a str>; 3];
-
-fn place<'a>(context: &Context<'a>, settings: &'a BTreeMap<String, String>) -> Place<'a> {
-    let imported = context.run.target.kind == TargetKind::Imported;
-    ["place", "at", "heading"]
-        .map(|name| settings.get(name).filter(|_| imported).map(String::as_str))
 }
 
 /// What a curve shows.
@@ -82,20 +81,39 @@ struct Crossing {
     first: Point,
     /// The longest distance.
     longest: Point,
-    /// Where both take the same time, bytes.
-    crossing: u64,
 }
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let findings = curves(context).into_iter().filter_map(|curve| {
-        let crossing = crossing(&curve)?;
-        Some(finding(&curve, &crossing))
+impl Crossing {
+    /// Where both take the same time, to two binary digits: they are all that it is known to.
+    fn size(&self) -> String {
+        let bytes = (self.rate * self.first.ns / 1e9) as u64;
+        let step = (bytes.next_power_of_two() / 8).max(1);
+        show_size(bytes.next_multiple_of(step))
+    }
+}
+
+fn check(context: &Context<'_>) -> Vec<Finding> {
+    let findings = curves(context).into_iter().filter_map(|(curve, points)| {
+        let points = points_of(points, context.is_imported());
+        let crossing = crossing(&points)?;
+        let enough = points.iter().all(|point| point.trials >= TRIALS);
+        Some(finding(&curve, &crossing, enough))
     });
     findings.collect()
 }
 
-fn curves<'a>(context: &Context<'a>) -> Vec<Curve<'a>> {
-    let mut curves: Vec<Curve<'a>> = Vec::new();
+/// The settings of an imported line that say where its blocks lie.
+fn place<'a>(
+    context: &Context<'_>,
+    settings: &'a BTreeMap<String, String>,
+) -> [Option<&'a str>; 3] {
+    let imported = context.is_imported();
+    ["place", "at", "heading"]
+        .map(|name| settings.get(name).filter(|_| imported).map(String::as_str))
+}
+
+fn curves<'a>(context: &Context<'a>) -> Vec<(Curve<'a>, Vec<Point>)> {
+    let mut curves = Vec::new();
     for (stage, figures) in context.doing_io() {
         let workload = stage.workload();
         let Pattern::Stride { skip_blocks, .. } = workload.pattern else {
@@ -108,97 +126,73 @@ fn curves<'a>(context: &Context<'a>) -> Vec<Curve<'a>> {
         if figures.errors > 0 || !iops.is_finite() || iops <= 0.0 || !one_at_a_time || !roomy {
             continue;
         }
+        let curve = Curve {
+            stage: stage.name,
+            place: place(context, stage.settings),
+            operation: workload.operation,
+            block_size: workload.block_size,
+        };
         let point = Point {
             distance: skip_blocks.saturating_mul(workload.block_size),
             skip_blocks,
             ns: 1e9 / iops,
             trials: stage.trials.len(),
         };
-        let place = place(context, stage.settings);
-        let same = |curve: &&mut Curve<'a>| {
-            curve.stage == stage.name
-                && curve.place == place
-                && curve.operation == workload.operation
-                && curve.block_size == workload.block_size
-        };
-        match curves.iter_mut().find(same) {
-            Some(curve) => curve.points.push(point),
-            None => curves.push(Curve {
-                stage: stage.name,
-                place,
-                operation: workload.operation,
-                block_size: workload.block_size,
-                points: vec![point],
-            }),
-        }
-    }
-    for curve in &mut curves {
-        curve.points.sort_by_key(|point| point.distance);
-        if context.run.target.kind == TargetKind::Imported {
-            curve.points = repeats_joined(&curve.points);
-        }
+        join(&mut curves, curve, point);
     }
     curves
 }
 
-/// A document may have several lines of a distance, as of other parts of the
-/// span: what agrees is one point, its median; what does not stays apart, and is
-/// then no curve.
-fn repeats_joined(points: &[Point]) -> Vec<Point> {
-    let mut joined = Vec::new();
-    for group in points.chunk_by(|a, b| a.distance == b.distance) {
-        let times: Vec<f64> = group.iter().map(|point| point.ns).collect();
-        let least = times.iter().copied().fold(f64::INFINITY, f64::min);
-        let agree = times.iter().all(|ns| *ns <= least * STREAMS);
-        match (group.first(), crate::stats::median(&times)) {
-            (Some(first), Some(ns)) if agree => joined.push(Point {
+/// The points by rising distance. A document may have several lines of a distance, as of
+/// other parts of the span: what agrees is one point, its median; what does not stays apart,
+/// and is then no curve.
+fn points_of(mut points: Vec<Point>, imported: bool) -> Vec<Point> {
+    points.sort_by_key(|point| point.distance);
+    if !imported {
+        return points;
+    }
+    let same = points.chunk_by(|a, b| a.distance == b.distance);
+    let joined = same.flat_map(|group| {
+        let times = || group.iter().map(|point| point.ns);
+        let least = times().fold(f64::INFINITY, f64::min);
+        match median_of(times()) {
+            Some(ns) if times().all(|ns| ns <= least * STREAMS) => vec![Point {
                 ns,
                 trials: group.iter().map(|point| point.trials).sum(),
-                ..*first
-            }),
-            _ => joined.extend_from_slice(group),
+                ..group[0]
+            }],
+            _ => group.to_vec(),
         }
-    }
-    joined
+    });
+    joined.collect()
 }
 
-fn crossing(curve: &Curve<'_>) -> Option<Crossing> {
-    let (sequential, rest) = curve.points.split_first()?;
-    let twice = rest
-        .windows(2)
-        .any(|pair| pair[0].distance == pair[1].distance);
-    if sequential.skip_blocks != 1 || twice {
+fn crossing(points: &[Point]) -> Option<Crossing> {
+    let (sequential, rest) = points.split_first()?;
+    let twice = |pair: &[Point]| pair[0].distance == pair[1].distance;
+    if sequential.skip_blocks != 1 || rest.windows(2).any(twice) {
         // The same under other kernel settings is another curve.
         return None;
     }
     let rate = sequential.span_rate();
-    let streaming = rest
-        .iter()
-        .take_while(|point| point.span_rate() <= rate * STREAMS)
-        .count();
-    let seeking = rest.get(streaming..)?;
-    let enough = streaming >= EACH_SIDE && seeking.len() >= EACH_SIDE;
-    if !enough || seeking.iter().any(|p| p.span_rate() <= rate * STREAMS) {
+    let streams = |point: &Point| point.span_rate() <= rate * STREAMS;
+    let streaming = rest.iter().take_while(|point| streams(point)).count();
+    let (streaming, seeking) = rest.split_at(streaming);
+    let enough = streaming.len() >= EACH_SIDE && seeking.len() >= EACH_SIDE;
+    if !enough || seeking.iter().any(streams) {
         return None;
     }
-    let (last, first) = (rest[streaming - 1], seeking[0]);
+    let first = seeking[0];
     (first.ns >= SEEK_NS_MIN).then(|| Crossing {
         rate,
-        last,
+        last: streaming[streaming.len() - 1],
         first,
         longest: seeking[seeking.len() - 1],
-        crossing: (rate * first.ns / 1e9) as u64,
     })
 }
 
-fn finding(curve: &Curve<'_>, found: &Crossing) -> Finding {
-    let Crossing {
-        rate,
-        last,
-        first,
-        longest,
-        crossing,
-    } = *found;
+fn finding(curve: &Curve<'_>, found: &Crossing, enough: bool) -> Finding {
+    let [first, last, longest] = [&found.first, &found.last, &found.longest];
     let what = match curve.operation {
         Operation::Read => "Reads",
         Operation::Write => "Writes",
@@ -207,67 +201,44 @@ fn finding(curve: &Curve<'_>, found: &Crossing) -> Finding {
         Operation::Create | Operation::Stat | Operation::Delete => "Files",
     };
     let place: Vec<&str> = curve.place.iter().flatten().copied().collect();
-    let place = if place.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", place.join(", "))
-    };
-    let few = curve.points.iter().any(|point| point.trials < TRIALS);
+    let place = if_any(place.join(", "), |place| format!(" ({place})")).unwrap_or_default();
+    let [at_first, at_last, at_longest] = [first, last, longest].map(|p| show_size(p.distance));
+    let (seek, crossing) = (duration(first.ns), found.size());
+    let evidence = vec![
+        format!(
+            "Streaming: {} in order, and {} of the span where one block of {} is done.",
+            show_throughput(found.rate),
+            show_throughput(last.span_rate()),
+            last.skip_blocks
+        ),
+        format!(
+            "Seeking: {seek} per operation at {at_first}, {} at {at_longest}, while the distance \
+             grew {} times.",
+            duration(longest.ns),
+            longest.distance / first.distance
+        ),
+        format!("Streaming rate times seek time: both take the same time at {crossing}."),
+        format!(
+            "At {at_longest} an operation does {} of the sequential rate.",
+            percent(curve.block_size as f64 / longest.ns * 1e9 / found.rate)
+        ),
+    ];
     Finding {
-        rule: NAME.into(),
-        severity: Severity::Note,
-        headline: format!(
-            "streams up to strides of {}, seeks from {}",
-            show_size(last.distance),
-            show_size(first.distance)
-        ),
+        headline: format!("streams up to strides of {at_last}, seeks from {at_first}"),
         claim: format!(
-            "{what} of {} at a distance{place} stream up to {} and seek from {} on: there, going past \
-             what lies between takes as long as a seek, {}.",
-            show_size(curve.block_size),
-            show_size(last.distance),
-            show_size(first.distance),
-            duration(first.ns)
+            "{what} of {} at a distance{place} stream up to {at_last} and seek from {at_first} on: \
+             there, going past what lies between takes as long as a seek, {seek}.",
+            show_size(curve.block_size)
         ),
-        evidence: vec![
-            format!(
-                "Streaming: {} in order, and {} of the span where one block of {} is done.",
-                show_throughput(rate),
-                show_throughput(last.span_rate()),
-                last.skip_blocks
-            ),
-            format!(
-                "Seeking: {} per operation at {}, {} at {}, while the distance grew {} times.",
-                duration(first.ns),
-                show_size(first.distance),
-                duration(longest.ns),
-                show_size(longest.distance),
-                longest.distance / first.distance
-            ),
-            format!(
-                "Streaming rate times seek time: both take the same time at {}.",
-                show_size(rounded(crossing))
-            ),
-            format!(
-                "At {} an operation does {} of the sequential rate.",
-                show_size(longest.distance),
-                percent(curve.block_size as f64 / longest.ns * 1e9 / rate)
-            ),
-        ],
-        confidence: if few {
-            Confidence::Possible
-        } else {
-            Confidence::Likely
-        },
+        confidence: likely_if(enough),
         refuted_by: format!(
-            "A repeat in which an operation at {} takes less than {} of what it takes at {}: then \
-             what is between them is not passed by.",
+            "A repeat in which an operation at {} takes less than {} of what it takes at \
+             {at_last}: then what is between them is not passed by.",
             show_size(last.distance / 2),
-            percent(0.4),
-            show_size(last.distance)
+            percent(0.4)
         ),
-        remedy: remedy(curve.operation, &show_size(rounded(crossing))),
-        stages: vec![curve.stage.to_owned()],
+        remedy: remedy(curve.operation, &crossing),
+        ..RULE.finding(vec![curve.stage.to_owned()], evidence)
     }
 }
 
@@ -291,17 +262,6 @@ fn remedy(operation: Operation, crossing: &str) -> String {
             format!("Up to {crossing} apart there is no seek; {together}.")
         }
     }
-}
-
-/// Two binary digits of a size are all that a crossing is known to.
-fn rounded(bytes: u64) -> u64 {
-    let step = (bytes.next_power_of_two() / 8).max(1);
-    bytes.next_multiple_of(step)
-}
-
-fn duration(ns: f64) -> String {
-    // Far below 2^53 ns.
-    show_duration(ns.max(0.0).round() as u64)
 }
 
 #[cfg(test)]
@@ -334,7 +294,7 @@ mod tests {
 
     #[test]
     fn the_distance_is_found_at_which_seeking_is_quicker() {
-        let finding = of_rule(&run(turning), NAME).expect("it speaks");
+        let finding = of_rule(&run(turning), RULE.name).expect("it speaks");
         assert_eq!(
             finding.claim,
             "Reads of 4 KiB at a distance stream up to 512 KiB and seek from 1 MiB on: there, \
@@ -358,7 +318,7 @@ mod tests {
             for trial in &mut run.trials {
                 trial.workload.operation = operation;
             }
-            let finding = of_rule(&run, NAME).expect("it speaks");
+            let finding = of_rule(&run, RULE.name).expect("it speaks");
             let remedy = &finding.remedy;
             assert!(remedy.contains("by rising place"), "{remedy}");
             assert!(!remedy.contains("Read"), "{remedy}");
@@ -367,8 +327,8 @@ mod tests {
 
     #[test]
     fn it_is_silent_where_nothing_turns_and_where_nothing_seeks() {
-        assert_eq!(of_rule(&run(|_| 100e3), NAME), None);
-        assert_eq!(of_rule(&run(|distance| distance as f64), NAME), None);
+        assert_eq!(of_rule(&run(|_| 100e3), RULE.name), None);
+        assert_eq!(of_rule(&run(|distance| distance as f64), RULE.name), None);
         // A step from one regime to the next and back is no crossing.
         let odd = |distance: u64| {
             if distance == 64 << 20 {
@@ -377,25 +337,25 @@ mod tests {
                 turning(distance)
             }
         };
-        assert_eq!(of_rule(&run(odd), NAME), None);
+        assert_eq!(of_rule(&run(odd), RULE.name), None);
     }
 
     #[test]
     fn a_short_target_has_too_few_distances() {
         let mut short = run(turning);
         short.target.size_bytes = 4 << 20;
-        assert_eq!(of_rule(&short, NAME), None);
+        assert_eq!(of_rule(&short, RULE.name), None);
     }
 
     #[test]
     fn failed_operations_and_queues_are_no_curve() {
         let mut failed = run(turning);
         failed.trials.iter_mut().for_each(|trial| trial.errors = 1);
-        assert_eq!(of_rule(&failed, NAME), None);
+        assert_eq!(of_rule(&failed, RULE.name), None);
         let mut deep = run(turning);
         deep.trials
             .iter_mut()
             .for_each(|trial| trial.workload.queue_depth = 8);
-        assert_eq!(of_rule(&deep, NAME), None);
+        assert_eq!(of_rule(&deep, RULE.name), None);
     }
 }

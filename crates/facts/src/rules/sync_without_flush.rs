@@ -2,22 +2,28 @@
 //! cache: what was synced may be lost with the power, and the figure is too
 //! good.
 
-use super::{Context, names};
+use super::{Check, Context, Needs, Rule, Shown};
 use crate::layers::{all_leaves, flushes};
-use crate::words::{count, list, shell, stage_list};
+use crate::words::{count, device_list, if_any, list, shell};
 use diskfacts_plan::SyncMode;
 use diskfacts_record::{Confidence, Finding, Severity};
 
-pub(super) const NAME: &str = "sync-without-flush";
+pub(super) const RULE: Rule = Rule {
+    name: "sync-without-flush",
+    about: "syncs did not flush a volatile write cache",
+    needs: &[Needs::Evidence],
+    severity: Severity::Warning,
+    confidence: Confidence::Likely,
+    refuted_by: "Flushes counted in `/proc/diskstats` (field 19) during such a trial.",
+    check: Check::One(check),
+};
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+fn check(context: &Context<'_>) -> Option<Finding> {
     let stack = &context.run.stack;
     if !all_leaves(stack, "write back") {
-        return Vec::new();
+        return None;
     }
-    let mut evidence = Vec::new();
-    let mut stages = Vec::new();
-    for (stage, _) in context.doing_io() {
+    let mut shown = Shown::by(context.doing_io(), |stage, _| {
         // A forced write (FUA) does without a flush, so a write opened with
         // O_DSYNC or O_SYNC needs none where the disk can force single writes.
         let by_flush = match stage.workload().sync {
@@ -30,66 +36,39 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             }
         };
         let written = stage.sum(|t| t.evidence.issued.writes);
-        let flushed: Option<u64> = stage
-            .trials
-            .iter()
-            .map(|t| flushes(&t.evidence, stack))
-            .sum();
-        if !by_flush || written == 0 || flushed != Some(0) {
-            continue;
-        }
-        stages.push(stage.name);
-        evidence.push(format!(
-            "{}: {} and {}, and not one flush counted by the disk.",
-            stage.label(),
-            count(written, "write"),
-            count(stage.sum(|t| t.evidence.issued.syncs), "sync")
-        ));
-    }
-    if stages.is_empty() {
-        return Vec::new();
-    }
-    let disks: Vec<&str> = stack.leaves().map(|leaf| leaf.name.as_str()).collect();
-    evidence.push(format!(
-        "{} {} a volatile write cache (`write back`).",
-        list(&disks),
-        if disks.len() == 1 { "has" } else { "have" }
-    ));
-    let suspects = stack.filesystem.as_ref().map(|filesystem| {
-        let named = |o: &&String| ["nobarrier", "barrier=0", "volatile"].contains(&o.as_str());
-        filesystem
-            .options
-            .iter()
-            .filter(named)
-            .cloned()
-            .collect::<Vec<_>>()
-    });
-    if let Some(options) = suspects.filter(|options| !options.is_empty()) {
-        evidence.push(format!(
-            "The filesystem is mounted with {}.",
-            list(&options)
-        ));
-    }
-    let stages = names(stages);
-    vec![Finding {
-        rule: NAME.into(),
-        severity: Severity::Warning,
+        let flushed = stage.known(|t| flushes(&t.evidence, stack))?;
+        let writes = count(written, "write");
+        let syncs = count(stage.sum(|t| t.evidence.issued.syncs), "sync");
+        let line = format!("{writes} and {syncs}, and not one flush counted by the disk.");
+        (by_flush && written > 0 && flushed == 0).then_some(((), [line]))
+    })?;
+    let have = match stack.leaves().count() {
+        1 => "has",
+        _ => "have",
+    };
+    let disks = device_list(stack.leaves());
+    let line = format!("{disks} {have} a volatile write cache (`write back`).");
+    shown.lines.push(line);
+    let options = stack.filesystem.iter().flat_map(|of| &of.options);
+    let suspects =
+        options.filter(|option| ["nobarrier", "barrier=0", "volatile"].contains(&option.as_str()));
+    shown.lines.extend(if_any(list(suspects), |suspects| {
+        format!("The filesystem is mounted with {suspects}.")
+    }));
+    Some(Finding {
         headline: "syncs did not flush the write cache: may not be durable".into(),
         claim: format!(
             "The syncs of {} did not flush the disk's write cache: what they made durable may be \
              lost with the power.",
-            stage_list(&stages)
+            shown.list()
         ),
-        evidence,
-        confidence: Confidence::Likely,
-        refuted_by: "Flushes counted in `/proc/diskstats` (field 19) during such a trial.".into(),
         remedy: format!(
             "Type `findmnt -no OPTIONS --target {}`; if it shows `nobarrier`, `barrier=0` or \
              `volatile`, mount without.",
             shell(&context.run.target.path)
         ),
-        stages,
-    }]
+        ..shown.finding(&RULE)
+    })
 }
 
 #[cfg(test)]
@@ -127,7 +106,7 @@ mod tests {
             .unwrap()
             .options
             .push("nobarrier".into());
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert!(finding.evidence[0].contains("not one flush"), "{finding:?}");
         assert!(finding.evidence[2].contains("nobarrier"), "{finding:?}");
         let layers = run.trials[0].layers;

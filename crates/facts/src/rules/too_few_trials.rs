@@ -1,62 +1,58 @@
 //! Too few trials to state a spread: with fewer than three, one odd trial moves
 //! the median, and nothing shows it.
 
-use super::{Context, names};
+use super::{Check, Context, Needs, Rule, names};
 use crate::words::{is_copy, list, measure_longer, measure_with, stage_list};
 use diskfacts_record::{Confidence, Finding, Run, Severity};
 
-pub(super) const NAME: &str = "too-few-trials";
+pub(super) const RULE: Rule = Rule {
+    name: "too-few-trials",
+    about: "too few trials to state a spread",
+    needs: &[Needs::Evidence],
+    severity: Severity::Note,
+    confidence: Confidence::Certain,
+    refuted_by: "More trials.",
+    check: Check::One(check),
+};
 
-const TRIALS: usize = 3;
+/// Fewest trials of a stage that have a spread.
+pub(super) const TRIALS: usize = 3;
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+fn check(context: &Context<'_>) -> Option<Finding> {
+    let few = || {
+        let stages = context.stages.iter();
+        let each = stages.map(|stage| (stage.name, stage.trials.len()));
+        each.filter(|(_, trials)| *trials < TRIALS)
+    };
     // A copy is made once; its figure is of that one.
-    if is_copy(context.run) {
-        return Vec::new();
-    }
-    let few: Vec<_> = context
-        .stages
-        .iter()
-        .filter(|stage| stage.trials.len() < TRIALS)
-        .collect();
-    if few.is_empty() {
-        return Vec::new();
+    if is_copy(context.run) || few().next().is_none() {
+        return None;
     }
     // The cells of a matrix are told together.
-    let mut cells: Vec<(String, usize, usize)> = Vec::new();
-    for stage in &few {
-        let trials = stage.trials.len();
-        let known = cells
-            .iter_mut()
-            .find(|(name, of, _)| name == stage.name && *of == trials);
-        match known {
-            Some((_, _, cells)) => *cells += 1,
-            None => cells.push((stage.name.to_owned(), trials, 1)),
+    let mut told: Vec<(&str, usize)> = Vec::new();
+    for one in few() {
+        if !told.contains(&one) {
+            told.push(one);
         }
     }
-    let counts: Vec<String> = cells
-        .iter()
-        .map(|(name, trials, cells)| match cells {
+    let counts = told.into_iter().map(|(name, trials)| {
+        match few().filter(|other| *other == (name, trials)).count() {
             1 => format!("{name} ({trials})"),
             several => format!("{name} ({trials}, in {several} cells)"),
-        })
-        .collect();
-    let stages = names(few.iter().map(|stage| stage.name));
-    vec![Finding {
-        rule: NAME.into(),
-        severity: Severity::Note,
+        }
+    });
+    let evidence = format!("Trials: {}.", list(counts));
+    let stages = names(few().map(|(name, _)| name));
+    let have = if stages.len() == 1 { "has" } else { "have" };
+    Some(Finding {
         headline: "fewer than three trials: no spread".into(),
         claim: format!(
-            "{} {} fewer than three trials: too few to state a spread.",
-            stage_list(&stages),
-            if stages.len() == 1 { "has" } else { "have" }
+            "{} {have} fewer than three trials: too few to state a spread.",
+            stage_list(&stages)
         ),
-        evidence: vec![format!("Trials: {}.", list(&counts))],
-        confidence: Confidence::Certain,
-        refuted_by: "More trials.".into(),
         remedy: remedy(context.run),
-        stages,
-    }]
+        ..RULE.finding(stages, vec![evidence])
+    })
 }
 
 /// More trials, or the time for those that the plan has.
@@ -79,7 +75,7 @@ mod tests {
         let mut run = testing::healthy();
         run.trials
             .retain(|t| t.stage != "log-write" || t.number <= 2);
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert_eq!(finding.severity, Severity::Note);
         assert_eq!(finding.evidence, ["Trials: log-write (2)."]);
         let mut run = testing::healthy();

@@ -5,30 +5,27 @@
 //! SNIA's Performance Test Specification no longer calls a device steady, so it
 //! is a warning from there; half of that is a note.
 
-use super::{Context, course, names, warm_up};
+use super::warm_up::trials_behind;
+use super::{Check, Context, Rule, Shown, course, warning_if};
 use crate::figures;
 use crate::simulated::{Slower, is_simulated};
-use crate::stages::Stage;
-use crate::words::{list, longer, of_document, percent, stage_list, worst};
+use crate::words::{list, longer, of_document, percent, when};
 use diskfacts_plan::units::{rate_digits, show_throughput};
-use diskfacts_record::{Confidence, Figure, Finding, Severity, Trial};
+use diskfacts_record::{Confidence, Figure, Finding, Severity};
 
-pub(super) const NAME: &str = "too-noisy";
+pub(super) const RULE: Rule = Rule {
+    name: "too-noisy",
+    about: "the trials of a stage differ too much",
+    needs: &[],
+    severity: Severity::Note,
+    confidence: Confidence::Certain,
+    refuted_by: "A longer run whose trials agree.",
+    check: Check::One(check),
+};
 
 /// Width over median from which on it is a note, and a warning.
 pub(crate) const NOTE: f64 = 0.1;
-const WARNING: f64 = 0.2;
-
-/// The rates of a stage without a first trial that stands apart: that is a
-/// finding of its own.
-fn rates(stage: &Stage<'_>) -> Figure {
-    figures::figure(after_warm_up(stage).iter().map(|t| t.iops))
-}
-
-fn after_warm_up<'s, 'a>(stage: &'s Stage<'a>) -> &'s [&'a Trial] {
-    let skip = usize::from(warm_up::difference(stage).is_some());
-    &stage.trials[skip..]
-}
+pub(super) const WARNING: f64 = 0.2;
 
 /// How wide the rates lie, over their median.
 fn width(rates: &Figure) -> Option<f64> {
@@ -38,65 +35,40 @@ fn width(rates: &Figure) -> Option<f64> {
     }
 }
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let mut evidence = Vec::new();
-    let mut stages = Vec::new();
-    let mut most = 0.0_f64;
-    let mut slower = None;
-    for (stage, figures) in context.each() {
+fn check(context: &Context<'_>) -> Option<Finding> {
+    let mut shown = Shown::by(context.each(), |stage, figures| {
         // The rate of an open loop is the plan's.
         // Rates that follow a pattern are a finding of their own.
         if stage.workload().rate.is_some() || course::between(stage).is_some() {
-            continue;
+            return None;
         }
-        let rates = rates(stage);
-        let Some(width) = width(&rates).filter(|width| *width > NOTE) else {
-            continue;
-        };
-        if width > most {
-            most = width;
-            slower = Slower::of(&stage.label(), after_warm_up(stage));
-        }
-        stages.push(stage.name);
-        let mut told = sentence(stage, &rates, &figures.throughput_bytes_per_s, width);
-        told.push_str(&apart(&figures.outliers));
-        evidence.push((width, told));
-    }
-    if stages.is_empty() {
-        return Vec::new();
-    }
-    let stages = names(stages);
-    let mut evidence = worst(evidence);
-    // Of the stage that differs most.
+        let rates = figures::figure(trials_behind(stage).iter().map(|t| t.iops));
+        let width = width(&rates).filter(|width| *width > NOTE)?;
+        let told = sentence(&rates, &figures.throughput_bytes_per_s, width);
+        Some(((width, stage), [told + &apart(&figures.outliers)]))
+    })?;
+    shown.keep_worst(|(width, _)| *width);
+    // Of several as wide the first.
+    let widths = shown.seen.iter().rev();
+    let (most, widest) = *widths.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+    let slower = Slower::of(&widest.label(), trials_behind(widest));
     let cause = slower.map(|(cause, line)| {
-        evidence.push(line);
+        shown.lines.push(line);
         cause
     });
-    vec![Finding {
-        rule: NAME.into(),
-        severity: if most > WARNING {
-            Severity::Warning
-        } else {
-            Severity::Note
-        },
-        headline: format!(
-            "trials differ by {}{}",
-            if stages.len() == 1 { "" } else { "up to " },
-            percent(most)
-        ),
+    let up_to = when(shown.stages.len() > 1, || "up to ");
+    let (by, half) = (percent(most), percent(most / 2.0));
+    Some(Finding {
+        severity: warning_if(most > WARNING),
+        headline: format!("trials differ by {up_to}{by}"),
         claim: format!(
-            "The trials of {} differ by up to {} (+/-{}): smaller differences between two runs of \
-             them mean nothing.",
-            stage_list(&stages),
-            percent(most),
-            percent(most / 2.0)
+            "The trials of {} differ by up to {by} (+/-{half}): smaller differences between two \
+             runs of them mean nothing.",
+            shown.list()
         ),
-        evidence,
-        confidence: Confidence::Certain,
-        refuted_by: "A longer run whose trials agree.".into(),
-        remedy: remedy(context, &stages, cause),
-        stages,
-    }]
+        remedy: remedy(context, &shown.stages, cause),
+        ..shown.finding(&RULE)
+    })
 }
 
 fn remedy(context: &Context<'_>, stages: &[String], cause: Option<Slower>) -> String {
@@ -122,31 +94,22 @@ fn apart(numbers: &[u32]) -> String {
     }
 }
 
-fn sentence(stage: &Stage<'_>, rates: &Figure, throughput: &Figure, width: f64) -> String {
+fn sentence(rates: &Figure, throughput: &Figure, width: f64) -> String {
     let trials = rates.trials;
-    let label = stage.label();
-    if let Some([low, high]) = rates.ci95 {
+    // As the figures of the stage have it: half of the range.
+    let half = percent(width / 2.0);
+    if let Some([low, high]) = rates.ci95.map(|ends| ends.map(rate_digits)) {
         return format!(
-            "{label}: the 95 % interval of the median of {trials} trials goes from {} to {} IOPS, \
-             +/-{}.",
-            rate_digits(low),
-            rate_digits(high),
-            percent(width / 2.0)
+            "the 95 % interval of the median of {trials} trials goes from {low} to {high} IOPS, \
+             +/-{half}."
         );
     }
     // An import may know operations alone.
-    let bytes = if throughput.trials > 0 {
+    let bytes = when(throughput.trials > 0, || {
         format!(", {}", show_throughput(throughput.median))
-    } else {
-        String::new()
-    };
-    format!(
-        "{label}: {trials} trials from {} to {} IOPS, +/-{}{bytes}.",
-        rate_digits(rates.min),
-        rate_digits(rates.max),
-        // As the figures of the stage have it: half of the range.
-        percent(width / 2.0)
-    )
+    });
+    let (low, high) = (rate_digits(rates.min), rate_digits(rates.max));
+    format!("{trials} trials from {low} to {high} IOPS, +/-{half}{bytes}.")
 }
 
 #[cfg(test)]
@@ -168,7 +131,7 @@ mod tests {
     fn scattered_trials_are_found_with_their_range() {
         let mut run = testing::healthy();
         scatter(&mut run, 1.2);
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert_eq!(finding.severity, Severity::Warning);
         assert!(finding.evidence[0].contains("5 trials from"), "{finding:?}");
         assert!(finding.evidence[0].contains("MiB/s"), "{finding:?}");
@@ -183,7 +146,7 @@ mod tests {
                 set_rate(t, 0.5);
             }
         });
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert!(finding.evidence[0].ends_with("Trial 4 stands apart from the others."));
     }
 
@@ -191,7 +154,7 @@ mod tests {
     fn a_range_of_an_eighth_is_a_note_and_of_a_twelfth_is_nothing() {
         let mut run = testing::healthy();
         scatter(&mut run, 1.05);
-        assert_eq!(only(&run, NAME).severity, Severity::Note);
+        assert_eq!(only(&run, RULE.name).severity, Severity::Note);
         let mut run = testing::healthy();
         scatter(&mut run, 1.03);
         testing::silent(&run);
@@ -211,6 +174,6 @@ mod tests {
         each(&mut run, "log-write", |t| {
             set_rate(t, [0.7, 1.0, 0.8, 0.95, 0.75, 0.9][t.number as usize % 6]);
         });
-        assert!(only(&run, NAME).evidence[0].contains("95 % interval"));
+        assert!(only(&run, RULE.name).evidence[0].contains("95 % interval"));
     }
 }

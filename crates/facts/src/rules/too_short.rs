@@ -6,73 +6,56 @@
 //! pause, not the rate. Below 30 operations: not even the 90th percentile is
 //! bounded (Wilks: 29 are needed at 95 %).
 
-use super::{Context, names};
-use crate::stats;
-use crate::words::{longer, stage_list};
+use super::{Check, Context, Needs, Rule, Shown, warning_if};
+use crate::words::longer;
 use diskfacts_plan::units::{show_duration, three_digits};
 use diskfacts_record::{Confidence, Finding, Severity};
 
-pub(super) const NAME: &str = "too-short";
+pub(super) const RULE: Rule = Rule {
+    name: "too-short",
+    about: "trials are too short to stand for more than themselves",
+    needs: &[Needs::Evidence],
+    severity: Severity::Warning,
+    confidence: Confidence::Certain,
+    refuted_by: "Longer trials with the same figures.",
+    check: Check::One(check),
+};
 
 const SECONDS: f64 = 0.1;
 const OPERATIONS: f64 = 30.0;
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let mut evidence = Vec::new();
-    let mut stages = Vec::new();
-    let mut factor = 2.0_f64;
-    let mut cells_only = true;
-    for (stage, figures) in context.each() {
-        // Of trials that failed, the errors say all there is to say.
-        if figures.errors > 0 {
-            continue;
-        }
-        let seconds: Vec<f64> = stage.trials.iter().map(|t| t.seconds).collect();
-        let operations: Vec<f64> = stage.trials.iter().map(|t| t.ops as f64).collect();
-        let Some((seconds, operations)) = stats::median(&seconds).zip(stats::median(&operations))
-        else {
-            continue;
-        };
-        if seconds >= SECONDS && operations >= OPERATIONS {
-            continue;
-        }
-        factor = factor
-            .max(SECONDS / seconds.max(0.001))
-            .max(OPERATIONS / operations.max(1.0));
-        stages.push(stage.name);
-        cells_only &= !stage.settings.is_empty();
-        evidence.push(format!(
-            "{}: a trial took {} and did {} operations, in the median.",
-            stage.label(),
+fn check(context: &Context<'_>) -> Option<Finding> {
+    // Of trials that failed, the errors say all there is to say.
+    let without_errors = context.each().filter(|(_, figures)| figures.errors == 0);
+    let shown = Shown::by(without_errors, |stage, _| {
+        let seconds = stage.median(|t| Some(t.seconds))?;
+        let operations = stage.median(|t| Some(t.ops as f64))?;
+        let longer = (SECONDS / seconds.max(0.001)).max(OPERATIONS / operations.max(1.0));
+        let line = format!(
+            "a trial took {} and did {} operations, in the median.",
             show_duration((seconds.max(0.0) * 1e9) as u64),
             three_digits(operations)
-        ));
-    }
-    if stages.is_empty() {
-        return Vec::new();
-    }
-    let stages = names(stages);
+        );
+        let short = seconds < SECONDS || operations < OPERATIONS;
+        short.then_some(((longer, stage.settings.is_empty()), [line]))
+    })?;
+    let factor = shown.most(|(longer, _)| *longer).max(2.0);
     let factor = factor.ceil().min(100.0) as u64;
-    vec![Finding {
-        rule: NAME.into(),
+    Some(Finding {
         // The cell of a matrix is read beside its neighbours, which bear it out
         // or not.
-        severity: if cells_only {
-            Severity::Note
-        } else {
-            Severity::Warning
-        },
+        severity: warning_if(!shown.all(|(_, alone)| !alone)),
         headline: "trials too short: below 30 operations or 100 ms".into(),
         claim: format!(
             "The trials of {} are too short: fewer than 30 operations or less than 100 ms each.",
-            stage_list(&stages)
+            shown.list()
         ),
-        evidence,
-        confidence: Confidence::Certain,
-        refuted_by: "Longer trials with the same figures.".into(),
-        remedy: format!("Measure longer. {}", longer(context.run, &stages, factor)),
-        stages,
-    }]
+        remedy: format!(
+            "Measure longer. {}",
+            longer(context.run, &shown.stages, factor)
+        ),
+        ..shown.finding(&RULE)
+    })
 }
 
 #[cfg(test)]
@@ -85,7 +68,7 @@ mod tests {
         let mut run = testing::healthy();
         each(&mut run, "random-read-qd1", |t| t.ops = 12);
         each(&mut run, "sequential-read", |t| t.seconds = 0.05);
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert_eq!(finding.stages, ["sequential-read", "random-read-qd1"]);
         assert!(finding.evidence[0].contains("took 50 ms"), "{finding:?}");
         assert!(
@@ -102,7 +85,7 @@ mod tests {
             stage.workload.stop.operations = Some(12);
         }
         each(&mut run, "random-read-qd1", |t| t.ops = 12);
-        let remedy = only(&run, NAME).remedy;
+        let remedy = only(&run, RULE.name).remedy;
         assert!(
             remedy.contains("`operations`") && !remedy.contains("--time"),
             "{remedy}"
@@ -118,7 +101,7 @@ mod tests {
         each(&mut run, "random-read-qd1", |t| t.seconds = 0.05);
         let finding = crate::findings(&run)
             .into_iter()
-            .find(|finding| finding.rule == NAME)
+            .find(|finding| finding.rule == RULE.name)
             .expect("the finding");
         assert!(
             finding.remedy.contains("more `files`") && !finding.remedy.contains("--time"),
@@ -133,7 +116,7 @@ mod tests {
             t.ops = 1;
             t.errors = 1000;
         });
-        only(&run, super::super::io_errors::NAME);
+        only(&run, super::super::io_errors::RULE.name);
     }
 
     #[test]

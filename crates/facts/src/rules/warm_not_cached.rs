@@ -1,118 +1,102 @@
 //! A stage that reads from memory had to read from the device: its figure is
 //! not one of the page cache.
 
-use super::{Context, names};
-use crate::words::{edit_plan, percent, stage_list};
+use super::served_from_cache::SHARE;
+use super::{Check, Context, Needs, Rule, Shown};
+use crate::words::{edit_plan, percent};
 use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::{exact_size, show_size};
-use diskfacts_record::{Confidence, Finding, Run, Severity, Trial};
+use diskfacts_record::{Confidence, Finding, Severity, Trial};
 
-pub(super) const NAME: &str = "warm-not-cached";
+pub(super) const RULE: Rule = Rule {
+    name: "warm-not-cached",
+    about: "a stage that reads from memory had to read from the device",
+    needs: &[Needs::Evidence],
+    severity: Severity::Warning,
+    confidence: Confidence::Certain,
+    refuted_by: "A trial in which this process fetches nothing from block devices.",
+    check: Check::One(check),
+};
 
 /// What could not be done, as the session names it.
 pub(crate) const WARMING: &str = "warm page cache";
 
-/// Share that came from the device from which on it is a finding.
-const SHARE: f64 = 0.02;
-
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let mut evidence = Vec::new();
-    let mut stages = Vec::new();
-    let mut most = 0.0_f64;
-    let mut span = 0;
-    let mut failed = false;
-    for (stage, figures) in context.doing_io() {
+fn check(context: &Context<'_>) -> Option<Finding> {
+    let run = context.run;
+    let mut shown = Shown::by(context.doing_io(), |stage, figures| {
         let workload = stage.workload();
-        let Some(share) = figures.layers.device else {
-            continue;
-        };
-        if workload.cache != CacheMode::Warm || workload.operation.writes() || share <= SHARE {
-            continue;
+        let share = figures.layers.device.filter(|share| *share > SHARE)?;
+        if workload.cache != CacheMode::Warm || workload.operation.writes() {
+            return None;
         }
-        most = most.max(share);
-        span = span.max(workload.span.unwrap_or(context.run.target.size_bytes));
-        stages.push(stage.name);
-        evidence.push(format!(
-            "{}: of {} read, {} were fetched from the device.",
-            stage.label(),
-            show_size(stage.sum(|t| t.bytes)),
-            percent(share)
-        ));
+        let read = show_size(stage.sum(|t| t.bytes));
+        let fetched = percent(share);
+        let mut lines = vec![format!(
+            "of {read} read, {fetched} were fetched from the device."
+        )];
         let mut unseen = stage.trials.iter().flat_map(|t| &t.evidence.unseen);
-        if let Some(warming) = unseen.find(|unseen| unseen.what == WARMING) {
-            failed = true;
-            evidence.push(format!(
-                "{}: warming the page cache was not done: {}.",
-                stage.label(),
-                warming.why.trim_end_matches('.')
-            ));
-        }
-        let fewest = stage
-            .trials
-            .iter()
-            .filter_map(|t| t.evidence.residency_after)
+        let failed = unseen.find(|unseen| unseen.what == WARMING);
+        lines.extend(failed.map(|warming| {
+            let why = warming.why.trim_end_matches('.');
+            format!("warming the page cache was not done: {why}.")
+        }));
+        let after = || {
+            stage
+                .trials
+                .iter()
+                .filter_map(|t| t.evidence.residency_after)
+        };
+        let fewest = after()
             .filter(|r| r.span_bytes > 0)
             .map(|r| r.cached_bytes as f64 / r.span_bytes as f64)
             .fold(1.0, f64::min);
-        if fewest < 1.0 - SHARE {
-            evidence.push(format!(
-                "{}: after a trial as little as {} of its span was in the page cache.",
-                stage.label(),
-                percent(fewest)
-            ));
-        }
-        let evicted = stage
-            .trials
-            .iter()
-            .filter_map(|t| t.evidence.residency_after?.evicted_bytes)
-            .max();
-        if let Some(evicted) = evicted.filter(|bytes| *bytes > 0) {
-            evidence.push(format!(
-                "{}: up to {} of its span had been taken out of the page cache because memory \
-                 was short, and were not read in again.",
-                stage.label(),
+        lines.extend((fewest < 1.0 - SHARE).then(|| {
+            let fewest = percent(fewest);
+            format!("after a trial as little as {fewest} of its span was in the page cache.")
+        }));
+        let evicted = after().filter_map(|r| r.evicted_bytes).max();
+        lines.extend(evicted.filter(|bytes| *bytes > 0).map(|evicted| {
+            format!(
+                "up to {} of its span had been taken out of the page cache because memory was \
+                 short, and were not read in again.",
                 show_size(evicted)
-            ));
-        }
-    }
-    evidence.extend(limited(context.run));
-    if stages.is_empty() {
-        return Vec::new();
-    }
-    let stages = names(stages);
+            )
+        }));
+        let span = workload.span.unwrap_or(run.target.size_bytes);
+        Some(((share, span, failed.is_some()), lines))
+    })?;
+    let trials: Vec<&Trial> = run.trials.iter().collect();
+    shown.lines.extend(group_limit(&trials).map(|limit| {
+        format!(
+            "A control group of this process limits its memory, its part of the page cache among \
+             it, to {}: {}.",
+            show_size(limit.bytes),
+            limit.folder
+        )
+    }));
+    let most = percent(shown.most(|(share, ..)| *share));
+    let span = shown.seen.iter().map(|(_, span, _)| *span).max()?;
     let quarter = exact_size((span / 4).max(1 << 20));
-    vec![Finding {
-        rule: NAME.into(),
-        severity: Severity::Warning,
-        headline: format!(
-            "up to {} came from the device, not from memory",
-            percent(most)
-        ),
+    Some(Finding {
+        headline: format!("up to {most} came from the device, not from memory"),
         claim: format!(
-            "Up to {} of the bytes of {} came from the device: the page cache did not keep what \
-             had been read into it.",
-            percent(most),
-            stage_list(&stages)
+            "Up to {most} of the bytes of {} came from the device: the page cache did not keep \
+             what had been read into it.",
+            shown.list()
         ),
-        evidence,
-        confidence: Confidence::Certain,
-        refuted_by: "A trial in which this process fetches nothing from block devices.".into(),
-        remedy: if failed {
+        remedy: if shown.all(|(.., failed)| !failed) {
+            format!(
+                "Memory was short, or was taken back by the hypervisor or a cgroup limit: `free -h` \
+                 shows what is available. {}",
+                edit_plan(run, &format!("set span = \"{quarter}\" in this stage"))
+            )
+        } else {
             "Reading into the page cache failed, so this says nothing of memory. Type `dmesg --ctime \
              --level=err,warn | tail -n 30` for what the kernel says about it."
                 .into()
-        } else {
-            format!(
-                "Memory was short, or was taken back by the hypervisor or a cgroup limit: `free -h` \
-             shows what is available. {}",
-                edit_plan(
-                    context.run,
-                    &format!("set span = \"{quarter}\" in this stage")
-                )
-            )
         },
-        stages,
-    }]
+        ..shown.finding(&RULE)
+    })
 }
 
 /// A limit on memory.
@@ -135,17 +119,6 @@ pub(crate) fn group_limit<'a>(
         })
     });
     limits.min_by_key(|limit| limit.bytes)
-}
-
-fn limited(run: &Run) -> Option<String> {
-    let trials: Vec<&Trial> = run.trials.iter().collect();
-    let limit = group_limit(&trials)?;
-    Some(format!(
-        "A control group of this process limits its memory, its part of the page cache among it, \
-         to {}: {}.",
-        show_size(limit.bytes),
-        limit.folder
-    ))
 }
 
 #[cfg(test)]
@@ -174,7 +147,7 @@ mod tests {
     fn a_cache_that_was_taken_away_is_found() {
         let mut run = testing::healthy();
         fetched(&mut run, 30);
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert!(finding.claim.contains("30 %"), "{finding:?}");
         assert!(
             finding.evidence[1].contains("78 % of its span"),
@@ -200,7 +173,7 @@ mod tests {
                 ..ControlGroup::default()
             });
         });
-        let evidence = only(&run, NAME).evidence;
+        let evidence = only(&run, RULE.name).evidence;
         assert!(evidence[2].contains("up to 50 MiB"), "{evidence:?}");
         assert!(
             evidence[3].contains("to 256 MiB: /sys/fs/cgroup/a.slice"),
@@ -218,7 +191,7 @@ mod tests {
                 why: "reading the span beforehand failed: Input/output error (os error 5)".into(),
             });
         });
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert!(
             finding.evidence[1].contains("Input/output error"),
             "{finding:?}"

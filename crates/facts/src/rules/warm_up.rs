@@ -5,24 +5,32 @@
 //! chance calls a stage of five trials different once in 500; and only where
 //! the difference is worth telling.
 
-use super::{Context, names};
+use super::too_noisy::WARNING;
+use super::{Check, Context, Needs, Rule, Shown, warning_if};
 use crate::stages::Stage;
 use crate::stats;
-use crate::words::{count, edit_plan, lower_first, percent, stage_list};
+use crate::words::{count, edit_plan, lower_first, percent};
 use diskfacts_plan::units::{rate_digits, show_throughput};
-use diskfacts_record::{Confidence, Finding, Severity};
+use diskfacts_record::{Confidence, Finding, Severity, Trial};
 
-pub(super) const NAME: &str = "warm-up";
+pub(super) const RULE: Rule = Rule {
+    name: "warm-up",
+    about: "the first trial differs from the later ones",
+    needs: &[Needs::Evidence],
+    severity: Severity::Note,
+    confidence: Confidence::Likely,
+    refuted_by: "A second run whose first trials do not differ.",
+    check: Check::One(check),
+};
 
 /// Trials of a stage from which on a rest has a range.
 const TRIALS: usize = 4;
-/// Difference from which on it is told, and from which on it is a warning.
+/// Difference from which on it is told.
 const NOTE: f64 = 0.05;
-const WARNING: f64 = 0.2;
 
 /// How the first trial differs from the median of the rest, as a share of it;
 /// `None` when it does not stand apart.
-pub(super) fn difference(stage: &Stage<'_>) -> Option<f64> {
+fn difference(stage: &Stage<'_>) -> Option<f64> {
     let rates: Vec<f64> = stage.trials.iter().map(|t| t.iops).collect();
     let (first, rest) = rates.split_first()?;
     if rates.len() < TRIALS || rates.iter().any(|rate| !rate.is_finite()) {
@@ -35,60 +43,44 @@ pub(super) fn difference(stage: &Stage<'_>) -> Option<f64> {
     (median > 0.0 && ratio > critical && difference.abs() > NOTE).then_some(difference)
 }
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let mut evidence = Vec::new();
-    let mut stages = Vec::new();
-    let mut most = 0.0_f64;
-    for (stage, _) in context.each() {
-        let Some(difference) = difference(stage) else {
-            continue;
-        };
-        most = most.max(difference.abs());
-        stages.push(stage.name);
-        let first = stage.trials[0];
-        evidence.push(format!(
-            "{}: the first trial did {} IOPS, {}, which is {} {} than the median of the {} after \
-             it.",
-            stage.label(),
-            rate_digits(first.iops),
-            show_throughput(first.throughput_bytes_per_s),
+/// The trials of a stage without a first one that stands apart, which is a finding of
+/// its own.
+pub(super) fn trials_behind<'s, 'a>(stage: &'s Stage<'a>) -> &'s [&'a Trial] {
+    &stage.trials[usize::from(difference(stage).is_some())..]
+}
+
+fn check(context: &Context<'_>) -> Option<Finding> {
+    let shown = Shown::by(context.each(), |stage, _| {
+        let difference = difference(stage)?;
+        let line = format!(
+            "the first trial did {} IOPS, {}, which is {} {} than the median of the {} after it.",
+            rate_digits(stage.trials[0].iops),
+            show_throughput(stage.trials[0].throughput_bytes_per_s),
             percent(difference.abs()),
             if difference < 0.0 { "less" } else { "more" },
             stage.trials.len() - 1
-        ));
-    }
-    if stages.is_empty() {
-        return Vec::new();
-    }
-    let stages = names(stages);
+        );
+        Some((difference.abs(), [line]))
+    })?;
+    let most = shown.most(|difference| *difference);
+    let by = percent(most);
     let trials = context.run.plan.trials.max(4);
-    vec![Finding {
-        rule: NAME.into(),
-        severity: if most > WARNING {
-            Severity::Warning
-        } else {
-            Severity::Note
-        },
-        headline: format!("the first trial differs by up to {}", percent(most)),
+    let more = format!("set trials = {}", trials.saturating_mul(2));
+    Some(Finding {
+        severity: warning_if(most > WARNING),
+        headline: format!("the first trial differs by up to {by}"),
         claim: format!(
-            "The first trial of {} differs from all later ones, by up to {}: the target had to \
+            "The first trial of {} differs from all later ones, by up to {by}: the target had to \
              warm up, or had room that was used up.",
-            stage_list(&stages),
-            percent(most)
+            shown.list()
         ),
-        evidence,
-        confidence: Confidence::Likely,
-        refuted_by: "A second run whose first trials do not differ.".into(),
         remedy: format!(
             "The median is little moved by one of {}. To settle it, {}",
             count(u64::from(trials), "trial"),
-            lower_first(&edit_plan(
-                context.run,
-                &format!("set trials = {}", trials.saturating_mul(2))
-            ))
+            lower_first(&edit_plan(context.run, &more))
         ),
-        stages,
-    }]
+        ..shown.finding(&RULE)
+    })
 }
 
 #[cfg(test)]
@@ -108,7 +100,7 @@ mod tests {
     fn a_slow_first_trial_is_found_and_not_called_noise() {
         let mut run = testing::healthy();
         slow_first(&mut run, "random-write-qd1", 0.6);
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert_eq!(finding.severity, Severity::Warning);
         assert!(finding.claim.contains("up to 40 %"), "{finding:?}");
         assert!(
@@ -122,7 +114,7 @@ mod tests {
     fn a_fast_first_trial_is_found_too() {
         let mut run = testing::healthy();
         slow_first(&mut run, "random-write-qd1", 1.15);
-        let finding = only(&run, NAME);
+        let finding = only(&run, RULE.name);
         assert_eq!(finding.severity, Severity::Note);
         assert!(finding.evidence[0].contains("more than"), "{finding:?}");
     }

@@ -1,16 +1,24 @@
 //! A synced write of a rotating disk that waits for whole revolutions: nothing is
 //! slower, and nothing but fewer syncs makes it faster.
 
-use super::Context;
+use super::{Check, Context, Needs, Rule, likely_if, names};
 use crate::revolution::{Turns, turn_ns};
-use crate::stats;
-use crate::words::{lines, list, percent, ratio};
-use crate::write_matrix::{Matrix, Revolution, SMALL_MAX, duration, span_of_sizes};
-use diskfacts_plan::WriteMode;
+use crate::stats::median_of;
+use crate::words::{duration, if_any, lines_behind, list, percent, ratio};
+use crate::write_matrix::{Matrix, Revolution, SMALL_MAX, span_of_sizes};
 use diskfacts_plan::units::{show_size, three_digits};
 use diskfacts_record::{Confidence, Finding, Run, Severity, TargetKind};
 
-pub(super) const NAME: &str = "whole-revolutions";
+pub(super) const RULE: Rule = Rule {
+    name: "whole-revolutions",
+    about: "each synced write waits for whole revolutions of the disk",
+    needs: &[Needs::Drives],
+    severity: Severity::Note,
+    confidence: Confidence::Likely,
+    refuted_by: "Another speed in what `smartctl -i` or the data sheet says of the disk, or waits \
+                 of other lengths in a repeat on an idle disk.",
+    check: Check::One(check),
+};
 
 /// From here on, slow writes beside the usual ones, the median does not stand for
 /// what a write costs: the 90th percentile over the median.
@@ -50,12 +58,9 @@ fn by_size(matrix: &Matrix<'_>, found: &Revolution) -> Vec<OfSize> {
     let turn_ns = turn_ns(found.rpm);
     let of_size = |size: u64| {
         let bytes = size as f64 / rate * 1e9 / turn_ns;
-        let cells = matrix.cells.iter();
-        let synced = cells.filter(|cell| cell.mode.sync.each_write() && cell.block_size == size);
-        let waited: Vec<f64> = synced
-            .map(|cell| cell.write_ns() / turn_ns - bytes)
-            .collect();
-        let waited = stats::median(&waited).filter(|_| bytes <= BYTES_MAX)?;
+        let synced = matrix.synced().filter(|cell| cell.block_size == size);
+        let waited = median_of(synced.map(|cell| cell.write_ns() / turn_ns - bytes));
+        let waited = waited.filter(|_| bytes <= BYTES_MAX)?;
         Some(OfSize { size, waited })
     };
     matrix.sizes().into_iter().filter_map(of_size).collect()
@@ -81,166 +86,132 @@ fn steps(sizes: &[OfSize], revolutions: u32) -> (Option<u64>, Option<(u32, Vec<u
 }
 
 /// What the small synced writes wait for, where the disk rotates and streams no
-/// faster than such disks do.
-pub(super) fn of(matrix: &Matrix<'_>, context: &Context<'_>) -> Option<Revolution> {
-    on_disks(matrix, context.turning().count())
-}
-
-pub(super) fn on_disks(matrix: &Matrix<'_>, disks: usize) -> Option<Revolution> {
-    let rate_max = disks as f64 * RATE_MAX;
-    let believable = matrix.streaming().is_some_and(|(_, rate)| rate <= rate_max);
-    Revolution::of(matrix).filter(|_| believable)
+/// faster than such disks do. A document does not say what its target is; the waits of one
+/// disk fit or not.
+pub(super) fn of(context: &Context<'_>) -> Option<Revolution> {
+    let matrix = context.matrix.as_ref()?;
+    let disks = if context.is_imported() {
+        1
+    } else {
+        context.turning().count()
+    };
+    let (_, rate) = matrix.streaming()?;
+    Revolution::of(matrix).filter(|_| rate <= disks as f64 * RATE_MAX)
 }
 
 /// Whether a wait is surely one of revolutions: no other speed fits, and the
 /// kernel can know that the disk rotates. What a hypervisor shows as rotating
-/// may be anything.
+/// may be anything, and so may what a document is of.
 pub(super) fn is_sure(found: &Revolution, run: &Run) -> bool {
-    let simulated = run.target.kind == TargetKind::Simulated;
-    found.others.is_empty() && (simulated || run.machine.virtualization.is_none())
+    let known = match run.target.kind {
+        TargetKind::Simulated => true,
+        TargetKind::Imported => false,
+        _ => run.machine.virtualization.is_none(),
+    };
+    known && found.others.is_empty()
 }
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let Some(matrix) = Matrix::of(context) else {
-        return Vec::new();
-    };
-    // A document does not say what its target is; the waits of one disk fit or not.
-    let imported = context.run.target.kind == TargetKind::Imported;
-    let found = if imported {
-        on_disks(&matrix, 1)
-    } else {
-        of(&matrix, context)
-    };
-    let Some(found) = found else {
-        return Vec::new();
-    };
-    let sure = !imported && is_sure(&found, context.run);
-    let of_sizes = by_size(&matrix, &found);
+fn check(context: &Context<'_>) -> Option<Finding> {
+    let (run, matrix) = (context.run, context.matrix.as_ref()?);
+    let found = of(context)?;
+    let of_sizes = by_size(matrix, &found);
     let (last, more) = steps(&of_sizes, found.revolutions);
-    let Revolution {
-        rpm,
-        revolutions,
-        wait_ns,
-        agree,
-        others,
-    } = found;
-    let whole = match revolutions {
-        1 => "a whole revolution".to_owned(),
-        several => format!("{several} whole revolutions"),
-    };
-    let exact = f64::from(revolutions) * turn_ns(rpm);
-    let sizes = span_of_sizes(matrix.small_synced().map(|cell| cell.block_size));
-    let mut evidence = vec![
-        format!(
-            "Without the time of its bytes a write of {sizes} takes {} in the median of {} \
-             cells; {revolutions} x 60 s / {rpm} is {}, {} off.",
-            duration(wait_ns),
-            agree.1,
-            duration(exact),
-            percent((wait_ns / exact - 1.0).abs())
-        ),
-        format!(
-            "{} of these {} cells are within 5 % of it, whatever their size and mode.",
-            agree.0, agree.1
-        ),
-    ];
-    for Turns { rpm, revolutions } in &others {
-        evidence.push(format!(
-            "It could also be {revolutions} revolutions at {rpm} per minute."
-        ));
-    }
-    if imported {
-        evidence.push("The document does not say that the disk turns.".into());
-    }
-    evidence.extend(of_larger(context, &matrix, &of_sizes));
     let wide = matrix.small_synced().any(|cell| {
         let ends = cell.latency.p50.zip(cell.latency.p90);
         ends.is_some_and(|(p50, p90)| p90 as f64 > NARROW * p50 as f64)
     });
+    let mut evidence = of_small(matrix, &found);
+    if context.is_imported() {
+        evidence.push("The document does not say that the disk turns.".into());
+    }
+    evidence.extend(of_larger(matrix, &of_sizes));
     if wide {
         evidence.push("Some writes take much longer than the median.".into());
     }
-    vec![Finding {
-        rule: NAME.into(),
-        severity: Severity::Note,
-        headline: format!(
-            "each synced write waits for whole turns: {} a second",
-            three_digits(1e9 / wait_ns)
-        ),
+    let as_long = if context.is_imported() {
+        "as long as"
+    } else {
+        "for"
+    };
+    let whole = match found.revolutions {
+        1 => "a whole revolution".to_owned(),
+        several => format!("{several} whole revolutions"),
+    };
+    let more = more.map_or_else(String::new, |(whole, sizes)| {
+        let sizes = span_of_sizes(sizes);
+        format!(", and one of {sizes} for {whole} revolutions")
+    });
+    let (rpm, per_second) = (found.rpm, three_digits(1e9 / found.wait_ns));
+    let refuted_by = if run.target.kind == TargetKind::Simulated {
+        "Another `rpm` in the profile of the simulated disk."
+    } else {
+        RULE.refuted_by
+    };
+    // The sizes that wait alike, from the smallest on.
+    let small = matrix.small_synced().map(|cell| cell.block_size);
+    let sizes = span_of_sizes(small.chain(last));
+    let stages = names(matrix.small_synced().map(|cell| cell.stage));
+    Some(Finding {
+        headline: format!("each synced write waits for whole turns: {per_second} a second"),
         claim: format!(
-            "Each synced write of {} waits {} {whole} of a disk with {rpm} revolutions per \
-             minute{}: {} writes per second at most, however small.",
-            up_to(&matrix, last),
-            if imported { "as long as" } else { "for" },
-            more.map_or_else(String::new, |(whole, sizes)| format!(
-                ", and one of {} for {whole} revolutions",
-                span_of_sizes(sizes)
-            )),
-            three_digits(1e9 / wait_ns)
+            "Each synced write of {sizes} waits {as_long} {whole} of a disk with {rpm} revolutions \
+             per minute{more}: {per_second} writes per second at most, however small."
         ),
-        evidence,
-        confidence: if sure && !wide {
-            Confidence::Likely
-        } else {
-            Confidence::Possible
-        },
-        refuted_by: refuted_by(context.run),
+        confidence: likely_if(is_sure(&found, run) && !wide),
+        refuted_by: refuted_by.into(),
         remedy: "Sync less often: let several commits share one sync, or write larger blocks. \
                  Else put what is synced on a device that does not rotate."
             .into(),
-        stages: Matrix::stages(matrix.small_synced()),
-    }]
+        ..RULE.finding(stages, evidence)
+    })
 }
 
-/// What larger writes wait, and the lines of all, a sentence each.
-fn of_larger(context: &Context<'_>, matrix: &Matrix<'_>, of_sizes: &[OfSize]) -> Vec<String> {
-    let mut said = Vec::new();
-    let larger: Vec<String> = of_sizes
-        .iter()
-        .filter(|of| of.size > SMALL_MAX)
-        .map(|of| format!("{} at {}", ratio(of.waited), show_size(of.size)))
-        .collect();
-    if !larger.is_empty() {
-        said.push(format!(
-            "Larger ones wait, beside their bytes, revolutions: {}.",
-            list(&larger)
-        ));
-    }
-    if of_sizes.len() < matrix.sizes().len() {
-        said.push(format!(
-            "The bytes of larger ones take more than {BYTES_MAX} revolutions, and the rest cannot \
-             be told."
-        ));
-    }
-    let numbers = synced_lines(context);
-    if !numbers.is_empty() {
-        said.push(format!("Synced writes: {}.", lines(&numbers)));
-    }
+/// What small writes wait, a sentence each.
+fn of_small(matrix: &Matrix<'_>, found: &Revolution) -> Vec<String> {
+    let Revolution {
+        rpm,
+        revolutions,
+        wait_ns,
+        agree: (agree, cells),
+        ..
+    } = *found;
+    let exact = f64::from(revolutions) * turn_ns(rpm);
+    let mut said = vec![
+        format!(
+            "Without the time of its bytes a write of {} takes {} in the median of {cells} cells; \
+             {revolutions} x 60 s / {rpm} is {}, {} off.",
+            span_of_sizes(matrix.small_synced().map(|cell| cell.block_size)),
+            duration(wait_ns),
+            duration(exact),
+            percent((wait_ns / exact - 1.0).abs())
+        ),
+        format!(
+            "{agree} of these {cells} cells are within 5 % of it, whatever their size and mode."
+        ),
+    ];
+    let others = found.others.iter();
+    said.extend(others.map(|Turns { rpm, revolutions }| {
+        format!("It could also be {revolutions} revolutions at {rpm} per minute.")
+    }));
     said
 }
 
-/// The sizes that wait alike, from the smallest on.
-fn up_to(matrix: &Matrix<'_>, last: Option<u64>) -> String {
-    let small = matrix.small_synced().map(|cell| cell.block_size);
-    span_of_sizes(small.chain(last))
-}
-
-/// The lines of a document with synced writes of a matrix.
-fn synced_lines(context: &Context<'_>) -> Vec<u64> {
-    let synced = context.each().filter(|(stage, _)| {
-        let mode = WriteMode::of(stage.workload());
-        mode.is_some_and(|mode| mode.sync.each_write())
+/// What larger writes wait, and the lines of all, a sentence each.
+fn of_larger(matrix: &Matrix<'_>, of_sizes: &[OfSize]) -> Vec<String> {
+    let larger = of_sizes.iter().filter(|of| of.size > SMALL_MAX);
+    let larger = larger.map(|of| format!("{} at {}", ratio(of.waited), show_size(of.size)));
+    let waits = if_any(list(larger), |waits| {
+        format!("Larger ones wait, beside their bytes, revolutions: {waits}.")
     });
-    synced.flat_map(|(stage, _)| stage.lines()).collect()
-}
-
-fn refuted_by(run: &Run) -> String {
-    if run.target.kind == TargetKind::Simulated {
-        return "Another `rpm` in the profile of the simulated disk.".into();
-    }
-    "Another speed in what `smartctl -i` or the data sheet says of the disk, or waits of other \
-     lengths in a repeat on an idle disk."
-        .into()
+    let untold = (of_sizes.len() < matrix.sizes().len()).then(|| {
+        format!(
+            "The bytes of larger ones take more than {BYTES_MAX} revolutions, and the rest cannot \
+             be told."
+        )
+    });
+    let lines = lines_behind("", matrix.synced().flat_map(|cell| &cell.lines));
+    let lines = if_any(lines, |lines| format!("Synced writes: {lines}."));
+    [waits, untold, lines].into_iter().flatten().collect()
 }
 
 #[cfg(test)]
@@ -262,9 +233,9 @@ mod tests {
     fn each_usual_speed_is_found_by_its_wait() {
         for (rpm, revolutions) in [(5400, 1), (7200, 1), (7200, 2), (10_000, 1), (15_000, 1)] {
             let mut run = waiting(f64::from(revolutions) * turn_ns(rpm));
-            assert!(of_rule(&run, NAME).is_none(), "it does not rotate");
+            assert!(of_rule(&run, RULE.name).is_none(), "it does not rotate");
             rotating(&mut run);
-            let finding = of_rule(&run, NAME).unwrap();
+            let finding = of_rule(&run, RULE.name).unwrap();
             let said = format!("a disk with {rpm} revolutions per minute");
             assert!(finding.claim.contains(&said), "{finding:#?}");
             let whole = if revolutions == 1 {
@@ -281,7 +252,7 @@ mod tests {
     fn a_wait_that_two_speeds_explain_is_only_possible() {
         let mut run = waiting(2.0 * turn_ns(10_000));
         rotating(&mut run);
-        let finding = of_rule(&run, NAME).unwrap();
+        let finding = of_rule(&run, RULE.name).unwrap();
         assert_eq!(finding.confidence, Confidence::Possible);
         assert!(
             finding.evidence[2].contains("3 revolutions at 15000"),
@@ -294,7 +265,7 @@ mod tests {
         for wait_ns in [100e3, 2.5e6, 9.5e6, 50e6] {
             let mut run = waiting(wait_ns);
             rotating(&mut run);
-            assert!(of_rule(&run, NAME).is_none(), "{wait_ns}");
+            assert!(of_rule(&run, RULE.name).is_none(), "{wait_ns}");
         }
         // Right on average, and a different wait for each size.
         let mut run = matrix_run(|mode, size| {
@@ -303,7 +274,7 @@ mod tests {
             size as f64 / (wait * own + size as f64 / 127e6 * 1e9) * 1e9
         });
         rotating(&mut run);
-        assert!(of_rule(&run, NAME).is_none());
+        assert!(of_rule(&run, RULE.name).is_none());
     }
 
     #[test]
@@ -312,7 +283,7 @@ mod tests {
         rotating(&mut run);
         run.trials
             .retain(|t| !(16 << 10..1 << 20).contains(&t.workload.block_size));
-        assert!(of_rule(&run, NAME).is_none());
+        assert!(of_rule(&run, RULE.name).is_none());
     }
 
     #[test]
@@ -327,7 +298,7 @@ mod tests {
                 size as f64 / (wait + size as f64 / 127e6 * 1e9) * 1e9
             });
             rotating(&mut run);
-            of_rule(&run, NAME)
+            of_rule(&run, RULE.name)
         };
         assert!(waits(2).is_some());
         assert!(waits(5).is_none());
@@ -335,7 +306,7 @@ mod tests {
 
     #[test]
     fn the_disk_of_the_benchmark_turns_7200_times_a_minute() {
-        let finding = of_rule(&seed_run(), NAME).unwrap();
+        let finding = of_rule(&seed_run(), RULE.name).unwrap();
         assert!(
             finding
                 .claim

@@ -6,15 +6,24 @@
 //! odd cell does not decide. Those within 5 % of the fastest are as good; among
 //! them the first is taken, or the first that spares the page cache.
 
-use super::{Context, NOISE};
-use crate::stats;
+use super::too_few_trials::TRIALS;
+use super::{Check, Context, NOISE, Rule, likely_if, names};
+use crate::stats::median_of;
 use crate::words::{count, percent};
 use crate::write_matrix::{Cell, Matrix, span_of_sizes};
 use diskfacts_plan::units::{show_size, show_throughput, three_digits};
 use diskfacts_plan::write_mode::Variant;
 use diskfacts_record::{Confidence, Finding, Severity};
 
-pub(super) const NAME: &str = "write-choice";
+pub(super) const RULE: Rule = Rule {
+    name: "write-choice",
+    about: "which way to write suits a log, a database and bulk data",
+    needs: &[],
+    severity: Severity::Note,
+    confidence: Confidence::Likely,
+    refuted_by: "A repeat with `--trials 5` in which another durable way is more than 5 % faster.",
+    check: Check::One(check),
+};
 
 /// A way this near to the fastest is as good.
 const AS_GOOD: f64 = 0.95;
@@ -22,8 +31,15 @@ const AS_GOOD: f64 = 0.95;
 const LOG_BYTES: u64 = 4 << 10;
 /// The page of the databases: 4 KiB to 16 KiB, mostly 8.
 const PAGE_BYTES: u64 = 8 << 10;
-/// Fewest trials that make the choice likely.
-const TRIALS: usize = 3;
+
+/// What data needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Durable {
+    /// A log takes the first mode that does.
+    EachWrite,
+    /// What is large need not fill the page cache.
+    InTheEnd,
+}
 
 /// What was chosen for a use.
 struct Choice<'m, 'a> {
@@ -39,28 +55,16 @@ struct Choice<'m, 'a> {
     sizes: Vec<u64>,
 }
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let Some(matrix) = Matrix::of(context) else {
-        return Vec::new();
-    };
+fn check(context: &Context<'_>) -> Option<Finding> {
+    let matrix = context.matrix.as_ref()?;
     let sizes = matrix.sizes();
     let near = |wanted: u64| {
         let distance = |size: &u64| size.max(&wanted) / size.min(&wanted).max(&1);
         sizes.iter().copied().min_by_key(distance)
     };
-    // A log takes the first mode that does; what is large need not fill the page
-    // cache.
-    let simple = |_| 0;
-    let sparing = |variant: Variant| usize::from(variant != Variant::Direct);
-    let log = near(LOG_BYTES)
-        .and_then(|size| choose(&matrix, size, |c| c.mode.sync.each_write(), simple));
-    let pages =
-        near(PAGE_BYTES).and_then(|size| choose(&matrix, size, |c| c.mode.sync.at_end(), sparing));
-    let bulk = bulk(&matrix, sparing);
-    let (Some(log), Some(pages), Some(bulk)) = (log, pages, bulk) else {
-        return Vec::new();
-    };
-    let per_second = three_digits(1e9 / log.chosen.write_ns());
+    let log = choose(matrix, near(LOG_BYTES)?, Durable::EachWrite)?;
+    let pages = choose(matrix, near(PAGE_BYTES)?, Durable::InTheEnd)?;
+    let bulk = bulk(matrix)?;
     let of = |choice: &Choice<'_, '_>| {
         format!(
             "{} with blocks of {} ({})",
@@ -69,52 +73,45 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
             show_throughput(choice.chosen.throughput)
         )
     };
-    let used = [&log, &pages, &bulk];
-    let few = used.iter().any(|choice| choice.chosen.trials < TRIALS);
-    vec![Finding {
-        rule: NAME.into(),
-        severity: Severity::Note,
+    let used = [&log, &pages, &bulk].map(|choice| choice.chosen);
+    let evidence = vec![
+        told("Log, each write durable", &log),
+        told("Pages, durable at a checkpoint", &pages),
+        told("Bulk, durable in the end", &bulk),
+    ];
+    Some(Finding {
         headline: format!("a log is best written with {}", log.chosen.mode),
         claim: format!(
-            "Here a log is best written with {} ({per_second} writes of {} per second), a \
-             database's pages with {}, and bulk data with {}.",
+            "Here a log is best written with {} ({} writes of {} per second), a database's pages \
+             with {}, and bulk data with {}.",
             log.chosen.mode,
+            three_digits(1e9 / log.chosen.write_ns()),
             show_size(log.chosen.block_size),
             of(&pages),
             of(&bulk)
         ),
-        evidence: vec![
-            told("Log, each write durable", &log),
-            told("Pages, durable at a checkpoint", &pages),
-            told("Bulk, durable in the end", &bulk),
-        ],
-        confidence: if few {
-            Confidence::Possible
-        } else {
-            Confidence::Likely
-        },
-        refuted_by: "A repeat with `--trials 5` in which another durable way is more than 5 % \
-                     faster."
-            .into(),
+        confidence: likely_if(used.iter().all(|cell| cell.trials >= TRIALS)),
         remedy: "Set the program so: FDATASYNC and FSYNC are calls after the write, O_DSYNC, \
                  O_SYNC and O_DIRECT flags of open(2), AMORTIZED is one call after many writes."
             .into(),
-        stages: Matrix::stages(used.iter().map(|choice| choice.chosen)),
-    }]
+        ..RULE.finding(names(used.map(|cell| cell.stage)), evidence)
+    })
 }
 
-/// The best of some modes at a size; of those as good, the first by `order`, then
-/// by the order of the modes.
+/// The best of some modes at a size; of those as good, the first that spares the page cache
+/// where that matters, then by the order of the modes.
 fn choose<'m, 'a>(
     matrix: &'m Matrix<'a>,
     block_size: u64,
-    wanted: impl Fn(&Cell<'a>) -> bool,
-    order: impl Fn(Variant) -> usize,
+    durable: Durable,
 ) -> Option<Choice<'m, 'a>> {
-    let candidates: Vec<&Cell<'a>> = matrix
-        .cells
-        .iter()
-        .filter(|cell| cell.block_size == block_size && wanted(cell))
+    let cells = matrix.cells.iter();
+    let candidates: Vec<&Cell<'a>> = cells
+        .filter(|cell| cell.block_size == block_size)
+        .filter(|cell| match durable {
+            Durable::EachWrite => cell.mode.sync.each_write(),
+            Durable::InTheEnd => cell.mode.sync.at_end(),
+        })
         .collect();
     let sizes = nearest(matrix, block_size);
     let scored: Vec<(f64, &Cell<'a>)> = candidates
@@ -126,12 +123,18 @@ fn choose<'m, 'a>(
     let &(worst, slowest) = scored.iter().min_by(by_score)?;
     let good = scored.iter().filter(|(score, _)| *score >= AS_GOOD * best);
     // One whose own figure at this size is an odd one is not shown as the best.
-    let own: Vec<f64> = good.clone().map(|(_, cell)| cell.throughput).collect();
-    let usual = stats::median(&own)?;
+    let usual = median_of(good.clone().map(|(_, cell)| cell.throughput))?;
+    let order = |cell: &Cell<'_>| {
+        let fills_cache = cell.mode.variant != Variant::Direct;
+        (
+            durable == Durable::InTheEnd && fills_cache,
+            cell.mode.rank(),
+        )
+    };
     let &(_, chosen) = good
         .clone()
         .filter(|(_, cell)| cell.throughput >= (1.0 - NOISE) * usual)
-        .min_by_key(|(_, cell)| (order(cell.mode.variant), cell.mode.rank()))?;
+        .min_by_key(|(_, cell)| order(cell))?;
     Some(Choice {
         chosen,
         as_good: good.count(),
@@ -155,40 +158,28 @@ fn nearest(matrix: &Matrix<'_>, block_size: u64) -> Vec<u64> {
 /// The rate of a mode over the best of the candidates' modes: the median over the
 /// sizes.
 fn score(matrix: &Matrix<'_>, candidates: &[&Cell<'_>], cell: &Cell<'_>, sizes: &[u64]) -> f64 {
-    let ratios: Vec<f64> = sizes
-        .iter()
-        .filter_map(|size| {
-            let rates = candidates.iter().filter_map(|c| matrix.cell(c.mode, *size));
-            let best = rates.map(|c| c.throughput).fold(0.0, f64::max);
-            Some(matrix.cell(cell.mode, *size)?.throughput / best)
-        })
-        .collect();
-    stats::median(&ratios).unwrap_or(0.0)
+    let ratios = sizes.iter().filter_map(|size| {
+        let rates = candidates.iter().filter_map(|c| matrix.cell(c.mode, *size));
+        let best = rates.map(|c| c.throughput).fold(0.0, f64::max);
+        Some(matrix.cell(cell.mode, *size)?.throughput / best)
+    });
+    median_of(ratios).unwrap_or(0.0)
 }
 
 /// The smallest block with which much can be written about as fast as with any;
 /// where one odd cell is faster than all that is chosen, the fastest of those.
-fn bulk<'m, 'a>(
-    matrix: &'m Matrix<'a>,
-    order: impl Fn(Variant) -> usize + Copy,
-) -> Option<Choice<'m, 'a>> {
+fn bulk<'m, 'a>(matrix: &'m Matrix<'a>) -> Option<Choice<'m, 'a>> {
     let (_, rate) = matrix.streaming()?;
-    let at = |size| choose(matrix, size, |c| c.mode.sync.at_end(), order);
-    let choices: Vec<Choice<'m, 'a>> = matrix.sizes().into_iter().filter_map(at).collect();
-    let fast = |choice: &Choice<'_, '_>| choice.chosen.throughput >= AS_GOOD * rate;
-    let place = choices.iter().position(fast).or_else(|| {
-        let by_rate = |a: &usize, b: &usize| {
-            let rate = |i: usize| choices[i].chosen.throughput;
-            rate(*a).total_cmp(&rate(*b))
-        };
-        (0..choices.len()).max_by(by_rate)
-    })?;
-    choices.into_iter().nth(place)
+    let at = |size| choose(matrix, size, Durable::InTheEnd);
+    let choices = || matrix.sizes().into_iter().filter_map(at);
+    let reached = |choice: &Choice<'_, '_>| choice.chosen.throughput;
+    let by_rate = |a: &Choice<'_, '_>, b: &Choice<'_, '_>| reached(a).total_cmp(&reached(b));
+    let fast = choices().find(|choice| reached(choice) >= AS_GOOD * rate);
+    fast.or_else(|| choices().max_by(by_rate))
 }
 
 fn told(what: &str, choice: &Choice<'_, '_>) -> String {
-    let others = choice.as_good.saturating_sub(1);
-    let good = match others {
+    let good = match choice.as_good.saturating_sub(1) {
         0 => "no other".to_owned(),
         others => count(others as u64, "other"),
     };
@@ -201,13 +192,11 @@ fn told(what: &str, choice: &Choice<'_, '_>) -> String {
     if choice.slowest_share >= AS_GOOD {
         return format!("{compared}, all within 5 %.");
     }
+    let share = percent(choice.slowest_share);
     format!(
-        "{compared}: {} is the fastest, {} the slowest with {} of its rate; within 5 % of the \
+        "{compared}: {} is the fastest, {} the slowest with {share} of its rate; within 5 % of the \
          fastest: {} and {good}.",
-        choice.fastest.mode,
-        choice.slowest.mode,
-        percent(choice.slowest_share),
-        choice.chosen.mode
+        choice.fastest.mode, choice.slowest.mode, choice.chosen.mode
     )
 }
 
@@ -229,7 +218,7 @@ mod tests {
                 _ => base,
             }
         });
-        let claim = of_rule(&run, NAME).unwrap().claim;
+        let claim = of_rule(&run, RULE.name).unwrap().claim;
         assert!(
             claim.contains("a log is best written with O_DSYNC + O_DIRECT"),
             "{claim}"
@@ -256,14 +245,14 @@ mod tests {
         let mut run = run;
         run.trials
             .retain(|trial| !(1 << 20..16 << 20).contains(&trial.workload.block_size));
-        let claim = of_rule(&run, NAME).unwrap().claim;
+        let claim = of_rule(&run, RULE.name).unwrap().claim;
         assert!(claim.contains("with blocks of 16 MiB"), "{claim}");
     }
 
     #[test]
     fn among_ways_as_good_the_simplest_and_the_sparing_are_taken() {
         let mut run = matrix_run(|mode, size| 1e8 * wobble(mode, size, 0.01));
-        let finding = of_rule(&run, NAME).unwrap();
+        let finding = of_rule(&run, RULE.name).unwrap();
         let claim = &finding.claim;
         assert!(claim.contains("best written with FDATASYNC ("), "{claim}");
         assert!(
@@ -285,7 +274,7 @@ mod tests {
             });
             run.trials.extend(more);
         }
-        let finding = of_rule(&run, NAME).unwrap();
+        let finding = of_rule(&run, RULE.name).unwrap();
         assert_eq!(finding.confidence, Confidence::Likely);
     }
 
@@ -295,7 +284,7 @@ mod tests {
             let lucky = mode.to_string() == "O_DSYNC + ALIGNED" && size == 4096;
             1e8 * if lucky { 20.0 } else { 1.0 }
         });
-        let claim = of_rule(&run, NAME).unwrap().claim;
+        let claim = of_rule(&run, RULE.name).unwrap().claim;
         assert!(claim.contains("best written with FDATASYNC ("), "{claim}");
     }
 
@@ -303,13 +292,13 @@ mod tests {
     fn without_a_durable_way_for_each_use_nothing_is_chosen() {
         let mut run = matrix_run(|_, _| 1e8);
         run.trials.retain(|t| !t.workload.sync.at_end());
-        assert!(of_rule(&run, NAME).is_none());
-        assert!(of_rule(&crate::testing::healthy(), NAME).is_none());
+        assert!(of_rule(&run, RULE.name).is_none());
+        assert!(of_rule(&crate::testing::healthy(), RULE.name).is_none());
     }
 
     #[test]
     fn on_the_disk_of_the_benchmark_a_log_is_as_fast_in_every_way() {
-        let finding = of_rule(&seed_run(), NAME).unwrap();
+        let finding = of_rule(&seed_run(), RULE.name).unwrap();
         let claim = &finding.claim;
         assert!(claim.contains("113 writes of 4 KiB per second"), "{claim}");
         // Its one cold cell, 0.44 where others have 0.47, does not decide.

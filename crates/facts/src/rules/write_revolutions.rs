@@ -6,24 +6,30 @@
 //! medium with each block: the rest of a larger physical sector that has to be
 //! read first, or a second write.
 
-use super::{Context, names};
+use super::{Check, Context, Needs, Rule, likely_if, names};
 use crate::layers::all_leaves;
-use crate::revolution::{REVOLUTIONS_MAX, SPEEDS, turn_ns};
+use crate::revolution::{NEAR, REVOLUTIONS_MAX, SPEEDS, turn_ns};
 use crate::stages::Stage;
-use crate::words::{lines, percent, ratio};
-use diskfacts_plan::units::{show_duration, show_size, show_throughput, three_digits};
+use crate::words::{duration, in_lines, percent, ratio, when};
+use crate::write_matrix::SMALL_MAX;
+use diskfacts_plan::units::{show_size, show_throughput, three_digits};
 use diskfacts_plan::{Operation, Pattern, SyncMode};
-use diskfacts_record::{Confidence, Finding, Severity, StageFigures, TargetKind};
+use diskfacts_record::{Confidence, Finding, Severity};
 use std::collections::BTreeMap;
 
-pub(super) const NAME: &str = "write-revolutions";
+pub(super) const RULE: Rule = Rule {
+    name: "write-revolutions",
+    about: "writes without the drive's cache wait for whole revolutions",
+    needs: &[Needs::Drives],
+    severity: Severity::Note,
+    confidence: Confidence::Likely,
+    refuted_by: "A block size at which a write takes no whole number of revolutions beside its \
+                 bytes, or the same rate with the cache on.",
+    check: Check::One(check),
+};
 
-/// Blocks up to this take a small part of a revolution.
-const SMALL_MAX: u64 = 64 << 10;
-/// What the host may add to whole revolutions, and what the speed may be off, as
-/// a share of one; with a speed that is not known only the latter.
+/// What the host may add to whole revolutions, as a share of one, where the speed is known.
 const HOST: f64 = 0.1;
-const NEAR: f64 = 0.025;
 
 /// A stage that waits for the medium with each write.
 struct Waits {
@@ -33,19 +39,50 @@ struct Waits {
     whole: f64,
     /// Least, likely and most revolutions, by the rounding of the figure.
     revolutions: [f64; 3],
-    /// A write, nanoseconds, and the time of its bytes.
-    write_ns: f64,
-    bytes_ns: f64,
 }
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
-    let each = context.doing_io().filter_map(|(stage, figures)| {
-        let cached = cached_rate(context, stage);
-        let waits = waits(context, stage, figures, cached.as_ref())?;
-        Some(finding(stage, figures, &waits, cached.as_ref()))
-    });
+/// A stage whose writes may wait.
+struct Written<'c, 'a> {
+    stage: &'c Stage<'a>,
+    /// Bytes per second.
+    rate: f64,
+    /// The rate of the same blocks where the cache takes them, and the lines that say it.
+    cached: Option<(f64, Vec<u64>)>,
+}
+
+impl Written<'_, '_> {
+    fn size(&self) -> u64 {
+        self.stage.workload().block_size
+    }
+
+    /// What a write takes, nanoseconds.
+    fn write_ns(&self) -> f64 {
+        self.size() as f64 / self.rate * 1e9
+    }
+
+    /// What its bytes take.
+    fn bytes_ns(&self) -> f64 {
+        let cached = self.cached.as_ref();
+        cached.map_or(0.0, |(rate, _)| self.size() as f64 / rate * 1e9)
+    }
+}
+
+fn check(context: &Context<'_>) -> Option<Finding> {
     // Repeats of one thing are one finding.
-    each.take(1).collect()
+    context.doing_io().find_map(|(stage, figures)| {
+        let rate = figures.throughput_bytes_per_s.median;
+        if !is_candidate(context, stage) || !rate.is_finite() || rate <= 0.0 {
+            return None;
+        }
+        let cached = cached_rate(context, stage);
+        let written = Written {
+            stage,
+            rate,
+            cached,
+        };
+        let waits = waits(context, &written)?;
+        Some(finding(&written, &waits))
+    })
 }
 
 /// Whether the words of a document switch the drive's cache off.
@@ -80,7 +117,6 @@ fn rpm(settings: &BTreeMap<String, String>) -> Option<u32> {
 
 fn is_candidate(context: &Context<'_>, stage: &Stage<'_>) -> bool {
     let workload = stage.workload();
-    let imported = context.run.target.kind == TargetKind::Imported;
     let simple = workload.operation == Operation::Write
         && workload.pattern == Pattern::Sequential
         && workload.outstanding() == 1
@@ -88,37 +124,28 @@ fn is_candidate(context: &Context<'_>, stage: &Stage<'_>) -> bool {
         && workload.beside.is_none()
         && workload.sync == SyncMode::None
         && (1..=SMALL_MAX).contains(&workload.block_size);
-    let off = if imported {
+    let off = if context.is_imported() {
         says_off(stage.settings)
     } else {
-        let direct = stage
-            .trials
-            .iter()
-            .all(|trial| trial.evidence.engine.direct);
         context.all_turn() == Some(true)
-            && direct
+            && stage.trials.iter().all(|t| t.evidence.engine.direct)
             && all_leaves(&context.run.stack, "write through")
     };
     simple && off
 }
 
-/// The rate of the same blocks where the cache takes them, bytes per second, and
-/// the lines that say it.
 fn cached_rate(context: &Context<'_>, stage: &Stage<'_>) -> Option<(f64, Vec<u64>)> {
-    let on = stage.settings.get("on");
-    let same = context.doing_io().filter(|(other, figures)| {
+    let same = context.doing_io().filter(|(other, _)| {
         let workload = other.workload();
         workload.operation == Operation::Write
             && workload.block_size == stage.workload().block_size
-            && other.settings.get("on") == on
+            && other.settings.get("on") == stage.settings.get("on")
             && !says_off(other.settings)
-            && figures.throughput_bytes_per_s.median.is_finite()
     });
-    let fastest = same.max_by(|a, b| {
-        let rate = |figures: &StageFigures| figures.throughput_bytes_per_s.median;
-        rate(a.1).total_cmp(&rate(b.1))
-    });
-    fastest.map(|(other, figures)| (figures.throughput_bytes_per_s.median, other.lines()))
+    let rates = same.map(|(other, figures)| (figures.throughput_bytes_per_s.median, other));
+    let finite = rates.filter(|(rate, _)| rate.is_finite());
+    let (rate, fastest) = finite.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some((rate, fastest.lines()))
 }
 
 /// Half of the last digit of a figure of running text, as a share of it: `1.3`
@@ -129,102 +156,58 @@ fn rounding(rate: f64) -> f64 {
     0.5 * 0.1_f64.powi(i32::try_from(decimals).unwrap_or(6)) / (rate / 1e6)
 }
 
-fn waits(
-    context: &Context<'_>,
-    stage: &Stage<'_>,
-    figures: &StageFigures,
-    cached: Option<&(f64, Vec<u64>)>,
-) -> Option<Waits> {
-    let rate = figures.throughput_bytes_per_s.median;
-    if !is_candidate(context, stage) || !rate.is_finite() || rate <= 0.0 {
-        return None;
-    }
-    let size = stage.workload().block_size as f64;
-    let write_ns = size / rate * 1e9;
-    let bytes_ns = cached.map_or(0.0, |(cached, _)| size / *cached * 1e9);
+fn waits(context: &Context<'_>, written: &Written<'_, '_>) -> Option<Waits> {
     let source = context.run.run.source.as_ref();
     let of_text = source.is_some_and(|source| source.format == "text");
-    let rounded = if of_text { rounding(rate) } else { 0.0 };
-    let of = |rpm: u32| {
-        let turn_ns = turn_ns(rpm);
-        let waits = |write_ns: f64| (write_ns - bytes_ns) / turn_ns;
-        [
-            waits(write_ns / (1.0 + rounded)),
-            waits(write_ns),
-            waits(write_ns / (1.0 - rounded)),
-        ]
-    };
+    let rounded = if of_text { rounding(written.rate) } else { 0.0 };
     let fits = |rpm: u32, host: f64| {
-        let revolutions = of(rpm);
+        let of = |write_ns: f64| (write_ns - written.bytes_ns()) / turn_ns(rpm);
+        let revolutions = [1.0 + rounded, 1.0, 1.0 - rounded].map(|by| of(written.write_ns() / by));
         let whole = revolutions[0].round().max(1.0);
         let fits = revolutions[0] - whole <= host && whole - revolutions[2] <= NEAR * whole;
-        (fits && whole <= f64::from(REVOLUTIONS_MAX)).then_some((whole, revolutions))
+        (fits && whole <= f64::from(REVOLUTIONS_MAX)).then_some((rpm, whole, revolutions))
     };
     // As the text has it, or the drive itself.
     let drive = || context.run.stack.leaves().find_map(|leaf| leaf.rpm);
-    let named = rpm(stage.settings).or_else(drive);
-    let (rpm, (whole, revolutions)) = match named {
-        Some(rpm) => (rpm, fits(rpm, HOST)?),
+    let named = rpm(written.stage.settings).or_else(drive);
+    let (rpm, whole, revolutions) = match named {
+        Some(rpm) => fits(rpm, HOST)?,
         None => SPEEDS
             .iter()
-            .filter_map(|rpm| Some((*rpm, fits(*rpm, NEAR)?)))
-            .min_by(|a, b| a.1.0.total_cmp(&b.1.0))?,
+            .filter_map(|rpm| fits(*rpm, NEAR))
+            .min_by(|a, b| a.1.total_cmp(&b.1))?,
     };
     Some(Waits {
         rpm,
         said: named.is_some(),
         whole,
         revolutions,
-        write_ns,
-        bytes_ns,
     })
 }
 
-fn finding(
-    stage: &Stage<'_>,
-    figures: &StageFigures,
-    waits: &Waits,
-    cached: Option<&(f64, Vec<u64>)>,
-) -> Finding {
-    let size = stage.workload().block_size;
-    let turn_ns = turn_ns(waits.rpm);
-    let rate = figures.throughput_bytes_per_s.median;
-    let at = |numbers: &[u64]| {
-        if numbers.is_empty() {
-            String::new()
-        } else {
-            format!(" ({})", lines(numbers))
-        }
-    };
-    let [least, likely, most] = waits.revolutions;
-    let of_rounding = if most - least > 0.005 {
-        format!(
-            ", {} to {} by the rounding of the figure",
-            ratio(least),
-            ratio(most)
-        )
-    } else {
-        String::new()
-    };
+fn finding(written: &Written<'_, '_>, waits: &Waits) -> Finding {
+    let (rate, rpm) = (written.rate, waits.rpm);
+    let size = show_size(written.size());
+    let per_second = three_digits(1e9 / written.write_ns());
+    let [least, likely, most] = waits.revolutions.map(ratio);
+    let of_rounding = when(waits.revolutions[2] - waits.revolutions[0] > 0.005, || {
+        format!(", {least} to {most} by the rounding of the figure")
+    });
     let mut evidence = vec![
         format!(
-            "{}{} are {} writes of {} per second, {} each; their bytes take {} of it.",
+            "{}{} are {per_second} writes of {size} per second, {} each; their bytes take {} of it.",
             show_throughput(rate),
-            at(&stage.lines()),
-            three_digits(1e9 / waits.write_ns),
-            show_size(size),
-            duration(waits.write_ns),
-            duration(waits.bytes_ns)
+            in_lines(written.stage.lines()),
+            duration(written.write_ns()),
+            duration(written.bytes_ns())
         ),
         format!(
-            "A revolution at {} per minute takes {}: the rest is {} of them{of_rounding}.",
-            waits.rpm,
-            duration(turn_ns),
-            ratio(likely)
+            "A revolution at {rpm} per minute takes {}: the rest is {likely} of them{of_rounding}.",
+            duration(turn_ns(rpm))
         ),
     ];
     if waits.whole > 1.0 {
-        let one = size as f64 / (turn_ns + waits.bytes_ns) * 1e9;
+        let one = written.size() as f64 / (turn_ns(rpm) + written.bytes_ns()) * 1e9;
         evidence.push(format!(
             "One revolution each would be {}. A second one is spent where a block does not fill \
              the disk's physical sectors and the rest is read first, or where something else is \
@@ -232,50 +215,37 @@ fn finding(
             show_throughput(one)
         ));
     }
-    if let Some((cached, numbers)) = cached.filter(|(cached, _)| *cached > 2.0 * rate) {
-        evidence.push(format!(
-            "With the cache the same writes go at {}{}: it hides {} of the time of each.",
-            show_throughput(*cached),
-            at(numbers),
-            percent(1.0 - rate / cached)
-        ));
-    }
+    let cached = written.cached.as_ref();
+    evidence.extend(
+        cached
+            .filter(|(cached, _)| *cached > 2.0 * rate)
+            .map(|(cached, lines)| {
+                format!(
+                    "With the cache the same writes go at {}{}: it hides {} of the time of each.",
+                    show_throughput(*cached),
+                    in_lines(lines),
+                    percent(1.0 - rate / cached)
+                )
+            }),
+    );
     let turns = if waits.whole > 1.5 {
         format!("{} revolutions", waits.whole)
     } else {
         "a whole revolution".to_owned()
     };
     Finding {
-        rule: NAME.into(),
-        severity: Severity::Note,
         headline: format!("write cache off: each write waits {turns}"),
         claim: format!(
-            "With the drive's write cache off each write of {} waits {turns} of a disk with {} per \
-             minute: {} per second.",
-            show_size(size),
-            waits.rpm,
-            three_digits(1e9 / waits.write_ns)
+            "With the drive's write cache off each write of {size} waits {turns} of a disk with \
+             {rpm} per minute: {per_second} per second."
         ),
-        evidence,
-        confidence: if waits.said {
-            Confidence::Likely
-        } else {
-            Confidence::Possible
-        },
-        refuted_by: "A block size at which a write takes no whole number of revolutions beside \
-                     its bytes, or the same rate with the cache on."
-            .into(),
+        confidence: likely_if(waits.said),
         remedy: "Write larger blocks or several at once, or switch the write cache on and sync \
                  where data has to last; a controller with a cache that survives a power cut does \
                  the same."
             .into(),
-        stages: names([stage.name]),
+        ..RULE.finding(names([written.stage.name]), evidence)
     }
-}
-
-fn duration(ns: f64) -> String {
-    // Far below 2^53 ns.
-    show_duration(ns.max(0.0).round() as u64)
 }
 
 #[cfg(test)]

@@ -11,13 +11,22 @@
 
 mod slow_spots;
 
-use super::Context;
+use super::too_few_trials::TRIALS;
+use super::{Check, Context, Needs, Rule, join, likely_if, rate};
 use crate::words::percent;
 use diskfacts_plan::units::{show_size, show_throughput};
 use diskfacts_plan::{CacheMode, Pattern, Stop, Workload};
 use diskfacts_record::{Confidence, Finding, Severity};
 
-pub(super) const NAME: &str = "zones";
+pub(super) const RULE: Rule = Rule {
+    name: "zones",
+    about: "the rate depends on the position on the target",
+    needs: &[Needs::Evidence, Needs::Drives],
+    severity: Severity::Note,
+    confidence: Confidence::Likely,
+    refuted_by: "A repeat in which the same positions are not the slow ones.",
+    check: Check::Several(check),
+};
 
 /// Fewest positions.
 const POSITIONS: usize = 8;
@@ -29,8 +38,6 @@ const CORRELATION: f64 = 0.85;
 const ONE_ZONE: f64 = 0.03;
 /// Most zones that are told one by one.
 const TOLD: usize = 12;
-/// Fewest trials that make zones likely.
-const TRIALS: usize = 3;
 
 /// The rate at one position.
 #[derive(Debug, Clone, Copy)]
@@ -42,17 +49,17 @@ struct Position {
     trials: usize,
 }
 
-/// Positions of which each is about as fast as the first.
-struct Zone {
-    start: u64,
-    end: u64,
-    rate: f64,
+/// Whether there were trials enough at all of these positions.
+fn enough(positions: &[Position]) -> bool {
+    positions.iter().all(|position| position.trials >= TRIALS)
 }
 
-pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+fn check(context: &Context<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (stage, positions) in series(context) {
-        if !are_apart(&positions) {
+    for ((stage, _), mut positions) in series(context) {
+        positions.sort_by_key(|position| position.offset);
+        // Each has to be a place of its own.
+        if positions.windows(2).any(|p| p[0].offset == p[1].offset) {
             continue;
         }
         let (usual, slow) = slow_spots::part(&positions);
@@ -65,84 +72,49 @@ pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Whether each is a place of its own.
-fn are_apart(positions: &[Position]) -> bool {
-    positions.windows(2).all(|p| p[0].offset < p[1].offset)
-}
-
 /// Sequential direct stages that differ in nothing but their position, by name.
-fn series<'a>(context: &'a Context<'_>) -> Vec<(&'a str, Vec<Position>)> {
-    let anywhere = |workload: &Workload| Workload {
-        offset: 0,
-        span: None,
-        offset_share: None,
-        span_share: None,
-        stop: Stop::default(),
-        ..workload.clone()
-    };
-    let mut series: Vec<(&'a str, Workload, Vec<Position>)> = Vec::new();
+fn series<'a>(context: &'a Context<'_>) -> Vec<((&'a str, Workload), Vec<Position>)> {
+    let mut series = Vec::new();
     for (stage, figures) in context.doing_io() {
         let workload = stage.workload();
-        let rate = figures.throughput_bytes_per_s.median;
-        let refused = stage.trials.iter().any(|t| !t.evidence.engine.direct);
-        let usable = figures.errors == 0
-            && rate.is_finite()
-            && rate > 0.0
-            && !refused
+        let usable = stage.trials.iter().all(|t| t.evidence.engine.direct)
             && workload.pattern == Pattern::Sequential
             && workload.cache == CacheMode::Direct
             && workload.streams == 1
             && workload.rate.is_none();
-        if !usable {
+        let Some(rate) = rate(figures).filter(|_| usable) else {
             continue;
-        }
-        let length = workload.span.unwrap_or(0);
+        };
+        let anywhere = Workload {
+            offset: 0,
+            span: None,
+            offset_share: None,
+            span_share: None,
+            stop: Stop::default(),
+            ..workload.clone()
+        };
         let position = Position {
             offset: workload.offset,
-            end: workload.offset.saturating_add(length),
+            end: workload.offset.saturating_add(workload.span.unwrap_or(0)),
             rate,
             trials: stage.trials.len(),
         };
-        let workload = anywhere(workload);
-        let same = |one: &&mut (&str, Workload, _)| one.0 == stage.name && one.1 == workload;
-        match series.iter_mut().find(same) {
-            Some((_, _, positions)) => positions.push(position),
-            None => series.push((stage.name, workload, vec![position])),
-        }
+        join(&mut series, (stage.name, anywhere), position);
     }
-    let series = series.into_iter().map(|(name, _, mut positions)| {
-        positions.sort_by_key(|position| position.offset);
-        (name, positions)
-    });
-    series.collect()
+    series
 }
 
 fn finding(stage: &str, positions: &[Position]) -> Option<Finding> {
-    if positions.len() < POSITIONS {
-        return None;
-    }
     let by_rate = |a: &&Position, b: &&Position| a.rate.total_cmp(&b.rate);
     let fastest = positions.iter().max_by(by_rate)?;
     let slowest = positions.iter().min_by(by_rate)?;
     let cost = 1.0 - slowest.rate / fastest.rate;
     let correlation = rank_correlation(positions);
-    if cost < COST || correlation.abs() < CORRELATION {
+    if positions.len() < POSITIONS || cost < COST || correlation.abs() < CORRELATION {
         return None;
     }
-    let zones = zones(positions);
-    let at = |position: &Position| show_size(position.offset);
-    let mut evidence: Vec<String> = zones
-        .iter()
-        .take(TOLD)
-        .map(|zone| {
-            format!(
-                "{} to {}: {}.",
-                show_size(zone.start),
-                show_size(zone.end),
-                show_throughput(zone.rate)
-            )
-        })
-        .collect();
+    let zones: Vec<String> = zones(positions).into_iter().map(zone).collect();
+    let mut evidence: Vec<String> = zones.iter().take(TOLD).cloned().collect();
     if zones.len() > TOLD {
         evidence.push(format!("And {} more zones behind.", zones.len() - TOLD));
     }
@@ -150,63 +122,54 @@ fn finding(stage: &str, positions: &[Position]) -> Option<Finding> {
         "Rank correlation of position and rate over {} positions: {correlation:.2}.",
         positions.len()
     ));
-    let few = positions.iter().any(|position| position.trials < TRIALS);
     let (near, far) = if correlation < 0.0 {
         ("front", "back")
     } else {
         ("back", "front")
     };
+    let [most, least] = [fastest, slowest].map(|position| show_throughput(position.rate));
+    let [at_most, at_least] = [fastest, slowest].map(|position| show_size(position.offset));
     Some(Finding {
-        rule: NAME.into(),
-        severity: Severity::Note,
-        headline: format!(
-            "the rate depends on the position: {} to {}",
-            show_throughput(fastest.rate),
-            show_throughput(slowest.rate)
-        ),
+        headline: format!("the rate depends on the position: {most} to {least}"),
         claim: format!(
-            "The rate depends on the position: {} at {}, {} at {}, in {} zones. The slowest \
-             position costs {}.",
-            show_throughput(fastest.rate),
-            at(fastest),
-            show_throughput(slowest.rate),
-            at(slowest),
+            "The rate depends on the position: {most} at {at_most}, {least} at {at_least}, in {} \
+             zones. The slowest position costs {}.",
             zones.len(),
             percent(cost)
         ),
-        evidence,
-        confidence: if few {
-            Confidence::Possible
-        } else {
-            Confidence::Likely
-        },
-        refuted_by: "A repeat in which the same positions are not the slow ones.".into(),
+        confidence: likely_if(enough(positions)),
         remedy: format!(
             "Put what is read or written in bulk to the {near}, and what is seldom used to the \
              {far}. Compare volumes at the same position of their disks: a partition on inner \
              tracks is slower by this much, whatever filesystem it carries."
         ),
-        stages: vec![stage.to_owned()],
+        ..RULE.finding(vec![stage.to_owned()], evidence)
     })
 }
 
 /// Positions one after the other that are about as fast as the first of them.
-fn zones(positions: &[Position]) -> Vec<Zone> {
-    let mut zones: Vec<(f64, Vec<Position>)> = Vec::new();
-    for position in positions {
-        match zones.last_mut() {
-            Some((first, zone)) if (position.rate / *first - 1.0).abs() <= ONE_ZONE => {
-                zone.push(*position);
-            }
-            _ => zones.push((position.rate, vec![*position])),
-        }
+fn zones(positions: &[Position]) -> Vec<&[Position]> {
+    let mut zones = Vec::new();
+    let mut rest = positions;
+    while let Some(first) = rest.first() {
+        let alike = |position: &&Position| (position.rate / first.rate - 1.0).abs() <= ONE_ZONE;
+        let zone;
+        (zone, rest) = rest.split_at(rest.iter().take_while(alike).count());
+        zones.push(zone);
     }
-    let zone = |(_, of): (f64, Vec<Position>)| Zone {
-        start: of[0].offset,
-        end: of[of.len() - 1].end,
-        rate: of.iter().map(|position| position.rate).sum::<f64>() / of.len() as f64,
-    };
-    zones.into_iter().map(zone).collect()
+    zones
+}
+
+/// A zone, where it lies and its rate.
+fn zone(positions: &[Position]) -> String {
+    let rates = positions.iter().map(|position| position.rate);
+    let rate = rates.sum::<f64>() / positions.len() as f64;
+    format!(
+        "{} to {}: {}.",
+        show_size(positions[0].offset),
+        show_size(positions[positions.len() - 1].end),
+        show_throughput(rate)
+    )
 }
 
 /// Spearman's rank correlation of position and rate, in -1 to 1; equal rates
@@ -264,16 +227,16 @@ mod tests {
             let position = trial.workload.offset >> 30;
             trial.workload.block_size = 4096 << (position % 8);
         }
-        assert!(of_rule(&sizes, NAME).is_none());
+        assert!(of_rule(&sizes, RULE.name).is_none());
         for trial in &mut sizes.trials {
             trial.workload.offset = 0;
         }
-        assert!(of_rule(&sizes, NAME).is_none());
+        assert!(of_rule(&sizes, RULE.name).is_none());
         // And the same work again and again at one place.
         for trial in &mut sizes.trials {
             trial.workload.block_size = 4096;
         }
-        assert!(of_rule(&sizes, NAME).is_none());
+        assert!(of_rule(&sizes, RULE.name).is_none());
     }
 
     #[test]
@@ -281,7 +244,7 @@ mod tests {
         let steps = [150e6, 140e6, 120e6, 75e6];
         let finding = of_rule(
             &run(|i| steps[i / 8] * (1.0 + (i % 3) as f64 / 1000.0)),
-            NAME,
+            RULE.name,
         )
         .expect("it speaks");
         assert!(finding.claim.contains("in 4 zones"), "{finding:?}");
@@ -340,10 +303,13 @@ mod tests {
 
     #[test]
     fn a_flat_target_and_noise_have_no_zones() {
-        assert_eq!(of_rule(&run(|i| 500e6 + (i % 5) as f64 * 1e6), NAME), None);
+        assert_eq!(
+            of_rule(&run(|i| 500e6 + (i % 5) as f64 * 1e6), RULE.name),
+            None
+        );
         // Noise, large and without order.
         let noise = |i: usize| 400e6 + ((i * 7919) % 32) as f64 * 5e6;
-        assert_eq!(of_rule(&run(noise), NAME), None);
+        assert_eq!(of_rule(&run(noise), RULE.name), None);
     }
 
     #[test]
@@ -353,9 +319,9 @@ mod tests {
         for trial in &mut refused.trials {
             trial.evidence.engine.direct = false;
         }
-        assert_eq!(of_rule(&refused, NAME), None);
+        assert_eq!(of_rule(&refused, RULE.name), None);
         let mut failed = run(falling);
         failed.trials.iter_mut().for_each(|trial| trial.errors = 1);
-        assert_eq!(of_rule(&failed, NAME), None);
+        assert_eq!(of_rule(&failed, RULE.name), None);
     }
 }

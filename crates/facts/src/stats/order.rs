@@ -13,6 +13,11 @@ pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
+/// The same of values one after the other.
+pub fn median_of(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    median(&values.into_iter().collect::<Vec<f64>>())
+}
+
 /// The sample quantile by linear interpolation of the order statistics, with
 /// the smallest value at 0 and the largest at 1: definition 7 of Hyndman and
 /// Fan, "Sample Quantiles in Statistical Packages", The American Statistician

@@ -4,13 +4,10 @@
 //! revolutions; and it is the same for blocks of 4 KiB and of 64 KiB, which the
 //! cost of a flash cell or of a network is not.
 
-use super::{Cell, Matrix};
-use crate::revolution::{SPEEDS, Turns, whole};
+use super::{Cell, Matrix, rising};
+use crate::revolution::{NEAR, SPEEDS, Turns, whole};
 use crate::stats;
 
-/// How near the wait must be to whole revolutions. Drives keep their speed
-/// within 0.5 %; the rest is for the host's part of a write.
-const NEAR: f64 = 0.025;
 /// How near the waits of single cells must be to their median, and which share
 /// of the cells must be.
 const ALIKE: f64 = 0.05;
@@ -50,9 +47,7 @@ impl Revolution {
             .filter(|(_, wait)| (*wait / wait_ns - 1.0).abs() <= ALIKE)
             .map(|(cell, _)| *cell)
             .collect();
-        let mut sizes: Vec<u64> = alike.iter().map(|cell| cell.block_size).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
+        let sizes = rising(alike.iter().map(|cell| cell.block_size));
         let enough = alike.len() >= CELLS_MIN
             && sizes.len() >= SIZES_MIN
             && alike.len() as f64 >= ALIKE_SHARE * cells.len() as f64;

@@ -16,7 +16,7 @@ fn fetched(run: &mut diskfacts_record::Run, stage: &str, times: f64) {
 fn wasteful_read_ahead_is_a_warning_and_a_little_is_a_note() {
     let mut run = testing::healthy();
     fetched(&mut run, "buffered-read", 4.0);
-    let finding = only(&run, NAME);
+    let finding = only(&run, RULE.name);
     assert_eq!(finding.severity, Severity::Warning);
     assert!(finding.claim.contains("up to 4 bytes"), "{finding:?}");
     assert!(
@@ -26,7 +26,7 @@ fn wasteful_read_ahead_is_a_warning_and_a_little_is_a_note() {
     let mut simulated = run.clone();
     simulated.target.kind = diskfacts_record::TargetKind::Simulated;
     simulated.target.given = "sim:my.toml".into();
-    let finding = testing::of_rule(&simulated, NAME).expect("it speaks");
+    let finding = testing::of_rule(&simulated, RULE.name).expect("it speaks");
     assert!(
         finding.remedy.starts_with(
             "If reads are random, in my.toml, set read_ahead = \"0B\" under [host], and type"
@@ -34,7 +34,7 @@ fn wasteful_read_ahead_is_a_warning_and_a_little_is_a_note() {
         "{finding:?}"
     );
     fetched(&mut run, "buffered-read", 1.1);
-    assert_eq!(only(&run, NAME).severity, Severity::Note);
+    assert_eq!(only(&run, RULE.name).severity, Severity::Note);
     fetched(&mut run, "buffered-read", 1.015);
     testing::silent(&run);
 }
@@ -48,7 +48,7 @@ fn a_journal_beside_synced_writes_is_a_note() {
             device.writes *= 2;
         }
     });
-    let finding = only(&run, NAME);
+    let finding = only(&run, RULE.name);
     assert_eq!(finding.severity, Severity::Note);
     assert!(
         finding.evidence[0].contains("2.5 bytes for each byte written"),
@@ -89,7 +89,7 @@ fn copies_of_a_raid_are_a_note() {
             device.read_bytes /= 2;
         }
     }
-    let finding = only(&run, NAME);
+    let finding = only(&run, RULE.name);
     assert_eq!(finding.severity, Severity::Note);
     let writing: Vec<&str> = finding.stages.iter().map(String::as_str).collect();
     assert_eq!(
@@ -121,7 +121,7 @@ fn holes_below_a_direct_loop_device_are_not_laid_to_a_cache() {
             device.read_bytes /= 2;
         }
     });
-    let finding = only(&run, NAME);
+    let finding = only(&run, RULE.name);
     assert_eq!(finding.severity, Severity::Warning);
     assert!(
         finding.claim.contains("only 50 % of the bytes"),
@@ -146,7 +146,7 @@ fn compression_is_named_where_the_filesystem_compresses() {
         .options
         .push("compress=zstd:3".into());
     fetched(&mut run, "sequential-read", 0.4);
-    let finding = only(&run, NAME);
+    let finding = only(&run, RULE.name);
     assert!(finding.remedy.contains("compresses"), "{finding:?}");
 }
 
@@ -166,12 +166,12 @@ fn on_a_volume() -> diskfacts_record::Run {
 #[test]
 fn a_volume_that_answers_without_a_disk_is_named_and_one_that_asks_it_is_not() {
     let mut run = on_a_volume();
-    assert_eq!(testing::of_rule(&run, NAME), None);
+    assert_eq!(testing::of_rule(&run, RULE.name), None);
     testing::each(&mut run, "random-read-qd1", |trial| {
         let disk = &mut trial.evidence.devices[1];
         (disk.reads, disk.read_bytes, disk.busy_ms) = (0, 0, 0);
     });
-    let finding = testing::of_rule(&run, NAME).expect("no disk took part");
+    let finding = testing::of_rule(&run, RULE.name).expect("no disk took part");
     assert_eq!(finding.stages, ["random-read-qd1"]);
     assert_eq!(
         finding.claim,
@@ -193,7 +193,7 @@ fn a_volume_that_answers_without_a_disk_is_named_and_one_that_asks_it_is_not() {
         let disk = &mut trial.evidence.devices[1];
         (disk.reads, disk.read_bytes) = (1, above / 4);
     });
-    let finding = testing::of_rule(&run, NAME).expect("a quarter");
+    let finding = testing::of_rule(&run, RULE.name).expect("a quarter");
     assert!(
         finding
             .claim
@@ -214,7 +214,7 @@ fn a_volume_that_counts_what_it_cuts_twice_has_answered_nothing_and_read_nothing
         assert!(trial.layers.mapping < 0.001, "{:?}", trial.layers);
         assert!(trial.layers.device.expect("known") > 0.999);
     });
-    assert_eq!(testing::of_rule(&run, NAME), None);
+    assert_eq!(testing::of_rule(&run, RULE.name), None);
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn copies_of_a_filesystem_are_told_as_its_own() {
             }
         });
     }
-    let finding = testing::of_rule(&run, NAME).expect("two copies");
+    let finding = testing::of_rule(&run, RULE.name).expect("two copies");
     assert_eq!(finding.severity, diskfacts_record::Severity::Note);
     assert!(
         finding.evidence[0].contains("btrfs keeps 2 copies of data (raid1)"),

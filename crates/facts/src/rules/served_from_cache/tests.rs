@@ -18,7 +18,7 @@ fn a_filesystem_that_ignores_direct_io_is_found() {
     for stage in ["random-read-qd1", "sequential-read"] {
         each(&mut run, stage, |t| served(t, 0.5));
     }
-    let finding = only(&run, NAME);
+    let finding = only(&run, RULE.name);
     assert_eq!(finding.severity, Severity::Warning);
     assert_eq!(finding.stages, ["sequential-read", "random-read-qd1"]);
     assert!(
@@ -40,7 +40,7 @@ fn two_percent_are_left_alone_and_three_are_not() {
     each(&mut run, "random-read-qd1", |t| served(t, 0.019));
     testing::silent(&run);
     each(&mut run, "random-read-qd1", |t| served(t, 0.03));
-    only(&run, NAME);
+    only(&run, RULE.name);
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_loop_device_over_a_page_cache_is_found_at_its_boundary() {
         }
     });
     let found = crate::findings(&run);
-    let finding = found.iter().find(|f| f.rule == NAME).unwrap();
+    let finding = found.iter().find(|f| f.rule == RULE.name).unwrap();
     assert_eq!(finding.confidence, Confidence::Certain);
     assert!(
         finding.claim.starts_with("90 % of the bytes"),
@@ -67,7 +67,7 @@ fn a_loop_device_over_a_page_cache_is_found_at_its_boundary() {
             .contains("`losetup --direct-io=on /dev/loop0`"),
         "{finding:?}"
     );
-    assert_eq!(testing::rules_of(&found), [NAME], "{found:#?}");
+    assert_eq!(testing::rules_of(&found), [RULE.name], "{found:#?}");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_target_in_memory_is_one_finding_for_all_stages() {
     for trial in &mut run.trials {
         trial.evidence.process_io.as_mut().unwrap().read_bytes = 0;
     }
-    let finding = only(&run, NAME);
+    let finding = only(&run, RULE.name);
     assert!(finding.claim.contains("tmpfs on /dev/shm"), "{finding:?}");
     assert_eq!(finding.stages.len(), 11);
 }
@@ -88,11 +88,11 @@ fn a_cold_stage_that_reads_its_span_again_is_told_to_take_a_larger_file() {
         trial.workload.span = Some(16 << 20);
         served(trial, 0.5);
     });
-    let finding = only(&run, NAME);
+    let finding = only(&run, RULE.name);
     assert!(finding.claim.contains("more than once"), "{finding:?}");
     assert!(finding.remedy.contains("--size 32MiB"), "{finding:?}");
     run.target.kind = TargetKind::File;
-    assert!(only(&run, NAME).remedy.contains("set bytes ="));
+    assert!(only(&run, RULE.name).remedy.contains("set bytes ="));
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn a_dropped_cache_that_came_back_is_found() {
             .cached_bytes = testing::SIZE / 4;
         served(trial, 0.25);
     });
-    let finding = only(&run, NAME);
+    let finding = only(&run, RULE.name);
     assert!(
         finding.evidence[1].contains("25 % of its span"),
         "{finding:?}"
@@ -120,7 +120,7 @@ fn a_dropped_cache_that_came_back_is_found() {
             .unwrap()
             .cached_bytes = 0;
     });
-    assert_eq!(only(&run, NAME).confidence, Confidence::Possible);
+    assert_eq!(only(&run, RULE.name).confidence, Confidence::Possible);
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn synced_writes_that_the_device_did_not_count_are_found() {
             device.write_bytes /= 2;
         }
     });
-    let finding = only(&run, NAME);
+    let finding = only(&run, RULE.name);
     assert!(
         finding.claim.contains("every write was synced"),
         "{finding:?}"
@@ -147,7 +147,7 @@ fn buffered_writes_that_stay_in_memory_are_a_note() {
             device.write_bytes = 0;
         }
     });
-    let finding = only(&run, NAME);
+    let finding = only(&run, RULE.name);
     assert_eq!(finding.severity, Severity::Note);
     assert!(
         finding.claim.starts_with("100 % of the bytes of log-write"),

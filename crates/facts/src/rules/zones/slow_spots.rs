@@ -3,11 +3,12 @@
 //! Rates of a sound disk fall from the rim inwards and never rise on the way, so a
 //! position is held against those inside of it; the innermost against those before.
 
-use super::{CORRELATION, NAME, Position, TRIALS, rank_correlation};
+use super::{CORRELATION, Position, RULE, enough, rank_correlation};
+use crate::rules::likely_if;
 use crate::simulated::planted;
-use crate::words::{list, shell};
+use crate::words::{list, measure, smartctl};
 use diskfacts_plan::units::{show_size, show_throughput};
-use diskfacts_record::{Confidence, Finding, Run, Severity};
+use diskfacts_record::{Finding, Run, Severity};
 
 /// Slower than this share of the neighbours' rate. From one position to the next
 /// the zones of a disk differ by some per cent, and all of them by half.
@@ -72,33 +73,21 @@ pub(super) fn finding(run: &Run, stage: &str, usual: &[Position], slow: &[Positi
     } else {
         ("are", "their", "those")
     };
-    let few = slow.iter().any(|position| position.trials < TRIALS);
+    let of = format!("{} of {} positions", slow.len(), usual.len() + slow.len());
     Finding {
-        rule: NAME.into(),
         severity: Severity::Warning,
-        headline: format!(
-            "{} of {} positions much slower than their neighbours",
-            slow.len(),
-            usual.len() + slow.len()
-        ),
+        headline: format!("{of} much slower than their neighbours"),
         claim: format!(
-            "{} of {} positions {is} much slower than {whose} neighbours: {those} at {}. Zones \
-             of a disk are not like this.",
-            slow.len(),
-            usual.len() + slow.len(),
+            "{of} {is} much slower than {whose} neighbours: {those} at {}. Zones of a disk are not \
+             like this.",
             list(&places)
         ),
-        evidence: evidence.collect(),
-        confidence: if few {
-            Confidence::Possible
-        } else {
-            Confidence::Likely
-        },
+        confidence: likely_if(enough(slow)),
         refuted_by: "A repeat in which these positions are as fast as their neighbours: then \
                      something else used the disk."
             .into(),
         remedy: remedy(run),
-        stages: vec![stage.to_owned()],
+        ..RULE.finding(vec![stage.to_owned()], evidence.collect())
     }
 }
 
@@ -106,19 +95,16 @@ fn remedy(run: &Run) -> String {
     if let Some(planted) = planted(run, "[[faults.slow_zone]] or [[faults.weak_sector]]") {
         return format!("{planted}.");
     }
-    let disks: Vec<String> = run
-        .stack
-        .leaves()
-        .filter(|leaf| leaf.backing_file.is_none())
-        .map(|leaf| format!("`smartctl -a {}`", shell(&leaf.path)))
-        .collect();
-    let again = crate::words::measure(run);
+    let disks = smartctl(run.stack.leaves());
+    let again = format!(
+        "Type `{}` to see whether the same positions are slow again",
+        measure(run)
+    );
     if disks.is_empty() {
-        return format!("Type `{again}` to see whether the same positions are slow again.");
+        return format!("{again}.");
     }
     format!(
-        "Type `{again}` to see whether the same positions are slow again; if so, {} for sectors \
-         that were replaced or wait to be (reallocated, pending).",
-        list(&disks)
+        "{again}; if so, {disks} for sectors that were replaced or wait to be (reallocated, \
+         pending)."
     )
 }
