@@ -15,7 +15,7 @@
 //! * Where the counters are missing, as in documents, or a device is simulated, nothing is
 //!   held back.
 
-use crate::limits::{OF_BUSY_DEVICES, OF_HARDWARE, Standing, Subject, parts};
+use crate::limits::{Claims, Limiter, Standing, Subject};
 use diskfacts_record::{BlockDevice, DeviceKind, Run, TargetKind};
 
 /// Why this leaf is no drive of this machine; `None` where it may be one.
@@ -55,16 +55,15 @@ fn busy(subject: &Subject<'_>) -> Option<f64> {
 }
 
 /// Whether a limiter may speak of a stage.
-pub(crate) fn may_limit(limiter: &str, subject: &Subject<'_>) -> bool {
-    let hardware = OF_HARDWARE.contains(&limiter);
-    if !hardware && !OF_BUSY_DEVICES.contains(&limiter) {
-        return true;
-    }
-    if hardware && no_drives(subject.run()).is_some() {
-        return false;
-    }
-    busy(subject).is_none_or(|share| share >= 1.0 - Standing::CAUSE_MIN)
-        && parts::at_most(limiter, subject.figures.budget.as_ref()) >= Standing::CAUSE_MIN
+pub(crate) fn may_limit(limiter: &Limiter, subject: &Subject<'_>) -> bool {
+    let known = match limiter.claims {
+        Claims::Anything => return true,
+        Claims::BusyDevice => true,
+        Claims::Hardware => no_drives(subject.run()).is_none(),
+    };
+    known
+        && busy(subject).is_none_or(|share| share >= 1.0 - Standing::CAUSE_MIN)
+        && limiter.share_at_most(subject) >= Standing::CAUSE_MIN
 }
 
 #[cfg(test)]
@@ -93,13 +92,19 @@ mod tests {
         run
     }
 
-    /// The limiters of a run that speak of drives.
+    /// The limiters that speak of drives.
+    fn of_hardware() -> impl Iterator<Item = &'static str> {
+        let rows = crate::limits::all().filter(|row| row.claims == Claims::Hardware);
+        rows.map(|row| row.name)
+    }
+
+    /// Those of a run.
     fn of_drives(run: &Run) -> Vec<String> {
         let mut names: Vec<String> = crate::limits(run)
             .into_iter()
             .flat_map(|stage| stage.limits)
             .map(|limit| limit.limiter)
-            .filter(|name| OF_HARDWARE.contains(&name.as_str()))
+            .filter(|name| of_hardware().any(|known| known == name))
             .collect();
         names.sort();
         names.dedup();
@@ -110,7 +115,7 @@ mod tests {
     #[test]
     fn the_lab_has_all_names_of_claims_about_what_a_drive_is_made_of() {
         let labs = include_str!("../../../lab/src/checks/of_hardware.txt");
-        let ours = OF_HARDWARE.into_iter().chain(crate::rules::of_drives());
+        let ours = of_hardware().chain(crate::rules::of_drives());
         assert_eq!(labs.lines().collect::<Vec<_>>(), ours.collect::<Vec<_>>());
     }
 

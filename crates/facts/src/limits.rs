@@ -6,18 +6,19 @@
 //! mean what it seems to mean; a limit says why it is not larger, of sound figures
 //! too. Which of several comes first is decided by their [`Standing`].
 
+mod candidate;
+mod exclusions;
 mod experiment;
-mod host;
-pub(crate) mod parts;
-mod standing;
-mod storage;
+mod gain;
+mod limiter;
+mod prelude;
 mod subject;
+mod tested;
 
 // The side of the host.
 mod blocked;
 mod buffered_depth;
 mod cgroup_throttle;
-mod changed_speed;
 mod compression;
 mod copy_on_write;
 mod cpu_generator;
@@ -26,8 +27,6 @@ pub(crate) mod cpu_quota;
 mod device_queue;
 mod dirty_throttling;
 mod evicted;
-mod exclusions;
-mod gain;
 mod holes;
 mod journal;
 mod memory_disk;
@@ -48,6 +47,7 @@ pub(crate) mod sync_mount;
 // The storage's side, and what its limiters share.
 mod alignment;
 mod cap;
+mod changed_speed;
 mod course;
 mod credit_throttle;
 mod device_parallelism;
@@ -65,40 +65,82 @@ mod positioning;
 mod raid_small_write;
 mod retries;
 mod rotation;
-mod seek;
 mod spindle;
 mod stall;
-mod tested;
 mod thermal_throttle;
 mod throttle;
 mod transfer;
+mod visit;
 mod write_cache_off;
 mod zone;
 
-pub use standing::{Candidate, Standing};
-use subject::Shared;
-pub use subject::Subject;
+pub(crate) use candidate::{Candidate, Standing};
+pub use limiter::Limiter;
+pub(crate) use limiter::{Claims, Need};
+pub(crate) use subject::{Same, Subject};
 
 use crate::device_physics;
 use crate::rules::Context;
 use diskfacts_record::{Limit, StageLimits};
+use subject::Shared;
 
-/// One limiter.
-#[derive(Debug, Clone, Copy)]
-pub struct Limiter {
-    /// Its name, as in [`Limit::limiter`]: `rotation`.
-    pub name: &'static str,
-    /// What it is, in a few words.
-    pub about: &'static str,
-    /// What it says of a stage; `None` when it does not hold, or when the evidence
-    /// for it is missing.
-    pub check: fn(&Subject<'_>) -> Option<Candidate>,
-}
+/// The limiters on the side of the storage: the device, what its kind of work costs, and
+/// what is done to it.
+const OF_STORAGE: &[Limiter] = &[
+    media_rate::LIMITER,
+    rotation::LIMITER,
+    positioning::SEEK,
+    positioning::POSITIONING,
+    one_at_a_time::LIMITER,
+    device_parallelism::LIMITER,
+    interface::LIMITER,
+    flush_per_write::LIMITER,
+    write_cache_off::LIMITER,
+    garbage_collection::LIMITER,
+    thermal_throttle::LIMITER,
+    changed_speed::LIMITER,
+    credit_throttle::LIMITER,
+    raid_small_write::LIMITER,
+    alignment::LIMITER,
+    zone::LIMITER,
+    network::LIMITER,
+    retries::LIMITER,
+    stall::LIMITER,
+];
+
+/// Those on the side of the host: memory, processors, the kernel's queues and limits, and
+/// who else is there.
+const OF_HOST: &[Limiter] = &[
+    mislabelled::LIMITER,
+    stopped::LIMITER,
+    blocked::LIMITER,
+    offered_load::LIMITER,
+    holes::LIMITER,
+    memory_disk::LIMITER,
+    page_cache::LIMITER,
+    evicted::LIMITER,
+    cgroup_throttle::LIMITER,
+    cpu_quota::LIMITER,
+    dirty_throttling::LIMITER,
+    sync_mount::LIMITER,
+    partial_pages::LIMITER,
+    compression::LIMITER,
+    copy_on_write::LIMITER,
+    buffered_depth::LIMITER,
+    read_ahead::LIMITER,
+    request_splitting::LIMITER,
+    device_queue::LIMITER,
+    serialised::LIMITER,
+    journal::LIMITER,
+    other_process::LIMITER,
+    cpu_generator::LIMITER,
+    cpu_kernel::LIMITER,
+];
 
 /// All limiters; among candidates of the same weight those that come first here
 /// are named first.
 pub fn all() -> impl Iterator<Item = &'static Limiter> {
-    storage::LIMITERS.iter().chain(host::LIMITERS)
+    OF_STORAGE.iter().chain(OF_HOST)
 }
 
 /// What a limiter is, in a few words, by its name; `None` of one that is not known.
@@ -110,7 +152,7 @@ pub fn about(name: &str) -> Option<&'static str> {
 /// Those on the side of the storage: the device, what its work costs, and what is done
 /// to it.
 pub fn of_storage() -> &'static [Limiter] {
-    storage::LIMITERS
+    OF_STORAGE
 }
 
 /// What limited each stage that did something without errors, in the order of the figures;
@@ -132,15 +174,14 @@ pub(crate) fn of(context: &Context<'_>, more: &'static [Limiter]) -> Vec<StageLi
 
 /// The candidates for one stage that no test has refuted, the best explanation first.
 fn of_stage(subject: &Subject<'_>, more: &'static [Limiter]) -> Vec<Limit> {
-    let mut candidates: Vec<(&'static str, Candidate)> = more
+    let mut candidates: Vec<(&Limiter, Candidate)> = more
         .iter()
         .chain(all())
-        .filter(|limiter| device_physics::may_limit(limiter.name, subject))
+        .filter(|limiter| device_physics::may_limit(limiter, subject))
         .filter(|limiter| !subject.is_refuted(limiter.name))
         .filter_map(|limiter| {
-            let candidate = (limiter.check)(subject)?;
-            let most = parts::at_most(limiter.name, subject.figures.budget.as_ref());
-            Some((limiter.name, candidate.within(most)))
+            let most = limiter.share_at_most(subject);
+            Some((limiter, limiter.candidate(subject)?.within(most)))
         })
         .filter(|(_, candidate)| candidate.matters())
         .collect();
@@ -149,35 +190,12 @@ fn of_stage(subject: &Subject<'_>, more: &'static [Limiter]) -> Vec<Limit> {
     candidates.sort_by(|(_, a), (_, b)| a.best_first(b));
     candidates
         .into_iter()
-        .map(|(name, candidate)| {
-            let gain = gain::of(name, subject, &candidate);
-            candidate.into_limit(name, gain)
+        .map(|(limiter, candidate)| {
+            let gain = gain::of(limiter.name, subject, &candidate);
+            candidate.into_limit(limiter, subject, gain)
         })
         .collect()
 }
-
-/// Limiters that speak of what a drive is made of: platters, arms, flash, its own links.
-/// [`device_physics`] says of which devices.
-pub(crate) const OF_HARDWARE: [&str; 10] = [
-    media_rate::NAME,
-    rotation::NAME,
-    seek::NAME,
-    positioning::NAME,
-    interface::NAME,
-    write_cache_off::NAME,
-    garbage_collection::NAME,
-    thermal_throttle::NAME,
-    zone::NAME,
-    retries::NAME,
-];
-
-/// Those that speak of a device of any kind being busy.
-pub(crate) const OF_BUSY_DEVICES: [&str; 4] = [
-    device_parallelism::NAME,
-    flush_per_write::NAME,
-    alignment::NAME,
-    raid_small_write::NAME,
-];
 
 #[cfg(test)]
 mod depth_tests;

@@ -3,6 +3,7 @@
 use crate::pauses;
 use crate::stats;
 use diskfacts_record::Trial;
+use std::ops::Range;
 
 /// Operations per interval, in the median, from which on an empty one is not
 /// chance: were they spread at random, one in 20 000 would be empty (a Poisson
@@ -36,41 +37,40 @@ pub(crate) struct Stalls {
     pub(crate) paused_ns: u64,
 }
 
+/// Runs of empty intervals between others, by their places. Before the first operation has come
+/// back there is nothing that stopped; and the last interval ends with the last operation, so
+/// none of them is merely the end of the trial.
+pub(crate) fn silences(counts: &[u64]) -> Vec<Range<usize>> {
+    let mut at = counts.iter().position(|n| *n > 0).unwrap_or(0);
+    let runs = counts[at..].chunk_by(|a, b| (*a == 0) == (*b == 0));
+    runs.filter_map(|run| {
+        at += run.len();
+        (run[0] == 0).then(|| at - run.len()..at)
+    })
+    .collect()
+}
+
 impl Stalls {
-    /// Runs of empty intervals between others. Before the first operation has come
-    /// back there is nothing that stopped; and the last interval ends with the last
-    /// operation, so none of them is merely the end of the trial.
-    /// Those that last no longer than `shortest_ns` are not counted.
+    /// Silences that last longer than `shortest_ns` and are no chance.
     pub(crate) fn of(trial: &Trial, shortest_ns: u64) -> Self {
         let mut found = Self::default();
         let intervals = &trial.evidence.intervals;
-        let first = intervals.operations.iter().position(|n| *n > 0);
-        let counts = &intervals.operations[first.unwrap_or(0)..];
-        let all: Vec<f64> = intervals.operations.iter().map(|n| *n as f64).collect();
-        let many = stats::median(&all).is_some_and(|median| median >= MANY);
-        let mut begins: Vec<usize> = Vec::new();
-        let mut silences: Vec<usize> = Vec::new();
-        let mut at = first.unwrap_or(0);
-        for run in counts.chunk_by(|a, b| (*a == 0) == (*b == 0)) {
-            if run[0] == 0 {
-                begins.push(at);
-                silences.push(run.len());
-            }
-            at += run.len();
-        }
+        let counts: Vec<f64> = intervals.operations.iter().map(|n| *n as f64).collect();
+        let many = stats::median(&counts).is_some_and(|median| median >= MANY);
+        let latency_ns = trial.latency_ns.p50.unwrap_or(0) as f64;
+        let silences = silences(&intervals.operations);
         for (place, silence) in silences.iter().enumerate() {
-            let ns = intervals.length_ns.saturating_mul(*silence as u64);
-            let stalled = many || {
-                let latency_ns = trial.latency_ns.p50.unwrap_or(0) as f64;
-                ns as f64 >= UNUSUAL * latency_ns && is_unusual(counts, &silences, place)
-            };
+            let ns = intervals.length_ns.saturating_mul(silence.len() as u64);
+            let stalled = many
+                || ns as f64 >= UNUSUAL * latency_ns
+                    && is_unusual(&intervals.operations, &silences, place);
             if ns <= shortest_ns || !stalled {
                 continue;
             }
             found.number += 1;
             found.longest_ns = found.longest_ns.max(ns);
             found.total_ns = found.total_ns.saturating_add(ns);
-            let begins_ns = intervals.length_ns.saturating_mul(begins[place] as u64);
+            let begins_ns = intervals.length_ns.saturating_mul(silence.start as u64);
             found.paused_ns += pauses::within(trial, begins_ns, begins_ns.saturating_add(ns));
         }
         found
@@ -95,15 +95,16 @@ impl Stalls {
 
 /// Whether one of the silences between these counts is much longer than the others, and
 /// than chance allows.
-fn is_unusual(counts: &[u64], silences: &[usize], place: usize) -> bool {
-    let silence = silences[place] as f64;
+fn is_unusual(counts: &[u64], silences: &[Range<usize>], place: usize) -> bool {
+    let silence = silences[place].len() as f64;
     let operations: f64 = counts.iter().map(|n| *n as f64).sum();
-    let rate = operations / (counts.len() as f64 - silence);
+    let first = counts.iter().position(|n| *n > 0).unwrap_or(0);
+    let rate = operations / ((counts.len() - first) as f64 - silence);
     // Intervals with completions that follow each other are at a distance of one.
     let busy = counts.iter().filter(|n| **n > 0).count();
     let mut distances = vec![1.0; busy.saturating_sub(silences.len() + 1)];
     let others = silences.iter().enumerate().filter(|(at, _)| *at != place);
-    distances.extend(others.map(|(_, other)| *other as f64 + 1.0));
+    distances.extend(others.map(|(_, other)| other.len() as f64 + 1.0));
     let usual = stats::median(&distances).unwrap_or(1.0);
     operations >= EXPECTED && rate * silence >= EXPECTED && silence >= UNUSUAL * usual
 }

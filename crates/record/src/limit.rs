@@ -88,15 +88,6 @@ pub struct Experiment {
     pub prediction: Option<Prediction>,
 }
 
-impl Experiment {
-    /// The same experiment, decided by this.
-    #[must_use]
-    pub fn decided_by(mut self, prediction: impl Into<Option<Prediction>>) -> Self {
-        self.prediction = prediction.into();
-        self
-    }
-}
-
 /// What two stages that are measured in turn are to each other if a claim holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {

@@ -1,9 +1,9 @@
 //! What limited a stage of a document, where only its figures are known and those of the
 //! other stages beside it have to show it.
 
-use crate::limits::media_rate::{self, RATE_MIN, REFUTED_BY};
-use crate::limits::mislabelled::{self, Contradiction, wrong_label};
-use crate::limits::{Candidate, Limiter, Standing, Subject};
+use crate::limits::media_rate::{self, RATE_MIN, more_at_a_time};
+use crate::limits::mislabelled::{self, wrong_label};
+use crate::limits::{Candidate, Limiter, Need, Same, Standing, Subject};
 use crate::places::Place;
 use crate::words::percent;
 use diskfacts_plan::units::{show_duration, show_size, show_throughput};
@@ -13,14 +13,14 @@ use diskfacts_record::Confidence;
 /// [`limits::all`](crate::limits::all).
 pub(super) const LIMITERS: &[Limiter] = &[
     Limiter {
-        name: media_rate::NAME,
-        about: "rate of the medium",
-        check: rate_of_other_sizes,
+        needs: &[],
+        find: rate_of_other_sizes,
+        ..media_rate::LIMITER
     },
     Limiter {
-        name: mislabelled::NAME,
-        about: "the figures contradict each other by a factor",
-        check: factor_of_neighbours,
+        needs: &[Need::Blocks],
+        find: factor_of_neighbours,
+        ..mislabelled::LIMITER
     },
 ];
 
@@ -71,16 +71,11 @@ fn rate_of_other_sizes(subject: &Subject<'_>) -> Option<Candidate> {
             other.stage.label()
         )
     }));
-    Some(Candidate {
-        standing: Standing::Nature,
-        claim: format!("{} is the rate of its medium.", show_throughput(rate)),
-        evidence,
-        share: Some(rate / best),
-        confidence: Confidence::Possible,
-        refuted_by: REFUTED_BY.into(),
-        experiment: media_rate::experiment(subject),
-        remedy: "Only more drives side by side, or a faster one, move more.".into(),
-    })
+    let claim = format!("{} is the rate of its medium.", show_throughput(rate));
+    let found = Candidate::new(Standing::Nature, rate / best, Confidence::Possible, claim)
+        .evidence(evidence)
+        .settled_by(more_at_a_time(subject));
+    Some(found)
 }
 
 /// The size of its blocks, if the document says it.
@@ -112,19 +107,12 @@ const FACTOR_MIN: f64 = 3.5;
 /// this one is faster by the same power of two.
 fn factor_of_neighbours(subject: &Subject<'_>) -> Option<Candidate> {
     // What contradicts itself needs no neighbours.
-    if !subject.moves_blocks() || subject.in_order() || mislabelled::check(subject).is_some() {
+    if subject.in_order() || mislabelled::LIMITER.speaks_of(subject) {
         return None;
     }
-    let own = subject.workload();
     let each = subject.each_ns()?;
-    let alike = subject.others().filter(|other| {
-        let workload = other.workload();
-        workload.operation == own.operation
-            && workload.block_size == own.block_size
-            && workload.pattern == own.pattern
-            && workload.outstanding() == own.outstanding()
-    });
-    let neighbours: Vec<(String, f64)> = alike
+    let neighbours: Vec<(String, f64)> = subject
+        .alike(&[Same::Operation, Same::Block, Same::Pattern, Same::Depth])
         .filter_map(|other| Some((other.stage.label(), other.each_ns()?)))
         .collect();
     let mut factors = neighbours.iter().map(|(_, ns)| ns / each);
@@ -148,12 +136,7 @@ fn factor_of_neighbours(subject: &Subject<'_>) -> Option<Candidate> {
             ns / each
         )
     }));
-    let found = Contradiction {
-        factor,
-        evidence,
-        confidence: Confidence::Likely,
-    };
-    Some(wrong_label(subject, found))
+    Some(wrong_label(subject, factor, Confidence::Likely).evidence(evidence))
 }
 
 #[cfg(test)]

@@ -1,14 +1,20 @@
 //! Writes that cover no whole physical sectors: the drive reads before it writes.
 
-use super::experiment::without;
+use super::prelude::*;
 use super::spindle::{Spindle, arithmetic, wait_ns};
-use super::{Candidate, Standing, Subject};
-use crate::simulated::edit_profile;
-use crate::words::percent;
-use diskfacts_plan::units::{exact_size, show_duration};
-use diskfacts_record::{BlockDevice, Confidence, Quantity};
+use diskfacts_plan::units::exact_size;
 
-pub(super) const NAME: &str = "alignment";
+pub(super) const LIMITER: Limiter = Limiter {
+    name: "alignment",
+    about: "read-modify-write of physical sectors",
+    needs: &[Blocks, Written],
+    refuted_by: "The same time for writes that are aligned to physical sectors.",
+    question: "If it is the alignment, `whole-sectors` does more operations a second than \
+               `as-it-was`, though each moves as much or more; where the partition itself is not \
+               aligned, the same on the whole disk does.",
+    find: sectors_are_read_first,
+    ..Limiter::OF_BUSY_DEVICE
+};
 
 /// From this many sectors on, the two at the ends are too few to matter.
 const SECTORS_MAX: u64 = 8;
@@ -21,105 +27,79 @@ struct Off {
     partition: bool,
 }
 
-pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
-    let workload = subject.workload();
-    if !workload.operation.writes() || !subject.moves_blocks() {
-        return None;
-    }
-    let off = subject
-        .leaves()
-        .find_map(|leaf| not_aligned(subject, leaf))?;
-    let each_ns = subject.each_ns()?;
-    let block = workload.block_size;
-    let mut evidence = vec![off.line];
-    let cost = cost(subject, off.sector, each_ns, &mut evidence);
+fn sectors_are_read_first(subject: &Subject<'_>) -> Option<Candidate> {
+    let mut leaves = subject.leaves();
+    let off = leaves.find_map(|leaf| not_aligned(subject, leaf))?;
+    let (sector, bytes) = (off.sector, exact_size(off.sector));
+    let (cost, line) = cost(subject, sector, subject.each_ns()?);
     let so_much = cost.map_or_else(
         || "; how much of the time that takes is not seen".to_owned(),
         |share| format!(": {} of the time", percent(share)),
     );
-    let whole = block.next_multiple_of(off.sector);
-    Some(Candidate {
-        standing: cost.map_or(Standing::Beside, Standing::cause),
-        claim: format!(
-            "Writes cover parts of the drive's sectors of {}, so it has to read each such sector \
-             before it writes it{so_much}.",
-            exact_size(off.sector)
-        ),
-        evidence,
-        share: cost,
-        confidence: if cost.is_some() {
-            Confidence::Likely
-        } else {
-            Confidence::Possible
-        },
-        refuted_by: "The same time for writes that are aligned to physical sectors.".into(),
-        experiment: subject
-            .experiment(
-                "If it is the alignment, `whole-sectors` does more operations a second than \
-             `as-it-was`, though each moves as much or more; where the partition itself is not \
-             aligned, the same on the whole disk does.",
-                &[
-                    ("as-it-was", subject.with(|_| {})),
-                    (
-                        "whole-sectors",
-                        subject.with(|w| {
-                            w.block_size = whole;
-                            w.offset = w.offset.next_multiple_of(off.sector);
-                        }),
-                    ),
-                ],
-            )
-            // Whole sectors of a partition that begins within one are none of the disk.
-            .decided_by(
-                cost.filter(|_| !off.partition).and_then(|share| {
-                    without(("whole-sectors", "as-it-was"), Quantity::Iops, share)
-                }),
-            ),
-        remedy: remedy(subject, off.partition, off.sector),
-    })
+    let claim = format!(
+        "Writes cover parts of the drive's sectors of {bytes}, so it has to read each such sector \
+         before it writes it{so_much}."
+    );
+    let mut stages = subject.as_it_was().and("whole-sectors", |w| {
+        w.block_size = w.block_size.next_multiple_of(sector);
+        w.offset = w.offset.next_multiple_of(sector);
+    });
+    // Whole sectors of a partition that begins within one are none of the disk.
+    if let Some(share) = cost.filter(|_| !off.partition) {
+        stages = stages.without(("whole-sectors", "as-it-was"), Iops, share);
+    }
+    let standing = cost.map_or(Standing::Beside, Standing::cause);
+    let found = Candidate::new(standing, cost, likely_if(cost.is_some()), claim)
+        .evidence([off.line])
+        .evidence(line)
+        .settled_by(stages);
+    if !off.partition {
+        let remedy = format!("Write in multiples of {bytes}, beginning at multiples of it.");
+        return Some(found.remedy(remedy));
+    }
+    let remedy = "Make the partition anew on a boundary of 1 MiB: `parted -a optimal`, or `sfdisk`, \
+                  which does so unless it is told otherwise.";
+    let start = format!("set partition_start to a multiple of \"{bytes}\" in [faults]");
+    Some(found.remedy(remedy).profile(subject, &start))
 }
 
 fn not_aligned(subject: &Subject<'_>, leaf: &BlockDevice) -> Option<Off> {
     let sector = u64::from(leaf.physical_sector_bytes?).max(1);
     let logical = leaf.logical_sector_bytes.map_or(512, u64::from);
-    if sector <= logical || !sector.is_power_of_two() {
-        return None;
-    }
     let workload = subject.workload();
     let block = workload.block_size;
-    if block == 0 || block / sector >= SECTORS_MAX {
-        return None;
-    }
+    let is_small = block > 0 && block / sector < SECTORS_MAX;
+    unless(sector <= logical || !sector.is_power_of_two() || !is_small)?;
     let size = exact_size(sector);
     // A partition that begins within a sector moves all that lies in it.
     let begins = subject.run().stack.devices.iter().find_map(|device| {
-        let own = device.alignment_offset_bytes.filter(|bytes| *bytes != 0);
+        let name = &device.name;
         let start = device.start_bytes.filter(|start| start % sector != 0);
-        (own.is_some() || start.is_some()).then(|| match start {
-            Some(start) => format!(
-                "{} begins at byte {start}, which is no multiple of the physical sector of {size}.",
-                device.name
-            ),
-            None => format!(
-                "The kernel says that {} is {} bytes off the physical sectors of {size}.",
-                device.name,
-                own.unwrap_or(0)
-            ),
+        let start = start.map(|start| {
+            format!(
+                "{name} begins at byte {start}, which is no multiple of the physical sector of \
+                 {size}."
+            )
+        });
+        start.or_else(|| {
+            let own = device.alignment_offset_bytes.filter(|bytes| *bytes != 0)?;
+            let sectors = "bytes off the physical sectors of";
+            Some(format!(
+                "The kernel says that {name} is {own} {sectors} {size}."
+            ))
         })
     });
     let partition = begins.is_some();
-    let line = begins.or_else(|| {
-        (!block.is_multiple_of(sector)).then(|| {
-            format!(
-                "Blocks of {} are no whole physical sectors of {size}.",
-                exact_size(block)
-            )
-        })
-    });
-    let line = line.or_else(|| {
-        (!workload.offset.is_multiple_of(sector))
-            .then(|| format!("The span begins within a physical sector of {size}."))
-    })?;
+    let line = if let Some(line) = begins {
+        line
+    } else if !block.is_multiple_of(sector) {
+        let block = exact_size(block);
+        format!("Blocks of {block} are no whole physical sectors of {size}.")
+    } else if !workload.offset.is_multiple_of(sector) {
+        format!("The span begins within a physical sector of {size}.")
+    } else {
+        return None;
+    };
     Some(Off {
         sector,
         line,
@@ -127,95 +107,65 @@ fn not_aligned(subject: &Subject<'_>, leaf: &BlockDevice) -> Option<Off> {
     })
 }
 
-/// The share of a write's time that the reading costs: by a stage that writes whole
-/// sectors, else by the revolutions of each write. `None` where nothing measured shows it.
-fn cost(
-    subject: &Subject<'_>,
-    sector: u64,
-    each_ns: f64,
-    evidence: &mut Vec<String>,
-) -> Option<f64> {
-    let workload = subject.workload();
-    let aligned = subject.others().find(|other| {
-        let like = other.workload();
-        like.operation == workload.operation
-            && like.pattern == workload.pattern
-            && like.sync == workload.sync
-            && like.outstanding() == workload.outstanding()
-            && like.block_size.is_multiple_of(sector)
-            && like.offset.is_multiple_of(sector)
-            && like.block_size / sector < SECTORS_MAX
-            && !workload.block_size.is_multiple_of(sector)
-    });
-    if let Some((other, theirs)) =
-        aligned.and_then(|other| Some((other.stage.label(), other.each_ns()?)))
-    {
-        evidence.push(format!(
-            "{other}, of whole sectors, takes {} for each write, and this {}.",
-            show_duration(theirs.round() as u64),
-            show_duration(each_ns.round() as u64)
-        ));
-        return Some((1.0 - theirs / each_ns).max(0.0));
+/// The share of a write's time that the reading costs, and what shows it: a stage that writes
+/// whole sectors, else the revolutions of each write. No share where nothing measured shows it.
+fn cost(subject: &Subject<'_>, sector: u64, each_ns: f64) -> (Option<f64>, Option<String>) {
+    let unseen = |why: &str| (None, Some(why.to_owned()));
+    let whole = |bytes: u64| bytes.is_multiple_of(sector);
+    let mut aligned = subject
+        .alike(&[Same::Operation, Same::Pattern, Same::Sync, Same::Depth])
+        .filter(|other| {
+            let theirs = other.workload();
+            let small = theirs.block_size / sector < SECTORS_MAX;
+            whole(theirs.block_size) && whole(theirs.offset) && small
+        });
+    let aligned = aligned
+        .next()
+        .filter(|_| !whole(subject.workload().block_size));
+    if let Some((other, theirs_ns)) = aligned.and_then(|o| Some((o.stage.label(), o.each_ns()?))) {
+        let [theirs, this] = [theirs_ns, each_ns].map(duration);
+        let line =
+            format!("{other}, of whole sectors, takes {theirs} for each write, and this {this}.");
+        return (Some((1.0 - theirs_ns / each_ns).max(0.0)), Some(line));
     }
     if subject.rotates() != Some(true) {
-        evidence.push("A read of flash before each write; how long it takes is not seen.".into());
-        return None;
+        return unseen("A read of flash before each write; how long it takes is not seen.");
     }
     let spindle = Spindle::of(subject);
     if !spindle.known {
-        evidence.push(
-            "How fast the disk turns is not known, so what reading the sectors costs is not seen."
-                .into(),
+        return unseen(
+            "How fast the disk turns is not known, so what reading the sectors costs is not seen.",
         );
-        return None;
     }
     if subject.in_order() {
         let wait = wait_ns(subject, each_ns);
-        let turns = spindle.whole(wait)?;
+        let Some(turns) = spindle.whole(wait) else {
+            return (None, None);
+        };
         let n = f64::from(turns.revolutions);
-        evidence.push(if turns.revolutions > 1 {
-            format!(
-                "{}: one to read the sector, and it has to come round to be written.",
-                arithmetic(turns.rpm, wait)
-            )
+        let sums = arithmetic(turns.rpm, wait);
+        return if turns.revolutions > 1 {
+            let line =
+                format!("{sums}: one to read the sector, and it has to come round to be written.");
+            (Some((n - 1.0) / n), Some(line))
         } else {
-            format!(
-                "{}, as of a write that is aligned: the sectors were in the drive's cache.",
-                arithmetic(turns.rpm, wait)
-            )
-        });
-        return (turns.revolutions > 1).then_some((n - 1.0) / n);
+            let line = format!(
+                "{sums}, as of a write that is aligned: the sectors were in the drive's cache."
+            );
+            (None, Some(line))
+        };
     }
     // A revolution between reading a sector and writing it.
     let turn_ns = spindle.turn_ns();
     if turn_ns > 0.9 * each_ns {
-        evidence.push(
+        return unseen(
             "Most writes took less than a revolution, so a cache gathered them: what reading the \
-             sectors costs is not seen."
-                .into(),
+             sectors costs is not seen.",
         );
-        return None;
     }
-    evidence.push(format!(
-        "Between reading a sector and writing it lies a revolution, {} of the {} of a write.",
-        show_duration(turn_ns.round() as u64),
-        show_duration(each_ns.round() as u64)
-    ));
-    Some(turn_ns / each_ns)
-}
-
-fn remedy(subject: &Subject<'_>, partition: bool, sector: u64) -> String {
-    let size = exact_size(sector);
-    if partition {
-        return edit_profile(
-            subject.run(),
-            &format!("set partition_start to a multiple of \"{size}\" in [faults]"),
-        )
-        .unwrap_or_else(|| {
-            "Make the partition anew on a boundary of 1 MiB: `parted -a optimal`, or `sfdisk`, \
-             which does so unless it is told otherwise."
-                .into()
-        });
-    }
-    format!("Write in multiples of {size}, beginning at multiples of it.")
+    let [turn, each] = [turn_ns, each_ns].map(duration);
+    let line = format!(
+        "Between reading a sector and writing it lies a revolution, {turn} of the {each} of a write."
+    );
+    (Some(turn_ns / each_ns), Some(line))
 }

@@ -2,15 +2,16 @@
 //! file, another program that is asked for leave, a tracer, memory, or the throttling of
 //! writes.
 
-use super::{Candidate, Standing, Subject};
+use super::prelude::*;
 use crate::blocked::{By, Looks};
-use crate::words::percent;
-use diskfacts_record::Confidence;
 
-pub(super) const NAME: &str = "blocked";
+pub(super) const LIMITER: Limiter = Limiter {
+    name: "blocked",
+    about: "blocked in the kernel",
+    find: sleeps_elsewhere,
+    ..Limiter::ANY
+};
 
-/// Share of the threads' time from which on it is worth a word.
-const SHARE_MIN: f64 = 0.05;
 /// Looks that have to have seen it: of so many the share is known within its half, with 95 %
 /// (the relative error of a count of n is 1.96 / sqrt(n)).
 const SEEN_MIN: u64 = 15;
@@ -68,16 +69,14 @@ fn words(by: By) -> Option<Words> {
     })
 }
 
-pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
+fn sleeps_elsewhere(subject: &Subject<'_>) -> Option<Candidate> {
     let looks = Looks::of(subject.trials().iter().copied())?;
     let by = By::ALL
         .into_iter()
         .filter(|by| words(*by).is_some())
         .max_by_key(|by| looks.by(*by))?;
     let (seen, share) = (looks.by(by), looks.share(by));
-    if seen < SEEN_MIN || share < SHARE_MIN {
-        return None;
-    }
+    unless(seen < SEEN_MIN || share < DETAIL)?;
     let words = words(by)?;
     let functions: Vec<String> = looks
         .blocked
@@ -85,33 +84,27 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         .filter(|one| one.0 == by)
         .map(|one| format!("{} in `{}`", one.2, one.1))
         .collect();
-    Some(Candidate {
-        standing: standing(by, share),
-        claim: format!(
-            "Operations {}: {} of the time.",
-            words.claim,
-            percent(share)
-        ),
-        evidence: vec![format!(
-            "Of {} looks at the threads, one each 10 ms, {seen} saw one blocked: {}.",
-            looks.number,
-            functions.join(", ")
-        )],
-        share: Some(share),
-        confidence: Confidence::Certain,
-        refuted_by: words.refuted_by.into(),
-        experiment: if by == By::FileLock {
-            subject.experiment(
-                words.question,
-                &[
-                    ("as-it-was", subject.with(|_| {})),
-                    ("one-stream", subject.with(|w| w.streams = 1)),
-                ],
-            )
-        } else {
-            subject.again(words.question)
-        },
-        remedy: words.remedy.into(),
+    let claim = format!(
+        "Operations {}: {} of the time.",
+        words.claim,
+        percent(share)
+    );
+    let line = format!(
+        "Of {} looks at the threads, one each 10 ms, {seen} saw one blocked: {}.",
+        looks.number,
+        functions.join(", ")
+    );
+    let found = Candidate::new(standing(by, share), share, Certain, claim)
+        .evidence([line])
+        .refuted_by(words.refuted_by)
+        .question(words.question)
+        .remedy(words.remedy);
+    Some(match by {
+        By::FileLock => {
+            let stages = subject.as_it_was().and("one-stream", |w| w.streams = 1);
+            found.settled_by(stages)
+        }
+        _ => found,
     })
 }
 

@@ -10,12 +10,10 @@
 //! when nothing holds it back. With one in flight and none of these nothing is said.
 
 use super::overlay::{Look, Overlay};
-use super::{Subject, credit_throttle, processor};
+use super::prelude::*;
+use super::{credit_throttle, processor};
 use crate::device_physics::no_drives;
 use crate::stats;
-use crate::words::{percent, ratio};
-use diskfacts_plan::units::{rate_digits, show_duration, show_throughput};
-use diskfacts_record::Confidence;
 
 /// Operations at work, by the pace and the shortest latency, up to which the device idles.
 const AT_WORK: f64 = 0.5;
@@ -28,7 +26,7 @@ pub(super) const OF_BURST: f64 = 1.01;
 
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Of {
+enum Of {
     /// The same operations per second with blocks of other sizes.
     Operations,
     /// The same bytes per second with blocks of other sizes.
@@ -41,10 +39,10 @@ pub(super) enum Of {
 #[derive(Debug, Clone)]
 pub(super) struct Cap {
     pace: Pace,
-    pub(super) of: Of,
+    of: Of,
     /// Another stage with the same.
     same: Option<String>,
-    pub(super) confidence: Confidence,
+    confidence: Confidence,
 }
 
 /// An exact pace of a stage.
@@ -66,53 +64,48 @@ pub(super) struct Pace {
 
 /// Share of what is read that memory serves from which on the intervals are of two kinds of
 /// reads: those of a burst are a few percent of all.
-const FROM_MEMORY: f64 = 0.02;
+pub(super) const FROM_MEMORY: f64 = 0.02;
 
 impl Cap {
     /// Of a stage; `None` where there is no exact pace, or where the device itself may
     /// keep it.
     pub(super) fn of(subject: &Subject<'_>) -> Option<Self> {
         // Then the same intervals are something else's.
-        if subject.is_refuted(credit_throttle::NAME) {
-            return None;
-        }
+        unless(subject.is_refuted(credit_throttle::LIMITER.name))?;
         let all = || subject.all().map(|stage| Pace::of(&stage)).collect();
         let paces: &Vec<Option<Pace>> = subject.shared.paces.get_or_init(all);
-        let stages = || subject.all().zip(paces);
         let is_own = |other: &Subject<'_>| std::ptr::eq(other.stage, subject.stage);
-        let own = stages().find(|(other, _)| is_own(other));
-        let pace = own.and_then(|(_, pace)| pace.clone())?;
-        // What memory served at the beginning is no burst that somebody let pass.
-        if pace.shows_a_cap && !subject.only_writes() && subject.from_memory() >= FROM_MEMORY {
-            return None;
+        let (mut own, mut others) = (None, Vec::new());
+        for (stage, pace) in subject.all().zip(paces) {
+            match pace {
+                Some(pace) if is_own(&stage) => own = Some(pace.clone()),
+                Some(pace) => others.push((stage, pace)),
+                None => {}
+            }
         }
-        let alike = stages()
-            .filter(|(other, _)| !is_own(other))
-            .filter_map(|(other, theirs)| {
-                let theirs = theirs.as_ref()?;
-                let is_shown = pace.shows_a_cap || theirs.shows_a_cap;
-                let of = pace.same(subject, theirs, &other).filter(|_| is_shown)?;
-                Some((of, other.stage.label()))
-            });
+        let pace = own?;
+        // What memory served at the beginning is no burst that somebody let pass.
+        unless(
+            pace.shows_a_cap && !subject.only_writes() && subject.memory_share() >= FROM_MEMORY,
+        )?;
+        let alike = others.iter().filter_map(|(other, theirs)| {
+            let is_shown = pace.shows_a_cap || theirs.shows_a_cap;
+            let of = pace.same(subject, theirs, other).filter(|_| is_shown)?;
+            Some((of, other.stage.label()))
+        });
         // What tells operations from bytes is worth more.
         let same = alike.min_by_key(|(of, _)| *of == Of::Unknown);
-        if !pace.shows_a_cap && same.is_none() {
-            return None;
-        }
-        let sure = (same.is_some() && pace.off <= 2.0 * SAME)
-            || (subject.scattered() && pace.is_seen_unheld());
-        let (alone, bunched) = (same.is_none(), pace.is_bunched);
+        unless(!pace.shows_a_cap && same.is_none())?;
+        let sure =
+            (same.is_some() && pace.is_exact()) || (subject.scattered() && pace.is_seen_unheld());
+        // A device that stands still at equal distances does as much between two of them.
+        let stands_still = same.is_none() && pace.is_bunched;
         let (of, same) = same.map_or((Of::Unknown, None), |(of, label)| (of, Some(label)));
         Some(Self {
             pace,
             of,
             same,
-            // A device that stands still at equal distances does as much between two of them.
-            confidence: if sure && !(alone && bunched) {
-                Confidence::Likely
-            } else {
-                Confidence::Possible
-            },
+            confidence: likely_if(sure && !stands_still),
         })
     }
 
@@ -127,52 +120,44 @@ impl Cap {
     }
 
     /// What of the time of the operations would go away without it.
-    pub(super) fn share(&self, subject: &Subject<'_>) -> f64 {
+    fn share(&self, subject: &Subject<'_>) -> f64 {
         let each_ns = subject.outstanding() * 1e9 / self.pace.per_s;
         let alone_ns = self.pace.alone_ns.unwrap_or(each_ns);
         (1.0 - alone_ns / each_ns).clamp(0.0, 1.0)
     }
 
-    /// The base, in the unit that is counted.
-    fn rate(&self, subject: &Subject<'_>) -> String {
-        let operations = format!("{} operations/s", rate_digits(self.pace.per_s));
-        let bytes = show_throughput(self.pace.per_s * subject.workload().block_size as f64);
-        match self.of {
+    /// What is said of it.
+    pub(super) fn candidate(&self, subject: &Subject<'_>) -> Candidate {
+        let Pace { overlay, per_s, .. } = &self.pace;
+        // The base, in the unit that is counted.
+        let operations = format!("{} operations/s", rate_digits(*per_s));
+        let bytes = show_throughput(per_s * subject.workload().block_size as f64);
+        let rate = match self.of {
             Of::Operations => operations,
             Of::Bytes => bytes,
             Of::Unknown => format!("{operations}, which is {bytes}"),
-        }
-    }
-
-    pub(super) fn claim(&self, subject: &Subject<'_>) -> String {
-        let rate = self.rate(subject);
-        let burst = self.pace.overlay.burst;
-        let iops = subject.iops().unwrap_or(self.pace.per_s);
-        if burst > 0.0 && iops > OF_BURST * self.pace.per_s {
+        };
+        let burst = overlay.burst;
+        let of_burst = subject.iops().is_some_and(|iops| iops > OF_BURST * per_s);
+        let claim = if burst > 0.0 && of_burst {
             format!(
                 "The figure holds a burst, {burst:.0} operations at once at the beginning of a \
                  trial; then operations are throttled to {rate}."
             )
         } else {
-            let exactly = if self.pace.off <= 2.0 * SAME {
+            let exactly = if self.pace.is_exact() {
                 "exactly"
             } else {
                 "only"
             };
             format!("Something lets {exactly} so many operations pass: {rate}.")
-        }
+        };
+        cause(self.share(subject), self.confidence, claim).evidence(self.evidence(subject))
     }
 
-    pub(super) fn evidence(&self, subject: &Subject<'_>) -> Vec<String> {
-        let Pace {
-            overlay,
-            interval_s,
-            per_s,
-            alone_ns,
-            ..
-        } = &self.pace;
-        let ns = |seconds: f64| show_duration((seconds * 1e9).round() as u64);
-        let window = ns(interval_s * overlay.window as f64);
+    fn evidence(&self, subject: &Subject<'_>) -> Vec<String> {
+        let Pace { overlay, per_s, .. } = &self.pace;
+        let window = seconds(self.window_s());
         let mut lines = vec![format!(
             "With the trials laid over each other, each {window} has {} operations: {} of {} such \
              times are off by more than {}.",
@@ -188,17 +173,17 @@ impl Cap {
             ));
         }
         if overlay.burst > 0.0 {
+            let burst = overlay.burst;
             lines.push(format!(
-                "Each trial begins with {:.0} operations more than that.",
-                overlay.burst
+                "Each trial begins with {burst:.0} operations more than that."
             ));
         }
-        if let Some(alone_ns) = alone_ns.filter(|_| self.pace.idles()) {
+        if let Some(alone_ns) = self.pace.alone_ns.filter(|_| self.pace.idles()) {
             lines.push(format!(
                 "{} operations/s x {} (the shortest) is {} at work at once: the device idles while \
                  operations wait.",
                 rate_digits(*per_s),
-                show_duration(alone_ns.round() as u64),
+                duration(alone_ns),
                 ratio(per_s * alone_ns / 1e9)
             ));
         }
@@ -213,10 +198,9 @@ impl Cap {
             Of::Unknown => format!("{label}, which is other work, has the same."),
         }));
         if self.of == Of::Unknown {
-            let size = subject.workload().block_size;
+            let size = show_size(subject.workload().block_size);
             lines.push(format!(
-                "Whether operations or bytes are counted blocks of one size, {}, do not tell.",
-                diskfacts_plan::units::show_size(size)
+                "Whether operations or bytes are counted blocks of one size, {size}, do not tell."
             ));
         }
         lines
@@ -225,25 +209,23 @@ impl Cap {
 
 impl Pace {
     fn of(subject: &Subject<'_>) -> Option<Self> {
-        if !subject.reaches_device()
-            || subject.workload().rate.is_some()
-            || subject.figures.layers.drive_cache > 0.5
-        {
-            return None;
-        }
         let trials = subject.trials();
         let length_ns = trials.first()?.evidence.intervals.length_ns;
-        let alike = trials
+        let mut lengths = trials
             .iter()
-            .all(|trial| trial.evidence.intervals.length_ns == length_ns);
-        if !alike || length_ns == 0 {
-            return None;
-        }
-        let rows: Option<Vec<&[u64]>> = trials
+            .map(|trial| trial.evidence.intervals.length_ns);
+        unless(
+            !subject.reaches_device()
+                || subject.workload().rate.is_some()
+                || subject.figures.layers.drive_cache > 0.5
+                || length_ns == 0
+                || lengths.any(|length| length != length_ns),
+        )?;
+        let counts = trials
             .iter()
-            .map(|trial| Some(trial.evidence.intervals.operations.split_last()?.1))
-            .collect();
-        let rows = rows?;
+            .map(|trial| &trial.evidence.intervals.operations);
+        let rows = counts.map(|counts| Some(counts.split_last()?.1));
+        let rows: Vec<&[u64]> = rows.collect::<Option<_>>()?;
         // What waits for the same timer comes back together.
         let lump = subject.outstanding().min(LUMP_MAX);
         let close =
@@ -251,7 +233,6 @@ impl Pace {
         let overlay = close.or_else(|| Overlay::of(&rows, Look::coarse(lump)))?;
         // A trial ends anywhere within what comes back together.
         let operations = overlay.pace * overlay.window as f64 * overlay.windows as f64;
-        let off = SAME + lump * (rows.len() as f64).sqrt() / operations;
         let interval_s = length_ns as f64 / 1e9;
         let shortest = trials.iter().filter_map(|trial| trial.latency_ns.min);
         let shortest: Vec<f64> = shortest.map(|ns| ns as f64).collect();
@@ -262,7 +243,7 @@ impl Pace {
             per_s: overlay.pace / interval_s,
             alone_ns: sorted.get(sorted.len().saturating_sub(1) / 4).copied(),
             is_bunched: overlay.bunch >= 2.0 * subject.outstanding(),
-            off,
+            off: SAME + lump * (rows.len() as f64).sqrt() / operations,
             shows_a_cap: false,
         };
         pace.shows_a_cap = close.is_some() && pace.is_of_a_cap(subject);
@@ -280,6 +261,10 @@ impl Pace {
         self.overlay.burst > 0.0 || self.is_bunched
     }
 
+    fn is_exact(&self) -> bool {
+        self.off <= 2.0 * SAME
+    }
+
     fn is_of_a_cap(&self, subject: &Subject<'_>) -> bool {
         let turns = subject.rotates() == Some(true);
         let waits = subject.outstanding() >= 2.0 && !turns && processor::of(subject).is_none();
@@ -293,20 +278,20 @@ impl Pace {
     fn same(&self, subject: &Subject<'_>, theirs: &Self, other: &Subject<'_>) -> Option<Of> {
         let off = self.off.max(theirs.off);
         let near = |a: f64, b: f64| (a / b - 1.0).abs() <= off;
+        let same_operations = near(self.per_s, theirs.per_s);
         let (a, b) = (subject.workload(), other.workload());
-        let sizes = (a.block_size as f64, b.block_size as f64);
-        if sizes.0 >= 2.0 * sizes.1 || sizes.1 >= 2.0 * sizes.0 {
-            let bytes = near(self.per_s * sizes.0, theirs.per_s * sizes.1);
-            return match (near(self.per_s, theirs.per_s), bytes) {
+        let (mine, its) = (a.block_size as f64, b.block_size as f64);
+        if mine >= 2.0 * its || its >= 2.0 * mine {
+            return match (same_operations, near(self.per_s * mine, theirs.per_s * its)) {
                 (true, _) => Some(Of::Operations),
                 (false, true) => Some(Of::Bytes),
                 (false, false) => None,
             };
         }
-        let unlike = a.operation != b.operation
-            || a.outstanding().max(b.outstanding()) >= 2 * a.outstanding().min(b.outstanding());
-        (unlike && a.block_size == b.block_size && near(self.per_s, theirs.per_s))
-            .then_some(Of::Unknown)
+        let depths = (a.outstanding(), b.outstanding());
+        let unlike =
+            a.operation != b.operation || depths.0.max(depths.1) >= 2 * depths.0.min(depths.1);
+        (unlike && a.block_size == b.block_size && same_operations).then_some(Of::Unknown)
     }
 }
 

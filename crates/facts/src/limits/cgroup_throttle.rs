@@ -1,18 +1,20 @@
 //! A limit of this process's control group on I/O, and the device was used exactly
 //! at it (kernel, `block/blk-throttle.c`).
 
-use super::{Candidate, Standing, Subject};
+use super::prelude::*;
+use super::subject::DeviceWork;
 use crate::simulated::is_simulated;
-use crate::words::percent;
-use diskfacts_plan::units::{rate_digits, show_throughput};
-use diskfacts_record::evidence::{DeviceCounters, IoLimit, LimitOf};
-use diskfacts_record::{Confidence, Spent};
+use diskfacts_record::evidence::{IoLimit, LimitOf};
 
-pub(super) const NAME: &str = "cgroup-throttle";
-
-/// Share of the operations' time in front of a device below which a limit that is reached
-/// holds nothing back.
-const HELD_LEAST: f64 = 0.05;
+pub(super) const LIMITER: Limiter = Limiter {
+    name: "cgroup-throttle",
+    about: "I/O limit of a control group",
+    refuted_by: "The same rate after the limit was taken away.",
+    question: "The same measurement from a group without the limit: a higher rate speaks for it, \
+               the same rate against it.",
+    find: held_at_the_limit,
+    ..Limiter::ANY
+};
 
 /// Share of the limit that the device must have counted: budget that is not asked
 /// for in its slice is lost.
@@ -50,42 +52,34 @@ pub(super) fn is_reached(subject: &Subject<'_>) -> bool {
 fn reached<'a>(subject: &Subject<'a>) -> Option<Reached<'a>> {
     let trials = subject.trials();
     let limits = trials.first()?.evidence.io_limits.as_ref()?;
+    let holds_in = |trial: &Trial, limit: &IoLimit| {
+        let limits = trial.evidence.io_limits.as_ref();
+        limits.is_some_and(|limits| limits.contains(limit))
+    };
     limits
         .iter()
-        .filter(|limit| {
-            // It holds for all the trials of the stage.
-            trials.iter().all(|trial| {
-                let others = trial.evidence.io_limits.as_ref();
-                others.is_some_and(|others| others.contains(limit))
-            })
-        })
+        .filter(|limit| trials.iter().all(|trial| holds_in(trial, limit)))
         .filter_map(|limit| {
-            let (mut amount, mut in_flight_s, mut seconds) = (0.0, 0.0, 0.0);
-            for trial in trials {
-                let devices = &trial.evidence.devices;
-                let device = devices.iter().find(|d| d.name == limit.device)?;
-                amount += counted(device, limit.of);
-                in_flight_s += (device.read_ms + device.write_ms) as f64 / 1e3;
-                seconds += trial.seconds;
-            }
-            let counted = amount / seconds;
+            let seconds = subject.seconds();
+            let work = subject.work_of(&limit.device)?;
+            let amount = counted(&work, limit.of);
             // What is held back is not with the device yet: the kernel counts it
             // from when it lets it go.
-            let share = 1.0 - (in_flight_s / seconds / subject.depth()).min(1.0);
+            let share = 1.0 - (work.waited_s / seconds / subject.depth()).min(1.0);
             let per_s = limit.per_s as f64;
             let most = per_s * (seconds + trials.len() as f64 * SLICE_S) * OFF;
             let part = amount / (per_s * seconds);
             let is_used = part >= USED || (part >= PART && holds_back(subject));
             (is_used && amount <= most && share.is_finite()).then_some(Reached {
                 limit,
-                counted,
+                counted: amount / seconds,
                 share,
             })
         })
         // Of several, the one that leaves least.
         .max_by(|a, b| {
-            let ratio = |r: &Reached<'_>| r.counted / r.limit.per_s as f64;
-            ratio(a).total_cmp(&ratio(b))
+            let part = |r: &Reached<'_>| r.counted / r.limit.per_s as f64;
+            part(a).total_cmp(&part(b))
         })
 }
 
@@ -96,14 +90,13 @@ fn holds_back(subject: &Subject<'_>) -> bool {
 }
 
 /// What the device counted of that which a limit is on.
-fn counted(device: &DeviceCounters, of: LimitOf) -> f64 {
-    let counted = match of {
-        LimitOf::ReadBytes => device.read_bytes,
-        LimitOf::WriteBytes => device.write_bytes,
-        LimitOf::Reads => device.reads,
-        LimitOf::Writes => device.writes,
-    };
-    counted as f64
+fn counted(work: &DeviceWork, of: LimitOf) -> f64 {
+    match of {
+        LimitOf::ReadBytes => work.read_bytes,
+        LimitOf::WriteBytes => work.bytes - work.read_bytes,
+        LimitOf::Reads => work.reads,
+        LimitOf::Writes => work.requests - work.reads,
+    }
 }
 
 /// The limit, or what was counted, for people.
@@ -116,30 +109,29 @@ fn amount(of: LimitOf, per_s: f64) -> String {
     }
 }
 
-pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
-    let Reached {
-        limit,
-        counted,
-        share,
-    } = reached(subject)?;
+fn held_at_the_limit(subject: &Subject<'_>) -> Option<Candidate> {
     // A short trial is over before its first slice is used up: nothing waits.
-    if share < HELD_LEAST {
-        return None;
-    }
-    let per_s = limit.per_s as f64;
-    let evidence = vec![
+    let reached = reached(subject).filter(|reached| reached.share >= DETAIL)?;
+    let Reached { limit, share, .. } = reached;
+    let (file, device, per_s) = (&limit.file, &limit.device, limit.per_s as f64);
+    let [allowed, counted] = [per_s, reached.counted].map(|per_s| amount(limit.of, per_s));
+    let is_all = reached.counted >= USED * per_s;
+    let who = if is_all {
+        "and that is what came"
+    } else {
+        "of which others have a part"
+    };
+    let claim = format!("A control group holds {device} to {allowed}, {who}.");
+    // It is at the limit: no part of the rate is anything else's.
+    let limit_of = Candidate::new(Standing::Cause, share, certain_if(is_all), claim);
+    let evidence = [
         format!(
-            "{} says for {}: {}, which is {}.",
-            limit.file,
-            limit.device,
-            limit.per_s,
-            amount(limit.of, per_s)
+            "{file} says for {device}: {}, which is {allowed}.",
+            limit.per_s
         ),
         format!(
-            "{} counted {}: {} of the limit.",
-            limit.device,
-            amount(limit.of, counted),
-            percent(counted / per_s)
+            "{device} counted {counted}: {} of the limit.",
+            percent(reached.counted / per_s)
         ),
         format!(
             "{:.2} operations were in flight, {:.2} of them with the device: {} of their time \
@@ -149,65 +141,30 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
             percent(share)
         ),
     ];
-    let is_all = counted >= USED * per_s;
-    let lift = lift(subject, limit);
-    Some(Candidate {
-        // It is at the limit: no part of the rate is anything else's.
-        standing: Standing::Cause,
-        claim: format!(
-            "A control group holds {} to {}, {}.",
-            limit.device,
-            amount(limit.of, per_s),
-            if is_all {
-                "and that is what came"
-            } else {
-                "of which others have a part"
-            }
-        ),
-        evidence,
-        share: Some(share),
-        confidence: if is_all {
-            Confidence::Certain
-        } else {
-            Confidence::Likely
-        },
-        refuted_by: "The same rate after the limit was taken away.".into(),
-        experiment: subject.again(
-            "The same measurement from a group without the limit: a higher rate speaks for it, \
-             the same rate against it.",
-        ),
-        remedy: lift,
-    })
+    Some(limit_of.evidence(evidence).remedy(lift(subject, limit)))
 }
 
 /// How to take the limit away.
 fn lift(subject: &Subject<'_>, limit: &IoLimit) -> String {
+    let file = &limit.file;
     if is_simulated(subject.run()) {
-        return format!(
-            "Take the limit of {} out of the simulated host.",
-            limit.file
-        );
+        return format!("Take the limit of {file} out of the simulated host.");
     }
     let device = subject.run().stack.device(&limit.device);
     let number = device.map_or_else(
         || "MAJOR:MINOR".to_owned(),
         |device| format!("{}:{}", device.major, device.minor),
     );
-    let value = if limit.file.ends_with("io.max") {
-        let key = match limit.of {
-            LimitOf::ReadBytes => "rbps",
-            LimitOf::WriteBytes => "wbps",
-            LimitOf::Reads => "riops",
-            LimitOf::Writes => "wiops",
-        };
-        format!("{number} {key}=max")
-    } else {
+    let value = match limit.of {
         // 0 takes a limit of version 1 away.
-        format!("{number} 0")
+        _ if !file.ends_with("io.max") => "0",
+        LimitOf::ReadBytes => "rbps=max",
+        LimitOf::WriteBytes => "wbps=max",
+        LimitOf::Reads => "riops=max",
+        LimitOf::Writes => "wiops=max",
     };
     format!(
-        "Type `echo '{value}' > {}` as root, or measure from another control group; where a \
-         service manager or a container runtime set it, change it there.",
-        limit.file
+        "Type `echo '{number} {value}' > {file}` as root, or measure from another control group; \
+         where a service manager or a container runtime set it, change it there."
     )
 }

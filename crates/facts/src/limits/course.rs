@@ -1,7 +1,8 @@
 //! How the rate of a stage ran over time, from the operations completed in equal
 //! intervals.
 
-use super::Subject;
+use super::prelude::unless;
+use super::subject::Subject;
 use crate::stats;
 
 /// Points that a trial is seen in: enough to see a step, and few enough for each to
@@ -70,22 +71,16 @@ impl Course {
         for trial in subject.trials() {
             let intervals = &trial.evidence.intervals;
             // The first interval holds the start, and the last is cut short.
-            let Some(([_, counts @ ..], _)) = intervals
-                .operations
-                .split_last()
-                .map(|(last, rest)| (rest, last))
-            else {
+            let [_, counts @ .., _] = intervals.operations.as_slice() else {
                 continue;
             };
             let total: u64 = counts.iter().sum();
             let most = (total as f64 / operations).floor().max(1.0) as usize;
             let wanted = POINTS.min(most).min(counts.len().max(1));
             let each = counts.len().div_ceil(wanted).max(1);
-            for chunk in counts.chunks_exact(each) {
-                let seconds = intervals.length_ns as f64 / 1e9 * each as f64;
-                let ops: u64 = chunk.iter().sum();
-                points.push((ops as f64 / seconds, seconds));
-            }
+            let seconds = intervals.length_ns as f64 / 1e9 * each as f64;
+            let chunks = counts.chunks_exact(each);
+            points.extend(chunks.map(|ops| (ops.iter().sum::<u64>() as f64 / seconds, seconds)));
         }
         points.retain(|(rate, seconds)| rate.is_finite() && *seconds > 0.0);
         Self { points }
@@ -96,40 +91,42 @@ impl Course {
         plateau(&self.points)
     }
 
+    fn rates(&self) -> impl Iterator<Item = f64> {
+        self.points.iter().map(|(rate, _)| *rate)
+    }
+
+    /// The sum of all rates, and of their squares.
+    fn sums(&self) -> (f64, f64) {
+        (
+            self.rates().sum(),
+            self.rates().map(|rate| rate * rate).sum(),
+        )
+    }
+
     /// Share of the scatter of all points that a straight line explains, by least squares.
     pub(super) fn explained_by_a_line(&self) -> f64 {
         let n = self.points.len() as f64;
         let middle = (n - 1.0) / 2.0;
-        let rates: Vec<f64> = self.points.iter().map(|(rate, _)| *rate).collect();
-        let (total, squares) = sums(&rates);
+        let (total, squares) = self.sums();
         let mean = total / n;
-        let along: f64 = (0..rates.len())
-            .map(|place| place as f64 - middle)
-            .zip(&rates)
-            .map(|(place, rate)| place * (rate - mean))
+        let along: f64 = (0..)
+            .zip(self.rates())
+            .map(|(place, rate)| (f64::from(place) - middle) * (rate - mean))
             .sum();
         // The squares of the places about their middle.
         let places = n * (n * n - 1.0) / 12.0;
-        let explained = along * along / places / (squares - mean * total);
-        if explained.is_finite() {
-            explained
-        } else {
-            0.0
-        }
+        finite(along * along / places / (squares - mean * total))
     }
 
     /// The one step that explains most of the scatter, by least squares; `None` when
     /// there is too little to see one.
     pub(super) fn step(&self) -> Option<Step> {
-        let rates: Vec<f64> = self.points.iter().map(|(rate, _)| *rate).collect();
-        let n = rates.len();
-        if n < 2 * PLATEAU_MIN {
-            return None;
-        }
-        let (total, squares) = sums(&rates);
+        let n = self.points.len();
+        unless(n < 2 * PLATEAU_MIN)?;
+        let (total, squares) = self.sums();
         let spread = squares - total * total / n as f64;
         let (mut left, mut best) = (0.0, (f64::NEG_INFINITY, 0));
-        for (i, rate) in rates.iter().enumerate() {
+        for (i, rate) in self.rates().enumerate() {
             if i >= PLATEAU_MIN && i + PLATEAU_MIN <= n {
                 let (before, after) = (i as f64, (n - i) as f64);
                 let right = total - left;
@@ -141,7 +138,6 @@ impl Course {
             }
             left += rate;
         }
-        let explained = (best.0 - total * total / n as f64) / spread;
         let (first, second) = self.points.split_at(best.1);
         let (before, after) = (plateau(first)?, plateau(second)?);
         let most_off = HELD_OFF * (before.rate - after.rate).abs();
@@ -153,19 +149,18 @@ impl Course {
             before,
             after,
             held: held(first, &before).min(held(second, &after)),
-            explained: if explained.is_finite() {
-                explained
-            } else {
-                0.0
-            },
+            explained: finite((best.0 - total * total / n as f64) / spread),
         })
     }
 }
 
-fn sums(values: &[f64]) -> (f64, f64) {
-    let total = values.iter().sum();
-    let squares = values.iter().map(|value| value * value).sum();
-    (total, squares)
+/// Nothing is explained of what does not scatter.
+fn finite(explained: f64) -> f64 {
+    if explained.is_finite() {
+        explained
+    } else {
+        0.0
+    }
 }
 
 /// Whether the operations of nine of ten points are as many but for two, as those of an even
@@ -177,31 +172,32 @@ fn are_of_an_even_pace(points: &[(f64, f64)], operations: f64) -> bool {
     10 * points.iter().filter(off).count() <= points.len()
 }
 
-/// Neighbouring points as one.
+/// Operations and seconds of some points together.
 fn together(points: &[(f64, f64)]) -> (f64, f64) {
-    let operations: f64 = points.iter().map(|(rate, seconds)| rate * seconds).sum();
-    let seconds: f64 = points.iter().map(|(_, seconds)| seconds).sum();
-    (operations / seconds, seconds)
+    let operations = points.iter().map(|(rate, seconds)| rate * seconds).sum();
+    (operations, points.iter().map(|(_, seconds)| seconds).sum())
 }
 
 fn plateau(points: &[(f64, f64)]) -> Option<Plateau> {
-    if points.len() < PLATEAU_MIN {
-        return None;
-    }
+    unless(points.len() < PLATEAU_MIN)?;
     // A course is divided by what it does on average: behind a deep step a point has so
     // few operations that where it begins is most of its scatter. Bunches with silence
     // between them are no such scatter.
-    let operations: f64 = points.iter().map(|(rate, seconds)| rate * seconds).sum();
+    let (operations, seconds) = together(points);
     let each = (OPERATIONS_MIN * points.len() as f64 / operations).ceil();
-    let joined: Vec<(f64, f64)>;
     let many = points.len() as f64 / each >= JOINED_MIN;
-    let points = if each > 1.0 && many && are_of_an_even_pace(points, operations) {
-        joined = points.chunks(each as usize).map(together).collect();
-        &joined
+    let joined = if each > 1.0 && many && are_of_an_even_pace(points, operations) {
+        each as usize
     } else {
-        points
+        1
     };
-    let rates: Vec<f64> = points.iter().map(|(rate, _)| *rate).collect();
+    let rates: Vec<f64> = if joined > 1 {
+        let sums = points.chunks(joined).map(together);
+        sums.map(|(operations, seconds)| operations / seconds)
+            .collect()
+    } else {
+        points.iter().map(|(rate, _)| *rate).collect()
+    };
     let sorted = stats::finite_sorted(&rates);
     let rate = stats::median(&sorted).filter(|rate| *rate > 0.0)?;
     let cut = (sorted.len() / 20).max(1).min((sorted.len() - 1) / 2);
@@ -211,8 +207,8 @@ fn plateau(points: &[(f64, f64)]) -> Option<Plateau> {
         rate,
         scatter: (squares / inner.len() as f64).sqrt() / rate,
         points: inner.len(),
-        operations: operations / points.len() as f64,
-        seconds: points.iter().map(|(_, seconds)| seconds).sum(),
+        operations: operations / rates.len() as f64,
+        seconds,
     })
 }
 

@@ -1,18 +1,22 @@
 //! A control group's quota of processor time is used up, and its threads wait for the next
 //! period (kernel, `Documentation/scheduler/sched-bwc.rst`).
 
-use super::{Candidate, Standing, Subject};
+use super::prelude::*;
 use crate::processor_wait::ProcessorWait;
 use crate::stages::Stage;
-use crate::words::{percent, ratio_of};
-use diskfacts_plan::units::show_duration;
-use diskfacts_record::Confidence;
+use crate::words::ratio_of;
 use diskfacts_record::evidence::CpuQuota;
 
-pub(super) const NAME: &str = "cpu-quota";
+pub(super) const LIMITER: Limiter = Limiter {
+    name: "cpu-quota",
+    about: "CPU quota of a control group",
+    refuted_by: "The same rate after the quota was taken away.",
+    question: "The same measurement from a group without a quota: a higher rate speaks for it, the \
+               same rate against it.",
+    find: quota_is_used_up,
+    ..Limiter::ANY
+};
 
-/// Share of the time for which threads were not let run from which on it is worth a word.
-const SHARE: f64 = 0.1;
 /// Share of the periods in which the quota was used up, from which on the threads' waiting
 /// is for the next: as much as the processors were theirs and they used them.
 const OFTEN: f64 = 0.5;
@@ -20,20 +24,19 @@ const OFTEN: f64 = 0.5;
 /// The quota, summed up over the trials of a stage; `None` where one of them had none, or it
 /// was not what the threads waited for.
 fn used_up(stage: &Stage<'_>) -> Option<CpuQuota> {
-    let mut sum: Option<CpuQuota> = None;
-    for trial in &stage.trials {
-        let quota = trial.evidence.cpu_quota.as_ref()?;
-        let sum = sum.get_or_insert_with(|| CpuQuota {
-            periods: 0,
-            throttled_periods: 0,
-            throttled_ns: 0,
-            ..quota.clone()
-        });
+    let quotas = stage
+        .trials
+        .iter()
+        .map(|trial| trial.evidence.cpu_quota.clone());
+    let sum = quotas.reduce(|sum, quota| {
+        let (mut sum, quota) = sum.zip(quota)?;
         sum.periods += quota.periods;
         sum.throttled_periods += quota.throttled_periods;
         sum.throttled_ns += quota.throttled_ns;
-    }
-    sum.filter(|sum| sum.periods > 0 && sum.throttled_periods as f64 >= OFTEN * sum.periods as f64)
+        Some(sum)
+    })??;
+    let often = sum.throttled_periods as f64 >= OFTEN * sum.periods as f64;
+    (sum.periods > 0 && often).then_some(sum)
 }
 
 /// Whether threads of this stage waited for their group's next period, and not for a
@@ -42,57 +45,40 @@ pub(crate) fn holds_back(stage: &Stage<'_>) -> bool {
     used_up(stage).is_some()
 }
 
-pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
+fn quota_is_used_up(subject: &Subject<'_>) -> Option<Candidate> {
     let quota = used_up(subject.stage)?;
-    let wait = ProcessorWait::of(subject.stage)?;
-    if wait.share < SHARE {
-        return None;
-    }
-    let processors = ratio_of(
-        quota.quota_ns as f64 / quota.period_ns as f64,
-        "processor",
-        "processors",
+    let share = ProcessorWait::of(subject.stage)?.share;
+    unless(share < WORTH_A_WORD)?;
+    let each = quota.quota_ns as f64 / quota.period_ns as f64;
+    let processors = ratio_of(each, "processor", "processors");
+    let (folder, waited) = (&quota.folder, percent(share));
+    let times = [quota.quota_ns, quota.period_ns, quota.throttled_ns];
+    let [allowed, period, throttled] = times.map(show_duration);
+    let claim = format!(
+        "A control group allows {processors}, and that is used up: the threads wait for more \
+         {waited} of the time."
     );
-    let evidence = vec![
+    let evidence = [
+        format!("{folder} may have {allowed} of processor time in each {period}: {processors}."),
         format!(
-            "{} may have {} of processor time in each {}: {processors}.",
-            quota.folder,
-            show_duration(quota.quota_ns),
-            show_duration(quota.period_ns)
+            "It was used up in {} of {} periods, and the group was throttled for {throttled} \
+             (cpu.stat).",
+            quota.throttled_periods, quota.periods
         ),
         format!(
-            "It was used up in {} of {} periods, and the group was throttled for {} (cpu.stat).",
-            quota.throttled_periods,
-            quota.periods,
-            show_duration(quota.throttled_ns)
-        ),
-        format!(
-            "The threads that did the operations were ready to run and did not run for {} of the \
-             time: the kernel's account of each of them.",
-            percent(wait.share)
+            "The threads that did the operations were ready to run and did not run for {waited} \
+             of the time: the kernel's account of each of them."
         ),
     ];
-    Some(Candidate {
-        standing: Standing::cause(wait.share),
-        claim: format!(
-            "A control group allows {processors}, and that is used up: the threads \
-             wait for more {} of the time.",
-            percent(wait.share)
-        ),
-        evidence,
-        share: Some(wait.share),
-        confidence: Confidence::Certain,
-        refuted_by: "The same rate after the quota was taken away.".into(),
-        experiment: subject.again(
-            "The same measurement from a group without a quota: a higher rate speaks for it, the \
-             same rate against it.",
-        ),
-        remedy: format!(
-            "Raise `cpu.max` (version 1: `cpu.cfs_quota_us`) of {}, or the limit of the service or \
-             container that set it; or measure from another control group.",
-            quota.folder
-        ),
-    })
+    let remedy = format!(
+        "Raise `cpu.max` (version 1: `cpu.cfs_quota_us`) of {folder}, or the limit of the service \
+         or container that set it; or measure from another control group."
+    );
+    Some(
+        cause(share, Certain, claim)
+            .evidence(evidence)
+            .remedy(remedy),
+    )
 }
 
 #[cfg(test)]
@@ -123,7 +109,7 @@ mod tests {
     #[test]
     fn a_quota_that_is_used_up_is_what_the_threads_wait_for_and_nobody_else_is() {
         let run = throttled(50, 48);
-        let limit = said(&run, STAGE, super::NAME).expect("the quota");
+        let limit = said(&run, STAGE, super::LIMITER.name).expect("the quota");
         assert!(
             limit.claim.contains("allows 0.1 processors"),
             "{}",
@@ -131,6 +117,6 @@ mod tests {
         );
         assert!(said(&run, STAGE, "other-process").is_none());
         // One that is there and hardly used up is not what they wait for.
-        assert!(said(&throttled(50, 3), STAGE, super::NAME).is_none());
+        assert!(said(&throttled(50, 3), STAGE, super::LIMITER.name).is_none());
     }
 }

@@ -56,7 +56,7 @@ fn measured(alone: f64, most: f64, between: &[(u32, f64)]) -> Run {
 #[test]
 fn two_depths_are_no_reason_to_advise_a_third() {
     let run = measured(16_786.0, 62_728.0, &[]);
-    let limit = said(&run, QD32, device_parallelism::NAME).expect("they wait");
+    let limit = said(&run, QD32, device_parallelism::LIMITER.name).expect("they wait");
     assert_eq!(limit.confidence, Confidence::Possible);
     assert!(limit.remedy.contains("was not measured"), "{limit:#?}");
     let all = format!(
@@ -71,10 +71,10 @@ fn two_depths_are_no_reason_to_advise_a_third() {
 #[test]
 fn a_depth_between_that_does_65_percent_is_not_enough_and_one_that_does_91_is() {
     let run = measured(16_786.0, 62_728.0, &[(4, 40_773.0)]);
-    let limit = said(&run, QD32, device_parallelism::NAME).expect("they wait");
+    let limit = said(&run, QD32, device_parallelism::LIMITER.name).expect("they wait");
     assert_eq!(limit.confidence, Confidence::Possible);
     let run = measured(16_786.0, 62_728.0, &[(4, 40_773.0), (8, 57_100.0)]);
-    let limit = said(&run, QD32, device_parallelism::NAME).expect("it is full");
+    let limit = said(&run, QD32, device_parallelism::LIMITER.name).expect("it is full");
     assert_eq!(limit.confidence, Confidence::Likely);
     assert!(
         limit.claim.contains("saturated by 8 in flight"),
@@ -92,15 +92,15 @@ fn a_depth_between_that_does_65_percent_is_not_enough_and_one_that_does_91_is() 
 #[test]
 fn who_is_alone_is_held_back_by_that_only_where_more_in_flight_do_more() {
     let run = measured(16_786.0, 62_728.0, &[]);
-    let limit = said(&run, QD1, one_at_a_time::NAME).expect("there is room");
+    let limit = said(&run, QD1, one_at_a_time::LIMITER.name).expect("there is room");
     assert_eq!(limit.confidence, Confidence::Certain);
-    assert_eq!(said(&run, QD1, device_parallelism::NAME), None);
+    assert_eq!(said(&run, QD1, device_parallelism::LIMITER.name), None);
     // The deeper stage is no faster: that refutes it.
     let run = measured(16_786.0, 17_500.0, &[]);
-    assert_eq!(said(&run, QD1, one_at_a_time::NAME), None);
-    let limit = said(&run, QD1, device_parallelism::NAME).expect("it is full");
+    assert_eq!(said(&run, QD1, one_at_a_time::LIMITER.name), None);
+    let limit = said(&run, QD1, device_parallelism::LIMITER.name).expect("it is full");
     assert!(limit.claim.contains("one at a time"), "{limit:#?}");
-    let limit = said(&run, QD32, device_parallelism::NAME).expect("it is full");
+    let limit = said(&run, QD32, device_parallelism::LIMITER.name).expect("it is full");
     assert!(
         limit.claim.contains("saturated by 1 in flight"),
         "{limit:#?}"
@@ -112,8 +112,8 @@ fn twice_the_rate_with_more_in_flight_is_room_whatever_the_latency_says() {
     // 8 in flight do 40 000/s, each twice as long as alone, and 32 do 80 000/s.
     let run = measured(10_000.0, 80_000.0, &[(8, 40_000.0)]);
     let stage = "random-read-qd8";
-    assert_eq!(said(&run, stage, device_parallelism::NAME), None);
-    let limit = said(&run, stage, one_at_a_time::NAME).expect("there is room");
+    assert_eq!(said(&run, stage, device_parallelism::LIMITER.name), None);
+    let limit = said(&run, stage, one_at_a_time::LIMITER.name).expect("there is room");
     assert_eq!(limit.confidence, Confidence::Certain);
     assert!(limit.claim.contains("8 at a time"), "{limit:#?}");
 }
@@ -141,7 +141,7 @@ fn the_survey_measures_the_depth_that_it_advises() {
     // A real drive; of 16 in flight as much as 92 %.
     let run = surveyed([16_786.0, 40_773.0, 57_700.0, 62_728.0]);
     let said_of = |depth, limiter| said(&run, &at(depth), limiter);
-    let limit = said_of(32, device_parallelism::NAME).expect("it is full");
+    let limit = said_of(32, device_parallelism::LIMITER.name).expect("it is full");
     assert_eq!(limit.confidence, Confidence::Likely);
     assert!(
         limit.claim.contains("saturated by 16 in flight"),
@@ -150,21 +150,21 @@ fn the_survey_measures_the_depth_that_it_advises() {
     let measured =
         "Measured: 16 in flight reach 92 % of the best rate, that of 32, at 54 % of its latency";
     assert!(limit.remedy.starts_with(measured), "{limit:#?}");
-    let limit = said_of(16, device_parallelism::NAME).expect("it is full");
+    let limit = said_of(16, device_parallelism::LIMITER.name).expect("it is full");
     assert!(limit.claim.contains("saturated by these 16"), "{limit:#?}");
     assert!(limit.remedy.starts_with(measured), "{limit:#?}");
     for depth in [1, 4] {
-        let limit = said_of(depth, one_at_a_time::NAME).expect("there is room");
+        let limit = said_of(depth, one_at_a_time::LIMITER.name).expect("there is room");
         assert_eq!(limit.confidence, Confidence::Certain);
         assert!(limit.remedy.contains(measured), "{limit:#?}");
-        assert_eq!(said_of(depth, device_parallelism::NAME), None);
+        assert_eq!(said_of(depth, device_parallelism::LIMITER.name), None);
     }
 }
 
 #[test]
 fn where_each_depth_does_more_what_the_next_one_loses_is_said() {
     let run = surveyed([10_000.0, 30_000.0, 60_000.0, 80_000.0]);
-    let limit = said(&run, QD32, device_parallelism::NAME).expect("they wait");
+    let limit = said(&run, QD32, device_parallelism::LIMITER.name).expect("they wait");
     assert_eq!(limit.confidence, Confidence::Possible);
     assert!(
         limit.remedy.starts_with(
@@ -180,14 +180,14 @@ fn where_each_depth_does_more_what_the_next_one_loses_is_said() {
 fn what_does_a_little_less_than_enough_is_nearly_full_and_not_full() {
     // 4 in flight do 85 %: neither is it worth having more, nor are they enough.
     let run = surveyed([20_000.0, 51_000.0, 60_000.0, 59_000.0]);
-    let limit = said(&run, &at(4), device_parallelism::NAME).expect("nearly full");
+    let limit = said(&run, &at(4), device_parallelism::LIMITER.name).expect("nearly full");
     assert!(
         limit.claim.contains("nearly saturated by these 4"),
         "{limit:#?}"
     );
     assert!(limit.remedy.contains("these 4 lose 15 %"), "{limit:#?}");
     for depth in [16, 32] {
-        let limit = said(&run, &at(depth), device_parallelism::NAME).expect("full");
+        let limit = said(&run, &at(depth), device_parallelism::LIMITER.name).expect("full");
         let claim = &limit.claim;
         assert!(
             claim.contains("saturated by") && claim.contains("16 in"),
@@ -200,9 +200,9 @@ fn what_does_a_little_less_than_enough_is_nearly_full_and_not_full() {
 fn what_is_slower_with_more_in_flight_advises_what_is_fastest() {
     // 4 in flight do as much as 32, and 16 twice as much.
     let run = surveyed([10_000.0, 30_000.0, 60_000.0, 30_000.0]);
-    assert_eq!(said(&run, &at(4), device_parallelism::NAME), None);
-    assert!(said(&run, &at(4), one_at_a_time::NAME).is_some());
-    let limit = said(&run, QD32, device_parallelism::NAME).expect("it is full");
+    assert_eq!(said(&run, &at(4), device_parallelism::LIMITER.name), None);
+    assert!(said(&run, &at(4), one_at_a_time::LIMITER.name).is_some());
+    let limit = said(&run, QD32, device_parallelism::LIMITER.name).expect("it is full");
     assert!(
         limit
             .claim
@@ -236,8 +236,8 @@ proptest::proptest! {
         let knee = LADDER.iter().zip(iops).find(|(_, does)| *does >= 0.9 * best);
         let knee = *knee.expect("the best itself").0;
         for (depth, does) in LADDER.into_iter().zip(iops) {
-            let full = said(&run, &at(depth), device_parallelism::NAME);
-            let room = said(&run, &at(depth), one_at_a_time::NAME);
+            let full = said(&run, &at(depth), device_parallelism::LIMITER.name);
+            let room = said(&run, &at(depth), one_at_a_time::LIMITER.name);
             proptest::prop_assert!(full.is_none() || room.is_none(), "{full:?} {room:?}");
             if room.is_some() {
                 proptest::prop_assert!(depth < knee || depth == 32, "{room:?}");

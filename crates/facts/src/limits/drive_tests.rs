@@ -52,7 +52,7 @@ fn state(run: &mut Run, rpm: u32) {
 #[test]
 fn one_wait_that_fits_some_speed_shows_none() {
     // A revolution at 5900 rpm, and as well anything else that takes 10.2 ms.
-    let rotation = |run: &Run| said(run, LOG, rotation::NAME);
+    let rotation = |run: &Run| said(run, LOG, rotation::LIMITER.name);
     let alone = disk(10_200_000);
     let limit = rotation(&alone).expect("a revolution is one explanation");
     assert_eq!(limit.confidence, Confidence::Possible, "{limit:#?}");
@@ -94,7 +94,7 @@ fn what_reading_parts_of_sectors_costs_is_measured_or_not_said() {
         for device in &mut run.stack.devices {
             device.rpm = rpm;
         }
-        let limit = said(&run, LOG, alignment::NAME);
+        let limit = said(&run, LOG, alignment::LIMITER.name);
         assert!(
             limit.is_none_or(|limit| limit.share.is_none()),
             "{turns} {rpm:?}"
@@ -103,12 +103,12 @@ fn what_reading_parts_of_sectors_costs_is_measured_or_not_said() {
     // As long as two revolutions of some usual disk: which of them it is nobody says.
     let mut by_chance = off(true);
     waits(&mut by_chance, LOG, 4096, 16_700_000);
-    let limit = said(&by_chance, LOG, alignment::NAME).expect("parts of sectors");
+    let limit = said(&by_chance, LOG, alignment::LIMITER.name).expect("parts of sectors");
     assert_eq!(limit.share, None, "{limit:#?}");
     // Two revolutions: one to read, one to write.
     let mut twice = off(true);
     state(&mut twice, 13_333);
-    let limit = said(&twice, LOG, alignment::NAME).expect("two revolutions");
+    let limit = said(&twice, LOG, alignment::LIMITER.name).expect("two revolutions");
     let share = limit.share.expect("a share");
     assert!((0.45..0.55).contains(&share), "{limit:#?}");
 }
@@ -126,7 +126,7 @@ fn a_place_far_inside_is_a_prediction_where_the_beginning_was_not_measured() {
     each(&mut run, "sequential-read", |trial| {
         trial.workload.offset = far;
     });
-    let limit = said(&run, "sequential-read", zone::NAME).expect("it lies far inside");
+    let limit = said(&run, "sequential-read", zone::LIMITER.name).expect("it lies far inside");
     assert_eq!(
         (limit.share, limit.confidence),
         (None, Confidence::Possible)
@@ -136,7 +136,7 @@ fn a_place_far_inside_is_a_prediction_where_the_beginning_was_not_measured() {
         .iter()
         .find(|stage| stage.stage == "sequential-read");
     let first = &of_stage.expect("it is limited").limits[0];
-    assert_ne!(first.limiter, zone::NAME, "{first:#?}");
+    assert_ne!(first.limiter, zone::LIMITER.name, "{first:#?}");
 }
 
 /// Writes of 4 KiB and of 1 MiB past the page cache, one at a time and none of them synced.
@@ -159,11 +159,11 @@ fn small_and_large(write_cache: &str) -> Run {
 #[test]
 fn a_write_that_waits_for_the_medium_shows_no_rate_of_it() {
     let off = small_and_large("write through");
-    assert!(said(&off, STREAM, media_rate::NAME).is_none());
+    assert!(said(&off, STREAM, media_rate::LIMITER.name).is_none());
     // How long the bytes of a large one take at the rate of the medium is not known.
-    assert!(said(&off, STREAM, write_cache_off::NAME).is_none());
+    assert!(said(&off, STREAM, write_cache_off::LIMITER.name).is_none());
     let on = small_and_large("write back");
-    assert!(said(&on, STREAM, media_rate::NAME).is_some());
+    assert!(said(&on, STREAM, media_rate::LIMITER.name).is_some());
     // A stream of the same disk shows it: 1 MiB in 7.5 ms.
     let mut known = off.clone();
     let mut reads = testing::healthy();
@@ -176,7 +176,7 @@ fn a_write_that_waits_for_the_medium_shows_no_rate_of_it() {
         trial.iops *= rate / trial.throughput_bytes_per_s;
         trial.throughput_bytes_per_s = rate;
     });
-    let limit = said(&known, STREAM, write_cache_off::NAME).expect("half of the time");
+    let limit = said(&known, STREAM, write_cache_off::LIMITER.name).expect("half of the time");
     let share = limit.share.expect("it is worked out");
     assert!((0.5..0.55).contains(&share), "{limit:#?}");
 }
@@ -193,7 +193,7 @@ fn two_small_writes_in_flight_are_gathered_by_nobody_where_the_cache_is_off() {
             trial.workload.queue_depth = 2;
             trial.evidence.engine.direct = true;
         });
-        said(&run, STREAM, media_rate::NAME)
+        said(&run, STREAM, media_rate::LIMITER.name)
     };
     assert!(of("write through").is_none());
     assert!(of("write back").is_some());

@@ -1,7 +1,7 @@
 //! Measurements that would settle a question, as commands and plan files.
 
-use super::Subject;
-use crate::words::shell;
+use super::subject::Subject;
+use crate::words::{measure, shell};
 use diskfacts_plan::{Plan, Stage, Until, Workload, file};
 use diskfacts_record::{Experiment, Prediction, Quantity, Side, TargetKind};
 use std::collections::BTreeMap;
@@ -18,106 +18,160 @@ const SHARE_MIN: f64 = 0.2;
 /// Of the stages of an experiment the one that differs, and the one that does not.
 type Pair = (&'static str, &'static str);
 
-/// That the first of two stages has at least so many times the figure of the second.
-pub(super) fn at_least((changed, control): Pair, quantity: Quantity, ratio: f64) -> Prediction {
+/// How a claim would be settled.
+#[derive(Debug, Clone)]
+pub(crate) enum Settling {
+    /// By the same measurement again, while or after something else is done.
+    Again,
+    /// By a built-in plan.
+    BuiltIn(&'static str),
+    /// By stages of a plan file of its own.
+    Stages(Box<Stages>),
+}
+
+/// Stages of an experiment: each a name and a workload, of which the operation, the blocks,
+/// their order and place, depth, streams, cache and sync are written down.
+#[derive(Debug, Clone)]
+pub(crate) struct Stages {
+    own: Workload,
+    stages: Vec<(&'static str, Workload)>,
+    prediction: Option<Prediction>,
+}
+
+impl Stages {
+    /// And the stage of the subject, changed in this way.
+    pub(crate) fn and(mut self, name: &'static str, change: impl FnOnce(&mut Workload)) -> Self {
+        let mut workload = self.own.clone();
+        change(&mut workload);
+        self.stages.push((name, workload));
+        self
+    }
+
+    /// Decided by whether the first of two stages has at least so many times the figure of
+    /// the second.
+    pub(crate) fn at_least(mut self, pair: Pair, quantity: Quantity, ratio: f64) -> Self {
+        self.prediction = Some(prediction(pair, quantity, Side::AtLeast, ratio));
+        self
+    }
+
+    /// Decided by whether it has at most so many times the figure of the second.
+    pub(crate) fn at_most(mut self, pair: Pair, quantity: Quantity, ratio: f64) -> Self {
+        self.prediction = Some(prediction(pair, quantity, Side::AtMost, ratio));
+        self
+    }
+
+    /// Decided by whether the first of two stages is without what takes this share of the
+    /// second's time: half of what that would gain decides, because something else may take
+    /// its place. By nothing where that is too little to be seen.
+    pub(super) fn without(self, pair: Pair, quantity: Quantity, share: f64) -> Self {
+        if (SHARE_MIN..=1.0).contains(&share) {
+            self.at_least(pair, quantity, 1.0 / (1.0 - share / 2.0))
+        } else {
+            self
+        }
+    }
+}
+
+/// What is predicted of the first of two stages.
+pub(super) fn prediction(
+    (changed, control): Pair,
+    quantity: Quantity,
+    side: Side,
+    ratio: f64,
+) -> Prediction {
     Prediction {
         control: control.to_owned(),
         changed: changed.to_owned(),
         quantity,
-        side: Side::AtLeast,
+        side,
         ratio,
     }
 }
 
-/// That the first of two stages has at most so many times the figure of the second.
-pub(super) fn at_most(pair: Pair, quantity: Quantity, ratio: f64) -> Prediction {
-    Prediction {
-        side: Side::AtMost,
-        ..at_least(pair, quantity, ratio)
+impl From<Stages> for Settling {
+    fn from(stages: Stages) -> Self {
+        Self::Stages(Box::new(stages))
     }
 }
 
-/// That the first of two stages is without what takes this share of the second's time:
-/// half of what that would gain decides, because something else may take its place.
-/// `None` where that is too little to be seen.
-pub(super) fn without(pair: Pair, quantity: Quantity, share: f64) -> Option<Prediction> {
-    let enough = (SHARE_MIN..=1.0).contains(&share);
-    enough.then(|| at_least(pair, quantity, 1.0 / (1.0 - share / 2.0)))
+impl Settling {
+    /// As a command, with a plan where it needs one.
+    pub(super) fn experiment(self, subject: &Subject<'_>, question: String) -> Experiment {
+        let (command, plan, prediction) = match self {
+            Self::Again => (measure(subject.run()), None, None),
+            Self::BuiltIn(plan) => (command(subject, plan), None, None),
+            Self::Stages(stages) => {
+                let plan = file::print(&plan(subject, &stages.stages));
+                (command(subject, FILE), Some(plan), stages.prediction)
+            }
+        };
+        Experiment {
+            question,
+            command,
+            plan,
+            prediction,
+        }
+    }
 }
 
 impl Subject<'_> {
-    /// An experiment by stages of a plan file of its own: each a name and a
-    /// workload, of which the operation, the blocks, their order and place, depth,
-    /// streams, cache and sync are written down.
-    pub fn experiment(&self, question: &str, stages: &[(&str, Workload)]) -> Experiment {
-        let mut planned = self.run().plan.stages.iter();
-        let own = planned.find(|planned| {
-            planned.name == self.stage.name && planned.settings == *self.stage.settings
-        });
-        let stages = stages.iter().map(|(name, workload)| Stage {
-            name: (*name).to_owned(),
-            about: String::new(),
-            workload: settling(workload),
-            settings: BTreeMap::new(),
-            // The kernel is as it was.
-            kernel: own.map(|own| own.kernel.clone()).unwrap_or_default(),
-            full: None,
-        });
-        let plan = Plan {
-            name: "settle".to_owned(),
-            about: format!("settles what limited {}", self.stage.name),
-            trials: TRIALS,
-            time_ns: None,
-            until: Until::default(),
-            choose: Vec::new(),
-            precondition: Vec::new(),
-            stages: stages.collect(),
-        };
-        Experiment {
-            question: question.to_owned(),
-            command: self.command(FILE),
-            plan: Some(file::print(&plan)),
+    /// Stages for an experiment, none yet.
+    pub(crate) fn stages(&self) -> Stages {
+        Stages {
+            own: self.workload().clone(),
+            stages: Vec::new(),
             prediction: None,
         }
     }
 
-    /// An experiment by a built-in plan.
-    pub fn built_in(&self, question: &str, plan: &str) -> Experiment {
-        Experiment {
-            question: question.to_owned(),
-            command: self.command(plan),
-            plan: None,
-            prediction: None,
-        }
+    /// An experiment that begins with the stage as it was.
+    pub(crate) fn as_it_was(&self) -> Stages {
+        self.stages().and("as-it-was", |_| ())
     }
+}
 
-    /// The same measurement again, while or after something else is done.
-    pub fn again(&self, question: &str) -> Experiment {
-        Experiment {
-            question: question.to_owned(),
-            command: crate::words::measure(self.run()),
-            plan: None,
-            prediction: None,
-        }
+fn plan(subject: &Subject<'_>, stages: &[(&str, Workload)]) -> Plan {
+    let mut planned = subject.run().plan.stages.iter();
+    let own = planned.find(|planned| {
+        planned.name == subject.stage.name && planned.settings == *subject.stage.settings
+    });
+    let stages = stages.iter().map(|(name, workload)| Stage {
+        name: (*name).to_owned(),
+        about: String::new(),
+        workload: settling(workload),
+        settings: BTreeMap::new(),
+        // The kernel is as it was.
+        kernel: own.map(|own| own.kernel.clone()).unwrap_or_default(),
+        full: None,
+    });
+    Plan {
+        name: "settle".to_owned(),
+        about: format!("settles what limited {}", subject.stage.name),
+        trials: TRIALS,
+        time_ns: None,
+        until: Until::default(),
+        choose: Vec::new(),
+        precondition: Vec::new(),
+        stages: stages.collect(),
     }
+}
 
-    /// What measures this target by another plan, with the leave to write that was
-    /// given before.
-    fn command(&self, plan: &str) -> String {
-        let run = self.run();
-        let target = if run.target.kind == TargetKind::Imported {
-            // What a document is of may be measured.
-            "TARGET"
-        } else {
-            &run.target.given
-        };
-        let mut command = format!("diskfacts measure {} --plan {plan}", shell(target));
-        for (option, value) in kept_options(&run.run.command) {
-            // Writing to a string does not fail.
-            let _ = write!(command, " {option} {}", shell(&value));
-        }
-        command
+/// What measures this target by another plan, with the leave to write that was
+/// given before.
+fn command(subject: &Subject<'_>, plan: &str) -> String {
+    let run = subject.run();
+    let target = if run.target.kind == TargetKind::Imported {
+        // What a document is of may be measured.
+        "TARGET"
+    } else {
+        &run.target.given
+    };
+    let mut command = format!("diskfacts measure {} --plan {plan}", shell(target));
+    for (option, value) in kept_options(&run.run.command) {
+        // Writing to a string does not fail.
+        let _ = write!(command, " {option} {}", shell(&value));
     }
+    command
 }
 
 /// What has to be said again for the same target: its size, where it is made for the

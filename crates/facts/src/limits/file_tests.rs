@@ -45,30 +45,30 @@ fn holes_that_are_read_come_before_the_page_cache_and_few_of_them_do_not() {
     let limits = limits(&run);
     let of_stage = limits.iter().find(|stage| stage.stage == READ);
     let first = &of_stage.expect("the stage").limits[0];
-    assert_eq!(first.limiter, holes::NAME, "{first:#?}");
-    assert!(said(&with_extents(5, 0, 0), READ, holes::NAME).is_none());
-    assert!(said(&run, WRITE, holes::NAME).is_none());
+    assert_eq!(first.limiter, holes::LIMITER.name, "{first:#?}");
+    assert!(said(&with_extents(5, 0, 0), READ, holes::LIMITER.name).is_none());
+    assert!(said(&run, WRITE, holes::LIMITER.name).is_none());
 }
 
 #[test]
 fn what_is_compressed_is_said_of_reads_and_what_is_shared_of_writes() {
     let run = with_extents(0, 80, 70);
-    let claim = said(&run, READ, compression::NAME)
+    let claim = said(&run, READ, compression::LIMITER.name)
         .expect("compressed")
         .claim;
     assert!(
         claim.starts_with("80 % of the file is compressed or encrypted"),
         "{claim}"
     );
-    assert!(said(&run, WRITE, compression::NAME).is_none());
-    let claim = said(&run, WRITE, copy_on_write::NAME)
+    assert!(said(&run, WRITE, compression::LIMITER.name).is_none());
+    let claim = said(&run, WRITE, copy_on_write::LIMITER.name)
         .expect("shared")
         .claim;
     assert!(claim.starts_with("70 % of the file is shared"), "{claim}");
-    assert!(said(&run, READ, copy_on_write::NAME).is_none());
+    assert!(said(&run, READ, copy_on_write::LIMITER.name).is_none());
     let run = with_extents(0, 5, 5);
-    assert!(said(&run, READ, compression::NAME).is_none());
-    assert!(said(&run, WRITE, copy_on_write::NAME).is_none());
+    assert!(said(&run, READ, compression::LIMITER.name).is_none());
+    assert!(said(&run, WRITE, copy_on_write::LIMITER.name).is_none());
 }
 
 #[test]
@@ -80,10 +80,10 @@ fn a_mount_that_syncs_is_named_for_writes_that_do_not_ask_for_it() {
         run
     };
     let run = mounted("sync");
-    assert!(said(&run, WRITE, sync_mount::NAME).is_some());
-    assert!(said(&run, READ, sync_mount::NAME).is_none());
-    assert!(said(&run, "log-write", sync_mount::NAME).is_none());
-    assert!(said(&mounted("dirsync"), WRITE, sync_mount::NAME).is_none());
+    assert!(said(&run, WRITE, sync_mount::LIMITER.name).is_some());
+    assert!(said(&run, READ, sync_mount::LIMITER.name).is_none());
+    assert!(said(&run, "log-write", sync_mount::LIMITER.name).is_none());
+    assert!(said(&mounted("dirsync"), WRITE, sync_mount::LIMITER.name).is_none());
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn parts_of_pages_are_named_where_reads_come_with_the_writes() {
                 device.read_ms = (mean * device.reads as f64 / 1e6) as u64;
             }
         });
-        said(&run, WRITE, partial_pages::NAME)
+        said(&run, WRITE, partial_pages::LIMITER.name)
     };
     let claim = written(512, true, true).expect("parts of pages").claim;
     assert!(claim.contains("1 reads for each write"), "{claim}");
@@ -156,7 +156,7 @@ fn what_memory_did_not_keep_is_its_groups_where_that_may_have_less() {
                 pressure: None,
             });
         });
-        said(&run, "cached-random-read", evicted::NAME).map(|limit| limit.claim)
+        said(&run, "cached-random-read", evicted::LIMITER.name).map(|limit| limit.claim)
     };
     let limited = |bytes, from_device: f64, warmed| limited_at(bytes, from_device, 1.0, warmed);
     let claim = limited(Some(64 << 20), 0.7, true).expect("taken out");

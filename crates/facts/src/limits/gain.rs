@@ -6,8 +6,9 @@
 //! `1 / (1 - share)` times as high, and at most that, because another resource may be next.
 
 use super::ladder::Ladder;
+use super::one_at_a_time;
+use super::prelude::*;
 use super::tested::{self, Ratio};
-use super::{Candidate, Standing, Subject, one_at_a_time};
 use diskfacts_record::{Gain, GainBasis};
 
 /// Share of the time from which on nothing is predicted: what would be next then is all that
@@ -18,9 +19,7 @@ const SHARE_MAX: f64 = 0.98;
 /// knows.
 pub(super) fn of(limiter: &str, subject: &Subject<'_>, candidate: &Candidate) -> Option<Gain> {
     // A rate that is asked for is no higher without anything.
-    if subject.workload().rate.is_some() || candidate.standing == Standing::NotTheDevice {
-        return None;
-    }
+    unless(subject.workload().rate.is_some() || candidate.standing == Standing::NotTheDevice)?;
     by_test(limiter, subject)
         .or_else(|| by_depth(limiter, subject))
         .or_else(|| by_time(subject, candidate))
@@ -44,10 +43,8 @@ fn by_test(limiter: &str, subject: &Subject<'_>) -> Option<Gain> {
 
 /// What another stage measured with more in flight.
 fn by_depth(limiter: &str, subject: &Subject<'_>) -> Option<Gain> {
-    if limiter != one_at_a_time::NAME {
-        return None;
-    }
-    let ladder = Ladder::of(subject)?;
+    let is_depth = limiter == one_at_a_time::LIMITER.name;
+    let ladder = is_depth.then(|| Ladder::of(subject)).flatten()?;
     let deeper = ladder.best_deeper()?;
     let ratio = tested::ratio_of(&ladder.own.rates, &deeper.rates)?;
     let with = format!("with {} in flight ({})", deeper.depth, deeper.label);
@@ -103,7 +100,9 @@ mod tests {
         let mut run = testing::healthy();
         rates(&mut run, QD1, 10_000.0);
         rates(&mut run, QD32, 37_000.0);
-        let gain = limit(&run, QD1, one_at_a_time::NAME).gain.expect("a gain");
+        let gain = limit(&run, QD1, one_at_a_time::LIMITER.name)
+            .gain
+            .expect("a gain");
         assert_eq!(gain.basis, GainBasis::Measured);
         assert!((gain.times - 3.7).abs() < 0.01, "{gain:?}");
         let [low, high] = gain.interval;
@@ -116,7 +115,7 @@ mod tests {
         let is_deeper = |name: &str| name.starts_with("random-read-qd") && name != QD1;
         run.trials.retain(|trial| !is_deeper(&trial.stage));
         run.plan.stages.retain(|stage| !is_deeper(&stage.name));
-        let alone = limit(&run, QD1, one_at_a_time::NAME);
+        let alone = limit(&run, QD1, one_at_a_time::LIMITER.name);
         assert_eq!(alone.gain, None, "nobody measured more in flight");
     }
 

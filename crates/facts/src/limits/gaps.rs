@@ -1,9 +1,10 @@
 //! Times in which nothing was completed, and operations that took much longer than
 //! the others.
 
-use super::Subject;
 use super::spindle::Spindle;
-use crate::pauses;
+use super::subject::Subject;
+use crate::{pauses, stalls};
+use diskfacts_record::Trial;
 
 /// Silences of a stage.
 #[derive(Debug, Clone, Default)]
@@ -16,7 +17,7 @@ pub(super) struct Gaps {
     /// Seconds of the trials.
     pub(super) seconds: f64,
     /// Seconds from the beginning of one to that of the next, within a trial.
-    pub(super) distances_s: Vec<f64>,
+    distances_s: Vec<f64>,
     /// Seconds of an interval: how exactly a distance is known.
     pub(super) grid_s: f64,
 }
@@ -37,51 +38,46 @@ impl Gaps {
             seconds: subject.seconds(),
             ..Self::default()
         };
-        let Some(each_ns) = subject.each_ns() else {
-            return found;
-        };
-        let turning = subject.rotates() != Some(false);
-        let floor_s = if turning { TURN_S } else { 0.0 };
-        for trial in subject.trials() {
-            let intervals = &trial.evidence.intervals;
-            let length_s = intervals.length_ns as f64 / 1e9;
-            found.grid_s = found.grid_s.max(length_s);
-            // A silence fills intervals whole; it may be longer by one on each side.
-            // What is usual is told by the busier half of the time: the silences
-            // themselves make the mean rate lower.
-            let usual_s = usual_s(&intervals.operations, length_s).unwrap_or(each_ns / 1e9);
-            let operation_s = trial.latency_ns.p50.unwrap_or(0) as f64 / 1e9;
-            let turn_s = operation_s / subject.outstanding().max(1.0);
-            let usual_s = (RARE * usual_s).max(OPERATIONS * turn_s);
-            let least_s = usual_s.max(floor_s).max(length_s);
-            let first = intervals
-                .operations
-                .iter()
-                .position(|n| *n > 0)
-                .unwrap_or(0);
-            let (mut at, mut last) = (first, None);
-            for run in intervals.operations[first..].chunk_by(|a, b| (*a == 0) == (*b == 0)) {
-                let empty_s = run.len() as f64 * length_s;
-                // While the process did not run, nothing can be said of the device.
-                let is_paused = || {
-                    let [begins, ends] =
-                        [at, at + run.len()].map(|n| n as u64 * intervals.length_ns);
-                    2 * pauses::within(trial, begins, ends) >= ends - begins
-                };
-                if run[0] == 0 && empty_s >= least_s && !is_paused() {
-                    found.number += 1;
-                    found.total_s += empty_s;
-                    found.longest_s = found.longest_s.max(empty_s);
-                    let begins_s = at as f64 * length_s;
-                    if let Some(before) = last {
-                        found.distances_s.push(begins_s - before);
-                    }
-                    last = Some(begins_s);
-                }
-                at += run.len();
+        if let Some(each_ns) = subject.each_ns() {
+            for trial in subject.trials() {
+                found.add(subject, trial, each_ns / 1e9);
             }
         }
         found
+    }
+
+    /// Adds the silences of a trial, of which an operation takes so long by the mean rate.
+    fn add(&mut self, subject: &Subject<'_>, trial: &Trial, each_s: f64) {
+        let intervals = &trial.evidence.intervals;
+        let length_s = intervals.length_ns as f64 / 1e9;
+        self.grid_s = self.grid_s.max(length_s);
+        // A silence fills intervals whole; it may be longer by one on each side.
+        // What is usual is told by the busier half of the time: the silences
+        // themselves make the mean rate lower.
+        let usual_s = usual_s(&intervals.operations, length_s).unwrap_or(each_s);
+        let operation_s = trial.latency_ns.p50.unwrap_or(0) as f64 / 1e9;
+        let turn_s = operation_s / subject.outstanding().max(1.0);
+        let turning = subject.rotates() != Some(false);
+        let floor_s = if turning { TURN_S } else { 0.0 };
+        let usual_s = (RARE * usual_s).max(OPERATIONS * turn_s);
+        let least_s = usual_s.max(floor_s).max(length_s);
+        let mut before = None;
+        for silence in stalls::silences(&intervals.operations) {
+            let empty_s = silence.len() as f64 * length_s;
+            // While the process did not run, nothing can be said of the device.
+            let [begins, ends] =
+                [silence.start, silence.end].map(|n| n as u64 * intervals.length_ns);
+            let is_paused = || 2 * pauses::within(trial, begins, ends) >= ends - begins;
+            if empty_s >= least_s && !is_paused() {
+                self.number += 1;
+                self.total_s += empty_s;
+                self.longest_s = self.longest_s.max(empty_s);
+                let begins_s = silence.start as f64 * length_s;
+                self.distances_s
+                    .extend(before.map(|before| begins_s - before));
+                before = Some(begins_s);
+            }
+        }
     }
 
     /// Share of the time.
@@ -93,29 +89,24 @@ impl Gaps {
         }
     }
 
-    /// Whether they come at equal distances, as far as a few of them show.
-    pub(super) fn regular(&self) -> bool {
+    /// At which distance they come, seconds, where these are equal as far as a few of them
+    /// show.
+    pub(super) fn regular_s(&self) -> Option<f64> {
         let n = self.distances_s.len() as f64;
-        if n < 3.0 {
-            return false;
-        }
         let mean = self.distances_s.iter().sum::<f64>() / n;
-        let squares = self
-            .distances_s
-            .iter()
-            .map(|d| (d - mean).powi(2))
-            .sum::<f64>();
+        let off = self.distances_s.iter().map(|d| (d - mean).powi(2));
         // Of silences at random the standard deviation is the mean; of regular ones it is
         // what the grid of the intervals makes it: an interval over the root of six.
-        (squares / n).sqrt() < 0.05 * mean + 0.5 * self.grid_s && mean > 3.0 * self.grid_s
+        let even = (off.sum::<f64>() / n).sqrt() < 0.05 * mean + 0.5 * self.grid_s;
+        (n >= 3.0 && even && mean > 3.0 * self.grid_s).then_some(mean)
     }
 }
 
 /// Seconds between completions in the intervals that have some.
 fn usual_s(operations: &[u64], length_s: f64) -> Option<f64> {
-    let busy: Vec<u64> = operations.iter().copied().filter(|n| *n > 0).collect();
-    let total: u64 = busy.iter().sum();
-    (total > 0).then(|| length_s * busy.len() as f64 / total as f64)
+    let busy = operations.iter().filter(|n| **n > 0).count();
+    let total: u64 = operations.iter().sum();
+    (total > 0).then(|| length_s * busy as f64 / total as f64)
 }
 
 /// Operations of a disk that turns which took much longer than most: by two revolutions.
@@ -139,14 +130,7 @@ impl Slow {
         // Where many are slow, the median is one of them; a few fast ones are not.
         let usual_ns = histogram.quantile(0.5)? as f64;
         let beyond_ns = usual_ns * 1.2 + 2.0 * Spindle::of(subject).turn_ns();
-        let (mut number, mut excess_ns) = (0, 0.0);
-        for (low, high, count) in histogram.buckets() {
-            let middle = low as f64 + (high - low) as f64 / 2.0;
-            if middle > beyond_ns {
-                number += count;
-                excess_ns += (middle - usual_ns) * count as f64;
-            }
-        }
+        let (number, excess_ns) = subject.beyond(beyond_ns, usual_ns)?;
         let total_ns = histogram.mean()? * histogram.count() as f64;
         (number > 0 && total_ns > 0.0).then(|| Self {
             number,
@@ -168,10 +152,10 @@ mod tests {
             distances_s: distances.to_vec(),
             ..Gaps::default()
         };
-        assert!(of(&[0.4, 0.41, 0.39, 0.4]).regular());
-        assert!(!of(&[0.4, 0.5, 0.3, 0.4]).regular());
-        assert!(!of(&[0.1, 0.9, 0.4, 0.2]).regular());
-        assert!(!of(&[0.4, 0.4]).regular(), "too few");
+        assert!(of(&[0.4, 0.41, 0.39, 0.4]).regular_s().is_some());
+        assert!(of(&[0.4, 0.5, 0.3, 0.4]).regular_s().is_none());
+        assert!(of(&[0.1, 0.9, 0.4, 0.2]).regular_s().is_none());
+        assert!(of(&[0.4, 0.4]).regular_s().is_none(), "too few");
     }
 
     #[test]

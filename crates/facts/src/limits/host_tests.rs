@@ -33,7 +33,7 @@ fn first(run: &Run, stage: &str) -> Limit {
 #[test]
 fn of_a_healthy_run_only_memory_is_said_on_the_side_of_the_host() {
     let run = testing::healthy();
-    for limiter in super::host::LIMITERS {
+    for limiter in super::OF_HOST {
         for stage in limits(&run) {
             let spoke = stage.limits.iter().any(|l| l.limiter == limiter.name);
             let warm = stage.stage == "cached-random-read";

@@ -1,14 +1,24 @@
 //! Large transfers stop at the rate of a link.
 
-use super::experiment::at_most;
 use super::links::{LeadsTo, that_stop_at};
+use super::prelude::*;
 use super::throttle::Held;
-use super::{Candidate, Standing, Subject};
-use crate::words::percent;
-use diskfacts_plan::units::show_throughput;
-use diskfacts_record::{Confidence, DeviceKind, Quantity};
+use diskfacts_plan::Operation;
 
-pub(super) const NAME: &str = "interface";
+pub(super) const LIMITER: Limiter = Limiter {
+    name: "interface",
+    about: "rate of the link",
+    refuted_by: "A link that is negotiated faster, as the kernel tells it: \
+                 /sys/class/ata_link/*/sata_spd, /sys/class/nvme/nvme0/device/current_link_speed \
+                 and current_link_width.",
+    question: "If it is the link, reads are as fast with blocks of any size and any depth, and as \
+               fast at the end of the target as at its beginning.",
+    remedy: "Look at what was negotiated: `dmesg | grep -i 'link up'` for SATA, `lspci -vv` \
+             (LnkSta against LnkCap) for NVMe. A cable, a port or a slot of fewer lanes may be \
+             the reason; else the link is as fast as it gets.",
+    find: transfers_stop_at_a_link,
+    ..Limiter::OF_HARDWARE
+};
 
 /// Rates this near to each other are one.
 const SAME: f64 = 0.02;
@@ -18,98 +28,64 @@ const EVEN: f64 = 1.02;
 /// another stage may be faster.
 const FASTER: f64 = 1.05;
 
-pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
+fn transfers_stop_at_a_link(subject: &Subject<'_>) -> Option<Candidate> {
     let rate = subject.flow()?;
-    // What steps down and stays down is held back by something else.
-    if Held::of(subject).is_some() {
-        return None;
-    }
-    // A link carries what the fastest stage moves, in either direction.
-    if carries_more(subject, rate) {
-        return None;
-    }
-    let per_drive = rate / drives(subject);
+    // What steps down and stays down is held back by something else. And a link carries what
+    // the fastest stage moves, in either direction.
+    unless(Held::of(subject).is_some() || carries_more(subject, rate))?;
+    let per_drive = rate / subject.disks();
     let link = kinds(subject)
         .find_map(|kind| that_stop_at(per_drive, kind))
         .filter(|link| subject.leaves().all(|leaf| link.may_be(leaf.transport)))?;
     let same = same_rate(subject, rate);
     // The bytes of a platter pass at such rates too: there the same rate in another
     // place is what tells.
-    if subject.rotates() == Some(true) && same.is_none() {
-        return None;
-    }
-    let mut evidence = vec![format!(
-        "{} is {} of the {} that {} carries; frames and packets take the rest.",
-        show_throughput(per_drive),
-        percent(link.share(per_drive)),
-        show_throughput(link.bytes_per_s),
-        link.name
-    )];
-    let latency = &subject.figures.latency_ns;
-    let even = latency
-        .p50
-        .zip(latency.p90)
-        .is_some_and(|(p50, p90)| subject.outstanding() > 1.0 && p90 as f64 <= EVEN * p50 as f64);
-    if even {
-        evidence.push(
-            "Transfers take equally long, as behind one wire: half of them and 90 % take the same."
-                .into(),
-        );
-    }
+    unless(subject.rotates() == Some(true) && same.is_none())?;
+    let even = subject.outstanding() > 1.0 && subject.is_even(EVEN) == Some(true);
     let sure = same.is_some() || even;
-    evidence.extend(same);
-    let block = subject.workload().block_size.max(1);
-    Some(Candidate {
-        standing: Standing::Nature,
-        claim: format!(
-            "Large transfers stop at {}, the rate of {}{}.",
-            show_throughput(rate),
-            link.name,
-            if sure {
-                ""
-            } else {
-                ", or of the drive behind it: the figures do not tell which"
-            }
-        ),
-        evidence,
-        share: Some(1.0 - subject.from_memory()),
-        confidence: if sure { Confidence::Likely } else { Confidence::Possible },
-        refuted_by: "A link that is negotiated faster, as the kernel tells it: \
-                     /sys/class/ata_link/*/sata_spd, /sys/class/nvme/nvme0/device/current_link_speed \
-                     and current_link_width."
-            .into(),
-        experiment: subject.experiment(
-            "If it is the link, reads are as fast with blocks of any size and any depth, and as \
-             fast at the end of the target as at its beginning.",
-            &[
-                (
-                    "reads",
-                    subject.with(|w| {
-                        w.operation = diskfacts_plan::Operation::Read;
-                        w.sync = diskfacts_plan::SyncMode::None;
-                    }),
-                ),
-                (
-                    "larger-and-deeper",
-                    subject.with(|w| {
-                        w.operation = diskfacts_plan::Operation::Read;
-                        w.sync = diskfacts_plan::SyncMode::None;
-                        w.block_size = (block * 4).clamp(block, (8 << 20).max(block));
-                        w.queue_depth = w.queue_depth.max(32);
-                    }),
-                ),
-            ],
-        )
-        .decided_by(at_most(
-            ("larger-and-deeper", "reads"),
-            Quantity::Throughput,
-            FASTER,
-        )),
-        remedy: "Look at what was negotiated: `dmesg | grep -i 'link up'` for SATA, `lspci -vv` \
-                 (LnkSta against LnkCap) for NVMe. A cable, a port or a slot of fewer lanes may be \
-                 the reason; else the link is as fast as it gets."
-            .into(),
-    })
+    let [moved, all, carried] = [per_drive, rate, link.bytes_per_s].map(show_throughput);
+    let sum = format!(
+        "{moved} is {} of the {carried} that {} carries; frames and packets take the rest.",
+        percent(link.share(per_drive)),
+        link.name
+    );
+    let evenly = even.then(|| {
+        "Transfers take equally long, as behind one wire: half of them and 90 % take the same."
+            .to_owned()
+    });
+    let or = if sure {
+        ""
+    } else {
+        ", or of the drive behind it: the figures do not tell which"
+    };
+    let claim = format!(
+        "Large transfers stop at {all}, the rate of {}{or}.",
+        link.name
+    );
+    let reads = |w: &mut diskfacts_plan::Workload| {
+        w.operation = Operation::Read;
+        w.sync = SyncMode::None;
+    };
+    let stages = subject
+        .stages()
+        .and("reads", reads)
+        .and("larger-and-deeper", |w| {
+            reads(w);
+            w.block_size = larger_block(w.block_size);
+            w.queue_depth = w.queue_depth.max(32);
+        })
+        .at_most(("larger-and-deeper", "reads"), Throughput, FASTER);
+    let share = 1.0 - subject.memory_share();
+    let found = Candidate::new(Standing::Nature, share, likely_if(sure), claim)
+        .evidence([Some(sum), evenly, same].into_iter().flatten())
+        .settled_by(stages);
+    Some(found)
+}
+
+/// Four times the block, up to 8 MiB.
+pub(super) fn larger_block(block: u64) -> u64 {
+    let block = block.max(1);
+    (block * 4).clamp(block, (8 << 20).max(block))
 }
 
 /// Whether another stage has moved more over the same link, whatever its blocks were: in order,
@@ -118,22 +94,17 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
 fn carries_more(subject: &Subject<'_>, rate: f64) -> bool {
     let carried = |other: Subject<'_>| {
         let known = other.reaches_device() && !other.imported();
-        let by_device = || Some(other.rate()? * (1.0 - other.from_memory()));
+        let by_device = || Some(other.rate()? * (1.0 - other.memory_share()));
         let moved = if known { by_device() } else { other.flow() };
         moved.is_some_and(|moved| moved > FASTER * rate)
     };
     subject.others().any(carried)
 }
 
-fn drives(subject: &Subject<'_>) -> f64 {
-    subject.leaves().count().max(1) as f64
-}
-
 /// Links that the devices below may hang on.
 fn kinds(subject: &Subject<'_>) -> impl Iterator<Item = LeadsTo> {
-    let mut found: Vec<LeadsTo> = Vec::new();
-    for leaf in subject.leaves() {
-        let kinds: &[LeadsTo] = if leaf.kind == DeviceKind::Simulated {
+    let of = |leaf: &BlockDevice| -> &'static [LeadsTo] {
+        if leaf.kind == DeviceKind::Simulated {
             &[LeadsTo::Nvme, LeadsTo::Disk]
         } else if leaf.name.starts_with("nvme") {
             &[LeadsTo::Nvme]
@@ -141,11 +112,9 @@ fn kinds(subject: &Subject<'_>) -> impl Iterator<Item = LeadsTo> {
             &[LeadsTo::Disk]
         } else {
             &[]
-        };
-        found.extend(kinds);
-    }
-    found.dedup();
-    found.into_iter()
+        }
+    };
+    subject.leaves().flat_map(of).copied()
 }
 
 /// Another large transfer at the same rate: in the other direction, or elsewhere.
@@ -160,15 +129,13 @@ fn same_rate(subject: &Subject<'_>, rate: f64) -> Option<String> {
             && subject.rotates() == Some(false);
         direction || elsewhere
     };
-    let same = subject.others().find(|other| {
-        let near = other
-            .rate()
-            .is_some_and(|theirs| (theirs / rate - 1.0).abs() < SAME);
-        other.flows() && near && unlike(other)
-    })?;
-    Some(format!(
-        "{}, in the other direction or elsewhere, moves {}: the same within 2 %.",
-        same.stage.label(),
-        show_throughput(same.rate()?)
-    ))
+    let near = |theirs: &f64| (theirs / rate - 1.0).abs() < SAME;
+    let same = subject.others().find_map(|other| {
+        let theirs = other.rate().filter(near)?;
+        (other.flows() && unlike(&other)).then(|| (other.stage.label(), theirs))
+    });
+    same.map(|(label, theirs)| {
+        let moves = show_throughput(theirs);
+        format!("{label}, in the other direction or elsewhere, moves {moves}: the same within 2 %.")
+    })
 }

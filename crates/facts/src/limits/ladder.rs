@@ -17,9 +17,7 @@
 //! of a ladder those with less than the knee have room, that at the knee fills the device, and
 //! those with more only wait. So no two of them are told different depths.
 
-use super::Subject;
-use crate::words::{percent, ratio};
-use diskfacts_plan::Workload;
+use super::prelude::*;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -76,7 +74,8 @@ impl Ladder {
     pub(super) fn of(subject: &Subject<'_>) -> Option<Self> {
         let own = Rung::of(subject)?;
         // What memory served, or what failed, is no depth of the device.
-        let alike = subject.others().filter(|other| {
+        let alike = subject.alike(Same::WORK);
+        let alike = alike.filter(|other| {
             other.stage.is_sound() && other.reaches_device() && is_alike(subject, other)
         });
         let mut rungs: Vec<Rung> = alike.filter_map(|other| Rung::of(&other)).collect();
@@ -123,24 +122,15 @@ impl Ladder {
         rungs.find(|rung| rung.iops >= enough).unwrap_or(&self.own)
     }
 
-    /// Fewest in flight, where there are fewer than in this stage.
-    pub(super) fn shallowest(&self) -> Option<&Rung> {
-        self.shallower().next()
-    }
-
-    /// The next one with fewer in flight; `None` where that is the only one.
-    pub(super) fn next_shallower(&self) -> Option<&Rung> {
-        self.shallower().skip(1).last()
+    /// Those with fewer in flight than this stage, fewest first.
+    pub(super) fn shallower(&self) -> impl Iterator<Item = &Rung> {
+        self.rungs.iter().filter(|r| r.depth < self.own.depth)
     }
 
     /// What does most of those with more in flight.
     pub(super) fn best_deeper(&self) -> Option<&Rung> {
         let deeper = self.rungs.iter().filter(|r| r.depth > self.own.depth);
         deeper.max_by(|a, b| a.iops.total_cmp(&b.iops))
-    }
-
-    fn shallower(&self) -> impl Iterator<Item = &Rung> {
-        self.rungs.iter().filter(|r| r.depth < self.own.depth)
     }
 
     /// What the knee does: its share of the best rate, and of the latency that goes with it.
@@ -150,12 +140,10 @@ impl Ladder {
         if knee.depth < best.depth {
             return knee.reaches(best);
         }
+        let (more, longer) = knee.against(own);
         format!(
-            "{} in flight do most, {} times as many as {} at {} times the latency",
-            knee.depth,
-            ratio(knee.iops / own.iops),
-            own.depth,
-            ratio(knee.latency_ns / own.latency_ns)
+            "{} in flight do most, {more} times as many as {} at {longer} times the latency",
+            knee.depth, own.depth
         )
     }
 }
@@ -169,6 +157,12 @@ impl Rung {
             rates: subject.trials().iter().map(|trial| trial.iops).collect(),
             label: subject.stage.label(),
         })
+    }
+
+    /// How many times as many it does, and how many times as long each takes.
+    pub(super) fn against(&self, other: &Self) -> (String, String) {
+        let latency = ratio(self.latency_ns / other.latency_ns);
+        (ratio(self.iops / other.iops), latency)
     }
 
     /// What it does, held against the best: `8 in flight reach 91 % of the best rate, that
@@ -187,27 +181,19 @@ impl Rung {
 /// Keys that a matrix may vary, of which the depth is made.
 const OF_DEPTH: [&str; 2] = ["queue_depth", "streams"];
 
-/// Whether two stages differ in their depth or streams only.
+/// Whether two stages that do the same in the same way differ in their depth or streams only.
 fn is_alike(one: &Subject<'_>, other: &Subject<'_>) -> bool {
     let settings = |subject: &Subject<'_>| -> BTreeMap<String, String> {
         let mut settings = subject.stage.settings.clone();
         settings.retain(|key, _| !OF_DEPTH.contains(&key.as_str()));
         settings
     };
-    workloads_are_alike(one.workload(), other.workload()) && settings(one) == settings(other)
-}
-
-/// Whether two workloads differ in their depth or streams only.
-fn workloads_are_alike(a: &Workload, b: &Workload) -> bool {
-    a.operation == b.operation
-        && a.pattern == b.pattern
-        && a.block_size == b.block_size
-        && a.offset == b.offset
+    let (a, b) = (one.workload(), other.workload());
+    a.offset == b.offset
         && a.span == b.span
-        && a.cache == b.cache
-        && a.sync == b.sync
         && a.pool == b.pool
         && a.beside == b.beside
         && a.rate.is_none()
         && b.rate.is_none()
+        && settings(one) == settings(other)
 }

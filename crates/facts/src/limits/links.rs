@@ -9,6 +9,7 @@
 //! remain; SATA's frames of 8 KiB cost little, and drives reach 88 to 95 %. The ranges
 //! below are those shares.
 
+use LeadsTo::{Disk, Nvme, Server};
 use diskfacts_record::Transport;
 
 /// A link.
@@ -19,15 +20,13 @@ pub(super) struct Link {
     pub(super) bytes_per_s: f64,
     /// What transfers reach of it, as shares.
     usable: (f64, f64),
-    /// Whether it leads to a drive of a SATA, SAS or SCSI name (`sda`), to an `NVMe`
-    /// drive, or to a server.
-    pub(super) leads_to: LeadsTo,
+    leads_to: LeadsTo,
 }
 
 /// What kind of device stands behind a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LeadsTo {
-    /// A disk with a SCSI or SATA name.
+    /// A disk with a SCSI, SAS or SATA name (`sda`).
     Disk,
     /// An `NVMe` drive.
     Nvme,
@@ -35,7 +34,7 @@ pub(super) enum LeadsTo {
     Server,
 }
 
-const fn link(name: &'static str, mb: f64, usable: (f64, f64), leads_to: LeadsTo) -> Link {
+const fn link(leads_to: LeadsTo, mb: f64, usable: (f64, f64), name: &'static str) -> Link {
     Link {
         name,
         bytes_per_s: mb * 1e6,
@@ -51,36 +50,31 @@ const EXPRESS: (f64, f64) = (0.80, 0.93);
 const NETWORK: (f64, f64) = (0.92, 0.992);
 
 const LINKS: &[Link] = &[
-    link("SATA at 1.5 Gbit/s", 150.0, SERIAL, LeadsTo::Disk),
-    link("SATA or SAS at 3 Gbit/s", 300.0, SERIAL, LeadsTo::Disk),
-    link("SATA or SAS at 6 Gbit/s", 600.0, SERIAL, LeadsTo::Disk),
-    link("SAS at 12 Gbit/s", 1200.0, SERIAL, LeadsTo::Disk),
-    link("SAS at 24 Gbit/s", 2400.0, SERIAL, LeadsTo::Disk),
+    link(Disk, 150.0, SERIAL, "SATA at 1.5 Gbit/s"),
+    link(Disk, 300.0, SERIAL, "SATA or SAS at 3 Gbit/s"),
+    link(Disk, 600.0, SERIAL, "SATA or SAS at 6 Gbit/s"),
+    link(Disk, 1200.0, SERIAL, "SAS at 12 Gbit/s"),
+    link(Disk, 2400.0, SERIAL, "SAS at 24 Gbit/s"),
     // Bulk-only transport at high speed: 13 packets of 512 bytes in 125 us at most
     // (USB 2.0, table 5-10), of which hosts reach two thirds.
-    link("USB 2.0", 53.2, (0.56, 0.85), LeadsTo::Disk),
-    link("USB at 5 Gbit/s", 500.0, (0.80, 0.93), LeadsTo::Disk),
-    link("USB at 10 Gbit/s", 1212.0, (0.80, 0.87), LeadsTo::Disk),
-    link("Fibre Channel at 2 Gbit/s", 200.0, SERIAL, LeadsTo::Disk),
-    link("Fibre Channel at 4 Gbit/s", 400.0, SERIAL, LeadsTo::Disk),
-    link("Fibre Channel at 8 Gbit/s", 800.0, SERIAL, LeadsTo::Disk),
-    link("Fibre Channel at 16 Gbit/s", 1600.0, SERIAL, LeadsTo::Disk),
-    link("PCIe 2.0 x1", 500.0, EXPRESS, LeadsTo::Nvme),
-    link("PCIe 2.0 x2 or 3.0 x1", 992.5, EXPRESS, LeadsTo::Nvme),
-    link(
-        "PCIe 2.0 x4, 3.0 x2 or 4.0 x1",
-        1985.0,
-        EXPRESS,
-        LeadsTo::Nvme,
-    ),
-    link("PCIe 3.0 x4 or 4.0 x2", 3938.0, EXPRESS, LeadsTo::Nvme),
-    link("PCIe 4.0 x4 or 5.0 x2", 7877.0, EXPRESS, LeadsTo::Nvme),
-    link("PCIe 5.0 x4", 15754.0, EXPRESS, LeadsTo::Nvme),
-    link("Ethernet at 1 Gbit/s", 125.0, NETWORK, LeadsTo::Server),
-    link("Ethernet at 2.5 Gbit/s", 312.5, NETWORK, LeadsTo::Server),
-    link("Ethernet at 10 Gbit/s", 1250.0, NETWORK, LeadsTo::Server),
-    link("Ethernet at 25 Gbit/s", 3125.0, NETWORK, LeadsTo::Server),
-    link("Ethernet at 100 Gbit/s", 12500.0, NETWORK, LeadsTo::Server),
+    link(Disk, 53.2, (0.56, 0.85), "USB 2.0"),
+    link(Disk, 500.0, (0.80, 0.93), "USB at 5 Gbit/s"),
+    link(Disk, 1212.0, (0.80, 0.87), "USB at 10 Gbit/s"),
+    link(Disk, 200.0, SERIAL, "Fibre Channel at 2 Gbit/s"),
+    link(Disk, 400.0, SERIAL, "Fibre Channel at 4 Gbit/s"),
+    link(Disk, 800.0, SERIAL, "Fibre Channel at 8 Gbit/s"),
+    link(Disk, 1600.0, SERIAL, "Fibre Channel at 16 Gbit/s"),
+    link(Nvme, 500.0, EXPRESS, "PCIe 2.0 x1"),
+    link(Nvme, 992.5, EXPRESS, "PCIe 2.0 x2 or 3.0 x1"),
+    link(Nvme, 1985.0, EXPRESS, "PCIe 2.0 x4, 3.0 x2 or 4.0 x1"),
+    link(Nvme, 3938.0, EXPRESS, "PCIe 3.0 x4 or 4.0 x2"),
+    link(Nvme, 7877.0, EXPRESS, "PCIe 4.0 x4 or 5.0 x2"),
+    link(Nvme, 15754.0, EXPRESS, "PCIe 5.0 x4"),
+    link(Server, 125.0, NETWORK, "Ethernet at 1 Gbit/s"),
+    link(Server, 312.5, NETWORK, "Ethernet at 2.5 Gbit/s"),
+    link(Server, 1250.0, NETWORK, "Ethernet at 10 Gbit/s"),
+    link(Server, 3125.0, NETWORK, "Ethernet at 25 Gbit/s"),
+    link(Server, 12500.0, NETWORK, "Ethernet at 100 Gbit/s"),
 ];
 
 impl Link {
@@ -92,34 +86,20 @@ impl Link {
     /// Whether it may be the link of a drive that is attached so; any may where that is not
     /// known. Each name begins with what it is of.
     pub(super) fn may_be(&self, transport: Option<Transport>) -> bool {
-        let of = |names: &[&str]| names.iter().any(|name| self.name.contains(name));
-        match transport {
-            None => true,
+        let names: &[&str] = match transport {
+            None => return true,
             // A controller that does not say what is behind it.
-            Some(Transport::Scsi) => of(&["SATA", "SAS", "Fibre Channel"]),
-            Some(Transport::Usb) => of(&["USB"]),
-            Some(Transport::Sata) => of(&["SATA"]),
-            Some(Transport::Sas) => of(&["SATA", "SAS"]),
-            Some(Transport::FibreChannel | Transport::NvmeFc) => of(&["Fibre Channel"]),
-            Some(Transport::NvmePcie) => of(&["PCIe"]),
+            Some(Transport::Scsi) => &["SATA", "SAS", "Fibre Channel"],
+            Some(Transport::Usb) => &["USB"],
+            Some(Transport::Sata) => &["SATA"],
+            Some(Transport::Sas) => &["SATA", "SAS"],
+            Some(Transport::FibreChannel | Transport::NvmeFc) => &["Fibre Channel"],
+            Some(Transport::NvmePcie) => &["PCIe"],
             // A card, or what is reached over a network, by a hypervisor or in memory: its wire
             // is none of the table.
-            Some(
-                Transport::Mmc
-                | Transport::NvmeTcp
-                | Transport::NvmeRdma
-                | Transport::NvmeLoop
-                | Transport::Iscsi
-                | Transport::Nbd
-                | Transport::Rbd
-                | Transport::Virtio
-                | Transport::Xen
-                | Transport::HyperV
-                | Transport::File
-                | Transport::Memory
-                | Transport::Program,
-            ) => false,
-        }
+            Some(_) => &[],
+        };
+        names.iter().any(|name| self.name.contains(name))
     }
 
     fn explains(&self, rate: f64) -> bool {

@@ -1,14 +1,21 @@
 //! Large transfers run at the rate of the medium.
 
-use super::experiment::at_most;
+use super::interface::{self, larger_block};
+use super::prelude::*;
 use super::spindle::Spindle;
-use super::{Candidate, Standing, Subject, interface};
-use crate::words::percent;
-use diskfacts_plan::units::{show_size, show_throughput};
-use diskfacts_plan::{CacheMode, Operation};
-use diskfacts_record::{Confidence, Experiment, Quantity};
+use diskfacts_plan::Operation;
 
-pub(crate) const NAME: &str = "media-rate";
+pub(crate) const LIMITER: Limiter = Limiter {
+    name: "media-rate",
+    about: "rate of the medium",
+    // A document shows it by its other stages alone.
+    needs: &[NoDocument, Alone],
+    refuted_by: "More bytes a second with larger blocks or with more in flight.",
+    question: "If it is the medium, neither a deeper queue nor larger blocks move more bytes.",
+    remedy: "Only more drives side by side, or a faster one, move more.",
+    find: medium_moves_no_more,
+    ..Limiter::OF_HARDWARE
+};
 
 /// A rate is that of the medium while it is at least this share of the best that the
 /// run shows in the same direction; elsewhere on a disk that turns, of which the zones
@@ -21,134 +28,78 @@ const MORE_BYTES: f64 = 1.0 / OF_BEST;
 /// (IBM Deskstar 14GXP, data sheet: 13 to 22 MB/s at the rim).
 pub(crate) const RATE_MIN: f64 = 10e6;
 
-pub(crate) const REFUTED_BY: &str =
-    "More bytes a second with larger blocks or with more in flight.";
-
-pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
-    // A document shows it by its other stages alone.
-    if subject.imported() {
-        return None;
-    }
-    // What runs beside it has a part of the medium's time.
-    if subject.workload().beside.is_some() {
-        return None;
-    }
+fn medium_moves_no_more(subject: &Subject<'_>) -> Option<Candidate> {
     let turning = subject.rotates();
+    let is_platter = turning == Some(true);
     // Of the one rate of flash behind a link that ends there, the link is what is known, unless
     // a test has refuted it.
-    let is_of_link = || !subject.is_refuted(interface::NAME) && interface::check(subject).is_some();
-    if turning != Some(true) && is_of_link() {
-        return None;
-    }
+    let link = interface::LIMITER;
+    unless(!is_platter && !subject.is_refuted(link.name) && link.speaks_of(subject))?;
     let rate = subject.flow()?;
     let best = subject.best_flow()?;
-    let disks = subject.leaves().count().max(1) as f64;
     let least = if turning == Some(false) {
         OF_BEST
     } else {
         OF_BEST_ZONE
     };
-    if rate < least * best || rate < RATE_MIN {
-        return None;
-    }
+    unless(rate < least * best || rate < RATE_MIN)?;
+    let in_flight = subject.workload().block_size as f64 * subject.outstanding();
+    let [moves, most] = [rate, best].map(show_throughput);
     let mut evidence = vec![format!(
-        "{} with {} in flight: the way to the place is a small part of the time.",
-        show_throughput(rate),
-        show_size((subject.workload().block_size as f64 * subject.outstanding()) as u64)
+        "{moves} with {} in flight: the way to the place is a small part of the time.",
+        size(in_flight)
     )];
     // What stayed in memory is not the medium's.
-    let mut share = rate / best * (1.0 - subject.from_memory());
+    let share = rate / best * (1.0 - subject.memory_share());
     if best > rate * 1.02 {
+        let of_it = percent(share);
         evidence.push(format!(
-            "The fastest stage in the same direction moves {}: {} of it.",
-            show_throughput(best),
-            percent(share)
+            "The fastest stage in the same direction moves {most}: {of_it} of it."
         ));
     }
-    if turning == Some(true) {
+    if is_platter {
         let spindle = Spindle::of(subject);
-        let each = rate * spindle.turn_ns() / 1e9 / disks;
+        let each = size(rate * spindle.turn_ns() / 1e9 / subject.disks());
+        let rpm = spindle.rpm;
         evidence.push(format!(
-            "At {} rpm that is {} under the head in each revolution.",
-            spindle.rpm,
-            show_size(each as u64)
+            "At {rpm} rpm that is {each} under the head in each revolution."
         ));
         evidence.push(spindle.source);
     }
-    if let Some(work) = subject.device_work() {
-        let busy = work.busy_s / subject.seconds();
-        if busy.is_finite() && busy > 0.0 {
-            evidence.push(format!(
-                "The device was busy {} of the time.",
-                percent(busy.min(1.0))
-            ));
-            share *= busy.min(1.0);
-        }
-    }
-    let what = if turning == Some(true) {
-        "the platter passing under the head"
-    } else {
-        "its flash"
+    let busy = subject.busy().filter(|busy| *busy > 0.0);
+    evidence.extend(busy.map(|busy| format!("The device was busy {} of the time.", percent(busy))));
+    let what = match turning {
+        Some(true) => "the platter passing under the head",
+        Some(false) => "its flash",
+        None => "its medium",
     };
-    let what = if turning.is_some() {
-        what
-    } else {
-        "its medium"
-    };
-    Some(Candidate {
-        standing: Standing::Nature,
-        claim: format!("{} is the rate of {what}.", show_throughput(rate)),
-        evidence,
-        share: Some(share),
-        confidence: if turning == Some(true) {
-            Confidence::Likely
-        } else {
-            Confidence::Possible
-        },
-        refuted_by: REFUTED_BY.into(),
-        experiment: experiment(subject),
-        remedy: if turning == Some(true) {
+    let claim = format!("{moves} is the rate of {what}.");
+    let share = share * busy.unwrap_or(1.0);
+    let found = Candidate::new(Standing::Nature, share, likely_if(is_platter), claim)
+        .evidence(evidence)
+        .settled_by(more_at_a_time(subject))
+        .remedy_if(is_platter.then_some(
             "The outer part of the disk is the fastest: put there what is streamed. Beyond that \
-             only more disks side by side move more."
-                .into()
-        } else {
-            "Only more drives side by side, or a faster one, move more.".into()
-        },
-    })
+             only more disks side by side move more.",
+        ));
+    Some(found)
 }
 
 /// Gives the device more to do at a time, in either way.
-pub(crate) fn experiment(subject: &Subject<'_>) -> Experiment {
-    let block = subject.workload().block_size.max(1);
+pub(crate) fn more_at_a_time(subject: &Subject<'_>) -> Stages {
     subject
-        .experiment(
-            "If it is the medium, neither a deeper queue nor larger blocks move more bytes.",
-            &[
-                ("as-it-was", subject.with(|_| {})),
-                (
-                    "deeper",
-                    subject.with(|w| w.queue_depth = (w.queue_depth * 4).min(128)),
-                ),
-                (
-                    "larger-blocks",
-                    subject.with(|w| w.block_size = (block * 4).clamp(block, (8 << 20).max(block))),
-                ),
-                // What read-ahead lets through is no rate of the medium.
-                (
-                    "larger-and-deeper",
-                    subject.with(|w| {
-                        w.block_size = (block * 4).clamp(block, (8 << 20).max(block));
-                        w.queue_depth = (w.queue_depth * 4).clamp(8, 128);
-                        if w.operation == Operation::Read {
-                            w.cache = CacheMode::Direct;
-                        }
-                    }),
-                ),
-            ],
-        )
-        .decided_by(at_most(
-            ("larger-and-deeper", "as-it-was"),
-            Quantity::Throughput,
-            MORE_BYTES,
-        ))
+        .as_it_was()
+        .and("deeper", |w| w.queue_depth = (w.queue_depth * 4).min(128))
+        .and("larger-blocks", |w| {
+            w.block_size = larger_block(w.block_size);
+        })
+        // What read-ahead lets through is no rate of the medium.
+        .and("larger-and-deeper", |w| {
+            w.block_size = larger_block(w.block_size);
+            w.queue_depth = (w.queue_depth * 4).clamp(8, 128);
+            if w.operation == Operation::Read {
+                w.cache = CacheMode::Direct;
+            }
+        })
+        .at_most(("larger-and-deeper", "as-it-was"), Throughput, MORE_BYTES)
 }

@@ -1,37 +1,34 @@
 //! Memory that poses as a disk: a loop device over a file of tmpfs, compressed memory, a RAM
 //! disk. By its rates alone it could be any fast device; the kernel knows what it is.
 
-use super::{Candidate, Standing, Subject};
+use super::prelude::*;
 use crate::layers::devices_of_memory;
 use crate::words::list;
-use diskfacts_record::Confidence;
 
-pub(super) const NAME: &str = "memory-disk";
+pub(super) const LIMITER: Limiter = Limiter {
+    name: "memory-disk",
+    about: "memory that poses as a disk",
+    needs: &[NoDocument],
+    // Who is kept from memory waits for others.
+    not_in: &[Spent::Blocked],
+    refuted_by: "Data that is still there after the power was off.",
+    question: "The same on the disk that is meant: `diskfacts devices` lists them, with what each \
+               of them stands on.",
+    remedy: "For a disk's figures, name a folder or a device that lies on one.",
+    find: disk_is_memory,
+    ..Limiter::ANY
+};
 
-pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
-    let reasons = devices_of_memory(subject.stack());
-    if subject.imported() || reasons.is_empty() {
-        return None;
-    }
+fn disk_is_memory(subject: &Subject<'_>) -> Option<Candidate> {
+    let reasons = Some(devices_of_memory(subject.stack())).filter(|found| !found.is_empty())?;
     let names: Vec<&str> = subject.leaves().map(|leaf| leaf.name.as_str()).collect();
-    let reasons: Vec<&str> = reasons.iter().map(String::as_str).collect();
-    Some(Candidate {
-        standing: Standing::NotTheDevice,
-        claim: format!(
-            "{} is memory of this machine and no disk: the rate is that of the processors, which \
-             copy the bytes.",
-            list(&names)
-        ),
-        evidence: vec![format!("By what the kernel shows, {}.", list(&reasons))],
-        share: Some(1.0),
-        confidence: Confidence::Certain,
-        refuted_by: "Data that is still there after the power was off.".into(),
-        experiment: subject.again(
-            "The same on the disk that is meant: `diskfacts devices` lists them, with what each \
-             of them stands on.",
-        ),
-        remedy: "For a disk's figures, name a folder or a device that lies on one.".into(),
-    })
+    let claim = format!(
+        "{} is memory of this machine and no disk: the rate is that of the processors, which \
+         copy the bytes.",
+        list(&names)
+    );
+    let line = format!("By what the kernel shows, {}.", list(&reasons));
+    Some(Candidate::new(Standing::NotTheDevice, 1.0, Certain, claim).evidence([line]))
 }
 
 #[cfg(test)]
@@ -61,10 +58,14 @@ mod tests {
             (DeviceKind::Disk, "sda", None, false),
         ] {
             let run = on(kind, name, backing);
-            let found = said(&run, "random-read-qd1", super::NAME);
+            let found = said(&run, "random-read-qd1", super::LIMITER.name);
             assert_eq!(found.is_some(), memory, "{kind:?} {name} {backing:?}");
             let first = &crate::limits(&run)[0].limits[0].limiter;
-            assert_eq!(first == super::NAME, memory, "{kind:?} {name} {backing:?}");
+            assert_eq!(
+                first == super::LIMITER.name,
+                memory,
+                "{kind:?} {name} {backing:?}"
+            );
         }
     }
 }

@@ -1,130 +1,104 @@
 //! The figures contradict each other by a factor: one of the labels is wrong.
 
-use super::{Candidate, Standing, Subject};
-use crate::words::{of_document, ratio};
-use diskfacts_plan::units::{rate_digits, show_duration, show_size, show_throughput};
-use diskfacts_record::{Confidence, Trial};
+use super::prelude::*;
+use crate::words::of_document;
 
-pub(crate) const NAME: &str = "mislabelled";
+pub(crate) const LIMITER: Limiter = Limiter {
+    name: "mislabelled",
+    about: "the figures contradict each other by a factor",
+    needs: &[Blocks],
+    refuted_by: "A count of the operations and bytes by the device that agrees with the label.",
+    question: "The same work, counted by operations, bytes, time and the device itself: as fast as \
+               the label says speaks against it, by that factor slower for it.",
+    remedy: "Do not use the figure; measure again, and report the record if it comes back.",
+    find: contradicts_itself,
+    ..Limiter::ANY
+};
 
 /// How far two ways to the same figure may be apart: documents round to three digits, and
 /// some count in 1000 and some in 1024 (7 % at mega).
 const OFF: f64 = 1.25;
 
-/// Two ways to one figure that do not agree.
-pub(crate) struct Contradiction {
-    /// The stated figure over what it should be.
-    pub(crate) factor: f64,
-    pub(crate) evidence: Vec<String>,
-    pub(crate) confidence: Confidence,
-}
-
-pub(crate) fn check(subject: &Subject<'_>) -> Option<Candidate> {
+fn contradicts_itself(subject: &Subject<'_>) -> Option<Candidate> {
     let mut trials = subject.trials().iter();
-    let found = trials.find_map(|trial| in_trial(subject, trial))?;
-    subject.moves_blocks().then(|| wrong_label(subject, found))
+    let (factor, line) = trials.find_map(|trial| in_trial(subject, trial))?;
+    Some(wrong_label(subject, factor, Certain).evidence([line]))
 }
 
-/// What a contradiction says of a stage.
-pub(crate) fn wrong_label(subject: &Subject<'_>, found: Contradiction) -> Candidate {
-    let way = if found.factor > 1.0 { "high" } else { "low" };
-    let times = found.factor.max(1.0 / found.factor);
-    Candidate {
-        standing: Standing::NotTheDevice,
-        claim: format!(
-            "The rate cannot be right as it is labelled: it is {} times too {way}.",
-            ratio(times)
-        ),
-        evidence: found.evidence,
-        share: Some(1.0 - 1.0 / times),
-        confidence: found.confidence,
-        refuted_by: "A count of the operations and bytes by the device that agrees with the \
-                     label."
-            .into(),
-        experiment: subject.experiment(
-            "The same work, counted by operations, bytes, time and the device itself: as fast as \
-             the label says speaks against it, by that factor slower for it.",
-            &[("as-labelled", subject.workload().clone())],
-        ),
-        remedy: of_document(
-            subject.run(),
-            "state block size, count and time of this line",
-        )
-        .unwrap_or_else(|| {
-            "Do not use the figure; measure again, and report the record if it comes back."
-                .to_owned()
-        }),
-    }
+/// What is said of a stage whose stated figure is so many times what it should be.
+pub(crate) fn wrong_label(subject: &Subject<'_>, factor: f64, confidence: Confidence) -> Candidate {
+    let way = if factor > 1.0 { "high" } else { "low" };
+    let times = factor.max(1.0 / factor);
+    let claim = format!(
+        "The rate cannot be right as it is labelled: it is {} times too {way}.",
+        ratio(times)
+    );
+    let stages = subject.stages().and("as-labelled", |_| ());
+    let share = 1.0 - 1.0 / times;
+    let what = "state block size, count and time of this line";
+    Candidate::new(Standing::NotTheDevice, share, confidence, claim)
+        .settled_by(stages)
+        .remedy_if(of_document(subject.run(), what))
 }
 
 /// The first two ways to a figure of one and the same trial, by bytes, operations, time and
-/// latency, that are too far apart.
-fn in_trial(subject: &Subject<'_>, trial: &Trial) -> Option<Contradiction> {
-    let (seconds, iops, rate) = (trial.seconds, trial.iops, trial.throughput_bytes_per_s);
+/// latency, that are too far apart: the stated figure over what it should be.
+fn in_trial(subject: &Subject<'_>, trial: &Trial) -> Option<(f64, String)> {
+    let (s, iops, rate) = (trial.seconds, trial.iops, trial.throughput_bytes_per_s);
     let workload = &trial.workload;
-    let unsaid = |key: &str| trial.unsaid.iter().any(|unsaid| unsaid == key);
+    let said = |keys: &[&str]| !trial.unsaid.iter().any(|one| keys.contains(&one.as_str()));
     let known = |known: bool, value: f64| if known { value } else { f64::NAN };
     // A copy counts in records; a modification moves its block once or twice.
     let in_blocks = workload.copy.is_none() && !workload.operation.modifies();
-    let block = known(
-        in_blocks && !unsaid("block_size"),
+    let block_bytes = known(
+        in_blocks && said(&["block_size"]),
         workload.block_size as f64,
     );
     // Little's law: more than was asked for cannot have been in flight.
     let closed = workload.rate.is_none() && workload.pool.is_none();
-    let latency = trial.latency_ns.mean.unwrap_or(f64::NAN);
+    let latency_ns = trial.latency_ns.mean.unwrap_or(f64::NAN);
     let in_flight = known(
-        closed && !unsaid("queue_depth") && !unsaid("streams"),
-        iops * latency / 1e9,
+        closed && said(&["queue_depth", "streams"]),
+        iops * latency_ns / 1e9,
     );
     let depth = subject.workload().outstanding() as f64;
-    let ways: [(f64, f64, &dyn Fn() -> String); 4] = [
-        (rate, trial.bytes as f64 / seconds, &|| {
-            format!(
-                "{} in {seconds:.2} s are {}, and {} is stated.",
-                show_size(trial.bytes),
-                show_throughput(trial.bytes as f64 / seconds),
-                show_throughput(rate)
-            )
-        }),
-        (iops, trial.ops as f64 / seconds, &|| {
-            format!(
-                "{} operations in {seconds:.2} s are {} a second, and {} are stated.",
-                trial.ops,
-                rate_digits(trial.ops as f64 / seconds),
-                rate_digits(iops)
-            )
-        }),
-        (rate, iops * block, &|| {
-            format!(
-                "{} operations a second of {} are {}, and {} is stated.",
-                rate_digits(iops),
-                show_size(workload.block_size),
-                show_throughput(iops * block),
-                show_throughput(rate)
-            )
-        }),
-        (
-            known(in_flight >= depth * OFF * OFF, in_flight),
-            depth,
-            &|| {
-                format!(
-                    "{} operations a second of {} each are {} in flight, and {depth} were asked for.",
-                    rate_digits(iops),
-                    show_duration(latency as u64),
-                    ratio(in_flight)
-                )
-            },
-        ),
+    let (by_bytes, by_ops, by_blocks) = (
+        trial.bytes as f64 / s,
+        trial.ops as f64 / s,
+        iops * block_bytes,
+    );
+    let ways = [
+        (rate, by_bytes),
+        (iops, by_ops),
+        (rate, by_blocks),
+        (known(in_flight >= depth * OFF * OFF, in_flight), depth),
     ];
-    ways.into_iter().find_map(|(stated, should_be, said)| {
-        let factor = stated / should_be;
-        let off = factor.max(1.0 / factor);
-        let sound = stated > 0.0 && should_be > 0.0 && off.is_finite();
-        (sound && off > OFF).then(|| Contradiction {
-            factor,
-            evidence: vec![said()],
-            confidence: Confidence::Certain,
-        })
-    })
+    let factor = |(stated, should_be): &(f64, f64)| stated / should_be;
+    let is_off = |way: &(f64, f64)| {
+        let off = factor(way).max(1.0 / factor(way));
+        way.0 > 0.0 && way.1 > 0.0 && off.is_finite() && off > OFF
+    };
+    let place = ways.iter().position(is_off)?;
+    let rates = [rate, by_bytes, by_blocks].map(show_throughput);
+    let [stated_rate, rate_by_bytes, rate_by_blocks] = rates;
+    let [stated_iops, iops_by_ops] = [iops, by_ops].map(rate_digits);
+    let [bytes, block] = [trial.bytes, workload.block_size].map(show_size);
+    let line = match place {
+        0 => format!("{bytes} in {s:.2} s are {rate_by_bytes}, and {stated_rate} is stated."),
+        1 => format!(
+            "{} operations in {s:.2} s are {iops_by_ops} a second, and {stated_iops} are stated.",
+            trial.ops
+        ),
+        2 => format!(
+            "{stated_iops} operations a second of {block} are {rate_by_blocks}, and {stated_rate} \
+             is stated."
+        ),
+        _ => format!(
+            "{stated_iops} operations a second of {} each are {} in flight, and {depth} were asked \
+             for.",
+            duration(latency_ns),
+            ratio(in_flight)
+        ),
+    };
+    Some((factor(&ways[place]), line))
 }

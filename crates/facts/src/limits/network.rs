@@ -1,16 +1,24 @@
 //! The target is behind a network, and its round trip is most of an operation.
 
 use super::credit_throttle::paced_elsewhere;
-use super::experiment::{at_least, at_most};
+use super::ladder::MORE;
 use super::links::{LeadsTo, that_stop_at};
-use super::{Candidate, Standing, Subject};
+use super::prelude::*;
 use crate::layers::remote;
-use crate::words::percent;
-use diskfacts_plan::CacheMode;
-use diskfacts_plan::units::{show_duration, show_throughput};
-use diskfacts_record::{BlockDevice, Confidence, DeviceKind, Quantity, Transport};
+use diskfacts_record::Transport;
 
-pub(super) const NAME: &str = "network";
+pub(super) const LIMITER: Limiter = Limiter {
+    name: "network",
+    about: "round trip to a remote target",
+    needs: &[Blocks, FromDisk],
+    refuted_by: "A device that is in this machine and whose data sheet has such a latency.",
+    question: "If it is a round trip, 8 in flight are nearly 8 times as many a second at the same \
+               latency, and blocks of 512 bytes take as long as those of 16 KiB.",
+    remedy: "Have more in flight (a deeper queue, more threads), or fewer and larger \
+             operations: each round trip is paid once. Nearer storage has a shorter one.",
+    find: way_takes_the_time,
+    ..Limiter::BEHIND_THREADS
+};
 
 /// The shortest time in which flash of today answers a small read, with its link, is
 /// 10 to 100 us (3D `XPoint` to QLC, data sheets); a round trip through a switch and a
@@ -18,146 +26,103 @@ pub(super) const NAME: &str = "network";
 const FLOOR_NS: f64 = 180e3;
 /// The constant part is this share of an operation.
 const SHARE_MIN: f64 = 0.5;
-/// Four times as many in flight do so many times as much, at least, where they wait for the
-/// way, even if the target is full soon: more than trials differ by.
-const MORE: f64 = 1.2;
 /// Larger blocks take a while for their bytes.
 const SMALL: u64 = 64 << 10;
-pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
-    if !subject.moves_blocks() || subject.from_memory() >= 0.5 {
-        return None;
-    }
+
+/// Attached to this machine.
+const LOCAL: [Transport; 6] = [
+    Transport::NvmePcie,
+    Transport::NvmeLoop,
+    Transport::Sata,
+    Transport::Sas,
+    Transport::Usb,
+    Transport::Mmc,
+];
+/// Attached to another one.
+const REMOTE: [Transport; 5] = [
+    Transport::NvmeTcp,
+    Transport::NvmeRdma,
+    Transport::Iscsi,
+    Transport::Nbd,
+    Transport::Rbd,
+];
+
+fn way_takes_the_time(subject: &Subject<'_>) -> Option<Candidate> {
     round_trip(subject).or_else(|| full_link(subject))
 }
 
+/// What says that the target is remote.
 fn reason(subject: &Subject<'_>) -> Option<String> {
     let stack = &subject.run().stack;
-    let on = remote(stack).map(|f| {
-        format!(
-            "{} is mounted from {} ({}).",
-            f.mount_point, f.source, f.kind
-        )
-    });
-    let device = || {
+    if let Some(f) = remote(stack) {
+        let (on, from, kind) = (&f.mount_point, &f.source, &f.kind);
+        return Some(format!("{on} is mounted from {from} ({kind})."));
+    }
+    let is_remote = |device: &&BlockDevice| {
         let names = ["nbd", "rbd", "drbd"];
-        let buses = [
-            Transport::NvmeTcp,
-            Transport::NvmeRdma,
-            Transport::Iscsi,
-            Transport::Nbd,
-            Transport::Rbd,
-        ];
-        let mut devices = stack.devices.iter();
-        let is_remote = |device: &&BlockDevice| {
-            let bus = device.transport.as_ref();
-            names.iter().any(|name| device.name.starts_with(name))
-                || bus.is_some_and(|bus| buses.contains(bus))
-        };
-        let device = devices.find(is_remote)?;
-        Some(format!("{} is a device on another machine.", device.name))
+        names.iter().any(|name| device.name.starts_with(name))
+            || device.transport.is_some_and(|bus| REMOTE.contains(&bus))
     };
-    on.or_else(device)
+    let device = &stack.devices.iter().find(is_remote)?.name;
+    Some(format!("{device} is a device on another machine."))
 }
 
 fn round_trip(subject: &Subject<'_>) -> Option<Candidate> {
     let workload = subject.workload();
-    if workload.block_size > SMALL || subject.outstanding() > 4.0 || workload.rate.is_some() {
-        return None;
-    }
     // The kernel reads ahead for one that reads in order: how far is its window's matter.
     let ahead =
         subject.in_order() && workload.operation.reads() && workload.cache != CacheMode::Direct;
-    if ahead {
-        return None;
-    }
+    let is_small = workload.block_size <= SMALL && subject.outstanding() <= 4.0;
+    unless(!is_small || ahead || workload.rate.is_some())?;
     // A synced write of a local device is long for another reason.
     let remote = reason(subject);
     let flushed = workload.sync.each_write() && subject.flushes().is_some();
-    if flushed && remote.is_none() {
-        return None;
-    }
     // What the thread did for it is spent on no way, and is the same for all as well.
     let figures = subject.figures;
     let own_ns =
         figures.cpu_user_ns_per_io.unwrap_or(0.0) + figures.cpu_system_ns_per_io.unwrap_or(0.0);
-    let floor_ns = figures.latency_ns.min? as f64 - own_ns;
+    let floor_ns = subject.shortest_ns()? - own_ns;
     let mean_ns = subject.latency_ns()?;
     let share = (floor_ns / mean_ns).min(1.0);
-    if floor_ns < FLOOR_NS || share < SHARE_MIN || has_been_there_in_less(subject, floor_ns) {
-        return None;
-    }
+    unless(floor_ns < FLOOR_NS || share < SHARE_MIN || has_been_there_in_less(subject, floor_ns))?;
     // Where something lets so many operations pass, one at a time wait for their turn.
-    if paced_elsewhere(subject, floor_ns) || paced_elsewhere(subject, mean_ns) {
-        return None;
-    }
+    unless(paced_elsewhere(subject, floor_ns) || paced_elsewhere(subject, mean_ns))?;
     // What is in this machine is its own way there.
-    if remote.is_none() && !may_be_remote(subject) {
-        return None;
-    }
-    if subject.rotates() == Some(true) && remote.is_none() && !beyond_mechanics(subject, share) {
-        return None;
-    }
-    let mut evidence = vec![format!(
-        "Beside what its thread did no operation took less than {}, and the mean is {}: {} of it \
-         is the same for all.",
-        show_duration(floor_ns as u64),
-        show_duration(mean_ns as u64),
-        percent(share)
-    )];
-    let sure = remote.is_some();
-    evidence.extend(remote);
+    let by_arm = subject.rotates() == Some(true) && !beyond_mechanics(subject, share);
+    unless(remote.is_none() && (flushed || by_arm || !may_be_remote(subject)))?;
     // A round trip does not grow with what is under way beside it.
-    let deeper = subject.others().find(|other| {
-        other.workload().operation == workload.operation
-            && other.workload().block_size == workload.block_size
-            && other.outstanding() >= 4.0 * subject.outstanding()
-    });
-    let more =
-        deeper.and_then(|other| Some((other.stage.label(), other.iops()? / subject.iops()?)));
+    let deeper = subject
+        .alike(&[Same::Operation, Same::Block])
+        .find(|other| other.outstanding() >= 4.0 * subject.outstanding());
+    let iops = subject.iops();
+    let more = deeper.and_then(|other| Some((other.stage.label(), other.iops()? / iops?)));
     // What is full with one is no way there and back.
-    if more.as_ref().is_some_and(|(_, times)| *times < MORE) {
-        return None;
-    }
-    if let Some((label, times)) = more {
-        evidence.push(format!(
-            "With more in flight ({label}) there are {times:.1} times as many a second."
-        ));
-    }
-    Some(Candidate {
-        standing: Standing::cause(share),
-        claim: format!(
-            "A constant {} of each operation is {}: {} of its time.",
-            show_duration(floor_ns as u64),
-            if sure {
-                "spent on the way to the target and back"
-            } else {
-                "the same for all, as the way to a target elsewhere and back would be"
-            },
-            percent(share)
-        ),
-        evidence,
-        share: Some(share),
-        confidence: if sure {
-            Confidence::Likely
-        } else {
-            Confidence::Possible
-        },
-        refuted_by: "A device that is in this machine and whose data sheet has such a latency."
-            .into(),
-        experiment: subject.experiment(
-            "If it is a round trip, 8 in flight are nearly 8 times as many a second at the same \
-             latency, and blocks of 512 bytes take as long as those of 16 KiB.",
-            &[
-                ("as-it-was", subject.with(|_| {})),
-                ("qd8", subject.with(|w| w.queue_depth = 8)),
-                ("larger-blocks", subject.with(|w| w.block_size *= 4)),
-            ],
-        )
-        .decided_by(at_least(("qd8", "as-it-was"), Quantity::Iops, MORE)),
-        remedy: "Have more in flight (a deeper queue, more threads), or fewer and larger \
-                 operations: each round trip is paid once. Nearer storage has a shorter one."
-            .into(),
-    })
+    unless(more.as_ref().is_some_and(|(_, times)| *times < MORE))?;
+    let sure = remote.is_some();
+    let of_time = percent(share);
+    let [floor, mean] = [floor_ns, mean_ns].map(duration);
+    let sum = format!(
+        "Beside what its thread did no operation took less than {floor}, and the mean is {mean}: \
+         {of_time} of it is the same for all."
+    );
+    let more = more.map(|(label, times)| {
+        format!("With more in flight ({label}) there are {times:.1} times as many a second.")
+    });
+    let what = if sure {
+        "spent on the way to the target and back"
+    } else {
+        "the same for all, as the way to a target elsewhere and back would be"
+    };
+    let claim = format!("A constant {floor} of each operation is {what}: {of_time} of its time.");
+    let stages = subject
+        .as_it_was()
+        .and("qd8", |w| w.queue_depth = 8)
+        .and("larger-blocks", |w| w.block_size *= 4)
+        .at_least(("qd8", "as-it-was"), Iops, MORE);
+    let found = cause(share, likely_if(sure), claim)
+        .evidence([Some(sum), remote, more].into_iter().flatten())
+        .settled_by(stages);
+    Some(found)
 }
 
 /// Whether the target may lie on another machine: what a hypervisor shows as a disk, what is
@@ -166,16 +131,8 @@ fn may_be_remote(subject: &Subject<'_>) -> bool {
     let mut leaves = subject.leaves().peekable();
     let is_open = |leaf: &BlockDevice| match leaf.kind {
         DeviceKind::Disk => {
-            let local = [
-                Transport::NvmePcie,
-                Transport::NvmeLoop,
-                Transport::Sata,
-                Transport::Sas,
-                Transport::Usb,
-                Transport::Mmc,
-            ];
-            let bus = leaf.transport.as_ref();
-            leaf.virtual_by.is_some() || bus.is_none_or(|bus| !local.contains(bus))
+            let bus = leaf.transport;
+            leaf.virtual_by.is_some() || bus.is_none_or(|bus| !LOCAL.contains(&bus))
         }
         DeviceKind::Simulated => true,
         _ => false,
@@ -187,14 +144,10 @@ fn may_be_remote(subject: &Subject<'_>) -> bool {
 /// there and back is not what this one spends its time on.
 fn has_been_there_in_less(subject: &Subject<'_>, floor_ns: f64) -> bool {
     const MUCH_LESS: f64 = 0.7;
-    subject.others().any(|other| {
-        let workload = other.workload();
-        let same = workload.operation == subject.workload().operation
-            && workload.cache == CacheMode::Direct
-            && other.from_memory() == 0.0
-            && other.moves_blocks();
-        let least_ns = other.figures.latency_ns.min;
-        same && least_ns.is_some_and(|least_ns| (least_ns as f64) < MUCH_LESS * floor_ns)
+    subject.alike(&[Same::Operation]).any(|other| {
+        let direct = other.workload().cache == CacheMode::Direct && other.memory_share() == 0.0;
+        let least_ns = other.shortest_ns();
+        direct && least_ns.is_some_and(|least_ns| least_ns < MUCH_LESS * floor_ns)
     })
 }
 
@@ -216,37 +169,22 @@ fn full_link(subject: &Subject<'_>) -> Option<Candidate> {
     let remote = reason(subject).filter(|_| subject.flows())?;
     let rate = subject.rate()?;
     let link = that_stop_at(rate, LeadsTo::Server)?;
-    Some(Candidate {
-        standing: Standing::Cause,
-        claim: format!(
-            "Large transfers stop at {}, the rate of {}.",
-            show_throughput(rate),
-            link.name
-        ),
-        evidence: vec![
-            remote,
-            format!(
-                "{} is {} of its {}; headers take the rest.",
-                show_throughput(rate),
-                percent(link.share(rate)),
-                show_throughput(link.bytes_per_s)
-            ),
-        ],
-        share: Some(1.0),
-        confidence: Confidence::Likely,
-        refuted_by: "A link that is faster than that: `ethtool eth0`.".into(),
-        experiment: subject
-            .experiment(
-                "If it is the link, a deeper queue and larger blocks move no more.",
-                &[
-                    ("as-it-was", subject.with(|_| {})),
-                    (
-                        "deeper",
-                        subject.with(|w| w.queue_depth = w.queue_depth.max(32)),
-                    ),
-                ],
-            )
-            .decided_by(at_most(("deeper", "as-it-was"), Quantity::Throughput, MORE)),
-        remedy: "A faster link, or several (multipath, nconnect= of NFS).".into(),
-    })
+    let [moves, carries] = [rate, link.bytes_per_s].map(show_throughput);
+    let claim = format!(
+        "Large transfers stop at {moves}, the rate of {}.",
+        link.name
+    );
+    let of_it = percent(link.share(rate));
+    let sum = format!("{moves} is {of_it} of its {carries}; headers take the rest.");
+    let stages = subject
+        .as_it_was()
+        .and("deeper", |w| w.queue_depth = w.queue_depth.max(32))
+        .at_most(("deeper", "as-it-was"), Throughput, MORE);
+    let found = Candidate::new(Standing::Cause, 1.0, Likely, claim)
+        .evidence([remote, sum])
+        .refuted_by("A link that is faster than that: `ethtool eth0`.")
+        .question("If it is the link, a deeper queue and larger blocks move no more.")
+        .settled_by(stages)
+        .remedy("A faster link, or several (multipath, nconnect= of NFS).");
+    Some(found)
 }

@@ -9,6 +9,7 @@
 //! number (Poisson). That a pace is exact does not yet make it a limiter's: a device that
 //! always takes equally long has one too.
 
+use super::prelude::unless;
 use crate::stats;
 
 /// How closely trials are looked at.
@@ -141,9 +142,7 @@ fn with(trials: &[&[u64]], look: Look, (window, skip): (usize, usize)) -> Option
         .iter()
         .filter(|count| (**count - usual).abs() > tolerance);
     let off = others.count() as f64 / rest.len() as f64;
-    if usual < look.lumps_min * look.lump || rest.len() < look.windows_min || off > OTHERS {
-        return None;
-    }
+    unless(usual < look.lumps_min * look.lump || rest.len() < look.windows_min || off > OTHERS)?;
     let first = skip + begin * window;
     // Windows and lumps may fall into step; what a trial has in all does not.
     let paces: Vec<f64> = trials

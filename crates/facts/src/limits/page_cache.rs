@@ -1,16 +1,20 @@
 //! Memory of the host served the bytes, or took them: the figure is not the disk's.
 
-use super::{Candidate, Standing, Subject};
-use crate::words::percent;
-use diskfacts_plan::units::{show_size, show_throughput};
-use diskfacts_plan::{CacheMode, SyncMode};
-use diskfacts_record::Confidence;
+use super::prelude::*;
+use super::{cgroup_throttle, cpu_quota, dirty_throttling, holes, partial_pages, sync_mount};
 
-pub(super) const NAME: &str = "page-cache";
+pub(super) const LIMITER: Limiter = Limiter {
+    name: "page-cache",
+    about: "memory, not the disk",
+    needs: &[NoDocument, Blocks],
+    // Who is kept from memory waits for others.
+    not_in: &[Spent::Blocked],
+    refuted_by: "The same rate past the page cache.",
+    question: "Past the page cache: a lower rate speaks for memory, the same rate against it.",
+    find: memory_serves_it,
+    ..Limiter::ANY
+};
 
-/// Share of the bytes from which on memory is a part of the figure: below, it makes
-/// the figure larger by less than a ninth.
-const SHARE: f64 = 0.1;
 /// Share of the time that devices worked from which on the figure is theirs after
 /// all: the rest of the bytes came in so little time that they hardly count.
 const DEVICE_BUSY: f64 = 0.5;
@@ -18,39 +22,30 @@ const DEVICE_BUSY: f64 = 0.5;
 /// ten thousand times as long as a hit, so fewer could still fill the time.
 const ALL: f64 = 0.9999;
 
-pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
-    let memory = subject.from_memory();
-    if subject.imported() || !subject.moves_blocks() || memory < SHARE {
-        return None;
-    }
+fn memory_serves_it(subject: &Subject<'_>) -> Option<Candidate> {
+    let memory = subject.memory_share();
+    // Less makes the figure larger by less than a ninth.
+    unless(memory < WORTH_A_WORD)?;
     let reads = subject.only_reads();
-    let seconds = subject.seconds();
-    let busy = subject
-        .device_work()
-        .map(|work| (work.busy_s / seconds).min(1.0))
-        .filter(|busy| busy.is_finite());
+    let busy = subject.busy();
     // Next to nothing came from the device, whatever others did with it meanwhile.
     let all = memory > ALL;
-    let idle = busy.map_or(memory > 1.0 - SHARE, |busy| busy < DEVICE_BUSY);
+    let idle = busy.map_or(memory > 1.0 - WORTH_A_WORD, |busy| busy < DEVICE_BUSY);
     // What is written goes down while the program goes on: only its waiting counts.
     let by_memory = if reads {
         all || (memory >= 0.5 && idle)
     } else {
         memory >= 0.5
-            && super::dirty_throttling::waiting(subject).is_none()
-            && super::partial_pages::check(subject).is_none()
-            && !super::sync_mount::is_synchronous(subject.stack())
+            && !dirty_throttling::is_waited_for(subject)
+            && !partial_pages::LIMITER.speaks_of(subject)
+            && !sync_mount::is_synchronous(subject.stack())
     };
     // The memory behind a loop device is fast, and a limit in front of it holds all
     // the same; so does one on the processor that copies.
-    let held = super::holes::are_read(subject)
-        || super::cgroup_throttle::is_reached(subject)
-        || super::cpu_quota::holds_back(subject.stage);
-    let standing = if by_memory && !held {
-        Standing::NotTheDevice
-    } else {
-        Standing::Beside
-    };
+    let held = holes::are_read(subject)
+        || cgroup_throttle::is_reached(subject)
+        || cpu_quota::holds_back(subject.stage);
+    let standing = Standing::NotTheDevice.only_if(by_memory && !held);
     let share = match busy {
         Some(busy) if reads && !all => 1.0 - busy,
         // Where some are read and some written, each after the other, the reads keep the device
@@ -58,65 +53,47 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
         Some(busy) if !subject.only_writes() && !by_memory => memory.min(1.0 - busy),
         _ => memory,
     };
-    let issued = subject.stage.sum(|trial| trial.bytes);
-    let mut evidence = vec![format!(
-        "Of {} {} {} the page cache{}.",
-        show_size(issued),
-        percent(memory),
-        if reads { "came from" } else { "stayed in" },
-        rate(subject)
-    )];
-    if let Some(busy) = busy {
-        evidence.push(format!(
-            "The disks were at work in {} of the time.",
-            percent(busy)
-        ));
-    }
-    let mut past = subject.workload().clone();
-    past.cache = CacheMode::Direct;
-    if subject.workload().operation.writes() && !past.sync.each_write() {
-        past.sync = SyncMode::FdatasyncAtEnd;
-    }
-    let claim = if reads {
-        format!(
-            "Memory served {} of what was read, not the disk.",
-            percent(memory)
-        )
+    let of_bytes = percent(memory);
+    let issued = show_size(subject.stage.sum(|trial| trial.bytes));
+    let rate = subject
+        .rate()
+        .map(|rate| format!(", at {}", show_throughput(rate)));
+    let rate = rate.unwrap_or_default();
+    let (which, claim) = if reads {
+        let claim = format!("Memory served {of_bytes} of what was read, not the disk.");
+        ("came from", claim)
     } else {
-        format!(
-            "Memory took {} of what was written; the disk did not have it when the clock stopped.",
-            percent(memory)
-        )
+        let claim = format!(
+            "Memory took {of_bytes} of what was written; the disk did not have it when the clock \
+             stopped."
+        );
+        ("stayed in", claim)
     };
-    Some(Candidate {
-        standing,
-        claim,
-        evidence,
-        share: Some(share),
-        confidence: Confidence::Certain,
-        refuted_by: "The same rate past the page cache.".into(),
-        experiment: subject.experiment(
-            "Past the page cache: a lower rate speaks for memory, the same rate against it.",
-            &[("past-the-cache", past)],
-        ),
-        remedy: if subject.workload().cache == CacheMode::Warm {
-            "Nothing: the stage is meant to measure memory. It is faster with larger blocks, and \
-             with more streams while there are processors."
-                .into()
-        } else if reads {
-            "For the disk's figure, set `cache = \"direct\"` or `cache = \"cold\"` in the stage; \
-             for one of use, a span that is larger than memory where the data will be."
-                .into()
-        } else {
-            "For the disk's figure, set `cache = \"direct\"`, or `sync = \"at-end\"` with more \
-             bytes than memory may keep dirty."
-                .into()
-        },
-    })
-}
-
-fn rate(subject: &Subject<'_>) -> String {
-    subject.rate().map_or_else(String::new, |rate| {
-        format!(", at {}", show_throughput(rate))
-    })
+    let line = format!("Of {issued} {of_bytes} {which} the page cache{rate}.");
+    let disks = busy.map(|busy| {
+        let busy = percent(busy);
+        format!("The disks were at work in {busy} of the time.")
+    });
+    let past = subject.stages().and("past-the-cache", |w| {
+        w.cache = CacheMode::Direct;
+        if w.operation.writes() && !w.sync.each_write() {
+            w.sync = SyncMode::FdatasyncAtEnd;
+        }
+    });
+    let remedy = if subject.workload().cache == CacheMode::Warm {
+        "Nothing: the stage is meant to measure memory. It is faster with larger blocks, and \
+         with more streams while there are processors."
+    } else if reads {
+        "For the disk's figure, set `cache = \"direct\"` or `cache = \"cold\"` in the stage; \
+         for one of use, a span that is larger than memory where the data will be."
+    } else {
+        "For the disk's figure, set `cache = \"direct\"`, or `sync = \"at-end\"` with more \
+         bytes than memory may keep dirty."
+    };
+    let found = Candidate::new(standing, share, Certain, claim)
+        .evidence([line])
+        .evidence(disks)
+        .settled_by(past)
+        .remedy(remedy);
+    Some(found)
 }

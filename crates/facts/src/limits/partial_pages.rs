@@ -2,13 +2,18 @@
 //! read before the rest of its page can be filled (kernel, `block_write_begin` in
 //! fs/buffer.c, `iomap_write_begin` in fs/iomap/buffered-io.c).
 
-use super::{Candidate, Standing, Subject};
-use crate::words::ratio;
+use super::prelude::*;
 use diskfacts_plan::Workload;
-use diskfacts_plan::units::{show_duration, show_size};
-use diskfacts_record::{Confidence, Spent, Trial};
 
-pub(super) const NAME: &str = "partial-pages";
+pub(super) const LIMITER: Limiter = Limiter {
+    name: "partial-pages",
+    about: "read-modify-write of pages",
+    needs: &[NoDocument, Blocks, OnlyWrites, Buffered],
+    refuted_by: "Writes of whole pages that take as long.",
+    question: "Writes of whole pages, at their boundaries: a higher rate speaks for it.",
+    find: pages_are_read_first,
+    ..Limiter::ANY
+};
 
 /// The smallest page of the machines of today, bytes; larger ones are read in part all the
 /// more often.
@@ -27,65 +32,39 @@ pub(crate) fn own_reads(trial: &Trial) -> Option<f64> {
     Some(io.read_bytes as f64 / PAGE as f64)
 }
 
-pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
+fn pages_are_read_first(subject: &Subject<'_>) -> Option<Candidate> {
     let workload = subject.workload();
-    if subject.imported()
-        || !are_written(workload)
-        || !subject.moves_blocks()
-        || !subject.only_writes()
-        || subject
-            .trials()
-            .iter()
-            .any(|trial| trial.evidence.engine.direct)
-    {
-        return None;
-    }
-    let top = subject.stack().top()?;
-    let writes = subject.stage.sum(|trial| trial.ops) as f64;
+    unless(!are_written(workload))?;
+    let top = &subject.stack().top()?.name;
+    let writes = subject.ops();
     // Those that this process caused: others may read the device too.
-    let each = subject.trials().iter().map(|trial| own_reads(trial));
-    let reads = each.sum::<Option<f64>>()? / writes;
-    if !reads.is_finite() || reads < READS {
-        return None;
-    }
+    let reads = subject.sum(own_reads)? / writes;
+    unless(!reads.is_finite() || reads < READS)?;
     let share = subject.spent(&[Spent::Device, Spent::BlockLayer])?;
-    let each_ns = share * subject.latency_ns()?;
-    Some(Candidate {
-        standing: Standing::cause(share),
-        claim: format!(
-            "Writes of {} cover parts of pages of {} that are not in memory: {} reads for each \
-             write come first.",
-            show_size(workload.block_size),
-            show_size(PAGE),
-            ratio(reads)
-        ),
-        evidence: vec![format!(
-            "This process had {} pages read from {} for {} writes, and a write waits {} for them.",
-            (reads * writes).round(),
-            top.name,
-            writes,
-            show_duration(each_ns as u64)
-        )],
-        share: Some(share),
-        confidence: Confidence::Certain,
-        refuted_by: "Writes of whole pages that take as long.".into(),
-        experiment: subject.experiment(
-            "Writes of whole pages, at their boundaries: a higher rate speaks for it.",
-            &[
-                ("parts", workload.clone()),
-                (
-                    "whole-pages",
-                    subject.with(|w| {
-                        w.block_size = w.block_size.next_multiple_of(PAGE);
-                        w.offset -= w.offset % PAGE;
-                    }),
-                ),
-            ],
-        ),
-        remedy: format!(
-            "Write whole pages of {} at their boundaries, or read what is to be changed before, \
-             while there is time.",
-            show_size(PAGE)
-        ),
-    })
+    let waits = duration(share * subject.latency_ns()?);
+    let page = show_size(PAGE);
+    let claim = format!(
+        "Writes of {} cover parts of pages of {page} that are not in memory: {} reads for each \
+         write come first.",
+        show_size(workload.block_size),
+        ratio(reads)
+    );
+    let pages = (reads * writes).round();
+    let line = format!(
+        "This process had {pages} pages read from {top} for {writes} writes, and a write waits \
+         {waits} for them."
+    );
+    let stages = subject.stages().and("parts", |_| ());
+    let stages = stages.and("whole-pages", |w| {
+        w.block_size = w.block_size.next_multiple_of(PAGE);
+        w.offset -= w.offset % PAGE;
+    });
+    let found = cause(share, Certain, claim)
+        .evidence([line])
+        .settled_by(stages)
+        .remedy(format!(
+            "Write whole pages of {page} at their boundaries, or read what is to be changed \
+             before, while there is time."
+        ));
+    Some(found)
 }

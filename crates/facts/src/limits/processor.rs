@@ -1,7 +1,8 @@
 //! How much of the time a thread that does the operations ran, and on what.
 
-use super::Subject;
+use super::prelude::*;
 use crate::stats;
+use diskfacts_record::evidence::Processors;
 
 /// Share of the time that the busiest thread ran from which on it is the limit, as
 /// for the rule `cpu-bound`: a tenth is left to what the kernel's ticks hide.
@@ -15,40 +16,68 @@ const HALF: f64 = 0.5;
 pub(super) struct Processor {
     /// Share of the time that the busiest thread ran.
     pub(super) busy: f64,
-    /// Processor time per operation in user mode, ns, where it is known.
-    pub(super) user_ns: Option<f64>,
-    /// The same in the kernel.
-    pub(super) system_ns: Option<f64>,
+    /// Processor time per operation in user mode and in the kernel, ns, where it is known.
+    pub(super) user_system_ns: Option<(f64, f64)>,
     /// Whether most of it was in user mode.
     pub(super) in_user: bool,
     /// Share of the time that the larger of both parts makes up.
     pub(super) share: f64,
 }
 
+/// Share of all processors' time that is idle at most where they are what is waited for.
+const IDLE: f64 = 0.05;
+
+/// What the processors of the machine did while a stage ran, ns.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Machine {
+    pub(super) user_ns: f64,
+    /// In the kernel, its interrupts among it.
+    pub(super) kernel_ns: f64,
+    pub(super) interrupt_ns: f64,
+    pub(super) all_ns: f64,
+    /// Share of their time for which they had nothing to do.
+    pub(super) idle: f64,
+}
+
+impl Machine {
+    /// Where they had next to nothing to spare; `None` where that was not counted.
+    pub(super) fn busy(subject: &Subject<'_>) -> Option<Self> {
+        let sum = |of: fn(&Processors) -> u64| {
+            subject.sum(|trial| Some(of(&trial.evidence.processors?) as f64))
+        };
+        let interrupt_ns = sum(|one| one.interrupt_ns)?;
+        let (user_ns, kernel_ns) = (sum(|one| one.user_ns)?, sum(|one| one.system_ns)?);
+        let (kernel_ns, idle_ns) = (kernel_ns + interrupt_ns, sum(|one| one.idle_ns)?);
+        let all_ns = kernel_ns + user_ns + idle_ns;
+        let idle = idle_ns / all_ns;
+        (idle <= IDLE).then_some(Self {
+            user_ns,
+            kernel_ns,
+            interrupt_ns,
+            all_ns,
+            idle,
+        })
+    }
+}
+
 /// The processor's part, where it is the limit. Polling spins by design, and an
 /// open loop may spin while it waits for the next operation to be due.
 pub(super) fn of(subject: &Subject<'_>) -> Option<Processor> {
     let workload = subject.workload();
-    if workload.iopoll || workload.sqpoll || workload.rate.is_some() {
-        return None;
-    }
-    let shares: Vec<f64> = subject
-        .trials()
-        .iter()
+    unless(workload.iopoll || workload.sqpoll || workload.rate.is_some())?;
+    let trials = subject.trials().iter();
+    let shares: Vec<f64> = trials
         .filter_map(|trial| trial.cpu.busiest_thread)
         .collect();
-    let busy = stats::median(&shares)?;
-    let limit = if workload.queue_depth == 1 {
+    let least = if workload.queue_depth == 1 {
         HALF
     } else {
         SATURATED
     };
-    if busy < limit {
-        return None;
-    }
+    let busy = stats::median(&shares).filter(|busy| *busy >= least)?;
     let figures = subject.figures;
-    let (user_ns, system_ns) = (figures.cpu_user_ns_per_io, figures.cpu_system_ns_per_io);
-    let in_user_share = match user_ns.zip(system_ns) {
+    let user_system_ns = figures.cpu_user_ns_per_io.zip(figures.cpu_system_ns_per_io);
+    let in_user = match user_system_ns {
         Some((user, system)) if user + system > 0.0 => user / (user + system),
         // What diskfacts itself costs without any I/O is known; all else is the
         // kernel's.
@@ -58,12 +87,10 @@ pub(super) fn of(subject: &Subject<'_>) -> Option<Processor> {
             (own / (busy * each)).clamp(0.0, 1.0)
         }
     };
-    let in_user = in_user_share > 0.5;
     Some(Processor {
         busy,
-        user_ns,
-        system_ns,
-        in_user,
-        share: busy.min(1.0) * in_user_share.max(1.0 - in_user_share),
+        user_system_ns,
+        in_user: in_user > 0.5,
+        share: busy.min(1.0) * in_user.max(1.0 - in_user),
     })
 }

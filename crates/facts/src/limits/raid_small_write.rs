@@ -1,26 +1,33 @@
 //! A small write to an array with parity: old data and old parity are read, new data
 //! and new parity written.
 
-use super::experiment::without;
-use super::{Candidate, Standing, Subject};
-use crate::words::{percent, ratio};
-use diskfacts_plan::SyncMode;
+use super::prelude::*;
+use diskfacts_plan::Operation;
 use diskfacts_plan::units::{exact_size, three_digits};
-use diskfacts_record::{BlockDevice, Confidence, Quantity};
 
-pub(super) const NAME: &str = "raid-small-write";
+pub(super) const LIMITER: Limiter = Limiter {
+    name: "raid-small-write",
+    about: "small-write penalty of parity RAID",
+    needs: &[Written, Device],
+    refuted_by: "Counters of the member disks that show one write for each write to the array.",
+    question: "If it is the parity, reads of the same size are several times as many a second; and \
+               writes of whole stripes move many times the bytes.",
+    remedy: "Put small writes on mirrors (RAID-10), gather them into whole stripes, or let a \
+             protected cache or a journal on flash (`mdadm --write-journal`) take them first.",
+    find: parity_is_rewritten,
+    ..Limiter::OF_BUSY_DEVICE
+};
 
 /// A stripe of data of the smallest usual array, bytes: below it, no write covers a
 /// stripe (three disks with chunks of 64 KiB; md's own default is 512 KiB).
 const STRIPE_MIN: u64 = 128 << 10;
 /// What md handles a stripe in (`RAID5_STRIPE_SIZE`).
 const PAGE_BYTES: u64 = 4096;
+/// Requests to the disks for each write from which on the penalty is seen: one is none.
+const SEEN: f64 = 1.5;
 
-pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
+fn parity_is_rewritten(subject: &Subject<'_>) -> Option<Candidate> {
     let workload = subject.workload();
-    if !workload.operation.writes() || !subject.reaches_device() {
-        return None;
-    }
     let devices = subject.run().stack.devices.iter();
     let (array, level) = devices
         .filter_map(|device| Some((device, device.layout.as_deref()?)))
@@ -28,83 +35,56 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     let stripe = array.optimal_request_bytes.unwrap_or(STRIPE_MIN);
     // Writes in order may be gathered into whole stripes, unless each is synced.
     let gathered = subject.in_order() && !workload.sync.each_write();
-    if workload.block_size >= stripe || gathered || workload.block_size == 0 {
-        return None;
-    }
+    unless(gathered || !(1..stripe).contains(&workload.block_size))?;
     let cost = Cost::of(array, level, workload.block_size)?;
     let requests = cost.requests();
-    let writes = 1.0 - f64::from(read_percent(workload.operation)) / 100.0;
-    let mean = writes * requests + (1.0 - writes);
-    let mut share = 1.0 - 1.0 / mean;
-    let mut each = mean;
-    let mut evidence = vec![format!(
-        "{} is {level}{}: a write of {} that covers no stripe is {requests} requests to the disks, \
-         {} {} ({}) and {} writes, and its reads have to come before its writes.",
+    let read_percent = match workload.operation {
+        Operation::Mixed { read_percent } => read_percent,
+        _ => 0,
+    };
+    let writes = 1.0 - f64::from(read_percent) / 100.0;
+    let expected = writes * requests + (1.0 - writes);
+    let counted = counted(subject, &array.name);
+    let seen = counted
+        .as_ref()
+        .map(|(each, _)| *each)
+        .filter(|each| *each > SEEN);
+    let each = seen.unwrap_or(expected);
+    let share = 1.0 - 1.0 / each;
+    let members = array.array.as_ref().map(|made| made.members);
+    let members = members.map_or_else(String::new, |members| format!(" of {members} disks"));
+    let by_level = format!(
+        "{} is {level}{members}: a write of {} that covers no stripe is {requests} requests to the \
+         disks, {} {} ({}) and {} writes, and its reads have to come before its writes.",
         array.name,
-        of_members(array),
         exact_size(workload.block_size),
         cost.reads,
         if cost.reads == 1 { "read" } else { "reads" },
         cost.way,
         cost.writes
-    )];
-    let mut confidence = Confidence::Likely;
-    if let Some((members, line)) = counted(subject, &array.name) {
-        evidence.push(line);
-        if members > 1.5 {
-            share = 1.0 - 1.0 / members;
-            each = members;
-            confidence = Confidence::Certain;
-        }
-    }
-    if let Some(line) = against_reads(subject) {
-        evidence.push(line);
-    }
-    evidence.push(format!(
-        "Without it, {} of that work would not be done.",
-        percent(share)
-    ));
-    Some(Candidate {
-        standing: Standing::cause(share),
-        claim: format!(
-            "Each small write makes the disks of the array do {} requests (the small-write penalty \
-             of parity).",
-            ratio(each)
-        ),
-        evidence,
-        share: Some(share),
-        confidence,
-        refuted_by: "Counters of the member disks that show one write for each write to the array."
-            .into(),
-        experiment: subject.experiment(
-            "If it is the parity, reads of the same size are several times as many a second; and \
-             writes of whole stripes move many times the bytes.",
-            &[
-                ("as-it-was", subject.with(|_| {})),
-                (
-                    "reads",
-                    subject.with(|w| {
-                        w.operation = diskfacts_plan::Operation::Read;
-                        w.sync = SyncMode::None;
-                    }),
-                ),
-                (
-                    "whole-stripes",
-                    subject.with(|w| w.block_size = stripe.max(4 << 20)),
-                ),
-            ],
-        )
-        .decided_by(without(("reads", "as-it-was"), Quantity::Iops, share)),
-        remedy: "Put small writes on mirrors (RAID-10), gather them into whole stripes, or let a \
-                 protected cache or a journal on flash (`mdadm --write-journal`) take them first."
-            .into(),
-    })
-}
-
-/// ` of 4 disks`, where it is known how many there are.
-fn of_members(array: &BlockDevice) -> String {
-    let members = array.array.as_ref().map(|made| made.members);
-    members.map_or_else(String::new, |members| format!(" of {members} disks"))
+    );
+    let so_much = percent(share);
+    let without = format!("Without it, {so_much} of that work would not be done.");
+    let claim = format!(
+        "Each small write makes the disks of the array do {} requests (the small-write penalty of \
+         parity).",
+        ratio(each)
+    );
+    let stages = subject
+        .as_it_was()
+        .and("reads", |w| {
+            w.operation = Operation::Read;
+            w.sync = SyncMode::None;
+        })
+        .and("whole-stripes", |w| w.block_size = stripe.max(4 << 20))
+        .without(("reads", "as-it-was"), Iops, share);
+    let found = cause(share, certain_if(seen.is_some()), claim)
+        .evidence([by_level])
+        .evidence(counted.map(|(_, line)| line))
+        .evidence(against_reads(subject))
+        .evidence([without])
+        .settled_by(stages);
+    Some(found)
 }
 
 /// The requests to the disks of a write within a stripe.
@@ -132,9 +112,7 @@ impl Cost {
         const MODIFY: &str = "what it replaces and the old parity";
         const RECONSTRUCT: &str = "the data of the stripe that stays";
         let parities: u64 = if level == "raid6" { 2 } else { 1 };
-        if !array.impaired.is_empty() {
-            return None;
-        }
+        unless(!array.impaired.is_empty())?;
         let large = Self {
             reads: 1 + parities,
             writes: 1 + parities,
@@ -143,13 +121,12 @@ impl Cost {
         let Some(made) = &array.array else {
             return Some(large);
         };
-        if matches!(made.consistency.as_deref(), Some("journal" | "ppl")) {
-            return None;
-        }
-        let data = made
-            .members
-            .checked_sub(parities)
-            .filter(|data| *data > 0)?;
+        unless(matches!(
+            made.consistency.as_deref(),
+            Some("journal" | "ppl")
+        ))?;
+        let data = made.members.checked_sub(parities);
+        let data = data.filter(|data| *data > 0)?;
         let chunk = made.chunk_bytes.unwrap_or(block_size).max(1);
         let chunks = block_size.div_ceil(chunk).clamp(1, data);
         let modify = chunks + parities;
@@ -174,13 +151,6 @@ impl Cost {
     }
 }
 
-fn read_percent(operation: diskfacts_plan::Operation) -> u8 {
-    match operation {
-        diskfacts_plan::Operation::Mixed { read_percent } => read_percent,
-        _ => 0,
-    }
-}
-
 /// Requests that the members did for each write to the array, where they are seen.
 fn counted(subject: &Subject<'_>, array: &str) -> Option<(f64, String)> {
     let (mut above, mut below) = (0_u64, 0_u64);
@@ -201,14 +171,9 @@ fn counted(subject: &Subject<'_>, array: &str) -> Option<(f64, String)> {
 }
 
 fn against_reads(subject: &Subject<'_>) -> Option<String> {
-    let workload = subject.workload();
-    let reads = subject.others().find(|other| {
-        other.only_reads()
-            && other.workload().pattern == workload.pattern
-            && other.workload().block_size == workload.block_size
-            && other.workload().outstanding() == subject.workload().outstanding()
-            && other.reaches_device()
-    })?;
+    let reads = subject
+        .alike(&[Same::Pattern, Same::Block, Same::Depth])
+        .find(|other| other.only_reads() && other.reaches_device())?;
     let (read, write) = (reads.iops()?, subject.iops()?);
     Some(format!(
         "{} does {} reads a second, this {} operations: {} times fewer.",

@@ -6,16 +6,21 @@
 //! more: by Little's law bytes in flight = rate x latency, and a device that could
 //! do more needs a window as large as its bandwidth times its latency.
 
-use super::experiment::at_least;
-use super::queue::{set, top};
+use super::prelude::*;
+use super::queue::set;
 use super::reference::{best_sequential_read, small_read_ns};
-use super::{Candidate, Standing, Subject};
-use crate::words::percent;
-use diskfacts_plan::units::{exact_size, show_duration, show_size, show_throughput};
-use diskfacts_plan::{CacheMode, Operation, Workload};
-use diskfacts_record::{Confidence, Quantity};
+use diskfacts_plan::units::exact_size;
 
-pub(super) const NAME: &str = "read-ahead";
+pub(super) const LIMITER: Limiter = Limiter {
+    name: "read-ahead",
+    about: "read-ahead window too small",
+    needs: &[NoDocument, OnlyReads, FromDisk],
+    refuted_by: "The same rate with a larger window.",
+    question: "Direct reads as large as the proposed window: a higher rate speaks for it, the same \
+               rate against it. Then the stage itself with the window set.",
+    find: window_is_too_small,
+    ..Limiter::BEHIND_THREADS
+};
 
 /// Windows under way at a time at most: the one that is read and the next.
 const WINDOWS: f64 = 2.5;
@@ -45,24 +50,14 @@ struct Gain {
     line: String,
 }
 
-pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
+fn window_is_too_small(subject: &Subject<'_>) -> Option<Candidate> {
     let workload = subject.workload();
-    let buffered = matches!(workload.cache, CacheMode::Buffered | CacheMode::Cold);
-    if subject.imported()
-        || workload.operation != Operation::Read
-        || !subject.in_order()
-        || !buffered
-        || subject.from_memory() > 0.5
-    {
-        return None;
-    }
-    let device = top(subject)?;
+    let through = matches!(workload.cache, CacheMode::Buffered | CacheMode::Cold);
+    unless(!subject.in_order() || !through)?;
+    let device = subject.stack().top()?;
     let window = device.read_ahead_bytes?;
-    let work = subject.device_work()?;
+    let work = subject.device_work().filter(|work| work.reads >= 1.0)?;
     let rate = subject.rate()?;
-    if work.reads < 1.0 {
-        return None;
-    }
     let request = work.read_bytes / work.reads;
     let latency_ns = work.waited_s * 1e9 / work.requests;
     // A reader that asks for more than a window at once gets it at once.
@@ -70,86 +65,57 @@ pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
     // Bytes under way, on average.
     let in_flight = work.waited_s / subject.seconds() * request;
     let readers = f64::from(workload.streams.max(1)) * f64::from(workload.queue_depth.max(1));
-    if in_flight > WINDOWS * unit * readers || work.busy_s < DEVICE_BUSY * subject.seconds() {
-        return None;
-    }
+    unless(in_flight > WINDOWS * unit * readers || work.busy_s < DEVICE_BUSY * subject.seconds())?;
     let gain = gain(subject, rate, latency_ns, window)?;
-    let needed = gain
-        .possible
-        .map(|possible| possible * gain.latency_ns / 1e9);
+    let needed = gain.possible.map(|rate| rate * gain.latency_ns / 1e9);
     // No larger one is proposed than this: then the window is not what is too small.
     let proposed = Some(proposed(window, needed)).filter(|bytes| *bytes > window)?;
-    let mut evidence = vec![
+    let (has, took) = (show_size(window), duration(latency_ns));
+    let [request, under_way] = [request, in_flight].map(size);
+    let sums = [
         format!(
-            "The window of {} is {}; the device was asked for {} at a time, and took {} for that.",
-            device.name,
-            show_size(window),
-            show_size(request as u64),
-            show_duration(latency_ns as u64)
+            "The window of {} is {has}; the device was asked for {request} at a time, and took \
+             {took} for that.",
+            device.name
         ),
         format!(
-            "{} were under way on average; {} / {} is {}.",
-            show_size(in_flight as u64),
-            show_size(in_flight as u64),
-            show_duration(latency_ns as u64),
+            "{under_way} were under way on average; {under_way} / {took} is {}.",
             show_throughput(in_flight / latency_ns * 1e9)
         ),
         gain.line,
     ];
-    if let Some((needed, possible)) = needed.zip(gain.possible) {
-        evidence.push(format!(
+    let needed = needed.zip(gain.possible).map(|(needed, possible)| {
+        format!(
             "{} times {} are {} that have to be under way.",
             show_throughput(possible),
-            show_duration(gain.latency_ns as u64),
-            show_size(needed as u64)
-        ));
-    }
-    let kib = (proposed / 1024).to_string();
-    let past = Workload {
-        cache: CacheMode::Direct,
-        block_size: proposed.min(16 << 20),
-        // One that is waited for and the next, as the kernel has them on their way.
-        queue_depth: 2,
-        ..workload.clone()
-    };
-    Some(Candidate {
-        standing: Standing::cause(gain.share),
-        claim: format!(
-            "The read-ahead window of {} is too small: the reader waits for one piece of the \
-             data after the other.",
-            show_size(window)
-        ),
-        evidence,
-        share: Some(gain.share),
-        confidence: gain.confidence,
-        refuted_by: "The same rate with a larger window.".into(),
-        experiment: subject.experiment(
-            "Direct reads as large as the proposed window: a higher rate speaks for it, the same \
-             rate against it. Then the stage itself with the window set.",
-            &[
-                ("large-direct-reads", past),
-                ("as-it-was", workload.clone()),
-            ],
+            duration(gain.latency_ns),
+            size(needed)
         )
-        .decided_by(at_least(
-            ("large-direct-reads", "as-it-was"),
-            Quantity::Throughput,
-            FASTER,
-        )),
-        remedy: format!(
-            "{} That is {}.",
-            set(
-                subject,
-                device,
-                ("queue/read_ahead_kb", &kib),
-                (
-                    "host",
-                    &format!("read_ahead = \"{}\"", exact_size(proposed))
-                )
-            ),
-            show_size(proposed)
-        ),
-    })
+    });
+    let stages = subject.stages().and("large-direct-reads", |w| {
+        w.cache = CacheMode::Direct;
+        w.block_size = proposed.min(16 << 20);
+        // One that is waited for and the next, as the kernel has them on their way.
+        w.queue_depth = 2;
+    });
+    let stages = stages.and("as-it-was", |_| ()).at_least(
+        ("large-direct-reads", "as-it-was"),
+        Throughput,
+        FASTER,
+    );
+    let claim = format!(
+        "The read-ahead window of {has} is too small: the reader waits for one piece of the \
+         data after the other."
+    );
+    let kib = (proposed / 1024).to_string();
+    let key = format!("read_ahead = \"{}\"", exact_size(proposed));
+    let set = set(subject, device, ("queue/read_ahead_kb", &kib), &key);
+    let found = cause(gain.share, gain.confidence, claim)
+        .evidence(sums)
+        .evidence(needed)
+        .settled_by(stages)
+        .remedy(format!("{set} That is {}.", show_size(proposed)));
+    Some(found)
 }
 
 /// The window to set: bandwidth times latency, twice, because only from a mark
@@ -164,14 +130,9 @@ fn proposed(window: u64, needed: Option<f64>) -> u64 {
 /// Bytes per second that the threads of the stage could take if they never waited for the
 /// device: by their time on a processor, and that for which they were ready and had none.
 fn by_processor(subject: &Subject<'_>) -> Option<f64> {
-    let figures = subject.figures;
-    let used_ns = figures.cpu_user_ns_per_io? + figures.cpu_system_ns_per_io?;
-    let (mut waited_ns, mut ops) = (0.0, 0.0);
-    for trial in subject.trials() {
-        waited_ns += trial.cpu.wait_ns_per_io.unwrap_or(0.0) * trial.ops as f64;
-        ops += trial.ops as f64;
-    }
-    let each_ns = used_ns + waited_ns / ops;
+    let waited = |trial: &Trial| trial.cpu.wait_ns_per_io.unwrap_or(0.0) * trial.ops as f64;
+    let waited_ns = subject.sum(|trial| Some(waited(trial)))?;
+    let each_ns = subject.processor_ns()? + waited_ns / subject.ops();
     let streams = f64::from(subject.workload().streams.max(1));
     let rate = streams * subject.workload().block_size as f64 / each_ns * 1e9;
     (rate.is_finite() && rate > 0.0).then_some(rate)
@@ -179,66 +140,55 @@ fn by_processor(subject: &Subject<'_>) -> Option<f64> {
 
 fn gain(subject: &Subject<'_>, rate: f64, latency_ns: f64, window: u64) -> Option<Gain> {
     let small = small_read_ns(subject);
-    if let Some(better) = best_sequential_read(subject) {
+    let by_itself = |share: f64, confidence: Confidence, line: String| Gain {
+        share,
+        possible: None,
+        latency_ns,
+        confidence,
+        line,
+    };
+    if let Some((label, better)) = best_sequential_read(subject) {
         // However large its window, the reader copies what it reads.
-        let possible = better
-            .rate
-            .min(by_processor(subject).unwrap_or(f64::INFINITY));
+        let possible = better.min(by_processor(subject).unwrap_or(f64::INFINITY));
         let share = (1.0 - rate / possible).max(0.0);
+        let [reached, lets] = [better, possible].map(show_throughput);
+        let lets = if possible < better {
+            format!(", of which the processor lets this reader have {lets}")
+        } else {
+            String::new()
+        };
         return (possible > FASTER * rate).then(|| Gain {
             share,
             possible: Some(possible),
             latency_ns: small.map_or(latency_ns, |(_, ns)| ns.max(latency_ns)),
-            confidence: Confidence::Likely,
+            confidence: Likely,
             line: format!(
-                "{} reached {}{}: {} of the time would be saved at that rate.",
-                better.label,
-                show_throughput(better.rate),
-                if possible < better.rate {
-                    let possible = show_throughput(possible);
-                    format!(", of which the processor lets this reader have {possible}")
-                } else {
-                    String::new()
-                },
+                "{label} reached {reached}{lets}: {} of the time would be saved at that rate.",
                 percent(share)
             ),
         });
     }
     if subject.rotates() != Some(false) {
-        return (latency_ns >= REVOLUTION_NS && window <= DEFAULT_BYTES).then(|| Gain {
-            share: 1.0 - REVOLUTION_NS / latency_ns / 2.0,
-            possible: None,
-            latency_ns,
-            confidence: Confidence::Possible,
-            line: "Read in order, a request has no reason to wait for the arm or the platter; \
-                   between two windows the platter turns on."
-                .into(),
-        });
+        let line = "Read in order, a request has no reason to wait for the arm or the platter; \
+                    between two windows the platter turns on.";
+        let share = 1.0 - REVOLUTION_NS / latency_ns / 2.0;
+        return (latency_ns >= REVOLUTION_NS && window <= DEFAULT_BYTES)
+            .then(|| by_itself(share, Possible, line.to_owned()));
     }
     if let Some((label, ns)) = small {
         // Of the time of a request, what a small one takes is not for its bytes.
         let share = (ns / latency_ns).min(1.0);
-        return Some(Gain {
-            share,
-            possible: None,
-            latency_ns: ns,
-            confidence: Confidence::Likely,
-            line: format!(
-                "A small read takes {} ({label}): {} of the time is waiting that more bytes under \
-                 way would share.",
-                show_duration(ns as u64),
-                percent(share)
-            ),
-        });
+        let line = format!(
+            "A small read takes {} ({label}): {} of the time is waiting that more bytes under \
+             way would share.",
+            duration(ns),
+            percent(share)
+        );
+        return Some(by_itself(share, Likely, line));
     }
-    (window < DEFAULT_BYTES).then(|| Gain {
-        share: 0.5,
-        possible: None,
-        latency_ns,
-        confidence: Confidence::Possible,
-        line: format!(
-            "The window is smaller than the kernel's default, {}.",
-            show_size(DEFAULT_BYTES)
-        ),
+    (window < DEFAULT_BYTES).then(|| {
+        let default = show_size(DEFAULT_BYTES);
+        let line = format!("The window is smaller than the kernel's default, {default}.");
+        by_itself(0.5, Possible, line)
     })
 }

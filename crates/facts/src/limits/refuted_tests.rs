@@ -28,11 +28,12 @@ fn constant_wait(times: f64, shortest_ns: u64) -> Run {
 
 #[test]
 fn what_other_reads_do_in_less_is_no_way_there_and_back() {
-    let limit = said(&constant_wait(8.0, 300_000), QD1, network::NAME).expect("a constant wait");
+    let limit =
+        said(&constant_wait(8.0, 300_000), QD1, network::LIMITER.name).expect("a constant wait");
     assert_eq!(limit.confidence, Confidence::Possible);
-    assert!(said(&constant_wait(8.0, 100_000), QD1, network::NAME).is_none());
+    assert!(said(&constant_wait(8.0, 100_000), QD1, network::LIMITER.name).is_none());
     // Who waits for a way does more with more on it.
-    assert!(said(&constant_wait(1.0, 300_000), QD1, network::NAME).is_none());
+    assert!(said(&constant_wait(1.0, 300_000), QD1, network::LIMITER.name).is_none());
 }
 
 #[test]
@@ -45,7 +46,7 @@ fn latencies_that_are_a_small_part_of_the_time_are_not_why_the_rate_is_what_it_i
             set_latencies(t, &[(100_000, ops)]);
             (t.ops, t.iops) = (ops, ops as f64 / t.seconds);
         });
-        said(&run, QD1, one_at_a_time::NAME)
+        said(&run, QD1, one_at_a_time::LIMITER.name)
     };
     assert!(after(0.1).is_some());
     assert!(after(0.9).is_none());
@@ -78,7 +79,7 @@ fn beside(rate: f64) -> Run {
 #[test]
 fn what_runs_beside_as_planned_is_the_limiter_with_what_it_costs_and_no_stall() {
     let run = beside(0.5);
-    let limit = said(&run, "disturbed", other_process::NAME).expect("it costs half");
+    let limit = said(&run, "disturbed", other_process::LIMITER.name).expect("it costs half");
     assert_eq!(limit.confidence, Confidence::Certain);
     assert!(
         limit
@@ -86,10 +87,14 @@ fn what_runs_beside_as_planned_is_the_limiter_with_what_it_costs_and_no_stall() 
             .contains("cost 50 % of the rate that it has alone"),
         "{limit:#?}"
     );
-    for limiter in [stall::NAME, retries::NAME, media_rate::NAME] {
+    for limiter in [
+        stall::LIMITER.name,
+        retries::LIMITER.name,
+        media_rate::LIMITER.name,
+    ] {
         assert!(said(&run, "disturbed", limiter).is_none(), "{limiter}");
     }
-    assert!(said(&beside(1.0), "disturbed", other_process::NAME).is_none());
+    assert!(said(&beside(1.0), "disturbed", other_process::LIMITER.name).is_none());
 }
 
 /// A reader through the page cache that does 1 GB/s where direct reads do 2, and whose
@@ -114,7 +119,7 @@ fn reads_ahead(cpu_ns: f64, wait_ns: f64) -> Option<Limit> {
             (device.read_ms, device.busy_ms) = (ms, ms);
         }
     });
-    said(&run, "buffered-read", read_ahead::NAME)
+    said(&run, "buffered-read", read_ahead::LIMITER.name)
 }
 
 #[test]
@@ -160,10 +165,10 @@ fn stepping(waited_ns: u64) -> Run {
 
 #[test]
 fn a_step_is_laid_to_nothing_while_others_wanted_the_processors() {
-    let limit = said(&stepping(10_000_000), QD1, changed_speed::NAME).expect("a step");
+    let limit = said(&stepping(10_000_000), QD1, changed_speed::LIMITER.name).expect("a step");
     assert!(limit.claim.contains("stayed there"), "{limit:#?}");
     // As much as the lower level lost of the time.
-    let beside = said(&stepping(900_000_000), QD1, changed_speed::NAME);
+    let beside = said(&stepping(900_000_000), QD1, changed_speed::LIMITER.name);
     assert!(beside.is_none(), "{beside:#?}");
 }
 
@@ -175,7 +180,7 @@ fn where_nobody_looked_at_the_processors_a_step_is_only_possible_and_our_own_wai
             trial.evidence.pressure = None;
             trial.cpu.wait_ns_per_io = Some(waited_ns);
         });
-        said(&run, QD1, changed_speed::NAME)
+        said(&run, QD1, changed_speed::LIMITER.name)
     };
     let limit = unseen(0.0).expect("a step");
     assert_eq!(limit.confidence, Confidence::Possible, "{limit:#?}");
@@ -201,14 +206,14 @@ fn at_a_link() -> Run {
 
 #[test]
 fn a_link_is_refuted_by_whatever_moved_more_and_by_a_device_that_hangs_on_none() {
-    let link = |run: &Run| said(run, "sequential-read", interface::NAME);
+    let link = |run: &Run| said(run, "sequential-read", interface::LIMITER.name);
     let limit = link(&at_a_link()).expect("the rate of SATA");
     // One rate alone may as well be that of the flash, and then both are said in one claim.
     assert!(
         limit.claim.contains("or of the drive behind it"),
         "{limit:#?}"
     );
-    assert!(said(&at_a_link(), "sequential-read", media_rate::NAME).is_none());
+    assert!(said(&at_a_link(), "sequential-read", media_rate::LIMITER.name).is_none());
     // Small blocks anywhere, which are no large transfers.
     let mut faster = at_a_link();
     each(&mut faster, QD32, |trial| {
@@ -240,6 +245,6 @@ fn a_longer_queue_is_advised_where_a_queue_is_too_short_and_never_a_shorter_one(
         trial.evidence.engine.mean_depth = 128.0;
         testing::set_rate(trial, 8.0);
     });
-    let limit = said(&run, QD32, device_queue::NAME).expect("64 of 128 get through");
+    let limit = said(&run, QD32, device_queue::LIMITER.name).expect("64 of 128 get through");
     assert!(limit.remedy.contains("echo 128 >"), "{limit:#?}");
 }

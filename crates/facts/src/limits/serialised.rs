@@ -3,13 +3,20 @@
 //! (`loop_queue_work`, drivers/block/loop.c: one for each control group), which reads
 //! one after the other.
 
-use super::experiment::at_most;
-use super::{Candidate, Standing, Subject};
-use crate::words::{percent, ratio};
-use diskfacts_plan::units::{show_duration, three_digits};
-use diskfacts_record::{BlockDevice, Confidence, DeviceKind, Quantity};
+use super::ladder::MORE;
+use super::prelude::*;
+use super::subject::DeviceWork;
+use diskfacts_plan::units::three_digits;
 
-pub(super) const NAME: &str = "serialised";
+pub(super) const LIMITER: Limiter = Limiter {
+    name: "serialised",
+    about: "a layer passes on one request at a time",
+    needs: &[NoDocument, Blocks, Closed],
+    question: "With one in flight: as many operations a second say that more than one are of no \
+               use here.",
+    find: one_is_handed_on,
+    ..Limiter::ANY
+};
 
 /// Requests in a layer, on average, from which on it had several to hand on.
 const SEVERAL: f64 = 2.0;
@@ -22,8 +29,6 @@ const ALWAYS: f64 = 0.6;
 /// Share of its requests and of its bytes that a layer has to hand on: what it joins or
 /// answers by itself waits for nothing below.
 const HANDED_ON: f64 = 0.5;
-/// A rate is no better with more in flight where it is not so many times as high.
-const MORE: f64 = 1.2;
 
 /// A layer that hands on one at a time.
 struct Layer<'a> {
@@ -43,13 +48,12 @@ fn layer<'a>(subject: &'a Subject<'_>) -> Option<Layer<'a>> {
     layers
         .filter_map(|device| {
             let own = subject.work_of(&device.name)?;
-            let below: Option<Vec<_>> = device.below.iter().map(|n| subject.work_of(n)).collect();
-            let sum = |of: fn(&super::subject::DeviceWork) -> f64| -> Option<f64> {
-                Some(below.as_ref()?.iter().map(of).sum())
-            };
-            let (requests, waited_s) = (sum(|one| one.requests)?, sum(|one| one.waited_s)?);
+            let below = device.below.iter().map(|name| subject.work_of(name));
+            let below: Vec<DeviceWork> = below.collect::<Option<_>>()?;
+            let sum = |of: fn(&DeviceWork) -> f64| below.iter().map(of).sum::<f64>();
+            let (requests, waited_s) = (sum(|one| one.requests), sum(|one| one.waited_s));
             let hands_on = requests >= HANDED_ON * own.requests
-                && sum(|one| one.bytes)? >= HANDED_ON * own.bytes;
+                && sum(|one| one.bytes) >= HANDED_ON * own.bytes;
             let (within, below) = (own.waited_s / seconds, waited_s / seconds);
             let one_by_one = within >= SEVERAL && (ALWAYS..=ONE).contains(&below);
             (hands_on && one_by_one).then_some(Layer {
@@ -62,74 +66,58 @@ fn layer<'a>(subject: &'a Subject<'_>) -> Option<Layer<'a>> {
         .max_by(|a, b| (a.within / a.below).total_cmp(&(b.within / b.below)))
 }
 
-pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
-    if subject.imported() || !subject.moves_blocks() || subject.workload().rate.is_some() {
-        return None;
-    }
+fn one_is_handed_on(subject: &Subject<'_>) -> Option<Candidate> {
     let layer = layer(subject)?;
-    let name = &layer.device.name;
-    let below = layer.device.below.join(", ");
+    let device = layer.device;
+    let (name, below) = (&device.name, device.below.join(", "));
     let share = 1.0 - layer.below / layer.within;
-    let cached =
-        layer.device.kind == DeviceKind::Loop && layer.device.backing_direct == Some(false);
-    let evidence = vec![
+    // Of another layer it may be that its own work, as encrypting, takes as long as the
+    // devices below do.
+    let cached = device.kind == DeviceKind::Loop && device.backing_direct == Some(false);
+    let (confidence, how, remedy) = if cached {
+        let remedy = format!(
+            "Let the loop device pass the page cache: `losetup --direct-io=on {}`; its worker then \
+             hands requests on without waiting for each.",
+            device.path
+        );
+        (Certain, "as a loop device without direct I/O does", remedy)
+    } else {
+        let remedy = format!(
+            "Measure {below} by itself with as many in flight: what it does more is what {name} \
+             costs."
+        );
+        (Possible, "whatever it does with them", remedy)
+    };
+    let counts = [layer.within, layer.below];
+    let [waiting, working] = counts.map(three_digits);
+    let evidence = [
         format!(
-            "By the kernel's counters {} requests were in {name} on average, and {} of them with \
-             {below}: {} of a request's time it waits to be handed on.",
-            three_digits(layer.within),
-            three_digits(layer.below),
+            "By the kernel's counters {waiting} requests were in {name} on average, and {working} \
+             of them with {below}: {} of a request's time it waits to be handed on.",
             percent(share)
         ),
         format!(
             "With {below} each takes {}: one after the other that is what the rate is.",
-            show_duration(layer.each_ns.round() as u64)
+            duration(layer.each_ns)
         ),
     ];
-    let remedy = if cached {
-        format!(
-            "Let the loop device pass the page cache: `losetup --direct-io=on {}`; its worker then \
-             hands requests on without waiting for each.",
-            layer.device.path
-        )
-    } else {
-        format!(
-            "Measure {below} by itself with as many in flight: what it does more is what {name} \
-             costs."
-        )
-    };
-    let one = subject.with(|workload| {
-        workload.queue_depth = 1;
-        workload.streams = 1;
+    let [wait, one] = counts.map(ratio);
+    let claim = format!(
+        "{name} hands on one request at a time, {how}: {wait} wait in it, {one} is with {below}."
+    );
+    let stages = subject.stages().and("one", |w| {
+        w.queue_depth = 1;
+        w.streams = 1;
     });
-    Some(Candidate {
-        standing: Standing::cause(share),
-        claim: format!(
-            "{name} hands on one request at a time, {}: {} wait in it, {} is with {below}.",
-            if cached {
-                "as a loop device without direct I/O does"
-            } else {
-                "whatever it does with them"
-            },
-            ratio(layer.within),
-            ratio(layer.below)
-        ),
-        evidence,
-        share: Some(share),
-        // Of another layer it may be that its own work, as encrypting, takes as long as the
-        // devices below do.
-        confidence: if cached {
-            Confidence::Certain
-        } else {
-            Confidence::Possible
-        },
-        refuted_by: format!("{MORE} times the rate of one in flight, with these in flight."),
-        experiment: subject
-            .experiment(
-                "With one in flight: as many operations a second say that more than one are of no \
-                 use here.",
-                &[("one", one), ("as-it-was", subject.with(|_| {}))],
-            )
-            .decided_by(at_most(("as-it-was", "one"), Quantity::Iops, MORE)),
-        remedy,
-    })
+    let stages = stages
+        .and("as-it-was", |_| ())
+        .at_most(("as-it-was", "one"), Iops, MORE);
+    let found = cause(share, confidence, claim)
+        .evidence(evidence)
+        .refuted_by(format!(
+            "{MORE} times the rate of one in flight, with these in flight."
+        ))
+        .settled_by(stages)
+        .remedy(remedy);
+    Some(found)
 }

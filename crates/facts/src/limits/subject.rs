@@ -17,13 +17,13 @@ use std::cell::OnceCell;
 
 /// One stage of a run, with the others beside it.
 #[derive(Debug)]
-pub struct Subject<'a> {
+pub(crate) struct Subject<'a> {
     /// The run, all its stages and their figures.
-    pub context: &'a Context<'a>,
+    pub(crate) context: &'a Context<'a>,
     /// The stage.
-    pub stage: &'a Stage<'a>,
+    pub(crate) stage: &'a Stage<'a>,
     /// Its figures.
-    pub figures: &'a StageFigures,
+    pub(crate) figures: &'a StageFigures,
     histogram: OnceCell<Option<Histogram>>,
     /// The stack as it was in the trials, where settings were changed for them.
     stack: OnceCell<Option<Stack>>,
@@ -42,30 +42,56 @@ pub(super) struct Shared {
     pub(super) paces: OnceCell<Vec<Option<Pace>>>,
 }
 
+/// What another stage may have in common with a stage.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Same {
+    /// What is done.
+    Operation,
+    /// In which order.
+    Pattern,
+    /// The size of blocks.
+    Block,
+    /// By way of which caches.
+    Cache,
+    /// When it is synced.
+    Sync,
+    /// Operations in flight.
+    Depth,
+    /// Threads.
+    Streams,
+}
+
+impl Same {
+    /// The same work, with more or fewer in flight.
+    pub(super) const WORK: &[Self] = &[
+        Self::Operation,
+        Self::Pattern,
+        Self::Block,
+        Self::Cache,
+        Self::Sync,
+    ];
+}
+
 /// The device work of a stage, as a host counts it: sums over its trials and over
 /// the devices that stand on no other.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct DeviceWork {
+pub(crate) struct DeviceWork {
     /// Requests completed: reads and writes.
-    pub requests: f64,
+    pub(crate) requests: f64,
     /// Bytes of these.
-    pub bytes: f64,
+    pub(super) bytes: f64,
     /// Reads completed.
-    pub reads: f64,
+    pub(super) reads: f64,
     /// Bytes of these.
-    pub read_bytes: f64,
-    /// Writes completed.
-    pub writes: f64,
-    /// Bytes of these.
-    pub write_bytes: f64,
-    /// Flushes completed; absent where the kernel does not count them.
-    pub flushes: Option<f64>,
-    /// Seconds spent by the flushes.
-    pub flush_s: Option<f64>,
+    pub(super) read_bytes: f64,
+    /// Flushes completed, and seconds spent by them; absent where the kernel does not count
+    /// them.
+    flushes: Option<f64>,
+    pub(crate) flush_s: Option<f64>,
     /// Seconds spent by all requests, added up.
-    pub waited_s: f64,
+    pub(super) waited_s: f64,
     /// Seconds during which anything was in flight, of the busiest device.
-    pub busy_s: f64,
+    pub(crate) busy_s: f64,
 }
 
 impl<'a> Subject<'a> {
@@ -87,22 +113,13 @@ impl<'a> Subject<'a> {
     }
 
     /// The run.
-    pub fn run(&self) -> &'a Run {
+    pub(crate) fn run(&self) -> &'a Run {
         self.context.run
     }
 
     /// What was asked for.
-    pub fn workload(&self) -> &'a Workload {
-        &self.stage.trials[0].workload
-    }
-
-    /// The same with a change, for an experiment.
-    pub fn with(&self, change: impl FnOnce(&mut Workload)) -> Workload {
-        let mut workload = self.workload().clone();
-        // An experiment is a closed loop, and has its share of the time.
-        workload.rate = None;
-        change(&mut workload);
-        workload
+    pub(crate) fn workload(&self) -> &'a Workload {
+        self.stage.workload()
     }
 
     /// Whether a test of this run has refuted what this limiter said of the stage.
@@ -113,38 +130,70 @@ impl<'a> Subject<'a> {
     }
 
     /// Its trials, at least one.
-    pub fn trials(&self) -> &[&'a Trial] {
+    pub(crate) fn trials(&self) -> &[&'a Trial] {
         &self.stage.trials
     }
 
+    /// Whether all of its I/O went past the page cache, or all of it through it; `None` where
+    /// trials differ.
+    pub(super) fn direct(&self) -> Option<bool> {
+        let mut each = self.trials().iter().map(|t| t.evidence.engine.direct);
+        let first = each.next()?;
+        each.all(|other| other == first).then_some(first)
+    }
+
+    /// Sum over its trials; `None` where one of them does not know.
+    pub(super) fn sum(&self, of: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {
+        self.trials().iter().map(|trial| of(trial)).sum()
+    }
+
+    /// Operations of all trials.
+    pub(super) fn ops(&self) -> f64 {
+        self.stage.sum(|trial| trial.ops) as f64
+    }
+
     /// Whether the run is read from a document, so that there is no evidence.
-    pub fn imported(&self) -> bool {
+    pub(crate) fn imported(&self) -> bool {
         self.run().target.kind == TargetKind::Imported
     }
 
     /// Whether this key of the workload is known: a document need not say it.
-    pub fn says(&self, key: &str) -> bool {
+    pub(crate) fn says(&self, key: &str) -> bool {
         let mut trials = self.trials().iter();
         trials.all(|trial| !trial.unsaid.iter().any(|unsaid| unsaid == key))
     }
 
     /// The other stages that moved blocks of the target, with their figures.
-    pub fn others(&self) -> impl Iterator<Item = Subject<'a>> + '_ {
+    pub(crate) fn others(&self) -> impl Iterator<Item = Subject<'a>> + '_ {
         let this = self.stage;
         self.all()
             .filter(move |other| !std::ptr::eq(other.stage, this))
     }
 
+    /// Those of them that have all of this in common with the stage.
+    pub(crate) fn alike<'s>(&'s self, same: &'s [Same]) -> impl Iterator<Item = Subject<'a>> + 's {
+        let own = self.workload();
+        self.others().filter(move |other| {
+            let theirs = other.workload();
+            same.iter().all(|same| match same {
+                Same::Operation => theirs.operation == own.operation,
+                Same::Pattern => theirs.pattern == own.pattern,
+                Same::Block => theirs.block_size == own.block_size,
+                Same::Cache => theirs.cache == own.cache,
+                Same::Sync => theirs.sync == own.sync,
+                Same::Depth => theirs.outstanding() == own.outstanding(),
+                Same::Streams => theirs.streams == own.streams,
+            })
+        })
+    }
+
     /// All stages that moved blocks of the target.
     pub(super) fn all(&self) -> impl Iterator<Item = Subject<'a>> + use<'a> {
         let (context, shared) = (self.context, self.shared);
-        let tests = context
-            .tests
-            .iter()
-            .map(|(stage, figures)| (stage, figures));
+        let tests = context.tests.iter();
         context
             .each()
-            .chain(tests)
+            .chain(tests.map(|(stage, figures)| (stage, figures)))
             .filter(|(stage, _)| !stage.is_null() && !stage.workload().operation.on_files())
             .map(move |(stage, figures)| Subject::new(context, shared, stage, figures))
     }
@@ -156,19 +205,19 @@ impl<'a> Subject<'a> {
     }
 
     /// Seconds of all trials.
-    pub fn seconds(&self) -> f64 {
+    pub(crate) fn seconds(&self) -> f64 {
         self.trials().iter().map(|trial| trial.seconds).sum()
     }
 
     /// Operations per second, median of the trials; `None` when it is 0 or unknown.
-    pub fn iops(&self) -> Option<f64> {
+    pub(super) fn iops(&self) -> Option<f64> {
         positive(self.figures.iops.median)
     }
 
     /// Operations per second over all trials together, which is what goes with the mean
     /// latency of all of them; the median where the numbers are not known. Without trials
     /// that a stall took much of, as [`latency_ns`](Self::latency_ns) is.
-    pub fn mean_iops(&self) -> Option<f64> {
+    pub(super) fn mean_iops(&self) -> Option<f64> {
         let trials = self.without_stalls();
         let ops: f64 = trials.iter().map(|trial| trial.ops as f64).sum();
         let seconds: f64 = trials.iter().map(|trial| trial.seconds).sum();
@@ -176,38 +225,57 @@ impl<'a> Subject<'a> {
     }
 
     /// Bytes per second, median of the trials; `None` when it is 0 or unknown.
-    pub fn rate(&self) -> Option<f64> {
+    pub(super) fn rate(&self) -> Option<f64> {
         positive(self.figures.throughput_bytes_per_s.median)
     }
 
     /// Nanoseconds from one completion to the next, on average: `1 / iops`.
-    pub fn each_ns(&self) -> Option<f64> {
+    pub(crate) fn each_ns(&self) -> Option<f64> {
         Some(1e9 / self.iops()?)
     }
 
     /// Mean latency of an operation, nanoseconds; worked out from the rate where
     /// one operation at a time was in flight and no latency is known. Without trials that a
     /// stall took much of: their mean is that of the stall. `None` when all are such.
-    pub fn latency_ns(&self) -> Option<f64> {
+    pub(super) fn latency_ns(&self) -> Option<f64> {
         let trials = self.without_stalls();
-        let mean = if trials.len() == self.trials().len() {
-            self.figures.latency_ns.mean.and_then(positive)
-        } else {
+        if trials.len() < self.trials().len() {
             let samples: f64 = trials.iter().map(|t| t.latency_ns.samples as f64).sum();
             let sum = |t: &&Trial| Some(t.latency_ns.mean? * t.latency_ns.samples as f64);
             let sum: Option<f64> = trials.iter().map(sum).sum();
             return sum.and_then(|sum| positive(sum / samples));
+        }
+        let alone = || {
+            self.each_ns()
+                .filter(|_| self.workload().outstanding() == 1)
         };
-        mean.or_else(|| {
-            (self.workload().outstanding() == 1)
-                .then(|| self.each_ns())
-                .flatten()
-        })
+        self.figures
+            .latency_ns
+            .mean
+            .and_then(positive)
+            .or_else(alone)
+    }
+
+    /// The shortest latency, nanoseconds: what an operation takes that nothing holds up.
+    pub(super) fn shortest_ns(&self) -> Option<f64> {
+        Some(self.figures.latency_ns.min? as f64)
+    }
+
+    /// Whether operations take equally long: nine of ten up to so many times what half of
+    /// them take; `None` where that is not known.
+    pub(super) fn is_even(&self, times: f64) -> Option<bool> {
+        let latency = &self.figures.latency_ns;
+        Some(latency.p90? as f64 <= times * latency.p50? as f64)
+    }
+
+    /// Processor time of an operation, in user mode and in the kernel, nanoseconds.
+    pub(super) fn processor_ns(&self) -> Option<f64> {
+        Some(self.figures.cpu_user_ns_per_io? + self.figures.cpu_system_ns_per_io?)
     }
 
     /// Operations in flight on average, median of the trials: by Little's law the
     /// latencies over the time. What was asked for where that is not known.
-    pub fn depth(&self) -> f64 {
+    pub(super) fn depth(&self) -> f64 {
         let seen: Vec<f64> = self
             .trials()
             .iter()
@@ -219,7 +287,7 @@ impl<'a> Subject<'a> {
 
     /// Latencies of all operations of all trials; `None` when the run was loaded
     /// without them, or has none.
-    pub fn histogram(&self) -> Option<&Histogram> {
+    pub(super) fn histogram(&self) -> Option<&Histogram> {
         let all = || {
             let measured = self.stage.latencies()?.measured(self.workload());
             (!measured.is_empty()).then_some(measured)
@@ -227,13 +295,27 @@ impl<'a> Subject<'a> {
         self.histogram.get_or_init(all).as_ref()
     }
 
+    /// How many operations took longer than this, and by how much they exceed what is usual,
+    /// all of them together, nanoseconds.
+    pub(super) fn beyond(&self, limit_ns: f64, usual_ns: f64) -> Option<(u64, f64)> {
+        let (mut number, mut excess_ns) = (0, 0.0);
+        for (low, high, count) in self.histogram()?.buckets() {
+            let middle = low as f64 + (high - low) as f64 / 2.0;
+            if middle > limit_ns {
+                number += count;
+                excess_ns += (middle - usual_ns) * count as f64;
+            }
+        }
+        Some((number, excess_ns))
+    }
+
     /// Whether blocks of the target are moved, and not files made or asked for.
-    pub fn moves_blocks(&self) -> bool {
+    pub(crate) fn moves_blocks(&self) -> bool {
         !self.workload().operation.on_files()
     }
 
     /// Whether blocks are visited in order: at a distance of one block too.
-    pub fn in_order(&self) -> bool {
+    pub(crate) fn in_order(&self) -> bool {
         matches!(
             self.workload().pattern,
             Pattern::Sequential | Pattern::Stride { skip_blocks: 1, .. }
@@ -241,7 +323,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Whether blocks are visited anywhere.
-    pub fn scattered(&self) -> bool {
+    pub(super) fn scattered(&self) -> bool {
         matches!(
             self.workload().pattern,
             Pattern::Random | Pattern::Zipf { .. }
@@ -249,38 +331,43 @@ impl<'a> Subject<'a> {
     }
 
     /// Operations in flight that were asked for, over all streams, at least 1.
-    pub fn outstanding(&self) -> f64 {
+    pub(super) fn outstanding(&self) -> f64 {
         self.workload().outstanding().max(1) as f64
+    }
+
+    /// Bytes of the target that the stage goes over.
+    pub(super) fn span(&self) -> u64 {
+        let whole = self.run().target.size_bytes;
+        self.workload().span.unwrap_or(whole)
     }
 
     /// Whether blocks of the target are moved, and memory of the host, or a mapping above
     /// the disks, serves less than half of them: what a device can have limited. Of a document that is not
     /// known, so there writes through the page cache are not taken for the device's
     /// unless they are synced.
-    pub fn reaches_device(&self) -> bool {
+    pub(super) fn reaches_device(&self) -> bool {
         let workload = self.workload();
         let to_memory = self.imported()
             && workload.operation.writes()
             && workload.cache != CacheMode::Direct
             && !workload.sync.each_write()
             && !workload.sync.at_end();
-        let above = self.from_memory() + self.figures.layers.mapping;
+        let above = self.memory_share() + self.figures.layers.mapping;
         self.moves_blocks() && above < 0.5 && !to_memory
     }
 
     /// Mean time of a flush and how many there are for each operation, as the
     /// devices counted them; `None` where they were not counted, or there was none.
-    pub fn flushes(&self) -> Option<(f64, f64)> {
+    pub(super) fn flushes(&self) -> Option<(f64, f64)> {
         let work = self.device_work()?;
         let flushes = work.flushes.filter(|n| *n > 0.0)?;
-        let ops: u64 = self.trials().iter().map(|trial| trial.ops).sum();
-        let mean_ns = work.flush_s? * 1e9 / flushes;
-        (ops > 0).then(|| (mean_ns, flushes / ops as f64))
+        let (mean_ns, ops) = (work.flush_s? * 1e9 / flushes, self.ops());
+        (ops > 0.0).then(|| (mean_ns, flushes / ops))
     }
 
     /// Share of the operations' time that these parts of its budget have; `None` where there is
     /// no budget.
-    pub fn spent(&self, parts: &[Spent]) -> Option<f64> {
+    pub(super) fn spent(&self, parts: &[Spent]) -> Option<f64> {
         let budget = self.figures.budget.as_ref()?;
         let sum: f64 = parts.iter().map(|part| budget.mean_ns(*part)).sum();
         let share = sum / budget.latency_ns;
@@ -288,23 +375,23 @@ impl<'a> Subject<'a> {
     }
 
     /// Whether nothing is written.
-    pub fn only_reads(&self) -> bool {
+    pub(super) fn only_reads(&self) -> bool {
         self.workload().operation == Operation::Read
     }
 
     /// Whether nothing is read.
-    pub fn only_writes(&self) -> bool {
+    pub(super) fn only_writes(&self) -> bool {
         self.workload().operation == Operation::Write
     }
 
     /// Share of the bytes that memory of the host served.
-    pub fn from_memory(&self) -> f64 {
+    pub(super) fn memory_share(&self) -> f64 {
         self.figures.layers.page_cache
     }
 
     /// What lies under the target, with the settings that were in force in the trials of
     /// this stage; those of the run are the ones from before it.
-    pub fn stack(&self) -> &Stack {
+    pub(super) fn stack(&self) -> &Stack {
         let stack = &self.run().stack;
         let changed = self.stack.get_or_init(|| {
             // All trials of a stage were asked for the same.
@@ -315,27 +402,45 @@ impl<'a> Subject<'a> {
     }
 
     /// The devices that stand on no other.
-    pub fn leaves(&self) -> impl Iterator<Item = &'a BlockDevice> {
+    pub(super) fn leaves(&self) -> impl Iterator<Item = &'a BlockDevice> {
         self.run().stack.leaves()
+    }
+
+    /// How many these are, at least 1.
+    pub(super) fn disks(&self) -> f64 {
+        self.leaves().count().max(1) as f64
+    }
+
+    /// Whether a drive may keep what is written in a volatile cache.
+    pub(super) fn has_write_cache(&self) -> bool {
+        self.leaves()
+            .any(|leaf| leaf.write_cache.as_deref() == Some("write back"))
     }
 
     /// Whether the disks rotate: all of them, or none; `None` when they differ or
     /// when it is not known.
-    pub fn rotates(&self) -> Option<bool> {
+    pub(super) fn rotates(&self) -> Option<bool> {
         self.context.all_turn()
     }
 
     /// Whether rate and latency are of the same operations: that by Little's law at least
     /// half of what was to be in flight was. Where trials differ by much the rate is that of
     /// one, and the latencies are those of others, which did more.
-    pub fn agrees(&self) -> bool {
+    pub(super) fn agrees(&self) -> bool {
         let in_flight = self.iops().zip(self.latency_ns());
         in_flight.is_some_and(|(iops, ns)| iops * ns / 1e9 >= 0.5 * self.depth())
     }
 
+    /// Share of the time during which the busiest of the devices had something to do; `None`
+    /// where that was not counted.
+    pub(super) fn busy(&self) -> Option<f64> {
+        let busy = (self.device_work()?.busy_s / self.seconds()).min(1.0);
+        busy.is_finite().then_some(busy)
+    }
+
     /// What a device did during the trials, flushes left out; `None` when one of the trials
     /// does not know, or nothing was counted.
-    pub fn work_of(&self, name: &str) -> Option<DeviceWork> {
+    pub(super) fn work_of(&self, name: &str) -> Option<DeviceWork> {
         let mut sum = DeviceWork::default();
         for trial in self.trials() {
             let mut devices = trial.evidence.devices.iter();
@@ -348,35 +453,25 @@ impl<'a> Subject<'a> {
 
     /// What the leaves did during the trials; `None` when one of the trials does
     /// not know.
-    pub fn device_work(&self) -> Option<DeviceWork> {
-        let mut sum = DeviceWork {
-            flushes: Some(0.0),
-            flush_s: Some(0.0),
-            ..DeviceWork::default()
-        };
+    pub(crate) fn device_work(&self) -> Option<DeviceWork> {
+        let mut sum = DeviceWork::default();
         for trial in self.trials() {
-            let mut leaves = trial.evidence.devices.iter().filter(|d| d.leaf).peekable();
-            leaves.peek()?;
-            let mut busy_ms = 0;
-            for device in leaves {
+            let mut busiest_ms = None;
+            for device in trial.evidence.devices.iter().filter(|d| d.leaf) {
                 sum.add(device);
-                busy_ms = busy_ms.max(device.busy_ms);
+                busiest_ms = busiest_ms.max(Some(device.busy_ms));
             }
-            sum.busy_s += busy_ms as f64 / 1e3;
-            let flushed = flush_counters(&trial.evidence, &self.run().stack);
-            let total = |of: fn(&DeviceCounters) -> Option<u64>| {
-                flushed.as_ref()?.iter().map(|device| of(device)).sum()
-            };
-            let (number, time_ms): (Option<u64>, Option<u64>) = (
-                total(|device| device.flushes),
-                total(|device| device.flush_ms),
-            );
-            sum.flushes = sum.flushes.zip(number).map(|(sum, n)| sum + n as f64);
-            sum.flush_s = sum
-                .flush_s
-                .zip(time_ms)
-                .map(|(sum, ms)| sum + ms as f64 / 1e3);
+            sum.busy_s += busiest_ms? as f64 / 1e3;
         }
+        let flushed = |of: fn(&DeviceCounters) -> Option<u64>, unit: f64| {
+            self.sum(|trial| {
+                let counters = flush_counters(&trial.evidence, &self.run().stack)?;
+                let each: Option<u64> = counters.iter().map(|device| of(device)).sum();
+                Some(each? as f64 / unit)
+            })
+        };
+        sum.flushes = flushed(|device| device.flushes, 1.0);
+        sum.flush_s = flushed(|device| device.flush_ms, 1e3);
         Some(sum)
     }
 }
@@ -384,11 +479,9 @@ impl<'a> Subject<'a> {
 impl DeviceWork {
     fn add(&mut self, device: &DeviceCounters) {
         self.reads += device.reads as f64;
-        self.writes += device.writes as f64;
-        self.requests = self.reads + self.writes;
+        self.requests += (device.reads + device.writes) as f64;
         self.read_bytes += device.read_bytes as f64;
-        self.write_bytes += device.write_bytes as f64;
-        self.bytes = self.read_bytes + self.write_bytes;
+        self.bytes += (device.read_bytes + device.write_bytes) as f64;
         self.waited_s += (device.read_ms + device.write_ms) as f64 / 1e3;
     }
 }

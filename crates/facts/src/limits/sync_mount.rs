@@ -1,11 +1,19 @@
 //! The filesystem is mounted with `sync`: each write waits for the disk, whether the program
 //! asks for it or not (`mount(8)`).
 
-use super::{Candidate, Standing, Subject};
-use crate::words::percent;
-use diskfacts_record::{Confidence, Spent, Stack};
+use super::prelude::*;
+use diskfacts_record::Stack;
 
-pub(super) const NAME: &str = "sync-mount";
+pub(super) const LIMITER: Limiter = Limiter {
+    name: "sync-mount",
+    about: "mounted sync: each write waits for the disk",
+    needs: &[Blocks, OnlyWrites],
+    refuted_by: "The same rate after `mount -o remount,async`.",
+    question: "The same after the option was taken away: a higher rate speaks for it, the same \
+               rate against it.",
+    find: each_write_waits,
+    ..Limiter::ANY
+};
 
 /// Whether each write waits though nobody asked for it.
 pub(crate) fn is_synchronous(stack: &Stack) -> bool {
@@ -13,41 +21,26 @@ pub(crate) fn is_synchronous(stack: &Stack) -> bool {
     filesystem.is_some_and(|f| f.options.iter().any(|option| option == "sync"))
 }
 
-pub(super) fn check(subject: &Subject<'_>) -> Option<Candidate> {
-    let workload = subject.workload();
+fn each_write_waits(subject: &Subject<'_>) -> Option<Candidate> {
     let stack = subject.stack();
-    let asked = workload.sync.each_write();
-    if !is_synchronous(stack) || asked || !subject.only_writes() || !subject.moves_blocks() {
-        return None;
-    }
+    unless(!is_synchronous(stack) || subject.workload().sync.each_write())?;
     let mount_point = &stack.filesystem.as_ref()?.mount_point;
     let own = [Spent::User, Spent::Kernel, Spent::Processor, Spent::Due];
     let share = subject.spent(&own).map(|own| 1.0 - own);
-    Some(Candidate {
-        standing: share.map_or(Standing::Cause, Standing::cause),
-        claim: format!(
-            "{mount_point} is mounted with the option sync: each write waits until it is on the \
-             disk, though nothing here asks for it."
-        ),
-        evidence: share
-            .map(|share| {
-                format!(
-                    "A write is on no processor for {} of its time, where one that goes to memory \
-                     would be.",
-                    percent(share)
-                )
-            })
-            .into_iter()
-            .collect(),
-        share,
-        confidence: Confidence::Certain,
-        refuted_by: "The same rate after `mount -o remount,async`.".into(),
-        experiment: subject.again(
-            "The same after the option was taken away: a higher rate speaks for it, the same \
-             rate against it.",
-        ),
-        remedy: format!(
-            "Type `mount -o remount,async {mount_point}` as root, if nothing relies on it."
-        ),
-    })
+    let line = share.map(|share| {
+        let waits = percent(share);
+        format!(
+            "A write is on no processor for {waits} of its time, where one that goes to memory \
+             would be."
+        )
+    });
+    let claim = format!(
+        "{mount_point} is mounted with the option sync: each write waits until it is on the \
+         disk, though nothing here asks for it."
+    );
+    let standing = share.map_or(Standing::Cause, Standing::cause);
+    let found = Candidate::new(standing, share, Certain, claim).evidence(line);
+    Some(found.remedy(format!(
+        "Type `mount -o remount,async {mount_point}` as root, if nothing relies on it."
+    )))
 }

@@ -4,7 +4,7 @@
 //! are measured in turn, so that what comes and goes falls on both, and the 99 % interval
 //! of the ratio has to lie on one side of what divides the prediction from its opposite.
 
-use super::Subject;
+use super::subject::Subject;
 use crate::rules::Context;
 use crate::stages::Stage;
 use crate::stats;
@@ -24,26 +24,22 @@ const TRIALS_MIN: usize = 3;
 
 /// The claims about a stage that were tested.
 pub(super) fn of_stage(context: &Context<'_>, stage: &Stage<'_>) -> Vec<TestedClaim> {
-    of(context, stage)
-        .map(|test| outcome(context, test))
-        .collect()
+    let tests = tests_of(context, stage);
+    tests.map(|test| outcome(context, test)).collect()
 }
 
-fn of<'a>(context: &Context<'a>, stage: &Stage<'_>) -> impl Iterator<Item = &'a ClaimTest> {
+fn tests_of<'a>(context: &Context<'a>, stage: &Stage<'_>) -> impl Iterator<Item = &'a ClaimTest> {
     let tests = context.run.claim_tests.iter();
     tests.filter(|test| test.stage == stage.name && test.settings == *stage.settings)
 }
 
 fn outcome(context: &Context<'_>, test: &ClaimTest) -> TestedClaim {
     let predicted = &test.prediction;
-    let (control, changed) = (
-        figures(context, &predicted.control, predicted.quantity),
-        figures(context, &predicted.changed, predicted.quantity),
-    );
+    let (control, changed) = both(context, predicted);
     let (outcome, evidence) = match ratio_of(&control, &changed) {
         Some(found) => (
             decided(predicted, found.interval),
-            said(predicted, (&control, &changed), &found),
+            said(predicted, &control, &changed, &found),
         ),
         None => (
             TestOutcome::Undecided,
@@ -65,13 +61,12 @@ fn outcome(context: &Context<'_>, test: &ClaimTest) -> TestedClaim {
 /// more without it.
 pub(super) fn gain<'a>(subject: &Subject<'a>, limiter: &str) -> Option<(&'a ClaimTest, Ratio)> {
     let context = subject.context;
-    let mut own = of(context, subject.stage).filter(|test| test.limiter == limiter);
+    let mut own = tests_of(context, subject.stage).filter(|test| test.limiter == limiter);
     own.find_map(|test| {
-        let predicted = &test.prediction;
-        let of = |name| figures(context, name, predicted.quantity);
-        let ratio = ratio_of(&of(&predicted.control), &of(&predicted.changed))?;
-        let held = decided(predicted, ratio.interval) == TestOutcome::Held;
-        (held && predicted.side == Side::AtLeast).then_some((test, ratio))
+        let (control, changed) = both(context, &test.prediction);
+        let ratio = ratio_of(&control, &changed)?;
+        let held = decided(&test.prediction, ratio.interval) == TestOutcome::Held;
+        (held && test.prediction.side == Side::AtLeast).then_some((test, ratio))
     })
 }
 
@@ -95,27 +90,28 @@ pub(super) fn ratio_of(control: &[f64], changed: &[f64]) -> Option<Ratio> {
     })
 }
 
-/// The rates of the trials of a stage in which nothing failed.
-fn figures(context: &Context<'_>, name: &str, quantity: Quantity) -> Vec<f64> {
-    let of = |trial: &&Trial| match quantity {
+/// The rates of the trials of the control and of the changed stage in which nothing failed.
+fn both(context: &Context<'_>, predicted: &Prediction) -> (Vec<f64>, Vec<f64>) {
+    let of = |trial: &&Trial| match predicted.quantity {
         Quantity::Iops => trial.iops,
         Quantity::Throughput => trial.throughput_bytes_per_s,
     };
-    let tests = context.tests.iter().map(|(stage, _)| stage);
-    let found = tests.filter(|stage| stage.name == name && stage.is_sound());
-    let rates = found.flat_map(|stage| stage.trials.iter().map(of));
-    rates
-        .filter(|rate| rate.is_finite() && *rate > 0.0)
-        .collect()
+    let rates = |name: &str| {
+        let tests = context.tests.iter().map(|(stage, _)| stage);
+        let found = tests.filter(|stage| stage.name == name && stage.is_sound());
+        let rates = found.flat_map(|stage| stage.trials.iter().map(of));
+        rates
+            .filter(|rate| rate.is_finite() && *rate > 0.0)
+            .collect()
+    };
+    (rates(&predicted.control), rates(&predicted.changed))
 }
 
 fn decided(predicted: &Prediction, [low, high]: [f64; 2]) -> TestOutcome {
+    let ratio = predicted.ratio;
     let (held, refuted) = match predicted.side {
-        Side::AtLeast => (low >= predicted.ratio, high < predicted.ratio),
-        Side::AtMost => (
-            high <= predicted.ratio && low >= NO_LESS,
-            low > predicted.ratio,
-        ),
+        Side::AtLeast => (low >= ratio, high < ratio),
+        Side::AtMost => (high <= ratio && low >= NO_LESS, low > ratio),
     };
     match (held, refuted) {
         (true, _) => TestOutcome::Held,
@@ -124,7 +120,7 @@ fn decided(predicted: &Prediction, [low, high]: [f64; 2]) -> TestOutcome {
     }
 }
 
-fn said(predicted: &Prediction, (control, changed): (&[f64], &[f64]), found: &Ratio) -> String {
+fn said(predicted: &Prediction, control: &[f64], changed: &[f64], found: &Ratio) -> String {
     let figure = |rates: &[f64]| {
         let median = stats::median(rates).unwrap_or(0.0);
         match predicted.quantity {
@@ -132,31 +128,38 @@ fn said(predicted: &Prediction, (control, changed): (&[f64], &[f64]), found: &Ra
             Quantity::Throughput => show_throughput(median),
         }
     };
+    let side = match predicted.side {
+        Side::AtLeast => "at least",
+        Side::AtMost => "at most",
+    };
+    let [low, high] = found.interval.map(ratio);
     format!(
-        "{} {}, {} {}: {} times (99 % interval {} to {}); predicted was {} {} times.",
+        "{} {}, {} {}: {} times (99 % interval {low} to {high}); predicted was {side} {} times.",
         predicted.changed,
         figure(changed),
         predicted.control,
         figure(control),
         ratio(found.estimate),
-        ratio(found.interval[0]),
-        ratio(found.interval[1]),
-        match predicted.side {
-            Side::AtLeast => "at least",
-            Side::AtMost => "at most",
-        },
         ratio(predicted.ratio)
     )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::experiment::{at_least, at_most};
+    use super::super::experiment::prediction;
     use crate::{figures, findings, limits, testing};
-    use diskfacts_record::{ClaimTest, Prediction, Quantity, Run, StageLimits, TestOutcome};
+    use diskfacts_record::{ClaimTest, Prediction, Quantity, Run, Side, StageLimits, TestOutcome};
 
     const STAGE: &str = "random-read-qd1";
     const PAIR: (&str, &str) = ("test-1-twice", "test-1-as-it-was");
+
+    fn at_least(ratio: f64) -> Prediction {
+        prediction(PAIR, Quantity::Iops, Side::AtLeast, ratio)
+    }
+
+    fn at_most(ratio: f64) -> Prediction {
+        prediction(PAIR, Quantity::Iops, Side::AtMost, ratio)
+    }
 
     /// A sound run with a test of what limits a stage, whose two stages have these rates.
     fn tested(prediction: Prediction, control: &[f64], changed: &[f64]) -> Run {
@@ -218,10 +221,8 @@ mod tests {
             // Too few to say.
             (&faster[..2], TestOutcome::Undecided, TestOutcome::Undecided),
         ] {
-            for (prediction, wanted) in [
-                (at_least(PAIR, Quantity::Iops, 1.2), at_least_1_2),
-                (at_most(PAIR, Quantity::Iops, 1.2), at_most_1_2),
-            ] {
+            for (prediction, wanted) in [(at_least(1.2), at_least_1_2), (at_most(1.2), at_most_1_2)]
+            {
                 let found = of(&tested(prediction, &control, changed)).tested;
                 assert_eq!(found.len(), 1);
                 assert_eq!(found[0].outcome, wanted, "{}", found[0].evidence);
@@ -234,9 +235,9 @@ mod tests {
         let control = [1000.0, 1010.0, 990.0, 1005.0, 995.0];
         let run = |prediction| tested(prediction, &control, &control);
         let before = of(&testing::healthy());
-        let held = of(&run(at_most(PAIR, Quantity::Iops, 1.2)));
+        let held = of(&run(at_most(1.2)));
         assert_eq!(held.limits[0].limiter, before.limits[0].limiter);
-        let refuted = of(&run(at_least(PAIR, Quantity::Iops, 1.2)));
+        let refuted = of(&run(at_least(1.2)));
         let name = &refuted.tested[0].limiter;
         assert_eq!(*name, before.limits[0].limiter);
         assert!(refuted.limits.iter().all(|limit| limit.limiter != *name));
@@ -248,7 +249,7 @@ mod tests {
     fn what_tests_a_claim_is_in_no_figure_and_no_finding_speaks_of_it() {
         // As noisy as only a finding could like.
         let noisy = [100.0, 5000.0, 30.0, 900.0, 2.0];
-        let run = tested(at_least(PAIR, Quantity::Iops, 1.2), &noisy, &noisy);
+        let run = tested(at_least(1.2), &noisy, &noisy);
         assert_eq!(figures(&run), figures(&testing::healthy()));
         assert_eq!(findings(&run), findings(&testing::healthy()));
     }

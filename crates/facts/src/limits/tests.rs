@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{limits, testing};
-use diskfacts_record::{Confidence, Experiment};
+use diskfacts_record::Confidence;
 use std::cmp::Ordering;
 
 pub(super) fn candidate(
@@ -10,21 +10,7 @@ pub(super) fn candidate(
     share: Option<f64>,
     confidence: Confidence,
 ) -> Candidate {
-    Candidate {
-        standing,
-        claim: "It is so.".into(),
-        evidence: vec!["1 is 1.".into()],
-        share,
-        confidence,
-        refuted_by: "2.".into(),
-        experiment: Experiment {
-            question: "Is it?".into(),
-            command: "diskfacts .".into(),
-            plan: None,
-            prediction: None,
-        },
-        remedy: "None.".into(),
-    }
+    Candidate::new(standing, share, confidence, "It is so.")
 }
 
 #[test]
@@ -150,7 +136,7 @@ fn a_run_without_fault_is_limited_by_the_device_or_the_load() {
                 "media-rate",
                 "interface",
             ];
-            let of_the_host = host::LIMITERS.iter().any(|host| host.name == first.limiter);
+            let of_the_host = OF_HOST.iter().any(|host| host.name == first.limiter);
             assert!(
                 plain.contains(&first.limiter.as_str()) || of_the_host,
                 "{first:#?}"

@@ -1,10 +1,8 @@
 //! Rates that something outside the workload holds down: whether a stage was held at
 //! one exact rate, and whether it had a faster time before.
 
-use super::Subject;
 use super::course::{Course, Plateau, Step};
-use crate::words::percent;
-use diskfacts_plan::units::{rate_digits, show_duration, show_throughput};
+use super::prelude::*;
 
 /// A limiter lets operations pass at equal distances: the counts of a point differ by
 /// one or two. What a device does by itself differs by more: the places, the dies.
@@ -33,45 +31,40 @@ const OF_BYTES: u64 = 64 << 10;
 /// A stage that ran faster at first and then was held at one rate.
 #[derive(Debug, Clone)]
 pub(super) struct Held {
-    pub(super) step: Step,
+    pub(super) before: Plateau,
+    pub(super) after: Plateau,
     /// Whether the lower rate was exact.
     pub(super) flat: bool,
 }
 
 impl Held {
     pub(super) fn of(subject: &Subject<'_>) -> Option<Self> {
-        let course = Course::of(subject).step();
         // Large transfers are few, and what they are compared with is the first of them.
-        let finely = || {
-            of_bytes(subject)
-                .then(|| Course::finely(subject).step())
-                .flatten()
-        };
-        let step = course.or_else(finely)?;
-        let down = step.before.rate >= STEP_MIN * step.after.rate && step.held >= PLATEAU_SHARE;
-        (down && step.explained >= EXPLAINED).then_some(Self {
-            step,
-            flat: even(&step.after),
+        let finely = || of_bytes(subject).then(|| Course::finely(subject).step());
+        let step = Course::of(subject).step().or_else(|| finely()?)?;
+        let Step { before, after, .. } = step;
+        let down = before.rate >= STEP_MIN * after.rate && step.held >= PLATEAU_SHARE;
+        (down && step.explained >= EXPLAINED).then(|| Self {
+            before,
+            after,
+            flat: is_even(&after),
         })
     }
 
     /// What of the time would go away at the first rate.
     pub(super) fn share(&self) -> f64 {
-        let Step { before, after, .. } = self.step;
-        let slow = after.seconds / (before.seconds + after.seconds);
-        slow * (1.0 - after.rate / before.rate)
+        let slow = self.after.seconds / (self.before.seconds + self.after.seconds);
+        slow * (1.0 - self.after.rate / self.before.rate)
     }
 
     pub(super) fn line(&self, subject: &Subject<'_>) -> String {
-        let Step { before, after, .. } = self.step;
-        let show = |rate: f64| show_rate(subject, rate);
+        let plateaus = [self.before, self.after];
+        let [first, then] = plateaus.map(|plateau| show_rate(subject, plateau.rate));
+        let [before, after] = plateaus.map(|plateau| seconds(plateau.seconds));
         format!(
-            "For {} it did {}, then {} for {}; points of the second part differ by {}.",
-            show_duration((before.seconds * 1e9) as u64),
-            show(before.rate),
-            show(after.rate),
-            show_duration((after.seconds * 1e9) as u64),
-            percent(after.scatter)
+            "For {before} it did {first}, then {then} for {after}; points of the second part \
+             differ by {}.",
+            percent(self.after.scatter)
         )
     }
 }
@@ -92,17 +85,12 @@ pub(super) fn of_bytes(subject: &Subject<'_>) -> bool {
 
 /// Whether all of a stage ran at one exact rate.
 pub(super) fn is_flat(subject: &Subject<'_>) -> bool {
-    let latency = &subject.figures.latency_ns;
-    let even = latency
-        .p50
-        .zip(latency.p90)
-        .is_some_and(|(p50, p90)| p90 as f64 <= EVEN * p50 as f64);
-    let course = Course::of(subject).whole();
-    even && course.is_none_or(|plateau| self::even(&plateau))
+    let course = || Course::of(subject).whole();
+    subject.is_even(EVEN) == Some(true) && course().is_none_or(|plateau| is_even(&plateau))
 }
 
 /// Whether a plateau is one exact rate, as far as counts can show it.
-fn even(plateau: &Plateau) -> bool {
+fn is_even(plateau: &Plateau) -> bool {
     let off = FLAT.max(COUNTED_OFF / plateau.operations);
     plateau.points >= EVEN_POINTS_MIN && plateau.operations >= COUNTED_MIN && plateau.scatter <= off
 }

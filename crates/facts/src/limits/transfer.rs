@@ -1,8 +1,8 @@
 //! Large transfers: whether a stage is one, and how evenly its bytes flow.
 
-use super::Subject;
-use super::spindle::RATE_MAX;
+use super::subject::Subject;
 use crate::layers::all_leaves;
+use diskfacts_plan::CacheMode;
 
 /// From so many bytes in flight on the way there is a small part of the time, on any
 /// link up to a few hundred MB/s: 256 KiB at 500 MB/s are 0.5 ms, a command 0.02 to 0.1.
@@ -10,48 +10,43 @@ const FLOWING: f64 = 256.0 * 1024.0;
 /// The same for one block anywhere: behind a seek of 12 ms a disk of 150 MB/s has to
 /// move 2 MiB to spend as long on the bytes.
 const FLOWING_ANYWHERE: f64 = 4.0 * 1024.0 * 1024.0;
+/// Fastest stream of one rotating disk, bytes per second: drives with two actuators
+/// reach 524 MB/s (Seagate, Exos 2X18, data sheet of 2022).
+const RATE_MAX: f64 = 600e6;
 
 impl Subject<'_> {
     /// Whether so many bytes are in flight, or read ahead by the kernel, that the time
     /// is that of the bytes.
     pub(super) fn flows(&self) -> bool {
         let workload = self.workload();
-        let in_flight = workload.block_size as f64 * self.outstanding();
-        let enough = if self.in_order() {
-            let least = if self.waits_for_the_medium() {
-                FLOWING_ANYWHERE
-            } else {
-                FLOWING
-            };
-            in_flight >= least || self.read_ahead() || self.written_behind()
+        let block = workload.block_size as f64;
+        let through = workload.cache != CacheMode::Direct;
+        let may_rotate = self.rotates() != Some(false);
+        let no_write_cache = all_leaves(self.stack(), "write through");
+        // Each write is answered from the medium of a disk that may turn, with nothing
+        // asked of it meanwhile: the place behind it has to come round before the next.
+        let waits_for_the_medium = self.only_writes()
+            && !through
+            && self.outstanding() <= 1.0
+            && may_rotate
+            && no_write_cache;
+        let least = if waits_for_the_medium {
+            FLOWING_ANYWHERE
         } else {
-            workload.block_size as f64 >= FLOWING_ANYWHERE
+            FLOWING
+        };
+        let read_ahead = self.only_reads() && through;
+        // Something gathers what is written in order: the kernel where it goes through the
+        // page cache, the drive where its cache may be on.
+        let written_behind = self.only_writes()
+            && workload.block_size >= 16 << 10
+            && (through || !may_rotate || !no_write_cache);
+        let enough = if self.in_order() {
+            block * self.outstanding() >= least || read_ahead || written_behind
+        } else {
+            block >= FLOWING_ANYWHERE
         };
         enough && self.reaches_device() && !workload.sync.each_write()
-    }
-
-    /// Whether the kernel reads ahead of the stage.
-    fn read_ahead(&self) -> bool {
-        let through = self.workload().cache != diskfacts_plan::CacheMode::Direct;
-        through && self.only_reads()
-    }
-
-    /// Whether something gathers what is written in order: the kernel where it goes through the
-    /// page cache, the drive where its cache may be on.
-    fn written_behind(&self) -> bool {
-        let by_kernel = self.workload().cache != diskfacts_plan::CacheMode::Direct;
-        let by_drive = self.rotates() == Some(false) || !all_leaves(self.stack(), "write through");
-        self.only_writes() && self.workload().block_size >= 16 << 10 && (by_kernel || by_drive)
-    }
-
-    /// Whether each write is answered from the medium of a disk that may turn, with nothing
-    /// asked of it meanwhile: the place behind it has to come round before the next.
-    fn waits_for_the_medium(&self) -> bool {
-        self.only_writes()
-            && self.workload().cache == diskfacts_plan::CacheMode::Direct
-            && self.outstanding() <= 1.0
-            && self.rotates() != Some(false)
-            && all_leaves(self.stack(), "write through")
     }
 
     /// The rate of a large transfer that a medium may have had, bytes/s: what is faster
@@ -59,13 +54,12 @@ impl Subject<'_> {
     pub(crate) fn flow(&self) -> Option<f64> {
         let array = self.leaves().any(|leaf| leaf.layout.is_some());
         let most = match self.rotates() {
-            Some(true) if !array => self.leaves().count().max(1) as f64 * RATE_MAX,
+            Some(true) if !array => self.disks() * RATE_MAX,
             _ => f64::INFINITY,
         };
-        let rate = self.flows().then(|| self.rate()).flatten();
         // What stayed in memory the medium did not have.
-        let rate = rate.map(|rate| rate * (1.0 - self.from_memory()));
-        rate.filter(|rate| *rate <= most)
+        let rate = self.rate()? * (1.0 - self.memory_share());
+        (rate <= most && self.flows()).then_some(rate)
     }
 
     /// The largest of these of the run in this direction, this stage's included.

@@ -1,0 +1,212 @@
+//! What a limiter says of a stage, and which of several is the first to be named.
+//!
+//! Several statements about the same time can all be true: a synced write of a
+//! rotating disk waits for the flush, the flush for the platter, and all of it
+//! happens with one operation in flight. They are not rivals but layers of one
+//! explanation, and shares alone cannot order them: that one operation was in
+//! flight accounts for all of the time, always. So each limiter says what kind of
+//! statement it makes, and the most specific kind comes first: what should not be
+//! there before what has to be, and that before the mere shape of the load.
+
+use super::experiment::Settling;
+use super::limiter::Limiter;
+use super::prelude::DETAIL;
+use super::subject::Subject;
+use crate::simulated::{edit_profile, planted};
+use diskfacts_record::{Confidence, Gain, Limit};
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+/// What kind of statement a limiter makes; those named first come first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Standing {
+    /// The figure is not of what its label says, so nothing else about the device
+    /// follows from it: another factor, memory instead of the disk.
+    NotTheDevice,
+    /// Something that could be taken away without another device, and that makes
+    /// up a good part of the time (from [`Self::CAUSE_MIN`] on): a throttle, a
+    /// neighbour, a fault, a setting, the way in which the work is done.
+    Cause,
+    /// What a healthy device of this kind does for such operations: seek, turn,
+    /// stream at the rate of its medium or its link.
+    Nature,
+    /// What remains to be said when nothing about the device is known to fill the
+    /// time: so much was in flight, and each of it took so long.
+    Load,
+    /// It is there, and too little of it to be the answer, or what is named before
+    /// it works by it.
+    Beside,
+}
+
+impl Standing {
+    /// Share of the operations' time from which on a cause comes before the nature
+    /// of the device. A healthy operation divides its time between two or three
+    /// parts (seek, rotation, transfer), so what takes a third is as large as the
+    /// largest of them often is.
+    pub(crate) const CAUSE_MIN: f64 = 1.0 / 3.0;
+
+    /// A cause that accounts for this share of the time, or [`Self::Beside`] when
+    /// that is too little.
+    pub(super) fn cause(share: f64) -> Self {
+        Self::Cause.only_if(share >= Self::CAUSE_MIN)
+    }
+
+    /// This, or [`Self::Beside`] where it does not hold.
+    pub(super) fn only_if(self, holds: bool) -> Self {
+        if holds { self } else { Self::Beside }
+    }
+}
+
+/// What a limiter says of a stage beyond what is in its row.
+#[derive(Debug, Clone)]
+pub(crate) struct Candidate {
+    /// What kind of statement it is.
+    pub(super) standing: Standing,
+    /// Share, from 0 to 1, of the operations' time that it accounts for.
+    pub(super) share: Option<f64>,
+    /// How sure it is.
+    confidence: Confidence,
+    /// What is so, in one sentence.
+    claim: String,
+    /// The figures it rests on and the arithmetic over them, each a sentence.
+    evidence: Vec<String>,
+    /// What would settle it.
+    settling: Settling,
+    /// In place of what the row says.
+    refuted_by: Option<String>,
+    question: Option<String>,
+    remedy: Option<Cow<'static, str>>,
+}
+
+/// A cause that accounts for this share of the time.
+pub(super) fn cause(share: f64, confidence: Confidence, claim: String) -> Candidate {
+    Candidate::new(Standing::cause(share), share, confidence, claim)
+}
+
+impl Candidate {
+    /// With the words of its row, and the same measurement again as its experiment.
+    pub(crate) fn new(
+        standing: Standing,
+        share: impl Into<Option<f64>>,
+        confidence: Confidence,
+        claim: impl Into<String>,
+    ) -> Self {
+        Self {
+            standing,
+            share: share.into(),
+            confidence,
+            claim: claim.into(),
+            evidence: Vec::new(),
+            settling: Settling::Again,
+            refuted_by: None,
+            question: None,
+            remedy: None,
+        }
+    }
+
+    /// Resting on these figures.
+    pub(crate) fn evidence(mut self, lines: impl IntoIterator<Item = String>) -> Self {
+        self.evidence.extend(lines);
+        self
+    }
+
+    /// With this experiment.
+    pub(crate) fn settled_by(mut self, settling: impl Into<Settling>) -> Self {
+        self.settling = settling.into();
+        self
+    }
+
+    /// Refuted by something else than its row says.
+    pub(super) fn refuted_by(mut self, said: impl Into<String>) -> Self {
+        self.refuted_by = Some(said.into());
+        self
+    }
+
+    /// With another question than its row has.
+    pub(super) fn question(mut self, said: impl Into<String>) -> Self {
+        self.question = Some(said.into());
+        self
+    }
+
+    /// With another remedy than its row has.
+    pub(super) fn remedy(mut self, said: impl Into<Cow<'static, str>>) -> Self {
+        self.remedy = Some(said.into());
+        self
+    }
+
+    /// With this remedy in the place of the one it has, where there is one.
+    pub(super) fn remedy_if(self, said: Option<impl Into<Cow<'static, str>>>) -> Self {
+        match said {
+            Some(said) => self.remedy(said),
+            None => self,
+        }
+    }
+
+    /// Of a simulated disk the remedy is this change of its profile.
+    pub(super) fn profile(self, subject: &Subject<'_>, change: &str) -> Self {
+        self.remedy_if(edit_profile(subject.run(), change))
+    }
+
+    /// Of a simulated disk the cause stands in these tables of its profile.
+    pub(super) fn planted(self, subject: &Subject<'_>, tables: &str) -> Self {
+        let sentence = planted(subject.run(), tables);
+        self.remedy_if(sentence.map(|sentence| format!("{sentence}.")))
+    }
+
+    /// By standing, then by the share that is accounted for, each share counting
+    /// for as much as it is sure.
+    pub(super) fn best_first(&self, other: &Self) -> Ordering {
+        self.standing
+            .cmp(&other.standing)
+            .then_with(|| other.weight().total_cmp(&self.weight()))
+    }
+
+    /// With no more than this share of the time: what is said to have more has less, and a
+    /// share that is not known stays so.
+    pub(super) fn within(mut self, most: f64) -> Self {
+        if self.share.unwrap_or(1.0) > most {
+            self.share = self.share.map(|_| most);
+            // Also what serves the bytes is not the answer where they mostly wait for others.
+            if most < Standing::CAUSE_MIN && self.standing <= Standing::Cause {
+                self.standing = Standing::Beside;
+            }
+        }
+        self
+    }
+
+    /// Whether it is worth a line: what accounts for less than a twentieth and leads to
+    /// nothing is not.
+    pub(super) fn matters(&self) -> bool {
+        self.standing != Standing::Beside || self.share.is_none_or(|share| share >= DETAIL)
+    }
+
+    /// What it accounts for, less when that is not sure. A possible explanation has
+    /// to account for twice as much as a counted one to be named before it.
+    fn weight(&self) -> f64 {
+        let sure = match self.confidence {
+            Confidence::Certain => 1.0,
+            Confidence::Likely => 0.9,
+            Confidence::Possible => 0.5,
+        };
+        // What cannot say its share is taken for half.
+        let share = self.share.filter(|share| share.is_finite()).unwrap_or(0.5);
+        sure * share.clamp(0.0, 1.0)
+    }
+
+    /// As it stands in the record.
+    pub(super) fn into_limit(self, row: &Limiter, of: &Subject<'_>, gain: Option<Gain>) -> Limit {
+        let share = self.share.filter(|share| share.is_finite());
+        let question = self.question.unwrap_or_else(|| row.question.to_owned());
+        Limit {
+            limiter: row.name.to_owned(),
+            claim: self.claim,
+            evidence: self.evidence,
+            share: share.map(|share| share.clamp(0.0, 1.0)),
+            gain,
+            confidence: self.confidence,
+            refuted_by: self.refuted_by.unwrap_or_else(|| row.refuted_by.to_owned()),
+            experiment: self.settling.experiment(of, question),
+            remedy: self.remedy.unwrap_or(row.remedy.into()).into_owned(),
+        }
+    }
+}

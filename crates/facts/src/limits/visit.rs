@@ -1,0 +1,121 @@
+//! Where the time of one operation that goes anywhere on a rotating disk is spent.
+
+use super::course::Course;
+use super::prelude::*;
+use super::spindle::{Spindle, transfer_ns};
+use diskfacts_plan::Pattern;
+
+/// Below this share of a revolution between two operations, the disk did not go to
+/// each of them: its cache held them, or they lay in a row.
+const MOVED: f64 = 0.12;
+/// Writes among which a drive's cache chooses the nearest, at least: firmware sorts some
+/// tens of them.
+const CACHED: f64 = 8.0;
+/// Most that rotation is of a visit among several: with two to choose from it is half of
+/// arm and platter, with more less.
+const CHOSEN_MAX: f64 = 0.4;
+/// The arm starts, settles, and the electronics work: what a command costs before
+/// anything turns, ns. Command overheads of data sheets and of the disks of the seeds
+/// are 0.05 to 0.3 ms.
+const COMMAND_NS: f64 = 0.15e6;
+
+/// The parts of the time of an operation, ns.
+#[derive(Debug, Clone)]
+pub(super) struct Visit {
+    /// From one completion to the next on one arm.
+    pub(super) each_ns: f64,
+    /// Waiting for the place to come round.
+    pub(super) rotation_ns: f64,
+    /// The bytes under the head.
+    pub(super) transfer_ns: f64,
+    /// The arm.
+    pub(super) seek_ns: f64,
+    /// Whether the drive could choose among several, so that both waits are shorter
+    /// than on average, and neither is known.
+    pub(super) chosen: bool,
+    pub(super) spindle: Spindle,
+}
+
+impl Visit {
+    /// `None` where operations do not go anywhere, the disk does not turn, or is not
+    /// known to, or where they took so little that no arm was moved for each of them.
+    pub(super) fn of(subject: &Subject<'_>) -> Option<Self> {
+        let strided = matches!(subject.workload().pattern, Pattern::Stride { .. });
+        unless(
+            subject.rotates() != Some(true)
+                || !subject.reaches_device()
+                || !subject.scattered() && !strided,
+        )?;
+        let spindle = Spindle::of(subject);
+        let turn_ns = spindle.turn_ns();
+        let (arms, outstanding) = (subject.disks(), subject.outstanding());
+        let workload = subject.workload();
+        let writes = workload.operation.writes() && !workload.sync.each_write();
+        let cached = writes && subject.has_write_cache();
+        let mean_ns = subject.each_ns()?;
+        // A cache that fills first makes the mean shorter than what its disk needs.
+        let drained_ns = cached.then(|| drained_ns(subject)).flatten();
+        // Disks work side by side as far as there is something in flight for them.
+        let each_ns = drained_ns.unwrap_or(mean_ns).max(mean_ns) * arms.min(outstanding);
+        let transfer_ns = transfer_ns(subject);
+        let waiting_ns = each_ns - transfer_ns - COMMAND_NS;
+        unless(waiting_ns < MOVED * turn_ns)?;
+        let chosen = outstanding > 1.0 || cached;
+        // The shortest of n waits, each as likely anywhere in a revolution, is 1/(n+1) of
+        // one on average: half of it for one, little for many. What a cache held back for a
+        // while makes the mean shorter than a visit is; the parts of a visit are as those of one
+        // with as much to choose from.
+        let (choices, most) = if chosen {
+            let least = if cached { CACHED } else { 1.0 };
+            ((outstanding / arms).max(least), CHOSEN_MAX)
+        } else {
+            (1.0, 1.0)
+        };
+        let rotation_ns = (turn_ns / (choices + 1.0)).min(most * waiting_ns);
+        Some(Self {
+            each_ns,
+            rotation_ns,
+            transfer_ns,
+            seek_ns: (waiting_ns - rotation_ns).max(0.0),
+            chosen,
+            spindle,
+        })
+    }
+
+    /// A part of the time of an operation.
+    pub(super) fn share(&self, part_ns: f64) -> f64 {
+        (part_ns / self.each_ns).clamp(0.0, 1.0)
+    }
+}
+
+/// What an operation takes once the drive's cache is full: of the course that steps down
+/// and stays down, ns. `None` where most of the time went by before: then the figure is that
+/// of the cache.
+fn drained_ns(subject: &Subject<'_>) -> Option<f64> {
+    let step = Course::of(subject).step()?;
+    let down = step.before.rate > 1.5 * step.after.rate && step.explained > 0.5;
+    let most = step.after.seconds >= step.before.seconds;
+    (down && most).then(|| 1e9 / step.after.rate)
+}
+
+/// What each experiment about arm and platter asks.
+pub(super) const QUESTION: &str = "What `near` keeps of the time of `anywhere` is rotation and transfer; what it loses was \
+     the arm's movement. With 8 in flight the drive may choose, and both fall.";
+
+/// Reads of the smallest span that no cache holds whole: the arm stands nearly still,
+/// and the platter turns as before.
+pub(super) fn near(subject: &Subject<'_>) -> Stages {
+    let block = subject.workload().block_size.max(1);
+    let span = (512_u64 << 20).min(subject.run().target.size_bytes) / block * block;
+    subject
+        .stages()
+        .and("anywhere", |w| w.sync = SyncMode::None)
+        .and("near", |w| {
+            w.sync = SyncMode::None;
+            w.span = Some(span.max(block));
+        })
+        .and("anywhere-qd8", |w| {
+            w.sync = SyncMode::None;
+            w.queue_depth = 8;
+        })
+}
