@@ -61,7 +61,7 @@ impl<'a> Named<'a> {
         if is_document(name) {
             return of_document(Path::new(name))?.ok_or_else(|| {
                 Failure::wrong_call(format!(
-                    "{name} is no run that diskfacts has printed with --json; `diskfacts import \
+                    "{name} is not a run printed with --json; `diskfacts import \
                      {name}` reads results of other programs"
                 ))
             });

@@ -128,7 +128,7 @@ fn limited(name: &str) -> Result<(&str, BTreeMap<String, String>), Failure> {
     for setting in name[at + 1..].split(':') {
         let Some((key, value)) = setting.split_once('=') else {
             return Err(Failure::wrong_call(format!(
-                "'{setting}' in {name} is no setting; behind a run stand settings as in \
+                "'{setting}' in {name} is not a setting; settings follow a run as in \
                  last:scheduler=none"
             )));
         };

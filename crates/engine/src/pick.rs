@@ -151,7 +151,7 @@ pub fn pick(
         )),
         EngineChoice::IoUring => probe(workload, file, clock)?.map_err(|reason| {
             TrialError::Engine(format!(
-                "engine = \"io_uring\" cannot be had here: {reason}; leave the engine to diskfacts with engine = \"auto\""
+                "engine = \"io_uring\" does not work here: {reason}; leave the engine to diskfacts with engine = \"auto\""
             ))
         }),
     }

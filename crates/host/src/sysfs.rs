@@ -73,7 +73,10 @@ impl DeviceDir {
     pub(crate) fn number(&self, attribute: &str) -> io::Result<u64> {
         let text = self.text(attribute)?;
         text.parse().map_err(|_| {
-            io::Error::new(io::ErrorKind::InvalidData, format!("`{text}` is no number"))
+            io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("`{text}` is not a number"),
+            )
         })
     }
 

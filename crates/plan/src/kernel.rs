@@ -147,7 +147,7 @@ pub const SETTINGS: [Setting; 18] = [
     device(
         "rotational",
         Kind::Flag,
-        "whether the kernel takes the drive for one that turns",
+        "whether the kernel takes the drive for a rotating one",
     ),
     machine(
         "vm/dirty_ratio",

@@ -56,7 +56,7 @@ pub fn ways(settings: &BTreeMap<String, String>, stack: &Stack) -> Ways {
                 ways.sysctl.push(format!("{name} = {value}"));
             }
             Some(Scope::Machine) => ways.notes.push(format!(
-                "{name} = {value} is something that is done, not a state: there is nothing to make \
+                "{name} = {value} is an action, not a state: there is nothing to make \
                  permanent."
             )),
             Some(Scope::Process) => ways.notes.push(format!(

@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
+/// Print shell completion for bash, zsh or fish
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -9,7 +10,7 @@ Examples:
   source <(diskfacts completions zsh)      in ~/.zshrc, after compinit
   diskfacts completions fish | source      in ~/.config/fish/config.fish
 
-What may stand in a place is asked of diskfacts itself when Tab is pressed: stages and runs are those of \
+The scripts ask diskfacts when Tab is pressed, so stages and runs are those of \
 the store.")]
 pub(crate) struct CompletionsArgs {
     /// The shell

@@ -4,11 +4,11 @@ use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 use diskfacts_plan::units;
 
-/// Show what the devices of the machine do, whoever makes them do it: reads and
-/// writes per second, their size and wait, the queue, how busy the device is.
+/// Show device rates, in iostat's columns
 ///
-/// The first report is of the time since the system started, each further one of
-/// the interval since the one before.
+/// Of the whole machine: reads and writes per second, their size and wait, the queue,
+/// how busy the device is. The first report covers the time since boot, each further
+/// one the interval since the last.
 #[derive(Debug, Args)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -21,33 +21,32 @@ Examples:
   diskfacts iostat 1 --style linux   sysstat's iostat -x 1, to the character
   diskfacts iostat --style json      sysstat's iostat -o JSON -x")]
 pub(crate) struct IostatArgs {
-    /// Devices to show: sda, /dev/sda1, a link in /dev/disk/by-id [default: all
-    /// disks that were ever used]; as in sysstat an interval in seconds, and a
-    /// count, may stand among them
+    /// Devices: sda, /dev/sda1, a link in /dev/disk/by-id [default: all disks used
+    /// since boot]; also, as in sysstat, an interval in seconds and a count
     #[arg(value_name = "DEVICE")]
     pub(crate) words: Vec<String>,
-    /// Time from report to report: 1s, 500ms [default: one report only]
+    /// Time between reports: 1s, 500ms [default: one report only]
     #[arg(long, value_name = "DURATION", value_parser = interval, allow_hyphen_values = true)]
     pub(crate) interval: Option<u64>,
-    /// How many reports [default: until Ctrl-C, with an interval; 1 without]
+    /// Number of reports [default: 1; with an interval until Ctrl-C]
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u64>::new().range(1..))]
     pub(crate) count: Option<u64>,
     /// Whose columns
     #[arg(long, value_name = "STYLE", default_value = "facts")]
     pub(crate) style: IostatStyle,
-    /// sysstat's report without -x: transfers and kilobytes; of linux and json
+    /// sysstat's report without -x: transfers and kilobytes (linux, json)
     #[arg(long)]
     pub(crate) basic: bool,
-    /// Leave out the first report, which is of the time since the system started
+    /// Leave out the first report, which covers the time since boot
     #[arg(short = 'y', long)]
     pub(crate) skip_first: bool,
-    /// Leave out the processors
+    /// Leave out the processor lines
     #[arg(short = 'd', long)]
     pub(crate) devices_only: bool,
-    /// Partitions too, from /proc/diskstats
+    /// Include partitions
     #[arg(short = 'p', long)]
     pub(crate) partitions: bool,
-    /// Devices that were never used, too
+    /// Include devices never used since boot
     #[arg(long)]
     pub(crate) all: bool,
     /// Extended columns, which are printed anyway: for the hands of those who type

@@ -5,37 +5,36 @@ use diskfacts_plan::units;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Watch what the kernel's read-ahead decides: which pattern it sees, how large its
-/// windows are, and what became of the pages.
+/// Trace read-ahead: patterns, windows, pages used and wasted
 ///
-/// Whoever reads is watched. Linux 6.18 or later, as root; --from reads what another
-/// machine recorded, and needs neither.
+/// Of every process that reads the target. Needs root and Linux 6.18; --from explains
+/// a trace recorded elsewhere and needs neither.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  sudo diskfacts readahead /srv/film.mkv           who reads this file, for 10 s
-  sudo diskfacts readahead /dev/sdb --time 1m      a disk, with all filesystems on it
-  sudo diskfacts readahead /srv -- cp -r /srv/a /tmp   until the command ends
-  diskfacts readahead --from trace.txt --trace     a trace of another machine")]
+  sudo diskfacts readahead /srv/film.mkv        this file, for 10 s
+  sudo diskfacts readahead /dev/sdb --time 1m   a disk and its filesystems
+  sudo diskfacts readahead /srv -- cp -r /srv/a /tmp
+                                                until the command ends
+  diskfacts readahead --from trace.txt --trace  a trace of another machine")]
 pub(crate) struct ReadaheadArgs {
-    /// A file; a folder, for its whole filesystem; or a block device, with the
-    /// filesystems on it
+    /// A file; a folder: its whole filesystem; a block device: the filesystems on it
     #[arg(value_name = "TARGET", required_unless_present = "from")]
     pub(crate) target: Option<PathBuf>,
-    /// How long to watch: 30s, 5m [default: 10s; with a command until it ends]
+    /// How long: 30s, 5m [default: 10s, or until the command ends]
     #[arg(long, value_name = "DURATION", value_parser = time, allow_hyphen_values = true)]
     pub(crate) time: Option<u64>,
-    /// Print each decision first, in the lines of the patch of 2009
+    /// Print each decision first, in the format of the kernel patch of 2009
     #[arg(long, conflicts_with = "json")]
     pub(crate) trace: bool,
-    /// Read the events from a text: a copy of /sys/kernel/tracing/trace, or what
-    /// trace-cmd report prints
+    /// Read the events from a file: a copy of /sys/kernel/tracing/trace, or the
+    /// output of trace-cmd report
     #[arg(long, value_name = "FILE", conflicts_with_all = ["target", "time", "command"])]
     pub(crate) from: Option<PathBuf>,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
-    /// A command to run, and to watch until it ends
+    /// A command to run; tracing ends with it
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
 }

@@ -2,23 +2,23 @@
 
 use clap::Args;
 
-/// Put back settings of the kernel that a killed diskfacts had changed, and remove
-/// what else it left: control groups and trace buffers.
+/// Put back kernel settings that a killed run changed
 ///
-/// It is needed only after a run and its watchdog were killed together: what a run
-/// changes it puts back when it ends, and a run that begins puts back what it finds.
+/// Also removes the control groups and trace buffers that it left. Needed only where a
+/// run and its watchdog were killed together: a run puts back what it changed when it
+/// ends, and the next run what it finds.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  sudo diskfacts restore --show      what is changed, its old and present value
-  sudo diskfacts restore             put it back
-  sudo diskfacts restore --forget    it was put back by hand, or is to stay: write nothing")]
+  sudo diskfacts restore --show    what differs: old and present values
+  sudo diskfacts restore           put the old ones back
+  sudo diskfacts restore --forget  keep the present ones")]
 pub(crate) struct RestoreArgs {
-    /// Only show what would be put back
+    /// Show what would be put back, and change nothing
     #[arg(long)]
     pub(crate) show: bool,
-    /// Remove the journals without writing any setting, and say what is not as it was:
-    /// for what was put back by hand, or is to stay
+    /// Remove the journals and write no setting; say which values are not the old
+    /// ones. For settings put back by hand, or meant to stay
     #[arg(long, conflicts_with = "show")]
     pub(crate) forget: bool,
 }

@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use std::path::PathBuf;
 
+/// List or delete stored runs
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
     #[command(subcommand)]
@@ -18,39 +19,40 @@ pub(crate) struct RunsArgs {
 /// What is done with stored runs, where they are not listed.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsCommand {
-    /// Delete stored runs, after it was said which
     Delete(DeleteArgs),
 }
 
+/// Delete stored runs: list them, ask, delete
 #[derive(Debug, Args)]
 pub(crate) struct DeleteArgs {
-    /// Ids, beginnings of ids, `last`, `last~1`
+    /// `last`, `last~1`, an id or its beginning
     #[arg(value_name = "RUN", required = true)]
     pub(crate) runs: Vec<String>,
     /// Delete without asking
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Delete also what may still go on, because its process cannot be seen from here
+    /// Also delete unfinished runs whose process cannot be seen from here, and may
+    /// still be running
     #[arg(long)]
     pub(crate) unfinished: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// How many to list [default: 50]
+    /// List at most this many, latest first [default: 50]
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub(crate) limit: Option<usize>,
-    /// Only runs of this target, or of what lies in this folder
+    /// Only runs of this target, or of targets in this folder
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: Option<PathBuf>,
-    /// Only runs that began since then: 7d, 2h, 2026-11-21 (here, from midnight on),
+    /// Only runs begun since then: 7d, 2h, 2026-11-21 (local midnight),
     /// 2026-11-21T04:00:00Z
     #[arg(long, value_name = "WHEN", value_parser = Since::parse)]
     pub(crate) since: Option<Since>,
-    /// Only runs that were made on the host of this name
+    /// Only runs made on this host
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
-    /// Print JSON
+    /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
 }

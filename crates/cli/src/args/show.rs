@@ -3,13 +3,19 @@
 use super::Style;
 use clap::Args;
 
+/// Show a stored run: its first page, a claim, a stage, or all
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  diskfacts show                           the last run
+  diskfacts show last~1 --claim a          the evidence behind a letter
+  diskfacts show --stage random-read-qd32  one stage whole")]
 pub(crate) struct ShowArgs {
-    /// Its id, the beginning of its id, `last`, or `last~1` for the one before;
-    /// or a file that was printed with --json
+    /// `last`, `last~1` (the one before), an id or its beginning, or a file printed
+    /// with --json
     #[arg(value_name = "RUN", default_value = "last")]
     pub(crate) run: String,
-    /// How the figures are printed
+    /// Form of the output
     #[arg(long, value_name = "STYLE", default_value = "facts")]
     pub(crate) style: Style,
     /// Print the run as one JSON document
@@ -23,21 +29,20 @@ pub(crate) struct ShowArgs {
 #[derive(Debug, Args)]
 #[group(multiple = false, conflicts_with_all = ["style", "json"])]
 pub(crate) struct PartArgs {
-    /// Everything that is known
+    /// Print everything known
     #[arg(long)]
     pub(crate) explain: bool,
-    /// One claim whole, with its evidence, what refutes it and what to do: by its
-    /// number or letter on the first page, or by the name of a limiter, a finding
-    /// or a use
+    /// Print one claim whole: evidence, what refutes it, what to do. NAME is a
+    /// letter or number of the first page, or a limiter, finding or use
     #[arg(long, value_name = "NAME")]
     pub(crate) claim: Option<String>,
-    /// One stage with all that is known of it
+    /// Print one stage whole
     #[arg(long, value_name = "STAGE")]
     pub(crate) stage: Option<String>,
-    /// Where the time of an operation went, of each stage
+    /// Print where the time of an operation went, for each stage
     #[arg(long)]
     pub(crate) budget: bool,
-    /// The plan file that would settle what limited this stage
+    /// Print the plan file that would settle what limits this stage
     #[arg(long, value_name = "STAGE")]
     pub(crate) settle: Option<String>,
 }

@@ -5,34 +5,33 @@ use clap::Args;
 use diskfacts_plan::file::Varied;
 use std::path::PathBuf;
 
-/// Measure under each combination of settings, and say which is best and by how much,
-/// or that nothing differs beyond noise.
+/// Measure each combination of settings, and name the best
 ///
-/// Each stage of the plan is done under each combination, in rounds of random order. Then
-/// stands what each setting does, what pairs of them do together, and what would make
-/// the best permanent.
+/// Runs each stage of the plan under each combination, in rounds of random order. Says
+/// which is best and by how much, or that nothing differs beyond noise; what each
+/// setting does, alone and with others; and how to make the best permanent.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-KEY is a setting of the kernel (scheduler, read_ahead_kb, max_sectors_kb, nr_requests,
-vm/dirty_bytes, ...) or a key of a stage of a plan file (block_size, queue_depth,
+KEY is a kernel setting (scheduler, read_ahead_kb, max_sectors_kb, nr_requests,
+vm/dirty_bytes, ...) or a stage's key in a plan file (block_size, queue_depth,
 streams, cache, ...).
 
 Examples:
   diskfacts tune /dev/sdb --vary scheduler=none,mq-deadline,bfq
   diskfacts tune /dev/sdb --vary read_ahead_kb=128,1024,4096 --plan streams
-  diskfacts tune . --plan survey --stage random-read-qd32 --vary queue_depth=8,32,128
+  diskfacts tune . --plan survey --stage random-read-qd32 \\
+      --vary queue_depth=8,32,128
   diskfacts tune sim:hdd-7200-1tb --vary scheduler=mq-deadline,bfq \\
       --vary read_ahead_kb=128,512,4096")]
 pub(crate) struct TuneArgs {
-    /// The folder, file or block device to measure, or a simulated disk:
-    /// sim:PROFILE, sim:FILE.toml
+    /// A folder, file, block device, or simulated disk: sim:PROFILE, sim:FILE.toml
     #[arg(value_name = "TARGET")]
     pub(crate) target: PathBuf,
-    /// A setting and its values; repeatable, all combinations are measured
+    /// A setting and its values; repeatable: all combinations are measured
     #[arg(long, value_name = "KEY=V1,V2,...", value_parser = varied, required = true)]
     pub(crate) vary: Vec<Varied>,
-    /// A built-in plan (see `diskfacts plans`) or a TOML file, whose stages are
-    /// done under each combination
+    /// A built-in plan (see `diskfacts plans`) or a TOML file: what to run under
+    /// each combination
     #[arg(long, value_name = "NAME|FILE", default_value = "tune")]
     pub(crate) plan: String,
     /// Run only this stage of the plan; repeatable
@@ -42,19 +41,18 @@ pub(crate) struct TuneArgs {
     /// 15 min]
     #[arg(long, value_name = "DURATION", value_parser = duration, allow_hyphen_values = true)]
     pub(crate) time: Option<u64>,
-    /// Trials of each combination [default: 5, or more if the plan says so]
+    /// Trials per combination [default: 5, or more if the plan says so]
     #[arg(long, help_heading = HOW, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) trials: Option<u32>,
-    /// Repeat combinations, within the time, until the 95 % interval of the median
-    /// is within this on either side
+    /// Add trials, within the time, until each median is known within this (95 %
+    /// interval), or off
     #[arg(long, help_heading = HOW, value_name = "SHARE", value_parser = precision, allow_hyphen_values = true)]
     pub(crate) precision: Option<Precision>,
     /// Size of the file made in a folder: 512MiB, 4G (binary), 4GB (decimal)
     /// [default: 1GiB, or what fits]
     #[arg(long, help_heading = TARGET, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
     pub(crate) size: Option<u64>,
-    /// Measure a loop device of this size over a temporary file in the folder;
-    /// needs root
+    /// Measure a loop device of this size over a file in the folder (root)
     #[arg(long = "loop", help_heading = TARGET, value_name = "SIZE", value_parser = size, allow_hyphen_values = true, conflicts_with = "size")]
     pub(crate) loop_size: Option<u64>,
     #[command(flatten)]

@@ -20,7 +20,7 @@ pub(crate) fn run(args: &DdArgs, common: &Common) -> Result<Exit, Failure> {
     if to_stdout && args.json {
         return Err(Failure::wrong_call(
             "standard output holds what is copied, so there is no room for --json: name the \
-             output with of=, or leave --json away and ask later: diskfacts show last --json",
+             output with of=, or drop --json and ask later: diskfacts show last --json",
         ));
     }
     if args.style == Style::ClassicCsv {
@@ -63,7 +63,7 @@ fn words(operands: &[OsString]) -> Result<Vec<&str>, Failure> {
         let word: &OsString = word;
         word.to_str().ok_or_else(|| {
             Failure::wrong_call(format!(
-                "'{}' is no UTF-8; a file of such a name can be given by a link to it",
+                "'{}' is not UTF-8; name such a file by a link to it",
                 word.to_string_lossy()
             ))
         })

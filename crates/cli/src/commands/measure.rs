@@ -348,7 +348,7 @@ pub(super) fn check_problems(plan: &Plan, what: &str) -> Result<(), Failure> {
         Ok(())
     } else {
         Err(Failure::wrong_call(format!(
-            "{what} asks for what cannot be:{}",
+            "{what} asks for the impossible:{}",
             problems.concat()
         )))
     }

@@ -132,9 +132,7 @@ pub(super) fn begin(
             )
         }
     };
-    let note = format!(
-        "So that the page cache does not serve what is meant to come from the disk, {how}."
-    );
+    let note = format!("Page cache kept from serving what is meant to come from the disk: {how}.");
     measured.notes.push(note);
     Ok(limit)
 }

@@ -260,7 +260,7 @@ fn record(run: &mut Run, outcome: CopyOutcome, mut observed: Evidence) {
     let short = copied.skip_missing_bytes > 0;
     if short {
         run.run.notes.push(format!(
-            "The input ended {} bytes before all that skip= passes over: nothing was copied.",
+            "The input ended {} bytes before all that skip= skips: nothing was copied.",
             copied.skip_missing_bytes
         ));
     }

@@ -305,11 +305,13 @@ fn needs_a_file(workload: &Workload, measured: &Measured) -> Option<String> {
         return None;
     }
     Some(match measured.target.kind {
-        TargetKind::Folder => "on = \"file\": the target is itself a file in this folder, and the \
-                               other stages go through it"
-            .to_owned(),
-        _ => "on = \"file\": a file on the same disk needs a folder there; name the folder, and \
-              add --loop SIZE for a device beside the file"
+        TargetKind::Folder => {
+            "on = \"file\" is what the other stages do too: the target is itself \
+                               a file in this folder"
+                .to_owned()
+        }
+        _ => "on = \"file\" needs a folder on the same disk: name the folder, and add --loop SIZE \
+              for a device beside the file"
             .to_owned(),
     })
 }

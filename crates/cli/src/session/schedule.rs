@@ -377,8 +377,8 @@ impl Schedule {
             fewer.join(", ")
         };
         Some(format!(
-            "Measured {said}, because what is done around them (writing back what a trial left, filling \
-             caches) took too much of the time of {}; give it more with --time.",
+            "Measured {said}: {} were too short with the time that writing back what a trial left and \
+             filling caches took; give it more with --time.",
             show_duration(self.total_ns)
         ))
     }

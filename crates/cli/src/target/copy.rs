@@ -377,8 +377,8 @@ fn check_direct(
         format!("bs={}", dd.block_size)
     };
     Err(Failure::wrong_call(format!(
-        "{what} is no multiple of {multiple} bytes, as {operand}=direct needs it on {}; take \
-         another, or leave direct away",
+        "{what} is not a multiple of {multiple} bytes, as {operand}=direct needs it on {}; take \
+         another, or drop direct",
         path.display()
     )))
 }

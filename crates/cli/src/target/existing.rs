@@ -17,7 +17,7 @@ pub(super) fn same_target(named: &Path, target: &Place) -> Result<(), Failure> {
     let subject = &target.subject;
     if subject.kind == SubjectKind::Folder {
         return Err(Failure::wrong_call(format!(
-            "{} is a folder: a measurement there makes its own file and destroys nothing; leave --destroy-data-on away",
+            "{} is a folder: a measurement there makes its own file and destroys nothing; drop --destroy-data-on",
             subject.path.display()
         )));
     }
@@ -135,7 +135,7 @@ fn refuse_used(usage: &Usage) -> Result<(), Failure> {
         );
     }
     Err(Failure::wrong_call(format!(
-        "{} is not written, in spite of --destroy-data-on:{}\nNothing was written. Without --destroy-data-on it is only read.",
+        "{} is not written, despite --destroy-data-on:{}\nNothing was written. Without --destroy-data-on it is only read.",
         usage.path,
         obstacles.concat()
     )))

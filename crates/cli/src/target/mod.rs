@@ -230,8 +230,8 @@ fn behind_loop(stack: &Stack) -> Option<Extents> {
 
 fn no_folder(given: &Path) -> Failure {
     Failure::wrong_call(format!(
-        "--loop makes a loop device over a file in a folder, and {} is none; name a folder, as in \
-         `diskfacts measure . --loop 4GiB`, or leave --loop away",
+        "--loop makes a loop device over a file in a folder, and {} is not one; name a folder, as in \
+         `diskfacts measure . --loop 4GiB`, or drop --loop",
         given.display()
     ))
 }

@@ -78,7 +78,7 @@ pub(super) fn open(wanted: &Wanted<'_>, name: &str) -> Result<(Measured, Stack),
     }
     if wanted.destroy_data_on.is_some() {
         return Err(Failure::wrong_call(format!(
-            "{given} is a simulated disk, which holds no data; leave --destroy-data-on away"
+            "{given} is a simulated disk, which holds no data; drop --destroy-data-on"
         )));
     }
     let profile = profile_of(name)?;

@@ -189,7 +189,7 @@ fn wrong_calls_are_answered_with_what_is_right() {
         ),
         (
             vec!["last:a=b:c", "last"],
-            "'c' in last:a=b:c is no setting",
+            "'c' in last:a=b:c is not a setting",
         ),
         (vec!["last", &newer], "schema version 99"),
         (

@@ -391,9 +391,9 @@ fn wrong_operands_and_places_that_are_not_there_are_refused() {
     let input = case.data_file("in", 10 * KIB);
     let output = operand("of", &case.path("out"));
     for (operands, said) in [
-        ("bs=4k skip=3", "skip= passes over 12288 bytes"),
-        ("bs=1000 iflag=direct", "is no multiple of"),
-        ("bs=4q", "'4q' is no number of dd"),
+        ("bs=4k skip=3", "skip= skips 12288 bytes"),
+        ("bs=1000 iflag=direct", "is not a multiple of"),
+        ("bs=4q", "'4q' is not a dd number"),
         ("conv=noerror", "ddrescue"),
         ("if", "NAME=VALUE"),
         ("if=/no/such/file", "cannot be looked at"),

@@ -15,7 +15,7 @@ fn refuses(device: &LoopDevice, target: &Path, said: &[&str]) {
     let program = case
         .diskfacts(["measure", "--time", "1s", "--destroy-data-on"])
         .args([target, target]);
-    let mut all = vec!["in spite of --destroy-data-on", "Nothing was written"];
+    let mut all = vec!["despite --destroy-data-on", "Nothing was written"];
     all.extend(said);
     case.refuses(&program, &all);
     assert_eq!(hash(device.backing_file()), before);
@@ -185,11 +185,7 @@ fn only_the_target_itself_may_be_named() {
     for named in [&folder, &target] {
         case.refuses(
             &measure(named, &folder),
-            &[
-                "is a folder",
-                "destroys nothing",
-                "leave --destroy-data-on away",
-            ],
+            &["is a folder", "destroys nothing", "drop --destroy-data-on"],
         );
     }
 }

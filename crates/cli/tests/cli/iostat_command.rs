@@ -104,7 +104,7 @@ fn what_is_no_device_is_refused_with_what_to_type() {
             vec!["iostat", "--count", "2"],
             "more than one report needs an interval",
         ),
-        (vec!["iostat", "1", "--interval", "2s"], "leave one away"),
+        (vec!["iostat", "1", "--interval", "2s"], "drop one"),
         (vec!["iostat", "--basic"], "--style linux --basic"),
         (vec!["iostat", "-p", "sda"], "name the partitions instead"),
     ] {

@@ -104,7 +104,7 @@ impl<'a> Attempts<'a> {
     /// By this door, with the target as what may be destroyed.
     #[track_caller]
     fn refused(&mut self, door: Door, target: &Path, said: &[&str]) {
-        let mut all = vec!["in spite of --destroy-data-on", "Nothing was written"];
+        let mut all = vec!["despite --destroy-data-on", "Nothing was written"];
         all.extend(said);
         self.refused_call(&door.program(self.case, target), &all);
     }

@@ -153,5 +153,5 @@ pub(crate) fn rules(document: &Value) -> Vec<&str> {
 #[track_caller]
 pub(crate) fn number(value: &Value) -> f64 {
     let number = value.as_f64();
-    number.unwrap_or_else(|| panic!("{value} is no number"))
+    number.unwrap_or_else(|| panic!("{value} is not a number"))
 }

@@ -93,9 +93,9 @@ fn a_folder_is_measured_in_every_mode_and_shown_in_both_styles() {
     finished
         .expect_code(0)
         .expect_stdout("2 stages in 63 cells, 1 trial of each")
-        .expect_stdout("  MB/s  MiB/s     p50     p99 by")
+        .expect_stdout("  MB/s     p50     p99 by")
         .expect_stdout("AMORTIZED_FDATASYNC + O_DIRECT")
-        .expect_stdout("By whom most bytes were served")
+        .expect_stdout("by is who served most bytes")
         .expect_stdout("write-choice")
         .expect_stderr("synced (block_size=64KiB, mode=O_SYNC + O_DIRECT), 1 trial: ");
     for line in finished.stdout.lines() {

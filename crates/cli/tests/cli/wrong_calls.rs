@@ -113,7 +113,7 @@ fn options_that_stand_before_a_command_count_or_are_refused() {
     case.refuses(
         &case.diskfacts(["--time", "1s", "measure", "."]),
         &[
-            "--time stands before the command measure",
+            "--time stands before the command measure; put it after it",
             "diskfacts measure --help",
         ],
     );

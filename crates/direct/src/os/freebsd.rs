@@ -115,7 +115,7 @@ pub(crate) fn geometry(file: &File) -> Result<Geometry, Error> {
     let asked = |request: &'static str| {
         move |error: io::Error| {
             let hint = (error.raw_os_error() == Some(libc::ENOTTY)).then(|| {
-                "this is no disk device; for a file or a folder ask geometry_under".to_owned()
+                "this is not a disk device; for a file or a folder ask geometry_under".to_owned()
             });
             Error::os(request, Subject::of(file), error, hint)
         }

@@ -200,7 +200,7 @@ pub fn remove_leftovers(parent: &Path) -> Result<Leftovers, FolderError> {
 
 fn sweep(parent: &OwnedFd, name: &CStr) -> Result<Swept, Errno> {
     let folder = match openat(parent, name, FOLDER, Mode::empty()) {
-        Err(Errno::NOTDIR | Errno::LOOP) => return Ok(Swept::NotOurs("it is no folder")),
+        Err(Errno::NOTDIR | Errno::LOOP) => return Ok(Swept::NotOurs("it is not a folder")),
         folder => folder?,
     };
     if fstat(&folder)?.st_uid != rustix::process::geteuid().as_raw() {

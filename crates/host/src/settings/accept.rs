@@ -108,8 +108,7 @@ pub(super) fn not_written(
             setting: setting.clone(),
             on,
             path,
-            why: "this kernel, or the driver of this device, does not have it; leave it away"
-                .to_owned(),
+            why: "this kernel, or the driver of this device, does not have it; drop it".to_owned(),
         },
         io::ErrorKind::PermissionDenied => SettingsError::NotAllowed {
             setting: setting.clone(),

@@ -21,7 +21,7 @@ pub enum SettingsError {
     },
     /// No device of the stack takes it.
     #[error(
-        "`{setting}` cannot be set on this target: {passed}; leave it away, or measure a \
+        "`{setting}` cannot be set on this target: {passed}; drop it, or measure a \
          device that has it (`diskfacts devices` shows them)"
     )]
     NoPlace {

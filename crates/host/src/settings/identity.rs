@@ -161,7 +161,10 @@ fn number(dir: &DeviceDir, attribute: &str) -> Result<Option<u64>, Error> {
         return Ok(None);
     };
     text.parse().map(Some).map_err(|_| {
-        let odd = io::Error::new(io::ErrorKind::InvalidData, format!("`{text}` is no number"));
+        let odd = io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("`{text}` is not a number"),
+        );
         Error::on_path("reading", &dir.path.join(attribute), odd)
     })
 }

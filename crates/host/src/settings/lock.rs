@@ -150,7 +150,7 @@ impl Locks {
                 return Err(SettingsError::Busy {
                     what: format!("{} are being changed by", object.words()),
                     by: holder(roots, folders, &object, &folder),
-                    hint: "what is measured now would be of nobody knows which settings. Wait \
+                    hint: "figures would now be under unknown settings. Wait \
                            until it has ended, or end it, and type the same again"
                         .to_owned(),
                 });

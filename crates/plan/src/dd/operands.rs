@@ -293,7 +293,7 @@ fn amount(name: &str, value: &str) -> Result<Number, OperandError> {
     number(value).map_or_else(
         || {
             error(format!(
-                "{name}={value}: '{value}' is no number of dd, or above 2^63 - 1: write 4096, 4k, \
+                "{name}={value}: '{value}' is not a dd number, or is above 2^63 - 1: write 4096, 4k, \
                  1M, 2x512 (binary) or 4kB, 1MB (powers of 1000)"
             ))
         },
@@ -418,8 +418,8 @@ mod tests {
             ("if", "NAME=VALUE"),
             ("bs=0", "bs=1M is usual"),
             ("bs=2G", "at most 1 GiB"),
-            ("bs=4q", "'4q' is no number of dd"),
-            ("count=-1", "is no number of dd"),
+            ("bs=4q", "'4q' is not a dd number"),
+            ("count=-1", "is not a dd number"),
             ("blocksize=4k", "there is no operand 'blocksize='"),
             ("cuont=1", "did you mean count=?"),
             ("ibs=4k", "ibs= is not done here"),
@@ -433,7 +433,7 @@ mod tests {
             ("iflag=", "there is no such flag"),
             ("oflag=direct,nocache", "name one of the two"),
             ("status=loud", "none, noxfer and progress"),
-            ("seek=9E bs=1k", "is no number of dd"),
+            ("seek=9E bs=1k", "is not a dd number"),
             ("seek=4E bs=1k", "more than any file has"),
             ("count=4E bs=1k", "more than any file has"),
         ] {

@@ -159,7 +159,7 @@ pub(super) fn read(
                 let at = line + (error.line() as u64).saturating_sub(1);
                 document.note(at, format!("This JSON of fio cannot be read: {error}."));
             } else {
-                document.note(line, "This JSON is none of fio's, and was not read.");
+                document.note(line, "This JSON is not fio's, and was not read.");
             }
             return;
         }

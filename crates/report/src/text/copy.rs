@@ -123,9 +123,8 @@ fn flushed(page: &Page<'_>, trial: &Trial, copied: &Copied) -> Option<(String, S
     }
     let bytes = copied.write_bytes as f64;
     let with_it = format!(
-        "{} MB/s ({} MiB/s) instead of {} MB/s",
+        "{} MB/s instead of {} MB/s",
         rate(bytes / total / 1e6),
-        rate(bytes / total / f64::from(1 << 20)),
         rate(bytes / trial.seconds / 1e6)
     );
     Some((flush, with_it))

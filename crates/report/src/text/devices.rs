@@ -30,7 +30,7 @@ pub fn devices(target: Option<&Target>, stack: &Stack, look: &Look) -> String {
         depth = 1;
     }
     if stack.devices.is_empty() {
-        page.paragraph(2 * depth, Style::Plain, "on no block device that is known");
+        page.paragraph(2 * depth, Style::Plain, "on no known block device");
     }
     let mut tree = Tree {
         stack,
@@ -175,11 +175,7 @@ impl<'a> Tree<'a> {
         for name in &device.below {
             match self.stack.device(name) {
                 Some(below) => self.device(page, depth + 1, below),
-                None => page.paragraph(
-                    indent + 2,
-                    Style::Plain,
-                    &format!("on {name}: nothing is known of it"),
-                ),
+                None => page.paragraph(indent + 2, Style::Plain, &format!("on {name}: unknown")),
             }
         }
     }
@@ -312,7 +308,7 @@ fn made_of(device: &BlockDevice) -> String {
     parts.extend(mode.map(|mode| format!("cache: {mode}")));
     // That a loop device is a file is said by its kind.
     if let (Some(why), DeviceKind::Disk | DeviceKind::Other) = (&device.virtual_by, device.kind) {
-        parts.push(format!("no drive of this machine: {why}"));
+        parts.push(format!("not a drive of this machine: {why}"));
     }
     parts.join(", ")
 }
@@ -411,8 +407,8 @@ fn queue(device: &BlockDevice) -> String {
 
 fn write_cache(device: &BlockDevice) -> String {
     let cache = match device.write_cache.as_deref() {
-        Some("write back") => "write back (volatile: what was not synced is lost with the power)",
-        Some("write through") => "write through (none that is volatile)",
+        Some("write back") => "write back (volatile: a power failure loses what was not synced)",
+        Some("write through") => "write through (no volatile cache)",
         Some(other) => other,
         None => return String::new(),
     };
@@ -451,7 +447,7 @@ fn place(device: &BlockDevice) -> String {
     }
     if let Some(file) = &device.backing_file {
         parts.push(match device.backing_direct {
-            Some(true) => format!("backed by {file}, past the page cache"),
+            Some(true) => format!("backed by {file}, bypassing the page cache"),
             Some(false) => format!("backed by {file}, through the page cache"),
             None => format!("backed by {file}"),
         });

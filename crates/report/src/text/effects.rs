@@ -19,7 +19,7 @@ const TOGETHER: usize = 5;
 /// Nothing for a run without a matrix that was measured often enough.
 pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     let tested = |effects: &&StageEffects| !effects.main_effects.is_empty();
-    answers(page, run);
+    answers(page, run, Length::Whole);
     if run.effects.iter().any(|effects| tested(&effects)) {
         page.heading(
             "What each setting does: times the mean of its values, averaged over the others",
@@ -30,18 +30,45 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     }
 }
 
+/// How much is told of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Length {
+    /// The best over all conditions, and how many are as good.
+    Brief,
+    /// Under each condition too, and which are as good.
+    Whole,
+}
+
 /// Which settings are best, and what makes them permanent.
-pub(super) fn answers(page: &mut Page<'_>, run: &Run) {
+pub(super) fn answers(page: &mut Page<'_>, run: &Run, length: Length) {
     if run.effects.iter().all(|effects| effects.answers.is_empty()) {
         return;
     }
     page.heading("Which settings are best");
-    for effects in run.effects.iter().filter(|e| !e.answers.is_empty()) {
-        of_stage(page, run, effects);
+    // Those of which nothing else is to be said stand in one line.
+    let (alike, told): (Vec<&StageEffects>, Vec<&StageEffects>) = run
+        .effects
+        .iter()
+        .filter(|effects| !effects.answers.is_empty())
+        .partition(|effects| is_no_difference(effects));
+    for effects in told {
+        of_stage(page, run, effects, length);
+    }
+    if !alike.is_empty() {
+        let names: Vec<&str> = alike.iter().map(|effects| effects.stage.as_str()).collect();
+        let title = format!("{}:", list(&names));
+        let text = "no difference beyond noise.";
+        page.titled(0, (Style::Heading, &title), COLUMN, Style::Plain, text);
     }
 }
 
-fn of_stage(page: &mut Page<'_>, run: &Run, effects: &StageEffects) {
+/// Whether there is one answer, without conditions, that nothing differs.
+fn is_no_difference(effects: &StageEffects) -> bool {
+    let mut answers = effects.answers.iter();
+    effects.answers.len() == 1 && answers.all(|answer| answer.outcome == Chosen::NoDifference)
+}
+
+fn of_stage(page: &mut Page<'_>, run: &Run, effects: &StageEffects, length: Length) {
     let Some((overall, each)) = effects.answers.split_first() else {
         return;
     };
@@ -51,15 +78,20 @@ fn of_stage(page: &mut Page<'_>, run: &Run, effects: &StageEffects) {
             format!("over {}: ", count(many as u64, "condition"))
         }
         many => format!(
-            "over {} of {many} conditions, because of the others cells are missing: ",
+            "over {} of {many} conditions (cells of the others are missing): ",
             overall.over
         ),
     };
     let title = format!("{}:", effects.stage);
-    let text = format!("{over}{}", sentence(overall));
+    let text = format!("{over}{}", sentence(overall, length));
     page.titled(0, (Style::Heading, &title), COLUMN, Style::Plain, &text);
+    // On the first page they are drawn.
+    let each = match length {
+        Length::Brief => &[],
+        Length::Whole => each,
+    };
     for answer in each.iter().take(UNDER) {
-        let text = format!("{}: {}", said(&answer.under), sentence(answer));
+        let text = format!("{}: {}", said(&answer.under), sentence(answer, length));
         page.labelled(2, (Style::Plain, "-"), COLUMN - 2, Style::Plain, &text);
     }
     if each.len() > UNDER {
@@ -74,7 +106,7 @@ fn of_stage(page: &mut Page<'_>, run: &Run, effects: &StageEffects) {
 }
 
 /// `scheduler=bfq: 1.8 (1.7 to 1.9) times what is in force (scheduler=none).`
-fn sentence(answer: &Answer) -> String {
+fn sentence(answer: &Answer, length: Length) -> String {
     match (answer.outcome, &answer.best, &answer.against) {
         (Chosen::NoDifference, ..) => "no difference beyond noise.".to_owned(),
         (Chosen::Better, Some(best), Some(against)) => {
@@ -88,7 +120,7 @@ fn sentence(answer: &Answer) -> String {
                 said(best),
                 between(against.ratio, against.interval),
                 said(&against.settings),
-                as_good(answer)
+                as_good(answer, length)
             )
         }
         (Chosen::InForceIsBest, Some(best), Some(against)) => format!(
@@ -96,9 +128,9 @@ fn sentence(answer: &Answer) -> String {
             said(best),
             between(against.ratio, against.interval),
             said(&against.settings),
-            as_good(answer)
+            as_good(answer, length)
         ),
-        _ => "it cannot be told: cells are missing.".to_owned(),
+        _ => "not known: cells are missing.".to_owned(),
     }
 }
 
@@ -115,7 +147,18 @@ fn digits(ratio: f64) -> String {
     }
 }
 
-fn as_good(answer: &Answer) -> String {
+fn as_good(answer: &Answer, length: Length) -> String {
+    let many = answer.as_good.len() as u64;
+    if length == Length::Brief && many > 0 {
+        return format!(
+            " {} as good.",
+            if many == 1 {
+                "One other is".to_owned()
+            } else {
+                format!("{many} others are")
+            }
+        );
+    }
     let mut named: Vec<String> = answer.as_good.iter().take(AS_GOOD).map(said).collect();
     let more = answer.as_good.len().saturating_sub(AS_GOOD) as u64;
     if more > 0 {
@@ -209,14 +252,14 @@ fn what_each_does(page: &mut Page<'_>, effects: &StageEffects) {
         let [first, second] = &pair.axes;
         let [a, b] = &pair.largest.values;
         let text = format!(
-            "{first} and {second} depend on each other: {a} with {b} does {} times what the two \
-             come to by themselves.",
+            "{first} and {second} interact: {a} with {b} does {} times the product of their \
+             effects.",
             between(pair.largest.ratio, pair.largest.ci95),
         );
         page.paragraph(COLUMN, Style::Plain, &text);
     }
     if together.is_empty() && !effects.interactions.is_empty() {
-        let text = "No two of them do more or less together than by themselves, beyond noise.";
+        let text = "No two of them interact beyond noise.";
         page.paragraph(COLUMN, Style::Plain, text);
     } else if together.len() > TOGETHER {
         let more = count((together.len() - TOGETHER) as u64, "more pair");
@@ -231,8 +274,7 @@ fn what_each_does(page: &mut Page<'_>, effects: &StageEffects) {
         .iter()
         .any(|effect| effect.left_out > 0);
     if left_out || effects.interactions.iter().any(|pair| pair.left_out > 0) {
-        let text = "Cells are missing, and combinations that lack one are left out of the averages \
-                    in which it would stand.";
+        let text = "Cells are missing: combinations that lack one are left out of the averages.";
         page.paragraph(COLUMN, Style::Doubtful, text);
     }
     for why in &effects.unknown {

@@ -66,13 +66,9 @@ pub(super) fn workload(workload: &Workload) -> String {
 pub(super) fn rates(figures: &StageFigures, spread: &str, width: usize) -> String {
     let throughput = figures.throughput_bytes_per_s.median;
     let bytes = if throughput > 0.0 {
-        format!(
-            "{:>7} MB/s   {:>7} MiB/s ",
-            rate(throughput / 1e6),
-            rate(throughput / f64::from(1 << 20))
-        )
+        format!("{:>7} MB/s ", rate(throughput / 1e6))
     } else {
-        " ".repeat(28)
+        " ".repeat(13)
     };
     format!(
         "{bytes} {:>7} files/s {spread:>width$}",

@@ -62,9 +62,9 @@ pub(crate) fn one(page: &mut Page<'_>, number: usize, finding: &Finding, stages:
     for (i, evidence) in finding.evidence.iter().enumerate() {
         row(if i == 0 { "Evidence" } else { "" }, evidence);
     }
-    row("Confidence", confidence);
+    row("How sure", confidence);
     row("Refuted by", &finding.refuted_by);
-    row("Remedy", &finding.remedy);
+    row("What to do", &finding.remedy);
     row("Rule", &finding.rule);
 }
 

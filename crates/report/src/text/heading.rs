@@ -220,18 +220,29 @@ pub(super) fn target(run: &Run) -> String {
             target.path, target.given
         ),
         TargetKind::Simulated => {
-            format!(
-                "{}, a simulated disk of {size}, in virtual time",
-                target.path
-            )
+            let name = if is_named_by_profile(run) {
+                &target.given
+            } else {
+                &target.path
+            };
+            format!("{name}, a simulated disk of {size}, in virtual time")
         }
         TargetKind::Imported => "what a document says, measured by another program".to_owned(),
     };
-    if target.given == target.path || target.kind == TargetKind::Loop {
+    let said_so =
+        target.given == target.path || target.kind == TargetKind::Loop || is_named_by_profile(run);
+    if said_so {
         text
     } else {
         format!("{text} (given as {})", target.given)
     }
+}
+
+/// Whether the target was given as `sim:` and the name of the profile that it is.
+fn is_named_by_profile(run: &Run) -> bool {
+    let target = &run.target;
+    target.kind == TargetKind::Simulated
+        && target.given.strip_prefix("sim:") == Some(target.path.as_str())
 }
 
 /// The devices from top to bottom in one phrase: each level once, at its
@@ -313,7 +324,11 @@ pub(super) fn leaves(run: &Run) -> Vec<String> {
 fn leaf(run: &Run, device: &BlockDevice) -> String {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(device.model.clone());
-    parts.extend(device.size_bytes.map(show_size));
+    // A simulated disk is the target itself, whose name and size stand above it.
+    let is_target = run.target.kind == TargetKind::Simulated && device.name == run.target.path;
+    if !is_target {
+        parts.extend(device.size_bytes.map(show_size));
+    }
     parts.extend(device.rotational.map(|flag| {
         let said = match (flag, turns(run, device)) {
             (false, _) => "not rotating",
@@ -338,7 +353,11 @@ fn leaf(run: &Run, device: &BlockDevice) -> String {
     if parts.is_empty() {
         parts.push("nothing else is known".to_owned());
     }
-    format!("{}: {}", device.name, parts.join(", "))
+    let parts = parts.join(", ");
+    if is_target {
+        return parts;
+    }
+    format!("{}: {parts}", device.name)
 }
 
 fn machine(run: &Run) -> String {

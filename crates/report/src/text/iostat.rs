@@ -235,7 +235,7 @@ fn where_they_mislead(rates: &DeviceRates<'_>) -> Vec<String> {
     if let Some(law) = rates.little_disagrees() {
         lines.push(format!(
             "{device}: a queue of {} was counted, but rates and waits make {} (Little's law): \
-             requests began before the interval or ended after it, or this kernel samples its \
+             requests began before the interval or ended after it, or this kernel samples the \
              queue.",
             rate(law.depth),
             rate(law.expected)
@@ -243,15 +243,15 @@ fn where_they_mislead(rates: &DeviceRates<'_>) -> Vec<String> {
     }
     if let Some(most) = rates.busy_percent_at_most() {
         lines.push(format!(
-            "{device} was busy {} of the time at most, for so short was its queue: the kernel \
-             counts every tick of its clock in which anything happened as busy.",
+            "{device} was busy {} of the time at most, by its queue: the kernel counts each \
+             clock tick in which anything happened as busy.",
             percent(most / 100.0)
         ));
     }
     let in_flight = rates.counted().in_flight_before;
     if rates.transfers().count == 0 && in_flight > 0 {
         lines.push(format!(
-            "{device} completed nothing, and {} began before.",
+            "{device} completed nothing; {} had begun before.",
             count(in_flight, "operation")
         ));
     }
@@ -365,7 +365,7 @@ Flushes per s, and their wait: sda 12.0 (500 us).
         };
         let text = said(&activity(counted));
         assert!(
-            text.contains("sda completed nothing, and 3 operations began before."),
+            text.contains("sda completed nothing; 3 operations had begun before."),
             "{text}"
         );
     }

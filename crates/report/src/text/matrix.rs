@@ -13,12 +13,13 @@ use diskfacts_plan::Stage;
 use diskfacts_record::{Layers, Run, StageFigures};
 use std::fmt::Write as _;
 
-/// Columns of one cell, and between two.
-const CELL: usize = 34;
+/// Columns of one cell, of what stands over it at most, and between two.
+const CELL: usize = 27;
+const HEAD: usize = 34;
 const GAP: usize = 2;
-/// Columns of the two rates, and what stands there when they are of something
-/// else than the column says.
-const RATES: usize = 13;
+/// Columns of the rate, and what stands there when it is of something else than the
+/// column says.
+const RATE: usize = 7;
 const REFUSED: &str = "refused";
 /// Below this share the layer that served most is not the whole story.
 pub(super) const NEARLY_ALL: f64 = 0.95;
@@ -54,7 +55,7 @@ pub(super) fn tabled<'r>(run: &'r Run, figures: &StageFigures) -> Option<&'r Sta
     for (stage, _) in &cells {
         add_once(&mut rows, row_of(stage, axis));
     }
-    let fits = |(stage, _): &Measured<'_>| columns(&head_of(stage, axis)) <= CELL;
+    let fits = |(stage, _): &Measured<'_>| columns(&head_of(stage, axis)) <= HEAD;
     cell_of(run, figures).filter(|_| rows.len() > 1 && cells.iter().all(fits))
 }
 
@@ -165,17 +166,19 @@ fn table(page: &mut Page<'_>, run: &Run, grid: &Grid<'_>) {
     let label = label.chain([columns(grid.shown())]);
     let label = label.max().unwrap_or(0);
     let room = page.look.columns().saturating_sub(label);
-    let across = (room / (CELL + GAP)).max(1);
+    let heads = grid.heads.iter().map(|head| columns(head));
+    let width = heads.chain([CELL]).max().unwrap_or(CELL);
+    let across = (room / (width + GAP)).max(1);
     for block in grid.heads.chunks(across) {
         page.blank();
-        heading(page, label, grid.axis, block);
+        heading(page, (label, width), grid.axis, block);
         for row in &grid.rows {
             let mut line = format!("{row:<label$}");
             for head in block {
                 let here = grid.at(row, head);
                 let said = here.map_or_else(|| "-".to_owned(), |f| cell(page, run, f));
                 // Writing to a String cannot fail.
-                let _ = write!(line, "{:GAP$}{said:<CELL$}", "");
+                let _ = write!(line, "{:GAP$}{said:<width$}", "");
             }
             page.line(&line);
         }
@@ -211,15 +214,16 @@ fn head_of(stage: &Stage, axis: &str) -> String {
     values.join(", ")
 }
 
-fn heading(page: &mut Page<'_>, label: usize, axis: &str, block: &[String]) {
+/// The columns of the labels and of a cell, and what stands over them.
+fn heading(page: &mut Page<'_>, (label, width): (usize, usize), axis: &str, block: &[String]) {
     let mut names = " ".repeat(label);
     let mut units = format!("{:<label$}", shown(axis));
     for head in block {
         let head = page.look.clean(head).into_owned();
         // Writing to a String cannot fail.
-        let _ = write!(names, "{:GAP$}{head:<CELL$}", "");
-        let under = format!("{:>6} {:>6} {:>7} {:>7} by", "MB/s", "MiB/s", "p50", "p99");
-        let _ = write!(units, "{:GAP$}{under:<CELL$}", "");
+        let _ = write!(names, "{:GAP$}{head:<width$}", "");
+        let under = format!("{:>6} {:>7} {:>7} by", "MB/s", "p50", "p99");
+        let _ = write!(units, "{:GAP$}{under:<width$}", "");
     }
     // With one axis the columns need no names.
     let names = (!names.trim().is_empty()).then_some(names);
@@ -229,10 +233,10 @@ fn heading(page: &mut Page<'_>, label: usize, axis: &str, block: &[String]) {
     }
 }
 
-/// ` 655.3  625.0 3.37 us 18.8 us mem`.
+/// ` 655.3 3.37 us 18.8 us mem`.
 fn cell(page: &Page<'_>, run: &Run, figures: &StageFigures) -> String {
     if direct_refused(run, figures).is_some() {
-        return format!("{REFUSED:>RATES$}");
+        return format!("{REFUSED:>RATE$}");
     }
     let throughput = figures.throughput_bytes_per_s.median;
     let time = |ns: Option<u64>| ns.map_or_else(|| "n/a".to_owned(), |ns| page.look.duration(ns));
@@ -242,9 +246,8 @@ fn cell(page: &Page<'_>, run: &Run, figures: &StageFigures) -> String {
         by(&figures.layers)
     };
     format!(
-        "{:>6} {:>6} {:>7} {:>7} {by}",
+        "{:>6} {:>7} {:>7} {by}",
         rate(throughput / 1e6),
-        rate(throughput / f64::from(1 << 20)),
         time(figures.latency_ns.p50),
         time(figures.latency_ns.p99),
     )
@@ -323,13 +326,11 @@ fn legend(page: &mut Page<'_>, run: &Run, cells: &[Measured<'_>]) {
         .map(|(_, meaning)| *meaning)
         .collect();
     let mut sentences = vec![
-        "MB/s is 10^6, MiB/s 2^20 bytes per second; p50 and p99 are latencies of single \
-         operations."
-            .to_owned(),
+        "MB/s is 10^6 bytes per second; p50 and p99 are latencies of single operations.".to_owned(),
     ];
     if !meant.is_empty() {
         sentences.push(format!(
-            "By whom most bytes were served: {}.",
+            "by is who served most bytes: {}.",
             meant.join("; ")
         ));
     }

@@ -256,7 +256,7 @@ fn legend(page: &mut Page<'_>, run: &Run, effects: &StageEffects) {
         format!("{least} to {largest} trials")
     };
     let unit = match effects.rate {
-        RateOf::ThroughputBytesPerS => "MB/s of 10^6 bytes (a MiB/s is 1.049 of them)",
+        RateOf::ThroughputBytesPerS => "MB/s of 10^6 bytes",
         RateOf::Iops => "operations per second",
     };
     let mut sentences = vec![format!(
@@ -286,7 +286,7 @@ fn legend(page: &mut Page<'_>, run: &Run, effects: &StageEffects) {
         let meaning = only.split_once(' ').map_or(*only, |(_, meaning)| meaning);
         let meaning = meaning.strip_prefix("is ").unwrap_or(meaning);
         sentences.push(if *only == UNKNOWN {
-            "By whom the bytes were served is not known.".to_owned()
+            "Who served the bytes is not known.".to_owned()
         } else {
             format!("Nearly all bytes were served by {meaning}.")
         });

@@ -39,7 +39,7 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
         page.paragraph(
             0,
             Style::Plain,
-            "No trial came to its end, so there is nothing to state.",
+            "No trial was completed, so there are no figures.",
         );
         return;
     }
@@ -250,9 +250,8 @@ fn rates(page: &Page<'_>, run: &Run, figures: &StageFigures) -> String {
         of_bytes
     };
     format!(
-        "{:>7} MB/s   {:>7} MiB/s  {:>10} IOPS {:>spread$}",
+        "{:>7} MB/s  {:>10} IOPS {:>spread$}",
         known_rate(of_bytes, throughput / 1e6),
-        known_rate(of_bytes, throughput / f64::from(1 << 20)),
         known_rate(&figures.iops, figures.iops.median),
         self::spread(page, spread_of),
     )

@@ -76,11 +76,7 @@ fn sentences(run: &Run, figures: &StageFigures) -> Vec<String> {
     said
 }
 
-/// `146.2 MB/s (139.5 MiB/s)`.
+/// `146.2 MB/s`.
 fn throughput(bytes_per_s: f64) -> String {
-    format!(
-        "{} MB/s ({} MiB/s)",
-        rate(bytes_per_s / 1e6),
-        rate(bytes_per_s / f64::from(1 << 20))
-    )
+    format!("{} MB/s", rate(bytes_per_s / 1e6))
 }

@@ -7,8 +7,8 @@
 //! and [`stage`](super::stage()).
 
 mod columns;
-mod curves;
 mod doubts;
+mod drawn;
 mod foot;
 mod head;
 mod limits;
@@ -31,8 +31,8 @@ pub fn summary(run: &Run, closing: &Closing, look: &Look) -> String {
     }
     head::write(&mut page, run, &marks);
     rows::write(&mut page, run, &marks);
-    curves::write(&mut page, run);
-    effects::answers(&mut page, run);
+    effects::answers(&mut page, run, effects::Length::Brief);
+    drawn::write(&mut page, run);
     if let Some(source) = &run.run.source {
         imports::readings(&mut page, source);
     }

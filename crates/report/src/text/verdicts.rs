@@ -22,19 +22,17 @@ pub(crate) fn write(page: &mut Page<'_>, verdicts: &[Verdict]) {
             Outcome::Fail => (Style::Bad, "FAIL"),
             Outcome::Unmeasured => continue,
         };
-        add_once(&mut sources, verdict.source.as_str());
-        let number = sources.iter().position(|source| *source == verdict.source);
+        let number = numbered(&mut sources, verdict);
         let stage = verdict
             .stage
             .as_ref()
             .map(|stage| format!(" ({stage})"))
             .unwrap_or_default();
         let text = format!(
-            "{}: needs {}; measured {}{stage} [{}]",
+            "{}: needs {}; measured {}{stage} [{number}]",
             verdict.profile,
             verdict.needed,
             measured(verdict),
-            number.map_or(0, |index| index + 1),
         );
         page.labelled(2, (style, word), COLUMN, Style::Plain, &text);
     }
@@ -46,7 +44,11 @@ pub(crate) fn write(page: &mut Page<'_>, verdicts: &[Verdict]) {
             let seen = verdict.measured.is_some();
             let seen = seen.then(|| format!("; measured {}", measured(verdict)));
             let seen = seen.unwrap_or_default();
-            format!("{} (needs {}{seen})", verdict.profile, verdict.needed)
+            let number = numbered(&mut sources, verdict);
+            format!(
+                "{} (needs {}{seen}) [{number}]",
+                verdict.profile, verdict.needed
+            )
         })
         .collect();
     if !unmeasured.is_empty() {
@@ -70,6 +72,15 @@ pub(crate) fn write(page: &mut Page<'_>, verdicts: &[Verdict]) {
             source,
         );
     }
+}
+
+/// The number of the source of what is needed, from 1 on.
+fn numbered<'v>(sources: &mut Vec<&'v str>, verdict: &'v Verdict) -> usize {
+    add_once(sources, verdict.source.as_str());
+    let known = sources
+        .iter()
+        .take_while(|source| **source != verdict.source);
+    known.count() + 1
 }
 
 /// What was measured, without the words that it shares with what was needed:

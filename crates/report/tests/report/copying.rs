@@ -26,7 +26,7 @@ fn a_copy_says_what_dd_says_and_what_it_hides() {
         "  Records      1024+0 in, 1024+0 out (whole blocks + shorter ones)",
         "  Page cache   512 MiB of 1 GiB (50 %) still dirty when dd's clock stopped",
         "  Final flush  500 ms more until the device had all of it",
-        "  With it      1074 MB/s (1024 MiB/s) instead of 2147 MB/s",
+        "  With it      1074 MB/s instead of 2147 MB/s",
     ] {
         assert!(page.contains(line), "no '{line}' in\n{page}");
     }

@@ -3,6 +3,7 @@
 mod classic;
 mod copying;
 mod documents;
+mod every_fact;
 mod fixtures;
 mod formats;
 mod import;

@@ -42,6 +42,10 @@ fn all() -> Vec<(&'static str, Run)> {
         ("varied", fixtures::varied()),
         ("rare", fixtures::rare()),
         ("tmpfs", fixtures::tmpfs()),
+        ("zones", fixtures::zones()),
+        ("stride", fixtures::stride()),
+        ("streams", fixtures::streams()),
+        ("tuned", fixtures::tuned()),
     ]
 }
 
@@ -57,6 +61,13 @@ fn the_first_page_in_four_widths() {
         insta::assert_snapshot!(format!("summary_{width}"), shown(&run, &look));
     }
     insta::assert_snapshot!("summary_ascii_80", shown(&run, &PLAIN));
+    // Only labels are coloured, in the terminal's own colours: the rest is readable on any
+    // background.
+    let coloured = Look {
+        colour: true,
+        ..PLAIN
+    };
+    insta::assert_snapshot!("summary_colour", shown(&run, &coloured));
 }
 
 #[test]
@@ -73,6 +84,24 @@ fn matrices_are_drawn() {
 }
 
 #[test]
+fn what_is_swept_is_drawn_in_the_form_that_shows_most() {
+    for (name, run) in [
+        ("zones", fixtures::zones()),
+        ("stride", fixtures::stride()),
+        ("streams", fixtures::streams()),
+    ] {
+        insta::assert_snapshot!(format!("summary_{name}"), shown(&run, &PLAIN));
+    }
+    let wide = Look {
+        width: 200,
+        ..UNICODE
+    };
+    insta::assert_snapshot!("summary_zones_200", shown(&fixtures::zones(), &wide));
+    let narrow = Look { width: 60, ..PLAIN };
+    insta::assert_snapshot!("summary_stride_60", shown(&fixtures::stride(), &narrow));
+}
+
+#[test]
 fn no_row_wraps_and_a_page_is_short() {
     for (name, run) in all() {
         for width in [40, 60, 80, 120, 200] {
@@ -80,7 +109,9 @@ fn no_row_wraps_and_a_page_is_short() {
             // Commands and paths are never broken, so that they can be copied.
             let whole = |line: &&str| {
                 let mut words = line.split_whitespace();
-                line.contains("diskfacts show") || words.any(|word| word.len() >= width)
+                let is_typed = ["diskfacts show", "echo '", "ACTION==", "/etc/"];
+                is_typed.iter().any(|typed| line.contains(typed))
+                    || words.any(|word| word.len() >= width)
             };
             let longest = page.lines().filter(|line| !whole(line));
             let longest = longest.map(|line| line.chars().count()).max();
@@ -101,7 +132,7 @@ fn without_unicode_and_colour_everything_is_still_said() {
         let words = |text: &str| -> Vec<String> {
             let plain = text.replace('\u{b1}', "+/-").replace("\u{b5}s", "us");
             let kept = plain.split_whitespace().filter(|word| word.is_ascii());
-            let drawn = |word: &&str| word.chars().all(|c| ".#=-:+*@".contains(c));
+            let drawn = |word: &&str| word.chars().all(|c| ".#=-:+*@|".contains(c));
             kept.filter(|word| !drawn(word))
                 .map(str::to_owned)
                 .collect()

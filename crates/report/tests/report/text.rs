@@ -289,7 +289,7 @@ fn what_is_not_sound_is_said_before_all_else() {
         "made of crypt, integrity\n",
         "3 members, chunks of 64 KiB, left-symmetric, consistent by bitmap\n",
         "disk, SATA, ",
-        "cache: writeback, no drive of this machine: its model is QEMU HARDDISK\n",
+        "cache: writeback, not a drive of this machine: its model is QEMU HARDDISK\n",
     ] {
         assert!(text.contains(line), "{line:?} in {text}");
     }

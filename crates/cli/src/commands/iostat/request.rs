@@ -46,7 +46,7 @@ fn once<T>(
 ) -> Result<Option<T>, Failure> {
     if word.is_some() && given.is_some() {
         return Err(Failure::wrong_call(format!(
-            "there is {what} behind {option} and another one among the devices; leave one away. A \
+            "there is {what} behind {option} and another one among the devices; drop one. A \
              word of digits is an interval in seconds, and the next one a count"
         )));
     }
@@ -84,7 +84,7 @@ impl<'a> Words<'a> {
             } else if sorted.count.is_none() {
                 if number == 0 {
                     return Err(Failure::wrong_call(
-                        "a count of 0 asks for no report; leave it away to go on until Ctrl-C",
+                        "a count of 0 asks for no report; leave it out to go on until Ctrl-C",
                     ));
                 }
                 sorted.count = Some(number.into());
@@ -159,7 +159,7 @@ mod tests {
     fn numbers_that_make_no_sense_are_refused_with_what_would() {
         for (text, said) in [
             ("0", "without one there is one report"),
-            ("1 0", "leave it away"),
+            ("1 0", "leave it out"),
             ("1 2 3", "third number"),
             ("99999999999", "too large"),
         ] {

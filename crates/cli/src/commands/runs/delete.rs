@@ -70,11 +70,11 @@ fn confirm(which: &str) -> Result<(), Failure> {
     let which = which.trim_end();
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return Err(Failure::wrong_call(format!(
-            "nothing was deleted, because nobody can be asked here; --yes deletes\n{which}"
+            "nothing was deleted, because there is no terminal to ask on; --yes deletes\n{which}"
         )));
     }
     say(&format!(
-        "These are deleted for good:\n{which}\nType yes to delete them:"
+        "This deletes for good:\n{which}\nType yes to delete them:"
     ));
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer).or_failed()?;

@@ -47,15 +47,15 @@ impl Schedule {
         !self.further.is_empty()
     }
 
-    /// A sentence at the end: how many stages have what the plan asks for, and why the
-    /// others have not.
+    /// A sentence at the end, where not every stage has what the plan asks for: how many do, and
+    /// why the others do not.
     pub(in crate::session) fn reached(&self) -> Option<String> {
         if !self.plan.until.is_adaptive() {
             return None;
         }
         let mut asked = Vec::new();
         if let Some(precision) = self.plan.until.precision {
-            asked.push(format!("medians within {precision} at 95 %"));
+            asked.push(format!("medians within {precision} (95 %)"));
         }
         if self.plan.until.steady {
             asked.push("five steady rounds".to_owned());
@@ -64,24 +64,26 @@ impl Schedule {
         let of = self.rules.len();
         let missing: Vec<usize> = (0..of).filter(|stage| !self.is_reached(*stage)).collect();
         if missing.is_empty() {
-            return Some(format!("Asked for {asked}: every stage has it."));
+            return None;
         }
         let most = stopping::trials_max(&self.plan);
         let (spent, timed): (Vec<usize>, Vec<usize>) = missing
             .iter()
             .partition(|stage| self.rules[**stage].begun >= most);
-        let time = (!timed.is_empty()).then(|| self.told(timed, "the time was over for"));
+        let time = (!timed.is_empty()).then(|| self.told(timed, "out of time for"));
         let trials = (!spent.is_empty())
             .then(|| self.told(spent, &format!("{most} trials were not enough for")));
         let why: Vec<String> = time.into_iter().chain(trials).collect();
         Some(format!(
-            "Asked for {asked}: {} of {of} stages have it; {}.",
+            "{}{} in {} of {of} stages; {}.",
+            asked[..1].to_uppercase(),
+            &asked[1..],
             of - missing.len(),
             why.join(", and ")
         ))
     }
 
-    /// `the time was over for log-write (8.1% at 99 %), mixed (trials: 5) and 2 more`.
+    /// `out of time for log-write (8.1% at 99 %), mixed (trials: 5) and 2 more`.
     fn told(&self, mut stages: Vec<usize>, why: &str) -> String {
         let half = |stage: &usize| stopping::half_width(&self.rules[*stage].rates);
         // What has no interval is known least.

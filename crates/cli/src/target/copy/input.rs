@@ -88,7 +88,7 @@ impl Input {
         }
         if let Some(size) = input.size.filter(|size| dd.skip_bytes > *size) {
             return Err(Failure::wrong_call(format!(
-                "skip= passes over {} bytes, but {} has only {size} ({}): nothing would be \
+                "skip= skips {} bytes, but {} has only {size} ({}): nothing would be \
                  copied. Skip fewer blocks of {} bytes; a B behind the number means bytes",
                 dd.skip_bytes,
                 input.path.display(),

@@ -385,7 +385,7 @@ fn stdout(dd: &Dd, destroy_data_on: Option<&Path>) -> Result<Output, Failure> {
     }
     if dd.seek_bytes > 0 && kind == Kind::Stream {
         return Err(Failure::wrong_call(
-            "seek= needs an output with places: name a file with of=, or leave seek= away",
+            "seek= needs a seekable output: name a file with of=, or drop seek=",
         ));
     }
     Ok(Output {

@@ -107,8 +107,8 @@ fn a_folder_of_somebody_elses_files_stays_though_its_name_clashes() {
         [
             "it has no mark of diskfacts",
             "its mark is not one of diskfacts",
-            "it is no folder",
-            "it is no folder",
+            "it is not a folder",
+            "it is not a folder",
         ]
     );
     assert_eq!(listed(parent.path()), before);

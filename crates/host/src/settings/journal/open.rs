@@ -99,7 +99,7 @@ impl OpenJournal {
 
 pub(super) fn refused(doing: &'static str, path: &Path, source: io::Error) -> SettingsError {
     let hint = if source.kind() == io::ErrorKind::NotADirectory {
-        "no setting is changed without its old value on the disk, and this is no folder, or lies \
+        "no setting is changed without its old value on the disk, and this is not a folder, or lies \
          in none: name one that survives a crash by DISKFACTS_STATE"
     } else {
         "no setting is changed without its old value on the disk: make room there, or name \

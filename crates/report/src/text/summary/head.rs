@@ -11,6 +11,7 @@ use diskfacts_record::{Outcome, Run, TargetKind, Verdict};
 const COLUMN: usize = 10;
 /// Doubtful stages that are named one by one; of more the rows say which.
 const NAMED: usize = 3;
+const TOO_FEW_TRIALS: &str = "too few trials";
 
 pub(super) fn write(page: &mut Page<'_>, run: &Run, marks: &Marks<'_>) {
     page.paragraph(0, Style::Heading, &measured(run));
@@ -24,7 +25,8 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run, marks: &Marks<'_>) {
         ("Unknown", Style::Plain, Outcome::Unmeasured),
     ] {
         let uses = uses(run, outcome, marks);
-        if !uses.is_empty() {
+        let is_dull = outcome == Outcome::Unmeasured && is_of_no_use(run);
+        if !uses.is_empty() && !is_dull {
             page.labelled(0, (style, label), COLUMN, Style::Plain, &uses.join("; "));
         }
     }
@@ -46,6 +48,22 @@ fn measured(run: &Run) -> String {
     }
 }
 
+/// Whether the plan measures nothing that any use needs, and no use was asked for: then all are
+/// unknown, and nobody wants to know.
+fn is_of_no_use(run: &Run) -> bool {
+    let mut names: Vec<&str> = Vec::new();
+    for verdict in &run.verdicts {
+        add_once(&mut names, verdict.profile.as_str());
+    }
+    let is_measured = |stage: &str| run.figures.iter().any(|figures| figures.stage == stage);
+    names.len() == diskfacts_facts::uses().len()
+        && run
+            .verdicts
+            .iter()
+            .filter_map(|verdict| verdict.stage.as_deref())
+            .all(|stage| !is_measured(stage))
+}
+
 /// What a use comes to: one requirement that is missed decides, then one that is close, then
 /// one that is not known.
 fn outcome(verdicts: &[&Verdict]) -> Outcome {
@@ -64,11 +82,15 @@ fn uses(run: &Run, wanted: Outcome, marks: &Marks<'_>) -> Vec<String> {
         let mut figures = run.figures.iter();
         figures.any(|figures| figures.stage == stage && marks.has_too_few_trials(figures))
     };
+    let said = |verdict: &Verdict, stage: &str| match wanted {
+        Outcome::Unmeasured => format!("{stage}: {}", why_unknown(run, verdict, stage)),
+        Outcome::Pass | Outcome::Close | Outcome::Fail => stage.to_owned(),
+    };
     let mut names: Vec<&str> = Vec::new();
     for verdict in &run.verdicts {
         add_once(&mut names, verdict.profile.as_str());
     }
-    let mut groups: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
+    let mut groups: Vec<(Vec<String>, Vec<&str>)> = Vec::new();
     for name in names {
         let of_use = run
             .verdicts
@@ -78,14 +100,18 @@ fn uses(run: &Run, wanted: Outcome, marks: &Marks<'_>) -> Vec<String> {
         if outcome(&of_use) != wanted {
             continue;
         }
-        let mut stages: Vec<&str> = Vec::new();
+        let mut stages: Vec<String> = Vec::new();
         let deciding = of_use.iter().filter(|verdict| verdict.outcome == wanted);
         // What is good is so by all of its stages: those are named that may not hold it.
         let deciding = deciding
-            .filter_map(|verdict| verdict.stage.as_deref())
-            .filter(|stage| wanted != Outcome::Pass || has_too_few(stage));
-        for stage in deciding {
-            add_once(&mut stages, stage);
+            .filter_map(|verdict| Some((verdict, verdict.stage.as_deref()?)))
+            .filter(|(_, stage)| wanted != Outcome::Pass || has_too_few(stage));
+        let mut named: Vec<&str> = Vec::new();
+        for (verdict, stage) in deciding {
+            if !named.contains(&stage) {
+                named.push(stage);
+                stages.push(said(verdict, stage));
+            }
         }
         match groups.iter_mut().find(|(known, _)| *known == stages) {
             Some((_, names)) => names.push(name),
@@ -106,6 +132,23 @@ fn uses(run: &Run, wanted: Outcome, marks: &Marks<'_>) -> Vec<String> {
         }
     });
     said.collect()
+}
+
+/// Why a requirement could not be judged, in few words.
+fn why_unknown(run: &Run, verdict: &Verdict, stage: &str) -> String {
+    if !run.figures.iter().any(|figures| figures.stage == stage) {
+        return "not measured".to_owned();
+    }
+    let numbered = run.findings.iter().enumerate();
+    let about = numbered.filter(|(_, finding)| {
+        is_doubt(finding) && finding.stages.iter().any(|named| named == stage)
+    });
+    let numbers: Vec<String> = about.map(|(i, _)| (i + 1).to_string()).collect();
+    match (&verdict.measured, numbers.is_empty()) {
+        (None, _) => "too few operations".to_owned(),
+        (Some(_), false) => format!("see {}", list(&numbers)),
+        (Some(_), true) => "not certain".to_owned(),
+    }
 }
 
 /// Of how many stages nothing says that they do not mean what they seem to mean.
@@ -132,32 +175,44 @@ fn trust(run: &Run, marks: &Marks<'_>) -> Option<(Style, String)> {
         let text = format!("none of the figures without a look at {}", list(&of_all));
         return Some((Style::Bad, text));
     }
-    let doubtful: Vec<String> = stages
+    // Those with the same reason together.
+    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+    for stage in &stages {
+        let about = doubts
+            .iter()
+            .filter(|(_, finding)| finding.stages.iter().any(|named| named == stage));
+        let numbers: Vec<String> = about.map(|(i, _)| (i + 1).to_string()).collect();
+        let why = match (too_few.contains(stage), numbers.is_empty()) {
+            (true, _) => TOO_FEW_TRIALS.to_owned(),
+            (false, true) => continue,
+            (false, false) => format!("see {}", list(&numbers)),
+        };
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, named)) => named.push(stage),
+            None => reasons.push((why, vec![stage])),
+        }
+    }
+    let few = reasons.iter().map(|(_, named)| named.len()).sum::<usize>();
+    let doubtful = reasons
         .iter()
-        .filter_map(|stage| {
-            let about = doubts
-                .iter()
-                .filter(|(_, finding)| finding.stages.iter().any(|named| named == stage));
-            let numbers: Vec<String> = about.map(|(i, _)| (i + 1).to_string()).collect();
-            let why = match (too_few.contains(stage), numbers.is_empty()) {
-                (true, _) => "too few trials".to_owned(),
-                (false, true) => return None,
-                (false, false) => numbers.join(","),
-            };
-            Some(format!("{stage} ({why})"))
-        })
-        .collect();
+        .map(|(why, named)| format!("{} ({why})", named.join(", ")));
+    let doubtful: Vec<String> = doubtful.collect();
+    let doubtful = doubtful.join("; ");
     let all = count(stages.len() as u64, "stage");
-    Some(match (doubtful.len(), stages.len()) {
+    Some(match (few, stages.len()) {
         (0, 1) => (Style::Good, "nothing speaks against the figures".to_owned()),
         (0, _) => (Style::Good, format!("all {all}")),
-        (few, of) if few == of && of <= NAMED => {
-            (Style::Bad, format!("no stage: {}", doubtful.join(", ")))
+        (few, of) if few == of => {
+            let why = match reasons.as_slice() {
+                [(why, _)] => format!(": {why}"),
+                _ if of <= NAMED => format!(": {doubtful}"),
+                _ => String::new(),
+            };
+            (Style::Bad, format!("no stage{why}"))
         }
-        (few, of) if few == of => (Style::Bad, "no stage".to_owned()),
         (few, of) if few <= NAMED => (
             Style::Doubtful,
-            format!("{} of {all}; not {}", of - few, doubtful.join(", ")),
+            format!("{} of {all}; not {doubtful}", of - few),
         ),
         (few, of) => (
             Style::Doubtful,

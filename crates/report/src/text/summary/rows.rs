@@ -21,7 +21,7 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run, marks: &Marks<'_>) {
     let listed = stages::listed(run);
     if listed.is_empty() {
         if run.figures.is_empty() && run.target.kind != TargetKind::Imported {
-            page.heading("No trial came to its end, so there are no figures.");
+            page.heading("No trial was completed, so there are no figures.");
         }
         return;
     }

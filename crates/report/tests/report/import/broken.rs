@@ -130,7 +130,7 @@ fn json_that_breaks_off_or_is_none_of_fios_is_told() {
     let said = notes(&document);
     assert!(said[0].contains("breaks off"), "{said:?}");
     let said = notes(&import("{ \"a\": 1 }\n"));
-    assert_eq!(said, ["1: This JSON is none of fio's, and was not read."]);
+    assert_eq!(said, ["1: This JSON is not fio's, and was not read."]);
     let said = notes(&import(
         "{\n\"fio version\": \"fio-3.33\",\n\"jobs\": 7\n}\n",
     ));

@@ -19,7 +19,7 @@ impl Row {
     pub(super) fn number(&self, column: &str) -> f64 {
         let text = self.text(column);
         text.parse()
-            .unwrap_or_else(|_| panic!("{column}: {text} is no number"))
+            .unwrap_or_else(|_| panic!("{column}: {text} is not a number"))
     }
 
     /// That a number is the one of the table: the same decimal text gives the

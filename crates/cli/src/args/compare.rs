@@ -1,0 +1,53 @@
+//! The arguments of `diskfacts compare`.
+
+use clap::Args;
+use diskfacts_facts::compare::Demanded;
+
+/// Say what changed between runs, and how sure that is
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A and B are a run, or a set of runs separated by commas:
+  last, last~1, an id or its beginning   a stored run
+  baseline.json, results.txt             a run printed with --json, or results
+                                         that `import` reads
+  last:scheduler=none                    its trials with this setting
+
+Conditions of --fail-if: [STAGE:][p50|p90|p99|p99.9:]CHANGE:PERCENT%. CHANGE is
+slower, faster or changed (significantly, by this much or more) or not-same (not
+shown to be the same within this much).
+
+Examples:
+  diskfacts compare last~1 last
+  diskfacts compare baseline.json last --fail-if slower:5%
+  diskfacts compare last:scheduler=none last:scheduler=bfq")]
+pub(crate) struct CompareArgs {
+    /// Before: the reference
+    #[arg(value_name = "A", required = true)]
+    pub(crate) a: String,
+    /// After: what is compared with it
+    #[arg(value_name = "B", required = true)]
+    pub(crate) b: String,
+    /// Exit with 3 if this holds for a stage, as in slower:5%; repeatable
+    #[arg(long, value_name = "CONDITION", value_parser = Demanded::parse)]
+    pub(crate) fail_if: Vec<Demanded>,
+    /// Exit with 0, not 4, where a condition could not be judged
+    #[arg(long, requires = "fail_if")]
+    pub(crate) allow_unjudged: bool,
+    /// Call stages the same if they surely differ by less
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "5%")]
+    pub(crate) same_within: f64,
+    /// Print the comparison as one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().strip_suffix('%');
+    number
+        .and_then(|number| number.trim().parse::<f64>().ok())
+        .filter(|number| *number > 0.0 && *number <= 100.0)
+        .map(|number| number / 100.0)
+        .ok_or_else(|| {
+            "it takes a percentage above 0% and up to 100%, as in --same-within 5%".to_owned()
+        })
+}

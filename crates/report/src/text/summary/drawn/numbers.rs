@@ -1,0 +1,67 @@
+//! A matrix of few values: its numbers.
+
+use super::super::super::look::Style;
+use super::super::super::matrix::Grid;
+use super::super::super::names::Names;
+use super::super::super::page::Page;
+use super::super::super::words::rate;
+use super::super::super::wrap::columns;
+use super::Rates;
+
+/// Values from which on a drawing shows more than numbers do.
+const ROWS: usize = 6;
+/// Ways that stand below each other.
+const WAYS: usize = 16;
+/// Longest name beside which numbers stand.
+const NAME: usize = 34;
+const GAP: usize = 2;
+
+/// Says whether it was written: it has to be small, and to fit.
+pub(super) fn write(page: &mut Page<'_>, grid: &Grid<'_>, rates: &Rates) -> bool {
+    if grid.rows.len() > ROWS || grid.heads.len() > WAYS {
+        return false;
+    }
+    let figures: Vec<Vec<String>> = rates.of_ways.iter().map(|way| shown(way)).collect();
+    let heads: Vec<String> = grid
+        .rows
+        .iter()
+        .map(|row| page.look.clean(row).into_owned())
+        .collect();
+    let widths: Vec<usize> = heads
+        .iter()
+        .enumerate()
+        .map(|(at, head)| {
+            let below = figures.iter().map(|way| columns(&way[at]));
+            below.chain([columns(head)]).max().unwrap_or(0)
+        })
+        .collect();
+    let names = std::iter::once(grid.shown().to_owned()).chain(grid.heads.iter().cloned());
+    let names = Names::of(names, NAME, page.look);
+    let wide = names.width + widths.iter().map(|width| width + GAP).sum::<usize>();
+    if wide > page.look.columns() {
+        return false;
+    }
+    let line = |cells: &[String]| -> String {
+        let cells = cells.iter().zip(&widths);
+        cells
+            .map(|(cell, width)| {
+                let pad = width - columns(cell);
+                format!("{:1$}{cell}", "", pad + GAP)
+            })
+            .collect()
+    };
+    let title = format!("{}:", grid.name());
+    page.titled(0, (Style::Heading, &title), 4, Style::Plain, "MB/s");
+    names.write(page, 0, Style::Plain, &line(&heads));
+    for (place, way) in figures.iter().enumerate() {
+        names.write(page, place + 1, Style::Plain, &line(way));
+    }
+    true
+}
+
+fn shown(way: &[Option<f64>]) -> Vec<String> {
+    let shown = way
+        .iter()
+        .map(|known| known.map_or_else(|| "-".to_owned(), rate));
+    shown.collect()
+}
