@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask test`, `check`, `lab` and `fuzz`.
+//! The project's own commands: `cargo xtask test`, `check`, `lab`, `fuzz` and `dist`.
 //!
 //! The test command runs everything the project has and closes with one line
 //! of numbers; what could not run is counted and named. The check command
@@ -7,6 +7,7 @@
 //! one run shows all there is to mend.
 
 mod check;
+mod dist;
 mod fuzz;
 mod lab;
 mod metadata;
@@ -37,10 +38,12 @@ fn main() -> ExitCode {
         ["test", wanted @ ..] => Project::find().and_then(|project| test::run(&project, wanted)),
         ["check", wanted @ ..] => Project::find().and_then(|project| check::run(&project, wanted)),
         ["lab", rest @ ..] => Project::find().and_then(|project| lab::run(&project, rest)),
+        ["dist", rest @ ..] => Project::find().and_then(|project| dist::run(&project, rest)),
         ["fuzz", rest @ ..] => Project::find().and_then(|project| fuzz::run(&project, rest)),
         [] | ["help" | "--help" | "-h", ..] => {
             print!(
-                "{USAGE}{}\n{}\n{}",
+                "{USAGE}{}{}\n{}\n{}",
+                dist::USAGE,
                 lab::USAGE,
                 test::names(),
                 check::names()

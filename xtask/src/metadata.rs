@@ -18,6 +18,8 @@ pub(crate) struct Package {
     pub(crate) ours: bool,
     /// Where it comes from; `None` for a folder on this machine.
     pub(crate) source: Option<String>,
+    /// Where its manifest lies.
+    pub(crate) folder: PathBuf,
     /// An SPDX expression.
     pub(crate) licence: Option<String>,
     pub(crate) dependencies: Vec<Dependency>,
@@ -92,6 +94,9 @@ impl Package {
             version: text(json, "version")?,
             ours: members.contains(&json["id"].as_str()?),
             source: text(json, "source"),
+            folder: PathBuf::from(text(json, "manifest_path")?)
+                .parent()?
+                .to_owned(),
             licence: text(json, "license"),
             dependencies: array(json, "dependencies")?
                 .iter()
@@ -124,11 +129,13 @@ mod tests {
             r#"{
                 "packages": [
                     {"name": "directio", "version": "0.1.0", "id": "ours", "source": null,
+                     "manifest_path": "/x/direct/Cargo.toml",
                      "license": "MIT OR Apache-2.0", "dependencies": [
                         {"name": "libc", "kind": null},
                         {"name": "proptest", "kind": "dev"}]},
                     {"name": "libc", "version": "0.2.1", "id": "theirs",
-                     "source": "registry+somewhere", "license": null, "dependencies": []}
+                     "source": "registry+somewhere", "manifest_path": "/y/Cargo.toml",
+                     "license": null, "dependencies": []}
                 ],
                 "workspace_members": ["ours"]
             }"#,

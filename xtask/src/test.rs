@@ -5,6 +5,7 @@
 //! it comes and read as it comes.
 
 mod cargo;
+mod dist;
 mod exit;
 mod left;
 mod node;
@@ -29,7 +30,7 @@ struct Step {
     run: fn(&Project) -> Result<Outcome, String>,
 }
 
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     Step {
         name: "cargo",
         about: "unit, integration and documentation tests of all crates, and the fuzz corpora",
@@ -65,6 +66,12 @@ const STEPS: [Step; 7] = [
         about: "directio built for Windows, its tests run by Wine",
         default: false,
         run: wine::run,
+    },
+    Step {
+        name: "dist",
+        about: "the packages: made, installed in a clean Debian, used and removed",
+        default: false,
+        run: dist::run,
     },
     Step {
         name: "lab",

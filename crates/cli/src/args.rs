@@ -6,6 +6,7 @@ mod compare;
 mod completions;
 mod dd;
 mod iostat;
+mod man;
 mod readahead;
 mod restore;
 mod runs;
@@ -19,6 +20,7 @@ pub(crate) use compare::CompareArgs;
 pub(crate) use completions::{CompletionsArgs, Shell};
 pub(crate) use dd::DdArgs;
 pub(crate) use iostat::{IostatArgs, IostatStyle};
+pub(crate) use man::ManArgs;
 pub(crate) use readahead::ReadaheadArgs;
 pub(crate) use restore::RestoreArgs;
 pub(crate) use runs::{DeleteArgs, ListArgs, RunsArgs, RunsCommand};
@@ -27,6 +29,7 @@ pub(crate) use sim::{Reproduced, SimArgs};
 pub(crate) use tune::TuneArgs;
 pub(crate) use watch::WatchArgs;
 
+use crate::exit::CODES;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -49,18 +52,7 @@ use std::path::PathBuf;
     arg_required_else_help = true,
     max_term_width = 80,
     override_usage = "diskfacts [OPTIONS] <TARGET>\n       diskfacts <COMMAND> [OPTIONS]",
-    after_help = "\
-Examples:
-  diskfacts .                        the disk under this folder, in a minute
-  diskfacts measure /srv --for etcd  is it good enough for etcd?
-  diskfacts measure /dev/sdb         a block device, read only
-  diskfacts measure sim:ssd-sata     a simulated disk, in virtual time
-  diskfacts show --claim a           why: the evidence behind a letter
-  diskfacts show --json              the last run, for programs
-
-Exit codes: 0 done; 1 an operation failed; 2 wrong usage; 3 a verdict of --for \
-failed, or a condition of --fail-if held; 4 one of them could not be judged; 130 stopped by Ctrl-C; \
-143 stopped by SIGTERM, 129 by SIGHUP, 131 by SIGQUIT."
+    after_help = examples_and_exit_codes()
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -91,6 +83,24 @@ pub(crate) enum Command {
     Sim(SimArgs),
     Restore(RestoreArgs),
     Completions(CompletionsArgs),
+    Man(ManArgs),
+}
+
+fn examples_and_exit_codes() -> String {
+    let codes = CODES.map(|code| format!("{} {}", code.number, code.brief));
+    format!(
+        "\
+Examples:
+  diskfacts .                        the disk under this folder, in a minute
+  diskfacts measure /srv --for etcd  is it good enough for etcd?
+  diskfacts measure /dev/sdb         a block device, read only
+  diskfacts measure sim:ssd-sata     a simulated disk, in virtual time
+  diskfacts show --claim a           why: the evidence behind a letter
+  diskfacts show --json              the last run, for programs
+
+Exit codes: {}.",
+        codes.join("; ")
+    )
 }
 
 /// Headings of `--help`. What people use first stands above them, under "Options".

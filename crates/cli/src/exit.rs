@@ -46,6 +46,72 @@ impl Exit {
     }
 }
 
+/// An exit code, for who reads of it.
+pub(crate) struct Code {
+    pub(crate) number: &'static str,
+    /// For `--help`.
+    pub(crate) brief: &'static str,
+    /// For the reference.
+    pub(crate) meaning: &'static str,
+}
+
+/// Every exit code.
+pub(crate) const CODES: [Code; 9] = [
+    Code {
+        number: "0",
+        brief: "done",
+        meaning: "done. A warning among the findings does not change it",
+    },
+    Code {
+        number: "1",
+        brief: "an operation failed",
+        meaning: "an operation failed: an I/O error during a trial, or when what it wrote was \
+                  written back (what was complete is stored and printed); no operation completed \
+                  in any trial; no space, a file larger than `ulimit -f`, a store that cannot be \
+                  opened or written, a standard output that is closed or full; `sim --reproduce` \
+                  missed a gate",
+    },
+    Code {
+        number: "2",
+        brief: "the call was wrong",
+        meaning: "the call was wrong: an unknown option, a target that does not exist, a plan \
+                  that cannot be, a device that may not be written",
+    },
+    Code {
+        number: "3",
+        brief: "a verdict asked for with --for failed, or a condition of --fail-if held",
+        meaning: "a verdict that was asked for with `--for` is `FAIL`, or a condition of \
+                  `compare --fail-if` holds",
+    },
+    Code {
+        number: "4",
+        brief: "one of them could not be judged",
+        meaning: "a verdict of `--for` or a condition of `--fail-if` could not be judged, and \
+                  none fails: not all that it needs was measured, or means what it says. \
+                  `--allow-unjudged` makes it 0",
+    },
+    Code {
+        number: "130",
+        brief: "stopped by Ctrl-C",
+        meaning: "stopped by Ctrl-C (SIGINT); `iostat`, `watch` and `readahead` end with 0 then",
+    },
+    Code {
+        number: "143",
+        brief: "stopped by SIGTERM",
+        meaning: "stopped by SIGTERM",
+    },
+    Code {
+        number: "129",
+        brief: "by SIGHUP",
+        meaning: "stopped by SIGHUP: a terminal was closed, or a connection broke",
+    },
+    Code {
+        number: "131",
+        brief: "by SIGQUIT",
+        meaning: "stopped by SIGQUIT",
+    },
+];
+
 /// Why the command could not do what was asked.
 #[derive(Debug)]
 pub(crate) struct Failure {

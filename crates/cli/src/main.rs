@@ -13,6 +13,7 @@ mod named;
 mod named_text;
 mod probe;
 mod progress;
+mod reference;
 mod session;
 mod sides;
 mod signals;
@@ -145,6 +146,7 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
         Some(Command::Sim(args)) => commands::sim::run(&args, &common),
         Some(Command::Restore(args)) => commands::restore::run(&args),
         Some(Command::Completions(args)) => commands::completions::run(&args),
+        Some(Command::Man(args)) => commands::man::run(&args, &common),
         None => commands::measure::run(&cli.measure, &common),
     }
 }

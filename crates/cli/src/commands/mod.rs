@@ -7,6 +7,7 @@ pub(crate) mod dd;
 pub(crate) mod devices;
 pub(crate) mod import;
 pub(crate) mod iostat;
+pub(crate) mod man;
 pub(crate) mod measure;
 pub(crate) mod plans;
 pub(crate) mod readahead;

@@ -30,6 +30,7 @@ mod json;
 mod layers;
 mod limits;
 mod looped;
+mod man_command;
 mod memory;
 mod observing;
 mod own_documents;
