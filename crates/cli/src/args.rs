@@ -6,6 +6,7 @@ mod compare;
 mod completions;
 mod dd;
 mod iostat;
+mod labels;
 mod man;
 mod readahead;
 mod restore;
@@ -20,10 +21,14 @@ pub(crate) use compare::CompareArgs;
 pub(crate) use completions::{CompletionsArgs, Shell};
 pub(crate) use dd::DdArgs;
 pub(crate) use iostat::{IostatArgs, IostatStyle};
+pub(crate) use labels::LabelArgs;
 pub(crate) use man::ManArgs;
 pub(crate) use readahead::ReadaheadArgs;
 pub(crate) use restore::RestoreArgs;
-pub(crate) use runs::{DeleteArgs, ListArgs, RunsArgs, RunsCommand};
+pub(crate) use runs::{
+    DeleteArgs, ExportArgs, ListArgs, NoteArgs, RenameArgs, RunsArgs, RunsCommand, TagArgs,
+    TakeArgs,
+};
 pub(crate) use show::ShowArgs;
 pub(crate) use sim::{Reproduced, SimArgs};
 pub(crate) use tune::TuneArgs;
@@ -267,6 +272,8 @@ pub(crate) struct RunArgs {
     /// be the target
     #[arg(long, help_heading = TARGET, value_name = "PATH")]
     pub(crate) destroy_data_on: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) labels: LabelArgs,
 }
 
 /// List the built-in plans, or print one as TOML to edit
@@ -307,6 +314,8 @@ pub(crate) struct ImportArgs {
     /// Print the runs as one JSON array
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) labels: LabelArgs,
 }
 
 impl Cli {

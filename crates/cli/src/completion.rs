@@ -14,7 +14,7 @@ use clap::{Arg, ArgAction, Command, CommandFactory};
 use diskfacts_disk::profile::profiles;
 use diskfacts_facts::{limits, rules, uses};
 use diskfacts_plan::builtin;
-use diskfacts_store::{Store, default_path};
+use diskfacts_store::{RunSummary, Store, default_path};
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -208,6 +208,9 @@ impl Known<'_> {
                 .collect();
         }
         match (self.place.command.get_name(), argument.get_id().as_str()) {
+            // Names that runs have: of an option, and to be given again to a newer one.
+            (_, "name") if takes_value(argument) && argument.get_long().is_some() => self.names(),
+            (_, "tags") => self.tags(),
             (_, "plan") | ("plans", "name") => plans(),
             (_, "uses" | "usage") => {
                 let named = uses().iter();
@@ -218,7 +221,10 @@ impl Known<'_> {
             (_, "stages") => self.stages_of_plan(),
             ("show", "stage" | "settle") => self.stages_of_run(),
             ("show", "claim") => claims(),
-            ("show", "run") | ("compare", "a" | "b") | ("advise" | "delete", "runs") => self.runs(),
+            ("show" | "rename" | "note" | "tag", "run")
+            | ("compare", "a" | "b")
+            | ("advise" | "delete" | "export", "runs") => self.runs(),
+            ("rename", "name") => self.names(),
             ("sim", "profile") => described(profiles().map(str::to_owned)),
             // Where nothing is typed yet a path is likelier.
             (_, "target") if !current.is_empty() => {
@@ -264,11 +270,29 @@ impl Known<'_> {
         let before = runs
             .get(1)
             .map(|_| ("last~1".to_owned(), "the one before".to_owned()));
-        let ids = runs.iter().map(|run| {
-            let about = format!("{} of {}", run.plan, run.target);
-            (run.id.clone(), about)
-        });
-        newest.into_iter().chain(before).chain(ids).collect()
+        let about = |run: &RunSummary| format!("{} of {}", run.plan, run.target);
+        // The first of a name is the one that it means.
+        let mut names: Vec<Candidate> = Vec::new();
+        for run in &runs {
+            if let Some(name) = &run.labels.name
+                && !names.iter().any(|(known, _)| known == name)
+            {
+                names.push((name.clone(), about(run)));
+            }
+        }
+        let ids = runs.iter().map(|run| (run.id.clone(), about(run)));
+        let last = newest.into_iter().chain(before);
+        last.chain(names).chain(ids).collect()
+    }
+
+    fn names(&self) -> Vec<Candidate> {
+        let all = self.store().and_then(|store| store.names_and_tags().ok());
+        described(all.unwrap_or_default().0)
+    }
+
+    fn tags(&self) -> Vec<Candidate> {
+        let all = self.store().and_then(|store| store.names_and_tags().ok());
+        described(all.unwrap_or_default().1)
     }
 }
 

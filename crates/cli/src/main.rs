@@ -7,6 +7,7 @@
 mod args;
 mod commands;
 mod completion;
+mod dfrun;
 mod exit;
 mod look;
 mod named;
@@ -106,25 +107,54 @@ fn printed(answer: &clap::Error) -> ExitCode {
     }
 }
 
-/// What to type where an argument is missing.
+/// What to type where an argument is missing, by how its help calls it; the first that is among
+/// the missing ones.
+const MISSING: [(&str, &str); 8] = [
+    (
+        "--output <FILE>",
+        "Name a new file, as in `diskfacts runs export last -o run.dfrun`; - is standard output",
+    ),
+    (
+        "<FILE.dfrun>",
+        "Name a file that `runs export` wrote, as in `diskfacts runs import run.dfrun`; - is \
+         standard input",
+    ),
+    (
+        "<FILE>",
+        "Name a file with results of other programs, as in `diskfacts import results.txt`; - is \
+         standard input",
+    ),
+    (
+        "<RUN>",
+        "Name a stored run, as in `diskfacts runs delete last`; `diskfacts runs` lists them",
+    ),
+    (
+        "<B>",
+        "Name two runs, as in `diskfacts compare last~1 last`; `diskfacts runs` lists them",
+    ),
+    (
+        "<NAME>",
+        "Say its name, as in `diskfacts runs rename last baseline`; --remove takes it away",
+    ),
+    (
+        "<TEXT>",
+        "Say what is to be known of it, as in `diskfacts runs note last 'after the firmware'`; \
+         --remove takes it away",
+    ),
+    (
+        "<TAG>",
+        "Say the tags, as in `diskfacts runs tag last ci`; with --remove they are taken away",
+    ),
+];
+
 fn hint(error: &clap::Error) -> &'static str {
     let missing = error.get(ContextKind::InvalidArg).map(ToString::to_string);
-    if missing
-        .as_ref()
-        .is_some_and(|missing| missing.contains("<FILE>"))
-    {
-        "Name a file with results of other programs, as in `diskfacts import results.txt`; - is \
-         standard input"
-    } else if missing
-        .as_ref()
-        .is_some_and(|missing| missing.contains("<RUN>"))
-    {
-        "Name a stored run, as in `diskfacts runs delete last`; `diskfacts runs` lists them"
-    } else if missing.is_some_and(|missing| missing.contains("<B>")) {
-        "Name two runs, as in `diskfacts compare last~1 last`; `diskfacts runs` lists them"
-    } else {
-        "Name a folder, a file or a block device, as in `diskfacts measure .`"
-    }
+    let missing = missing.unwrap_or_default();
+    let known = MISSING.iter().find(|(called, _)| missing.contains(called));
+    known.map_or(
+        "Name a folder, a file or a block device, as in `diskfacts measure .`",
+        |(_, hint)| hint,
+    )
 }
 
 fn run(cli: Cli) -> Result<Exit, Failure> {

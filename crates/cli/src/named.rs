@@ -1,11 +1,13 @@
-//! A run that somebody names: a stored one, or the document of one in a file.
+//! Runs that somebody names: a stored one, or those of a file.
 
 use crate::args::Common;
+use crate::dfrun;
 use crate::exit::{Failure, OrFail};
-use crate::storing;
-use diskfacts_record::{Run, Status};
+use crate::session::conclude_document;
+use crate::storing::{self, Here};
+use diskfacts_record::Run;
 use diskfacts_report::json;
-use diskfacts_store::{RunSummary, Selector, Store};
+use diskfacts_store::Store;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -21,12 +23,26 @@ fn is_path(name: &str) -> bool {
     name.contains(['/', '.'])
 }
 
-/// The run of a file that was printed with `--json`; `None` of any other file, and of what
-/// is no text.
-pub(crate) fn of_document(path: &Path) -> Result<Option<Run>, Failure> {
+/// What a file holds that is ours.
+pub(crate) enum InFile {
+    /// A run that was printed with `--json`: as it was explained, without its histograms.
+    Printed(Box<Run>),
+    /// Runs that were exported whole.
+    Whole(Vec<Run>),
+}
+
+/// The runs of a file of ours; `None` of any other file, and of what is no text.
+pub(crate) fn in_file(path: &Path) -> Result<Option<InFile>, Failure> {
+    if let Some(parcels) = dfrun::open(path)? {
+        let runs = parcels.map(|parcel| parcel.map(|parcel| parcel.run));
+        return Ok(Some(InFile::Whole(runs.collect::<Result<_, _>>()?)));
+    }
     let text = object(path).ok().flatten();
     let run = text.and_then(|text| json::read_run(&text)).transpose();
-    run.map_err(|error| Failure::wrong_call(format!("{} cannot be read: {error}", path.display())))
+    let run = run.map_err(|error| {
+        Failure::wrong_call(format!("{} cannot be read: {error}", path.display()))
+    })?;
+    Ok(run.map(|run| InFile::Printed(Box::new(run))))
 }
 
 /// The text of a file that begins as an object of JSON does. What does not may be large, and
@@ -45,6 +61,7 @@ fn object(path: &Path) -> io::Result<Option<String>> {
 /// Where named runs come from; the store is opened when a stored one is asked for.
 pub(crate) struct Named<'a> {
     common: &'a Common,
+    here: Here,
     store: Option<Store>,
 }
 
@@ -52,24 +69,43 @@ impl<'a> Named<'a> {
     pub(crate) fn new(common: &'a Common) -> Self {
         Self {
             common,
+            here: Here::new(),
             store: None,
         }
     }
 
-    /// The run of this name. Where nothing is stored yet, `none_yet` says so.
+    /// The stored run of this name. Where nothing is stored yet, `none_yet` says so.
     pub(crate) fn run(&mut self, name: &str, none_yet: &str) -> Result<Run, Failure> {
-        if is_document(name) {
-            return of_document(Path::new(name))?.ok_or_else(|| {
-                Failure::wrong_call(format!(
-                    "{name} is not a run printed with --json; `diskfacts import \
-                     {name}` reads results of other programs"
-                ))
-            });
-        }
         let id = self.id(name, none_yet)?;
         let store = self.store.as_ref();
         let store = store.ok_or_else(|| Failure::wrong_call(none_yet))?;
         store.load(&id).or_wrong_call()
+    }
+
+    /// The runs of this name with what follows from them by today's rules: the stored one, then
+    /// the others that were read from its document, as far as they are still there; or those of
+    /// a file, where one that was printed is as it was explained, because what explains a run
+    /// are its whole histograms, and they are in no document.
+    pub(crate) fn explained(&mut self, name: &str, none_yet: &str) -> Result<Vec<Run>, Failure> {
+        if is_document(name) {
+            return match in_file(Path::new(name))? {
+                Some(InFile::Printed(run)) => Ok(vec![*run]),
+                Some(InFile::Whole(runs)) => {
+                    let other = |id: &str| runs.iter().find(|run| run.run.id == id).cloned();
+                    let each = runs
+                        .iter()
+                        .map(|run| explained(run.clone(), other).swap_remove(0));
+                    Ok(each.collect())
+                }
+                None => Err(Failure::wrong_call(format!(
+                    "{name} is no run that diskfacts has exported, or printed with --json; \
+                     `diskfacts import {name}` reads results of other programs"
+                ))),
+            };
+        }
+        let run = self.run(name, none_yet)?;
+        // One that was removed since is no reason to say nothing of the others.
+        Ok(explained(run, |id| self.store.as_ref()?.load(id).ok()))
     }
 
     /// The id of the stored run of this name. Where nothing is stored yet, `none_yet` says so.
@@ -85,35 +121,41 @@ impl<'a> Named<'a> {
         }
         let store = self.store.as_ref();
         let store = store.ok_or_else(|| Failure::wrong_call(none_yet))?;
-        if let Selector::Last { back } = Selector::parse(name)
-            && let Some(id) = ended(store, back)?
-        {
-            return Ok(id);
-        }
-        store.id_of(name).or_wrong_call()
-    }
-
-    /// Another run of the store from which one was taken.
-    pub(crate) fn stored(&self, id: &str) -> Option<Run> {
-        self.store.as_ref()?.load(id).ok()
+        // The figures of one that somebody is making are not what one wants to see, and change.
+        store
+            .id_of(name, |run| self.here.is_made(run))
+            .or_wrong_call()
     }
 
     /// The store, where a stored run was asked for.
     pub(crate) fn store(&self) -> Option<&Store> {
         self.store.as_ref()
     }
+
+    /// What can be seen of runs that have not ended.
+    pub(crate) fn here(&self) -> &Here {
+        &self.here
+    }
 }
 
-/// The run that began last, or so many before it, without those that somebody is making at
-/// this moment: their figures are not what one wants to see, and change.
-fn ended(store: &Store, back: u32) -> Result<Option<String>, Failure> {
-    /// Runs that are made side by side on one machine.
-    const BESIDE: usize = 64;
-    let wanted = usize::try_from(back).unwrap_or(usize::MAX);
-    let runs = store.runs(wanted.saturating_add(BESIDE)).or_failed()?;
-    let is_made = |run: &RunSummary| {
-        run.status == Some(Status::Running) && storing::alive(run.writer.as_ref()) == Some(true)
-    };
-    let mut ended = runs.into_iter().filter(|run| !is_made(run));
-    Ok(ended.nth(wanted).map(|run| run.id))
+/// The run with what follows from it, then the others that were read from its document with
+/// what follows from them; `other` finds one by its id.
+fn explained(run: Run, other: impl Fn(&str) -> Option<Run>) -> Vec<Run> {
+    let id = run.run.id.clone();
+    let together = run.run.source.as_ref().map(|source| source.runs.clone());
+    let mut together = together.unwrap_or_default();
+    if !together.contains(&id) {
+        together = vec![id.clone()];
+    }
+    // In the order of the document, as they were explained when they were imported.
+    let mut own = Some(run);
+    let mut runs: Vec<Run> = together
+        .iter()
+        .filter_map(|one| if *one == id { own.take() } else { other(one) })
+        .collect();
+    conclude_document(&mut runs);
+    let place = runs.iter().position(|run| run.run.id == id);
+    let run = runs.remove(place.expect("it is among them"));
+    runs.insert(0, run);
+    runs
 }

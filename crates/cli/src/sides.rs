@@ -4,7 +4,7 @@
 use crate::args::Common;
 use crate::commands::import;
 use crate::exit::Failure;
-use crate::named::{self, Named, is_document};
+use crate::named::{self, InFile, Named, is_document};
 use diskfacts_facts::compare::{Part, Selection};
 use diskfacts_record::Run;
 use diskfacts_report::import::runs::{self, Origin};
@@ -148,12 +148,14 @@ fn load(name: &str, stored: &mut Named<'_>) -> Result<Vec<Run>, Failure> {
     Ok(vec![stored.run(name, &none_yet)?])
 }
 
-/// The runs of a file: the document of one, or results of other programs.
+/// The runs of a file of ours, or results of other programs.
 fn of_document(path: &Path) -> Result<Vec<Run>, Failure> {
     let shown = path.display();
     // What is no text is told by the importer, in its words.
-    if let Some(run) = named::of_document(path)? {
-        return Ok(vec![run]);
+    match named::in_file(path)? {
+        Some(InFile::Printed(run)) => return Ok(vec![*run]),
+        Some(InFile::Whole(runs)) => return Ok(runs),
+        None => {}
     }
     let document = import::document(path)?;
     if document.rows.is_empty() {

@@ -2,7 +2,9 @@
 
 use crate::args::Common;
 use crate::exit::{Failure, OrFail};
-use diskfacts_store::{Store, Writer, default_path};
+use diskfacts_host::{Roots, machine};
+use diskfacts_record::Status;
+use diskfacts_store::{RunSummary, Store, Writer, default_path};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -86,10 +88,35 @@ pub(crate) fn writer_of(process: &str) -> Option<Writer> {
     Writer::parse(&stat, &boot_id)
 }
 
-/// Whether the process that made a run lives; `None` when that is unknown.
-pub(crate) fn alive(writer: Option<&Writer>) -> Option<bool> {
-    let writer = writer?;
-    // A process that is gone has no stat file; without /proc nothing is known.
-    writer_of("self")?;
-    Some(writer_of(&writer.pid.to_string()).as_ref() == Some(writer))
+/// From where it is looked at runs that have not ended.
+pub(crate) struct Here {
+    /// Name of this host.
+    host: Option<String>,
+}
+
+impl Here {
+    pub(crate) fn new() -> Self {
+        Self {
+            host: machine(&Roots::default()).host,
+        }
+    }
+
+    /// Whether the process that makes a run lives. `None` when that cannot be seen from here:
+    /// it may be in a container, or on another machine that has the same store.
+    pub(crate) fn alive(&self, run: &RunSummary) -> Option<bool> {
+        let writer = run.writer.as_ref()?;
+        // Without /proc nothing is known.
+        writer_of("self")?;
+        // A process that is gone has no stat file; its number, boot and moment are one's own.
+        if writer_of(&writer.pid.to_string()).as_ref() == Some(writer) {
+            return Some(true);
+        }
+        let is_of_here = self.host.is_some() && run.host == self.host;
+        is_of_here.then_some(false)
+    }
+
+    /// Whether somebody is making a run at this moment, as far as can be seen.
+    pub(crate) fn is_made(&self, run: &RunSummary) -> bool {
+        run.status == Some(Status::Running) && self.alive(run) == Some(true)
+    }
 }

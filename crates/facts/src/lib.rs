@@ -21,6 +21,8 @@
 #![forbid(unsafe_code)]
 
 pub mod advise;
+#[cfg(test)]
+mod arithmetic;
 mod blocked;
 mod budget;
 pub mod compare;

@@ -7,8 +7,8 @@ use diskfacts_record::evidence::{
 };
 use diskfacts_record::trial::Histograms;
 use diskfacts_record::{
-    BlockDevice, Cpu, DeviceKind, Filesystem, Finding, Latency, Layers, Machine, Run, RunInfo,
-    SCHEMA, Stack, Status, Target, TargetKind, Trial,
+    BlockDevice, Cpu, DeviceKind, Filesystem, Finding, Labels, Latency, Layers, Machine, Run,
+    RunInfo, SCHEMA, Stack, Status, Target, TargetKind, Trial,
 };
 
 /// Bytes of the target.
@@ -254,6 +254,7 @@ fn run_with(plan: Plan, stack: Stack, operations_max: f64) -> Run {
             overhead_ns_per_io: Some(25.0),
             notes: Vec::new(),
             source: None,
+            labels: Labels::default(),
         },
         machine: Machine::default(),
         target: Target {

@@ -15,6 +15,7 @@ pub mod effects;
 pub mod evidence;
 pub mod finding;
 pub mod histogram;
+pub mod labels;
 pub mod limit;
 pub mod machine;
 pub mod packed;
@@ -30,6 +31,7 @@ pub use effects::StageEffects;
 pub use evidence::{DeviceCounters, Evidence, Unseen};
 pub use finding::{Confidence, Finding, Outcome, Severity, Verdict};
 pub use histogram::Histogram;
+pub use labels::Labels;
 pub use limit::{
     ClaimTest, Experiment, Gain, GainBasis, Limit, Prediction, Quantity, Side, StageLimits,
     TestOutcome, TestedClaim,
@@ -37,8 +39,9 @@ pub use limit::{
 pub use machine::Machine;
 pub use packed::{Packed, PackedHistograms};
 pub use run::{
-    CiMethod, DirectIo, Ended, ExtentMethod, Extents, Figure, LatencyIntervals, Preconditioning,
-    Reading, Run, RunInfo, SCHEMA, Source, StageFigures, Status, Target, TargetKind,
+    ARITHMETIC, CiMethod, DirectIo, Ended, ExtentMethod, Extents, Figure, LatencyIntervals,
+    Preconditioning, Reading, Run, RunInfo, SCHEMA, Source, StageFigures, Status, Target,
+    TargetKind,
 };
 pub use stack::{
     Array, BlockDevice, DeviceKind, Filesystem, HealthAfter, ImpairedAfter, Impairment,

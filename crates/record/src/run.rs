@@ -3,6 +3,7 @@
 use crate::budget::Budget;
 use crate::effects::StageEffects;
 use crate::finding::{Finding, Verdict};
+use crate::labels::Labels;
 use crate::limit::{ClaimTest, StageLimits};
 use crate::machine::Machine;
 use crate::stack::{BlockDevice, HealthAfter, ImpairmentKind, Stack, Unsound, over_a_run};
@@ -14,6 +15,10 @@ use std::collections::BTreeMap;
 
 /// Version of the document. Within one, keys are only added.
 pub const SCHEMA: u32 = 1;
+
+/// Version of the arithmetic that makes [`StageFigures`] of trials. It rises when a change of it
+/// makes other figures of the same trials, so that kept ones can be told from today's.
+pub const ARITHMETIC: u32 = 1;
 
 /// Everything recorded of one invocation; see `docs/reference/json.md`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -136,6 +141,9 @@ pub struct RunInfo {
     /// Where an imported run was read from; absent for one that was measured.
     #[serde(default)]
     pub source: Option<Source>,
+    /// What people call it.
+    #[serde(default)]
+    pub labels: Labels,
 }
 
 /// The document that an imported run was read from.

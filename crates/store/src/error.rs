@@ -1,5 +1,6 @@
 //! What can go wrong, and what to do about it.
 
+use diskfacts_record::labels::LabelError;
 use rusqlite::ErrorCode;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -112,6 +113,23 @@ pub enum Error {
         /// What `SQLite` said, if it was asked.
         source: Option<rusqlite::Error>,
     },
+    /// A process was killed while it wrote, what it had begun has to be taken back first, and
+    /// may not be here.
+    #[error(
+        "{doing}: a write to the store {} was cut short, and is taken back by whoever opens it \
+         next; here it may only be read. Run `diskfacts runs` once where it may be written, or copy \
+         it together with {}-journal to such a place and name that with --store PATH",
+        .path.display(),
+        .path.display()
+    )]
+    Unfinished {
+        /// What was tried.
+        doing: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// What `SQLite` said.
+        source: rusqlite::Error,
+    },
     /// No space.
     #[error(
         "{doing}: the filesystem of the store {} is full. What was stored before is safe. Free \
@@ -192,15 +210,19 @@ pub enum Error {
     },
     /// No run is called so.
     #[error(
-        "no run '{selector}' in the store {}. The latest are\n{latest}\n'diskfacts runs' lists \
-         all; name one by its id, the beginning of its id, last, or last~1 for the one before",
-        .path.display()
+        "no run '{selector}' in the store {}{} The latest are\n{latest}\n'diskfacts runs' lists \
+         all; name one by its id or the beginning of its id, by its name, or by last; last~1 and \
+         NAME~1 are the ones before",
+        .path.display(),
+        .near.as_ref().map_or_else(|| ".".to_owned(), |near| format!("; did you mean '{near}'?"))
     )]
     UnknownRun {
         /// What was asked for.
         selector: String,
         /// Where.
         path: PathBuf,
+        /// The selector most like it.
+        near: Option<String>,
         /// The latest runs.
         latest: Candidates,
     },
@@ -223,6 +245,18 @@ pub enum Error {
         /// Where.
         path: PathBuf,
     },
+    /// A run of this id is there already, and it is another one.
+    #[error(
+        "a run {id} is already in the store {}, and is not the same; nothing was stored. Import \
+         into another store with --store PATH, or delete that one first: diskfacts runs delete {id}",
+        .path.display()
+    )]
+    OtherRun {
+        /// Its id.
+        id: String,
+        /// Where.
+        path: PathBuf,
+    },
     /// The run is being made.
     #[error(
         "the run {id} in the store {} still goes on, so nothing was deleted: wait for it, or end it",
@@ -234,6 +268,9 @@ pub enum Error {
         /// Where.
         path: PathBuf,
     },
+    /// No run can be called so.
+    #[error(transparent)]
+    Label(#[from] LabelError),
     /// A trial of this order is there already.
     #[error("trial {order} of the run {id} is already in the store {}", .path.display())]
     TrialExists {
@@ -299,6 +336,13 @@ impl Error {
                 source,
             };
         }
+        if source.sqlite_extended_error_code() == Some(rusqlite::ffi::SQLITE_READONLY_ROLLBACK) {
+            return Self::Unfinished {
+                doing,
+                path,
+                source,
+            };
+        }
         match source.sqlite_error_code() {
             Some(ErrorCode::ReadOnly) => Self::ReadOnly {
                 doing,
@@ -354,6 +398,8 @@ fn open_hint(why: &(dyn std::error::Error + Send + Sync + 'static)) -> &'static 
 pub struct Candidate {
     /// Its id.
     pub id: String,
+    /// Its name.
+    pub name: Option<String>,
     /// The name of its plan.
     pub plan: String,
     /// Its target as it was given.
@@ -371,11 +417,20 @@ pub struct Candidates {
 
 impl fmt::Display for Candidates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, Candidate { id, plan, target }) in self.some.iter().enumerate() {
+        for (i, candidate) in self.some.iter().enumerate() {
+            let Candidate {
+                id,
+                name,
+                plan,
+                target,
+            } = candidate;
             if i > 0 {
                 writeln!(f)?;
             }
-            write!(f, "  {id}  {plan} of {target}")?;
+            let name = name
+                .as_ref()
+                .map_or(String::new(), |name| format!("{name}: "));
+            write!(f, "  {id}  {name}{plan} of {target}")?;
         }
         if self.more > 0 {
             write!(f, "\n  and {} more", self.more)?;

@@ -1,4 +1,5 @@
-//! Runs in an embedded `SQLite` database; the only crate that knows SQL.
+//! Runs in an embedded `SQLite` database, the only crate that knows SQL; and whole runs in files,
+//! on their way to another database ([`dfrun`]).
 //!
 //! # Promises
 //! * What [`Store::begin`], [`Store::add_trial`] and [`Store::finish`] were
@@ -8,6 +9,9 @@
 //! * A loaded [`Run`](diskfacts_record::Run) equals the stored one, whole
 //!   latency histograms included. Only a figure that is not a number comes back
 //!   as absent, where its field can be absent.
+//! * A run that is exported and imported is kept there as it was here, to the last byte.
+//! * A database that may only be read is read, whatever keeps it from being written; an older
+//!   one from a copy.
 //! * Several processes may read and write at once; each waits for the others.
 //! * A database of a newer version, of another program, or a file that is no
 //!   database is never written to.
@@ -25,13 +29,21 @@
 //! (<https://www.sqlite.org/pragma.html#pragma_synchronous>).
 //!
 //! # Tables
-//! `run` and `trial`, one row each; see `migrations/1.sql`. The `document`
-//! columns hold the JSON of `docs/reference/json.md` (a run's without its
-//! trials) and are what is read back. The other columns repeat a part of it
-//! for queries with any `SQLite` client, with the units in their names.
+//! `run` and `trial`, one row each, and `stage`, one for each stage of a run; see
+//! `migrations/`. The `document` columns hold the JSON of `docs/reference/json.md` (a run's
+//! without its trials) and are what is read back, with what people call a run (`name`, `note`,
+//! `tags`), which is in columns alone. The other columns repeat a part of the documents for
+//! queries with any `SQLite` client, with the units in their names; the view `stage_figures`
+//! is documented for that (`docs/reference/sql.md`).
 
 mod delete;
+pub mod dfrun;
 mod error;
+mod figures;
+mod find;
+mod intake;
+mod kept;
+mod labels;
 mod location;
 mod open;
 mod read;
@@ -41,6 +53,8 @@ mod write;
 mod writer;
 
 pub use error::{Candidate, Candidates, Error};
+pub use intake::{Intake, Taken};
+pub use kept::{Kept, Parcel};
 pub use location::default_path;
 pub use open::Store;
 pub use read::RunSummary;

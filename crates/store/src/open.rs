@@ -2,6 +2,7 @@
 
 use crate::error::{BUSY_TIMEOUT_S, Error};
 use crate::schema;
+use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, MAIN_DB, OpenFlags, Transaction, TransactionBehavior};
 use std::fs;
 use std::io::ErrorKind;
@@ -13,6 +14,8 @@ use std::time::Duration;
 pub struct Store {
     pub(crate) connection: Connection,
     pub(crate) path: PathBuf,
+    /// Whether the connection is to a copy of the file.
+    copied: bool,
 }
 
 impl Store {
@@ -29,13 +32,15 @@ impl Store {
             create_folder(folder)?;
         }
         let create = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let store = Self::connect(path, create)?;
+        let connection = Self::connection(&path, create)?;
+        schema::prepare(&connection, &path)?;
+        let store = Self {
+            connection,
+            path,
+            copied: false,
+        };
         if store.is_read_only()? {
-            return Err(Error::ReadOnly {
-                doing: "opening it for writing",
-                path: store.path,
-                source: None,
-            });
+            return Err(store.read_only("opening it for writing"));
         }
         Ok(store)
     }
@@ -43,6 +48,8 @@ impl Store {
     /// Opens a store that is there, and creates nothing. One that may only be
     /// read is opened for reading; one that may be written is brought to the
     /// newest version, and the remains of a killed process are cleared away.
+    /// An older one that may only be read is read from a copy, which is brought
+    /// to the newest version in its place.
     ///
     /// # Errors
     /// [`Error::Missing`] when there is none, else those of
@@ -50,9 +57,48 @@ impl Store {
     pub fn open_existing(path: &Path) -> Result<Self, Error> {
         let path = absolute(path)?;
         match fs::metadata(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Err(Error::Missing { path }),
-            _ => Self::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Err(Error::Missing { path });
+            }
+            _ => {}
         }
+        let connection = Self::connection(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        match schema::prepare(&connection, &path) {
+            Ok(()) => Ok(Self {
+                connection,
+                path,
+                copied: false,
+            }),
+            // The file, its folder or its filesystem: each has its own word for it.
+            Err(Error::ReadOnly { .. } | Error::Open { .. })
+                if schema::is_older(&connection, &path) =>
+            {
+                Self::copy_of(&connection, path)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A store in a database of its own, with what is in another: in memory, and where
+    /// that is too much in a temporary file without a name.
+    fn copy_of(original: &Connection, path: PathBuf) -> Result<Self, Error> {
+        const COPYING: &str = "copying it, to read what an older version stored";
+        let sql = |error| Error::sql(&path, COPYING, error);
+        let mut connection = Connection::open("").map_err(sql)?;
+        let copied = Backup::new(original, &mut connection).and_then(|copy| copy.step(-1));
+        match copied.map_err(sql)? {
+            StepResult::Done => {}
+            _ => return Err(sql(busy())),
+        }
+        schema::prepare(&connection, &path)?;
+        connection
+            .pragma_update(None, "trusted_schema", false)
+            .map_err(sql)?;
+        Ok(Self {
+            connection,
+            path,
+            copied: true,
+        })
     }
 
     /// Opens a store for a look, as completion in a shell takes one: for reading, without a wait
@@ -67,23 +113,25 @@ impl Store {
         connection
             .pragma_update(None, "trusted_schema", false)
             .ok()?;
-        schema::is_newest(&connection, &path).then_some(Self { connection, path })
+        schema::is_newest(&connection, &path).then_some(Self {
+            connection,
+            path,
+            copied: false,
+        })
     }
 
-    fn connect(path: PathBuf, flags: OpenFlags) -> Result<Self, Error> {
-        refuse_what_is_no_file(&path)?;
+    fn connection(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
+        refuse_what_is_no_file(path)?;
         // Each connection stays on one thread at a time: Rust sees to it.
-        let connection =
-            Connection::open_with_flags(&path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-                .map_err(|error| why_it_does_not_open(&path, error))?;
+        let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+            .map_err(|error| why_it_does_not_open(path, error))?;
         connection
             .busy_timeout(Duration::from_secs(BUSY_TIMEOUT_S))
             .and_then(|()| connection.pragma_update(None, "foreign_keys", true))
             .and_then(|()| connection.pragma_update(None, "trusted_schema", false))
             .and_then(|()| connection.pragma_update(None, "synchronous", "EXTRA"))
-            .map_err(|error| Error::sql(&path, "opening it", error))?;
-        schema::prepare(&connection, &path)?;
-        Ok(Self { connection, path })
+            .map_err(|error| Error::sql(path, "opening it", error))?;
+        Ok(connection)
     }
 
     /// Where it is, as an absolute path.
@@ -96,9 +144,16 @@ impl Store {
     /// # Errors
     /// When `SQLite` does not answer.
     pub fn is_read_only(&self) -> Result<bool, Error> {
-        self.connection
-            .is_readonly(MAIN_DB)
-            .map_err(self.sql("opening it"))
+        let connection = self.connection.is_readonly(MAIN_DB);
+        Ok(self.copied || connection.map_err(self.sql("opening it"))?)
+    }
+
+    fn read_only(&self, doing: &'static str) -> Error {
+        Error::ReadOnly {
+            doing,
+            path: self.path.clone(),
+            source: None,
+        }
     }
 
     /// Sorts errors of `SQLite` that came while `doing` something.
@@ -110,6 +165,10 @@ impl Store {
     /// A transaction that locks the database for writing at once: one that
     /// began by reading could not wait for another writer.
     pub(crate) fn write(&self, doing: &'static str) -> Result<Transaction<'_>, Error> {
+        // A copy would take what is written with it.
+        if self.copied {
+            return Err(self.read_only(doing));
+        }
         Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
             .map_err(self.sql(doing))
     }
@@ -119,6 +178,11 @@ impl Store {
         Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)
             .map_err(self.sql(doing))
     }
+}
+
+/// What `SQLite` says where somebody writes.
+fn busy() -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY), None)
 }
 
 /// `SQLite` takes relative paths that begin with `file:` or `:` for something
@@ -283,12 +347,13 @@ mod tests {
         let mut store = Store::open(&path).unwrap();
         store.connection.busy_timeout(Duration::ZERO).unwrap();
         let lock = other.write("").unwrap();
-        let error = store.remove("last").unwrap_err();
-        assert!(matches!(error, Error::Busy { .. }), "{error:?}");
-        assert!(error.to_string().contains("fuser"), "{error}");
         // Reading goes on beside a writer.
         assert_eq!(store.runs(1).unwrap(), []);
+        let mut rename = || store.relabel(&["a"], |_| {});
+        let error = rename().unwrap_err();
+        assert!(matches!(error, Error::Busy { .. }), "{error:?}");
+        assert!(error.to_string().contains("fuser"), "{error}");
         drop(lock);
-        assert!(matches!(store.remove("last"), Err(Error::Empty { .. })));
+        assert!(matches!(rename(), Err(Error::Empty { .. })));
     }
 }

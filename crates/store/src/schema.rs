@@ -9,7 +9,10 @@ const APPLICATION_ID: i64 = 0x6473_6b66;
 
 /// Step *n* (from 1) makes version *n* of version *n* - 1; version 0 is an
 /// empty database. Steps are only ever added.
-const MIGRATIONS: [&str; 1] = [include_str!("../migrations/1.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../migrations/1.sql"),
+    include_str!("../migrations/2.sql"),
+];
 
 /// Brings the database to the newest version.
 ///
@@ -27,6 +30,15 @@ pub(crate) fn is_newest(connection: &Connection, path: &Path) -> bool {
     let reading = Transaction::new_unchecked(connection, TransactionBehavior::Deferred);
     reading.is_ok_and(|reading| {
         version_within(&reading, path, known).is_ok_and(|version| version == known)
+    })
+}
+
+/// Whether a database is ours and of an older version; also `false` where it cannot be read.
+pub(crate) fn is_older(connection: &Connection, path: &Path) -> bool {
+    let known = MIGRATIONS.len() as u32;
+    let reading = Transaction::new_unchecked(connection, TransactionBehavior::Deferred);
+    reading.is_ok_and(|reading| {
+        version_within(&reading, path, known).is_ok_and(|version| (1..known).contains(&version))
     })
 }
 
@@ -210,11 +222,12 @@ mod tests {
             .unwrap();
         prepare(&slower, &path).unwrap();
         assert!(FASTER.take().is_none(), "the two did not meet");
-        assert_eq!(user_version(&slower), 1);
+        assert_eq!(user_version(&slower), MIGRATIONS.len() as i64);
     }
 
+    /// What other programs may ask for.
     #[test]
-    fn the_first_version_keeps_its_columns() {
+    fn the_tables_keep_their_columns() {
         let connection = memory();
         prepare(&connection, Path::new(PATH)).unwrap();
         let columns = |table: &str| -> String {
@@ -229,7 +242,7 @@ mod tests {
         assert_eq!(
             columns("run"),
             "key id schema status started ended tool_version host target target_path plan \
-             writer_pid writer_boot_id writer_start_ticks document"
+             writer_pid writer_boot_id writer_start_ticks document name note tags arithmetic"
         );
         assert_eq!(
             columns("trial"),
@@ -238,5 +251,25 @@ mod tests {
              latency_max_ns page_cache_share device_share document histogram_read \
              histogram_write histogram_service"
         );
+        assert_eq!(
+            columns("stage_figures"),
+            "run name tags note started status host target target_path plan stage settings trials \
+             errors throughput_bytes_per_s throughput_bytes_per_s_min throughput_bytes_per_s_max \
+             throughput_bytes_per_s_ci95_low throughput_bytes_per_s_ci95_high iops iops_min \
+             iops_max iops_ci95_low iops_ci95_high latency_samples latency_mean_ns latency_p50_ns \
+             latency_p90_ns latency_p99_ns latency_p99_9_ns latency_p99_99_ns latency_max_ns \
+             page_cache_share device_share cpu_user_ns_per_io cpu_system_ns_per_io cpu_share \
+             tool_version arithmetic"
+        );
+        // A program that reads columns by their type finds one.
+        let without: i64 = connection
+            .query_row(
+                "SELECT count(*) FROM pragma_table_info('stage_figures')
+                 WHERE type NOT IN ('TEXT', 'INTEGER', 'REAL')",
+                [],
+                |row| row.get(0),
+            )
+            .unwrap();
+        assert_eq!(without, 0);
     }
 }

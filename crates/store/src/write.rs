@@ -1,10 +1,10 @@
-//! Storing and deleting runs.
+//! Storing runs.
 
 use crate::error::Error;
+use crate::labels::tags;
 use crate::open::Store;
-use crate::selector::Selector;
 use crate::writer::Writer;
-use diskfacts_record::{Packed, Run, Status, Trial};
+use diskfacts_record::{Labels, Packed, Run, RunInfo, Status, Trial};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, named_params, params};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -34,7 +34,8 @@ impl Store {
         const DOING: &str = "storing imported runs";
         let transaction = self.write(DOING)?;
         for run in runs {
-            self.insert_run(&transaction, DOING, run, None)?;
+            let key = self.insert_run(&transaction, DOING, run, None)?;
+            self.put_figures(&transaction, key, &run.figures)?;
         }
         transaction.commit().map_err(self.sql(DOING))
     }
@@ -45,15 +46,31 @@ impl Store {
         doing: &'static str,
         run: &Run,
         writer: Option<&Writer>,
-    ) -> Result<(), Error> {
-        let document = document(run)?;
+    ) -> Result<i64, Error> {
+        let key = self.put_run(transaction, doing, (run, &document(run)?), writer)?;
+        for trial in &run.trials {
+            self.insert_trial(transaction, key, &run.run.id, trial)?;
+        }
+        Ok(key)
+    }
+
+    /// The row of a run with this document; those of its trials are to follow.
+    pub(crate) fn put_run(
+        &self,
+        transaction: &Connection,
+        doing: &'static str,
+        (run, document): (&Run, &str),
+        writer: Option<&Writer>,
+    ) -> Result<i64, Error> {
+        let labels = &run.run.labels;
         transaction
             .execute(
                 "INSERT INTO run (id, schema, status, started, ended, tool_version, host, target,
-                     target_path, plan, writer_pid, writer_boot_id, writer_start_ticks, document)
+                     target_path, plan, writer_pid, writer_boot_id, writer_start_ticks, document,
+                     name, note, tags)
                  VALUES (:id, :schema, :status, :started, :ended, :tool_version, :host, :target,
                      :target_path, :plan, :writer_pid, :writer_boot_id, :writer_start_ticks,
-                     :document)",
+                     :document, :name, :note, :tags)",
                 named_params! {
                     ":id": run.run.id,
                     ":schema": run.schema,
@@ -69,6 +86,9 @@ impl Store {
                     ":writer_boot_id": writer.map(|writer| &writer.boot_id),
                     ":writer_start_ticks": writer.and_then(|writer| integer(writer.start_ticks)),
                     ":document": document,
+                    ":name": labels.name,
+                    ":note": labels.note,
+                    ":tags": tags(labels),
                 },
             )
             .map_err(|error| {
@@ -81,11 +101,7 @@ impl Store {
                     self.sql(doing)(error)
                 }
             })?;
-        let key = transaction.last_insert_rowid();
-        for trial in &run.trials {
-            self.insert_trial(transaction, key, &run.run.id, trial)?;
-        }
-        Ok(())
+        Ok(transaction.last_insert_rowid())
     }
 
     /// Stores one more trial of a run that has begun.
@@ -159,27 +175,11 @@ impl Store {
         for trial in run.trials.iter().filter(|t| !stored.contains(&t.order)) {
             self.insert_trial(&transaction, key, &run.run.id, trial)?;
         }
+        self.put_figures(&transaction, key, &run.figures)?;
         transaction.commit().map_err(self.sql(DOING))
     }
 
-    /// Deletes a run with its trials, and says which it was.
-    ///
-    /// # Errors
-    /// When no run, or more than one, is named so; else what keeps the store
-    /// from being written.
-    pub fn remove(&mut self, selector: &str) -> Result<String, Error> {
-        const DOING: &str = "deleting a run";
-        let transaction = self.write(DOING)?;
-        let found = self.find(&transaction, selector, &Selector::parse(selector))?;
-        // Its trials go with it: ON DELETE CASCADE.
-        transaction
-            .execute("DELETE FROM run WHERE key = ?", [found.key])
-            .and_then(|_| transaction.commit())
-            .map_err(self.sql(DOING))?;
-        Ok(found.id)
-    }
-
-    fn key_of(&self, connection: &Connection, run_id: &str) -> Result<i64, Error> {
+    pub(crate) fn key_of(&self, connection: &Connection, run_id: &str) -> Result<i64, Error> {
         connection
             .query_row("SELECT key FROM run WHERE id = ?", [run_id], |row| {
                 row.get(0)
@@ -201,6 +201,17 @@ impl Store {
             id: run_id.to_owned(),
             source,
         })?;
+        self.put_trial(connection, key, run_id, (trial, &document))
+    }
+
+    /// The row of a trial with this document.
+    pub(crate) fn put_trial(
+        &self,
+        connection: &Connection,
+        key: i64,
+        run_id: &str,
+        (trial, document): (&Trial, &str),
+    ) -> Result<(), Error> {
         let latency = &trial.latency_ns;
         connection
             .prepare_cached(
@@ -252,12 +263,16 @@ impl Store {
     }
 }
 
-/// The run without its trials, which have rows of their own.
+/// The run without its trials, which have rows of their own, and without what people call it,
+/// which has columns.
 fn document(run: &Run) -> Result<String, Error> {
     // Field by field, so that a new one is not forgotten and no trial copied.
     let bare = Run {
         schema: run.schema,
-        run: run.run.clone(),
+        run: RunInfo {
+            labels: Labels::default(),
+            ..run.run.clone()
+        },
         machine: run.machine.clone(),
         target: run.target.clone(),
         stack: run.stack.clone(),
@@ -300,7 +315,7 @@ fn status_word(status: Status) -> Option<String> {
 
 /// `SQLite`'s integers end at 2^63 - 1. Beyond, the column for queries stays
 /// empty; the document has the number.
-fn integer(value: u64) -> Option<i64> {
+pub(crate) fn integer(value: u64) -> Option<i64> {
     i64::try_from(value).ok()
 }
 

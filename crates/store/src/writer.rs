@@ -1,9 +1,11 @@
 //! Which process makes a run, so that a killed one can be told from a live one.
 
+use serde::{Deserialize, Serialize};
+
 /// Identifies a process on a machine for good: its number is used again after
 /// its end and after a reboot, so its moment of start and the boot belong to
 /// it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Writer {
     /// Process number.
     pub pid: u32,

@@ -13,6 +13,7 @@ pub mod cgroup;
 pub mod cpu_quota;
 pub mod cpuinfo;
 pub mod dd_operands;
+pub mod dfrun;
 pub mod disk_profile;
 pub mod diskstats;
 pub mod dm_status;
@@ -86,6 +87,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "dd_operands",
         run: dd_operands::run,
+    },
+    Target {
+        name: "dfrun",
+        run: dfrun::run,
     },
     Target {
         name: "disk_profile",

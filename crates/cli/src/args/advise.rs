@@ -19,7 +19,7 @@ Examples:
   diskfacts advise last last~1 --for etcd
   diskfacts advise last --weights seq-read=3,seq-write=1")]
 pub(crate) struct AdviseArgs {
-    /// Runs: `last`, `last~1`, an id or its beginning, a file [default: last]
+    /// Runs: `last`, `last~1`, a name, an id or its beginning, a file [default: last]
     #[arg(value_name = "RUN")]
     pub(crate) runs: Vec<String>,
     /// Weigh for this use (`measure --help` lists them) [default: rank by each

@@ -7,9 +7,10 @@ use diskfacts_facts::compare::Demanded;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A and B are a run, or a set of runs separated by commas:
-  last, last~1, an id or its beginning   a stored run
-  baseline.json, results.txt             a run printed with --json, or results
-                                         that `import` reads
+  last, last~1, nightly, nightly~1,      a stored run: the newest, the one before,
+  an id or its beginning                 one by its name
+  baseline.dfrun, baseline.json,         runs exported or printed with --json, or
+  results.txt                            results that `import` reads
   last:scheduler=none                    its trials with this setting
 
 Conditions of --fail-if: [STAGE:][p50|p90|p99|p99.9:]CHANGE:PERCENT%. CHANGE is

@@ -1,6 +1,6 @@
 //! The arguments of `diskfacts dd`.
 
-use super::Style;
+use super::{LabelArgs, Style};
 use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -43,4 +43,6 @@ pub(crate) struct DdArgs {
     /// be that of of=
     #[arg(long, value_name = "PATH")]
     pub(crate) destroy_data_on: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) labels: LabelArgs,
 }

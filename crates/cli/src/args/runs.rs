@@ -2,12 +2,13 @@
 
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, Subcommand};
+use diskfacts_record::labels;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use std::path::PathBuf;
 
-/// List or delete stored runs
+/// List the stored runs; name, tag, delete, export and import them
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
     #[command(subcommand)]
@@ -19,13 +20,84 @@ pub(crate) struct RunsArgs {
 /// What is done with stored runs, where they are not listed.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsCommand {
+    /// Give a run a name, or take it away
+    Rename(RenameArgs),
+    /// Keep a text with a run, or take it away
+    Note(NoteArgs),
+    /// Tag runs with words to find them by, or take these away
+    Tag(TagArgs),
+    /// Delete stored runs: list them, ask, delete
     Delete(DeleteArgs),
+    /// Write whole runs to a file, for another machine
+    Export(ExportArgs),
+    /// Store the runs of files that `export` wrote
+    Import(TakeArgs),
+    /// Bring the figures that SQL sees up to date
+    Figures,
 }
 
-/// Delete stored runs: list them, ask, delete
+#[derive(Debug, Args)]
+pub(crate) struct RenameArgs {
+    /// The run: `last`, its name, its id, or the beginning of its id
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// Its name from now on, which other runs may have too
+    #[arg(value_name = "NAME", value_parser = labels::name, required_unless_present = "remove", conflicts_with = "remove")]
+    pub(crate) name: Option<String>,
+    /// Take its name away
+    #[arg(long)]
+    pub(crate) remove: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NoteArgs {
+    /// The run: `last`, its name, its id, or the beginning of its id
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// What is to be known of it, in the place of an older note
+    #[arg(value_name = "TEXT", value_parser = labels::note, required_unless_present = "remove", conflicts_with = "remove")]
+    pub(crate) text: Option<String>,
+    /// Take its note away
+    #[arg(long)]
+    pub(crate) remove: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TagArgs {
+    /// The run: `last`, its name, its id, or the beginning of its id
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// The words
+    #[arg(value_name = "TAG", value_parser = labels::tag, required = true)]
+    pub(crate) tags: Vec<String>,
+    /// Take these tags away
+    #[arg(long)]
+    pub(crate) remove: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// The runs: `last`, names, ids, beginnings of ids
+    #[arg(value_name = "RUN", required = true)]
+    pub(crate) runs: Vec<String>,
+    /// The file, a new one, FILE.dfrun for example; `-` is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Replace the file if it exists
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TakeArgs {
+    /// The files; `-` is standard input
+    #[arg(value_name = "FILE.dfrun", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct DeleteArgs {
-    /// `last`, `last~1`, an id or its beginning
+    /// The runs: `last`, names, ids, beginnings of ids
     #[arg(value_name = "RUN", required = true)]
     pub(crate) runs: Vec<String>,
     /// Delete without asking
@@ -49,6 +121,12 @@ pub(crate) struct ListArgs {
     /// 2026-11-21T04:00:00Z
     #[arg(long, value_name = "WHEN", value_parser = Since::parse)]
     pub(crate) since: Option<Since>,
+    /// Only runs of this name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Only runs with this tag; repeatable, all of them are asked for
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<String>,
     /// Only runs made on this host
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
@@ -61,7 +139,8 @@ impl ListArgs {
     /// Whether anything was said of the list.
     pub(crate) fn any(&self) -> bool {
         let narrowed = self.target.is_some() || self.since.is_some() || self.host.is_some();
-        narrowed || self.limit.is_some() || self.json
+        let called = self.name.is_some() || !self.tags.is_empty();
+        narrowed || called || self.limit.is_some() || self.json
     }
 }
 

@@ -11,8 +11,8 @@ Examples:
   diskfacts show last~1 --claim a          the evidence behind a letter
   diskfacts show --stage random-read-qd32  one stage whole")]
 pub(crate) struct ShowArgs {
-    /// `last`, `last~1` (the one before), an id or its beginning, or a file printed
-    /// with --json
+    /// `last`, or `last~1` for the one before; its name, or `NAME~1`; its id, or
+    /// the beginning of it; or a file: FILE.dfrun, or printed with --json
     #[arg(value_name = "RUN", default_value = "last")]
     pub(crate) run: String,
     /// Form of the output

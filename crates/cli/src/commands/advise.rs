@@ -3,8 +3,7 @@
 use super::print;
 use crate::args::{AdviseArgs, Common};
 use crate::exit::{Exit, Failure, OrFail};
-use crate::named::{Named, is_document};
-use crate::session::conclude_document;
+use crate::named::Named;
 use crate::{look, storing};
 use diskfacts_facts::advise::{Weights, advise};
 use diskfacts_record::Run;
@@ -52,25 +51,11 @@ fn load(mut from: Named<'_>, names: &[String]) -> Result<Vec<Run>, Failure> {
     let names = if names.is_empty() { &last[..] } else { names };
     let mut runs: Vec<Run> = Vec::new();
     for name in names {
-        let run = from.run(name, NONE_YET)?;
-        let is_known = |id: &String| runs.iter().any(|known| known.run.id == *id);
-        if is_known(&run.run.id) {
-            continue;
+        for run in from.explained(name, NONE_YET)? {
+            if !runs.iter().any(|known| known.run.id == run.run.id) {
+                runs.push(run);
+            }
         }
-        if is_document(name) {
-            // As it was explained: its whole histograms are not in it.
-            runs.push(run);
-            continue;
-        }
-        let beside = run.run.source.iter().flat_map(|source| &source.runs);
-        // One that was removed since is no reason to say nothing of the others.
-        let mut document: Vec<Run> = beside
-            .filter(|id| **id != run.run.id && !is_known(id))
-            .filter_map(|id| from.stored(id))
-            .collect();
-        document.insert(0, run);
-        conclude_document(&mut document);
-        runs.extend(document);
     }
     Ok(runs)
 }

@@ -33,6 +33,7 @@ pub(crate) fn run(args: &DdArgs, common: &Common) -> Result<Exit, Failure> {
     let request = CopyRequest {
         dd: &dd,
         destroy_data_on: args.destroy_data_on.as_deref(),
+        labels: args.labels.labels().or_wrong_call()?,
         common,
     };
     let ended = session::copy(&request, &signals)?;

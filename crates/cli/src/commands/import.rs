@@ -3,8 +3,9 @@
 use super::print;
 use crate::args::{Common, ImportArgs};
 use crate::exit::{Exit, Failure, OrFail};
+use crate::named::{self, InFile};
 use crate::session::{conclude_document, id};
-use crate::{look, named, storing};
+use crate::{look, storing};
 use diskfacts_record::{Finding, Run};
 use diskfacts_report::import::runs::{self, Origin};
 use diskfacts_report::import::{self, Document, Format, Imported, ReadError};
@@ -21,15 +22,12 @@ const IDS_MAX: u64 = 64;
 /// Reads every file before anything is stored; what can be read is stored even
 /// where another file cannot.
 pub(crate) fn run(args: &ImportArgs, common: &Common) -> Result<Exit, Failure> {
+    let labels = args.labels.labels().or_wrong_call()?;
     let mut failures = Vec::new();
     let mut read = Vec::new();
     for path in &args.files {
-        if is_own(path)? {
-            let shown = path.display();
-            failures.push(Failure::wrong_call(format!(
-                "{shown} is a run of diskfacts itself, and needs no import: `diskfacts show {shown}` \
-                 shows it, and `compare` and `advise` take it beside stored runs"
-            )));
+        if let Some(own) = is_own(path)? {
+            failures.push(own);
             continue;
         }
         match document(path) {
@@ -59,6 +57,9 @@ pub(crate) fn run(args: &ImportArgs, common: &Common) -> Result<Exit, Failure> {
                     .collect(),
             };
             let mut runs = runs::of(&document, &origin, || names.next());
+            for run in &mut runs {
+                run.run.labels.clone_from(&labels);
+            }
             conclude_document(&mut runs);
             keep(store, &mut runs, &mut names)?;
             for run in &runs {
@@ -99,10 +100,25 @@ pub(crate) fn run(args: &ImportArgs, common: &Common) -> Result<Exit, Failure> {
     Err(first)
 }
 
-/// Whether a file is what `--json` has printed of a run.
-fn is_own(path: &Path) -> Result<bool, Failure> {
+/// What to do with a file of ours instead.
+fn is_own(path: &Path) -> Result<Option<Failure>, Failure> {
     // What comes in from standard input is read once.
-    Ok(path.is_file() && named::of_document(path)?.is_some())
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let shown = path.display();
+    let told = match named::in_file(path)? {
+        None => return Ok(None),
+        Some(InFile::Printed(_)) => format!(
+            "{shown} is a run of diskfacts itself, and needs no import: `diskfacts show {shown}` \
+             shows it, and `compare` and `advise` take it beside stored runs"
+        ),
+        Some(InFile::Whole(_)) => format!(
+            "{shown} has runs of diskfacts itself: `diskfacts runs import {shown}` stores them, and \
+             `show`, `compare` and `advise` take the file as it is"
+        ),
+    };
+    Ok(Some(Failure::wrong_call(told)))
 }
 
 /// Reads the document of a file, or of standard input.

@@ -91,6 +91,7 @@ pub(super) fn measured(
         uses: &args.uses,
         seed: args.run.seed,
         destroy_data_on: args.run.destroy_data_on.as_deref(),
+        labels: args.run.labels.labels().or_wrong_call()?,
         common,
     };
     let ended = session::run(&request, &signals)?;

@@ -1,11 +1,18 @@
-//! `diskfacts runs`: what is stored, or those of it that somebody looks for.
+//! `diskfacts runs`: what is stored, or those of it that somebody looks for, and what is done
+//! with them.
 
 mod delete;
+mod export;
+mod figures;
+mod labels;
+mod take;
 
 use super::print;
 use crate::args::{Common, ListArgs, RunsArgs, RunsCommand};
 use crate::exit::{Exit, Failure, OrFail};
-use crate::{look, storing};
+use crate::look;
+use crate::named::Named;
+use crate::storing::{self, Here};
 use diskfacts_record::Status;
 use diskfacts_report::json;
 use diskfacts_report::text::{self, RunRow};
@@ -18,15 +25,38 @@ use std::path::{Path, PathBuf};
 const LISTED: usize = 50;
 
 pub(crate) fn run(args: &RunsArgs, common: &Common) -> Result<Exit, Failure> {
-    match &args.command {
-        // Which runs go is said by name: what the list is narrowed to may change.
-        Some(RunsCommand::Delete(_)) if args.list.any() => Err(Failure::wrong_call(
-            "`runs delete` takes the runs by name and nothing that narrows the list; `diskfacts \
-             runs` with the same options shows their ids",
-        )),
-        Some(RunsCommand::Delete(args)) => delete::run(args, common),
-        None => list(&args.list, common),
+    let Some(command) = &args.command else {
+        return list(&args.list, common);
+    };
+    // Runs are said by name: what the list is narrowed to may change.
+    if args.list.any() {
+        return Err(Failure::wrong_call(
+            "what is done with runs is told them by name, and takes nothing that narrows the list \
+             before it; `diskfacts runs` with the same options shows their ids",
+        ));
     }
+    match command {
+        RunsCommand::Rename(args) => labels::rename(args, common),
+        RunsCommand::Note(args) => labels::note(args, common),
+        RunsCommand::Tag(args) => labels::tag(args, common),
+        RunsCommand::Delete(args) => delete::run(args, common),
+        RunsCommand::Export(args) => export::run(args, common),
+        RunsCommand::Import(args) => take::run(args, common),
+        RunsCommand::Figures => figures::run(common),
+    }
+}
+
+/// The ids of the stored runs of these names, each once; where nothing is stored yet, `so` says
+/// what follows.
+fn ids(named: &mut Named<'_>, names: &[String], so: &str) -> Result<Vec<String>, Failure> {
+    let mut ids = Vec::new();
+    for name in names {
+        let id = named.id(name, &format!("no run is stored yet, so {so}"))?;
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    Ok(ids)
 }
 
 fn list(args: &ListArgs, common: &Common) -> Result<Exit, Failure> {
@@ -36,11 +66,12 @@ fn list(args: &ListArgs, common: &Common) -> Result<Exit, Failure> {
     };
     let stored = summaries.len();
     let wanted = Wanted::of(args);
+    let here = Here::new();
     let rows: Vec<RunRow> = summaries
         .into_iter()
         .filter(|summary| wanted.has(summary))
         .take(args.limit.unwrap_or(LISTED))
-        .map(row)
+        .map(|summary| row(summary, &here))
         .collect();
     print(&if args.json {
         json::runs(&rows, stored)
@@ -51,13 +82,14 @@ fn list(args: &ListArgs, common: &Common) -> Result<Exit, Failure> {
 }
 
 /// A run as it is listed.
-fn row(summary: RunSummary) -> RunRow {
+fn row(summary: RunSummary, here: &Here) -> RunRow {
     RunRow {
         alive: if summary.status == Some(Status::Running) {
-            storing::alive(summary.writer.as_ref())
+            here.alive(&summary)
         } else {
             None
         },
+        labels: summary.labels,
         id: summary.id,
         started: summary.started,
         ended: summary.ended,
@@ -81,6 +113,8 @@ struct Wanted<'a> {
     target: Option<(&'a Path, PathBuf)>,
     since: Option<Timestamp>,
     host: Option<&'a str>,
+    name: Option<&'a str>,
+    tags: &'a [String],
 }
 
 impl<'a> Wanted<'a> {
@@ -97,6 +131,8 @@ impl<'a> Wanted<'a> {
             target,
             since,
             host: args.host.as_deref(),
+            name: args.name.as_deref(),
+            tags: &args.tags,
         }
     }
 
@@ -116,6 +152,11 @@ impl<'a> Wanted<'a> {
         let host = self
             .host
             .is_none_or(|host| run.host.as_deref() == Some(host));
-        target && since && host
+        let labels = &run.labels;
+        let name = self
+            .name
+            .is_none_or(|name| labels.name.as_deref() == Some(name));
+        let tags = self.tags.iter().all(|tag| labels.tags.contains(tag));
+        target && since && host && name && tags
     }
 }

@@ -1,11 +1,10 @@
-//! `diskfacts show RUN`: a stored run again, explained by today's rules; or one in a file,
-//! as it was printed.
+//! `diskfacts show RUN`: a run again, stored or in a file, explained by today's rules; one that
+//! was printed, as it was.
 
 use super::print;
 use crate::args::{Common, ShowArgs, Style};
 use crate::exit::{Exit, Failure};
 use crate::named::Named;
-use crate::session::conclude_document;
 use crate::{look, storing};
 use diskfacts_plan::plan::stage_label;
 use diskfacts_record::{Run, TargetKind};
@@ -14,16 +13,14 @@ use diskfacts_report::{json, text};
 
 pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
     let mut named = Named::new(common);
-    let run = named.run(
+    let mut runs = named.explained(
         &args.run,
         "no run is stored yet; `diskfacts measure .` makes the first",
     )?;
-    // What explains a run are its whole histograms, and they are in no document.
-    let run = if named.store().is_some() {
-        explained(&named, run)
-    } else {
-        run
-    };
+    if named.store().is_none() && runs.len() > 1 {
+        return Err(several(&args.run, &runs));
+    }
+    let run = runs.swap_remove(0);
     let closing = closing(&named, args, &run, common);
     let look = look::of_stdout(common.color);
     let none_of = |what: &str, name: &str, has: String| {
@@ -125,30 +122,21 @@ fn plan_to_settle(run: &Run, stage: &str) -> Result<String, Failure> {
     })
 }
 
-/// The run with what follows from it, and from the others that were read from
-/// its document, as far as they are still there.
-fn explained(named: &Named<'_>, run: Run) -> Run {
-    let id = run.run.id.clone();
-    let together = run.run.source.as_ref().map(|source| source.runs.clone());
-    let mut together = together.unwrap_or_default();
-    if !together.contains(&id) {
-        together = vec![id.clone()];
-    }
-    // In the order of the document, as they were explained when they were imported.
-    let mut own = Some(run);
-    let mut runs: Vec<Run> = together
-        .iter()
-        .filter_map(|other| {
-            if *other == id {
-                own.take()
-            } else {
-                named.stored(other)
-            }
-        })
-        .collect();
-    conclude_document(&mut runs);
-    let place = runs.iter().position(|run| run.run.id == id);
-    runs.swap_remove(place.expect("it is among them"))
+/// A page shows one run.
+fn several(file: &str, runs: &[Run]) -> Failure {
+    let each = runs.iter().map(|run| {
+        let name = run.run.labels.name.as_ref();
+        let name = name.map_or(String::new(), |name| format!("{name}: "));
+        let (plan, target) = (&run.plan.name, &run.target.given);
+        format!("\n  {}  {name}{plan} of {target}", run.run.id)
+    });
+    let quoted = storing::quoted(file);
+    Failure::wrong_call(format!(
+        "{file} has {} runs, and one is shown at a time; `diskfacts runs import {quoted}` stores \
+         them, and then each can be named:{}",
+        runs.len(),
+        each.collect::<String>()
+    ))
 }
 
 /// An imported run has no lines of another program to print.

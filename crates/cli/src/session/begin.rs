@@ -10,7 +10,7 @@ use crate::target::Medium;
 use diskfacts_engine::overhead_ns_per_io;
 use diskfacts_host::{Roots, machine};
 use diskfacts_plan::Plan;
-use diskfacts_record::{Run, RunInfo, SCHEMA, Stack, Status, Target};
+use diskfacts_record::{Labels, Run, RunInfo, SCHEMA, Stack, Status, Target};
 use diskfacts_store::Store;
 use jiff::Timestamp;
 use std::time::Instant;
@@ -44,6 +44,7 @@ impl Filled<'_> {
             stack.clone(),
             plan,
         );
+        run.run.labels = accepted.request.labels.clone();
         run.run.budget_ns = Some(accepted.request.time_ns);
         run.run.overhead_ns_per_io = match measured.medium {
             Medium::File(_) => Some(overhead_ns_per_io().or_failed()?),
@@ -87,6 +88,7 @@ pub(super) fn record(
             overhead_ns_per_io: None,
             notes: Vec::new(),
             source: None,
+            labels: Labels::default(),
         },
         machine: machine(&Roots::default()),
         target: target.clone(),

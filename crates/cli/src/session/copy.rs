@@ -26,7 +26,7 @@ use diskfacts_host::settings::Locks;
 use diskfacts_plan::dd::{Dd, End};
 use diskfacts_plan::{Plan, Stage, Workload};
 use diskfacts_record::evidence::CopyEnd;
-use diskfacts_record::{Evidence, Run, Status};
+use diskfacts_record::{Evidence, Labels, Run, Status};
 use diskfacts_store::Store;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -38,6 +38,8 @@ pub(crate) struct CopyRequest<'a> {
     pub(crate) dd: &'a Dd,
     /// Whose data may be destroyed.
     pub(crate) destroy_data_on: Option<&'a Path>,
+    /// What the run is called.
+    pub(crate) labels: Labels,
     /// Where to store it.
     pub(crate) common: &'a Common,
 }
@@ -118,6 +120,7 @@ impl<'a> Opened<'a> {
         let plan = plan_of(looked.request.dd.workload(looked.ends.measured));
         let of = (looked.started, drawn(looked.started));
         let mut run = record_of(of, &looked.ends.target, looked.ends.stack.clone(), plan);
+        run.run.labels = looked.request.labels.clone();
         run.run.notes.append(&mut looked.left_behind);
         run.run.notes.append(&mut looked.ends.notes);
         self.store

@@ -53,7 +53,7 @@ pub(crate) use conclude::conclude_document;
 pub(crate) use copy::{CopyRequest, copy};
 use diskfacts_plan::Plan;
 use diskfacts_plan::rng::Rng;
-use diskfacts_record::Run;
+use diskfacts_record::{Labels, Run};
 use jiff::Timestamp;
 use refuse::Accepted;
 use std::path::{Path, PathBuf};
@@ -83,6 +83,8 @@ pub(crate) struct Request<'a> {
     pub(crate) seed: Option<u64>,
     /// Whose data may be destroyed.
     pub(crate) destroy_data_on: Option<&'a Path>,
+    /// What the run is called.
+    pub(crate) labels: Labels,
     /// Where to store it.
     pub(crate) common: &'a Common,
 }

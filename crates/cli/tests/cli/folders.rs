@@ -1,56 +1,19 @@
 //! Folders in which diskfacts makes its own file: where it may not, where it
 //! cannot, and that nothing of it stays.
 
+use crate::nobody::ForNobody;
 use crate::support::{
     Case, Content, MIB, diskfacts, free_blocks, one_stage, rules, trials, write_data,
 };
 use diskfacts_testkit::{
-    FilesystemKind, LoopDevice, Missing, MountedFilesystem, Program, Scratch, Throttle,
+    FilesystemKind, LoopDevice, MountedFilesystem, Program, Throttle,
     ThrottleGroup, Tmpfs, or_skip, require_root, require_tool, skip,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-
-const NOBODY: u32 = 65534;
-
-/// A folder that others may enter too, with a folder of `nobody` in it and a
-/// copy of the program, which may lie where only its owner may go.
-struct ForNobody {
-    scratch: Scratch,
-    setpriv: std::path::PathBuf,
-}
-
-impl ForNobody {
-    fn new() -> Result<Self, Missing> {
-        require_root()?;
-        let setpriv = require_tool("setpriv", "util-linux")?;
-        let scratch = Scratch::new()?;
-        let open = |path: &Path| fs::set_permissions(path, Permissions::from_mode(0o755));
-        open(scratch.path()).expect("rights for others");
-        let program = scratch.join("diskfacts");
-        fs::copy(env!("CARGO_BIN_EXE_diskfacts"), &program).expect("a copy");
-        open(&program).expect("rights for others");
-        let own = scratch.join("own");
-        fs::create_dir(&own).expect("a folder");
-        chown(&own, Some(NOBODY), Some(NOBODY)).expect("another owner");
-        Ok(Self { scratch, setpriv })
-    }
-
-    /// `diskfacts` as nobody, with a store of its own.
-    fn diskfacts(&self, arguments: &[&str]) -> Program {
-        let id = NOBODY.to_string();
-        Program::new(&self.setpriv)
-            .args(["--reuid", &id, "--regid", &id, "--clear-groups", "--"])
-            .arg(self.scratch.join("diskfacts"))
-            .args(arguments)
-            .arg("--store")
-            .arg(self.scratch.join("own/runs.db"))
-            .current_dir("/")
-    }
-}
 
 /// Must say that nothing may be written there, and make nothing.
 #[track_caller]

@@ -324,7 +324,7 @@ fn what_a_documents_runs_show_together_is_a_finding_of_each() {
         assert!(lines.clone().all(|trial| trial["line"].is_u64()));
     }
     let mut store = diskfacts_store::Store::open_existing(&case.store()).expect("it was made");
-    store.remove(&ids[1]).expect("it is there");
+    store.delete(&[&ids[1]], |_| false).expect("it is there");
     let alone = show(&ids[0]);
     assert!(!shared(&alone["findings"]));
     assert!(

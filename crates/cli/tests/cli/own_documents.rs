@@ -60,7 +60,10 @@ fn a_file_that_is_no_run_or_half_of_one_is_told_what_it_is() {
     let absent = case.path("absent.json");
     for (path, said) in [
         (&absent, "there is no file"),
-        (&half, "is not a run printed with"),
+        (
+            &half,
+            "is no run that diskfacts has exported, or printed with --json",
+        ),
         (&other, "`diskfacts import"),
         (&newer, "schema version 999"),
     ] {

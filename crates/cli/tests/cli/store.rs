@@ -214,6 +214,9 @@ fn a_run_that_goes_on_is_not_deleted_and_one_that_was_killed_is() {
     let host = case.last()["machine"]["host"].clone();
     let host = host.as_str().expect("a name");
     or_skip!(moved("elsewhere"));
+    case.run(["runs"])
+        .expect_code(0)
+        .expect_stdout("  unfinished  ");
     case.run(["runs", "delete", "last", "--yes"])
         .expect_code(2)
         .expect_stderr("begun on elsewhere")

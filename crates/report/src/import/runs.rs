@@ -12,7 +12,8 @@ use diskfacts_plan::{CacheMode, Plan, Stage, Until};
 use diskfacts_record::evidence::EngineEvidence;
 use diskfacts_record::run::{Reading, Source};
 use diskfacts_record::{
-    Evidence, Machine, Run, RunInfo, SCHEMA, Stack, Status, Target, TargetKind, Trial, Unseen,
+    Evidence, Labels, Machine, Run, RunInfo, SCHEMA, Stack, Status, Target, TargetKind, Trial,
+    Unseen,
 };
 use std::collections::{BTreeMap, HashMap};
 use trials::Made;
@@ -193,6 +194,7 @@ fn run(format: Format, rows: &[&Row], origin: &Origin) -> Run {
                 runs: Vec::new(),
                 readings,
             }),
+            labels: Labels::default(),
         },
         machine: Machine::default(),
         target,

@@ -28,6 +28,9 @@ pub fn runs(runs: &[RunRow], stored: usize) -> String {
 #[derive(Serialize)]
 struct Listed<'a> {
     id: &'a str,
+    name: Option<&'a str>,
+    note: Option<&'a str>,
+    tags: Vec<&'a str>,
     status: &'static str,
     started: &'a str,
     ended: Option<&'a str>,
@@ -42,6 +45,9 @@ impl<'a> Listed<'a> {
     fn of(run: &'a RunRow) -> Self {
         Self {
             id: &run.id,
+            name: run.labels.name.as_deref(),
+            note: run.labels.note.as_deref(),
+            tags: run.labels.tags.iter().map(String::as_str).collect(),
             status: run.word(),
             started: &run.started,
             ended: run.ended.as_deref(),

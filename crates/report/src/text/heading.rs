@@ -35,6 +35,17 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
     let mut row = |label, text: String| {
         page.labelled(0, (Style::Heading, label), COLUMN, Style::Plain, &text);
     };
+    let labels = &run.run.labels;
+    if let Some(name) = &labels.name {
+        row("Name", name.clone());
+    }
+    if !labels.tags.is_empty() {
+        let tags: Vec<&str> = labels.tags.iter().map(String::as_str).collect();
+        row("Tags", tags.join(", "));
+    }
+    for (i, line) in labels.note.iter().flat_map(|note| note.lines()).enumerate() {
+        row(if i == 0 { "Note" } else { "" }, line.to_owned());
+    }
     if let Some(source) = &run.run.source {
         row("Imported", when(run));
         row("Source", self::source(source));

@@ -4,7 +4,7 @@ use super::look::{Look, Style};
 use super::page::Page;
 use super::words::count;
 use super::wrap::columns;
-use diskfacts_record::Status;
+use diskfacts_record::{Labels, Status};
 
 /// A stored run in a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub struct RunRow {
     pub tool_version: String,
     /// Name of the host that it was made on, where that is known.
     pub host: Option<String>,
+    /// What people call it.
+    pub labels: Labels,
     /// How it ended; `None` when it is a word of a newer diskfacts.
     pub status: Option<Status>,
     /// Whether the process that makes a running one lives; `None` when that
@@ -53,37 +55,7 @@ pub fn runs(runs: &[RunRow], stored: usize, look: &Look) -> String {
         });
         return page.finish();
     }
-    let header = ["RUN", "STATUS", "TRIALS", "PLAN", "TARGET"].map(str::to_owned);
-    let rows: Vec<([String; 5], Style)> = runs.iter().map(|run| cells(run, look)).collect();
-    let width = |column: usize| {
-        let cells = rows.iter().map(|(cells, _)| &cells[column]);
-        cells
-            .chain([&header[column]])
-            .map(|cell| columns(cell))
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: [usize; 4] = std::array::from_fn(width);
-    for (cells, style) in [(&header, Style::Plain)]
-        .into_iter()
-        .chain(rows.iter().map(|(cells, style)| (cells, *style)))
-    {
-        let padded: Vec<String> = cells
-            .iter()
-            .enumerate()
-            .map(|(i, cell)| {
-                let pad = " ".repeat(widths.get(i).map_or(0, |width| width - columns(cell)));
-                let cell = look.paint(if i == STATUS { style } else { Style::Plain }, cell);
-                // Numbers end below each other, words begin so.
-                if i == TRIALS {
-                    format!("{pad}{cell}")
-                } else {
-                    format!("{cell}{pad}")
-                }
-            })
-            .collect();
-        page.line(&padded.join("  "));
-    }
+    table(&mut page, runs);
     if runs.iter().any(|run| word(run).1 == UNFINISHED) {
         page.blank();
         page.paragraph(
@@ -99,13 +71,87 @@ pub fn runs(runs: &[RunRow], stored: usize, look: &Look) -> String {
     page.finish()
 }
 
+/// A column of the table.
+struct Column {
+    header: &'static str,
+    cell: fn(&RunRow, &Look) -> String,
+    /// Numbers end below each other, words begin so.
+    is_number: bool,
+}
+
+/// The columns in their order; a name and tags only where one of the runs has some.
+fn table_columns(runs: &[RunRow]) -> Vec<Column> {
+    let column = |header, cell| Column {
+        header,
+        cell,
+        is_number: header == "TRIALS",
+    };
+    let mut columns = vec![column("RUN", |run, look| look.clean(&run.id).into_owned())];
+    if runs.iter().any(|run| run.labels.name.is_some()) {
+        columns.push(column("NAME", |run, look| {
+            let name = run.labels.name.as_deref();
+            look.clean(name.unwrap_or_default()).into_owned()
+        }));
+    }
+    if runs.iter().any(|run| !run.labels.tags.is_empty()) {
+        columns.push(column("TAGS", |run, look| {
+            let tags: Vec<&str> = run.labels.tags.iter().map(String::as_str).collect();
+            look.clean(&tags.join(",")).into_owned()
+        }));
+    }
+    columns.extend([
+        column(STATUS, |run, _| word(run).1.to_owned()),
+        column("TRIALS", |run, _| run.trials.to_string()),
+        column("PLAN", |run, look| look.clean(&run.plan).into_owned()),
+        column("TARGET", |run, look| look.clean(&run.target).into_owned()),
+    ]);
+    columns
+}
+
+fn table(page: &mut Page<'_>, runs: &[RunRow]) {
+    let look = page.look;
+    let table: Vec<(Column, Vec<String>)> = table_columns(runs)
+        .into_iter()
+        .map(|column| {
+            let cells = runs.iter().map(|run| (column.cell)(run, look)).collect();
+            (column, cells)
+        })
+        .collect();
+    // The row of the header, then one for each run.
+    for row in std::iter::once(None).chain((0..runs.len()).map(Some)) {
+        let mut line = Vec::new();
+        for (at, (column, cells)) in table.iter().enumerate() {
+            let cell = row.map_or(column.header, |row| &cells[row]);
+            let longest = cells.iter().map(|cell| columns(cell)).max().unwrap_or(0);
+            let width = longest.max(column.header.len());
+            let is_last = at + 1 == table.len();
+            let pad = " ".repeat(if is_last { 0 } else { width - columns(cell) });
+            let style = match row {
+                Some(row) if column.header == STATUS => word(&runs[row]).0,
+                _ => Style::Plain,
+            };
+            let cell = look.paint(style, cell);
+            line.push(if column.is_number {
+                format!("{pad}{cell}")
+            } else {
+                format!("{cell}{pad}")
+            });
+        }
+        page.line(&line.join("  "));
+    }
+}
+
 /// Which runs go, or went: each with its moment, target and stages, on lines of its own.
 pub fn deleted(runs: &[(RunRow, Vec<String>)], look: &Look) -> String {
     let mut page = Page::new(look);
     for (run, stages) in runs {
         page.line(&format!(
-            "  {}  {}  {}",
+            "  {}{}  {}  {}",
             look.clean(&run.id),
+            match &run.labels.name {
+                Some(name) => format!(" ({})", look.clean(name)),
+                None => String::new(),
+            },
             look.clean(&to_the_second(&run.started)),
             look.clean(&run.target)
         ));
@@ -128,8 +174,7 @@ fn to_the_second(moment: &str) -> String {
     whole.unwrap_or_else(|| moment.to_owned())
 }
 
-const STATUS: usize = 1;
-const TRIALS: usize = 2;
+const STATUS: &str = "STATUS";
 
 const UNFINISHED: &str = "unfinished";
 
@@ -143,16 +188,4 @@ fn word(run: &RunRow) -> (Style, &'static str) {
         (Some(Status::Running), None) => (Style::Doubtful, UNFINISHED),
         (None, _) => (Style::Doubtful, "unknown"),
     }
-}
-
-fn cells(run: &RunRow, look: &Look) -> ([String; 5], Style) {
-    let (style, status) = word(run);
-    let cells = [
-        look.clean(&run.id).into_owned(),
-        status.to_owned(),
-        run.trials.to_string(),
-        look.clean(&run.plan).into_owned(),
-        look.clean(&run.target).into_owned(),
-    ];
-    (cells, style)
 }

@@ -277,3 +277,38 @@ fn where_the_time_went_is_a_bar_of_the_width_of_its_parts() {
     assert!((count('D') - 0.70).abs() < 0.02, "{text}");
     assert!(text.contains("device 70 us (70 %)"), "{text}");
 }
+
+#[test]
+fn what_a_run_is_called_stands_in_its_last_line_and_in_the_whole() {
+    let mut run = explained(fixtures::healthy());
+    let unnamed = shown(&run, &PLAIN);
+    run.run.labels.name = Some("nightly".into());
+    run.run.labels.tags = ["fw-7".into(), "ci".into()].into();
+    run.run.labels.note = Some("after the firmware:\nslower\u{1b}[2J".into());
+    let page = shown(&run, &PLAIN);
+    let first = format!("Run {} (nightly; ci, fw-7): ", run.run.id);
+    assert!(page.contains(&first), "{page}");
+    assert!(
+        page.contains("\nNote: after the firmware:\n      slower\\u{1b}[2J\n"),
+        "{page}"
+    );
+    assert!(
+        unnamed.contains(&format!("Run {}: ", run.run.id)),
+        "{unnamed}"
+    );
+    run.run.labels.name = None;
+    let page = shown(&run, &PLAIN);
+    assert!(
+        page.contains(&format!("Run {} (ci, fw-7): ", run.run.id)),
+        "{page}"
+    );
+    run.run.labels.name = Some("nightly".into());
+    let whole = text::run(&run, &closing(&run), &PLAIN);
+    for row in [
+        "\nName      nightly\n",
+        "\nTags      ci, fw-7\n",
+        "\nNote      after the firmware:\n          slower\\u{1b}[2J\n",
+    ] {
+        assert!(whole.contains(row), "{row}\n{whole}");
+    }
+}

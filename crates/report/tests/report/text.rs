@@ -3,7 +3,7 @@
 
 use crate::fixtures;
 use diskfacts_plan::builtin;
-use diskfacts_record::{Run, Status, Zoned};
+use diskfacts_record::{Labels, Run, Status, Zoned};
 use diskfacts_report::text::{Closing, Look, RunRow, devices, plans, run, runs};
 
 const PLAIN: Look = Look {
@@ -154,6 +154,7 @@ fn a_target_without_a_device() {
 #[test]
 fn the_list_of_runs() {
     let row = |id: &str, status, alive, trials, plan: &str, target: &str| RunRow {
+        labels: Labels::default(),
         started: "2026-11-21T04:12:50Z".to_owned(),
         ended: None,
         tool_version: "0.1.0".to_owned(),
@@ -225,6 +226,11 @@ fn the_list_of_runs() {
     ];
     insta::assert_snapshot!("runs", runs(&rows, rows.len(), &PLAIN));
     insta::assert_snapshot!("runs_colour", runs(&rows, rows.len(), &COLOUR));
+    let mut named = rows.clone();
+    named[0].labels.name = Some("nightly".to_owned());
+    named[4].labels.name = Some("größe".to_owned());
+    named[4].labels.tags = ["ci".to_owned(), "fw-7".to_owned()].into();
+    insta::assert_snapshot!("runs_named", runs(&named, rows.len(), &PLAIN));
     assert_eq!(runs(&[], 0, &PLAIN), "No run is stored yet.\n");
     assert_eq!(
         runs(&[], 17, &PLAIN),

@@ -137,7 +137,7 @@ fn a_newer_store_is_refused_and_left_as_it_is() {
     for result in [Store::open(&path), Store::open_existing(&path)] {
         let text = result.unwrap_err().to_string();
         assert!(
-            text.contains("version 1234") && text.contains("up to 1"),
+            text.contains("version 1234") && text.contains("up to 2"),
             "{text}"
         );
     }
@@ -199,7 +199,7 @@ fn a_place_that_is_read_only_can_be_read() {
     assert_eq!(store.load("last").unwrap(), run);
     for error in [
         store.begin(&sample::run("b"), None).unwrap_err(),
-        store.remove("a").unwrap_err(),
+        store.delete(&["a"], |_| false).unwrap_err(),
     ] {
         assert!(matches!(error, Error::ReadOnly { .. }), "{error:?}");
         assert!(error.to_string().contains("--store PATH"), "{error}");
@@ -249,4 +249,39 @@ fn a_full_filesystem_loses_nothing_that_was_stored() {
         matches!(error, Error::Full { .. } | Error::Open { .. }),
         "{error:?}"
     );
+}
+
+#[test]
+fn a_write_that_was_cut_short_and_cannot_be_taken_back_here_is_told() {
+    const NAME: &str = "places::a_write_that_was_cut_short_and_cannot_be_taken_back_here_is_told";
+    let Some(path) = child::store() else {
+        return child::on_its_own_filesystem(NAME, "9m");
+    };
+    let origin = path.with_file_name("origin.db");
+    let mut store = Store::open(&origin).unwrap();
+    let mut run = sample::run("a");
+    run.trials = (1..=200).map(sample::trial).collect();
+    store.begin(&run, None).unwrap();
+    // In the middle of a write whose pages no longer fit into memory, as a process dies.
+    let writer = rusqlite::Connection::open(&origin).unwrap();
+    writer
+        .execute_batch("PRAGMA cache_size = 4; BEGIN IMMEDIATE; UPDATE trial SET stage = 'other'")
+        .unwrap();
+    let journal = |path: &Path| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        path.with_file_name(format!("{name}-journal"))
+    };
+    fs::copy(journal(&origin), journal(&path)).unwrap();
+    fs::copy(&origin, &path).unwrap();
+    drop((writer, store));
+    let remount = Command::new("mount")
+        .args(["-o", "remount,ro"])
+        .arg(path.parent().unwrap())
+        .status();
+    assert!(remount.unwrap().success());
+    let error = Store::open_existing(&path)
+        .and_then(|store| store.load("last"))
+        .unwrap_err();
+    assert!(matches!(error, Error::Unfinished { .. }), "{error:?}");
+    assert!(error.to_string().contains("runs.db-journal"), "{error}");
 }

@@ -1,12 +1,12 @@
 //! `diskfacts runs delete RUN...`: stored runs go, after it was said which.
 
-use super::row;
+use super::{ids, row};
 use crate::args::{Common, DeleteArgs};
 use crate::commands::print;
 use crate::exit::{Exit, Failure, OrFail, say};
+use crate::look;
 use crate::named::Named;
-use crate::{look, storing};
-use diskfacts_host::{Roots, machine};
+use crate::storing::{self, Here};
 use diskfacts_record::Status;
 use diskfacts_report::text::{self, RunRow};
 use diskfacts_store::RunSummary;
@@ -14,27 +14,24 @@ use std::io::IsTerminal;
 
 /// Looks for every run before one is deleted: a name that none has changes nothing.
 pub(crate) fn run(args: &DeleteArgs, common: &Common) -> Result<Exit, Failure> {
-    let own_host = machine(&Roots::default()).host;
     let mut named = Named::new(common);
+    let ids = ids(&mut named, &args.runs, "there is none to delete")?;
+    let here = named.here();
+    let store = named.store().expect("the ids are of runs in it");
     let mut runs: Vec<(RunRow, Vec<String>)> = Vec::new();
-    for name in &args.runs {
-        let id = named.id(name, "no run is stored yet, so there is none to delete")?;
-        if runs.iter().any(|(known, _)| known.id == id) {
-            continue;
-        }
-        let store = named.store().expect("the id is of a run in it");
-        let (summary, stages) = store.summary(&id).or_failed()?;
-        check_ended(&summary, own_host.as_deref(), args.unfinished)?;
-        runs.push((row(summary), stages));
+    for id in &ids {
+        let (summary, stages) = store.summary(id).or_failed()?;
+        check_ended(&summary, here, args.unfinished)?;
+        runs.push((row(summary, here), stages));
     }
     if !args.yes {
         confirm(&text::deleted(&runs, &look::plain()))?;
     }
     let mut store = storing::open_existing(common)?;
-    let ids: Vec<&str> = runs.iter().map(|(run, _)| run.id.as_str()).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     store
         .delete(&ids, |summary| {
-            check_ended(summary, own_host.as_deref(), args.unfinished).is_err()
+            check_ended(summary, here, args.unfinished).is_err()
         })
         .or_failed()?;
     let look = look::of_stdout(common.color);
@@ -42,22 +39,19 @@ pub(crate) fn run(args: &DeleteArgs, common: &Common) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Refuses a run that goes on, and one of which that cannot be told: its process may be in
-/// a container or on another machine that has the same store, whose processes are not seen
-/// from here. One of this host was killed when no such process is here.
-fn check_ended(run: &RunSummary, own_host: Option<&str>, unfinished: bool) -> Result<(), Failure> {
+/// Refuses a run that goes on, and one of which that cannot be told.
+fn check_ended(run: &RunSummary, here: &Here, unfinished: bool) -> Result<(), Failure> {
     if run.status != Some(Status::Running) {
         return Ok(());
     }
     let id = &run.id;
-    let is_of_here = own_host.is_some() && run.host.as_deref() == own_host;
-    match storing::alive(run.writer.as_ref()) {
+    match here.alive(run) {
         Some(true) => Err(Failure::wrong_call(format!(
             "the run {id} still goes on, so nothing was deleted: wait for it, or end it with Ctrl-C"
         ))),
-        Some(false) if is_of_here => Ok(()),
-        _ if unfinished => Ok(()),
-        _ => Err(Failure::wrong_call(format!(
+        Some(false) => Ok(()),
+        None if unfinished => Ok(()),
+        None => Err(Failure::wrong_call(format!(
             "the run {id} has not ended, and whether it still goes on cannot be seen from here; it \
              was begun on {}. Nothing was deleted. If it was killed, add --unfinished",
             run.host.as_deref().unwrap_or("an unknown host")

@@ -7,7 +7,7 @@ use super::super::run::Closing;
 use super::super::words::{count, stages_of};
 use super::super::wrap::columns;
 use diskfacts_plan::units::show_duration;
-use diskfacts_record::Run;
+use diskfacts_record::{Labels, Run};
 
 /// Before what is to be typed.
 const INDENT: usize = 2;
@@ -15,6 +15,11 @@ const INDENT: usize = 2;
 pub(super) fn write(page: &mut Page<'_>, run: &Run, marks: &Marks<'_>, closing: &Closing) {
     page.blank();
     page.paragraph(0, Style::Minor, &about(run, closing));
+    let note = run.run.labels.note.iter().flat_map(|note| note.lines());
+    for (i, line) in note.enumerate() {
+        let label = (Style::Minor, if i == 0 { "Note:" } else { "" });
+        page.labelled(0, label, 6, Style::Minor, line);
+    }
     if closing.show.is_empty() {
         return;
     }
@@ -52,8 +57,9 @@ fn about(run: &Run, closing: &Closing) -> String {
     // A document need not say how long it took.
     let took = (seconds > 0.0).then(|| format!(", {}", show_duration((seconds * 1e9) as u64)));
     let mut sentences = vec![format!(
-        "Run {}: {} in {}{}.",
+        "Run {}{}: {} in {}{}.",
         run.run.id,
+        called(&run.run.labels),
         count(trials.len() as u64, "trial"),
         if run.run.source.is_some() {
             "a document".to_owned()
@@ -69,4 +75,15 @@ fn about(run: &Run, closing: &Closing) -> String {
         sentences.push(closing.stored.clone());
     }
     sentences.join(" ")
+}
+
+/// ` (nightly; ci, fw-7)` of a run that has a name or tags.
+fn called(labels: &Labels) -> String {
+    let tags: Vec<&str> = labels.tags.iter().map(String::as_str).collect();
+    let parts = labels.name.iter().cloned().chain([tags.join(", ")]);
+    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+    match parts.as_slice() {
+        [] => String::new(),
+        parts => format!(" ({})", parts.join("; ")),
+    }
 }

@@ -1,0 +1,77 @@
+//! Files of whole runs, opened.
+
+use crate::exit::{Exit, Failure};
+use diskfacts_store::Parcel;
+use diskfacts_store::dfrun::{Error, Reader};
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind};
+use std::path::Path;
+
+/// The runs of a file, one after the other.
+pub(crate) struct Parcels {
+    /// The one that told that there are some.
+    first: Option<Parcel>,
+    rest: Reader<Box<dyn BufRead>>,
+    /// Name of the file, for errors.
+    shown: String,
+}
+
+/// The runs of a file; `None` where it is another kind of file, or cannot be opened, which
+/// whoever takes it for that other kind will tell. `-` is standard input.
+///
+/// # Errors
+/// Where it cannot be read, or is ours and its first run is not as it should be.
+pub(crate) fn open(path: &Path) -> Result<Option<Parcels>, Failure> {
+    let input: Box<dyn BufRead> = if path.as_os_str() == "-" {
+        Box::new(std::io::stdin().lock())
+    } else {
+        match File::open(path) {
+            Ok(file) => Box::new(BufReader::with_capacity(1 << 16, file)),
+            Err(_) => return Ok(None),
+        }
+    };
+    let shown = match path.to_str() {
+        Some("-") => "standard input".to_owned(),
+        _ => path.display().to_string(),
+    };
+    let mut rest = Reader::new(input);
+    match rest.next() {
+        None | Some(Err(Error::NotOurs)) => Ok(None),
+        Some(Err(Error::Io(error))) if error.kind() == ErrorKind::IsADirectory => Ok(None),
+        Some(Err(error)) => Err(failure(&shown, error)),
+        Some(Ok(first)) => Ok(Some(Parcels {
+            first: Some(first),
+            rest,
+            shown,
+        })),
+    }
+}
+
+impl Iterator for Parcels {
+    type Item = Result<Parcel, Failure>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(first) = self.first.take() {
+            return Some(Ok(first));
+        }
+        let next = self.rest.next()?;
+        Some(next.map_err(|error| failure(&self.shown, error)))
+    }
+}
+
+/// Why runs cannot be read from this file.
+pub(crate) fn failure(shown: &str, error: Error) -> Failure {
+    let exit = match error {
+        Error::Io(_) => Exit::Failed,
+        _ => Exit::WrongCall,
+    };
+    let sentence = format!("{shown} cannot be read: {error}");
+    let error = match error {
+        Error::Damaged {
+            source: Some(source),
+            ..
+        } => anyhow::Error::from_boxed(source).context(sentence),
+        _ => anyhow::anyhow!(sentence),
+    };
+    Failure::of(exit, error)
+}
