@@ -29,7 +29,7 @@ pub(crate) use runs::{
     DeleteArgs, ExportArgs, ListArgs, NoteArgs, RenameArgs, RunsArgs, RunsCommand, TagArgs,
     TakeArgs,
 };
-pub(crate) use show::ShowArgs;
+pub(crate) use show::{ShowArgs, Span};
 pub(crate) use sim::{Reproduced, SimArgs};
 pub(crate) use tune::TuneArgs;
 pub(crate) use watch::WatchArgs;

@@ -8,14 +8,13 @@
 use diskfacts_engine::clock::Tsc;
 use diskfacts_engine::clock::{Monotonic, Source};
 use diskfacts_engine::measure::{Job, Record, measure};
-use diskfacts_engine::{Clock, SyncEach, null::Null};
+use diskfacts_engine::{Clock, Progress, SyncEach, null::Null};
 use diskfacts_plan::pattern::{Range, Steps};
 use diskfacts_plan::{Operation, Pattern};
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, AtomicU64};
 
 fn run(clock: Clock, depth: u32, operations: u64, seed: u64) -> Record {
-    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let progress = Progress::default();
     let range = Range::new(0, 1 << 30, 4096).expect("the span has blocks");
 
     let mut job = Job {
@@ -27,7 +26,8 @@ fn run(clock: Clock, depth: u32, operations: u64, seed: u64) -> Record {
         operations: Some(operations),
         intended: None,
         sync_at_end: SyncEach::None,
-        stop: &stop,
+        intervals_from: None,
+        stop: &progress.stop,
         progress: &progress,
     };
     let scale = clock.scale();

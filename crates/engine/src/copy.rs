@@ -19,9 +19,9 @@ use crate::clock::{Clock, Ticks};
 use crate::cpu::{Cpu, thread_cpu_ns};
 use crate::engine::{Abilities, FailedIn};
 use crate::error::TrialError;
-use crate::intervals::Intervals;
 use crate::measure::{ErrorKind, Record};
 use crate::outcome::{Conditions, StreamRecord, TrialOutcome, add_up};
+use crate::over_time::OverTime;
 use crate::trial::{Prepare, Progress};
 use diskfacts_plan::dd::{Count, Dd, End, FinalSync};
 use diskfacts_plan::{Stop, Workload};
@@ -132,7 +132,7 @@ struct Copier<'a> {
     input: Place<'a>,
     output: Place<'a>,
     histograms: [Histogram; 2],
-    intervals: Intervals,
+    over_time: OverTime,
     errors: Vec<ErrorKind>,
     backwards: u64,
     started: u64,
@@ -159,7 +159,10 @@ impl<'a> Copier<'a> {
             input: Place::new("the input", &copy.input, copy.dd.input_flags),
             output: Place::new("the output", &copy.output, copy.dd.output_flags),
             histograms: [Histogram::new(), Histogram::new()],
-            intervals: Intervals::new(started, clock.scale()),
+            over_time: OverTime::new(
+                clock.scale(),
+                [copy.measured == End::Input, copy.measured == End::Output],
+            ),
             errors: Vec::new(),
             backwards: 0,
             started,
@@ -176,7 +179,7 @@ impl<'a> Copier<'a> {
     ) -> (StreamRecord, Copied) {
         let cpu_before = thread_cpu_ns();
         self.started = self.clock.now();
-        self.intervals = Intervals::new(self.started, self.clock.scale());
+        self.over_time.begin_at(self.started);
         self.last = self.started;
         let skip_missing_bytes = self.skip(&mut block);
         self.last = self.clock.now();
@@ -194,7 +197,6 @@ impl<'a> Copier<'a> {
         }
         self.input.finish();
         self.output.finish();
-        self.report();
         let cpu_ns = thread_cpu_ns().saturating_sub(cpu_before);
         let copied = Copied {
             records_in: self.records[READ],
@@ -367,6 +369,10 @@ impl<'a> Copier<'a> {
 
     fn count(&mut self, side: usize, bytes: usize, began: u64) {
         let now = self.clock.now();
+        if self.over_time.is_over(now) {
+            let [read, write] = &self.histograms;
+            self.over_time.advance([read, write], now, self.progress);
+        }
         let ticks = now.checked_sub(began);
         self.backwards += u64::from(ticks.is_none());
         self.histograms[side].record(self.clock.scale().ns(ticks.unwrap_or(0)));
@@ -377,29 +383,6 @@ impl<'a> Copier<'a> {
         } else {
             self.records[side].partial += 1;
         }
-        if side == self.measured() && self.intervals.count(self.done(), now) {
-            self.report();
-        }
-    }
-
-    fn measured(&self) -> usize {
-        match self.copy.measured {
-            End::Input => READ,
-            End::Output => WRITE,
-        }
-    }
-
-    /// Operations of the end that is measured; a histogram would have to add them
-    /// up.
-    fn done(&self) -> u64 {
-        let records = self.records[self.measured()];
-        records.full + records.partial
-    }
-
-    fn report(&self) {
-        self.progress
-            .operations
-            .store(self.done(), Ordering::Relaxed);
     }
 
     fn stopped(&self) -> bool {
@@ -454,6 +437,7 @@ impl<'a> Copier<'a> {
             End::Output => self.histograms[WRITE].sum(),
         };
         let [read, write] = self.histograms;
+        let (intervals, latency_over_time) = self.over_time.finish([&read, &write], self.progress);
         StreamRecord {
             thread: 0,
             record: Record {
@@ -462,7 +446,8 @@ impl<'a> Copier<'a> {
                 read,
                 write,
                 service: None,
-                intervals: self.intervals.record(),
+                intervals,
+                latency_over_time,
                 read_bytes: self.bytes[READ],
                 write_bytes: self.bytes[WRITE],
                 errors: self.errors,

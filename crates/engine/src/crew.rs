@@ -53,18 +53,18 @@ pub(crate) struct Start {
 
 impl Start {
     /// Says that this thread is ready, and waits for the tick at which all
-    /// start.
+    /// start; answers which it was.
     ///
     /// # Errors
     /// When the trial was given up.
-    pub(crate) fn wait(&self, clock: Clock) -> Result<(), TrialError> {
+    pub(crate) fn wait(&self, clock: Clock) -> Result<u64, TrialError> {
         // Nobody listens any more, or nobody starts us.
         let given_up = || TrialError::Thread("was not started".to_owned());
         let ready = Event::Ready(thread_id());
         self.farewell.0.send(ready).map_err(|_| given_up())?;
         let start = self.started.recv().map_err(|_| given_up())?;
         idle_real(clock, clock.scale(), start);
-        Ok(())
+        Ok(start)
     }
 }
 

@@ -225,8 +225,9 @@ impl Share<'_> {
                 .rate
                 .map(|rate| Intended::new(rate, self.stream, workload.streams, self.trial_seed)),
             sync_at_end: SyncEach::None,
+            intervals_from: None,
             stop: &progress.stop,
-            progress: &progress.operations,
+            progress,
         }
     }
 }

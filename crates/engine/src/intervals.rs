@@ -5,7 +5,7 @@ use diskfacts_record::evidence::Intervals as Record;
 /// Intervals kept; when they are used up, neighbours are joined.
 const KEPT: usize = 1024;
 /// Length of an interval at first, nanoseconds.
-const FIRST_LENGTH_NS: u64 = 20_000_000;
+pub(crate) const FIRST_LENGTH_NS: u64 = 20_000_000;
 
 /// Counts operations per interval from the start of a trial, in constant
 /// memory: after 20 s the intervals last 40 ms, after 40 s 80 ms, and so on.
@@ -16,10 +16,6 @@ pub(crate) struct Intervals {
     ends_at: u64,
     length: u64,
     length_ns: u64,
-    /// Operations that were complete when the current interval began.
-    before: u64,
-    /// Operations that are complete.
-    total: u64,
 }
 
 impl Intervals {
@@ -32,29 +28,34 @@ impl Intervals {
             ends_at: start.saturating_add(length),
             length,
             length_ns: FIRST_LENGTH_NS,
-            before: 0,
-            total: 0,
         }
     }
 
-    /// At `now`, `total` operations have been completed since the start; answers
-    /// whether an interval ended. What completed in the turn that went over the
-    /// end of an interval counts for the interval in which it was seen.
+    /// The first interval, of which nothing was counted, begins at this tick.
+    pub(crate) fn begin_at(&mut self, start: u64) {
+        self.ends_at = start.saturating_add(self.length);
+    }
+
+    /// Whether the current interval is over at `now`.
     #[inline]
-    pub(crate) fn count(&mut self, total: u64, now: u64) -> bool {
-        let ended = now >= self.ends_at;
-        if ended {
-            self.advance(now);
-        }
-        self.total = total;
-        ended
+    pub(crate) fn is_over(&self, now: u64) -> bool {
+        now >= self.ends_at
     }
 
-    #[cold]
-    fn advance(&mut self, now: u64) {
-        self.counts[self.current] += self.total - self.before;
-        self.before = self.total;
-        while now >= self.ends_at {
+    /// When the current interval began, nanoseconds from the start.
+    pub(crate) fn current_ns(&self) -> u64 {
+        self.current as u64 * self.length_ns
+    }
+
+    /// Counts operations of the current interval.
+    pub(crate) fn count(&mut self, operations: u64) {
+        self.counts[self.current] += operations;
+    }
+
+    /// Goes on to the interval of `now`. What completed in the turn that went over the
+    /// end of an interval counts for the interval in which it was seen.
+    pub(crate) fn advance(&mut self, now: u64) {
+        while self.is_over(now) {
             if self.current + 1 == KEPT {
                 for i in 0..KEPT / 2 {
                     self.counts[i] = self.counts[2 * i] + self.counts[2 * i + 1];
@@ -72,11 +73,9 @@ impl Intervals {
     }
 
     pub(crate) fn record(&self) -> Record {
-        let mut operations = self.counts[..=self.current].to_vec();
-        operations[self.current] += self.total - self.before;
         Record {
             length_ns: self.length_ns,
-            operations,
+            operations: self.counts[..=self.current].to_vec(),
         }
     }
 }
@@ -120,7 +119,8 @@ mod tests {
     fn every_operation_is_counted_in_its_interval() {
         let mut intervals = Intervals::new(1000, Timescale::NANOSECONDS);
         for i in 0..100_u64 {
-            intervals.count(i + 1, 1000 + i * 1_000_000);
+            intervals.advance(1000 + i * 1_000_000);
+            intervals.count(1);
         }
         let record = intervals.record();
         assert_eq!(record.length_ns, 20_000_000);
@@ -131,7 +131,8 @@ mod tests {
     fn a_long_trial_joins_neighbours_and_loses_nothing() {
         let mut intervals = Intervals::new(0, Timescale::NANOSECONDS);
         for i in 0..10_000_u64 {
-            intervals.count(i + 1, i * 10_000_000);
+            intervals.advance(i * 10_000_000);
+            intervals.count(1);
         }
         let record = intervals.record();
         assert_eq!(record.operations.iter().sum::<u64>(), 10_000);
@@ -143,8 +144,9 @@ mod tests {
     #[test]
     fn silence_shows_as_empty_intervals() {
         let mut intervals = Intervals::new(0, Timescale::NANOSECONDS);
-        intervals.count(1, 1);
-        intervals.count(2, 100_000_000);
+        intervals.count(1);
+        intervals.advance(100_000_000);
+        intervals.count(1);
         assert_eq!(intervals.record().operations, [1, 0, 0, 0, 0, 1]);
     }
 

@@ -47,8 +47,10 @@ mod crew;
 mod errno;
 mod error;
 mod intervals;
+mod live;
 mod lookout;
 mod outcome;
+mod over_time;
 mod part;
 mod pauses;
 mod stream;
@@ -59,6 +61,7 @@ pub use engine::{Abilities, Completion, Done, Engine, FailedIn, Op, SyncEach, Wa
 pub use errno::said as error_said;
 pub use error::TrialError;
 pub use handling::Handling;
+pub use live::LiveLatencies;
 pub use outcome::TrialOutcome;
 pub use stream_file::StreamFile;
 pub use trial::{Prepare, Progress, Trial, overhead_ns_per_io, run_trial};

@@ -15,13 +15,14 @@
 use crate::clock::Timescale;
 use crate::engine::{Completion, Done, Engine, FailedIn, Op, SyncEach, Wait};
 use crate::fixed::Fixed;
-use crate::intervals::Intervals;
+use crate::over_time::OverTime;
+use crate::trial::Progress;
 use crate::values::Wrong;
 use diskfacts_plan::arrivals::Intended;
 use diskfacts_plan::pattern::{Step, Steps};
-use diskfacts_record::Histogram;
+use diskfacts_record::{Histogram, LatencyOverTime};
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Errors after which a stream gives up: a device that is gone answers a
 /// million times a second.
@@ -48,10 +49,13 @@ pub struct Job<'a> {
     pub intended: Option<Intended>,
     /// The final sync that belongs to the measurement.
     pub sync_at_end: SyncEach,
+    /// Tick at which the first interval of the trial begins, for all its threads the
+    /// same and not later than they start; when it starts, if absent.
+    pub intervals_from: Option<u64>,
     /// Set from outside to end early.
     pub stop: &'a AtomicBool,
-    /// Operations completed, for whoever watches; updated now and then.
-    pub progress: &'a AtomicU64,
+    /// What was completed, for whoever watches; updated now and then.
+    pub progress: &'a Progress,
 }
 
 /// What one stream did.
@@ -65,6 +69,8 @@ pub struct Record {
     pub service: Option<Histogram>,
     /// Operations over time.
     pub intervals: diskfacts_record::evidence::Intervals,
+    /// Their latencies over time.
+    pub latency_over_time: LatencyOverTime,
     /// Bytes read.
     pub read_bytes: u64,
     /// Bytes written.
@@ -90,7 +96,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Adds what the same stream did right after, without its intervals.
+    /// Adds what the same stream did right after, without what it did when.
     pub(crate) fn append(&mut self, later: Self) {
         self.read.add(&later.read);
         self.write.add(&later.write);
@@ -169,12 +175,10 @@ struct Ended {
 struct Tally {
     histograms: [Histogram; 2],
     service: Option<Histogram>,
-    intervals: Intervals,
+    over_time: OverTime,
     scale: Timescale,
     block_size: u64,
     modify: bool,
-    completed: u64,
-    reported: u64,
     /// Bytes of operations that failed, yet moved some.
     short_bytes: [u64; 2],
     failed: u64,
@@ -189,25 +193,28 @@ struct Tally {
 impl Tally {
     fn new<E: Engine>(engine: &mut E, job: &Job<'_>) -> Self {
         let scale = engine.timescale();
-        let started = engine.now();
-        Self {
+        let mut tally = Self {
             histograms: [Histogram::new(), Histogram::new()],
             service: job.intended.is_some().then(Histogram::new),
-            intervals: Intervals::new(started, scale),
+            over_time: OverTime::new(scale, [true; 2]),
             scale,
             block_size: job.block_size,
             modify: job.modify,
-            completed: 0,
-            reported: 0,
             short_bytes: [0; 2],
             failed: 0,
             failed_in_flight_ns: 0,
             errors: Vec::with_capacity(ERROR_KINDS_MAX),
             backwards: 0,
-            started,
-            last: started,
+            started: 0,
+            last: 0,
             behind: job.intended.is_some().then_some(0),
-        }
+        };
+        // Taking half a mebibyte is no part of the trial.
+        tally.started = engine.now();
+        tally.last = tally.started;
+        let intervals_from = job.intervals_from.unwrap_or(tally.started);
+        tally.over_time.begin_at(intervals_from);
+        tally
     }
 
     /// Counts one operation that succeeded.
@@ -231,22 +238,14 @@ impl Tally {
         lasted.unwrap_or(0)
     }
 
-    /// All completions of one reaping have been seen, at `now`; so many of them
-    /// had `succeeded`.
+    /// Completions have been seen at `now`, and none of them was counted yet.
     #[inline]
-    fn turn_ended(&mut self, succeeded: u64, now: u64, job: &Job<'_>) {
+    fn turn(&mut self, now: u64, job: &Job<'_>) {
         self.last = now;
-        self.completed += succeeded;
-        if self.intervals.count(self.completed, now) {
-            self.report(job);
+        if self.over_time.is_over(now) {
+            let [read, write] = &self.histograms;
+            self.over_time.advance([read, write], now, job.progress);
         }
-    }
-
-    #[cold]
-    fn report(&mut self, job: &Job<'_>) {
-        job.progress
-            .fetch_add(self.completed - self.reported, Ordering::Relaxed);
-        self.reported = self.completed;
     }
 
     #[cold]
@@ -314,8 +313,8 @@ impl Tally {
                 });
             }
         }
-        self.report(job);
         let [read, write] = self.histograms;
+        let (intervals, latency_over_time) = self.over_time.finish([&read, &write], job.progress);
         // Time in flight is the sum of all latencies from submission.
         let succeeded = match &self.service {
             Some(service) => service.sum(),
@@ -328,7 +327,8 @@ impl Tally {
             read,
             write,
             service: self.service,
-            intervals: self.intervals.record(),
+            intervals,
+            latency_over_time,
             errors: self.errors,
             started: self.started,
             ended: self.last,
@@ -442,6 +442,7 @@ fn closed_loop<E: Engine>(engine: &mut E, job: &mut Job<'_>) -> io::Result<Recor
             tally.count(*ended);
         }
         ended_before.clear();
+        tally.turn(now, job);
         for completion in done.as_slice() {
             let slot = flight.slots[completion.slot as usize];
             flight.free.push(completion.slot);
@@ -456,7 +457,6 @@ fn closed_loop<E: Engine>(engine: &mut E, job: &mut Job<'_>) -> io::Result<Recor
                 tally.failure(*completion, slot, now, engine.wrong_value());
             }
         }
-        tally.turn_ended(ended_before.len() as u64, now, job);
         done.clear();
         going = tally.last < end && tally.failed < ERRORS_MAX && !job.stop.load(Ordering::Relaxed);
     }
@@ -530,7 +530,9 @@ fn open_loop<E: Engine>(
         };
         engine.reap(wait, &mut done)?;
         let now = engine.now();
-        let mut succeeded = 0;
+        if !done.is_empty() {
+            tally.turn(now, job);
+        }
         for completion in done.as_slice() {
             let slot = flight.slots[completion.slot as usize];
             flight.free.push(completion.slot);
@@ -541,13 +543,9 @@ fn open_loop<E: Engine>(
                     write: slot.write(),
                 };
                 tally.count(ended);
-                succeeded += 1;
             } else {
                 tally.failure(*completion, slot, now, engine.wrong_value());
             }
-        }
-        if !done.is_empty() {
-            tally.turn_ended(succeeded, now, job);
         }
         done.clear();
     }

@@ -7,6 +7,7 @@ use crate::intervals;
 use crate::measure::{ErrorKind, Record};
 use crate::pick::sync_each;
 use diskfacts_plan::{IoPriority, Operation, Workload};
+use diskfacts_record::LatencyOverTime;
 use diskfacts_record::evidence::{
     Beside, ClockEvidence, EngineEvidence, ErrorCount, Intervals, Issued, StreamShare,
 };
@@ -34,6 +35,8 @@ pub struct TrialOutcome {
     pub error_counts: Vec<ErrorCount>,
     /// Operations over time.
     pub intervals: Intervals,
+    /// Their latencies over time; absent of a trial without threads.
+    pub latency_over_time: Option<LatencyOverTime>,
     /// Nanoseconds in user mode of the whole process but the caller's thread;
     /// absent where time is virtual.
     pub user_ns: Option<u64>,
@@ -100,6 +103,7 @@ pub(crate) fn add_up(
     let mut issued = Issued::default();
     let mut kinds: Vec<ErrorKind> = Vec::new();
     let mut grid = Intervals::default();
+    let mut latency_over_time: Option<LatencyOverTime> = None;
     let mut clock_evidence = ClockEvidence {
         source: conditions.clock.to_owned(),
         drift_ppm: conditions.drift_ppm,
@@ -142,6 +146,10 @@ pub(crate) fn add_up(
             service: record.service,
         });
         intervals::add(&mut grid, record.intervals);
+        match &mut latency_over_time {
+            Some(sum) => sum.add(record.latency_over_time),
+            None => latency_over_time = Some(record.latency_over_time),
+        }
         merge(&mut kinds, &record.errors);
         if let Some(cpu_ns) = stream.cpu_ns.filter(|_| length_ns > 0) {
             let share = cpu_ns as f64 / length_ns as f64;
@@ -164,6 +172,7 @@ pub(crate) fn add_up(
             .map(|kind| error_count(workload.operation, kind))
             .collect(),
         intervals: grid,
+        latency_over_time,
         user_ns: conditions.user_ns,
         system_ns: conditions.system_ns,
         waited_ns,

@@ -118,8 +118,9 @@ impl Part<'_> {
                 .rate
                 .map(|rate| Intended::new(rate, self.thread, self.threads, self.trial_seed)),
             sync_at_end: sync_at_end(workload.sync),
+            intervals_from: None,
             stop: &progress.stop,
-            progress: &progress.operations,
+            progress,
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::clock::Clock;
 use crate::cpu::Cpu;
 use crate::crew::{Crew, Run, Start};
 use crate::error::TrialError;
+use crate::live::LiveLatencies;
 use crate::lookout::Lookout;
 use crate::outcome::{Conditions, TrialOutcome, add_up};
 use crate::part::{Part, parts};
@@ -26,6 +27,8 @@ pub(crate) const BESIDE_PART: u64 = 0x6265_7369_6465;
 pub struct Progress {
     /// Operations completed so far; updated some fifty times a second.
     pub operations: AtomicU64,
+    /// The same operations by latency, updated together with them.
+    pub latencies: LiveLatencies,
     /// Set to end the trial early, by a signal handler for example.
     pub stop: Arc<AtomicBool>,
     /// Virtual nanoseconds since the trial began, where time is virtual; 0

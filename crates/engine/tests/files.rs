@@ -87,6 +87,10 @@ fn measured<'a>(parent: &'a Path, workload: &Workload) -> (TrialOutcome, Look<'a
     let outcome = run_file_trial(parent, workload, 7, &Progress::default(), &mut look)
         .expect("a trial on files");
     assert_eq!(listed(parent), [""; 0], "nothing is left behind");
+    let over_time = outcome.latency_over_time.as_ref().expect("it has threads");
+    let rows = 0..over_time.rows();
+    let counts = rows.map(|row| over_time.measured(row, workload).count());
+    assert_eq!(counts.sum::<u64>(), outcome.ops);
     (outcome, look)
 }
 

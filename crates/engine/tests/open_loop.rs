@@ -13,7 +13,7 @@ use diskfacts_plan::arrivals::Intended;
 use diskfacts_plan::pattern::{Range, Steps};
 use diskfacts_plan::{Arrivals, Operation, Pattern, Rate, Stop, Workload};
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -180,7 +180,7 @@ impl Engine for Idling<'_> {
 /// one is due after a minute.
 fn one_of_sixty(engine: &mut Idling<'_>, stop: &AtomicBool, time_ns: Option<u64>) -> Record {
     let range = Range::new(0, 1 << 20, 4096).expect("blocks");
-    let progress = AtomicU64::new(0);
+    let progress = Progress::default();
     let mut job = Job {
         steps: Steps::new(Operation::Read, Pattern::Random, range, 1, 0, 1),
         block_size: 4096,
@@ -190,6 +190,7 @@ fn one_of_sixty(engine: &mut Idling<'_>, stop: &AtomicBool, time_ns: Option<u64>
         operations: None,
         intended: Some(Intended::new(rate(1, Arrivals::Fixed), 0, 60, 1)),
         sync_at_end: SyncEach::None,
+        intervals_from: None,
         stop,
         progress: &progress,
     };

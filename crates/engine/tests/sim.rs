@@ -10,7 +10,7 @@ use diskfacts_plan::{
     Arrivals, CacheMode, EngineChoice, IoContext, Operation, Pattern, Pool, Rate, Stop, SyncMode,
     Workload,
 };
-use diskfacts_record::Evidence;
+use diskfacts_record::{CoarseHistogram, Evidence};
 use std::sync::atomic::Ordering;
 
 fn computer(name: &str, plant: &Plant) -> Computer {
@@ -254,6 +254,30 @@ fn where_the_time_went_adds_up_to_the_latencies() {
             "{name} {parts_ns} {mean_ns}"
         );
     }
+}
+
+#[test]
+fn the_latencies_of_each_interval_are_those_of_its_operations() {
+    let mut computer = computer("hdd-7200-1tb", &Plant::default());
+    let workload = Workload {
+        streams: 2,
+        ..operations(400)
+    };
+    let (outcome, _) = run(&mut computer, &workload);
+    let over_time = outcome.latency_over_time.expect("it has threads");
+    assert!(over_time.rows() > 32, "{}", over_time.rows());
+    let mut sum = CoarseHistogram::new();
+    for row in 0..over_time.rows() {
+        let measured = over_time.measured(row, &workload);
+        sum.add(&measured);
+        // The counts of the same time, in shorter intervals.
+        let each = over_time.length_ns() / outcome.intervals.length_ns;
+        let each = usize::try_from(each).expect("few");
+        let counts = outcome.intervals.operations.iter();
+        let counted: u64 = counts.skip(row * each).take(each).sum();
+        assert_eq!(measured.count(), counted, "interval {row}");
+    }
+    assert_eq!(sum, CoarseHistogram::from(&outcome.histograms.all()));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use diskfacts_engine::{Prepare, Progress, StreamFile, Trial, TrialError, TrialOu
 use diskfacts_plan::{
     Arrivals, CacheMode, EngineChoice, Operation, Pattern, Rate, Stop, SyncMode, Workload,
 };
+use diskfacts_record::CoarseHistogram;
 use std::io::Write;
 use std::sync::atomic::Ordering;
 
@@ -188,6 +189,39 @@ fn a_trial_that_is_stopped_keeps_what_it_did() {
     let outcome = try_run(&workload, &progress).expect("a stopped trial is a trial");
     assert!(outcome.ops >= 8, "what was in flight is waited for");
     assert_eq!(outcome.ops, progress.operations.load(Ordering::Relaxed));
+}
+
+#[test]
+fn whoever_watches_has_seen_every_latency_in_the_end() {
+    let workloads = [
+        Workload {
+            streams: 3,
+            queue_depth: 4,
+            ..buffered()
+        },
+        Workload {
+            operation: Operation::Mixed { read_percent: 50 },
+            rate: Some(Rate {
+                operations_per_s: 20_000,
+                arrivals: Arrivals::Fixed,
+            }),
+            ..buffered()
+        },
+    ];
+    for workload in workloads {
+        let progress = Progress::default();
+        let outcome = try_run(&workload, &progress).expect("the trial runs");
+        let all = CoarseHistogram::from(&outcome.histograms.all());
+        assert_eq!(all.count(), outcome.ops);
+        assert_eq!(progress.latencies.so_far(), all);
+        let over_time = outcome.latency_over_time.expect("it has threads");
+        let mut sum = CoarseHistogram::new();
+        for row in 0..over_time.rows() {
+            sum.add(&over_time.measured(row, &workload));
+        }
+        assert_eq!(sum, all);
+        assert_eq!(progress.operations.load(Ordering::Relaxed), outcome.ops);
+    }
 }
 
 #[test]

@@ -13,6 +13,7 @@
 //!   more than one of them.
 //! * [`compare()`]: what changed between two runs, or two sets of runs.
 //! * [`advise()`]: which of the options that were measured suits a use.
+//! * [`moment()`]: what happened at some time of a trial.
 //! * [`stats`]: the statistics they rest on, each with its source.
 //!
 //! A claim carries its evidence. What could not be observed is not guessed: a
@@ -40,6 +41,7 @@ mod latency_intervals;
 pub mod layers;
 pub mod limits;
 pub mod medium;
+mod moment;
 mod neighbours;
 mod open_loop;
 mod outliers;
@@ -70,7 +72,9 @@ pub use explain::{Explanation, explain, explain_document, limits};
 pub use figures::figures;
 pub use findings::{findings, findings_of_document};
 pub use layers::layers;
+pub use moment::{Moment, NoMoment, moment, most_unlike};
 pub use rules::{Context, Rule};
 pub use stages::Stage;
+pub use stalls::Stall;
 pub use uses::{Limit, Metric, Requirement, Source, Use, uses};
 pub use verdicts::verdicts;

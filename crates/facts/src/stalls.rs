@@ -24,6 +24,15 @@ const UNUSUAL: f64 = 10.0;
 /// time only what is left after the others: its mean is that of the stall.
 const MOST: f64 = 0.25;
 
+/// A time in the middle of a trial in which nothing was completed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stall {
+    /// When it began, nanoseconds from the start of the trial.
+    pub begins_ns: u64,
+    /// How long it lasted, nanoseconds.
+    pub ns: u64,
+}
+
 /// Stalls of one trial.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Stalls {
@@ -50,27 +59,32 @@ pub(crate) fn silences(counts: &[u64]) -> Vec<Range<usize>> {
     .collect()
 }
 
+/// Silences of a trial that last longer than `shortest_ns` and are no chance.
+pub(crate) fn stalls_of(trial: &Trial, shortest_ns: u64) -> Vec<Stall> {
+    let intervals = &trial.evidence.intervals;
+    let counts: Vec<f64> = intervals.operations.iter().map(|n| *n as f64).collect();
+    let many = stats::median(&counts).is_some_and(|median| median >= MANY);
+    let latency_ns = trial.latency_ns.p50.unwrap_or(0) as f64;
+    let silences = silences(&intervals.operations);
+    let each = silences.iter().enumerate().filter_map(|(place, silence)| {
+        let ns = intervals.length_ns.saturating_mul(silence.len() as u64);
+        let stalled = many
+            || ns as f64 >= UNUSUAL * latency_ns
+                && is_unusual(&intervals.operations, &silences, place);
+        let begins_ns = intervals.length_ns.saturating_mul(silence.start as u64);
+        (ns > shortest_ns && stalled).then_some(Stall { begins_ns, ns })
+    });
+    each.collect()
+}
+
 impl Stalls {
-    /// Silences that last longer than `shortest_ns` and are no chance.
+    /// Those of a trial, [each](stalls_of) longer than `shortest_ns`.
     pub(crate) fn of(trial: &Trial, shortest_ns: u64) -> Self {
         let mut found = Self::default();
-        let intervals = &trial.evidence.intervals;
-        let counts: Vec<f64> = intervals.operations.iter().map(|n| *n as f64).collect();
-        let many = stats::median(&counts).is_some_and(|median| median >= MANY);
-        let latency_ns = trial.latency_ns.p50.unwrap_or(0) as f64;
-        let silences = silences(&intervals.operations);
-        for (place, silence) in silences.iter().enumerate() {
-            let ns = intervals.length_ns.saturating_mul(silence.len() as u64);
-            let stalled = many
-                || ns as f64 >= UNUSUAL * latency_ns
-                    && is_unusual(&intervals.operations, &silences, place);
-            if ns <= shortest_ns || !stalled {
-                continue;
-            }
+        for Stall { begins_ns, ns } in stalls_of(trial, shortest_ns) {
             found.number += 1;
             found.longest_ns = found.longest_ns.max(ns);
             found.total_ns = found.total_ns.saturating_add(ns);
-            let begins_ns = intervals.length_ns.saturating_mul(silence.start as u64);
             found.paused_ns += pauses::within(trial, begins_ns, begins_ns.saturating_add(ns));
         }
         found

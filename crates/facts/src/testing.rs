@@ -210,6 +210,7 @@ fn trial(
         },
         workload,
         evidence,
+        latency_over_time: None,
         histograms: (&histograms).into(),
     }
 }

@@ -13,6 +13,7 @@
 //! occupied buckets, and for each the distance from the last index and its
 //! count. It must open in five years, so it depends on nothing but this page.
 
+use crate::leb128::{put, take, take_u64};
 use std::ops::Range;
 use thiserror::Error;
 
@@ -157,6 +158,13 @@ impl Histogram {
             .filter(|(_, n)| *n > 0)
     }
 
+    /// Number of values in the buckets from that of `low` to that of `high`.
+    pub(crate) fn count_of(&self, low: u64, high: u64) -> u64 {
+        self.counts[Self::index(low)..=Self::index(high)]
+            .iter()
+            .sum()
+    }
+
     /// Number of values.
     pub fn count(&self) -> u64 {
         self.counts[self.range()].iter().sum()
@@ -218,8 +226,7 @@ impl Histogram {
     /// Mathematical Statistics 12, 1941). That takes 59 values for p95, 299 for
     /// p99, 2995 for p99.9 and 29956 for p99.99.
     pub fn supported_quantile(&self, quantile: f64) -> Option<u64> {
-        let n = self.count() as f64;
-        if n * quantile.ln() <= 0.05_f64.ln() {
+        if supports(self.count(), quantile) {
             self.quantile(quantile)
         } else {
             None
@@ -307,6 +314,12 @@ impl Histogram {
     }
 }
 
+/// Whether the largest of `n` values bounds a quantile; see
+/// [`Histogram::supported_quantile`].
+pub(crate) fn supports(n: u64, quantile: f64) -> bool {
+    n as f64 * quantile.ln() <= 0.05_f64.ln()
+}
+
 /// What a histogram holds besides its counts, and how many they are.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Totals {
@@ -391,50 +404,6 @@ impl Totals {
             Err(DecodeError::Damaged("its limits and counts disagree"))
         }
     }
-}
-
-fn put(out: &mut Vec<u8>, mut value: u128) {
-    loop {
-        // The low seven bits.
-        let byte = (value & 0x7f) as u8;
-        value >>= 7;
-        if value == 0 {
-            out.push(byte);
-            return;
-        }
-        out.push(byte | 0x80);
-    }
-}
-
-fn take(input: &mut &[u8]) -> Result<u128, DecodeError> {
-    let mut value = 0_u128;
-    let mut shift = 0;
-    loop {
-        let (byte, rest) = input.split_first().ok_or(DecodeError::Truncated)?;
-        *input = rest;
-        let bits = u128::from(byte & 0x7f);
-        if shift >= 128 || (bits << shift) >> shift != bits {
-            return Err(DecodeError::Damaged("an integer beyond 128 bits"));
-        }
-        value |= bits << shift;
-        if byte & 0x80 == 0 {
-            return Ok(value);
-        }
-        shift += 7;
-    }
-}
-
-fn take_u64(input: &mut &[u8]) -> Result<u64, DecodeError> {
-    // Nine bytes have 63 bits, and nearly all integers of a histogram are shorter.
-    let mut value = 0_u64;
-    for (place, byte) in input.iter().take(9).enumerate() {
-        value |= u64::from(byte & 0x7f) << (7 * place);
-        if byte & 0x80 == 0 {
-            *input = &input[place + 1..];
-            return Ok(value);
-        }
-    }
-    u64::try_from(take(input)?).map_err(|_| DecodeError::Damaged("an integer beyond 64 bits"))
 }
 
 #[cfg(test)]

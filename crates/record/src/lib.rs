@@ -10,14 +10,17 @@
 
 pub mod activity;
 pub mod budget;
+pub mod coarse;
 pub mod comparison;
 pub mod effects;
 pub mod evidence;
 pub mod finding;
 pub mod histogram;
 pub mod labels;
+mod leb128;
 pub mod limit;
 pub mod machine;
+pub mod over_time;
 pub mod packed;
 pub mod run;
 pub mod stack;
@@ -26,6 +29,7 @@ mod unsaid;
 
 pub use activity::{Activity, Change, ChangeKind, CpuActivity, DeviceActivity};
 pub use budget::{Budget, BudgetPart, SlowestBudget, Spent};
+pub use coarse::CoarseHistogram;
 pub use comparison::Comparison;
 pub use effects::StageEffects;
 pub use evidence::{DeviceCounters, Evidence, Unseen};
@@ -37,6 +41,7 @@ pub use limit::{
     TestOutcome, TestedClaim,
 };
 pub use machine::Machine;
+pub use over_time::{LatencyOverTime, PackedOverTime};
 pub use packed::{Packed, PackedHistograms};
 pub use run::{
     ARITHMETIC, CiMethod, DirectIo, Ended, ExtentMethod, Extents, Figure, LatencyIntervals,

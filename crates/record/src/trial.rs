@@ -2,6 +2,7 @@
 
 use crate::evidence::Evidence;
 use crate::histogram::Histogram;
+use crate::over_time::PackedOverTime;
 use crate::packed::PackedHistograms;
 use crate::unsaid;
 use diskfacts_plan::dd::End;
@@ -68,6 +69,10 @@ pub struct Trial {
     pub cpu: Cpu,
     /// What was observed.
     pub evidence: Evidence,
+    /// Latencies over time; absent where nothing completed, of imported trials, and of
+    /// those that an older diskfacts stored. The store keeps it beside the document.
+    #[serde(default)]
+    pub latency_over_time: Option<PackedOverTime>,
     /// Whole distributions; kept by the store beside the document.
     #[serde(skip)]
     pub histograms: PackedHistograms,

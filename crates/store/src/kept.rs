@@ -8,7 +8,7 @@ use crate::labels::labels_of;
 use crate::open::Store;
 use crate::read::writer;
 use crate::writer::Writer;
-use diskfacts_record::{Labels, Packed, PackedHistograms, Run, SCHEMA, Trial};
+use diskfacts_record::{Labels, Packed, PackedHistograms, PackedOverTime, Run, SCHEMA, Trial};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use std::error::Error as StdError;
@@ -32,6 +32,7 @@ pub struct Kept {
 pub(crate) struct KeptTrial {
     pub(crate) document: String,
     pub(crate) histograms: PackedHistograms,
+    pub(crate) latency_over_time: Option<PackedOverTime>,
 }
 
 /// A run from elsewhere, checked: what is kept of it, and what that says.
@@ -83,6 +84,7 @@ impl Kept {
             let mut trial: Trial =
                 serde_json::from_str(&kept.document).map_err(|error| unreadable(number, error))?;
             trial.histograms = kept.histograms.clone();
+            trial.latency_over_time = kept.latency_over_time.clone();
             run.trials.push(trial);
         }
         Ok(run)
@@ -175,6 +177,10 @@ fn trial(row: &Row<'_>) -> Result<KeptTrial, Box<dyn StdError + Send + Sync>> {
                 ValueRef::Null => None,
                 _ => Some(histogram("histogram_service")?),
             },
+        },
+        latency_over_time: match row.get_ref("latency_over_time")? {
+            ValueRef::Null => None,
+            stored => Some(PackedOverTime::from_bytes(stored.as_blob()?)?),
         },
     })
 }

@@ -31,7 +31,7 @@
 //! # Tables
 //! `run` and `trial`, one row each, and `stage`, one for each stage of a run; see
 //! `migrations/`. The `document` columns hold the JSON of `docs/reference/json.md` (a run's
-//! without its trials) and are what is read back, with what people call a run (`name`, `note`,
+//! without its trials, a trial's without its latencies over time) and are what is read back, with what people call a run (`name`, `note`,
 //! `tags`), which is in columns alone. The other columns repeat a part of the documents for
 //! queries with any `SQLite` client, with the units in their names; the view `stage_figures`
 //! is documented for that (`docs/reference/sql.md`).

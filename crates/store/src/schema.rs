@@ -9,9 +9,10 @@ const APPLICATION_ID: i64 = 0x6473_6b66;
 
 /// Step *n* (from 1) makes version *n* of version *n* - 1; version 0 is an
 /// empty database. Steps are only ever added.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     include_str!("../migrations/1.sql"),
     include_str!("../migrations/2.sql"),
+    include_str!("../migrations/3.sql"),
 ];
 
 /// Brings the database to the newest version.
@@ -222,7 +223,17 @@ mod tests {
             .unwrap();
         prepare(&slower, &path).unwrap();
         assert!(FASTER.take().is_none(), "the two did not meet");
-        assert_eq!(user_version(&slower), MIGRATIONS.len() as i64);
+        assert_eq!(usize::try_from(user_version(&slower)), Ok(MIGRATIONS.len()));
+    }
+
+    fn columns(connection: &Connection, table: &str) -> String {
+        connection
+            .query_row(
+                "SELECT group_concat(name, ' ') FROM pragma_table_info(?)",
+                [table],
+                |row| row.get(0),
+            )
+            .unwrap()
     }
 
     /// What other programs may ask for.
@@ -230,29 +241,20 @@ mod tests {
     fn the_tables_keep_their_columns() {
         let connection = memory();
         prepare(&connection, Path::new(PATH)).unwrap();
-        let columns = |table: &str| -> String {
-            connection
-                .query_row(
-                    "SELECT group_concat(name, ' ') FROM pragma_table_info(?)",
-                    [table],
-                    |row| row.get(0),
-                )
-                .unwrap()
-        };
         assert_eq!(
-            columns("run"),
+            columns(&connection, "run"),
             "key id schema status started ended tool_version host target target_path plan \
              writer_pid writer_boot_id writer_start_ticks document name note tags arithmetic"
         );
         assert_eq!(
-            columns("trial"),
+            columns(&connection, "trial"),
             "key run position stage number seconds bytes operations errors \
              throughput_bytes_per_s iops latency_p50_ns latency_p99_ns latency_p99_9_ns \
              latency_max_ns page_cache_share device_share document histogram_read \
-             histogram_write histogram_service"
+             histogram_write histogram_service latency_over_time"
         );
         assert_eq!(
-            columns("stage_figures"),
+            columns(&connection, "stage_figures"),
             "run name tags note started status host target target_path plan stage settings trials \
              errors throughput_bytes_per_s throughput_bytes_per_s_min throughput_bytes_per_s_max \
              throughput_bytes_per_s_ci95_low throughput_bytes_per_s_ci95_high iops iops_min \
@@ -271,5 +273,26 @@ mod tests {
             )
             .unwrap();
         assert_eq!(without, 0);
+    }
+
+    #[test]
+    fn a_trial_of_the_first_version_has_no_latencies_over_time() {
+        let connection = memory();
+        migrate(&connection, Path::new(PATH), &MIGRATIONS[..1]).unwrap();
+        connection
+            .execute_batch(
+                "INSERT INTO run (id, schema, status, started, tool_version, target, target_path,
+                     plan, document)
+                 VALUES ('a', 1, 'complete', '', '', '', '', '', '{}');
+                 INSERT INTO trial (run, position, stage, number, document, histogram_read,
+                     histogram_write)
+                 VALUES (1, 1, 'scan', 1, '{}', x'', x'');",
+            )
+            .unwrap();
+        prepare(&connection, Path::new(PATH)).unwrap();
+        let over_time: Option<Vec<u8>> = connection
+            .query_row("SELECT latency_over_time FROM trial", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(over_time, None);
     }
 }

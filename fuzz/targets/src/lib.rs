@@ -23,6 +23,7 @@ pub mod histogram;
 pub mod import_document;
 pub mod io_limits;
 pub mod journal_counts;
+pub mod latency_over_time;
 mod lines;
 pub mod lines_bonnie;
 pub mod lines_dd;
@@ -127,6 +128,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "journal_counts",
         run: journal_counts::run,
+    },
+    Target {
+        name: "latency_over_time",
+        run: latency_over_time::run,
     },
     Target {
         name: "lines_bonnie",

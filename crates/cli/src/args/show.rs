@@ -2,6 +2,7 @@
 
 use super::Style;
 use clap::Args;
+use diskfacts_plan::units;
 
 /// Show a stored run: its first page, a claim, a stage, or all
 #[derive(Debug, Args)]
@@ -23,6 +24,37 @@ pub(crate) struct ShowArgs {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) part: PartArgs,
+    /// Which trial of the stage is drawn [default: the one most unlike the others]
+    #[arg(long, value_name = "N", requires = "stage")]
+    pub(crate) trial: Option<u32>,
+    /// What happened in the stage's trial at a time from its start, or between two: 7s,
+    /// 7.2s..9s
+    #[arg(long, value_name = "TIME", requires = "stage", value_parser = span)]
+    pub(crate) at: Option<Span>,
+}
+
+/// A time of a trial, nanoseconds from its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) from_ns: u64,
+    /// The same, where a moment is meant.
+    pub(crate) to_ns: u64,
+}
+
+/// Reads `7`, `7s` or `7.2s..9s`.
+fn span(text: &str) -> Result<Span, String> {
+    let parse = |text: &str| units::parse_duration(text).map_err(|error| error.to_string());
+    let (from_ns, to_ns) = match text.split_once("..") {
+        None => {
+            let at_ns = parse(text)?;
+            (at_ns, at_ns)
+        }
+        Some((from, to)) => (parse(from)?, parse(to)?),
+    };
+    if to_ns < from_ns {
+        return Err("it ends before it begins".to_owned());
+    }
+    Ok(Span { from_ns, to_ns })
 }
 
 /// What of a run is shown, where that is not its first page.

@@ -2,13 +2,13 @@
 //! was printed, as it was.
 
 use super::print;
-use crate::args::{Common, ShowArgs, Style};
+use crate::args::{Common, ShowArgs, Span, Style};
 use crate::exit::{Exit, Failure};
 use crate::named::Named;
 use crate::{look, storing};
 use diskfacts_plan::plan::stage_label;
 use diskfacts_record::{Run, TargetKind};
-use diskfacts_report::text::Closing;
+use diskfacts_report::text::{Closing, StagePart};
 use diskfacts_report::{json, text};
 
 pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
@@ -23,16 +23,21 @@ pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
     let run = runs.swap_remove(0);
     let closing = closing(&named, args, &run, common);
     let look = look::of_stdout(common.color);
-    let none_of = |what: &str, name: &str, has: String| {
-        Failure::wrong_call(format!("{} has no {what} '{name}'; {has}", run.run.id))
-    };
     let part = &args.part;
     let text = if let Some(stage) = &part.settle {
         plan_to_settle(&run, stage)?
     } else if let Some(name) = &part.claim {
-        text::claim(&run, name, &closing.show, &look).map_err(|has| none_of("claim", name, has))?
+        text::claim(&run, name, &closing.show, &look).map_err(|has| {
+            Failure::wrong_call(format!("{} has no claim '{name}'; {has}", run.run.id))
+        })?
     } else if let Some(name) = &part.stage {
-        text::stage(&run, name, &closing.show, &look).map_err(|has| none_of("stage", name, has))?
+        let trial = args.trial;
+        let part = StagePart { name, trial };
+        let text = match args.at {
+            Some(Span { from_ns, to_ns }) => text::moment(&run, part, (from_ns, to_ns), &look),
+            None => text::stage(&run, part, &closing.show, &look),
+        };
+        text.map_err(|why| Failure::wrong_call(format!("{} {why}", run.run.id)))?
     } else if part.budget {
         text::budgets(&run, &look)
     } else if args.json {

@@ -183,6 +183,7 @@ pub(super) fn record(
         ..observed
     };
     let histograms = outcome.histograms;
+    let latency_over_time = outcome.latency_over_time.filter(|_| outcome.ops > 0);
     let bytes = outcome.issued.read_bytes + outcome.issued.write_bytes;
     let per_second = |amount: u64| {
         if outcome.seconds > 0.0 {
@@ -222,6 +223,7 @@ pub(super) fn record(
         },
         workload,
         evidence,
+        latency_over_time: latency_over_time.as_ref().map(Into::into),
         histograms: (&histograms).into(),
     }
 }

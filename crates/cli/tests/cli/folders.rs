@@ -6,8 +6,8 @@ use crate::support::{
     Case, Content, MIB, diskfacts, free_blocks, one_stage, rules, trials, write_data,
 };
 use diskfacts_testkit::{
-    FilesystemKind, LoopDevice, MountedFilesystem, Program, Throttle,
-    ThrottleGroup, Tmpfs, or_skip, require_root, require_tool, skip,
+    FilesystemKind, LoopDevice, MountedFilesystem, Program, Throttle, ThrottleGroup, Tmpfs,
+    or_skip, require_root, require_tool, skip,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;

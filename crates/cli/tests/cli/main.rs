@@ -34,6 +34,7 @@ mod man_command;
 mod memory;
 mod nobody;
 mod observing;
+mod over_time;
 mod own_documents;
 mod plan_files;
 mod plans_command;

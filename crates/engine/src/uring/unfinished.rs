@@ -124,10 +124,10 @@ mod tests {
     use crate::clock::Timescale;
     use crate::engine::{Abilities, Done, Engine, SyncEach, Wait};
     use crate::measure::{Job, measure};
+    use crate::trial::Progress;
     use diskfacts_plan::pattern::{Range, Steps};
     use diskfacts_plan::{Operation, Pattern};
     use std::io;
-    use std::sync::atomic::{AtomicBool, AtomicU64};
 
     fn begun() -> Unfinished {
         let mut unfinished = Unfinished::new(2, 4096);
@@ -247,7 +247,7 @@ mod tests {
                 submitted_at: Vec::new(),
             };
             let range = Range::new(0, 1 << 20, 4096).expect("a span with blocks");
-            let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+            let progress = Progress::default();
             let mut job = Job {
                 steps: Steps::new(Operation::Read, Pattern::Sequential, range, 1, 0, 1),
                 block_size: 4096,
@@ -257,7 +257,8 @@ mod tests {
                 operations: Some(3),
                 intended: None,
                 sync_at_end: SyncEach::None,
-                stop: &stop,
+                intervals_from: None,
+                stop: &progress.stop,
                 progress: &progress,
             };
             let record = measure(&mut engine, &mut job).expect("virtual time does not fail");

@@ -275,6 +275,7 @@ fn trial(made: Made, number: usize, order: usize) -> Trial {
             },
             ..Evidence::default()
         },
+        latency_over_time: None,
         histograms: diskfacts_record::PackedHistograms::default(),
     }
 }

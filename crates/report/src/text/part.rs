@@ -4,9 +4,10 @@
 use super::look::{Look, Style};
 use super::marks::{Limiting, Marks, limiting};
 use super::page::Page;
-use super::{budget, findings, limits, stages, verdicts};
+use super::{budget, findings, limits, over_time, stages, verdicts};
 use diskfacts_plan::plan::stage_label;
 use diskfacts_record::{Run, StageFigures, StageLimits, Verdict};
+use std::collections::BTreeMap;
 
 /// What a run says by a mark of its first page, `1` or `a`, or by the name of a limiter, a
 /// rule or a use; `show` is the command that shows the run.
@@ -89,41 +90,74 @@ fn choices(run: &Run, marks: &Marks<'_>) -> String {
     format!("it has {}", super::list(&parts))
 }
 
-/// One stage: its figures, where its time went, what limits it, and what to know of it.
-///
-/// # Errors
-/// The names of its stages, where it has none of this name.
-pub fn stage(run: &Run, name: &str, show: &str, look: &Look) -> Result<String, String> {
-    let is_named = |stage: &str, label: String| stage == name || label == name;
-    let figures: Vec<&StageFigures> = run
-        .figures
-        .iter()
-        .filter(|figures| {
-            is_named(
-                &figures.stage,
-                stage_label(&figures.stage, &figures.settings),
-            )
-        })
-        .collect();
-    if figures.is_empty() {
+/// A stage, and which of its trials is drawn.
+#[derive(Debug, Clone, Copy)]
+pub struct StagePart<'a> {
+    /// Its name, or its name and settings as they are printed.
+    pub name: &'a str,
+    /// Number of the trial; the one most unlike the others if absent.
+    pub trial: Option<u32>,
+}
+
+impl StagePart<'_> {
+    fn is_named(&self, stage: &str, settings: &BTreeMap<String, String>) -> bool {
+        stage == self.name || stage_label(stage, settings) == self.name
+    }
+
+    /// The figures of all stages of this name.
+    ///
+    /// # Errors
+    /// What the run has not, and what in its place.
+    fn figures<'r>(&self, run: &'r Run) -> Result<Vec<&'r StageFigures>, String> {
+        let is_named = |figures: &&StageFigures| self.is_named(&figures.stage, &figures.settings);
+        let figures: Vec<&StageFigures> = run.figures.iter().filter(is_named).collect();
+        if !figures.is_empty() {
+            return Ok(figures);
+        }
         let mut names: Vec<&str> = run.figures.iter().map(|f| f.stage.as_str()).collect();
         names.dedup();
-        return Err(if names.is_empty() {
+        let has = if names.is_empty() {
             "it has no figures".to_owned()
         } else {
             format!("it has {}", super::list(&names))
-        });
+        };
+        Err(format!("has no stage '{}'; {has}", self.name))
     }
+}
+
+/// What happened from one time of a trial to another, nanoseconds from its start, beside the
+/// rest of the trial.
+///
+/// # Errors
+/// What the run has not, and what in its place, or why: `has no trial 9 of log-write; ...`.
+pub fn moment(
+    run: &Run,
+    part: StagePart<'_>,
+    time_ns: (u64, u64),
+    look: &Look,
+) -> Result<String, String> {
+    let mut page = Page::new(look);
+    for figures in part.figures(run)? {
+        over_time::at(&mut page, run, figures, part.trial, time_ns)?;
+    }
+    Ok(page.finish())
+}
+
+/// One stage: its figures, its latency over time, what limits it, and what to know of it.
+///
+/// # Errors
+/// What the run has not, and what in its place: `has no stage 'x'; it has ...`.
+pub fn stage(run: &Run, part: StagePart<'_>, show: &str, look: &Look) -> Result<String, String> {
+    let figures = part.figures(run)?;
     let mut page = Page::new(look);
     for (i, figures) in figures.iter().enumerate() {
         if i > 0 {
             page.blank();
         }
         stages::one(&mut page, run, figures);
+        over_time::write(&mut page, run, figures, part.trial, show)?;
     }
-    let of_stage = |limits: &&StageLimits| {
-        is_named(&limits.stage, stage_label(&limits.stage, &limits.settings))
-    };
+    let of_stage = |limits: &&StageLimits| part.is_named(&limits.stage, &limits.settings);
     let limits: Vec<StageLimits> = run.limits.iter().filter(of_stage).cloned().collect();
     for limiting in limiting(&limits) {
         page.blank();

@@ -7,6 +7,7 @@ mod every_fact;
 mod fixtures;
 mod formats;
 mod import;
+mod over_time;
 mod schema;
 mod strided_lines;
 mod summary;

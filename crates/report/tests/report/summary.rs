@@ -3,7 +3,7 @@
 
 use crate::fixtures;
 use diskfacts_record::Run;
-use diskfacts_report::text::{self, Closing, Look};
+use diskfacts_report::text::{self, Closing, Look, StagePart};
 
 const PLAIN: Look = Look {
     width: 80,
@@ -23,6 +23,10 @@ fn closing(run: &Run) -> Closing {
         show: format!("diskfacts show {}", run.run.id),
         next: Vec::new(),
     }
+}
+
+fn of_stage(name: &str) -> StagePart<'_> {
+    StagePart { name, trial: None }
 }
 
 fn explained(mut run: Run) -> Run {
@@ -228,7 +232,8 @@ fn all_that_is_left_out_is_reached_by_what_the_page_prints() {
                     limit.limiter
                 );
             }
-            let whole = text::stage(&run, &stage.stage, "diskfacts show last", &PLAIN).unwrap();
+            let whole =
+                text::stage(&run, of_stage(&stage.stage), "diskfacts show last", &PLAIN).unwrap();
             let first = stage.limits.first();
             assert!(
                 first.is_none_or(|limit| said(&whole, &limit.claim)),
@@ -246,7 +251,7 @@ fn a_name_that_nothing_has_is_answered_with_what_there_is() {
     let run = explained(fixtures::healthy());
     let why = text::claim(&run, "nonsense", "diskfacts show last", &PLAIN).unwrap_err();
     assert!(why.starts_with("it has ") && why.contains("etcd"), "{why}");
-    let why = text::stage(&run, "nonsense", "diskfacts show last", &PLAIN).unwrap_err();
+    let why = text::stage(&run, of_stage("nonsense"), "diskfacts show last", &PLAIN).unwrap_err();
     assert!(why.contains("random-read-qd1"), "{why}");
 }
 

@@ -7,7 +7,7 @@ use super::{
 use crate::kept::{Kept, KeptTrial, Parcel};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use diskfacts_record::{Packed, PackedHistograms, SCHEMA};
+use diskfacts_record::{Packed, PackedHistograms, PackedOverTime, SCHEMA};
 use flate2::bufread::GzDecoder;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -226,15 +226,19 @@ fn trial(line: &str, what: &str) -> Result<KeptTrial, Error> {
         trial: &'a RawValue,
     }
     let line: Line<'_> = serde_json::from_str(line).map_err(|error| Error::because(what, error))?;
-    let packed = |text: &String| -> Result<Packed, Error> {
+    let decoded = |text: &String| {
         let bytes = STANDARD.decode(text);
-        let bytes = bytes.map_err(|error| Error::because(what, error))?;
+        bytes.map_err(|error| Error::because(what, error))
+    };
+    let packed = |text: &String| -> Result<Packed, Error> {
+        let bytes = decoded(text)?;
         Packed::from_bytes(&bytes).map_err(|error| Error::because(what, error))
     };
     let Histograms {
         read,
         write,
         service,
+        over_time,
     } = &line.histograms;
     Ok(KeptTrial {
         document: line.trial.get().to_owned(),
@@ -243,5 +247,12 @@ fn trial(line: &str, what: &str) -> Result<KeptTrial, Error> {
             write: packed(write)?,
             service: service.as_ref().map(packed).transpose()?,
         },
+        latency_over_time: over_time
+            .as_ref()
+            .map(|text| {
+                let bytes = decoded(text)?;
+                PackedOverTime::from_bytes(&bytes).map_err(|error| Error::because(what, error))
+            })
+            .transpose()?,
     })
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::kept::{Kept, KeptTrial, Parcel};
+use diskfacts_record::LatencyOverTime;
 use diskfacts_record::trial::Histograms as Counted;
 use flate2::write::GzEncoder;
 use std::io::{Read, Write};
@@ -31,6 +32,12 @@ fn kept(id: &str) -> Kept {
         KeptTrial {
             document: trial.to_string(),
             histograms: (&counted).into(),
+            latency_over_time: (order == 1).then(|| {
+                let mut over_time = LatencyOverTime::new(20);
+                let row = over_time.reach(5);
+                over_time.count_at(row, false, 7, order);
+                (&over_time).into()
+            }),
         }
     };
     Kept {

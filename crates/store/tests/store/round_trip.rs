@@ -3,8 +3,8 @@
 use crate::sample;
 use diskfacts_record::trial::Histograms;
 use diskfacts_record::{
-    Confidence, Figure, Finding, Histogram, Layers, Outcome, Run, Severity, StageFigures, Status,
-    Trial, Verdict,
+    CoarseHistogram, Confidence, Figure, Finding, Histogram, LatencyOverTime, Layers, Outcome, Run,
+    Severity, StageFigures, Status, Trial, Verdict,
 };
 use diskfacts_store::{Error, Store};
 use proptest::prelude::*;
@@ -32,6 +32,19 @@ fn any_histogram() -> impl Strategy<Value = Histogram> {
 }
 
 prop_compose! {
+    fn any_over_time()(
+        operations in prop::collection::vec((0_u64..10_000, any::<bool>(), any::<u64>()), 0..50),
+    ) -> LatencyOverTime {
+        let mut over_time = LatencyOverTime::new(20);
+        for (at_ns, is_write, latency) in operations {
+            let row = over_time.reach(at_ns);
+            over_time.count_at(row, is_write, CoarseHistogram::index(latency), 1);
+        }
+        over_time
+    }
+}
+
+prop_compose! {
     fn any_trial()(
         stage: String,
         settings in prop::collection::btree_map(any::<String>(), any::<String>(), 0..3),
@@ -47,6 +60,7 @@ prop_compose! {
         read in any_histogram(),
         write in any_histogram(),
         service in prop::option::of(any_histogram()),
+        over_time in prop::option::of(any_over_time()),
     ) -> Trial {
         let mut trial = sample::trial(1);
         trial.stage = stage;
@@ -61,6 +75,7 @@ prop_compose! {
         trial.latency_service_ns = service.as_ref().map(Into::into);
         trial.evidence.clock.drift_ppm = drift;
         trial.evidence.intervals.operations = intervals;
+        trial.latency_over_time = over_time.as_ref().map(Into::into);
         trial.histograms = (&Histograms { read, write, service }).into();
         trial
     }
