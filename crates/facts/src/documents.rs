@@ -7,8 +7,8 @@
 //! was done, so that none of this could be said of it.
 //!
 //! **The border.** These files use `advise`, `places`, `read_ahead`, `stages`, `stats`,
-//! `words`; of `rules` the context of a run and what a rule of the same name goes by; of
-//! `limits` what a limiter is and what one of the same name says. Nothing in `rules` and
+//! `words`; of `rules` what a rule is, the context of a run and what a rule of the same name
+//! goes by; of `limits` what a limiter is and what one of the same name says. Nothing in `rules` and
 //! `limits` uses anything of them (`cargo xtask check tidy` sees to it):
 //! [`findings`](crate::findings()) and [`explain`](crate::explain()) put both together.
 

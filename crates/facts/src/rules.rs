@@ -2,8 +2,8 @@
 //! else than it seems to, and says so with its evidence.
 //!
 //! A rule is a row of the table in [`all`] and one file. It speaks only when
-//! what it needs was observed ([`Needs`]), names what would refute it, and says what
-//! to type. Stages that show the same ([`Shown`]) are one finding that names them all. A
+//! what it needs was observed (`Needs`), names what would refute it, and says what
+//! to type. Stages that show the same (`Shown`) are one finding that names them all. A
 //! healthy run gets no finding of severity warning or above.
 
 mod beside_ended;
@@ -60,6 +60,7 @@ pub(crate) use other_io::by_others;
 pub use rule::Rule;
 pub(crate) use rule::{Check, Needs, Part, Shared, likely_if, warning_if};
 pub(crate) use served_from_cache::SHARE as SERVED_FROM_CACHE;
+pub(crate) use shown::join;
 pub(crate) use too_noisy::NOTE as NOISE;
 
 use crate::course::Course;
@@ -69,7 +70,6 @@ use crate::stages::{self, Stage};
 use crate::write_matrix::Matrix;
 use diskfacts_record::{BlockDevice, Run, StageFigures, TargetKind};
 use shown::Shown;
-pub(crate) use shown::join;
 use std::cell::OnceCell;
 
 /// What a rule looks at.

@@ -18,6 +18,7 @@ mod compare;
 mod copy;
 mod devices;
 mod effects;
+mod eighths;
 mod files;
 mod findings;
 mod heading;

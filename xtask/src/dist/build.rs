@@ -26,11 +26,16 @@ pub(crate) fn binary(
     machine: &Machine,
     speed: Speed,
 ) -> Result<PathBuf, String> {
+    let (profile, folder) = match speed {
+        Speed::OfProgram => ("dist", "dist"),
+        Speed::OfBuilding => ("dev", "debug"),
+    };
     let arguments = [
         "build",
         "--locked",
         "--package=diskfacts",
-        "--profile=dist",
+        "--profile",
+        profile,
         "--target",
         machine.triple,
     ];
@@ -43,7 +48,10 @@ pub(crate) fn binary(
             without_paths(project).join(UNIT_SEPARATOR),
         );
     if speed == Speed::OfBuilding {
-        command.env("CARGO_PROFILE_DIST_OPT_LEVEL", "0");
+        // As it is packaged; its symbols would be most of the package.
+        command
+            .env("CARGO_PROFILE_DEV_DEBUG", "none")
+            .env("CARGO_PROFILE_DEV_STRIP", "symbols");
     }
     let status = command
         .status()
@@ -51,8 +59,8 @@ pub(crate) fn binary(
     if !status.success() {
         return Err(format!("building for {} failed: see above", machine.triple));
     }
-    let folder = target_folder(project)?.join(machine.triple);
-    Ok(folder.join("dist/diskfacts"))
+    let built = target_folder(project)?.join(machine.triple).join(folder);
+    Ok(built.join("diskfacts"))
 }
 
 /// Panics name the file they come from: where the sources lay is nobody's business, and is not

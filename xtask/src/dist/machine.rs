@@ -11,7 +11,7 @@ pub(crate) struct Machine {
     pub(crate) triple: &'static str,
     /// As Debian has it.
     pub(super) deb: &'static str,
-    /// C compilers for it, for SQLite, the first of which is taken that is there.
+    /// C compilers for it, for `SQLite`, the first of which is taken that is there.
     compilers: &'static [Compiler],
 }
 

@@ -1,7 +1,8 @@
 //! The step of the packages: they are made, installed where nothing else is, used and removed.
 //!
-//! The program in them is not optimised, which takes a third of the time; that the one which is
-//! given away is small enough is asserted where it is made.
+//! The program in them is not optimised, which takes a third of the time: what is tested is
+//! whether it is whole and where it should be. That the one which is given away is small enough
+//! is asserted where it is made.
 
 mod debian;
 mod red_hat;

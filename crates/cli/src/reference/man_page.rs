@@ -6,6 +6,7 @@ use super::roff::{Page, Span};
 use super::{Described, called, commands, described};
 use crate::exit::CODES;
 use clap::Command;
+use std::fmt::Write;
 
 /// What stands in the middle of the first line of every page.
 const MANUAL: &str = "User Commands";
@@ -178,7 +179,7 @@ fn option(page: &mut Page, option: &Described) {
     page.line(&head);
     let mut text = sentence(&option.meaning);
     if let Some(default) = &option.default {
-        text.push_str(&format!(" Default: {default}."));
+        let _ = write!(text, " Default: {default}.");
     }
     page.prose(&text);
     if !option.choices.is_empty() {

@@ -12,6 +12,7 @@ use super::{Described, called, commands, described};
 use crate::exit::CODES;
 use clap::{Arg, Command};
 use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 const BEGIN: &str = "<!-- made by the program: ";
@@ -101,9 +102,12 @@ fn option(option: &Described) -> Vec<String> {
     let value = value.unwrap_or_default();
     let names = option.names.iter().rev();
     let names: Vec<String> = names
-        .map(|name| match name.starts_with("--") {
-            true => format!("`{name}{value}`"),
-            false => format!("`{name}`"),
+        .map(|name| {
+            if name.starts_with("--") {
+                format!("`{name}{value}`")
+            } else {
+                format!("`{name}`")
+            }
         })
         .collect();
     let choices = option.choices.iter().map(|(name, meaning)| {
@@ -142,7 +146,7 @@ fn made_anew(page: &str, tables: &[(String, String)]) -> (String, Vec<String>) {
                 .next()
                 .unwrap_or_else(|| panic!("no table '{name}' is made"));
             // Without empty lines a table beside a comment is none.
-            made.push_str(&format!("\n{table}\n"));
+            let _ = write!(made, "\n{table}\n");
             names.push(name.to_owned());
             inside = true;
         }

@@ -2,7 +2,6 @@
 
 use super::prelude::*;
 use super::spindle::{Spindle, arithmetic, wait_ns};
-use diskfacts_plan::units::exact_size;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "alignment",

@@ -9,11 +9,10 @@
 //! of the time, and a burst, bunches or several in flight show what an operation takes
 //! when nothing holds it back. With one in flight and none of these nothing is said.
 
-use super::overlay::{Look, Overlay};
+use super::overlay::{CLOSE, COARSE, Overlay};
 use super::prelude::*;
 use super::{credit_throttle, processor};
 use crate::device_physics::no_drives;
-use crate::stats;
 
 /// Operations at work, by the pace and the shortest latency, up to which the device idles.
 const AT_WORK: f64 = 0.5;
@@ -228,9 +227,8 @@ impl Pace {
         let rows: Vec<&[u64]> = rows.collect::<Option<_>>()?;
         // What waits for the same timer comes back together.
         let lump = subject.outstanding().min(LUMP_MAX);
-        let close =
-            Overlay::of(&rows, Look::close(1.0)).or_else(|| Overlay::of(&rows, Look::close(lump)));
-        let overlay = close.or_else(|| Overlay::of(&rows, Look::coarse(lump)))?;
+        let close = Overlay::of(&rows, &CLOSE, 1.0).or_else(|| Overlay::of(&rows, &CLOSE, lump));
+        let overlay = close.or_else(|| Overlay::of(&rows, &COARSE, lump))?;
         // A trial ends anywhere within what comes back together.
         let operations = overlay.pace * overlay.window as f64 * overlay.windows as f64;
         let interval_s = length_ns as f64 / 1e9;

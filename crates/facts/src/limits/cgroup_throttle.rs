@@ -3,7 +3,6 @@
 
 use super::prelude::*;
 use super::subject::DeviceWork;
-use crate::simulated::is_simulated;
 use diskfacts_record::evidence::{IoLimit, LimitOf};
 
 pub(super) const LIMITER: Limiter = Limiter {

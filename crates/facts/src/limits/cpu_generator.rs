@@ -3,7 +3,6 @@
 
 use super::prelude::*;
 use super::processor;
-use crate::words::edit_plan;
 use diskfacts_plan::Touch;
 
 pub(super) const LIMITER: Limiter = Limiter {
@@ -18,18 +17,6 @@ pub(super) const LIMITER: Limiter = Limiter {
 
 fn measuring_takes_the_processor(subject: &Subject<'_>) -> Option<Candidate> {
     let processor = processor::of(subject).filter(|processor| processor.in_user)?;
-    let busy = format!(
-        "The busiest thread ran {} of the time.",
-        percent(processor.busy)
-    );
-    let divided = processor.user_system_ns.map(|(user_ns, system_ns)| {
-        let [user, system] = [user_ns, system_ns].map(duration);
-        format!(
-            "An operation took {user} in user mode and {system} in the kernel: {} of what the \
-             processor did.",
-            percent(user_ns / (user_ns + system_ns))
-        )
-    });
     let own = subject.run().run.overhead_ns_per_io.map(|ns| {
         let own = duration(ns.max(0.0));
         format!("diskfacts itself costs {own} per operation without I/O.")
@@ -53,7 +40,8 @@ fn measuring_takes_the_processor(subject: &Subject<'_>) -> Option<Candidate> {
         .and("twice-the-streams", |w| w.streams = streams);
     // It is the larger part of the time, whichever way it divides.
     let found = Candidate::new(Standing::Cause, processor.share, Likely, claim)
-        .evidence([Some(busy), divided, own].into_iter().flatten())
+        .evidence(processor.evidence("The busiest thread ran"))
+        .evidence(own)
         .settled_by(twice)
         .remedy(edit_plan(subject.run(), &change));
     Some(found)

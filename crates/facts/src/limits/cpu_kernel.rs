@@ -5,7 +5,6 @@
 
 use super::prelude::*;
 use super::processor::{self, Machine, Processor};
-use crate::words::edit_plan;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "cpu-kernel",
@@ -32,29 +31,17 @@ fn kernel_takes_the_processor(subject: &Subject<'_>) -> Option<Candidate> {
 /// The thread that does the operations.
 fn of_thread(subject: &Subject<'_>, processor: &Processor) -> Candidate {
     let (who, unknown) = if subject.imported() {
-        (
-            "A processor was at work for it",
-            processor.user_system_ns.is_none(),
-        )
+        let unknown = processor.user_system_ns.is_none();
+        ("A processor was at work for it", unknown)
     } else {
         ("The busiest thread ran", false)
     };
-    let mut evidence = vec![format!("{who} {} of the time.", percent(processor.busy))];
-    if let Some((user_ns, system_ns)) = processor.user_system_ns {
-        let [user, system] = [user_ns, system_ns].map(duration);
-        evidence.push(format!(
-            "An operation took {system} in the kernel and {user} in user mode: {} of what the \
-             processor did.",
-            percent(system_ns / (user_ns + system_ns))
-        ));
-        if system_ns > 0.0 && subject.workload().cache != CacheMode::Direct {
-            let rate = subject.workload().block_size as f64 / system_ns * 1e9;
-            let rate = show_throughput(rate);
-            evidence.push(format!(
-                "That is {rate} of kernel time for the data of a block."
-            ));
-        }
-    }
+    let system_ns = processor.user_system_ns.map(|(_, system_ns)| system_ns);
+    let through = subject.workload().cache != CacheMode::Direct;
+    let copies = system_ns.filter(|ns| *ns > 0.0 && through).map(|ns| {
+        let rate = show_throughput(subject.workload().block_size as f64 / ns * 1e9);
+        format!("That is {rate} of kernel time for the data of a block.")
+    });
     let claim = if unknown {
         "The limit is a processor, in the program or in the kernel, and not the device; which \
          of the two, the document does not say."
@@ -63,7 +50,8 @@ fn of_thread(subject: &Subject<'_>, processor: &Processor) -> Candidate {
     };
     // It is the larger part of the time, whichever way it divides.
     let found = Candidate::new(Standing::Cause, processor.share, Likely, claim);
-    more_streams(subject, found).evidence(evidence)
+    let found = found.evidence(processor.evidence(who)).evidence(copies);
+    more_streams(subject, found)
 }
 
 /// All processors of the machine, when they were busy and mostly in the kernel.

@@ -4,7 +4,6 @@
 use super::prelude::*;
 use crate::processor_wait::ProcessorWait;
 use crate::stages::Stage;
-use crate::words::ratio_of;
 use diskfacts_record::evidence::CpuQuota;
 
 pub(super) const LIMITER: Limiter = Limiter {

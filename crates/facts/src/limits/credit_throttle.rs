@@ -189,3 +189,48 @@ fn is_same(subject: &Subject<'_>, other: &Subject<'_>, iops: f64) -> bool {
     let slow = iops < 10.0 * SLOW_READS;
     reads && unlike && equal && slow && other.reaches_device() && is_flat(other)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::host_tests::said;
+    use super::LIMITER;
+    use crate::testing::{self, each};
+    use diskfacts_record::{Confidence, Run};
+
+    const READS: &str = "random-read-qd32";
+    const WRITES: &str = "random-write-qd32";
+
+    /// Reads and writes at these rates of which no intervals were kept, as in a document: each
+    /// takes equally long but for the first, which nothing held back.
+    fn even(reads: f64, writes: f64) -> Run {
+        let mut run = testing::healthy();
+        let kept = |stage: &str| [READS, WRITES].contains(&stage);
+        run.trials.retain(|trial| kept(&trial.stage));
+        run.plan.stages.retain(|stage| kept(&stage.name));
+        for (stage, per_s) in [(READS, reads), (WRITES, writes)] {
+            each(&mut run, stage, |trial| {
+                testing::set_rate(trial, per_s / trial.iops);
+                trial.evidence.intervals.operations.clear();
+                let each_ns = (32e9 / per_s) as u64;
+                testing::set_latencies(trial, &[(300_000, 1), (each_ns, 999)]);
+                trial.latency_ns.min = Some(300_000);
+            });
+        }
+        run
+    }
+
+    #[test]
+    fn reads_and_writes_that_are_even_and_equally_fast_are_throttled_together() {
+        let limit = said(&even(3000.0, 3000.0), READS, LIMITER.name).expect("one rate for both");
+        assert!(
+            limit.claim.contains("exactly 3000 operations/s"),
+            "{limit:#?}"
+        );
+        assert!(limit.evidence[2].contains(WRITES), "{limit:#?}");
+        assert_eq!(limit.confidence, Confidence::Likely);
+        // A device that is full does no more with more in flight either.
+        assert_eq!(limit.experiment.prediction, None);
+        // Each at a rate of its own is what a device does.
+        assert_eq!(said(&even(3000.0, 3500.0), READS, LIMITER.name), None);
+    }
+}

@@ -4,7 +4,6 @@ use super::cap::Cap;
 use super::ladder::{ENOUGH, Ladder, MORE, Place, ROOM, Rung};
 use super::prelude::*;
 use super::scheduler_turns;
-use diskfacts_plan::units::three_digits;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "device-parallelism",

@@ -5,7 +5,6 @@
 use super::prelude::*;
 use super::queue::{pieces, set};
 use super::{cgroup_throttle, scheduler_turns};
-use crate::words::ratio_of;
 use diskfacts_plan::IoContext;
 
 pub(super) const LIMITER: Limiter = Limiter {

@@ -7,8 +7,7 @@
 //! speed of memory.
 
 use super::prelude::*;
-use crate::{dirty_pages, stats};
-use diskfacts_plan::units::exact_size;
+use crate::dirty_pages;
 use diskfacts_record::evidence::WriteBack;
 
 pub(super) const LIMITER: Limiter = Limiter {

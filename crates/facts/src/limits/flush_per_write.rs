@@ -2,7 +2,6 @@
 
 use super::prelude::*;
 use super::{positioning, rotation};
-use crate::words::ratio_of;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "flush-per-write",

@@ -3,7 +3,6 @@
 use super::course::Course;
 use super::prelude::*;
 use super::throttle::is_flat;
-use diskfacts_plan::Operation;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "garbage-collection",

@@ -2,7 +2,6 @@
 
 use super::prelude::*;
 use crate::rules::holes::{empty_share, explain, path};
-use crate::words::shell;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "holes",

@@ -3,7 +3,6 @@
 use super::links::{LeadsTo, that_stop_at};
 use super::prelude::*;
 use super::throttle::Held;
-use diskfacts_plan::Operation;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "interface",

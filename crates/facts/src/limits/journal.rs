@@ -3,7 +3,6 @@
 use super::prelude::*;
 use super::{other_process, queue};
 use crate::journal::beyond_own;
-use crate::simulated::is_simulated;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "journal",

@@ -3,7 +3,6 @@
 use super::interface::{self, larger_block};
 use super::prelude::*;
 use super::spindle::Spindle;
-use diskfacts_plan::Operation;
 
 pub(crate) const LIMITER: Limiter = Limiter {
     name: "media-rate",

@@ -3,7 +3,6 @@
 
 use super::prelude::*;
 use crate::layers::devices_of_memory;
-use crate::words::list;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "memory-disk",

@@ -3,7 +3,6 @@
 use super::ladder::{Ladder, MORE, ROOM};
 use super::prelude::*;
 use diskfacts_plan::check::QUEUE_DEPTH_MAX;
-use diskfacts_plan::units::three_digits;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "one-at-a-time",

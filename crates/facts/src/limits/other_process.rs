@@ -9,9 +9,6 @@ use crate::layers::reach::{Direction, count, roots};
 use crate::neighbours;
 use crate::processor_wait::ProcessorWait;
 use crate::rules::{by_others, disturbed};
-use crate::simulated::is_simulated;
-use crate::stats;
-use crate::words::list;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "other-process",

@@ -15,8 +15,6 @@ use crate::stats;
 /// How closely trials are looked at.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Look {
-    /// Operations that may come back at a time, at least 1.
-    pub(super) lump: f64,
     /// Lumps that a window of intervals holds at least.
     lumps_min: f64,
     /// Intervals that a window is made of at most.
@@ -27,30 +25,22 @@ pub(super) struct Look {
     windows_min: usize,
 }
 
-impl Look {
-    /// Closely enough that a pace is no chance.
-    pub(super) fn close(lump: f64) -> Self {
-        Self {
-            lump,
-            lumps_min: 10.0,
-            intervals_max: 32,
-            windows_of_trial: 4,
-            windows_min: 20,
-        }
-    }
+/// Closely enough that a pace is no chance.
+pub(super) const CLOSE: Look = Look {
+    lumps_min: 10.0,
+    intervals_max: 32,
+    windows_of_trial: 4,
+    windows_min: 20,
+};
 
-    /// As far as few large operations show it: of Poisson counts one stage in ten would
-    /// pass, so something else has to say it too.
-    pub(super) fn coarse(lump: f64) -> Self {
-        Self {
-            lump,
-            lumps_min: 5.0,
-            intervals_max: 64,
-            windows_of_trial: 2,
-            windows_min: 10,
-        }
-    }
-}
+/// As far as few large operations show it: of Poisson counts one stage in ten would pass, so
+/// something else has to say it too.
+pub(super) const COARSE: Look = Look {
+    lumps_min: 5.0,
+    intervals_max: 64,
+    windows_of_trial: 2,
+    windows_min: 10,
+};
 
 /// How far a window may be off: one operation for where it begins, and half a one because
 /// the mean need not be whole; or so large a share. Of a Poisson count of 10 a third is as
@@ -91,45 +81,43 @@ pub(super) struct Overlay {
 impl Overlay {
     /// Of the operations in the intervals of each trial, without the last interval, which
     /// is cut short; `None` where there is no exact pace, or too little to see one.
-    pub(super) fn of(trials: &[&[u64]], look: Look) -> Option<Self> {
+    pub(super) fn of(trials: &[&[u64]], look: &Look, lump: f64) -> Option<Self> {
         let shortest = trials.iter().map(|trial| trial.len()).min()?;
-        let later: Vec<f64> = trials
-            .iter()
-            .map(|trial| &trial[trial.len() / 2..])
-            .map(|half| half.iter().sum::<u64>() as f64 / half.len() as f64)
-            .collect();
-        let pace = stats::median(&later).filter(|pace| *pace > 0.0)?;
-        let least = (look.lumps_min * look.lump / pace).ceil().max(1.0) as usize;
+        let later = trials.iter().map(|trial| mean(&trial[trial.len() / 2..]));
+        let pace = stats::median(&later.collect::<Vec<_>>());
+        let pace = pace.filter(|pace| *pace > 0.0)?;
+        let least = (look.lumps_min * lump / pace).ceil().max(1.0) as usize;
         let most = (shortest / look.windows_of_trial).min(look.intervals_max);
-        (least..=most)
-            .flat_map(|window| {
-                (0..window)
-                    .step_by(window.div_ceil(8))
-                    .map(move |skip| (window, skip))
-            })
-            .find_map(|(window, skip)| with(trials, look, (window, skip)))
+        (least..=most).find_map(|window| {
+            let mut skips = (0..window).step_by(window.div_ceil(8));
+            skips.find_map(|skip| with(trials, look, lump, (window, skip)))
+        })
     }
+}
+
+fn sum(counts: &[u64]) -> f64 {
+    counts.iter().sum::<u64>() as f64
+}
+
+fn mean(counts: &[u64]) -> f64 {
+    sum(counts) / counts.len() as f64
 }
 
 /// With windows of so many intervals, the first of which begins after `skip`: slices need
 /// not begin with a trial.
-fn with(trials: &[&[u64]], look: Look, (window, skip): (usize, usize)) -> Option<Overlay> {
-    let tolerance = |count: f64| COUNTED_OFF.max(look.lump).max(SHARE_OFF * count);
-    let rows: Vec<Vec<f64>> = trials
-        .iter()
-        .map(|trial| trial[skip..].chunks_exact(window))
-        .map(|windows| windows.map(|w| w.iter().sum::<u64>() as f64).collect())
-        .collect();
-    let later: Vec<f64> = rows
-        .iter()
-        .flat_map(|row: &Vec<f64>| &row[row.len() / 2..])
-        .copied()
-        .collect();
-    let middle = stats::median(&later)?;
-    let near: Vec<f64> = later
-        .into_iter()
-        .filter(|count| (count - middle).abs() <= 2.0 * tolerance(middle))
-        .collect();
+fn with(
+    trials: &[&[u64]],
+    look: &Look,
+    lump: f64,
+    (window, skip): (usize, usize),
+) -> Option<Overlay> {
+    let tolerance = |count: f64| COUNTED_OFF.max(lump).max(SHARE_OFF * count);
+    let windows = |trial: &&[u64]| trial[skip..].chunks_exact(window).map(sum).collect();
+    let rows: Vec<Vec<f64>> = trials.iter().map(windows).collect();
+    let later = rows.iter().flat_map(|row| &row[row.len() / 2..]);
+    let mut near: Vec<f64> = later.copied().collect();
+    let middle = stats::median(&near)?;
+    near.retain(|count| (count - middle).abs() <= 2.0 * tolerance(middle));
     let usual = near.iter().sum::<f64>() / near.len() as f64;
     let tolerance = tolerance(usual);
     let positions = rows.iter().map(Vec::len).min()?;
@@ -138,29 +126,16 @@ fn with(trials: &[&[u64]], look: Look, (window, skip): (usize, usize)) -> Option
         stats::median(&counts).is_some_and(|count| count <= usual + tolerance)
     })?;
     let rest: Vec<f64> = rows.iter().flat_map(|row| &row[begin..]).copied().collect();
-    let others = rest
-        .iter()
-        .filter(|count| (**count - usual).abs() > tolerance);
-    let off = others.count() as f64 / rest.len() as f64;
-    unless(usual < look.lumps_min * look.lump || rest.len() < look.windows_min || off > OTHERS)?;
+    let is_off = |count: &&f64| (**count - usual).abs() > tolerance;
+    let off = rest.iter().filter(is_off).count() as f64 / rest.len() as f64;
+    unless(usual < look.lumps_min * lump || rest.len() < look.windows_min || off > OTHERS)?;
     let first = skip + begin * window;
     // Windows and lumps may fall into step; what a trial has in all does not.
-    let paces: Vec<f64> = trials
-        .iter()
-        .map(|trial| trial[first..].iter().sum::<u64>() as f64 / (trial.len() - first) as f64)
-        .collect();
-    let pace = stats::median(&paces)?;
-    let after: Vec<u64> = trials
-        .iter()
-        .flat_map(|trial| &trial[first..])
-        .copied()
-        .collect();
-    let busy: Vec<f64> = after
-        .iter()
-        .filter(|count| **count > 0)
-        .map(|count| *count as f64)
-        .collect();
-    let is_bunched = busy.len() as f64 <= (1.0 - EMPTY) * after.len() as f64;
+    let paces = trials.iter().map(|trial| mean(&trial[first..]));
+    let pace = stats::median(&paces.collect::<Vec<_>>())?;
+    let after = || trials.iter().flat_map(|trial| &trial[first..]);
+    let busy: Vec<f64> = after().filter(|n| **n > 0).map(|n| *n as f64).collect();
+    let is_bunched = busy.len() as f64 <= (1.0 - EMPTY) * after().count() as f64;
     Some(Overlay {
         pace,
         window,
@@ -174,10 +149,8 @@ fn with(trials: &[&[u64]], look: Look, (window, skip): (usize, usize)) -> Option
 
 /// Operations beyond the pace in the first intervals, where most trials have them.
 fn burst(trials: &[&[u64]], pace: f64, first: usize, window: f64) -> f64 {
-    let beyond: Vec<f64> = trials
-        .iter()
-        .map(|trial| trial[..first].iter().sum::<u64>() as f64 - pace * first as f64)
-        .collect();
+    let beyond = |trial: &&[u64]| sum(&trial[..first]) - pace * first as f64;
+    let beyond: Vec<f64> = trials.iter().map(beyond).collect();
     let usual = stats::median(&beyond).unwrap_or(0.0);
     let have = beyond.iter().filter(|one| **one >= 0.5 * usual).count() as f64;
     let is_one = usual >= BURST_MIN.max(BURST_SHARE * window);
@@ -195,7 +168,7 @@ mod tests {
 
     fn of(trials: &[Vec<u64>]) -> Option<Overlay> {
         let trials: Vec<&[u64]> = trials.iter().map(Vec::as_slice).collect();
-        Overlay::of(&trials, Look::close(1.0))
+        Overlay::of(&trials, &CLOSE, 1.0)
     }
 
     /// A budget of `rate` operations per interval, paid out each `slice` intervals from
@@ -251,8 +224,8 @@ mod tests {
         // As qemu-storage-daemon 7.2 let 500 a second pass with four in flight.
         let trial: Vec<u64> = [8, 12, 8, 12, 8, 8, 12, 12, 8, 16, 8, 4].repeat(5);
         let trials = [trial.as_slice(); 3];
-        assert_eq!(Overlay::of(&trials, Look::close(1.0)), None);
-        let four = Overlay::of(&trials, Look::close(4.0)).expect("a pace");
+        assert_eq!(Overlay::of(&trials, &CLOSE, 1.0), None);
+        let four = Overlay::of(&trials, &CLOSE, 4.0).expect("a pace");
         assert!(
             four.window <= 6 && (four.pace - 9.67).abs() < 0.1,
             "{four:?}"
@@ -264,7 +237,7 @@ mod tests {
                 .map(|_| (0..100).map(|_| poisson(&mut rng, 10.0)).collect())
                 .collect();
             let rows: Vec<&[u64]> = trials.iter().map(Vec::as_slice).collect();
-            assert_eq!(Overlay::of(&rows, Look::close(8.0)), None, "{trials:?}");
+            assert_eq!(Overlay::of(&rows, &CLOSE, 8.0), None, "{trials:?}");
         }
     }
 
@@ -273,14 +246,11 @@ mod tests {
         // As qemu-storage-daemon 7.2 let 10 MB a second pass, 64 KiB each, 8 in flight.
         let trial: Vec<u64> = [0, 8, 0, 0, 8, 0, 8, 0, 0, 8, 0, 0, 8].repeat(4);
         let trials = [trial.as_slice(); 5];
-        assert_eq!(Overlay::of(&trials, Look::close(8.0)), None);
-        let coarse = Overlay::of(&trials, Look::coarse(8.0)).expect("a pace");
+        assert_eq!(Overlay::of(&trials, &CLOSE, 8.0), None);
+        let coarse = Overlay::of(&trials, &COARSE, 8.0).expect("a pace");
         assert!((coarse.pace / 3.08 - 1.0).abs() < 0.03, "{coarse:?}");
         let uneven = [vec![8; 26], vec![0; 26]].concat();
-        assert_eq!(
-            Overlay::of(&[uneven.as_slice(); 5], Look::coarse(8.0)),
-            None
-        );
+        assert_eq!(Overlay::of(&[uneven.as_slice(); 5], &COARSE, 8.0), None);
     }
 
     #[test]

@@ -8,9 +8,13 @@ pub(super) use super::limiter::Need::{
     NoPlatter, OnlyReads, OnlyWrites, Platter, Written,
 };
 pub(super) use super::subject::{Same, Subject};
-pub(super) use crate::words::{percent, ratio};
-pub(super) use diskfacts_plan::units::{rate_digits, show_duration, show_size, show_throughput};
-pub(super) use diskfacts_plan::{CacheMode, SyncMode};
+pub(super) use crate::simulated::is_simulated;
+pub(super) use crate::stats;
+pub(super) use crate::words::{count, edit_plan, list, percent, ratio, ratio_of, shell};
+pub(super) use diskfacts_plan::units::{
+    exact_size, rate_digits, show_duration, show_size, show_throughput, three_digits,
+};
+pub(super) use diskfacts_plan::{CacheMode, Operation, SyncMode};
 pub(super) use diskfacts_record::Confidence::{self, Certain, Likely, Possible};
 pub(super) use diskfacts_record::Quantity::{Iops, Throughput};
 pub(super) use diskfacts_record::{BlockDevice, DeviceKind, Spent, TargetKind, Trial};

@@ -1,7 +1,6 @@
 //! How much of the time a thread that does the operations ran, and on what.
 
 use super::prelude::*;
-use crate::stats;
 use diskfacts_record::evidence::Processors;
 
 /// Share of the time that the busiest thread ran from which on it is the limit, as
@@ -22,6 +21,28 @@ pub(super) struct Processor {
     pub(super) in_user: bool,
     /// Share of the time that the larger of both parts makes up.
     pub(super) share: f64,
+}
+
+impl Processor {
+    /// How busy `who` was, and how the time of an operation on the processor divides: the part
+    /// first that is larger.
+    pub(super) fn evidence(&self, who: &str) -> Vec<String> {
+        let busy = format!("{who} {} of the time.", percent(self.busy));
+        let divided = self.user_system_ns.map(|(user_ns, system_ns)| {
+            let mut parts = [(user_ns, "in user mode"), (system_ns, "in the kernel")];
+            if !self.in_user {
+                parts.reverse();
+            }
+            let [(most_ns, most_in), (rest_ns, rest_in)] = parts;
+            let [most, rest] = [most_ns, rest_ns].map(duration);
+            let share = percent(most_ns / (user_ns + system_ns));
+            format!(
+                "An operation took {most} {most_in} and {rest} {rest_in}: {share} of what the \
+                 processor did."
+            )
+        });
+        [Some(busy), divided].into_iter().flatten().collect()
+    }
 }
 
 /// Share of all processors' time that is idle at most where they are what is waited for.

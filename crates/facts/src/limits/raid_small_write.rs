@@ -2,8 +2,6 @@
 //! and new parity written.
 
 use super::prelude::*;
-use diskfacts_plan::Operation;
-use diskfacts_plan::units::{exact_size, three_digits};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "raid-small-write",

@@ -9,7 +9,6 @@
 use super::prelude::*;
 use super::queue::set;
 use super::reference::{best_sequential_read, small_read_ns};
-use diskfacts_plan::units::exact_size;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "read-ahead",

@@ -212,7 +212,7 @@ impl Pace {
         let (rate, most_ns) = if flash { FLASH } else { TURNING };
         let bytes_ns = self.bytes / rate * 1e9;
         let cost_ns = (self.each_ns - bytes_ns).clamp(0.0, most_ns);
-        let [takes, cost] = [bytes_ns, cost_ns].map(duration);
+        let [takes, cost] = [bytes_ns, cost_ns].map(|ns| show_duration(ns as u64));
         let by = format!(
             "At {}, which any such device moves, {} take {takes}: {cost} of each request may be its \
              cost.",

@@ -6,7 +6,6 @@ use super::prelude::*;
 use super::spindle::{ALIKE, Spindle, arithmetic, revolutions, wait_ns, whole_wait};
 use super::visit::{QUESTION, Visit, near};
 use crate::revolution::Turns;
-use diskfacts_plan::units::three_digits;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "rotation",

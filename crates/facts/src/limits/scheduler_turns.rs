@@ -8,7 +8,6 @@
 use super::device_queue::takes;
 use super::prelude::*;
 use super::queue::set;
-use crate::words::ratio_of;
 use diskfacts_record::Latency;
 
 /// Requests that were seen from the queue to the end, at least: their means are within some

@@ -6,7 +6,6 @@
 use super::ladder::MORE;
 use super::prelude::*;
 use super::subject::DeviceWork;
-use diskfacts_plan::units::three_digits;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "serialised",

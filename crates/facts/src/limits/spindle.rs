@@ -2,7 +2,6 @@
 
 use super::prelude::*;
 use crate::revolution::{SPEEDS, Turns, turn_ns, whole};
-use crate::words::list;
 
 /// How near a wait must be to whole revolutions: drives keep their speed within 0.5 %, a
 /// percentile is known to 0.4 %. To it comes what the time of the bytes may be off.

@@ -5,7 +5,6 @@ use super::gaps::Gaps;
 use super::prelude::*;
 use super::{cgroup_throttle, dirty_throttling};
 use crate::stalls::Stalls;
-use crate::words::count;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "stall",

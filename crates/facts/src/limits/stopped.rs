@@ -2,7 +2,6 @@
 
 use super::prelude::*;
 use crate::pauses::Pauses;
-use crate::words::count;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "stopped",

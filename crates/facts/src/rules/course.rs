@@ -51,14 +51,12 @@ pub(super) fn told(stage: &Stage<'_>) -> Option<(Course, String)> {
     if stage.is_null() || stage.workload().rate.is_some() {
         return None;
     }
-    let (course, line) = if let Some(course) = between(stage) {
+    if let Some(course) = between(stage) {
         let line = of_trials(stage, &course);
-        (course, line)
-    } else {
-        let (course, alike) = course::within(stage)?;
-        let line = of_parts(stage, &course, alike);
-        (course, line)
-    };
+        return Some((course, line));
+    }
+    let (course, alike) = course::within(stage)?;
+    let line = of_parts(stage, &course, alike);
     Some((course, line))
 }
 

@@ -1,5 +1,6 @@
 //! Latency over the time of a trial: drawn, and what happened at some time of it.
 
+use super::eighths::eighth;
 use super::heat;
 use super::look::{Look, Style};
 use super::page::Page;
@@ -10,9 +11,6 @@ use diskfacts_record::{CoarseHistogram, LatencyOverTime, Run, StageFigures, Tria
 
 /// Columns from the beginning of one figure to the next.
 const COLUMN: usize = 14;
-/// Eighths of a line of text, from nothing on.
-const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-const ASCII: [char; 9] = [' ', '.', ':', '-', '=', '+', '*', '#', '@'];
 
 /// The trials of a stage.
 fn trials<'a>(run: &'a Run, figures: &StageFigures) -> Vec<&'a Trial> {
@@ -155,15 +153,9 @@ fn draw(page: &mut Page<'_>, trial: &Trial, over_time: &LatencyOverTime) {
         })
         .collect();
     let most = rates.iter().copied().fold(0.0, f64::max);
-    let levels = if look.unicode { EIGHTHS } else { ASCII };
-    let level = |rate: &f64| {
-        // Above nothing something is always seen.
-        let eighths = (rate / most.max(f64::MIN_POSITIVE) * 8.0).ceil() as usize;
-        levels[eighths.min(8)]
-    };
     let drawn: String = rates
         .iter()
-        .flat_map(|rate| std::iter::repeat_n(level(rate), wide))
+        .flat_map(|rate| std::iter::repeat_n(eighth(*rate, most, look), wide))
         .collect();
     let side = if look.unicode { '│' } else { '|' };
     let label = heat::LABEL - 1;

@@ -192,6 +192,12 @@ fn what_is_good_by_a_trial_or_two_says_so() {
         "{said}"
     );
     assert!(said.contains("postgres-wal"), "{said}");
+    // Where all stages have too few, that is said once.
+    for figures in &mut run.figures {
+        figures.iops.trials = 2;
+    }
+    assert!(!good(&run).contains("too few trials"), "{}", good(&run));
+    assert!(shown(&run, &PLAIN).contains("no stage: too few trials"));
 }
 
 /// Each number and letter of the page, each limiter, rule and use leads to the whole of it.

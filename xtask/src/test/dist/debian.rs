@@ -112,22 +112,24 @@ impl Root {
         let root = Self {
             folder: made.folder.join("root"),
         };
-        let mut make = Command::new("mmdebstrap");
-        make.args(["--quiet", "--mode=root", "--variant=essential"])
+        let mut bootstrap = Command::new("mmdebstrap");
+        bootstrap
+            .args(["--quiet", "--mode=root", "--variant=essential"])
             .args(["--include=man-db,bash-completion", &suite])
             .arg(&root.folder);
         // A mirror that does not answer is a failure: a test that is skipped there would look as
         // if there were no Debian here.
-        output(&mut make)?;
+        output(&mut bootstrap)?;
         let package = root.folder.join(PACKAGE);
         fs::copy(made.ending(".deb")?, &package)
             .map_err(|error| format!("copying to {}: {error}", package.display()))?;
         Ok(root)
     }
 
-    /// What a script prints in the root, with a `/proc` and a `/sys` that are gone with it.
+    /// What a script prints in the root, which is a mount of its own meanwhile, so that it is
+    /// known where files lie, with a `/proc` and a `/sys`. All mounts are gone with it.
     fn run(&self, script: &str) -> Result<String, String> {
-        let inside = "mount -t proc proc \"$0/proc\"; mount -t sysfs sysfs \"$0/sys\"; \
+        let inside = "mount --bind \"$0\" \"$0\"; mount -t proc proc \"$0/proc\"; mount -t sysfs sysfs \"$0/sys\"; \
                       exec chroot \"$0\" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin \
                       HOME=/tmp/home LC_ALL=C.UTF-8 /bin/sh -ec \"$1\"";
         let mut apart = Command::new("unshare");

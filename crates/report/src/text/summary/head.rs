@@ -78,9 +78,15 @@ fn outcome(verdicts: &[&Verdict]) -> Outcome {
 /// The uses of one outcome; those that are decided by the same stages together, with their
 /// names: `kafka, video (sequential-write)`. What is good by a trial or two is said to be.
 fn uses(run: &Run, wanted: Outcome, marks: &Marks<'_>) -> Vec<String> {
+    // Where all have, that is said of all.
+    let all_have = run
+        .figures
+        .iter()
+        .all(|figures| marks.has_too_few_trials(figures));
     let has_too_few = |stage: &str| {
         let mut figures = run.figures.iter();
-        figures.any(|figures| figures.stage == stage && marks.has_too_few_trials(figures))
+        !all_have
+            && figures.any(|figures| figures.stage == stage && marks.has_too_few_trials(figures))
     };
     let said = |verdict: &Verdict, stage: &str| match wanted {
         Outcome::Unmeasured => format!("{stage}: {}", why_unknown(run, verdict, stage)),
@@ -106,10 +112,10 @@ fn uses(run: &Run, wanted: Outcome, marks: &Marks<'_>) -> Vec<String> {
         let deciding = deciding
             .filter_map(|verdict| Some((verdict, verdict.stage.as_deref()?)))
             .filter(|(_, stage)| wanted != Outcome::Pass || has_too_few(stage));
-        let mut named: Vec<&str> = Vec::new();
+        let mut told: Vec<&str> = Vec::new();
         for (verdict, stage) in deciding {
-            if !named.contains(&stage) {
-                named.push(stage);
+            if !told.contains(&stage) {
+                told.push(stage);
                 stages.push(said(verdict, stage));
             }
         }

@@ -1,6 +1,7 @@
 //! Many ways: a line for each, its rates over the rows of the matrix as one character each, all
 //! on one scale.
 
+use super::super::super::eighths::eighth;
 use super::super::super::look::Style;
 use super::super::super::matrix::Grid;
 use super::super::super::names::Names;
@@ -13,20 +14,17 @@ use super::Rates;
 const CURVES: usize = 16;
 /// Longest name beside which a curve stands.
 const NAME: usize = 34;
-/// Eighths of a line of text, from nothing on.
-const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-const ASCII: [char; 9] = [' ', '.', ':', '-', '=', '+', '*', '#', '@'];
 
 pub(super) fn write(page: &mut Page<'_>, grid: &Grid<'_>, rates: &Rates) {
     super::title(page, grid, rates);
     let shown = &grid.heads[..grid.heads.len().min(CURVES)];
     let names = Names::of(shown.iter().cloned(), NAME, page.look);
-    let levels = if page.look.unicode { EIGHTHS } else { ASCII };
     for (place, way) in rates.of_ways.iter().take(CURVES).enumerate() {
-        let level = |known: f64| ((rates.place(known) * 8.0).ceil() as usize).clamp(1, 8);
+        // The lowest is one that is known, too.
+        let level = |known| eighth(rates.place(known).max(f64::MIN_POSITIVE), 1.0, page.look);
         let curve: String = way
             .iter()
-            .map(|known| known.map_or('?', |known| levels[level(known)]))
+            .map(|known| known.map_or('?', level))
             .collect();
         let known = grid.rows.iter().zip(way);
         let known = known.filter_map(|(row, known)| Some((row, (*known)?)));

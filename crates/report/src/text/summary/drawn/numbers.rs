@@ -7,6 +7,7 @@ use super::super::super::page::Page;
 use super::super::super::words::rate;
 use super::super::super::wrap::columns;
 use super::Rates;
+use std::fmt::Write as _;
 
 /// Values from which on a drawing shows more than numbers do.
 const ROWS: usize = 6;
@@ -42,13 +43,13 @@ pub(super) fn write(page: &mut Page<'_>, grid: &Grid<'_>, rates: &Rates) -> bool
         return false;
     }
     let line = |cells: &[String]| -> String {
-        let cells = cells.iter().zip(&widths);
-        cells
-            .map(|(cell, width)| {
-                let pad = width - columns(cell);
-                format!("{:1$}{cell}", "", pad + GAP)
-            })
-            .collect()
+        let mut line = String::new();
+        for (cell, width) in cells.iter().zip(&widths) {
+            let pad = GAP + width - columns(cell);
+            // Writing to a String cannot fail.
+            let _ = write!(line, "{:pad$}{cell}", "");
+        }
+        line
     };
     let title = format!("{}:", grid.name());
     page.titled(0, (Style::Heading, &title), 4, Style::Plain, "MB/s");

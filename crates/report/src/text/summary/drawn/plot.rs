@@ -1,5 +1,6 @@
 //! One way over many values: the area below its curve, a few lines high.
 
+use super::super::super::eighths::EIGHTHS;
 use super::super::super::look::Style;
 use super::super::super::matrix::Grid;
 use super::super::super::page::Page;
@@ -11,8 +12,7 @@ use super::Rates;
 const HEIGHT: usize = 6;
 /// Columns of one value at most.
 const WIDEST: usize = 4;
-/// A line of text in eighths, from nothing on.
-const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// A line of text in eighths, from nothing on: in ASCII three heights can be told apart.
 const ASCII: [char; 9] = [' ', '.', '.', '.', ':', ':', ':', '#', '#'];
 /// What has no rate.
 const NONE: char = '?';

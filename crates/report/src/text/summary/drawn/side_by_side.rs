@@ -7,6 +7,7 @@ use super::super::super::page::Page;
 use super::super::super::words::rate;
 use super::super::super::wrap::columns;
 use super::Rates;
+use std::fmt::Write as _;
 
 /// Ways beside each other, and lines below each other.
 const WAYS: usize = 3;
@@ -35,7 +36,8 @@ pub(super) fn write(page: &mut Page<'_>, grid: &Grid<'_>, rates: &Rates) -> bool
     super::title(page, grid, rates);
     let mut line = " ".repeat(label);
     for head in &heads {
-        line += &format!("{:GAP$}{head}{:2$}", "", "", cell - columns(head));
+        // Writing to a String cannot fail.
+        let _ = write!(line, "{:GAP$}{head}{:2$}", "", "", cell - columns(head));
     }
     let line = page.look.paint(Style::Heading, line.trim_end());
     page.line(&line);
@@ -50,7 +52,7 @@ pub(super) fn write(page: &mut Page<'_>, grid: &Grid<'_>, rates: &Rates) -> bool
                 }
                 None => ("-".to_owned(), String::new()),
             };
-            line += &format!("{:GAP$}{number:>NUMBER$} {drawn:<bar$}", "");
+            let _ = write!(line, "{:GAP$}{number:>NUMBER$} {drawn:<bar$}", "");
         }
         page.line(&line);
     }
