@@ -26,6 +26,7 @@ mod heat;
 mod imports;
 mod iostat;
 mod limits;
+pub mod live;
 mod look;
 mod marks;
 mod matrix;

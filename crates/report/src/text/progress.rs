@@ -131,7 +131,7 @@ pub fn amount(what: &str, done: u64, of: Option<u64>, seconds: f64, look: &Look)
 }
 
 /// `3 of 6`, or `3 of 6 to 30` where it may be done more often.
-fn numbered(trial: u32, (least, most): (u32, u32)) -> String {
+pub(super) fn numbered(trial: u32, (least, most): (u32, u32)) -> String {
     if most <= least {
         format!("{trial} of {least}")
     } else if trial <= least {

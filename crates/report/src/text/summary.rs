@@ -15,6 +15,11 @@ mod limits;
 mod rows;
 mod strip;
 
+pub(super) use columns::Columns;
+pub(super) use head::judged;
+pub(super) use limits::in_a_line as limiter_in_a_line;
+pub(super) use strip::label as decade;
+
 use super::look::{Look, Style};
 use super::marks::Marks;
 use super::page::Page;

@@ -77,6 +77,14 @@ pub fn watch_total(layer: &BlockLayer, look: &Look) -> String {
     page.finish()
 }
 
+/// The devices of a part, and what they did.
+pub(super) fn table(layer: &BlockLayer, look: &Look) -> String {
+    let mut page = Page::new(look);
+    lost(&mut page, layer);
+    devices(&mut page, layer);
+    page.finish()
+}
+
 fn lost(page: &mut Page<'_>, layer: &BlockLayer) {
     if layer.lost_events > 0 {
         page.paragraph(

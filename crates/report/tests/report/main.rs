@@ -8,6 +8,7 @@ mod fixtures;
 mod formats;
 mod import;
 mod over_time;
+mod live;
 mod schema;
 mod strided_lines;
 mod summary;

@@ -45,7 +45,7 @@ fn nothing(operation: RequestKind) -> OperationRequests {
 }
 
 /// A second of a busy disk, one that did nothing, and one whose flush hangs.
-fn layer() -> BlockLayer {
+pub(crate) fn layer() -> BlockLayer {
     let reads = OperationRequests {
         issued: 12_000,
         completed: 11_998,

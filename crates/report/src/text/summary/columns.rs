@@ -39,7 +39,7 @@ impl Column {
 }
 
 /// The rows of some stages, behind their names.
-pub(super) struct Columns {
+pub(in crate::text) struct Columns {
     shown: Vec<Column>,
     axis: Option<Axis>,
     strips: Vec<String>,
@@ -48,7 +48,7 @@ pub(super) struct Columns {
 impl Columns {
     /// As many columns as have room in so much width. Where the strip has none, rows with
     /// many numbers have the first ones only.
-    pub(super) fn of(
+    pub(in crate::text) fn of(
         run: &Run,
         marks: &Marks<'_>,
         figures: &[&StageFigures],
@@ -125,13 +125,13 @@ impl Columns {
         cells.any(|cell| cell.ends_with('+'))
     }
 
-    pub(super) fn head(&self) -> String {
+    pub(in crate::text) fn head(&self) -> String {
         let heads = self.shown.iter().map(|column| aligned(column, column.head));
         let strip = self.axis.as_ref().map(|axis| gapped(&axis.head()));
         heads.chain(strip).collect()
     }
 
-    pub(super) fn row(&self, row: usize) -> String {
+    pub(in crate::text) fn row(&self, row: usize) -> String {
         let cells = self
             .shown
             .iter()

@@ -18,17 +18,8 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run, marks: &Marks<'_>) {
     for leaf in heading::leaves(run) {
         page.paragraph(2, Style::Plain, &leaf);
     }
-    for (label, style, outcome) in [
-        ("Good for", Style::Good, Outcome::Pass),
-        ("Close", Style::Doubtful, Outcome::Close),
-        ("Not for", Style::Bad, Outcome::Fail),
-        ("Unknown", Style::Plain, Outcome::Unmeasured),
-    ] {
-        let uses = uses(run, outcome, marks);
-        let is_dull = outcome == Outcome::Unmeasured && is_of_no_use(run);
-        if !uses.is_empty() && !is_dull {
-            page.labelled(0, (style, label), COLUMN, Style::Plain, &uses.join("; "));
-        }
+    for (style, label, uses) in judged(run, marks) {
+        page.labelled(0, (style, label), COLUMN, Style::Plain, &uses);
     }
     if let Some((style, trust)) = trust(run, marks) {
         page.labelled(0, (style, "Trust"), COLUMN, Style::Plain, &trust);
@@ -62,6 +53,23 @@ fn is_of_no_use(run: &Run) -> bool {
             .iter()
             .filter_map(|verdict| verdict.stage.as_deref())
             .all(|stage| !is_measured(stage))
+}
+
+/// The uses by what they come to, those that it is good for first.
+pub(in crate::text) fn judged(
+    run: &Run,
+    marks: &Marks<'_>,
+) -> impl Iterator<Item = (Style, &'static str, String)> {
+    [
+        ("Good for", Style::Good, Outcome::Pass),
+        ("Close", Style::Doubtful, Outcome::Close),
+        ("Not for", Style::Bad, Outcome::Fail),
+        ("Unknown", Style::Plain, Outcome::Unmeasured),
+    ]
+    .into_iter()
+    .filter(|(.., outcome)| *outcome != Outcome::Unmeasured || !is_of_no_use(run))
+    .map(|(label, style, outcome)| (style, label, uses(run, outcome, marks).join("; ")))
+    .filter(|(.., uses)| !uses.is_empty())
 }
 
 /// What a use comes to: one requirement that is missed decides, then one that is close, then

@@ -43,6 +43,17 @@ pub(super) fn write(page: &mut Page<'_>, marks: &Marks<'_>) {
     }
 }
 
+/// A limiter in a line of so many columns: what it is and what it costs.
+pub(in crate::text) fn in_a_line(limiting: &Limiting<'_>, room: usize) -> String {
+    let about = about(limiting.limiter);
+    let beside = fitting(said(limiting), room.saturating_sub(columns(about) + 2));
+    if beside.is_empty() {
+        about.to_owned()
+    } else {
+        format!("{about}: {beside}")
+    }
+}
+
 /// What the limiter is, in few words; of one that this version does not know its name.
 fn about(limiter: &str) -> &str {
     diskfacts_facts::limits::about(limiter).unwrap_or(limiter)

@@ -111,7 +111,7 @@ impl Axis {
 }
 
 /// A power of ten of a nanosecond: `10us`, `.1ms`.
-fn label(power: i32) -> String {
+pub(in crate::text) fn label(power: i32) -> String {
     let unit = ["ns", "us", "ms", "s", "ks"];
     let (thousands, rest) = (power.div_euclid(3), power.rem_euclid(3));
     let of = |thousands: i32| unit[(thousands.max(0) as usize).min(unit.len() - 1)];
