@@ -262,6 +262,9 @@ pub(crate) struct RunArgs {
     /// Seed of all random choices [default: random; 1 on a simulated disk]
     #[arg(long, help_heading = HOW, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    /// Show all of it while it runs, on the full screen of a terminal
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) live: bool,
     /// Print everything known, not only the first page
     #[arg(long, help_heading = OUTPUT, conflicts_with_all = ["style", "json"])]
     pub(crate) explain: bool,

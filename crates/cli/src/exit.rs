@@ -4,6 +4,7 @@ use diskfacts_host::signals::EndSignal;
 use std::fmt;
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How the command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub(crate) enum Exit {
     Unjudged,
     /// Stopped by a signal.
     Stopped(EndSignal),
+    /// Ended by the key `q` of a full screen.
+    Quit,
 }
 
 impl From<Exit> for ExitCode {
@@ -32,11 +35,33 @@ impl From<Exit> for ExitCode {
             Exit::Unjudged => 4,
             // What a shell reports for a signal, whose numbers end at 64.
             Exit::Stopped(signal) => 128 + u8::try_from(signal.number()).unwrap_or(0),
+            // As with Ctrl-C, whose place it takes.
+            Exit::Quit => return Exit::Stopped(EndSignal::Interrupt).into(),
         })
     }
 }
 
 impl Exit {
+    /// What ended it, where somebody did: `Ctrl-C`.
+    pub(crate) fn ended_by(self) -> Option<&'static str> {
+        match self {
+            Self::Stopped(signal) => Some(signal.name()),
+            Self::Quit => Some("q"),
+            Self::Done | Self::Failed | Self::WrongCall | Self::VerdictFailed | Self::Unjudged => {
+                None
+            }
+        }
+    }
+
+    /// The same of what goes on until somebody ends it, with Ctrl-C or `q`: that is its usual
+    /// end.
+    pub(crate) fn usual(self) -> Self {
+        match self {
+            Self::Stopped(EndSignal::Interrupt) | Self::Quit => Self::Done,
+            exit => exit,
+        }
+    }
+
     /// The same, where what could not be judged is allowed to be so.
     pub(crate) fn allowing_unjudged(self, allowed: bool) -> Self {
         match self {
@@ -209,7 +234,53 @@ impl Failure {
 /// A line on standard error. That nobody reads it any more, as in
 /// `diskfacts measure . 2>&1 | head`, is no reason to stop measuring.
 pub(crate) fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", clean(line));
+    put(line, true);
+}
+
+/// The same of what will be over when a full screen ends.
+pub(crate) fn say_for_now(line: &str) {
+    put(line, false);
+}
+
+fn put(line: &str, stays: bool) {
+    let line = clean(line);
+    if let Some(held) = &mut *held() {
+        held.last = Some(line.clone());
+        held.lines.extend(stays.then_some(line));
+        return;
+    }
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// What is said while a full screen is open, which lines would be written across.
+#[derive(Default)]
+struct Held {
+    lines: Vec<String>,
+    last: Option<String>,
+}
+
+static HELD: Mutex<Option<Held>> = Mutex::new(None);
+
+fn held() -> MutexGuard<'static, Option<Held>> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// From now on what is said is held back.
+pub(crate) fn hold() {
+    held().get_or_insert_default();
+}
+
+/// The last that was held back.
+pub(crate) fn last_held() -> Option<String> {
+    held().as_ref()?.last.clone()
+}
+
+/// From now on what is said is seen at once, and what was held back is now.
+pub(crate) fn let_go() {
+    let held = held().take().unwrap_or_default();
+    for line in held.lines {
+        say(&line);
+    }
 }
 
 /// Text with its control characters escaped, but for line ends: names of files

@@ -7,16 +7,29 @@ use std::io::IsTerminal;
 /// How to print to standard output.
 pub(crate) fn of_stdout(when: When) -> Look {
     let terminal = std::io::stdout().is_terminal();
-    let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
-        || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     Look {
         width: width(),
-        colour: match when {
-            When::Always => true,
-            When::Never => false,
-            When::Auto => terminal && !forbidden,
-        },
+        colour: has_colour(when, terminal),
         unicode: terminal && locale_is_utf8(),
+    }
+}
+
+/// How to draw on the full screen of a terminal, which has its own width.
+pub(crate) fn of_screen(when: When) -> Look {
+    Look {
+        width: 80,
+        colour: has_colour(when, true),
+        unicode: locale_is_utf8(),
+    }
+}
+
+fn has_colour(when: When, terminal: bool) -> bool {
+    let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    match when {
+        When::Always => true,
+        When::Never => false,
+        When::Auto => terminal && !forbidden,
     }
 }
 

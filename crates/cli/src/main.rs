@@ -7,6 +7,7 @@
 mod args;
 mod commands;
 mod completion;
+mod devices_now;
 mod dfrun;
 mod exit;
 mod look;
@@ -15,6 +16,7 @@ mod named_text;
 mod probe;
 mod progress;
 mod reference;
+mod screen;
 mod session;
 mod sides;
 mod signals;

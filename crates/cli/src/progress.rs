@@ -1,14 +1,23 @@
-//! What is seen while it measures, on standard error: on a terminal one line that is written
-//! again and again, elsewhere one line for each stage that is done, and nothing with --quiet.
+//! What is seen while it measures: on standard error, on a terminal one line that is written
+//! again and again, elsewhere one line for each stage that is done, and nothing with --quiet;
+//! with --live a full screen.
 
+mod cpu;
+mod live;
 mod terminal;
 
-use crate::exit::say;
+pub(crate) use cpu::DisplayCpu;
+
+use crate::exit::{Failure, say};
+use crate::signals::Signals;
 use diskfacts_engine::Progress;
 use diskfacts_facts::stopping;
 use diskfacts_plan::{Plan, Stage};
-use diskfacts_record::Trial;
+use diskfacts_record::{Run, Stack, Trial};
+use diskfacts_report::text::live::StageNow;
 use diskfacts_report::text::{self, Done, Left, Look, Standing};
+use live::Live;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -17,7 +26,6 @@ use std::time::{Duration, Instant};
 const REDRAW: Duration = Duration::from_millis(250);
 
 /// What is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shown {
     /// Nothing but errors, which others tell.
     Nothing,
@@ -25,11 +33,25 @@ enum Shown {
     Lines,
     /// One line in its place.
     Terminal,
+    /// A full screen.
+    Live(Box<Live>),
+}
+
+/// How much is to be seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// Nothing but errors.
+    Quiet,
+    /// As much as a line has room for.
+    Line,
+    /// A full screen, which looks so.
+    Live(Look),
 }
 
 /// What is shown of a run.
 pub(crate) struct Display {
     shown: Shown,
+    cpu: DisplayCpu,
     /// Those of the plan, and behind them what is done before the trials.
     stages: Vec<SoFar>,
     /// Stages that are measured; those behind them are done before.
@@ -78,26 +100,34 @@ pub(crate) struct Watched {
 }
 
 impl Display {
-    pub(crate) fn new(plan: &Plan, is_quiet: bool) -> Self {
-        let shown = match (is_quiet, terminal::is_there()) {
-            (true, _) => Shown::Nothing,
-            (false, false) => Shown::Lines,
-            (false, true) => Shown::Terminal,
+    /// What is shown of a run on a target, `/srv: ext4 on vda1`, with this under it.
+    pub(crate) fn new(
+        plan: &Plan,
+        seen: Seen,
+        (target, stack): (&str, &Stack),
+        signals: &Signals,
+    ) -> Result<Self, Failure> {
+        let shown = match seen {
+            Seen::Quiet => Shown::Nothing,
+            Seen::Line if terminal::is_there() => Shown::Terminal,
+            Seen::Line => Shown::Lines,
+            Seen::Live(look) => {
+                let target = text::live::title(target, stack, &look);
+                Shown::Live(Box::new(Live::open(target, stack, signals, look)?))
+            }
         };
-        Self::showing(shown, plan)
-    }
-
-    fn showing(shown: Shown, plan: &Plan) -> Self {
-        let trials = (stopping::trials_min(plan), stopping::trials_max(plan));
-        let stages = plan.stages.iter().map(|stage| SoFar::of(stage, trials));
-        let before = plan.precondition.iter();
-        let before = before.map(|work| SoFar::of(&work.stage, (work.at_least(), work.at_most())));
-        Self {
+        let mut display = Self {
             shown,
-            stages: stages.chain(before).collect(),
-            measured: plan.stages.len(),
+            cpu: DisplayCpu::default(),
+            stages: Vec::new(),
+            measured: 0,
             done: 0,
+        };
+        if let Shown::Live(live) = &display.shown {
+            display.cpu = live.cpu().clone();
         }
+        display.go_on_with(plan);
+        Ok(display)
     }
 
     /// Shows nothing.
@@ -105,6 +135,7 @@ impl Display {
     pub(crate) fn nothing() -> Self {
         Self {
             shown: Shown::Nothing,
+            cpu: DisplayCpu::default(),
             stages: Vec::new(),
             measured: 0,
             done: 0,
@@ -113,7 +144,35 @@ impl Display {
 
     /// Goes on with the stages of another plan.
     pub(crate) fn go_on_with(&mut self, plan: &Plan) {
-        *self = Self::showing(self.shown, plan);
+        let trials = (stopping::trials_min(plan), stopping::trials_max(plan));
+        let stages = plan.stages.iter().map(|stage| SoFar::of(stage, trials));
+        let before = plan.precondition.iter();
+        let before = before.map(|work| SoFar::of(&work.stage, (work.at_least(), work.at_most())));
+        self.stages = stages.chain(before).collect();
+        self.measured = plan.stages.len();
+        self.done = 0;
+        self.show_stages();
+    }
+
+    /// Processor time that it takes on a thread of its own, which is no cost of a trial.
+    pub(crate) fn cpu(&self) -> &DisplayCpu {
+        &self.cpu
+    }
+
+    /// The screen has the stages as they are now.
+    fn show_stages(&self) {
+        let Shown::Live(live) = &self.shown else {
+            return;
+        };
+        let stages = self.stages.iter().enumerate();
+        let stages = stages.map(|(place, stage)| StageNow {
+            label: stage.label.clone(),
+            trials: stage.trials,
+            rates: stage.rates.clone(),
+            called: self.called(place),
+            block_size: stage.block_size,
+        });
+        live.has_stages(stages.collect());
     }
 
     /// Each stage is done so often, at least and at most: the time may not allow all that
@@ -122,6 +181,7 @@ impl Display {
         for stage in &mut self.stages[..self.measured] {
             stage.trials = trials;
         }
+        self.show_stages();
     }
 
     /// Shows how far the filling is while `work` does it; `what` is filled:
@@ -131,46 +191,51 @@ impl Display {
         what: &str,
         bytes: u64,
         block_size: u64,
-        progress: &Progress,
+        progress: &Arc<Progress>,
         work: impl FnOnce() -> T + Send,
     ) -> T {
         let what = format!("filling {what}");
-        match self.shown {
+        match &self.shown {
             Shown::Nothing => work(),
             Shown::Lines => {
                 say(&what);
                 work()
             }
-            Shown::Terminal => watch_amount(&what, Some(bytes), block_size, progress, work),
+            Shown::Terminal => {
+                watch_amount((&what, Some(bytes), block_size), progress, &self.cpu, work)
+            }
+            Shown::Live(live) => live.watch_amount(what, bytes, block_size, progress, work),
         }
     }
 
     /// Shows how far a copy is while `work` makes it; on a terminal only.
     pub(crate) fn watch_copy<T: Send>(
         is_quiet: bool,
-        bytes_max: Option<u64>,
-        block_size: u64,
+        (bytes_max, block_size): (Option<u64>, u64),
         progress: &Progress,
+        cpu: &DisplayCpu,
         work: impl FnOnce() -> T + Send,
     ) -> T {
         if is_quiet || !terminal::is_there() {
             return work();
         }
-        watch_amount("copying", bytes_max, block_size, progress, work)
+        watch_amount(("copying", bytes_max, block_size), progress, cpu, work)
     }
 
     /// Shows how far a trial is while `work` does it.
     pub(crate) fn watch<T: Send>(
         &self,
         watched: Watched,
-        progress: &Progress,
+        progress: &Arc<Progress>,
         work: impl FnOnce() -> T + Send,
     ) -> T {
         let Some(stage) = self.stages.get(watched.stage) else {
             return work();
         };
-        if self.shown != Shown::Terminal {
-            return work();
+        match &self.shown {
+            Shown::Nothing | Shown::Lines => return work(),
+            Shown::Live(live) => return live.watch(watched, &stage.label, progress, work),
+            Shown::Terminal => {}
         }
         let line = |now: Option<f64>, elapsed: Duration| {
             let elapsed_ns = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
@@ -192,6 +257,7 @@ impl Display {
         line(None, Duration::ZERO);
         let (mut last, mut now) = ((0, Duration::ZERO), None);
         watching(
+            &self.cpu,
             |elapsed| {
                 let elapsed = if watched.is_virtual {
                     Duration::from_nanos(progress.virtual_ns.load(Ordering::Relaxed))
@@ -223,7 +289,7 @@ impl Display {
     pub(crate) fn tell(&self, line: &str) {
         match self.shown {
             Shown::Nothing => {}
-            Shown::Lines => say(line),
+            Shown::Lines | Shown::Live(_) => say(line),
             Shown::Terminal => {
                 terminal::clear();
                 say(line);
@@ -238,8 +304,20 @@ impl Display {
             return;
         };
         so_far.rates.push(trial.iops);
+        if let Shown::Live(live) = &self.shown {
+            live.trial_ended(trial);
+            self.show_stages();
+        }
         if is_last {
             self.tell_done(stage);
+        }
+    }
+
+    /// What follows from the trials of a run so far may be told: between two trials, where
+    /// working it out disturbs nobody.
+    pub(crate) fn run_so_far(&self, run: &Run) {
+        if let Shown::Live(live) = &self.shown {
+            live.run_so_far(run);
         }
     }
 
@@ -260,7 +338,7 @@ impl Display {
             return;
         }
         self.done += usize::from(is_measured);
-        if self.shown != Shown::Lines {
+        if !matches!(self.shown, Shown::Lines) {
             return;
         }
         let done = Done {
@@ -277,30 +355,32 @@ impl Display {
         });
     }
 
-    /// Takes the line away: what follows says all of it better.
-    pub(crate) fn finish(&self) {
-        if self.shown == Shown::Terminal {
-            terminal::clear();
+    /// Takes the line or the screen away: what follows says all of it better.
+    pub(crate) fn finish(&mut self) {
+        match &mut self.shown {
+            Shown::Nothing | Shown::Lines => {}
+            Shown::Terminal => terminal::clear(),
+            Shown::Live(live) => live.close(),
         }
     }
 }
 
 impl Drop for Display {
-    /// An error message must not stand behind half a line.
+    /// An error message must not stand behind half a line, nor be gone with a screen.
     fn drop(&mut self) {
         self.finish();
     }
 }
 
-/// Shows how many bytes are done while `work` does them, and takes the line away.
+/// Shows how many bytes of what are done while `work` does them, and takes the line away.
 fn watch_amount<T>(
-    what: &str,
-    of: Option<u64>,
-    block_size: u64,
+    (what, of, block_size): (&str, Option<u64>, u64),
     progress: &Progress,
+    cpu: &DisplayCpu,
     work: impl FnOnce() -> T,
 ) -> T {
     let result = watching(
+        cpu,
         |elapsed| {
             let done = progress
                 .operations
@@ -317,13 +397,19 @@ fn watch_amount<T>(
 }
 
 /// Calls `look` again and again on a thread of its own while `work` runs here.
-fn watching<T>(mut look: impl FnMut(Duration) + Send, work: impl FnOnce() -> T) -> T {
+fn watching<T>(
+    cpu: &DisplayCpu,
+    mut look: impl FnMut(Duration) + Send,
+    work: impl FnOnce() -> T,
+) -> T {
     let began = Instant::now();
     let (done, ended) = mpsc::channel::<()>();
+    cpu.begins();
     std::thread::scope(|scope| {
         scope.spawn(move || {
             while ended.recv_timeout(REDRAW) == Err(mpsc::RecvTimeoutError::Timeout) {
                 look(began.elapsed());
+                cpu.counts();
             }
         });
         let result = work();

@@ -4,7 +4,7 @@
 //! They are taken on a thread of their own, so that the first is answered, and the
 //! second obeyed, while every other thread waits for a device.
 
-use crate::exit::{Exit, Failure, OrFail, say};
+use crate::exit::{Exit, Failure, OrFail, say_for_now};
 use diskfacts_host::Roots;
 use diskfacts_host::signals::{EndSignal, end_now, receive};
 use diskfacts_record::Stack;
@@ -13,8 +13,8 @@ use rustix::io::Errno;
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Whether a signal came.
 #[derive(Debug, Clone, Default)]
@@ -22,8 +22,20 @@ pub(crate) struct Signals {
     stop: Arc<AtomicBool>,
     /// Number of the last signal, if one came.
     last: Arc<AtomicI32>,
+    /// Whether a key ended it in the place of a signal.
+    quit: Arc<AtomicBool>,
+    stopped: Arc<(Mutex<Stopped>, Condvar)>,
     wakes: Arc<Mutex<Vec<UnixStream>>>,
     awaited: Arc<Mutex<Option<Awaited>>>,
+}
+
+/// How often all of this was stopped and continued, with Ctrl-Z, and how long it was.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Stopped {
+    pub(crate) times: u64,
+    /// Nanoseconds, all together.
+    pub(crate) ns: u64,
+    is_under_way: bool,
 }
 
 /// What is waited for when a signal has come.
@@ -46,9 +58,28 @@ impl Signals {
 
     fn take(&self, signal: EndSignal) {
         if self.stop.load(Ordering::SeqCst) {
+            crate::screen::restore();
             end_now(128 + signal.number());
         }
         self.last.store(signal.number(), Ordering::SeqCst);
+        self.ends(
+            signal.name(),
+            match signal {
+                EndSignal::Interrupt => "Ctrl-C again",
+                EndSignal::Terminate | EndSignal::HangUp | EndSignal::Quit => "a second one",
+            },
+        );
+    }
+
+    /// A key ends it, as Ctrl-C would; what is pressed again changes nothing.
+    pub(crate) fn quit(&self) {
+        if !self.quit.swap(true, Ordering::SeqCst) && !self.stop.load(Ordering::SeqCst) {
+            self.ends("q", "Ctrl-C");
+        }
+    }
+
+    /// It ends because of `what`, and `again` would end it at once.
+    fn ends(&self, what: &'static str, again: &'static str) {
         self.stop.store(true, Ordering::SeqCst);
         for mut wakes in self.wakes() {
             // Who waits no longer needs no waking.
@@ -58,7 +89,8 @@ impl Signals {
         if let Some(awaited) = awaited.clone() {
             // On a thread of its own: nobody may read what is said, and the second
             // signal must be taken all the same. Without that thread nothing is said.
-            let _ = std::thread::Builder::new().spawn(move || say(&awaited.sentence(signal)));
+            let _ = std::thread::Builder::new()
+                .spawn(move || say_for_now(&awaited.sentence(what, again)));
         }
     }
 
@@ -86,9 +118,34 @@ impl Signals {
         self.stop.load(Ordering::SeqCst).then(|| {
             // It was stored before `stop` was. A simulated computer that is to be interrupted
             // sets that alone.
-            let last = EndSignal::of_number(self.last.load(Ordering::SeqCst));
-            Exit::Stopped(last.unwrap_or(EndSignal::Interrupt))
+            match EndSignal::of_number(self.last.load(Ordering::SeqCst)) {
+                Some(signal) => Exit::Stopped(signal),
+                None if self.quit.load(Ordering::SeqCst) => Exit::Quit,
+                None => Exit::Stopped(EndSignal::Interrupt),
+            }
         })
+    }
+
+    /// All of this is stopped by `stop`, which answers how long it was: whoever asks what was
+    /// stopped meanwhile waits for that.
+    pub(crate) fn stopped_by(&self, stop: impl FnOnce() -> Duration) {
+        let (stopped, ended) = &*self.stopped;
+        let lock = || stopped.lock().unwrap_or_else(PoisonError::into_inner);
+        lock().is_under_way = true;
+        let time = stop();
+        let mut stopped = lock();
+        stopped.is_under_way = false;
+        stopped.times += 1;
+        stopped.ns += u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        ended.notify_all();
+    }
+
+    /// What was stopped so far.
+    pub(crate) fn stopped(&self) -> Stopped {
+        let (stopped, ended) = &*self.stopped;
+        let stopped = stopped.lock().unwrap_or_else(PoisonError::into_inner);
+        let ended = ended.wait_while(stopped, |stopped| stopped.is_under_way);
+        *ended.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// An error if a signal came: for work before the first trial.
@@ -115,12 +172,7 @@ impl Signals {
 }
 
 impl Awaited {
-    fn sentence(&self, signal: EndSignal) -> String {
-        let name = signal.name();
-        let again = match signal {
-            EndSignal::Interrupt => "Ctrl-C again",
-            EndSignal::Terminate | EndSignal::HangUp | EndSignal::Quit => "a second one",
-        };
+    fn sentence(&self, name: &str, again: &str) -> String {
         let under_way = self.device.as_deref().and_then(|device| {
             let count = diskfacts_host::in_flight(&Roots::default(), device)?;
             match count {

@@ -49,6 +49,10 @@ pub(crate) struct IostatArgs {
     /// Include devices never used since boot
     #[arg(long)]
     pub(crate) all: bool,
+    /// Show it on the full screen of a terminal, each second unless --interval says
+    /// otherwise
+    #[arg(long, conflicts_with_all = ["style", "basic", "skip_first"])]
+    pub(crate) live: bool,
     /// Extended columns, which are printed anyway: for the hands of those who type
     /// iostat -x
     #[arg(short = 'x', hide = true)]

@@ -29,7 +29,10 @@ pub(crate) struct WatchArgs {
     /// Number of reports [default: until Ctrl-C]
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u64>::new().range(1..))]
     pub(crate) count: Option<u64>,
-    /// Print a line of JSON for each report, and one for all of them
+    /// Show it on the full screen of a terminal, and all of it at the end
     #[arg(long)]
+    pub(crate) live: bool,
+    /// Print a line of JSON for each report, and one for all of them
+    #[arg(long, conflicts_with = "live")]
     pub(crate) json: bool,
 }

@@ -5,15 +5,15 @@
 //! since the system started, and is done when Ctrl-C comes: that is its usual end,
 //! and no failure. Nothing is stored.
 
+mod live;
 mod request;
 
 use super::print_on;
 use crate::args::{Common, IostatArgs, IostatStyle};
 use crate::exit::{Exit, Failure, OrFail, say};
-use crate::look;
 use crate::signals::{Signals, Waker};
+use crate::{look, screen};
 use diskfacts_host::activity::{Reading, Wanted, processors};
-use diskfacts_host::signals::EndSignal;
 use diskfacts_host::{Roots, all_devices, machine};
 use diskfacts_record::{Activity, ChangeKind, Stack};
 use diskfacts_report::iostat::{self, Dialect, Heading, Parts};
@@ -23,10 +23,16 @@ use request::Request;
 use std::time::Instant;
 
 pub(crate) fn run(args: &IostatArgs, common: &Common) -> Result<Exit, Failure> {
+    if args.live {
+        screen::check("without --live a report is printed each second: `diskfacts iostat 1`")?;
+    }
     let roots = Roots::default();
     let request = Request::of(args, &roots)?;
     let signals = Signals::listen()?;
     let waker = signals.waker()?;
+    if args.live {
+        return live::run(args, request, (&signals, &waker), common);
+    }
     let mut view = View::new(args, &roots, look::of_stdout(common.color))?;
     let reports = Reports {
         roots: &roots,
@@ -78,10 +84,7 @@ impl Reports<'_> {
                 out.push_str(&view.end());
                 print_on(&out)?;
                 // Ctrl-C is how iostat ends, with 0 as in sysstat.
-                return Ok(match stopped {
-                    Exit::Stopped(EndSignal::Interrupt) => Exit::Done,
-                    other => other,
-                });
+                return Ok(stopped.usual());
             }
             out.push_str(view.between());
         }

@@ -4,9 +4,10 @@ use super::{print, stdout_is_there};
 use crate::args::{Common, MeasureArgs, Precision, Style};
 use crate::exit::{Exit, Failure, OrFail, say};
 use crate::named_text::read_text;
+use crate::progress::Seen;
 use crate::session::{self, Ended, Request, Testing};
 use crate::signals::Signals;
-use crate::{look, storing};
+use crate::{look, screen, storing};
 use anyhow::Context;
 use diskfacts_facts::uses;
 use diskfacts_plan::{Observe, Plan, Until, builtin, file};
@@ -75,6 +76,7 @@ pub(super) fn measured(
         )));
     }
     super::check_classic(args.run.style, &plan)?;
+    let seen = seen(args.run.live, common)?;
     let plan_time_ns = plan.time_ns;
     let is_adaptive = plan.until.is_adaptive();
     let signals = Signals::listen()?;
@@ -92,6 +94,7 @@ pub(super) fn measured(
         seed: args.run.seed,
         destroy_data_on: args.run.destroy_data_on.as_deref(),
         labels: args.run.labels.labels().or_wrong_call()?,
+        seen,
         common,
     };
     let ended = session::run(&request, &signals)?;
@@ -111,6 +114,24 @@ pub(super) fn measured(
     print(&text)?;
     let exit = conclude(ended, &args.uses, args.run.style, common);
     Ok(exit.allowing_unjudged(args.allow_unjudged))
+}
+
+/// How much is seen while it measures.
+fn seen(live: bool, common: &Common) -> Result<Seen, Failure> {
+    if !live {
+        return Ok(if common.quiet {
+            Seen::Quiet
+        } else {
+            Seen::Line
+        });
+    }
+    if common.quiet {
+        return Err(Failure::wrong_call(
+            "--live shows all of it and --quiet nothing; drop one of them",
+        ));
+    }
+    screen::check("without --live standard error tells how far it is")?;
+    Ok(Seen::Live(look::of_screen(common.color)))
 }
 
 /// Which claims are tested: as many as were asked for; else those that the time of a
@@ -226,8 +247,10 @@ fn why(exit: Exit, run: &Run, asked: &[String], option: &str) -> Option<String> 
         1 => "1 complete trial is stored".to_owned(),
         trials => format!("{trials} complete trials are stored"),
     };
+    if let Some(by) = exit.ended_by() {
+        return Some(format!("stopped by {by}; {kept}"));
+    }
     Some(match exit {
-        Exit::Stopped(signal) => format!("stopped by {}; {kept}", signal.name()),
         Exit::VerdictFailed => {
             let mut names: Vec<&str> = failed_uses(run, asked).collect();
             names.dedup();
@@ -275,7 +298,9 @@ fn why(exit: Exit, run: &Run, asked: &[String], option: &str) -> Option<String> 
             }
         }
         // Each use that was not judged was named already.
-        Exit::Done | Exit::WrongCall | Exit::Unjudged => return None,
+        Exit::Done | Exit::WrongCall | Exit::Unjudged | Exit::Stopped(_) | Exit::Quit => {
+            return None;
+        }
     })
 }
 

@@ -3,20 +3,22 @@
 //!
 //! Nothing is stored. As of iostat, Ctrl-C is the usual end and no failure.
 
+mod live;
+
 use super::print_on;
 use crate::args::{Common, WatchArgs};
 use crate::exit::{Exit, Failure, OrFail};
-use crate::look;
 use crate::signals::{Signals, Waker};
 use crate::target::simulated;
+use crate::{look, screen};
 use diskfacts_host::observe::block_layer::{LiveBlockLayer, LiveError};
-use diskfacts_host::signals::EndSignal;
 use diskfacts_host::{Roots, stack_of};
 use diskfacts_record::evidence::BlockLayer;
 use diskfacts_record::{Stack, Unseen};
 use diskfacts_report::json;
 use diskfacts_report::text::{self, Look};
 use jiff::{Timestamp, Zoned};
+use live::RequestsShown;
 use std::time::{Duration, Instant};
 
 /// Time between two looks into the kernel's buffers, which hold at least three times
@@ -30,6 +32,9 @@ pub(crate) fn run(args: &WatchArgs, common: &Common) -> Result<Exit, Failure> {
              none; `diskfacts measure sim:PROFILE` says where its time goes",
         ));
     }
+    if args.live {
+        screen::check("without --live a report is printed each second")?;
+    }
     let roots = Roots::default();
     let stack = stack_of(&roots, &args.target).or_wrong_call()?;
     let signals = Signals::listen()?;
@@ -40,9 +45,16 @@ pub(crate) fn run(args: &WatchArgs, common: &Common) -> Result<Exit, Failure> {
         json: args.json,
         unseen: live.unseen().to_vec(),
     };
+    let shown = if args.live {
+        let look = look::of_screen(common.color);
+        Some(RequestsShown::open(live.devices(), &signals, look)?)
+    } else {
+        None
+    };
     Watch {
         live,
         view,
+        shown,
         interval: Duration::from_nanos(args.interval),
         count: args.count.unwrap_or(u64::MAX),
         signals: &signals,
@@ -77,6 +89,8 @@ enum Ended {
 struct Watch<'a> {
     live: LiveBlockLayer,
     view: View,
+    /// In the place of reports.
+    shown: Option<RequestsShown>,
     interval: Duration,
     count: u64,
     signals: &'a Signals,
@@ -86,7 +100,7 @@ struct Watch<'a> {
 impl Watch<'_> {
     fn run(mut self) -> Result<Exit, Failure> {
         let start = Instant::now();
-        if print_on(&self.view.opening(&self.live))?.is_none() {
+        if self.shown.is_none() && print_on(&self.view.opening(&self.live))?.is_none() {
             return Ok(Exit::Done);
         }
         let mut exit = Ok(Exit::Done);
@@ -95,9 +109,8 @@ impl Watch<'_> {
             match self.until(start + self.interval.saturating_mul(parts))? {
                 Ended::Time => {}
                 // Ctrl-C is how it ends, with 0.
-                Ended::Signal(Exit::Stopped(EndSignal::Interrupt)) => break,
-                Ended::Signal(other) => {
-                    exit = Ok(other);
+                Ended::Signal(stopped) => {
+                    exit = Ok(stopped.usual());
                     break;
                 }
                 Ended::Gone(names) => {
@@ -106,10 +119,15 @@ impl Watch<'_> {
                 }
             }
             let layer = self.live.part().or_failed()?;
+            if let Some(shown) = &self.shown {
+                shown.part(layer);
+                continue;
+            }
             if print_on(&self.view.part(part, &layer))?.is_none() {
                 return Ok(Exit::Done);
             }
         }
+        drop(self.shown);
         let all = self.live.finish().or_failed()?;
         print_on(&self.view.total(&all))?;
         exit

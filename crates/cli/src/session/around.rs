@@ -2,6 +2,7 @@
 //! workload asks for, and the observers.
 
 use super::observing::Chosen;
+use crate::progress::DisplayCpu;
 use diskfacts_engine::Prepare;
 use diskfacts_host::{Caches, CpuTimes, DirtyPages, Observers, Roots, drop_cache};
 use diskfacts_plan::units::{show_duration, show_size};
@@ -32,6 +33,10 @@ pub(super) struct Around<'a> {
     /// Nanoseconds that filling the cache may take.
     most_ns: Option<u64>,
     unseen: Vec<Unseen>,
+    /// What is shown meanwhile.
+    display: Option<&'a DisplayCpu>,
+    /// Processor time that it took until the trial began, and then during the trial.
+    drawing: CpuTimes,
 }
 
 /// The span of a stage did not come into memory in the time that there was.
@@ -110,7 +115,20 @@ impl<'a> Around<'a> {
             stop,
             most_ns: None,
             unseen: Vec::new(),
+            display: None,
+            drawing: CpuTimes::default(),
         }
+    }
+
+    /// While this is shown.
+    pub(super) fn beside(mut self, display: &'a DisplayCpu) -> Self {
+        self.display = Some(display);
+        self
+    }
+
+    /// What the display has taken until now.
+    fn drawn(&self) -> CpuTimes {
+        self.display.map(DisplayCpu::so_far).unwrap_or_default()
     }
 
     /// With these caches of the whole machine dropped beforehand.
@@ -131,10 +149,15 @@ impl<'a> Around<'a> {
         evidence.unseen.append(&mut self.unseen);
     }
 
-    /// Processor time that observers took during the trial; known after
+    /// Processor time that observers and the display took during the trial; known after
     /// [`evidence`](Self::evidence).
-    pub(super) fn observers_cpu(&self) -> CpuTimes {
-        self.observers.own_cpu()
+    pub(super) fn watching_cpu(&self) -> CpuTimes {
+        let observers = self.observers.own_cpu();
+        CpuTimes {
+            user_ns: observers.user_ns + self.drawing.user_ns,
+            system_ns: observers.system_ns + self.drawing.system_ns,
+            total_ns: observers.total_ns + self.drawing.total_ns,
+        }
     }
 
     /// Brings the page cache of a span into the state that a workload asks for.
@@ -207,10 +230,12 @@ impl Prepare for Around<'_> {
         if !beside.is_empty() {
             self.observers.add_beside(&Roots::default(), beside);
         }
+        self.drawing = self.drawn();
         self.observers.start();
     }
 
     fn after(&mut self) {
         self.observers.halt();
+        self.drawing = self.drawn().since(&self.drawing);
     }
 }

@@ -17,7 +17,7 @@ use super::schedule::Next;
 use super::{Ended, drawn, health, settings, trial, write_back};
 use crate::args::Common;
 use crate::exit::{Exit, Failure, OrFail};
-use crate::progress::Display;
+use crate::progress::{Display, DisplayCpu};
 use crate::signals::Signals;
 use crate::target::copy::{Ends, OpenEnds};
 use diskfacts_engine::Progress;
@@ -183,9 +183,9 @@ impl<'a> Begun<'a> {
         };
         let copied = Display::watch_copy(
             self.opened.looked.request.common.quiet,
-            dd.bytes_max(),
-            dd.block_size,
+            (dd.bytes_max(), dd.block_size),
             &progress,
+            &DisplayCpu::default(),
             || match &mut around {
                 Some(around) => run_copy(&copy, &progress, around),
                 None => run_copy(&copy, &progress, &mut ()),

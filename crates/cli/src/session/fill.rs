@@ -25,7 +25,9 @@ pub(super) struct Filled<'a> {
 
 impl<'a> Reserved<'a> {
     pub(super) fn fill(mut self, signals: &Signals) -> Result<Filled<'a>, Failure> {
-        let display = Display::new(&self.fitted.0, self.accepted.request.common.quiet);
+        let request = self.accepted.request;
+        let on = (&*self.held.measured.target.given, &self.held.stack);
+        let display = Display::new(&self.fitted.0, request.seen, on, signals)?;
         let kind = self.held.measured.target.kind;
         let is_ours = matches!(kind, TargetKind::Folder | TargetKind::Loop);
         let time_ns = self.accepted.request.time_ns;

@@ -11,7 +11,7 @@ use super::{precondition, trial};
 use crate::exit::{Failure, OrFail};
 use crate::progress::Display;
 use crate::signals::Signals;
-use crate::target::Measured;
+use crate::target::{Measured, Medium};
 use diskfacts_engine::TrialError;
 use diskfacts_plan::Stage;
 use diskfacts_record::{Run, Stack, Status, Trial, Unseen};
@@ -71,6 +71,8 @@ enum Outcome {
     Trial(Box<Trial>),
     /// A signal came, so it is no trial of its stage.
     CutShort,
+    /// It was stopped and continued, so its figures are of no use.
+    Spoiled,
     /// It could not be prepared in its time; why.
     TooSlow(String),
 }
@@ -90,23 +92,34 @@ pub(super) struct Clock {
     began: Instant,
     /// Nanoseconds since then that do not count.
     apart_ns: u64,
+    /// Of whoever stops all of this with Ctrl-Z: that time does not count either.
+    signals: Signals,
+    /// Nanoseconds that it had been stopped before.
+    stopped_ns: u64,
 }
 
 impl Clock {
     /// One that begins now, on the clock of the target.
-    pub(super) fn starting_now(measured: &Measured) -> Self {
+    pub(super) fn starting_now(measured: &Measured, signals: &Signals) -> Self {
         let began = Instant::now();
         Self {
             began,
             // The virtual time that has passed on a simulated target.
             apart_ns: measured.elapsed_ns(began),
+            signals: signals.clone(),
+            stopped_ns: signals.stopped().ns,
         }
     }
 
     /// Nanoseconds that have passed.
     pub(super) fn elapsed_ns(&self, measured: &Measured) -> u64 {
         let since_ns = measured.elapsed_ns(self.began);
-        since_ns.saturating_sub(self.apart_ns)
+        let stopped_ns = match measured.medium {
+            Medium::File(_) => self.signals.stopped().ns - self.stopped_ns,
+            // Virtual time stands still of itself.
+            Medium::Simulated(_) => 0,
+        };
+        since_ns.saturating_sub(self.apart_ns + stopped_ns)
     }
 }
 
@@ -125,6 +138,8 @@ impl Trials<'_> {
         let clock = Clock {
             began,
             apart_ns: self.measured.elapsed_ns(began).saturating_sub(before_ns),
+            signals: self.signals.clone(),
+            stopped_ns: self.signals.stopped().ns,
         };
         let time = (self.run.run.budget_ns.unwrap_or(0), before_ns);
         let mut schedule = Schedule::new(&self.run.plan, self.turns(), self.run.run.seed, time)
@@ -176,8 +191,16 @@ impl Trials<'_> {
                     let is_last = schedule.is_over(next.stage);
                     self.display.trial_ended(next.stage, &trial, is_last);
                     self.run.trials.push(*trial);
+                    self.display.run_so_far(self.run);
                 }
                 Ok(Outcome::CutShort) => break,
+                Ok(Outcome::Spoiled) => {
+                    schedule.again();
+                    self.run.run.notes.push(format!(
+                        "Ctrl-Z stopped a trial of {}, which was done again.",
+                        stage.label()
+                    ));
+                }
                 Ok(Outcome::TooSlow(why)) => {
                     schedule.give_up();
                     let stage = stage.label();
@@ -212,16 +235,27 @@ impl Trials<'_> {
     ) -> Result<Outcome, Failure> {
         let mut in_force = self.settings.before(stage)?;
         let (signals, display) = (self.signals, &*self.display);
+        let is_real = matches!(self.measured.medium, Medium::File(_));
+        let stopped = signals.stopped();
         let trial = trial::run(next, stage, self.measured, stack, signals, display);
         self.settings.after(stage, &mut in_force);
+        let is_spoiled = is_real && signals.stopped() != stopped;
         if let Err(TrialError::Prepare(error)) = &trial
             && let Some(why) = error.downcast_ref::<WarmingTooSlow>()
         {
-            return Ok(Outcome::TooSlow(why.to_string()));
+            // Filling the cache had no time where all of it was stopped.
+            return Ok(if is_spoiled {
+                Outcome::Spoiled
+            } else {
+                Outcome::TooSlow(why.to_string())
+            });
         }
         let mut trial = trial.or_failed()?;
         if signals.came().is_some() {
             return Ok(Outcome::CutShort);
+        }
+        if is_spoiled {
+            return Ok(Outcome::Spoiled);
         }
         trial.evidence.settings.splice(0..0, in_force);
         trial.evidence.unseen.extend(unseen);

@@ -48,6 +48,7 @@ mod write_back;
 
 use crate::args::{CacheProof, Common};
 use crate::exit::{Exit, Failure};
+use crate::progress::Seen;
 use crate::signals::Signals;
 pub(crate) use conclude::conclude_document;
 pub(crate) use copy::{CopyRequest, copy};
@@ -85,6 +86,8 @@ pub(crate) struct Request<'a> {
     pub(crate) destroy_data_on: Option<&'a Path>,
     /// What the run is called.
     pub(crate) labels: Labels,
+    /// How much is to be seen while it measures.
+    pub(crate) seen: Seen,
     /// Where to store it.
     pub(crate) common: &'a Common,
 }

@@ -329,6 +329,18 @@ impl Schedule {
         }
     }
 
+    /// The trial that was given out last is to be done again, next and as long: what came of
+    /// it is no figure.
+    pub(super) fn again(&mut self) {
+        let Some(given) = self.before.take() else {
+            return;
+        };
+        let rule = &mut self.rules[given.stage];
+        self.further.push((given.stage, rule.begun));
+        rule.begun -= 1;
+        self.order -= 1;
+    }
+
     /// The trial that was given out last could not be prepared in its time: nothing of
     /// its stage is tried again.
     pub(super) fn give_up(&mut self) {

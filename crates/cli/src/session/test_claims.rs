@@ -91,7 +91,7 @@ impl Trials<'_> {
         self.run.claim_tests.push(test);
         // So that what a kill leaves is a run whose stages are known.
         how.broken = (self.keep)(self.run, Kept::BeforeTrials).err();
-        let clock = Clock::starting_now(self.measured);
+        let clock = Clock::starting_now(self.measured, self.signals);
         let seed = self.run.run.seed.wrapping_add(self.run.trials.len() as u64);
         let mut schedule = Schedule::new(plan, self.turns(), seed, (time_of(plan), 0));
         self.display.go_on_with(plan);

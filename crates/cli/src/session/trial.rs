@@ -16,6 +16,7 @@ use diskfacts_plan::{CacheMode, On, Pattern, Stage, Workload};
 use diskfacts_record::evidence::Beside;
 use diskfacts_record::{Cpu, Evidence, Latency, Stack, Target, Trial};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Does one trial.
 pub(super) fn run(
@@ -93,10 +94,10 @@ fn on_simulated(
     display: &Display,
     watched: Watched,
 ) -> Result<(TrialOutcome, Evidence), TrialError> {
-    let progress = Progress {
+    let progress = Arc::new(Progress {
         stop: signals.stop(),
         ..Progress::default()
-    };
+    });
     let set = computer.set_kernel(&stage.kernel);
     let settings = set.map_err(|error| TrialError::Engine(error.to_string()))?;
     let read_ahead = observer("read_ahead");
@@ -120,14 +121,15 @@ fn on_file(
     display: &Display,
     watched: Watched,
 ) -> Result<(TrialOutcome, Evidence), TrialError> {
-    let progress = Progress {
+    let progress = Arc::new(Progress {
         stop: signals.stop(),
         ..Progress::default()
-    };
+    });
     let stop = signals.stop();
     let weight = io_weight::enter(stage).map_err(|error| TrialError::Prepare(error.into()))?;
     let observers = Chosen::new(workload, next.number, &file.file, stack);
     let mut around = Around::new(&file.file, workload, target, observers, &stop)
+        .beside(display.cpu())
         .dropping(kernel::dropped_before(stage))
         .within(next.prepare_ns);
     let doing = Doing {
@@ -144,19 +146,19 @@ fn on_file(
     })?;
     let mut evidence = Evidence::default();
     around.evidence(&mut evidence);
-    // What observers took on threads of their own is no cost of the operations.
-    let observers = around.observers_cpu();
-    outcome.user_ns = without_observers(outcome.user_ns, observers.user_ns);
-    outcome.system_ns = without_observers(outcome.system_ns, observers.system_ns);
+    // What watched it on threads of its own is no cost of the operations.
+    let watching = around.watching_cpu();
+    outcome.user_ns = without_watching(outcome.user_ns, watching.user_ns);
+    outcome.system_ns = without_watching(outcome.system_ns, watching.system_ns);
     let weight = weight.map(|weight| io_weight::in_force(&weight, stage, stack));
     evidence.settings = kernel::dropped(stage).into_iter().chain(weight).collect();
     Ok((outcome, evidence))
 }
 
-/// Processor time of a trial without that of its observers. The kernel adds up both at
-/// different moments: of a trial that was shorter than one look of theirs they took nothing,
-/// and its time is not 0.
-fn without_observers(all_ns: Option<u64>, own_ns: u64) -> Option<u64> {
+/// Processor time of a trial without that of its observers and of the display. The kernel adds
+/// up both at different moments: of a trial that was shorter than one look of theirs they took
+/// nothing, and its time is not 0.
+fn without_watching(all_ns: Option<u64>, own_ns: u64) -> Option<u64> {
     all_ns.map(|ns| if own_ns < ns { ns - own_ns } else { ns })
 }
 
@@ -233,13 +235,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_of_observers_is_taken_out_and_never_leaves_none() {
-        assert_eq!(without_observers(Some(100), 30), Some(70));
-        assert_eq!(without_observers(Some(100), 0), Some(100));
+    fn the_time_of_who_watches_is_taken_out_and_never_leaves_none() {
+        assert_eq!(without_watching(Some(100), 30), Some(70));
+        assert_eq!(without_watching(Some(100), 0), Some(100));
         // The trials of files are short, and their time may be no more than that of one look.
-        assert_eq!(without_observers(Some(100), 100), Some(100));
-        assert_eq!(without_observers(Some(100), 130), Some(100));
-        assert_eq!(without_observers(Some(0), 0), Some(0));
-        assert_eq!(without_observers(None, 30), None);
+        assert_eq!(without_watching(Some(100), 100), Some(100));
+        assert_eq!(without_watching(Some(100), 130), Some(100));
+        assert_eq!(without_watching(Some(0), 0), Some(0));
+        assert_eq!(without_watching(None, 30), None);
     }
 }

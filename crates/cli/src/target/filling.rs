@@ -10,6 +10,7 @@ use diskfacts_engine::{Progress, Trial, run_trial};
 use diskfacts_plan::rng::Rng;
 use diskfacts_plan::units::show_duration;
 use diskfacts_plan::{CacheMode, Operation, Pattern, Stop, SyncMode, Values, Workload};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// What is written of a file of ours before it is known how fast that goes.
@@ -112,10 +113,10 @@ impl Stretches<'_> {
             let elapsed_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
             self.time_ns.saturating_sub(elapsed_ns)
         };
-        let progress = Progress {
+        let progress = Arc::new(Progress {
             stop: signals.stop(),
             ..Progress::default()
-        };
+        });
         let block = self.workload.block_size;
         let mut written = 0;
         let mut stretch = (self.first_bytes / block * block).max(block);

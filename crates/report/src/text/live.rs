@@ -23,7 +23,9 @@ pub use requests::RequestsView;
 pub use run::{RunView, Running};
 pub use stages::StageNow;
 
+use super::heading;
 use super::look::{Look, Style};
+use diskfacts_record::Stack;
 use ratatui_core::buffer::Buffer;
 
 /// The least that anything is drawn into, columns and rows.
@@ -94,4 +96,13 @@ pub fn draw(view: &dyn View, around: &Around<'_>, look: &Look, buffer: &mut Buff
     for (row, line) in (area.y..area.bottom()).zip(all) {
         line.draw(look, buffer, row);
     }
+}
+
+/// What a run is of: `/srv: ext4 on vda1 on vda`; of what has no stack the target alone.
+pub fn title(target: &str, stack: &Stack, look: &Look) -> String {
+    let target = look.clean(target);
+    if stack.devices.is_empty() && stack.filesystem.is_none() {
+        return target.into_owned();
+    }
+    format!("{target}: {}", heading::stack(stack))
 }

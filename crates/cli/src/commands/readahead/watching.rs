@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failure, OrFail, say};
 use crate::signals::Signals;
 use diskfacts_facts::read_ahead;
 use diskfacts_host::read_ahead::{Decision, Named, Watch, length_of, page_bytes, prepare};
-use diskfacts_host::signals::{EndSignal, may_be_ended};
+use diskfacts_host::signals::may_be_ended;
 use diskfacts_host::trace::{Losses, TraceError};
 use diskfacts_host::{CpuScope, CpuTimes, Roots, stack_of};
 use diskfacts_record::Stack;
@@ -108,8 +108,8 @@ pub(super) fn watch(target: &Path, args: &ReadaheadArgs) -> Result<Seen, Failure
     let ended = status.map(|status| ended(&args.command, status));
     let exit = match (signals.came(), status) {
         // Ctrl-C is a usual end of watching, unless it ended the command.
-        (Some(Exit::Stopped(EndSignal::Interrupt)), None) => Exit::Done,
-        (Some(signal), _) => signal,
+        (Some(stopped), None) => stopped.usual(),
+        (Some(stopped), _) => stopped,
         (None, Some(status)) if !status.success() => Exit::Failed,
         (None, _) => Exit::Done,
     };

@@ -13,6 +13,8 @@ use diskfacts_record::{Run, StageFigures};
 
 /// Columns before the texts.
 const COLUMN: usize = 12;
+/// The rule that says of a run that it did not come to its end.
+const UNFINISHED: &str = "interrupted";
 /// Rows from which on one of them is a heading.
 const WITH_HEADING: usize = 4;
 
@@ -44,6 +46,8 @@ impl Known {
             verdicts: Vec::new(),
         };
         explanation.put_into(&mut known);
+        // That it is not finished goes without saying.
+        known.findings.retain(|finding| finding.rule != UNFINISHED);
         Self { run: known }
     }
 
@@ -65,7 +69,7 @@ impl Known {
             stages.iter().map(|stage| self.figures(stage)).collect();
         let figures: Vec<&StageFigures> = known.iter().copied().flatten().collect();
         let marks = Marks::of(&self.run);
-        let columns = Columns::of(&self.run, &marks, &figures, look, width);
+        let columns = Columns::drawn(&self.run, &marks, &figures, look, width);
         let mut rows = 0..figures.len();
         let rows = known.iter().map(|known| {
             let row = known.and_then(|_| rows.next());

@@ -67,17 +67,16 @@ impl Course {
             return Vec::new();
         }
         let mut lines = vec![with_gutter("rate", &rates(&shown, look))];
-        let rows = height - 2;
+        let names = names(&shown, look);
+        let rows = height - 1 - usize::from(names.is_some());
         if let Some(axis) = Axis::of(&shown, rows) {
             lines.extend((0..rows).rev().map(|row| {
                 let cells = shown.iter().map(|moment| axis.shade(moment, row, look));
                 with_gutter(&axis.label(row), &cells.collect::<String>())
             }));
         }
-        lines.push(Line::of(
-            Style::Minor,
-            &format!("{:GUTTER$}{}", "", names(&shown, look)),
-        ));
+        let names = names.map(|names| format!("{:GUTTER$}{names}", ""));
+        lines.extend(names.map(|names| Line::of(Style::Minor, &names)));
         lines
     }
 }
@@ -101,8 +100,9 @@ fn rates(shown: &[&Moment], look: &Look) -> String {
     shown.iter().map(bar).collect()
 }
 
-/// What each stretch is of, as far as it has room: `|random-read-qd1 |log-write`.
-fn names(shown: &[&Moment], look: &Look) -> String {
+/// What each stretch is of, as far as it has room: `|random-read-qd1 |log-write`; `None`
+/// where none has.
+fn names(shown: &[&Moment], look: &Look) -> Option<String> {
     let is_start = |place: &usize| {
         let moment = shown[*place];
         *place == 0 || moment.begins || moment.of != shown[place - 1].of
@@ -110,6 +110,7 @@ fn names(shown: &[&Moment], look: &Look) -> String {
     let starts: Vec<usize> = (0..shown.len()).filter(is_start).collect();
     let ends = starts.iter().skip(1).copied().chain([shown.len()]);
     let mut text = String::new();
+    let mut is_told = false;
     for (start, end) in starts.iter().zip(ends) {
         let room = (end - start).saturating_sub(1);
         let name = look.clean(&shown[*start].of).into_owned();
@@ -119,10 +120,11 @@ fn names(shown: &[&Moment], look: &Look) -> String {
         } else {
             String::new()
         };
+        is_told |= !name.is_empty();
         let pad = room - columns(&name);
         text.push_str(&format!("|{name}{:pad$}", ""));
     }
-    text
+    is_told.then_some(text)
 }
 
 /// Logarithmic, in whole powers of ten, from bottom to top.

@@ -30,6 +30,8 @@ struct Column {
 
 /// What a wide terminal shows more.
 const EXTRA: u8 = 10;
+/// Columns of these ranks give way to a strip, where one is wanted first.
+const STRIP_BEFORE: std::ops::Range<u8> = 4..EXTRA;
 
 impl Column {
     fn width(&self) -> usize {
@@ -48,27 +50,49 @@ pub(in crate::text) struct Columns {
 impl Columns {
     /// As many columns as have room in so much width. Where the strip has none, rows with
     /// many numbers have the first ones only.
-    pub(in crate::text) fn of(
+    pub(super) fn of(
         run: &Run,
         marks: &Marks<'_>,
         figures: &[&StageFigures],
         look: &Look,
         width: usize,
     ) -> Self {
-        let whole = Self::with(run, (marks, usize::MAX), figures, look, width);
+        let with = |numbers| {
+            Self::with(
+                run,
+                (marks, numbers),
+                figures,
+                look,
+                (width, STRIP_BEFORE.end),
+            )
+        };
+        let whole = with(usize::MAX);
         if whole.are_drawn() {
             return whole;
         }
-        let short = Self::with(run, (marks, NUMBERS), figures, look, width);
+        let short = with(NUMBERS);
         if short.are_drawn() { short } else { whole }
     }
 
+    /// The same where the strip comes before the figures that say least beside it.
+    pub(in crate::text) fn drawn(
+        run: &Run,
+        marks: &Marks<'_>,
+        figures: &[&StageFigures],
+        look: &Look,
+        width: usize,
+    ) -> Self {
+        let room = (width, STRIP_BEFORE.start);
+        Self::with(run, (marks, NUMBERS), figures, look, room)
+    }
+
+    /// In so much width; columns from a rank on only where a strip has room beside them.
     fn with(
         run: &Run,
         marks: (&Marks<'_>, usize),
         figures: &[&StageFigures],
         look: &Look,
-        width: usize,
+        (width, strip_before): (usize, u8),
     ) -> Self {
         let mut all = all(run, marks, figures, look);
         all.retain(|column| column.cells.iter().any(|cell| !cell.is_empty()));
@@ -82,6 +106,7 @@ impl Columns {
             let column = &all[place];
             let beside = match column.rank {
                 EXTRA.. if drawable => GAP + STRIP_BESIDE_MORE,
+                rank if drawable && rank >= strip_before => GAP + STRIP,
                 _ => 0,
             };
             let wanted = GAP + column.width();
