@@ -14,7 +14,7 @@
 //! whether the plan `bonnie` gives the figures of bonnie++.
 //!
 //! `cargo run --release -p diskfacts-bench -- observers [--folder DIR] [--rounds N]`:
-//! what each observer costs, and all of them; as root.
+//! what each observer costs, and all of them, and what showing a run costs; as root.
 //!
 //! Machines are noisy: each round runs ours and theirs right after each other,
 //! the ratio is taken within the round, and what is printed is the median of the
@@ -24,6 +24,7 @@
 mod alternate;
 mod bonnie;
 mod classics;
+mod display;
 mod fio;
 mod observers;
 mod ours;

@@ -13,6 +13,7 @@
 
 use crate::Options;
 use crate::alternate::median;
+use crate::display;
 use crate::ours::{Diskfacts, filled_file};
 use anyhow::{Context, Result};
 use diskfacts_plan::observe::OBSERVERS;
@@ -32,6 +33,9 @@ const IN_MEMORY: &str = "/dev/shm";
 const SECONDS: f64 = 0.3;
 /// Of a disk, long enough for several bursts of the block layer's events.
 const SECONDS_OF_DISK: f64 = 1.0;
+
+/// Long enough for a display to be drawn some times.
+const SECONDS_OF_DISPLAY: f64 = 1.5;
 
 /// Direct random reads of 4 KiB, at most 32 in flight, under each choice of observers.
 fn plan(choices: &[&str], rate: Option<u64>, rounds: usize, seconds: f64) -> String {
@@ -132,6 +136,19 @@ pub(crate) fn cases(options: &Options) -> Result<bool> {
     let seconds = options.seconds.min(SECONDS_OF_DISK);
     let plan = plan(&choices, None, options.rounds, seconds);
     met &= judged(table(&choices, &diskfacts.of_file(file.path(), &plan)?)?);
+    let Some(script) = display::script() else {
+        println!("\nscript is missing, so no display was compared: apt-get install bsdutils");
+        return Ok(met || options.small);
+    };
+    let shown = |rate| {
+        let seconds = options.seconds.min(SECONDS_OF_DISPLAY);
+        let on = (folder, bytes);
+        display::case(&diskfacts, &script, on, (rate, seconds), options.rounds)
+    };
+    println!("\na display, beside a loop device that is asked for {OPERATIONS_PER_S} IOPS");
+    met &= shown(Some(OPERATIONS_PER_S))?;
+    println!("\nthe same, as many as the processors can ask for");
+    met &= shown(None)?;
     // In the small mode the figures mean nothing.
     Ok(met || options.small)
 }

@@ -35,6 +35,15 @@ pub(crate) fn filled_file(folder: &Path, bytes: u64) -> Result<tempfile::NamedTe
     Ok(file)
 }
 
+/// The trials of a document.
+fn trials_of(document: &[u8]) -> Result<Vec<Value>> {
+    let mut run: Value = serde_json::from_slice(document)?;
+    match run["trials"].take() {
+        Value::Array(trials) => Ok(trials),
+        _ => bail!("the document has no trials"),
+    }
+}
+
 /// Reads a file, so that it lies in the page cache.
 pub(crate) fn warm(path: &Path) -> Result<()> {
     std::io::copy(&mut std::fs::File::open(path)?, &mut std::io::sink())?;
@@ -97,11 +106,7 @@ impl Diskfacts {
                 String::from_utf8_lossy(&output.stderr)
             );
         }
-        let mut run: Value = serde_json::from_slice(&output.stdout)?;
-        match run["trials"].take() {
-            Value::Array(trials) => Ok(trials),
-            _ => bail!("the document has no trials"),
-        }
+        trials_of(&output.stdout)
     }
 
     /// The only trial of a plan.
@@ -115,6 +120,40 @@ impl Diskfacts {
         let bytes = bytes.to_string();
         let more = ["--loop", &bytes, "--time", "24h"].map(OsStr::new);
         self.trials(folder, plan, &more)
+    }
+
+    /// The same on a terminal of 120 columns and 40 rows, with an option more.
+    pub(crate) fn on_a_terminal(
+        &self,
+        script: &Path,
+        (folder, bytes): (&Path, u64),
+        plan: &str,
+        option: &str,
+    ) -> Result<Vec<Value>> {
+        let scratch = tempfile::tempdir()?;
+        let (file, out) = (scratch.path().join("plan.toml"), scratch.path().join("out"));
+        std::fs::write(&file, plan)?;
+        let line = format!(
+            "stty cols 120 rows 40; '{}' measure '{}' --loop {bytes} --time 24h --plan '{}' \
+             --store '{}' --json {option} > '{}'",
+            self.program.display(),
+            folder.display(),
+            file.display(),
+            scratch.path().join("runs.db").display(),
+            out.display()
+        );
+        let output = Command::new(script)
+            .args(["--quiet", "--return", "--command", &line, "/dev/null"])
+            .env("TERM", "xterm-256color")
+            .stdin(std::process::Stdio::null())
+            .output()?;
+        if !output.status.success() {
+            bail!(
+                "diskfacts failed: {}",
+                String::from_utf8_lossy(&output.stdout)
+            );
+        }
+        trials_of(&std::fs::read(out)?)
     }
 
     /// All trials of a plan that reads a file.

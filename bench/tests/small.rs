@@ -89,6 +89,8 @@ fn the_comparison_of_observers_runs() {
         assert!(text.contains(&format!("\n  {choice} ")), "{text}");
     }
     assert!(text.contains("all observers together take"), "{text}");
+    let shown = text.contains("the full screen takes");
+    assert!(shown || text.contains("script is missing"), "{text}");
 }
 
 #[test]

@@ -50,12 +50,14 @@ mod tests {
     use ratatui_core::buffer::Buffer;
     use ratatui_core::layout::Rect;
     use ratatui_core::style::Style;
+    use std::num::NonZeroU16;
 
     const AREA: Rect = Rect::new(0, 0, 20, 4);
 
     /// The screen of a terminal, as text, after it was told this.
     fn terminal(told: &[Vec<u8>]) -> vt100::Parser {
-        let mut terminal = vt100::Parser::new(AREA.height, AREA.width, 0);
+        let some = |length| NonZeroU16::new(length).expect("a screen");
+        let mut terminal = vt100::Parser::new(some(AREA.height), some(AREA.width), 0);
         for piece in told {
             terminal.process(piece);
         }

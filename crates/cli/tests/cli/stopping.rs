@@ -78,13 +78,13 @@ fn sigterm_ends_a_trial_as_ctrl_c_does() {
 }
 
 /// A filesystem that is slow for the processes in the group.
-struct Slow {
-    group: ThrottleGroup,
+pub(crate) struct Slow {
+    pub(crate) group: ThrottleGroup,
     mounted: MountedFilesystem,
 }
 
 impl Slow {
-    fn to_read(read_bytes_per_s: u64) -> Result<Self, Missing> {
+    pub(crate) fn to_read(read_bytes_per_s: u64) -> Result<Self, Missing> {
         Self::new(Throttle {
             read_bytes_per_s: Some(read_bytes_per_s),
             ..Throttle::default()
@@ -105,7 +105,7 @@ impl Slow {
     }
 
     /// A file on it of which nothing is in memory.
-    fn cold_file(&self, bytes: u64) -> PathBuf {
+    pub(crate) fn cold_file(&self, bytes: u64) -> PathBuf {
         let path = self.mounted.path().join("file");
         write_data(&path, bytes);
         let file = File::open(&path).expect("the file");

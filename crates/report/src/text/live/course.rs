@@ -16,7 +16,7 @@ const KEPT: usize = 512;
 const GUTTER: usize = 6;
 /// Of the operations of a moment: from which share on the next shade is drawn. What there
 /// is at all is seen.
-const SHADES: [f64; 3] = [0.02, 0.1, 0.35];
+const SHADES: [f64; 3] = [0.01, 0.1, 0.5];
 const DRAWN: [&str; 4] = ["░", "▒", "▓", "█"];
 const ASCII: [&str; 4] = [".", ":", "+", "#"];
 

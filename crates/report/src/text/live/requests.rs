@@ -81,7 +81,7 @@ impl View for RequestsView {
             "The table: requests of the last interval; queued: from being made to being given to \
              the device; at the device: from there to completion.",
             "Below: requests per second over time, and their time at the device, a column for \
-             each interval: {shades} of the requests from the least to 2, 10 and 35 % or more.",
+             each interval: {shades} of the requests any, and from 1, 10 and 50 % on.",
             "At the end all of it is printed, with whole distributions.",
         ]
     }

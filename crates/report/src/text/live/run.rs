@@ -173,8 +173,8 @@ impl View for RunView {
             "Stages: > runs now; trials so far / at least, + maybe more; figures and latencies as \
              on the first page; see: the letters and numbers of what follows, ! do not quote.",
             "Below: the rate over time, each stage on a scale of its own, and latencies over \
-             time, a column for each look: {shades} of the operations from the least to 2, 10 and \
-             35 % or more. A | is where a trial began.",
+             time, a column for each look: {shades} of the operations any, and from 1, 10 and 50 % \
+             on. A | is where a trial began.",
             "Devices: over the last second, everybody's requests. wait: from being queued to \
              being done; in flight: at this moment; queued, at the device: the medians of the last \
              trial whose requests were followed (as root).",
