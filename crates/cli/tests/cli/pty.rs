@@ -28,7 +28,9 @@ impl Pty {
         (columns, rows): (u16, u16),
     ) -> Result<Self, Missing> {
         let setsid = require_tool("setsid", "util-linux")?;
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        // Who inherits it would keep the terminal open.
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let master = openpt(flags).expect("a terminal");
         grantpt(&master).expect("its other end");
         unlockpt(&master).expect("its other end");
         let path = ptsname(&master, Vec::new()).expect("its name");
@@ -43,7 +45,7 @@ impl Pty {
             .env("HOME", case.path("home"))
             .env("TERM", "xterm-256color")
             .env("LC_ALL", "C.UTF-8")
-            .env("PS1", "prompt ")
+            .env("RUST_BACKTRACE", "0")
             .env_remove("NO_COLOR")
             .stdin(slave())
             .stdout(slave())
