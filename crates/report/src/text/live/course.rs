@@ -268,7 +268,7 @@ mod tests {
         let mut course = Course::default();
         let all = [(1_000, 1), (10_000, 30), (100_000, 200), (1_000_000, 769)];
         course.push(moment("a", 1.0, &all));
-        let rows = shown(&course, 10, 6);
+        let rows = shown(&course, 10, 5);
         let cells: Vec<&str> = rows[1..5].iter().map(|row| &row[6..]).collect();
         assert_eq!(cells, ["#", "+", ":", "."]);
     }
