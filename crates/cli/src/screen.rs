@@ -77,7 +77,7 @@ impl Screen {
         let cpu = DisplayCpu::default();
         let drawing = Drawing {
             scene,
-            terminal,
+            terminal: Some(terminal),
             woken,
             signals: signals.clone(),
             look,
@@ -87,7 +87,6 @@ impl Screen {
             is_paused: false,
             has_help: false,
             is_due: true,
-            is_gone: false,
         };
         exit::hold();
         let thread = std::thread::Builder::new().name("screen".to_owned());
@@ -146,7 +145,9 @@ enum Woken {
 /// What the thread has.
 struct Drawing<S> {
     scene: Arc<Mutex<S>>,
-    terminal: OwnedFd,
+    /// To wait for keys with; `None` when it is gone: nothing is drawn any more, and the run
+    /// goes on until the signal that says so ends it.
+    terminal: Option<OwnedFd>,
     woken: UnixStream,
     signals: Signals,
     look: Look,
@@ -159,9 +160,6 @@ struct Drawing<S> {
     has_help: bool,
     /// Whether all that is drawn may differ from what it was, be the display paused or not.
     is_due: bool,
-    /// Whether the terminal is gone: nothing is drawn any more, and the run goes on until
-    /// the signal that says so ends it.
-    is_gone: bool,
 }
 
 impl<S: Scene> Drawing<S> {
@@ -202,13 +200,10 @@ impl<S: Scene> Drawing<S> {
         let left = until.saturating_duration_since(Instant::now());
         let left = Timespec::try_from(left).map_err(|_| Errno::INVAL)?;
         let closed = PollFd::new(&self.woken, PollFlags::IN);
-        let typed = PollFd::new(&self.terminal, PollFlags::IN);
-        // A terminal that belongs to another job, or is gone, would wake at once and for ever.
-        let mut awaited = if self.shown.is_some() && !self.is_gone {
-            vec![closed, typed]
-        } else {
-            vec![closed]
-        };
+        // One that belongs to another job would wake at once and for ever.
+        let typed = self.terminal.as_ref().filter(|_| self.shown.is_some());
+        let typed = typed.map(|terminal| PollFd::new(terminal, PollFlags::IN));
+        let mut awaited: Vec<PollFd<'_>> = std::iter::once(closed).chain(typed).collect();
         match poll(&mut awaited, Some(&left)) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error),
@@ -217,11 +212,15 @@ impl<S: Scene> Drawing<S> {
             let awaited = awaited.get(place);
             awaited.is_some_and(|awaited| awaited.revents().intersects(flags))
         };
-        if came(0, PollFlags::all()) {
-            return Ok(Woken::Closed);
+        let is_closed = came(0, PollFlags::all());
+        if came(1, PollFlags::HUP | PollFlags::ERR) {
+            self.terminal = None;
         }
-        self.is_gone |= came(1, PollFlags::HUP | PollFlags::ERR);
-        Ok(Woken::Otherwise)
+        Ok(if is_closed {
+            Woken::Closed
+        } else {
+            Woken::Otherwise
+        })
     }
 
     fn obey(&mut self, key: Key) {
@@ -260,7 +259,7 @@ impl<S: Scene> Drawing<S> {
                 return;
             }
             State::Gone => {
-                self.is_gone = true;
+                self.terminal = None;
                 return;
             }
         }

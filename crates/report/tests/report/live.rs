@@ -34,7 +34,10 @@ fn drawn(view: &dyn View, around: &Around<'_>, look: &Look, (width, height): (u1
 fn text(buffer: &Buffer) -> String {
     let rows = buffer.content().chunks(usize::from(buffer.area().width));
     let row = |cells: &[ratatui_core::buffer::Cell]| {
-        let text: String = cells.iter().map(|cell| cell.symbol()).collect();
+        let text: String = cells
+            .iter()
+            .map(ratatui_core::buffer::Cell::symbol)
+            .collect();
         format!("{}\n", text.trim_end())
     };
     rows.map(row).collect()

@@ -59,7 +59,7 @@ pub(super) fn run(
     let end = all.and_then(|all| Instant::now().checked_add(all));
     loop {
         // A day, and then another one.
-        let until = end.unwrap_or_else(|| Instant::now() + Duration::from_secs(86_400));
+        let until = end.unwrap_or_else(|| Instant::now() + Duration::from_hours(24));
         waker.wait(until)?;
         if signals.came().is_some() || end.is_some_and(|end| Instant::now() >= end) {
             break;

@@ -122,7 +122,9 @@ fn names(shown: &[&Moment], look: &Look) -> Option<String> {
         };
         is_told |= !name.is_empty();
         let pad = room - columns(&name);
-        text.push_str(&format!("|{name}{:pad$}", ""));
+        text.push('|');
+        text.push_str(&name);
+        text.push_str(&" ".repeat(pad));
     }
     is_told.then_some(text)
 }

@@ -115,10 +115,11 @@ pub(super) fn lines(devices: &[DeviceNow], look: &Look, width: usize) -> Vec<Lin
         if columns(&head) + wide > width {
             break;
         }
-        head.push_str(&format!("{title:>wide$}"));
+        head.push_str(&" ".repeat(wide - title.len()));
+        head.push_str(title);
         for (row, cell) in rows.iter_mut().zip(&cells) {
-            let pad = wide - columns(cell);
-            row.push_str(&format!("{:pad$}{cell}", ""));
+            row.push_str(&" ".repeat(wide - columns(cell)));
+            row.push_str(cell);
         }
     }
     let mut lines = vec![Line::of(Style::Heading, &head)];

@@ -57,20 +57,12 @@ impl Columns {
         look: &Look,
         width: usize,
     ) -> Self {
-        let with = |numbers| {
-            Self::with(
-                run,
-                (marks, numbers),
-                figures,
-                look,
-                (width, STRIP_BEFORE.end),
-            )
-        };
-        let whole = with(usize::MAX);
+        let room = (width, STRIP_BEFORE.end);
+        let whole = Self::with(run, (marks, usize::MAX), figures, look, room);
         if whole.are_drawn() {
             return whole;
         }
-        let short = with(NUMBERS);
+        let short = Self::with(run, (marks, NUMBERS), figures, look, room);
         if short.are_drawn() { short } else { whole }
     }
 
