@@ -23,8 +23,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-pub(crate) const USAGE: &str = "  cargo xtask dist [MACHINE...]  make the packages, in target/packages, for this \
-                                machine\n                                 and these (x86_64, aarch64)\n";
+pub(crate) const USAGE: &str =
+    "  cargo xtask dist [MACHINE...]  make the packages in target/packages, for this
+                                 machine and for these: x86_64, aarch64
+";
 
 /// A program of more than this, without debug information, has taken up something that it does
 /// not need.

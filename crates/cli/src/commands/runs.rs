@@ -48,10 +48,10 @@ pub(crate) fn run(args: &RunsArgs, common: &Common) -> Result<Exit, Failure> {
 
 /// The ids of the stored runs of these names, each once; where nothing is stored yet, `so` says
 /// what follows.
-fn ids(named: &mut Named<'_>, names: &[String], so: &str) -> Result<Vec<String>, Failure> {
+fn ids(from: &mut Named<'_>, names: &[String], so: &str) -> Result<Vec<String>, Failure> {
     let mut ids = Vec::new();
     for name in names {
-        let id = named.id(name, &format!("no run is stored yet, so {so}"))?;
+        let id = from.id(name, &format!("no run is stored yet, so {so}"))?;
         if !ids.contains(&id) {
             ids.push(id);
         }

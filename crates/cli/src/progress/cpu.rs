@@ -27,7 +27,8 @@ impl DisplayCpu {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn put(&self, times: CpuTimes) {
+    /// It has taken so much.
+    pub(crate) fn put(&self, times: CpuTimes) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = times;
     }
 }

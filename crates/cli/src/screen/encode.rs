@@ -65,7 +65,8 @@ mod tests {
     }
 
     fn rows(terminal: &vt100::Parser) -> Vec<String> {
-        terminal.screen().rows(0, AREA.width).collect()
+        let rows = terminal.screen().rows(0, AREA.width);
+        rows.map(|row| row.trim_end().to_owned()).collect()
     }
 
     #[test]

@@ -239,3 +239,39 @@ impl Prepare for Around<'_> {
         self.drawing = self.drawn().since(&self.drawing);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_display_takes_while_the_trial_runs_is_known_and_no_more_of_it() {
+        let program = std::env::current_exe().expect("this program");
+        let file = File::open(program).expect("a file");
+        let (stop, display) = (AtomicBool::new(false), DisplayCpu::default());
+        let target =
+            r#"{"given": "f", "path": "/f", "kind": "file", "size_bytes": 1, "writable": false}"#;
+        let target: Target = serde_json::from_str(target).expect("a target");
+        let nobody = Chosen {
+            residency: false,
+            others: Observers::default(),
+        };
+        let mut around =
+            Around::growing(&file, &Workload::default(), &target, nobody, &stop).beside(&display);
+        let takes = |user_ns| {
+            display.put(CpuTimes {
+                user_ns,
+                system_ns: 10 * user_ns,
+                total_ns: 11 * user_ns,
+            });
+        };
+        takes(5);
+        around.window_opens(&[]);
+        takes(12);
+        around.after();
+        takes(40);
+        around.evidence(&mut Evidence::default());
+        let taken = around.watching_cpu();
+        assert_eq!((taken.user_ns, taken.system_ns), (7, 70));
+    }
+}

@@ -44,7 +44,10 @@ fn a_store_of_the_first_version_is_read_and_keeps_its_figures() {
     let folder = tempfile::tempdir().unwrap();
     let (today, older) = (folder.path().join("a.db"), folder.path().join("b.db"));
     let run = unnamed("a");
-    Store::open(&today).unwrap().add(&[run.clone()]).unwrap();
+    Store::open(&today)
+        .unwrap()
+        .add(std::slice::from_ref(&run))
+        .unwrap();
     of_version_1(&today, &older);
     let store = Store::open_existing(&older).unwrap();
     assert!(store.load("last").unwrap() == run);
@@ -94,7 +97,10 @@ fn an_older_store_in_a_place_that_is_read_only_is_read() {
     };
     let today = path.with_file_name("today.db");
     let run = unnamed("a");
-    Store::open(&today).unwrap().add(&[run.clone()]).unwrap();
+    Store::open(&today)
+        .unwrap()
+        .add(std::slice::from_ref(&run))
+        .unwrap();
     of_version_1(&today, &path);
     let before = std::fs::read(&path).unwrap();
     let remount = Command::new("mount")

@@ -124,7 +124,7 @@ fn write(
         let kept = store.kept(id).or_wrong_call()?;
         match dfrun::write(&mut out, &kept, (number, of)) {
             Ok(()) => {}
-            Err(Error::Io(error)) => return told(error, shown),
+            Err(Error::Io(error)) => return told(&error, shown),
             Err(error) => {
                 return Err(Failure::wrong_call(format!(
                     "the run {id} cannot be exported: {error}"
@@ -132,10 +132,10 @@ fn write(
             }
         }
     }
-    out.flush().or_else(|error| told(error, shown))
+    out.flush().or_else(|error| told(&error, shown))
 }
 
-fn told(error: io::Error, shown: &str) -> Result<(), Failure> {
+fn told(error: &io::Error, shown: &str) -> Result<(), Failure> {
     match error.kind() {
         ErrorKind::BrokenPipe => Ok(()),
         _ => Err(Failure::failed(format!("writing {shown} failed: {error}"))),

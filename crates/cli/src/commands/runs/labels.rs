@@ -10,13 +10,13 @@ use diskfacts_store::Error;
 
 pub(super) fn rename(args: &RenameArgs, common: &Common) -> Result<Exit, Failure> {
     change(&args.run, common, |labels| {
-        labels.name.clone_from(&args.name)
+        labels.name.clone_from(&args.name);
     })
 }
 
 pub(super) fn note(args: &NoteArgs, common: &Common) -> Result<Exit, Failure> {
     change(&args.run, common, |labels| {
-        labels.note.clone_from(&args.text)
+        labels.note.clone_from(&args.text);
     })
 }
 

@@ -211,6 +211,28 @@ fn what_says_itself_how_long_it_takes_is_done_whatever_the_time() {
 }
 
 #[test]
+fn a_trial_that_is_done_again_is_the_same_and_the_next() {
+    for seconds in [3, 60] {
+        let mut plan = plan(&[Stop::default(); 2], 3);
+        plan.until.precision = diskfacts_plan::Share::parse("3%").ok();
+        let mut schedule = Schedule::new(&plan, false, 1, (seconds * SECOND, 0));
+        let mut elapsed = 0;
+        let mut orders = Vec::new();
+        while let Some(next) = schedule.next(elapsed) {
+            schedule.again();
+            let again = schedule.next(elapsed).expect("the same");
+            let same = |next: &Next| (next.stage, next.number, next.order, next.seed, next.stop);
+            assert_eq!(same(&again), same(&next));
+            elapsed += next.stop.time_ns.expect("every trial has a time");
+            schedule.took(next.stop.time_ns.unwrap_or_default(), 100.0);
+            orders.push(next.order);
+        }
+        let all: Vec<u32> = (1..=orders.len() as u32).collect();
+        assert_eq!(orders, all);
+    }
+}
+
+#[test]
 fn a_stage_that_could_not_be_prepared_is_not_tried_again() {
     let plan = plan(&[Stop::default(); 2], 3);
     let mut schedule = Schedule::new(&plan, false, 1, (60 * SECOND, 0));

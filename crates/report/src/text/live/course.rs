@@ -1,8 +1,8 @@
 //! What was measured over time: the rate in bars, and below it the latencies, a column for
 //! each moment.
 
-use super::super::look::{Look, Style};
 use super::super::eighths::eighth;
+use super::super::look::{Look, Style};
 use super::super::summary::decade;
 use super::super::wrap::{columns, cut};
 use super::line::Line;

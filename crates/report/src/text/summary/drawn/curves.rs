@@ -22,10 +22,7 @@ pub(super) fn write(page: &mut Page<'_>, grid: &Grid<'_>, rates: &Rates) {
     for (place, way) in rates.of_ways.iter().take(CURVES).enumerate() {
         // The lowest is one that is known, too.
         let level = |known| eighth(rates.place(known).max(f64::MIN_POSITIVE), 1.0, page.look);
-        let curve: String = way
-            .iter()
-            .map(|known| known.map_or('?', level))
-            .collect();
+        let curve: String = way.iter().map(|known| known.map_or('?', level)).collect();
         let known = grid.rows.iter().zip(way);
         let known = known.filter_map(|(row, known)| Some((row, (*known)?)));
         let best = known.max_by(|a, b| a.1.total_cmp(&b.1));
