@@ -168,7 +168,7 @@ mod tests {
         let names: Vec<&str> = commands.iter().map(called).collect();
         assert_eq!(names[0], "diskfacts");
         let at = names.iter().position(|name| *name == "diskfacts runs");
-        assert_eq!(at.map(|at| names[at + 1]), Some("diskfacts runs delete"));
+        assert_eq!(at.map(|at| names[at + 1]), Some("diskfacts runs rename"));
         assert!(!names.contains(&"diskfacts help"), "{names:?}");
     }
 

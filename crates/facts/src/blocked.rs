@@ -13,7 +13,7 @@ use diskfacts_record::{Spent, Trial};
 pub(crate) enum By {
     /// The lock of a file: one writes at a time.
     FileLock,
-    /// A program that allows or forbids each access (fanotify(7), seccomp_unotify(2)).
+    /// A program that allows or forbids each access (fanotify(7), `seccomp_unotify(2)`).
     Permission,
     /// A debugger or tracer.
     Tracer,
@@ -161,7 +161,7 @@ mod tests {
         let looks = Looks::of(trials.iter()).expect("looks");
         assert_eq!((looks.number, looks.blocked.len()), (100, 2));
         assert_eq!(looks.blocked[0].0, By::FileLock);
-        assert_eq!(looks.share(By::FileLock), 0.2);
+        assert_eq!(looks.by(By::FileLock), 20);
         assert_eq!(looks.by(By::Throttle), 5);
         assert_eq!(looks.by(By::Permission), 0);
     }

@@ -4,7 +4,7 @@
 //! A limiter looks at one stage, with the run beside it, and says how much of the
 //! time of its operations it accounts for. A finding says that a figure does not
 //! mean what it seems to mean; a limit says why it is not larger, of sound figures
-//! too. Which of several comes first is decided by their [`Standing`].
+//! too. Which of several comes first is decided by their `Standing`.
 
 mod candidate;
 mod exclusions;

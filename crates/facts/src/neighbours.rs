@@ -42,8 +42,8 @@ fn programs<'a>(trials: &[&'a Trial], of: fn(&Neighbour) -> u64) -> Vec<Program<
         }
     }
     found.sort_by_key(|program| Reverse(program.amount));
-    let all: u64 = found.iter().map(|program| program.amount).sum();
-    found.retain(|program| program.amount as f64 >= SHARE * all as f64);
+    let all: f64 = found.iter().map(|program| program.amount as f64).sum();
+    found.retain(|program| program.amount as f64 >= SHARE * all);
     found.truncate(NAMED);
     found
 }

@@ -33,9 +33,9 @@ impl ProcessorWait {
                 .zip(each)
                 .map(|(sum, (user, system))| sum + (user + system) * ops);
             let processors = trial.evidence.processors;
-            done = done
-                .zip(processors)
-                .map(|(sum, all)| sum + (all.user_ns + all.system_ns + all.interrupt_ns) as f64);
+            done = done.zip(processors).map(|(sum, all)| {
+                sum + all.user_ns as f64 + all.system_ns as f64 + all.interrupt_ns as f64
+            });
             idle = idle
                 .zip(processors)
                 .map(|(sum, all)| sum + all.idle_ns as f64);

@@ -84,7 +84,7 @@ impl Kept {
             let mut trial: Trial =
                 serde_json::from_str(&kept.document).map_err(|error| unreadable(number, error))?;
             trial.histograms = kept.histograms.clone();
-            trial.latency_over_time = kept.latency_over_time.clone();
+            trial.latency_over_time.clone_from(&kept.latency_over_time);
             run.trials.push(trial);
         }
         Ok(run)

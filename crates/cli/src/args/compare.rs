@@ -7,8 +7,8 @@ use diskfacts_facts::compare::Demanded;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A and B are a run, or a set of runs separated by commas:
-  last, last~1, nightly, nightly~1,      a stored run: the newest, the one before,
-  an id or its beginning                 one by its name
+  last, last~1, nightly, nightly~1,      a stored run: the newest or the one
+  an id or its beginning                 before, one by its name or its id
   baseline.dfrun, baseline.json,         runs exported or printed with --json, or
   results.txt                            results that `import` reads
   last:scheduler=none                    its trials with this setting

@@ -271,7 +271,7 @@ mod tests {
         around.after();
         takes(40);
         around.evidence(&mut Evidence::default());
-        let taken = around.watching_cpu();
-        assert_eq!((taken.user_ns, taken.system_ns), (7, 70));
+        let watching = around.watching_cpu();
+        assert_eq!((watching.user_ns, watching.system_ns), (7, 70));
     }
 }

@@ -2,9 +2,10 @@
 
 use crate::pty::Pty;
 use crate::settings_support::{Bench, matrix};
-use crate::stopping::Slow;
+use crate::stopping::{Slow, is_ignored};
 use crate::support::{Case, Content, KIB, MIB, one_stage, trials};
-use diskfacts_testkit::{or_skip, require_root, require_tool};
+use diskfacts_testkit::{or_skip, require_root, require_tool, skip};
+use rustix::process::Signal;
 use serde_json::Value;
 
 const SIZE: (u16, u16) = (80, 24);
@@ -210,6 +211,9 @@ fn a_terminal_that_takes_nothing_holds_up_no_trial() {
 
 #[test]
 fn a_window_that_is_closed_ends_it_as_sighup_does() {
+    if is_ignored(Signal::HUP) {
+        return skip("SIGHUP is ignored here");
+    }
     let case = case("300ms");
     let data = case.path("data");
     // The signal is for the first process of the session.

@@ -159,7 +159,7 @@ fn only_a_folder_lends_a_device_and_only_one_that_fits() {
     let file = case.data_file("file", 1 << 20);
     for target in [file.as_path(), Path::new("sim:ssd-sata")] {
         let program = case.diskfacts(["measure", "--loop", "8MiB"]).arg(target);
-        case.refuses(&program, &["--loop makes a loop device", "is none"]);
+        case.refuses(&program, &["--loop makes a loop device", "is not one"]);
     }
     let both = case
         .diskfacts(["measure", ".", "--loop", "8MiB"])

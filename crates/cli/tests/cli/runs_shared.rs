@@ -95,7 +95,8 @@ fn another_users_store_is_read() {
     // One of an older version, which nobody may bring to a newer one.
     let older = "DROP VIEW stage_figures; DROP TABLE stage; ALTER TABLE run DROP COLUMN name; \
                  ALTER TABLE run DROP COLUMN note; ALTER TABLE run DROP COLUMN tags; \
-                 ALTER TABLE run DROP COLUMN arithmetic; PRAGMA user_version = 1";
+                 ALTER TABLE run DROP COLUMN arithmetic; \
+                 ALTER TABLE trial DROP COLUMN latency_over_time; PRAGMA user_version = 1";
     let path = store.display().to_string();
     or_skip!(run_tool("sqlite3", "sqlite3", &[&path, older]));
     for of_store in [0o644, 0o666] {

@@ -517,7 +517,7 @@ fn has_entries(folder: &Path) -> bool {
 }
 
 /// Whether this process, and so what it starts, ignores a signal.
-fn is_ignored(signal: Signal) -> bool {
+pub(crate) fn is_ignored(signal: Signal) -> bool {
     let status = fs::read_to_string("/proc/self/status").expect("this process");
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = u64::from_str_radix(mask.expect("its signals").trim(), 16).expect("a mask");

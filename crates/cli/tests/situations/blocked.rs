@@ -6,6 +6,7 @@ use crate::case::{MIB, write_data};
 use crate::said::of;
 use diskfacts_testkit::{FilesystemKind, Missing, MountedFilesystem, or_skip, require_tool};
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -20,7 +21,7 @@ my $fd = syscall($init, 4, 0);
 die "fanotify_init: $!\n" if $fd < 0;
 die "fanotify_mark: $!\n" if syscall($mark, $fd, 1, 0x20000, -100, $path);
 open(my $events, '+<&=', $fd) or die "open: $!\n";
-syswrite(STDOUT, "s");
+syswrite(STDERR, "ready\n");
 while (sysread($events, my $bytes, 4096)) {
     while (length $bytes) {
         my ($length, $file) = unpack('L x12 l', $bytes);
@@ -46,16 +47,18 @@ impl Scanner {
         perl.args(["-e", SCANNER]).arg(file).stdout(out);
         let perl = perl.stderr(Stdio::piped()).spawn().expect("perl");
         let mut scanner = Self { perl, told };
-        while scanner.asked() == 0 {
-            if let Some(status) = scanner.perl.try_wait().expect("perl") {
-                return Err(Missing::new("permission events of fanotify", status));
-            }
-            std::thread::sleep(std::time::Duration::from_millis(5));
+        let mut said = String::new();
+        let stderr = scanner.perl.stderr.take().expect("a pipe");
+        // It waits from then on, or has ended.
+        let read = BufReader::new(stderr).read_line(&mut said);
+        read.expect("what perl says");
+        if said.trim() != "ready" {
+            return Err(Missing::new("permission events of fanotify", said.trim()));
         }
         Ok(scanner)
     }
 
-    /// How often it was asked so far, once more than that.
+    /// How often it was asked so far.
     fn asked(&self) -> u64 {
         fs::metadata(&self.told).expect("the file").len()
     }

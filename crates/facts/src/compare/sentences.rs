@@ -92,7 +92,7 @@ pub(super) fn stage(
             word(speed.unit)
         ),
         (Change::Unclear, None) => format!(
-            "{}{on}; one {} each, so no spread is known, and chance may be all of it",
+            "{}{on}; one {} each, so no spread is known, and it may be chance",
             side(of_speed(speed.measure, speed.change)),
             word(speed.unit)
         ),

@@ -1,4 +1,4 @@
-//! Whether it matters in whose name the threads of a pool do I/O: what a document says of
+//! Whether the threads of a pool share an I/O context makes a difference: what a document says of
 //! their I/O context stands in its settings.
 
 use super::differ_in;

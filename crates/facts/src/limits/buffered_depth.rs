@@ -6,7 +6,7 @@ use super::prelude::*;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "buffered-depth",
-    about: "the page cache passes on few reads at a time",
+    about: "the page cache keeps few reads in flight",
     needs: &[NoDocument, Blocks, OnlyReads, FromDisk, Closed, Buffered],
     refuted_by: "The same rate with direct I/O at the same depth.",
     question: "Past the page cache: more reads a second speak for it, as many for the device.",

@@ -1,4 +1,4 @@
-//! The device does as many at once as it can: more in flight only wait longer.
+//! The device does as many at once as it can: more in flight only waits longer.
 
 use super::cap::Cap;
 use super::ladder::{ENOUGH, Ladder, MORE, Place, ROOM, Rung};
@@ -7,7 +7,7 @@ use super::scheduler_turns;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "device-parallelism",
-    about: "device saturated: more in flight only wait",
+    about: "device saturated: more in flight only waits",
     needs: &[Device, Closed],
     question: "If the device is full, twice the depth takes twice the latency at the same rate; \
                the least depth that loses little is the one to use.",
@@ -179,8 +179,8 @@ fn waiting(subject: &Subject<'_>, ladder: &Ladder) -> Option<Candidate> {
             percent(1.0 - fewer.iops / own.iops)
         )),
         None => found.remedy(
-            "Which depth is enough was not measured: `diskfacts tune`, or the plan below, \
-             measures those between.",
+            "The knee was not measured: `diskfacts tune`, or the plan below, measures the \
+             depths between.",
         ),
     })
 }

@@ -105,8 +105,8 @@ impl Gaps {
 /// Seconds between completions in the intervals that have some.
 fn usual_s(operations: &[u64], length_s: f64) -> Option<f64> {
     let busy = operations.iter().filter(|n| **n > 0).count();
-    let total: u64 = operations.iter().sum();
-    (total > 0).then(|| length_s * busy as f64 / total as f64)
+    let total: f64 = operations.iter().map(|n| *n as f64).sum();
+    (total > 0.0).then(|| length_s * busy as f64 / total)
 }
 
 /// Operations of a disk that turns which took much longer than most: by two revolutions.

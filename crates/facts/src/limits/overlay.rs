@@ -96,7 +96,7 @@ impl Overlay {
 }
 
 fn sum(counts: &[u64]) -> f64 {
-    counts.iter().sum::<u64>() as f64
+    counts.iter().map(|n| *n as f64).sum()
 }
 
 fn mean(counts: &[u64]) -> f64 {

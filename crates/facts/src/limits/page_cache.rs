@@ -10,7 +10,7 @@ pub(super) const LIMITER: Limiter = Limiter {
     // Who is kept from memory waits for others.
     not_in: &[Spent::Blocked],
     refuted_by: "The same rate past the page cache.",
-    question: "Past the page cache: a lower rate speaks for memory, the same rate against it.",
+    question: "Bypass the page cache: a lower rate confirms memory, the same rate refutes it.",
     find: memory_serves_it,
     ..Limiter::ANY
 };
@@ -72,7 +72,7 @@ fn memory_serves_it(subject: &Subject<'_>) -> Option<Candidate> {
     let line = format!("Of {issued} {of_bytes} {which} the page cache{rate}.");
     let disks = busy.map(|busy| {
         let busy = percent(busy);
-        format!("The disks were at work in {busy} of the time.")
+        format!("The disks were busy {busy} of the time.")
     });
     let past = subject.stages().and("past-the-cache", |w| {
         w.cache = CacheMode::Direct;

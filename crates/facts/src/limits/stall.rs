@@ -82,7 +82,7 @@ fn nothing_is_answered(subject: &Subject<'_>) -> Option<Candidate> {
         Possible
     };
     let claim =
-        format!("The device answered nothing for {of_time} of the time, up to {longest} at once.");
+        format!("The device completed nothing for {of_time} of the time, up to {longest} at once.");
     let found = cause(share, confidence, claim)
         .evidence(evidence.into_iter().flatten())
         .planted(subject, "[faults.stall] and [faults.stuck]");

@@ -67,7 +67,7 @@ fn held_down(subject: &Subject<'_>) -> Option<Candidate> {
     let at_work = iops * alone_ns / 1e9;
     unless(at_work > AT_WORK)?;
     let claim = format!(
-        "Reads are held down to {}, as by a drive that has become too warm.",
+        "Reads are throttled to {}, as by an overheated drive.",
         show_rate(subject, iops)
     );
     let line = format!(

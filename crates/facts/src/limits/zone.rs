@@ -45,7 +45,7 @@ fn compared(subject: &Subject<'_>) -> Option<Candidate> {
     let [best_said, rate_said] = [best, rate].map(show_throughput);
     let (label, more) = (other.stage.label(), percent(best / rate - 1.0));
     let claim = format!(
-        "{rate_said} is the rate of an inner zone: the same disk is {more} faster further out."
+        "{rate_said} is the rate of an inner zone: the same disk is {more} faster on outer tracks."
     );
     let evidence = [
         format!(

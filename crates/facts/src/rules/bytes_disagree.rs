@@ -6,7 +6,7 @@
 //! or holes below a loop device.
 
 use super::served_from_cache::SHARE;
-use super::{Check, Context, Needs, Rule, Shown, names, warning_if};
+use super::{Check, Context, Needs, Rule, Shown, holes, names, warning_if};
 use crate::journal::beyond_own;
 use crate::layers::answered::may_count_twice;
 use crate::layers::reach::{Direction, Reach, below, compresses, count, roots};
@@ -106,6 +106,10 @@ fn fewer(context: &Context<'_>) -> Option<Finding> {
     let shown = Shown::by(stages(context), |stage, figures| {
         let layers = figures.layers;
         let lost = 1.0 - layers.device? - layers.page_cache - layers.mapping;
+        let workload = stage.workload();
+        if !workload.operation.writes() && holes::explain(&run.target, workload, lost) {
+            return None;
+        }
         let issued = show_size(stage.sum(|t| t.bytes));
         let counted = percent(1.0 - lost);
         let line = format!("{issued} issued, of which the devices counted {counted}.");

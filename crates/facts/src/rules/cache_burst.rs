@@ -99,8 +99,8 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     Some(Finding {
         headline: format!("a write cache took it, {most} times as fast as the medium"),
         claim: format!(
-            "A write cache took what {} wrote, {most} times as fast as the medium streams: the \
-             disk cannot go on like this, and what was acknowledged need not be on its medium.",
+            "A write cache took what {} wrote, {most} times as fast as the medium streams: \
+             this rate does not last, and what was acknowledged need not be on its medium.",
             shown.list()
         ),
         remedy: format!(

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 
 pub(crate) const RULE: Rule = Rule {
     name: "io-context",
-    about: "it matters in whose name the threads of a pool do I/O",
+    about: "it matters whether a pool's threads share an I/O context",
     needs: &[Needs::Evidence],
     severity: Severity::Note,
     confidence: Confidence::Likely,

@@ -233,7 +233,7 @@ fn finding(curve: &Curve<'_>, found: &Crossing, enough: bool) -> Finding {
         confidence: likely_if(enough),
         refuted_by: format!(
             "A repeat in which an operation at {} takes less than {} of what it takes at \
-             {at_last}: then what is between them is not passed by.",
+             {at_last}: then it seeks instead of reading through.",
             show_size(last.distance / 2),
             percent(0.4)
         ),

@@ -52,7 +52,7 @@ fn check(context: &Context<'_>) -> Option<Finding> {
         headline,
         claim,
         remedy: "Collect what is written until so much can be synced at once; where less must be \
-                 durable at a time, more than this rate cannot be had."
+                 durable at a time, this rate is the maximum."
             .into(),
         ..RULE.finding(names(matrix.cells.iter().map(|cell| cell.stage)), evidence)
     })

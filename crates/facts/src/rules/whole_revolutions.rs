@@ -152,7 +152,7 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     let sizes = span_of_sizes(small.chain(last));
     let stages = names(matrix.small_synced().map(|cell| cell.stage));
     Some(Finding {
-        headline: format!("each synced write waits for whole turns: {per_second} a second"),
+        headline: format!("each synced write waits for whole revolutions: {per_second} a second"),
         claim: format!(
             "Each synced write of {sizes} waits {as_long} {whole} of a disk with {rpm} revolutions \
              per minute{more}: {per_second} writes per second at most, however small."

@@ -1,6 +1,8 @@
 use super::*;
 use crate::testing::{self, each, loop_stack, only};
-use diskfacts_record::{BlockDevice, DeviceKind, Severity, Stack};
+use diskfacts_record::{
+    BlockDevice, DeviceKind, ExtentMethod, Extents, Severity, Stack, TargetKind,
+};
 
 fn fetched(run: &mut diskfacts_record::Run, stage: &str, times: f64) {
     each(run, stage, |trial| {
@@ -134,6 +136,19 @@ fn holes_below_a_direct_loop_device_are_not_laid_to_a_cache() {
         .unwrap()
         .layers;
     assert_eq!((layers.page_cache, layers.device), (0.0, Some(0.5)));
+    // Where the file behind the device was looked at, they are holes.
+    run.target.kind = TargetKind::Device;
+    run.target.extents = Some(Extents {
+        span_bytes: 1 << 30,
+        hole_bytes: 1 << 29,
+        unwritten_bytes: Some(0),
+        encoded_bytes: Some(0),
+        shared_bytes: Some(0),
+        inline_bytes: Some(0),
+        extents: Some(9),
+        method: ExtentMethod::Fiemap,
+    });
+    only(&run, "holes");
 }
 
 #[test]
