@@ -9,8 +9,8 @@ use diskfacts_facts::compare::Demanded;
 A and B are a run, or a set of runs separated by commas:
   last, last~1, nightly, nightly~1,      a stored run: the newest or the one
   an id or its beginning                 before, one by its name or its id
-  baseline.dfrun, baseline.json,         runs exported or printed with --json, or
-  results.txt                            results that `import` reads
+  baseline.dfrun, baseline.json,         runs exported or printed with --json,
+  results.txt                            or results that `import` reads
   last:scheduler=none                    its trials with this setting
 
 Conditions of --fail-if: [STAGE:][p50|p90|p99|p99.9:]CHANGE:PERCENT%. CHANGE is

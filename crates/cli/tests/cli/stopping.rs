@@ -360,7 +360,8 @@ fn values_that_cannot_be_written_in_the_time_are_refused_with_the_time_they_take
         .expect_stderr("A span that is filled in part cannot be checked, so nothing was measured");
     assert_eq!(finished.stdout, "");
     let written = written_to(device) - before;
-    assert!((MIB..32 * MIB).contains(&written), "{written} bytes");
+    // Not all of it; how far it comes before it notices depends on how busy the machine is.
+    assert!((MIB..64 * MIB).contains(&written), "{written} bytes");
     case.run(["runs"])
         .expect_code(0)
         .expect_stdout("No run is stored yet");

@@ -125,8 +125,9 @@ fn on_a_disk_that_turns_what_is_written_back_for_long_costs_the_others_no_trial(
     }
     let notes = run.run.notes.join(" ");
     assert!(
-        notes
-            .contains("1 of 6 trials of random-write-qd1, random-write-qd32, mixed-70-30, because"),
+        notes.contains(
+            "1 of 6 trials of random-write-qd1, random-write-qd32, mixed-70-30: 60 s were too short"
+        ),
         "{notes}"
     );
 }
