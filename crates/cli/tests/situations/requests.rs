@@ -101,7 +101,7 @@ fn a_device_that_stood_still() {
         .map(diskfacts_testkit::Served::service)
         .max();
     assert!(longest >= Some(Duration::from_millis(900)), "{longest:?}");
-    said.names("stall", "answered nothing");
+    said.names("stall", "completed nothing");
     let said = of(disk.device().path(), &stage).said();
     said.is_silent_of("stall");
 }
