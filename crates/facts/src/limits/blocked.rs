@@ -29,8 +29,8 @@ fn words(by: By) -> Option<Words> {
         By::FileLock => Words {
             claim: "wait for the lock of the file, which lets one in at a time",
             refuted_by: "The same rate with a file for each stream.",
-            question: "With one stream nobody waits for the lock: nearly the same rate in all \
-                       speaks for it.",
+            question: "With nobody else at the file nobody waits for the lock: nearly the same rate in \
+                       all speaks for it.",
             remedy: "Give each writer a file of its own; or write directly (O_DIRECT) over blocks \
                      that are written already, which ext4 and XFS do side by side.",
         },
@@ -100,7 +100,8 @@ fn sleeps_elsewhere(subject: &Subject<'_>) -> Option<Candidate> {
         .question(words.question)
         .remedy(words.remedy);
     Some(match by {
-        By::FileLock => {
+        // One stream waits for another program's lock, and fewer streams there are not.
+        By::FileLock if subject.workload().streams > 1 => {
             let stages = subject.as_it_was().and("one-stream", |w| w.streams = 1);
             found.settled_by(stages)
         }
