@@ -14,6 +14,7 @@ mod course;
 mod cpu_bound;
 mod cpu_pressure;
 mod cpu_stolen;
+mod cpu_varies;
 mod degraded;
 mod depth_not_reached;
 mod direct_refused;
@@ -196,6 +197,7 @@ const RULES: &[Rule] = &[
     read_ahead_trials::UNUSED,
     unfair_streams::RULE,
     stalled::RULE,
+    cpu_varies::RULE,
     warm_up::RULE,
     course::CHANGE,
     course::DRIFT,

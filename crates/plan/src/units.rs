@@ -1,8 +1,7 @@
 //! Sizes, durations and rates as people write and read them.
 //!
 //! Inside, everything is an integer of bytes or nanoseconds. Sizes are shown in
-//! binary units and throughput in both MB/s (10^6) and MiB/s (2^20), so that no
-//! "MB" is ever left to guess. Bare `k`, `M`, `G`, `T` are binary when read, as
+//! binary units (KiB, 2^10) and throughput in MB/s (10^6), as data sheets have them. Bare `k`, `M`, `G`, `T` are binary when read, as
 //! in fio and dd; `kB`, `MB`, ... are decimal, `KiB`, `MiB`, ... binary.
 
 use thiserror::Error;
@@ -269,13 +268,10 @@ pub fn three_digits(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Throughput for people, in both units: `146.9 MB/s (140.1 MiB/s)`.
+/// Throughput for people, in the unit of data sheets and of all tables here, 10^6 bytes:
+/// `146.9 MB/s`.
 pub fn show_throughput(bytes_per_s: f64) -> String {
-    format!(
-        "{} MB/s ({} MiB/s)",
-        rate_digits(bytes_per_s / 1e6),
-        rate_digits(bytes_per_s / f64::from(1 << 20))
-    )
+    format!("{} MB/s", rate_digits(bytes_per_s / 1e6))
 }
 
 /// A rate with one decimal, two below ten, none above a thousand.
@@ -372,7 +368,7 @@ mod tests {
         assert_eq!(show_duration(8_333_333), "8.33 ms");
         assert_eq!(show_duration(999_600), "1 ms");
         assert_eq!(show_duration(60_000_000_000), "60 s");
-        assert_eq!(show_throughput(146.9e6), "146.9 MB/s (140.1 MiB/s)");
+        assert_eq!(show_throughput(146.9e6), "146.9 MB/s");
     }
 
     proptest! {

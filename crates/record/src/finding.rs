@@ -76,7 +76,8 @@ pub struct Verdict {
     pub needed: String,
     /// What was measured, in the same words; absent when it was not.
     pub measured: Option<String>,
-    /// The stage that it was measured in.
+    /// The stage that it is judged by, whether or not that was measured; `null` in documents
+    /// of older versions.
     pub stage: Option<String>,
     /// Where the threshold comes from.
     pub source: String,

@@ -129,8 +129,8 @@ mod tests {
         assert_eq!(
             said(FILL, 1_000 << 20, Some(f64::from(100 << 20))).as_deref(),
             Some(
-                "Before the trials: fill (2 rounds of 1000 MiB); that takes 20 s at the 104.9 MB/s \
-                 (100.0 MiB/s) at which the file was filled, and longer where writes are small or \
+                "Before the trials: fill (2 rounds of 1000 MiB); that takes 20 s at the 104.9 MB/s at \
+                 which the file was filled, and longer where writes are small or \
                  scattered. --time does not bound it, Ctrl-C ends it."
             )
         );

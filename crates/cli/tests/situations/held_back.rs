@@ -48,7 +48,7 @@ fn bytes_read() {
     };
     let stage = "operation = \"read\"\npattern = \"sequential\"\nblock_size = \"128KiB\"\n\
                  cache = \"direct\"\nqueue_depth = 4\ntime = \"800ms\"";
-    is_named(throttle, stage, "20.0 MiB/s) read");
+    is_named(throttle, stage, "21.0 MB/s read");
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn bytes_read_through_the_page_cache() {
     };
     let stage = "operation = \"read\"\npattern = \"sequential\"\nblock_size = \"128KiB\"\n\
                  cache = \"cold\"\ntime = \"800ms\"";
-    is_named(throttle, stage, "20.0 MiB/s) read");
+    is_named(throttle, stage, "21.0 MB/s read");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn bytes_written() {
     };
     let stage = "operation = \"write\"\npattern = \"sequential\"\nblock_size = \"128KiB\"\n\
                  cache = \"direct\"\ntime = \"800ms\"";
-    is_named(throttle, stage, "20.0 MiB/s) written");
+    is_named(throttle, stage, "21.0 MB/s written");
 }
 
 #[test]

@@ -7,7 +7,7 @@
 
 use super::too_noisy::WARNING;
 use super::warm_up::trials_behind;
-use super::{Check, Context, Needs, Rule, Shown, warning_if};
+use super::{Check, Context, Needs, Rule, Shown, cpu_varies, warning_if};
 use crate::course::{self, Course, Kind};
 use crate::simulated::planted;
 use crate::stages::Stage;
@@ -48,7 +48,7 @@ pub(super) fn between(stage: &Stage<'_>) -> Option<Course> {
 /// What is told of a stage whose rates follow a pattern: from trial to trial, else
 /// within the trials. The rate of an open loop is the plan's.
 pub(super) fn told(stage: &Stage<'_>) -> Option<(Course, String)> {
-    if stage.is_null() || stage.workload().rate.is_some() {
+    if stage.is_null() || stage.workload().rate.is_some() || cpu_varies::is_cause(stage) {
         return None;
     }
     if let Some(course) = between(stage) {

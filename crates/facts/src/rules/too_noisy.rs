@@ -6,7 +6,7 @@
 //! is a warning from there; half of that is a note.
 
 use super::warm_up::trials_behind;
-use super::{Check, Context, Rule, Shown, course, warning_if};
+use super::{Check, Context, Rule, Shown, course, cpu_varies, warning_if};
 use crate::figures;
 use crate::simulated::{Slower, is_simulated};
 use crate::words::{list, longer, of_document, percent, when};
@@ -28,7 +28,7 @@ pub(crate) const NOTE: f64 = 0.1;
 pub(super) const WARNING: f64 = 0.2;
 
 /// How wide the rates lie, over their median.
-fn width(rates: &Figure) -> Option<f64> {
+pub(super) fn width(rates: &Figure) -> Option<f64> {
     match rates.ci95 {
         Some([low, high]) if rates.median > 0.0 => Some((high - low) / rates.median),
         _ => rates.spread,
@@ -38,8 +38,11 @@ fn width(rates: &Figure) -> Option<f64> {
 fn check(context: &Context<'_>) -> Option<Finding> {
     let mut shown = Shown::by(context.each(), |stage, figures| {
         // The rate of an open loop is the plan's.
-        // Rates that follow a pattern are a finding of their own.
-        if stage.workload().rate.is_some() || course::between(stage).is_some() {
+        // Rates that follow a pattern, or the processor time, are findings of their own.
+        if stage.workload().rate.is_some()
+            || course::between(stage).is_some()
+            || cpu_varies::is_cause(stage)
+        {
             return None;
         }
         let rates = figures::figure(trials_behind(stage).iter().map(|t| t.iops));
@@ -134,7 +137,7 @@ mod tests {
         let finding = only(&run, RULE.name);
         assert_eq!(finding.severity, Severity::Warning);
         assert!(finding.evidence[0].contains("5 trials from"), "{finding:?}");
-        assert!(finding.evidence[0].contains("MiB/s"), "{finding:?}");
+        assert!(finding.evidence[0].contains("MB/s"), "{finding:?}");
         assert!(finding.remedy.contains("--time 120s"), "{finding:?}");
     }
 

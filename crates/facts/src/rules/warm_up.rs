@@ -6,7 +6,7 @@
 //! the difference is worth telling.
 
 use super::too_noisy::WARNING;
-use super::{Check, Context, Needs, Rule, Shown, warning_if};
+use super::{Check, Context, Needs, Rule, Shown, cpu_varies, warning_if};
 use crate::stages::Stage;
 use crate::stats;
 use crate::words::{count, edit_plan, lower_first, percent};
@@ -51,7 +51,7 @@ pub(super) fn trials_behind<'s, 'a>(stage: &'s Stage<'a>) -> &'s [&'a Trial] {
 
 fn check(context: &Context<'_>) -> Option<Finding> {
     let shown = Shown::by(context.each(), |stage, _| {
-        let difference = difference(stage)?;
+        let difference = difference(stage).filter(|_| !cpu_varies::is_cause(stage))?;
         let line = format!(
             "the first trial did {} IOPS, {}, which is {} {} than the median of the {} after it.",
             rate_digits(stage.trials[0].iops),

@@ -249,10 +249,7 @@ mod tests {
         .expect("it speaks");
         assert!(finding.claim.contains("in 4 zones"), "{finding:?}");
         assert!(finding.claim.ends_with("costs 50 %."), "{finding:?}");
-        assert_eq!(
-            finding.evidence[1],
-            "8 GiB to 16 GiB: 140.1 MB/s (133.6 MiB/s)."
-        );
+        assert_eq!(finding.evidence[1], "8 GiB to 16 GiB: 140.1 MB/s.");
         assert_eq!(finding.confidence, Confidence::Likely);
         assert!(finding.remedy.contains("to the front"), "{finding:?}");
     }
@@ -269,10 +266,7 @@ mod tests {
             "1 of 32 positions is much slower than its neighbours: that at 20 GiB. Zones of a \
              disk are not like this."
         );
-        assert_eq!(
-            spot.evidence,
-            ["20 GiB: 100.0 MB/s (95.4 MiB/s), 500.0 MB/s (476.8 MiB/s) at 19 GiB."]
-        );
+        assert_eq!(spot.evidence, ["20 GiB: 100.0 MB/s, 500.0 MB/s at 19 GiB."]);
         // At the rim, where all behind is faster; zones are found in the rest.
         let falling = |i: usize| 270e6 - i as f64 * 4e6;
         let rim = all(&|i| if i < 2 { 92e6 } else { falling(i) });
@@ -286,10 +280,7 @@ mod tests {
             ),
             "{spot:#?}"
         );
-        assert!(
-            zones.claim.contains("262.0 MB/s (249.9 MiB/s) at 2 GiB"),
-            "{zones:#?}"
-        );
+        assert!(zones.claim.contains("262.0 MB/s at 2 GiB"), "{zones:#?}");
         // At the other end, and with the fast end behind.
         for slow in [0, 1, 30, 31] {
             let spot = all(&|i| if i == slow { 50e6 } else { falling(i) });

@@ -359,7 +359,7 @@ fn leaf(run: &Run, device: &BlockDevice) -> String {
         device
             .write_cache
             .as_ref()
-            .map(|cache| format!("write cache: {cache}")),
+            .map(|cache| format!("{} cache", cache.replace(' ', "-"))),
     );
     if parts.is_empty() {
         parts.push("nothing else is known".to_owned());

@@ -11,11 +11,8 @@ pub(super) const LABEL: usize = 10;
 /// Most characters that a column is wide.
 const WIDEST: usize = 4;
 /// Share of the operations of a column from which on a cell has the second, the third and
-/// the fourth level; the first has any. A slow one in a hundred is seen.
+/// the fourth shade; the first has any. A slow one in a hundred is seen.
 const LEVELS: [f64; 3] = [0.01, 0.1, 0.5];
-
-const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
-const ASCII: [char; 5] = [' ', '.', ':', '+', '#'];
 
 /// The bands of an axis, by where each begins, nanoseconds, in rising order.
 struct Axis(Vec<u64>);
@@ -72,12 +69,26 @@ pub(super) fn legend(look: &Look) -> String {
     format!(
         "Share of a column's operations: {} any, {} from {second} %, {} from {third} %, {} from \
          {fourth} %.",
-        shades[1], shades[2], shades[3], shades[4]
+        shades[0], shades[1], shades[2], shades[3]
     )
 }
 
-fn shades(look: &Look) -> [char; 5] {
-    if look.unicode { SHADES } else { ASCII }
+/// The shades in their order, the lightest first.
+pub(super) fn shades(look: &Look) -> [char; 4] {
+    if look.unicode {
+        ['░', '▒', '▓', '█']
+    } else {
+        ['.', ':', '+', '#']
+    }
+}
+
+/// The cell of so many of a column's operations: blank where there are none.
+pub(super) fn shade(here: u64, all: u64, look: &Look) -> char {
+    if here == 0 {
+        return ' ';
+    }
+    let share = here as f64 / all as f64;
+    shades(look)[LEVELS.iter().filter(|level| share >= **level).count()]
 }
 
 /// How many neighbours a column of the drawing joins, and how many characters it is wide, so
@@ -99,7 +110,6 @@ pub(super) fn lines(columns: &[CoarseHistogram], wide: usize, look: &Look) -> Ve
     let Some(axis) = Axis::of(&all) else {
         return Vec::new();
     };
-    let shades = shades(look);
     let mut cells = vec![vec![' '; columns.len()]; axis.0.len()];
     for (place, column) in columns.iter().enumerate() {
         let mut counts = vec![0_u64; axis.0.len()];
@@ -107,10 +117,8 @@ pub(super) fn lines(columns: &[CoarseHistogram], wide: usize, look: &Look) -> Ve
             counts[axis.band(middle(bucket))] += bucket.2;
         }
         let count = column.count();
-        for (band, n) in counts.into_iter().enumerate().filter(|(_, n)| *n > 0) {
-            let share = n as f64 / count as f64;
-            let level = 1 + LEVELS.iter().filter(|level| share >= **level).count();
-            cells[band][place] = shades[level];
+        for (band, n) in counts.into_iter().enumerate() {
+            cells[band][place] = shade(n, count, look);
         }
     }
     let line = if look.unicode { '│' } else { '|' };

@@ -68,7 +68,7 @@ fn facts(run: &Run) -> Vec<String> {
         facts.extend(leaf.model.iter().cloned());
         facts.extend(leaf.size_bytes.map(show_size));
         facts.extend(leaf.scheduler.iter().cloned());
-        facts.extend(leaf.write_cache.iter().cloned());
+        facts.extend(leaf.write_cache.iter().map(|cache| cache.replace(' ', "-")));
     }
     for unseen in &run.stack.unseen {
         facts.extend([unseen.what.clone(), unseen.why.clone()]);

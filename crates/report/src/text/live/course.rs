@@ -2,6 +2,7 @@
 //! each moment.
 
 use super::super::eighths::eighth;
+use super::super::heat::shade;
 use super::super::look::{Look, Style};
 use super::super::summary::decade;
 use super::super::wrap::{columns, cut};
@@ -14,11 +15,6 @@ use std::sync::Arc;
 const KEPT: usize = 512;
 /// Columns before the moments.
 const GUTTER: usize = 6;
-/// Of the operations of a moment: from which share on the next shade is drawn. What there
-/// is at all is seen.
-const SHADES: [f64; 3] = [0.01, 0.1, 0.5];
-const DRAWN: [&str; 4] = ["░", "▒", "▓", "█"];
-const ASCII: [&str; 4] = [".", ":", "+", "#"];
 
 /// What was seen from one look to the next.
 #[derive(Debug, Clone, PartialEq)]
@@ -163,32 +159,14 @@ impl Axis {
         within.next().map_or_else(String::new, decade)
     }
 
-    fn shade(&self, moment: &Moment, row: usize, look: &Look) -> &'static str {
+    fn shade(&self, moment: &Moment, row: usize, look: &Look) -> char {
         let all: u64 = moment.latencies.iter().map(|bucket| bucket.count).sum();
         // What lies across rows counts for that of its middle, on the axis.
         let middle = |bucket: &Bucket| ((bucket.from.max(1) as f64) * bucket.to as f64).sqrt();
         let here = moment.latencies.iter();
         let here = here.filter(|bucket| self.row(middle(bucket)) == row);
-        let here: u64 = here.map(|bucket| bucket.count).sum();
-        if here == 0 {
-            return " ";
-        }
-        let share = here as f64 / all as f64;
-        let place = SHADES.iter().filter(|least| share >= **least).count();
-        if look.unicode {
-            DRAWN[place]
-        } else {
-            ASCII[place]
-        }
-    }
-}
-
-/// The shades in their order, for a legend.
-pub(super) fn shades(look: &Look) -> &'static str {
-    if look.unicode {
-        "░ ▒ ▓ █"
-    } else {
-        ". : + #"
+        let here = here.map(|bucket| bucket.count).sum();
+        shade(here, all, look)
     }
 }
 

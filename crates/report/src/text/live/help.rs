@@ -1,5 +1,6 @@
 //! What the parts of a screen mean.
 
+use super::super::heat::shades;
 use super::super::look::{Look, Style};
 use super::super::wrap::wrap;
 use super::line::Line;
@@ -23,10 +24,11 @@ pub(super) fn lines(
             "Ctrl-Z  stops all of it until `fg`; Ctrl-L draws anew",
         ),
     ];
+    let shades = shades(look).map(String::from).join(" ");
     for paragraph in paragraphs {
         lines.push(Line::default());
-        let shades = paragraph.replace("{shades}", super::course::shades(look));
-        lines.extend(wrap(&shades, width).iter().map(|line| Line::plain(line)));
+        let text = paragraph.replace("{shades}", &shades);
+        lines.extend(wrap(&text, width).iter().map(|line| Line::plain(line)));
     }
     lines.truncate(height);
     lines
