@@ -181,8 +181,11 @@ pub(crate) fn measure_with(run: &Run, option: &str, value: &str) -> String {
 /// it: without findings, so the next one is not to repeat it.
 const STYLE: &str = "--style";
 
+/// Options of how a run is shown, which somebody who measures again chooses again.
+const SHOWN: [&str; 3] = ["--json", "--quiet", "--live"];
+
 /// What was typed after the name of the program, without this option and its
-/// value, and without the style.
+/// value, and without how it was shown.
 fn words_without(run: &Run, option: &str) -> Vec<String> {
     let mut left = Vec::new();
     let mut words = run.run.command.iter().skip(1);
@@ -191,7 +194,7 @@ fn words_without(run: &Run, option: &str) -> Vec<String> {
         let with_value = word.split_once('=').is_some_and(|(name, _)| left_out(name));
         if left_out(word) {
             words.next();
-        } else if !with_value {
+        } else if !with_value && !SHOWN.contains(&word.as_str()) {
             left.push(word.clone());
         }
     }

@@ -318,7 +318,7 @@ pub(super) fn closing(ended: &Ended, built_in: bool, common: &Common) -> Closing
     }
     Closing {
         stored: match &ended.not_stored {
-            None => format!("Stored as {} in {store}.", run.run.id),
+            None => format!("Stored in {store}."),
             Some(failure) => format!(
                 "NOT all of it is stored as {} in {store}: {}.",
                 run.run.id,

@@ -60,7 +60,7 @@ fn closing(named: &Named<'_>, args: &ShowArgs, run: &Run, common: &Common) -> Cl
     let option = storing::option(common);
     let (stored, show) = match named.store() {
         Some(store) => (
-            format!("Stored as {id} in {}.", store.path().display()),
+            format!("Stored in {}.", store.path().display()),
             format!("diskfacts show {id}{option}"),
         ),
         None => (

@@ -1,12 +1,15 @@
 //! `--live`: the full screen, its keys, and what becomes of the terminal, however it ends.
 
+use crate::direct_file::DirectFile;
 use crate::pty::Pty;
 use crate::settings_support::{Bench, matrix};
 use crate::stopping::{Slow, is_ignored};
-use crate::support::{Case, Content, KIB, MIB, one_stage, trials};
-use diskfacts_testkit::{or_skip, require_root, require_tool, skip};
+use crate::support::{Case, Content, KIB, MIB, free_blocks, one_stage, trials};
+use crate::trace_support::events;
+use diskfacts_testkit::{LoopDevice, or_skip, require_root, require_tool, skip};
 use rustix::process::Signal;
 use serde_json::Value;
+use std::cell::RefCell;
 
 const SIZE: (u16, u16) = (80, 24);
 /// A run that goes on until somebody ends it.
@@ -313,4 +316,66 @@ fn devices_are_shown_until_q_and_then_the_report_of_all_of_it() {
     let line = "\"$DISKFACTS\" iostat --live --interval 200ms --count 2";
     let mut pty = or_skip!(Pty::start(&case, line, SIZE));
     assert_eq!(pty.finish().code(), Some(0));
+}
+
+#[test]
+fn requests_are_shown_until_q_and_then_the_report_of_all_of_them() {
+    or_skip!(events());
+    let device = or_skip!(LoopDevice::new(16 * MIB));
+    let case = Case::new();
+    let line = format!(
+        "\"$DISKFACTS\" watch --live --interval 200ms {}",
+        device.path().display()
+    );
+    let mut pty = or_skip!(Pty::start(&case, &line, SIZE));
+    let before = pty.modes();
+    pty.wait_for("q ends");
+    let name = device.path().file_name().expect("a name").to_string_lossy();
+    // What nobody asks of the device is not shown.
+    let file = RefCell::new(DirectFile::open(device.path()));
+    pty.wait_until("a row of its reads", |pty| {
+        file.borrow_mut().read(0, 4096);
+        says(pty, &format!("{name}: requests per second"))
+            && pty.rows().iter().any(|row| row.starts_with("reads "))
+    });
+    pty.types("q");
+    assert_eq!(pty.finish().code(), Some(0));
+    pty.is_as_before(&before);
+    assert!(!pty.screen().alternate_screen());
+    assert!(says(&pty, "read"), "{:#?}", pty.rows());
+}
+
+#[test]
+fn ctrl_z_while_the_file_is_filled_is_only_a_pause() {
+    // 96 MiB take 6 s: the key comes while they are written.
+    let slow = or_skip!(Slow::to_write(16 * MIB));
+    let folder = slow.folder();
+    let (before, free) = (Content::of(folder), free_blocks(folder));
+    let case = Case::new();
+    let line = in_case(
+        &case,
+        &format!(
+            "echo $$ > '{}/cgroup.procs'; exec env PS1='prompt ' bash --norc --noprofile -i",
+            slow.group.path().display()
+        ),
+    );
+    let mut pty = or_skip!(Pty::start(&case, &line, SIZE));
+    pty.wait_for("prompt");
+    pty.types(&format!(
+        "\"$DISKFACTS\" measure --live --size 96MiB --store \"$STORE\" '{}'\n",
+        folder.display()
+    ));
+    pty.wait_for("filling");
+    pty.types("\x1a");
+    pty.wait_for("Stopped");
+    assert!(!pty.screen().alternate_screen() && !pty.screen().hide_cursor());
+    pty.types("clear; fg\n");
+    pty.wait_for("q ends and stores");
+    pty.types("q");
+    pty.wait_for("nothing is left behind");
+    assert!(!pty.screen().alternate_screen() && !pty.screen().hide_cursor());
+    pty.types("exit\n");
+    assert_eq!(pty.finish().code(), Some(130));
+    assert_eq!(Content::of(folder), before);
+    assert_eq!(free_blocks(folder), free);
 }

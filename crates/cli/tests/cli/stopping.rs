@@ -91,7 +91,7 @@ impl Slow {
         })
     }
 
-    fn to_write(write_bytes_per_s: u64) -> Result<Self, Missing> {
+    pub(crate) fn to_write(write_bytes_per_s: u64) -> Result<Self, Missing> {
         Self::new(Throttle {
             write_bytes_per_s: Some(write_bytes_per_s),
             ..Throttle::default()
@@ -102,6 +102,11 @@ impl Slow {
         let mounted = MountedFilesystem::new(FilesystemKind::Ext4, 256 * MIB)?;
         let group = ThrottleGroup::new(mounted.device(), throttle)?;
         Ok(Self { group, mounted })
+    }
+
+    /// Where it is mounted.
+    pub(crate) fn folder(&self) -> &Path {
+        self.mounted.path()
     }
 
     /// A file on it of which nothing is in memory.

@@ -98,7 +98,7 @@ fn check(context: &Context<'_>) -> Option<Finding> {
         || " In a virtual machine, memory that the host has to find first costs such time.",
     );
     Some(Finding {
-        headline: format!("trials differ by {by}: kernel CPU time, not the device"),
+        headline: format!("trials differ by {by}: kernel CPU, not the device"),
         claim: format!(
             "The trials of {} differ by up to {by} because the kernel's processor time for an \
              operation does; what the device did was the same.{memory}",

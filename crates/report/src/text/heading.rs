@@ -3,6 +3,7 @@
 use super::look::Style;
 use super::page::Page;
 use super::words::{add_once, count, list, shell, stages_of};
+use super::wrap::together;
 use crate::notes::notes;
 use diskfacts_facts::medium::turns;
 use diskfacts_plan::Plan;
@@ -345,7 +346,7 @@ fn leaf(run: &Run, device: &BlockDevice) -> String {
             (false, _) => "not rotating",
             (true, Some(_)) => "rotating",
             // Virtual disks have the flag whatever they are.
-            (true, None) => "rotational flag set",
+            (true, None) => "rotational=1",
         };
         said.to_owned()
     }));
@@ -364,6 +365,7 @@ fn leaf(run: &Run, device: &BlockDevice) -> String {
     if parts.is_empty() {
         parts.push("nothing else is known".to_owned());
     }
+    let parts: Vec<String> = parts.iter().map(|part| together(part)).collect();
     let parts = parts.join(", ");
     if is_target {
         return parts;

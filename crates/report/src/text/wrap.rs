@@ -21,6 +21,18 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     out
 }
 
+/// Blank at which no line is broken.
+const UNBROKEN: char = '\u{a0}';
+
+/// A few words that [`wrap`] leaves on one line, as `scheduler mq-deadline`.
+pub(crate) fn together(words: &str) -> String {
+    const SHORT: usize = 24;
+    if columns(words) > SHORT {
+        return words.to_owned();
+    }
+    words.replace(' ', &UNBROKEN.to_string())
+}
+
 /// `text` in lines of at most `width` columns. Breaks are at spaces, but not
 /// between a number and its unit, nor within a command in backticks; what is
 /// wider than a line stands on a line of its own. There is always a line, an empty one for an empty text.
@@ -48,6 +60,9 @@ pub(crate) fn wrap_from(text: &str, first: usize, width: usize) -> Vec<String> {
             room = width;
             used = wide;
         }
+    }
+    for line in &mut lines {
+        *line = line.replace(UNBROKEN, " ");
     }
     lines
 }
@@ -115,6 +130,14 @@ mod tests {
     #[test]
     fn a_number_stays_with_its_unit() {
         assert_eq!(wrap("took 12 ms, it", 8), ["took", "12 ms,", "it"]);
+    }
+
+    #[test]
+    fn what_is_to_stay_together_does_and_is_printed_with_blanks() {
+        let text = format!("ssd, {}, x", together("scheduler none"));
+        assert_eq!(wrap(&text, 16), ["ssd,", "scheduler none,", "x"]);
+        let long = "a description of more words than that";
+        assert_eq!(together(long), long);
     }
 
     #[test]

@@ -55,7 +55,8 @@ impl Schedule {
         }
         let mut asked = Vec::new();
         if let Some(precision) = self.plan.until.precision {
-            asked.push(format!("medians within {precision} (95 %)"));
+            let precision = precision.to_string().replace('%', " %");
+            asked.push(format!("medians within {precision} (95 % CI)"));
         }
         if self.plan.until.steady {
             asked.push("five steady rounds".to_owned());
@@ -83,7 +84,7 @@ impl Schedule {
         ))
     }
 
-    /// `out of time for log-write (8.1% at 99 %), mixed (trials: 5) and 2 more`.
+    /// `out of time for log-write (8.1 % at 99 %), mixed (trials: 5) and 2 more`.
     fn told(&self, mut stages: Vec<usize>, why: &str) -> String {
         let half = |stage: &usize| stopping::half_width(&self.rules[*stage].rates);
         // What has no interval is known least.
@@ -98,7 +99,7 @@ impl Schedule {
                 let rule = &self.rules[*stage];
                 let known = half(stage).map_or_else(
                     || format!("trials: {}", rule.rates.len()),
-                    |half| format!("{:.1}% at 99 %", half * 100.0),
+                    |half| format!("{:.1} % at 99 %", half * 100.0),
                 );
                 format!("{} ({known})", rule.name)
             })

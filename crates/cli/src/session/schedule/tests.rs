@@ -370,7 +370,7 @@ fn a_stage_that_is_precise_gives_its_time_to_one_that_is_not() {
     assert_eq!(trials, [8, 9]);
     let said = schedule.reached().unwrap_or_default();
     assert!(
-        said.starts_with("Medians within 3% (95 %) in 1 of 2 stages; out of time for s1 (")
+        said.starts_with("Medians within 3 % (95 % CI) in 1 of 2 stages; out of time for s1 (")
             && said.ends_with("% at 99 %)."),
         "{said}"
     );
@@ -433,7 +433,7 @@ fn many_stages_that_are_not_precise_are_told_in_one_line_the_widest_first() {
     let rate = |stage, number| scattered(number, 0.1 * (1.0 + stage as f64));
     let (_, schedule) = adaptive(&plan, 20, rate);
     let said = schedule.reached().unwrap_or_default();
-    let start = "Medians within 3% (95 %) in 0 of 6 stages; out of time for s5 (";
+    let start = "Medians within 3 % (95 % CI) in 0 of 6 stages; out of time for s5 (";
     assert!(
         said.starts_with(start) && said.ends_with(" and 3 more."),
         "{said}"

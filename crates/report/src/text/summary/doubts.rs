@@ -141,10 +141,10 @@ mod tests {
             "Left out the stages that write (sequential-write, random-write-qd1): /dev/sdb is a \
              device, and only read"
         );
-        let list = "Medians within 3% (95 %) in 9 of 12 stages; out of time for mixed (8 %) and log (9 %).";
+        let list = "Medians within 3 % (95 % CI) in 9 of 12 stages; out of time for mixed (8 %) and log (9 %).";
         assert_eq!(
             clipped(list, 80),
-            "Medians within 3% (95 %) in 9 of 12 stages"
+            "Medians within 3 % (95 % CI) in 9 of 12 stages"
         );
         assert_eq!(clipped(note, 20), "Left out the ...");
         assert_eq!(clipped(note, 6), "Lef...");

@@ -7,7 +7,7 @@ use super::super::run::Closing;
 use super::super::words::{count, stages_of};
 use super::super::wrap::columns;
 use diskfacts_plan::units::show_duration;
-use diskfacts_record::{Labels, Run};
+use diskfacts_record::{Labels, Outcome, Run};
 
 /// Before what is to be typed.
 const INDENT: usize = 2;
@@ -28,14 +28,29 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run, marks: &Marks<'_>, closing: 
         (true, false) => Some("a"),
         (true, true) => None,
     };
+    let show = &closing.show;
     if let Some(first) = first {
         command(
             page,
-            &format!("{} --claim {first}", closing.show),
+            &format!("{show} --claim {first}"),
             "why, and what to do",
         );
     }
-    command(page, &format!("{} --explain", closing.show), "all of it");
+    if let Some(name) = judged_worst(run) {
+        command(page, &format!("{show} --claim {name}"), "what a use needs");
+    }
+    command(page, &format!("{show} --explain"), "all of it");
+}
+
+/// The use of which somebody asks first what it needs: one that is missed, or marginal.
+fn judged_worst(run: &Run) -> Option<&str> {
+    let of = |wanted: Outcome| {
+        run.verdicts
+            .iter()
+            .find(|verdict| verdict.outcome == wanted)
+    };
+    let verdict = of(Outcome::Fail).or_else(|| of(Outcome::Close))?;
+    Some(&verdict.profile)
 }
 
 /// A command to type, and what it shows where there is room beside it.
@@ -46,7 +61,7 @@ fn command(page: &mut Page<'_>, command: &str, shows: &str) {
     page.verbatim((Style::Plain, ""), INDENT, text);
 }
 
-/// `Run 20261125-044606-928b2e3d: 12 stages, 92 trials, 60 s. MB are 10^6 bytes.`
+/// `Run 20261125-044606-928b2e3d: 12 stages, 92 trials, 60 s. MB: 10^6 bytes.`
 fn about(run: &Run, closing: &Closing) -> String {
     let trials: Vec<_> = run.planned_trials().collect();
     let seconds: f64 = trials
@@ -69,7 +84,7 @@ fn about(run: &Run, closing: &Closing) -> String {
         took.unwrap_or_default(),
     )];
     if !run.figures.is_empty() {
-        sentences.push("MB are 10^6 bytes.".to_owned());
+        sentences.push("MB: 10^6 bytes.".to_owned());
     }
     if !closing.stored.is_empty() {
         sentences.push(closing.stored.clone());

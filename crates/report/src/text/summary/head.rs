@@ -62,7 +62,7 @@ pub(in crate::text) fn judged(
 ) -> impl Iterator<Item = (Style, &'static str, String)> {
     [
         ("Good for", Style::Good, Outcome::Pass),
-        ("Close", Style::Doubtful, Outcome::Close),
+        ("Marginal", Style::Doubtful, Outcome::Close),
         ("Not for", Style::Bad, Outcome::Fail),
         ("Unknown", Style::Plain, Outcome::Unmeasured),
     ]

@@ -26,7 +26,7 @@ pub(super) fn write(page: &mut Page<'_>, marks: &Marks<'_>) {
     let widest = abouts.iter().map(|about| columns(about)).max().unwrap_or(0);
     for (place, (limiting, about)) in marks.limits.iter().zip(abouts).enumerate() {
         let room = page.look.columns().saturating_sub(COLUMN + widest + 2);
-        let beside = fitting(said(limiting), room);
+        let beside = said(limiting, room);
         let text = if beside.is_empty() {
             about.to_owned()
         } else {
@@ -46,7 +46,7 @@ pub(super) fn write(page: &mut Page<'_>, marks: &Marks<'_>) {
 /// A limiter in a line of so many columns: what it is and what it costs.
 pub(in crate::text) fn in_a_line(limiting: &Limiting<'_>, room: usize) -> String {
     let about = about(limiting.limiter);
-    let beside = fitting(said(limiting), room.saturating_sub(columns(about) + 2));
+    let beside = said(limiting, room.saturating_sub(columns(about) + 2));
     if beside.is_empty() {
         about.to_owned()
     } else {
@@ -60,7 +60,7 @@ fn about(limiter: &str) -> &str {
 }
 
 /// As many of the parts as have room, those in front first.
-fn fitting(parts: Vec<String>, room: usize) -> String {
+fn fitting(parts: impl IntoIterator<Item = String>, room: usize) -> String {
     let mut text = String::new();
     for part in parts {
         let longer = if text.is_empty() {
@@ -76,26 +76,33 @@ fn fitting(parts: Vec<String>, room: usize) -> String {
     text
 }
 
-/// The gain, how sure it is, and its share of the time.
-fn said(limiting: &Limiting<'_>) -> Vec<String> {
+/// The gain, how sure it is, and its share of the time, as far as that has room.
+fn said(limiting: &Limiting<'_>, room: usize) -> String {
     let (_, clearest) = limiting.clearest();
     let tested = limiting.stages.iter().flat_map(|(stage, _)| &stage.tested);
     let held = |outcome: TestOutcome| outcome == TestOutcome::Held;
     let tested = tested
         .filter(|test| test.limiter == limiting.limiter)
         .any(|test| held(test.outcome));
-    let sure = match clearest.confidence {
-        _ if tested => Some("tested".to_owned()),
-        Confidence::Possible => Some("possible".to_owned()),
-        Confidence::Likely | Confidence::Certain => None,
-    };
-    sure.into_iter()
-        .chain(gain(limiting, clearest))
-        .chain(share(limiting))
-        .collect()
+    let figures = gain(limiting, clearest).into_iter().chain(share(limiting));
+    let figures: Vec<String> = figures.collect();
+    match clearest.confidence {
+        _ if tested => fitting(["tested".to_owned()].into_iter().chain(figures), room),
+        Confidence::Likely | Confidence::Certain => fitting(figures, room),
+        Confidence::Possible => {
+            let hedged = figures.first().map(|first| format!("possibly {first}"));
+            let rest = figures.into_iter().skip(1);
+            let text = fitting(hedged.into_iter().chain(rest), room);
+            if text.is_empty() {
+                fitting(["possible".to_owned()], room)
+            } else {
+                text
+            }
+        }
+    }
 }
 
-/// `x 3.73 with 32 in flight`, or `at most x 3.09 without it` of a gain that is predicted.
+/// `3.73x with 32 in flight`, or `up to 3.09x without it` of a gain that is predicted.
 fn gain(limiting: &Limiting<'_>, clearest: &Limit) -> Option<String> {
     let of = clearest.gain.as_ref()?;
     let alike = limiting
@@ -113,9 +120,9 @@ fn gain(limiting: &Limiting<'_>, clearest: &Limit) -> Option<String> {
     let (low, high) = (three_digits(low), three_digits(high));
     let with = with(&of.with);
     Some(match of.basis {
-        GainBasis::Predicted => format!("at most x {high} {with}"),
-        GainBasis::Measured if low == high => format!("x {high} {with}"),
-        GainBasis::Measured => format!("x {low} to {high} {with}"),
+        GainBasis::Predicted => format!("up to {high}x {with}"),
+        GainBasis::Measured if low == high => format!("{high}x {with}"),
+        GainBasis::Measured => format!("{low} to {high}x {with}"),
     })
 }
 
