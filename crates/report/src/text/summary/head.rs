@@ -46,13 +46,16 @@ fn is_of_no_use(run: &Run) -> bool {
     for verdict in &run.verdicts {
         add_once(&mut names, verdict.profile.as_str());
     }
-    let is_measured = |stage: &str| run.figures.iter().any(|figures| figures.stage == stage);
     names.len() == diskfacts_facts::uses().len()
         && run
             .verdicts
             .iter()
             .filter_map(|verdict| verdict.stage.as_deref())
-            .all(|stage| !is_measured(stage))
+            .all(|stage| !is_measured(run, stage))
+}
+
+fn is_measured(run: &Run, stage: &str) -> bool {
+    run.figures.iter().any(|figures| figures.stage == stage)
 }
 
 /// The uses by what they come to, those that it is good for first.
@@ -100,6 +103,8 @@ fn uses(run: &Run, wanted: Outcome, marks: &Marks<'_>) -> Vec<String> {
         Outcome::Unmeasured => format!("{stage}: {}", why_unknown(run, verdict, stage)),
         Outcome::Pass | Outcome::Close | Outcome::Fail => stage.to_owned(),
     };
+    // Uses of which no stage was measured that they wait for, and these.
+    let (mut waiting, mut left_out): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
     let mut names: Vec<&str> = Vec::new();
     for verdict in &run.verdicts {
         add_once(&mut names, verdict.profile.as_str());
@@ -127,11 +132,22 @@ fn uses(run: &Run, wanted: Outcome, marks: &Marks<'_>) -> Vec<String> {
                 stages.push(said(verdict, stage));
             }
         }
+        if wanted == Outcome::Unmeasured && !told.iter().any(|stage| is_measured(run, stage)) {
+            waiting.push(name);
+            for stage in told {
+                add_once(&mut left_out, stage);
+            }
+            continue;
+        }
         match groups.iter_mut().find(|(known, _)| *known == stages) {
             Some((_, names)) => names.push(name),
             None => groups.push((stages, vec![name])),
         }
     }
+    let waiting = (!waiting.is_empty()).then(|| {
+        let (uses, stages) = (waiting.join(", "), left_out.join(", "));
+        format!("{uses} (not measured: {stages})")
+    });
     let said = groups.into_iter().map(|(stages, names)| {
         let names = names.join(", ");
         if stages.is_empty() {
@@ -145,12 +161,12 @@ fn uses(run: &Run, wanted: Outcome, marks: &Marks<'_>) -> Vec<String> {
             format!("{names} ({why}{})", stages.join(", "))
         }
     });
-    said.collect()
+    said.chain(waiting).collect()
 }
 
 /// Why a requirement could not be judged, in few words.
 fn why_unknown(run: &Run, verdict: &Verdict, stage: &str) -> String {
-    if !run.figures.iter().any(|figures| figures.stage == stage) {
+    if !is_measured(run, stage) {
         return "not measured".to_owned();
     }
     let numbered = run.findings.iter().enumerate();
