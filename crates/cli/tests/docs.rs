@@ -5,6 +5,8 @@
 //! first head cell is `key`, `option`, `refused` or `percentile`, a heading
 //! that is a name in backticks, a fence marked `toml plan`.
 
+#[path = "docs/first_page.rs"]
+mod first_page;
 #[path = "docs/plan_keys.rs"]
 mod plan_keys;
 #[path = "docs/simulated_disks.rs"]
