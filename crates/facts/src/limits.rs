@@ -54,6 +54,7 @@ mod device_parallelism;
 mod flush_per_write;
 mod gaps;
 mod garbage_collection;
+mod in_short;
 mod interface;
 mod ladder;
 mod links;
@@ -75,6 +76,7 @@ mod write_cache_off;
 mod zone;
 
 pub(crate) use candidate::{Candidate, Standing};
+pub use in_short::in_short;
 pub use limiter::Limiter;
 pub(crate) use limiter::{Claims, Need};
 pub(crate) use subject::{Same, Subject};

@@ -63,20 +63,16 @@ fn about(limiter: &str) -> &str {
 fn fitting(parts: impl IntoIterator<Item = String>, room: usize) -> String {
     let mut text = String::new();
     for part in parts {
-        let longer = if text.is_empty() {
-            part
-        } else {
-            format!("{text}, {part}")
-        };
-        if columns(&longer) > room {
-            break;
+        let comma = if text.is_empty() { "" } else { ", " };
+        if columns(&text) + comma.len() + columns(&part) <= room {
+            text.push_str(comma);
+            text.push_str(&part);
         }
-        text = longer;
     }
     text
 }
 
-/// The gain, how sure it is, and its share of the time, as far as that has room.
+/// How sure it is, the gain, what to do and its share of the time, as far as that has room.
 fn said(limiting: &Limiting<'_>, room: usize) -> String {
     let (_, clearest) = limiting.clearest();
     let tested = limiting.stages.iter().flat_map(|(stage, _)| &stage.tested);
@@ -84,22 +80,21 @@ fn said(limiting: &Limiting<'_>, room: usize) -> String {
     let tested = tested
         .filter(|test| test.limiter == limiting.limiter)
         .any(|test| held(test.outcome));
-    let figures = gain(limiting, clearest).into_iter().chain(share(limiting));
-    let figures: Vec<String> = figures.collect();
-    match clearest.confidence {
-        _ if tested => fitting(["tested".to_owned()].into_iter().chain(figures), room),
-        Confidence::Likely | Confidence::Certain => fitting(figures, room),
-        Confidence::Possible => {
-            let hedged = figures.first().map(|first| format!("possibly {first}"));
-            let rest = figures.into_iter().skip(1);
-            let text = fitting(hedged.into_iter().chain(rest), room);
-            if text.is_empty() {
-                fitting(["possible".to_owned()], room)
-            } else {
-                text
-            }
-        }
-    }
+    let hedge = match clearest.confidence {
+        _ if tested => Some(("tested", "tested, ")),
+        Confidence::Possible => Some(("possible", "possibly ")),
+        Confidence::Likely | Confidence::Certain => None,
+    };
+    let gained = gain(limiting, clearest);
+    let hedged = |gain: &String| hedge.map(|(_, before)| format!("{before}{gain}"));
+    let hedged = gained
+        .as_ref()
+        .and_then(hedged)
+        .filter(|it| columns(it) <= room);
+    let alone = || hedge.map_or(gained.clone(), |(alone, _)| Some(alone.to_owned()));
+    let remedy = diskfacts_facts::limits::in_short(limiting.limiter).map(str::to_owned);
+    let parts = [hedged.or_else(alone), remedy, share(limiting)];
+    fitting(parts.into_iter().flatten(), room)
 }
 
 /// `3.73x with 32 in flight`, or `up to 3.09x without it` of a gain that is predicted.
