@@ -82,18 +82,6 @@ pub enum Error {
         /// What it is, with its article.
         is: &'static str,
     },
-    /// The mount table has no entry for a path.
-    #[error(
-        "{} stands in no filesystem of {}; it may lie outside this mount \
-         namespace or chroot: run diskfacts where it is mounted",
-        path.display(), table.display()
-    )]
-    NoMount {
-        /// The path.
-        path: PathBuf,
-        /// The mount table.
-        table: PathBuf,
-    },
     /// A device number that the kernel does not show in sysfs.
     #[error(
         "block device {major}:{minor} ({}) is not in {}; sysfs may be hidden \

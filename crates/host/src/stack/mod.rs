@@ -43,8 +43,8 @@ pub(crate) use zones::zoned;
 ///
 /// # Errors
 /// When the path does not exist or may not be looked at, when it is neither
-/// file nor folder nor block device, or when its filesystem or device is not
-/// in the kernel's tables. What lies further down and cannot be found out is
+/// file nor folder nor block device, or when it is a device that is not in the
+/// kernel's tables. The filesystem of a path that is in no mount table, and what lies further down and cannot be found out is
 /// no error: it is named in [`Stack::unseen`].
 #[cfg(target_os = "linux")]
 pub fn stack_of(roots: &Roots, path: &Path) -> Result<Stack, Error> {
@@ -84,10 +84,10 @@ pub fn stack_of_subject(roots: &Roots, subject: &Subject) -> Result<Stack, Error
         }
         SubjectKind::File | SubjectKind::Folder => {
             let mounts = read_mounts(roots)?;
-            let mount = mount::mount_of(&mounts, subject).ok_or_else(|| Error::NoMount {
-                path: subject.path.clone(),
-                table: mounts_path(roots),
-            })?;
+            let Some(mount) = mount::mount_of(&mounts, subject) else {
+                outside_all_mounts(roots, subject, &mut walk)?;
+                return Ok(walk.into_stack(None));
+            };
             let mut filesystem = mount::filesystem(mount, subject.space.as_ref());
             filesystem.uuid.clone_from(&subject.filesystem_uuid);
             if let Err(error) = pools::look(roots, mount, &mut filesystem) {
@@ -99,6 +99,39 @@ pub fn stack_of_subject(roots: &Roots, subject: &Subject) -> Result<Stack, Error
             let tops = sources::devices_of_mount(roots, &mounts, mount, walk.unseen_mut())?;
             walk.below_devices(tops)?;
             Ok(walk.into_stack(Some(filesystem)))
+        }
+    }
+}
+
+/// What lies under a path that no line of the mount table is of, as in a chroot whose root is
+/// no mount: the device by the number of the filesystem, where that is the number of one.
+fn outside_all_mounts(roots: &Roots, subject: &Subject, walk: &mut Walk<'_>) -> Result<(), Error> {
+    walk.unseen_mut().push(Unseen {
+        what: format!("the filesystem of {}", subject.path.display()),
+        why: format!(
+            "no line of {} is of it, as in a chroot whose root is no mount: `mount --bind` it \
+             onto itself before",
+            mounts_path(roots).display()
+        ),
+    });
+    let (major, minor) = subject.filesystem_number;
+    match DeviceDir::of_number(roots, major, minor) {
+        Ok(Some(device)) => walk.below_devices(vec![device]),
+        // Not each filesystem has a device, and those that have none have major number 0.
+        Ok(None) if major == 0 => Ok(()),
+        Ok(None) => {
+            walk.unseen_mut().push(Unseen {
+                what: format!("block device {major}:{minor}"),
+                why: format!("it is not in {}", roots.sys.display()),
+            });
+            Ok(())
+        }
+        Err(error) => {
+            walk.unseen_mut().push(Unseen {
+                what: format!("block device {major}:{minor}"),
+                why: error.to_string(),
+            });
+            Ok(())
         }
     }
 }

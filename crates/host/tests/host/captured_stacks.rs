@@ -395,14 +395,28 @@ fn a_device_that_sysfs_does_not_show_is_an_error_that_says_where_it_looked() {
 }
 
 #[test]
-fn a_path_outside_all_mounts_is_an_error() {
+fn of_a_path_outside_all_mounts_the_device_is_found_by_its_number() {
     let tree = Tree::unpack("cciss");
     tree.put(
         "proc/self/mountinfo",
         "20 1 104:2 / /jail rw - ext3 /dev/cciss/c0d0p2 rw\n",
     );
-    let error = stack_of_subject(&tree.roots(), &folder("/elsewhere")).expect_err("no mount");
-    assert!(matches!(error, Error::NoMount { .. }), "{error}");
+    let subject = Subject {
+        filesystem_number: (104, 2),
+        ..folder("/elsewhere")
+    };
+    // By its text it lies below no mount, and by its number in one that is elsewhere.
+    let stack = stack_of_subject(&tree.roots(), &subject).expect("a stack");
+    assert_eq!(stack.filesystem, None);
+    assert_eq!(stack.top().map(|top| &*top.name), Some("cciss/c0d0p2"));
+    assert_eq!(stack.unseen[0].what, "the filesystem of /elsewhere");
+
+    let subject = Subject {
+        filesystem_number: (0, 40),
+        ..folder("/elsewhere")
+    };
+    let stack = stack_of_subject(&tree.roots(), &subject).expect("a stack");
+    assert_eq!((stack.devices.len(), stack.unseen.len()), (0, 1));
 }
 
 #[test]
