@@ -1,22 +1,20 @@
 //! What direct I/O asks of the address, the length and the offset of a
 //! transfer.
 
-use std::fs::File;
-
-use crate::{AlignedBuffer, Error, buffer, os};
+use crate::as_file::{AsFile, lend};
+use crate::buffer::{ALIGNMENT_MAX, ALIGNMENT_MIN, AlignedBuffer, BufferError};
+use crate::{Error, os};
 
 /// What direct I/O on one file asks for, in bytes; each is a power of 2.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct DirectAlignment {
-    /// What the address of the memory must be a multiple of.
-    pub memory: u32,
-    /// What the offset in the file must be a multiple of.
-    pub offset: u32,
-    /// What the length must be a multiple of.
-    pub length: u32,
-    /// Who says so.
-    pub source: AlignmentSource,
+    /// In [1, `ALIGNMENT_MAX`], a power of 2.
+    memory: u32,
+    /// In [1, 2^31], a power of 2.
+    offset: u32,
+    /// In [1, 2^31], a power of 2.
+    length: u32,
+    source: AlignmentSource,
 }
 
 /// Who says what direct I/O asks for, the surest first.
@@ -37,20 +35,124 @@ pub enum AlignmentSource {
     Assumed(String),
 }
 
+impl AlignmentSource {
+    /// Of two, the one that a rule made of both rests on.
+    fn or_less_sure<'a>(&'a self, other: &'a Self) -> &'a Self {
+        let doubt = |source: &Self| match source {
+            // It asks for nothing, so the other one's rule is all of it.
+            Self::NoRule => 0,
+            Self::Kernel => 1,
+            Self::LogicalSector => 2,
+            Self::Assumed(_) => 3,
+        };
+        if doubt(other) > doubt(self) {
+            other
+        } else {
+            self
+        }
+    }
+}
+
 impl DirectAlignment {
     /// A rule from elsewhere, in bytes; [`direct_alignment`] asks for a file's
     /// own.
-    pub fn new(memory: u32, offset: u32, length: u32, source: AlignmentSource) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// [`BufferError::AlignmentZero`], [`BufferError::AlignmentNotPowerOfTwo`],
+    /// and [`BufferError::AlignmentTooLarge`] for a `memory` above
+    /// [`ALIGNMENT_MAX`], at which no buffer can lie.
+    pub fn new(
+        memory: u32,
+        offset: u32,
+        length: u32,
+        source: AlignmentSource,
+    ) -> Result<Self, Error> {
+        for alignment in [memory, offset, length].map(|bytes| bytes as usize) {
+            if alignment == 0 {
+                return Err(BufferError::AlignmentZero.into());
+            }
+            if !alignment.is_power_of_two() {
+                return Err(BufferError::AlignmentNotPowerOfTwo { alignment }.into());
+            }
+        }
+        if memory as usize > ALIGNMENT_MAX {
+            let alignment = memory as usize;
+            return Err(BufferError::AlignmentTooLarge { alignment }.into());
+        }
+        Ok(Self {
             memory,
             offset,
             length,
             source,
+        })
+    }
+
+    /// The rule of a file that takes anything.
+    pub(crate) fn none() -> Self {
+        Self {
+            memory: 1,
+            offset: 1,
+            length: 1,
+            source: AlignmentSource::NoRule,
         }
     }
 
-    pub(crate) fn uniform(bytes: u32, source: AlignmentSource) -> Self {
-        Self::new(bytes, bytes, bytes, source)
+    /// What the address of the memory must be a multiple of.
+    pub fn memory(&self) -> u32 {
+        self.memory
+    }
+
+    /// What the offset in the file must be a multiple of.
+    pub fn offset(&self) -> u32 {
+        self.offset
+    }
+
+    /// What the length must be a multiple of.
+    pub fn length(&self) -> u32 {
+        self.length
+    }
+
+    /// Who says so.
+    pub fn source(&self) -> &AlignmentSource {
+        &self.source
+    }
+
+    /// What a transfer may be cut at: the largest of the three, and so a
+    /// multiple of each. Of an aligned transfer, what begins a multiple of this
+    /// behind its start is aligned too, in memory as in the file.
+    pub fn step(&self) -> u32 {
+        self.memory.max(self.offset).max(self.length)
+    }
+
+    /// The first multiple of [`step`](Self::step) that is not below `bytes`;
+    /// `None` when it is beyond 64 bits.
+    ///
+    /// ```
+    /// # use directio::{AlignmentSource, DirectAlignment};
+    /// let rule = DirectAlignment::new(4, 512, 512, AlignmentSource::Kernel)?;
+    /// assert_eq!(rule.round_up(1000), Some(1024));
+    /// assert_eq!(rule.round_down(1000), 512);
+    /// # Ok::<(), directio::Error>(())
+    /// ```
+    pub fn round_up(&self, bytes: u64) -> Option<u64> {
+        bytes.checked_next_multiple_of(u64::from(self.step()))
+    }
+
+    /// The last multiple of [`step`](Self::step) that is not above `bytes`.
+    pub fn round_down(&self, bytes: u64) -> u64 {
+        bytes - bytes % u64::from(self.step())
+    }
+
+    /// The rule that satisfies both: for memory that is read from one file and
+    /// written to the other. Its source is the less sure of the two.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        Self {
+            memory: self.memory.max(other.memory),
+            offset: self.offset.max(other.offset),
+            length: self.length.max(other.length),
+            source: self.source.or_less_sure(&other.source).clone(),
+        }
     }
 
     /// A buffer for direct I/O on this file: `size` bytes, rounded up to what
@@ -61,8 +163,8 @@ impl DirectAlignment {
     pub fn buffer(&self, size: usize) -> Result<AlignedBuffer, Error> {
         let size = size
             .checked_next_multiple_of(self.length as usize)
-            .ok_or(buffer::BufferError::SizeTooLarge { size })?;
-        AlignedBuffer::new(size, (self.memory as usize).max(buffer::ALIGNMENT_MIN))
+            .ok_or(BufferError::SizeTooLarge { size })?;
+        AlignedBuffer::new(size, (self.memory as usize).max(ALIGNMENT_MIN))
     }
 }
 
@@ -76,8 +178,8 @@ impl DirectAlignment {
 /// [`Error::Unsupported`] when the system says that this file cannot be read
 /// or written directly, or when it is neither a regular file nor a block
 /// device.
-pub fn direct_alignment(file: &File) -> Result<DirectAlignment, Error> {
-    os::direct_alignment(file)
+pub fn direct_alignment(file: &impl AsFile) -> Result<DirectAlignment, Error> {
+    os::direct_alignment(&lend(file))
 }
 
 /// Says which of `address`, `length` and `offset` breaks the rule, and what
@@ -86,12 +188,13 @@ pub fn direct_alignment(file: &File) -> Result<DirectAlignment, Error> {
 /// ```
 /// use directio::{AlignmentSource, DirectAlignment, explain_misalignment};
 ///
-/// let rule = DirectAlignment::new(4, 512, 512, AlignmentSource::Kernel);
+/// let rule = DirectAlignment::new(4, 512, 512, AlignmentSource::Kernel)?;
 /// assert_eq!(explain_misalignment(0x1000, 1024, 512, &rule), None);
 /// assert_eq!(
 ///     explain_misalignment(0x1000, 1000, 512, &rule).as_deref(),
 ///     Some("direct I/O here needs a length that is a multiple of 512: 1000 is not, 512 and 1024 are")
 /// );
+/// # Ok::<(), directio::Error>(())
 /// ```
 pub fn explain_misalignment(
     address: usize,
@@ -123,7 +226,7 @@ enum Form {
 /// What is wrong with one value, and its two right neighbours.
 fn fault(name: &str, value: u64, multiple: u32, form: Form) -> Option<String> {
     let multiple = u64::from(multiple);
-    if multiple == 0 || value.is_multiple_of(multiple) {
+    if value % multiple == 0 {
         return None;
     }
     let show = |number: u64| match form {

@@ -11,7 +11,9 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-use crate::Error;
+use crate::error::Subject;
+use crate::os::Mapping;
+use crate::{Error, Pages, os};
 
 /// The smallest alignment, in bytes: a pointer on a 64-bit system, so that one
 /// program behaves the same on 32 bits.
@@ -77,6 +79,14 @@ pub enum BufferError {
     },
 }
 
+/// From this size on a buffer has pages of its own, in bytes: what glibc's
+/// `malloc` takes, too (`M_MMAP_THRESHOLD`, mallopt(3)).
+///
+/// Pages of the system's are zero when they come, so a buffer that is written
+/// before it is read is not cleared first; and they go back to the system with
+/// the buffer, where an allocator may keep them.
+pub const PAGES_FROM: usize = 128 << 10;
+
 /// Zeroed memory whose address is a multiple of an alignment, freed once.
 ///
 /// ```
@@ -88,15 +98,28 @@ pub enum BufferError {
 /// ```
 ///
 /// # What it costs
-/// The allocator may reserve up to `alignment` bytes more than `size`. For
-/// many buffers take a [`BufferPool`](crate::BufferPool), which reserves once.
+/// A buffer below [`PAGES_FROM`] comes from the program's allocator, which
+/// clears it, and may reserve up to `alignment` bytes more than `size`. A larger
+/// one is fresh pages, which cost a page fault each when first touched. For
+/// many buffers take a [`BufferPool`](crate::BufferPool), which reserves once;
+/// and keep buffers rather than making them anew for each transfer.
 pub struct AlignedBuffer {
     start: NonNull<u8>,
-    layout: Layout,
+    size: usize,
+    alignment: usize,
+    owner: Owner,
 }
 
-// SAFETY: the buffer owns its memory, which no one else points into, and the
-// allocator may be called from any thread.
+/// What gives the memory back.
+enum Owner {
+    /// The program's allocator, from which it came with this layout.
+    Allocator(Layout),
+    /// Pages of its own.
+    Pages(Mapping),
+}
+
+// SAFETY: the buffer owns its memory, which no one else points into, and both
+// the allocator and the system take it back from any thread.
 unsafe impl Send for AlignedBuffer {}
 // SAFETY: a shared reference only gives shared access to plain bytes.
 unsafe impl Sync for AlignedBuffer {}
@@ -119,28 +142,66 @@ impl AlignedBuffer {
     pub fn new(size: usize, alignment: usize) -> Result<Self, Error> {
         check(size, alignment)?;
         let out_of_memory = BufferError::OutOfMemory { size, alignment };
-        let layout = Layout::from_size_align(size, alignment).map_err(|_| out_of_memory)?;
-        // SAFETY: the layout's size is not 0: check() has refused that.
-        let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(out_of_memory)?;
+        let (start, owner) = if size < PAGES_FROM {
+            let layout = Layout::from_size_align(size, alignment).map_err(|_| out_of_memory)?;
+            // SAFETY: the layout's size is not 0: check() has refused that.
+            let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(out_of_memory)?;
+            (start, Owner::Allocator(layout))
+        } else {
+            let mapping = os::map(size, alignment, Pages::Base).map_err(|_| out_of_memory)?;
+            (mapping.start, Owner::Pages(mapping))
+        };
         assert!(
-            start.as_ptr().addr().is_multiple_of(alignment),
-            "the allocator broke its promise of alignment {alignment}"
+            start.as_ptr().addr() % alignment == 0,
+            "the memory must lie at a multiple of the alignment {alignment}"
         );
-        Ok(Self { start, layout })
+        Ok(Self {
+            start,
+            size,
+            alignment,
+            owner,
+        })
     }
 
     /// The alignment that was asked for, in bytes. The address may by chance
     /// be a multiple of more.
     pub fn alignment(&self) -> usize {
-        self.layout.align()
+        self.alignment
+    }
+
+    /// Keeps the buffer out of child processes (`MADV_DONTFORK`), so that a
+    /// `fork` while a direct transfer is under way does not harm it; see "Fork"
+    /// in the [guide](crate::guide). The memory does not exist in a child, which
+    /// ends with a fault if it touches it.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the system has no such advice, and for a
+    /// buffer below [`PAGES_FROM`], which shares its pages with other memory of
+    /// the program; what the system reported.
+    pub fn keep_from_children(&self) -> Result<(), Error> {
+        match &self.owner {
+            Owner::Pages(mapping) => os::keep_from_children(mapping),
+            Owner::Allocator(_) => Err(Error::unsupported(
+                "madvise(MADV_DONTFORK)",
+                Subject::System,
+                format!(
+                    "a buffer of less than {PAGES_FROM} bytes shares its pages with other memory \
+                     of the program; take a BufferPool, which has its own"
+                ),
+            )),
+        }
     }
 }
 
 impl Drop for AlignedBuffer {
     fn drop(&mut self) {
-        // SAFETY: `start` came from alloc_zeroed with this very layout, and
-        // drop runs once.
-        unsafe { dealloc(self.start.as_ptr(), self.layout) }
+        match self.owner {
+            // SAFETY: `start` came from alloc_zeroed with this very layout, and
+            // drop runs once.
+            Owner::Allocator(layout) => unsafe { dealloc(self.start.as_ptr(), layout) },
+            // Unmapped when it is dropped itself.
+            Owner::Pages(_) => {}
+        }
     }
 }
 
@@ -149,15 +210,15 @@ impl Deref for AlignedBuffer {
 
     fn deref(&self) -> &[u8] {
         // SAFETY: `start` points to `size` initialised (zeroed) bytes that we
-        // own, at most isize::MAX of them by the rule of Layout.
-        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.layout.size()) }
+        // own, at most isize::MAX of them: check() has refused more.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.size) }
     }
 }
 
 impl DerefMut for AlignedBuffer {
     fn deref_mut(&mut self) -> &mut [u8] {
         // SAFETY: as in deref, and the borrow of self is exclusive.
-        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.layout.size()) }
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.size) }
     }
 }
 
@@ -179,9 +240,9 @@ impl fmt::Debug for AlignedBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AlignedBuffer")
             .field("address", &self.start)
-            .field("size", &self.layout.size())
-            .field("alignment", &self.layout.align())
-            .finish()
+            .field("size", &self.size)
+            .field("alignment", &self.alignment)
+            .finish_non_exhaustive()
     }
 }
 

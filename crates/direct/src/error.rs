@@ -126,6 +126,13 @@ impl Error {
         }
     }
 
+    /// An error of the standard library that has this one's kind, prints as
+    /// `{error:#}` does, and has it as its source. It has no number:
+    /// `raw_os_error` is `None`.
+    pub fn into_explained(self) -> io::Error {
+        io::Error::new(self.kind(), Explained(self))
+    }
+
     pub(crate) fn os(
         operation: impl Into<Cow<'static, str>>,
         subject: Subject,
@@ -178,9 +185,31 @@ impl Error {
 }
 
 impl From<Error> for io::Error {
-    /// Keeps the kind and the whole error as the inner one.
+    /// The system's own error where one came back, so that its number
+    /// ([`io::Error::raw_os_error`]) is kept; the standard library's error has no
+    /// room for the explanation beside it, which
+    /// [`into_explained`](Error::into_explained) keeps instead.
     fn from(error: Error) -> Self {
-        io::Error::new(error.kind(), error)
+        match error {
+            Error::Os(error) if error.source.raw_os_error().is_some() => error.source,
+            error => error.into_explained(),
+        }
+    }
+}
+
+/// Prints in full: an `io::Error` is seldom asked for its sources.
+#[derive(Debug)]
+struct Explained(Error);
+
+impl fmt::Display for Explained {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#}", self.0)
+    }
+}
+
+impl std::error::Error for Explained {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.0)
     }
 }
 

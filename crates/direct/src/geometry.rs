@@ -1,9 +1,9 @@
 //! The sectors, the size and the identity of a block device, and of the device
 //! under a regular file.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use crate::as_file::{AsFile, lend};
 use crate::{Error, os};
 
 /// What a block device says about itself.
@@ -62,8 +62,8 @@ pub struct DeviceUnder {
 /// # Errors
 /// When the file is no disk ([`geometry_under`] answers for regular files), or
 /// when the device does not tell its sector size or its size.
-pub fn geometry(file: &File) -> Result<Geometry, Error> {
-    os::geometry(file)
+pub fn geometry(file: &impl AsFile) -> Result<Geometry, Error> {
+    os::geometry(&lend(file))
 }
 
 /// Asks the device under a regular file or a directory about itself.

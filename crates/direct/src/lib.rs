@@ -1,9 +1,11 @@
 #![doc = include_str!("../README.md")]
 
 mod alignment;
+mod as_file;
 mod buffer;
 mod error;
 mod geometry;
+pub mod guide;
 mod holders;
 #[cfg(any(target_os = "macos", target_os = "freebsd", test))]
 mod ioctl;
@@ -17,13 +19,14 @@ mod sync;
 mod transfer;
 
 pub use alignment::{AlignmentSource, DirectAlignment, direct_alignment, explain_misalignment};
-pub use buffer::{ALIGNMENT_MAX, ALIGNMENT_MIN, AlignedBuffer, BufferError, SIZE_MAX};
+pub use as_file::AsFile;
+pub use buffer::{ALIGNMENT_MAX, ALIGNMENT_MIN, AlignedBuffer, BufferError, PAGES_FROM, SIZE_MAX};
 pub use error::{Error, OsError, Subject, Unsupported};
 pub use geometry::{DeviceUnder, Geometry, geometry, geometry_under};
 pub use holders::{Holder, holders};
 pub use lock::{
-    Claim, FileLock, LockKind, Patience, VolumeLock, lock_file, lock_volume, unlock_file,
-    unlock_volume,
+    Claim, FileLock, LockKind, NotLocked, Patience, VolumeLock, lock_file, lock_volume,
+    unlock_file, unlock_volume,
 };
 pub use open::{Direct, Durability, Exclusivity, Granted, OpenOptions, Opened};
 pub use pool::{Backing, BufferPool, Pages};

@@ -10,11 +10,13 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use crate::as_file::lends_its_file;
 use crate::error::Subject;
 use crate::{Error, os};
 
 /// Whether I/O shall bypass the system's page cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Direct {
     /// I/O goes through the page cache.
     #[default]
@@ -85,12 +87,15 @@ pub struct Granted {
 
 /// An open file, and what was granted.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Opened {
     /// The open file. Closing it gives up what [`Granted::exclusive`] holds.
     pub file: File,
     /// What the system granted.
     pub granted: Granted,
 }
+
+lends_its_file!(Opened, |opened| &opened.file);
 
 /// How to open a file or a device.
 ///

@@ -123,7 +123,7 @@ impl BufferPool {
             alignment,
         })?;
         assert!(
-            mapping.start.as_ptr().addr().is_multiple_of(alignment),
+            mapping.start.as_ptr().addr() % alignment == 0,
             "the mapping must start at a multiple of the alignment {alignment}"
         );
         assert!(
@@ -217,6 +217,18 @@ impl BufferPool {
         let (start, length) = self.region();
         // SAFETY: the region is mapped, writable and borrowed exclusively.
         unsafe { start.write_bytes(0, length) }
+    }
+
+    /// Keeps all buffers out of child processes (`MADV_DONTFORK`), so that a
+    /// `fork` while a direct transfer is under way does not harm it; see "Fork"
+    /// in the [guide](crate::guide). The memory does not exist in a child, which
+    /// ends with a fault if it touches it.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the system has no such advice; what the
+    /// system reported.
+    pub fn keep_from_children(&self) -> Result<(), Error> {
+        os::keep_from_children(&self.mapping)
     }
 
     /// Which pages were granted.

@@ -5,8 +5,7 @@
 //! Windows flush the drive's write cache in all three, FreeBSD does for some
 //! filesystems, and macOS does only in [`sync_to_medium`].
 
-use std::fs::File;
-
+use crate::as_file::{AsFile, lend};
 use crate::{Error, os};
 
 /// Waits until the device has the file's data, and the metadata needed to
@@ -19,8 +18,8 @@ use crate::{Error, os};
 /// What the system reported. After an error the data may be lost although a
 /// second call succeeds: Linux reports a failed write-back once per open file
 /// and then marks its pages clean. Write the data again, or stop.
-pub fn sync_data(file: &File) -> Result<(), Error> {
-    os::sync_data(file)
+pub fn sync_data(file: &impl AsFile) -> Result<(), Error> {
+    os::sync_data(&lend(file))
 }
 
 /// Waits until the device has the file's data and all of its metadata.
@@ -29,8 +28,8 @@ pub fn sync_data(file: &File) -> Result<(), Error> {
 ///
 /// # Errors
 /// As [`sync_data`].
-pub fn sync_all(file: &File) -> Result<(), Error> {
-    os::sync_all(file)
+pub fn sync_all(file: &impl AsFile) -> Result<(), Error> {
+    os::sync_all(&lend(file))
 }
 
 /// Waits until the medium itself has the data: the device is told to empty its
@@ -46,6 +45,6 @@ pub fn sync_all(file: &File) -> Result<(), Error> {
 /// # Errors
 /// As [`sync_data`]; and on macOS `ENOTSUP` on filesystems without
 /// `F_FULLFSYNC`, where [`sync_all`] is the most there is.
-pub fn sync_to_medium(file: &File) -> Result<(), Error> {
-    os::sync_to_medium(file)
+pub fn sync_to_medium(file: &impl AsFile) -> Result<(), Error> {
+    os::sync_to_medium(&lend(file))
 }

@@ -7,7 +7,8 @@
 use std::fs::File;
 use std::io;
 
-use crate::alignment::{direct_alignment, explain_misalignment};
+use crate::alignment::explain_misalignment;
+use crate::as_file::{AsFile, lend};
 use crate::error::Subject;
 use crate::{Durability, Error, os};
 
@@ -28,11 +29,12 @@ pub enum Transfer {
 /// # Errors
 /// What the system reported; [`transfer_error`] says how it is explained. An
 /// offset above `i64::MAX` is invalid input on every system.
-pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> Result<usize, Error> {
+pub fn read_at(file: &impl AsFile, buffer: &mut [u8], offset: u64) -> Result<usize, Error> {
+    let file = &*lend(file);
     let (address, length) = (buffer.as_ptr().addr(), buffer.len());
     within_range(offset)
         .and_then(|()| os::read_at(file, buffer, offset))
-        .map_err(|error| transfer_error(file, Transfer::Read, address, length, offset, error))
+        .map_err(|error| explain(file, Transfer::Read, address, length, offset, error))
 }
 
 /// Writes `buffer` at byte `offset` of the file, in one system call.
@@ -42,7 +44,8 @@ pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> Result<usize, Err
 ///
 /// # Errors
 /// As [`read_at`].
-pub fn write_at(file: &File, buffer: &[u8], offset: u64) -> Result<usize, Error> {
+pub fn write_at(file: &impl AsFile, buffer: &[u8], offset: u64) -> Result<usize, Error> {
+    let file = &*lend(file);
     within_range(offset)
         .and_then(|()| os::write_at(file, buffer, offset))
         .map_err(|error| write_error(file, buffer, offset, error))
@@ -73,11 +76,12 @@ fn within_range(offset: u64) -> io::Result<()> {
 /// # Errors
 /// As [`read_at`], and as [`sync_data`](crate::sync_data).
 pub fn write_at_durable(
-    file: &File,
+    file: &impl AsFile,
     buffer: &[u8],
     offset: u64,
     durability: Durability,
 ) -> Result<usize, Error> {
+    let file = &*lend(file);
     if durability == Durability::None {
         return write_at(file, buffer, offset);
     }
@@ -105,6 +109,18 @@ pub fn write_at_durable(
 /// (`EINVAL`; `ERROR_INVALID_PARAMETER` on Windows), the hint says which of
 /// the three was wrong and what would be right.
 pub fn transfer_error(
+    file: &impl AsFile,
+    transfer: Transfer,
+    address: usize,
+    length: usize,
+    offset: u64,
+    source: io::Error,
+) -> Error {
+    explain(&lend(file), transfer, address, length, offset, source)
+}
+
+/// As [`transfer_error`].
+fn explain(
     file: &File,
     transfer: Transfer,
     address: usize,
@@ -130,7 +146,7 @@ pub fn transfer_error(
 
 fn write_error(file: &File, buffer: &[u8], offset: u64, error: io::Error) -> Error {
     let (address, length) = (buffer.as_ptr().addr(), buffer.len());
-    transfer_error(file, Transfer::Write, address, length, offset, error)
+    explain(file, Transfer::Write, address, length, offset, error)
 }
 
 /// What was invalid about a transfer: the offset's range or, with direct I/O,
@@ -144,6 +160,6 @@ fn explain_invalid(file: &File, address: usize, length: usize, offset: u64) -> O
     }
     // Asked only after the failure, so that transfers pay nothing for it. If
     // even the question fails there is no hint, and the error itself stands.
-    let rule = direct_alignment(file).ok()?;
+    let rule = os::direct_alignment(file).ok()?;
     explain_misalignment(address, length, offset, &rule)
 }

@@ -61,7 +61,7 @@ fn geometry_and_alignment_follow_the_logical_sector() {
         assert_eq!(under.device, device.path());
 
         let rule = direct_alignment(&opened.file).or_fail();
-        assert_eq!((rule.offset, rule.length), (sector, sector), "{rule:?}");
+        assert_eq!((rule.offset(), rule.length()), (sector, sector), "{rule:?}");
 
         let mut out = rule.buffer(sector as usize).expect("a sector");
         out.fill(0xa5);
@@ -123,7 +123,8 @@ fn each_promise_of_durability_reaches_the_device_as_a_flush_and_no_other_write_d
     assert!(!flushed_by(&|| write(Durability::None)));
     assert!(flushed_by(&|| write(Durability::Data)));
     assert!(flushed_by(&|| write(Durability::Full)));
-    for sync in [sync_data, sync_all, sync_to_medium] {
+    let syncs: [fn(&File) -> Result<(), Error>; 3] = [sync_data, sync_all, sync_to_medium];
+    for sync in syncs {
         write(Durability::None);
         assert!(flushed_by(&|| sync(file).or_fail()));
     }
@@ -170,12 +171,13 @@ fn a_misaligned_address_is_refused_and_explained_where_the_device_minds() {
     // does not look at it.
     match write_at(&opened.file, &buffer[1..=8192], 0) {
         Err(error) => assert!(
-            error
-                .to_string()
-                .contains(&format!("an address that is a multiple of {}", rule.memory)),
+            error.to_string().contains(&format!(
+                "an address that is a multiple of {}",
+                rule.memory()
+            )),
             "{error:#}"
         ),
-        Ok(_) => assert_eq!(rule.memory, 1, "the kernel took it, so it must say so"),
+        Ok(_) => assert_eq!(rule.memory(), 1, "the kernel took it, so it must say so"),
     }
 }
 

@@ -112,7 +112,7 @@ fn a_misaligned_transfer_is_refused_with_the_wrong_value_and_the_right_ones() {
         return;
     }
     let rule = direct_alignment(&opened.file).or_fail();
-    let block = rule.length as usize;
+    let block = rule.length() as usize;
     let page = 4096.max(block);
     let buffer = AlignedBuffer::new(4 * page, page).expect("four pages");
     write_at(&opened.file, &buffer, 0).or_fail();
@@ -419,7 +419,7 @@ fn a_file_on_a_device_of_4096_byte_sectors_needs_them() {
     let ext4 = or_skip!(MountedFilesystem::on(device, FilesystemKind::Ext4, ""));
     let opened = opened(&ext4.path().join("file"), Direct::Required);
     let rule = direct_alignment(&opened.file).or_fail();
-    assert_eq!(rule.offset, 4096, "{rule:?}");
+    assert_eq!(rule.offset(), 4096, "{rule:?}");
     let buffer = AlignedBuffer::new(4096, 4096).expect("4 KiB");
     let error = write_at(&opened.file, &buffer[..512], 0).expect_err("half a sector");
     assert!(
@@ -439,8 +439,39 @@ fn the_rule_comes_from_the_kernel_where_it_tells_it() {
     let opened = opened(&ext4.path().join("file"), Direct::No);
     or_skip!(statx_tells_alignment());
     let rule = direct_alignment(&opened.file).or_fail();
-    assert_eq!(rule.source, AlignmentSource::Kernel);
-    assert_eq!((rule.offset, rule.length), (512, 512));
+    assert_eq!(*rule.source(), AlignmentSource::Kernel);
+    assert_eq!((rule.offset(), rule.length()), (512, 512));
+}
+
+#[test]
+fn what_is_no_file_is_not_taken_for_its_filesystem() {
+    let _alone = alone();
+    let scratch = or_skip!(Scratch::new());
+    let pipe = scratch.join("pipe");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &pipe,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+        0,
+    )
+    .expect("a new pipe");
+    for (path, kind) in [
+        (Path::new("/dev/null"), "a character device"),
+        (&pipe, "a pipe"),
+    ] {
+        let options = OpenOptions::new().read(true).write(true);
+        let error = options.clone().direct(Direct::Required).open(path);
+        let text = format!("{:#}", error.expect_err("it has no O_DIRECT"));
+        assert!(
+            text.contains(&format!("this is {kind}, and only files")),
+            "{text}"
+        );
+        assert!(!text.contains("tmpfs"), "{text}");
+        let opened = options.direct(Direct::IfPossible).open(path).or_fail();
+        let why = opened.granted.direct_refused.expect("a reason");
+        assert!(why.contains(kind), "{why}");
+    }
 }
 
 #[test]
@@ -475,10 +506,10 @@ fn a_held_lock_names_its_holder() {
     let mut said = [0; 6];
     let output = holder.stdout.as_mut().expect("it is piped");
     output.read_exact(&mut said).expect("it says so");
-    let refused = FileLock::acquire(&file, LockKind::Exclusive, Patience::Fail).map(drop);
+    let refused = FileLock::acquire(file, LockKind::Exclusive, Patience::Fail).map(drop);
     drop(holder.stdin.take());
     holder.wait().expect("it ends with its input");
-    let error = refused.expect_err("another process holds it");
+    let error = Error::from(refused.expect_err("another process holds it"));
     let text = error.to_string();
     assert!(
         text.contains(&format!("held by process {} (flock);", holder.id())),

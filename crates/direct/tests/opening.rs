@@ -205,8 +205,32 @@ fn an_error_keeps_the_systems_own_one_as_its_source() {
     assert_eq!(source.raw_os_error(), error.raw_os_error());
     assert!(!error.to_string().contains("os error"), "{error}");
     assert!(format!("{error:#}").contains("os error"), "{error:#}");
-    let kind = std::io::Error::from(error).kind();
-    assert_eq!(kind, ErrorKind::NotFound);
+}
+
+#[test]
+fn an_error_of_the_standard_library_keeps_the_number_or_the_explanation() {
+    let folder = folder();
+    let missing = || refused(OpenOptions::new().read(true).open(folder.path().join("no")));
+    let number = missing().raw_os_error();
+    assert!(number.is_some());
+    let error = std::io::Error::from(missing());
+    assert_eq!(error.raw_os_error(), number);
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    let explained = missing().into_explained();
+    assert_eq!(explained.kind(), ErrorKind::NotFound);
+    assert_eq!(explained.to_string(), format!("{:#}", missing()));
+    let inner = std::error::Error::source(&explained).expect("the whole error");
+    assert!(inner.downcast_ref::<Error>().is_some());
+
+    // What no system said has no number, and is explained in either form.
+    let wrong = || refused(OpenOptions::new().open(folder.path()));
+    let error = std::io::Error::from(wrong());
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    assert!(error.to_string().contains("read(true)"), "{error}");
+    let buffer = directio::AlignedBuffer::new(0, 8).expect_err("no bytes");
+    let error = std::io::Error::from(buffer);
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    assert_eq!(error.to_string(), "size must not be 0");
 }
 
 #[test]

@@ -5,9 +5,9 @@ mod support;
 use std::fs::{self, File};
 
 use directio::{
-    AlignedBuffer, AlignmentSource, Direct, DirectAlignment, Durability, OpenOptions, Opened,
-    direct_alignment, explain_misalignment, read_at, sync_all, sync_data, sync_to_medium, write_at,
-    write_at_durable,
+    AlignedBuffer, AlignmentSource, BufferError, Direct, DirectAlignment, Durability, Error,
+    OpenOptions, Opened, direct_alignment, explain_misalignment, read_at, sync_all, sync_data,
+    sync_to_medium, write_at, write_at_durable,
 };
 use proptest::prelude::*;
 use support::OrFail;
@@ -47,7 +47,7 @@ fn what_is_written_directly_is_read_back_and_seen_by_others() {
     let rule = rule(&opened.file);
     let mut out = rule.buffer(64 << 10).expect("64 KiB");
     pattern(&mut out);
-    let step = u64::from(rule.offset);
+    let step = u64::from(rule.offset());
     for offset in [0, step, 1 << 20] {
         assert_eq!(write_at(&opened.file, &out, offset).or_fail(), out.len());
         let mut back = rule.buffer(out.len()).expect("64 KiB");
@@ -128,13 +128,13 @@ fn an_offset_beyond_all_files_is_explained() {
     let opened = direct_file(&folder);
     let rule = rule(&opened.file);
     let block = rule.buffer(1).expect("one block");
-    let offset = u64::MAX - u64::from(rule.offset) + 1;
+    let offset = u64::MAX - u64::from(rule.offset()) + 1;
     let error = write_at(&opened.file, &block, offset).expect_err("there is no such offset");
     assert!(error.hint().is_some(), "{error:#}");
 }
 
 fn stated(memory: u32, offset: u32, length: u32) -> DirectAlignment {
-    DirectAlignment::new(memory, offset, length, AlignmentSource::Kernel)
+    DirectAlignment::new(memory, offset, length, AlignmentSource::Kernel).or_fail()
 }
 
 #[test]
@@ -176,14 +176,71 @@ fn a_buffer_of_a_rule_obeys_it() {
 }
 
 #[test]
+fn a_rule_that_no_system_has_is_refused() {
+    let refused = |memory, offset, length| match DirectAlignment::new(
+        memory,
+        offset,
+        length,
+        AlignmentSource::Kernel,
+    ) {
+        Err(Error::Buffer(error)) => error,
+        other => panic!("({memory}, {offset}, {length}) gave {other:?}"),
+    };
+    for (memory, offset, length) in [(0, 512, 512), (512, 0, 512), (512, 512, 0)] {
+        assert_eq!(refused(memory, offset, length), BufferError::AlignmentZero);
+    }
+    let three = BufferError::AlignmentNotPowerOfTwo { alignment: 3 };
+    for (memory, offset, length) in [(3, 512, 512), (512, 3, 512), (512, 512, 3)] {
+        assert_eq!(refused(memory, offset, length), three);
+    }
+    let large = BufferError::AlignmentTooLarge { alignment: 8 << 20 };
+    assert_eq!(refused(8 << 20, 512, 512), large);
+    // A stripe may well be larger than any alignment of memory.
+    assert_eq!(stated(512, 8 << 20, 8 << 20).step(), 8 << 20);
+}
+
+#[test]
+fn a_step_is_a_multiple_of_all_three_and_rounding_is_to_it() {
+    let rule = stated(4096, 512, 1024);
+    assert_eq!(rule.step(), 4096);
+    assert_eq!(rule.round_down(0), 0);
+    assert_eq!(rule.round_down(4095), 0);
+    assert_eq!(rule.round_down(u64::MAX), u64::MAX - 4095);
+    assert_eq!(rule.round_up(0), Some(0));
+    assert_eq!(rule.round_up(1), Some(4096));
+    assert_eq!(rule.round_up(4096), Some(4096));
+    assert_eq!(rule.round_up(u64::MAX - 4095), Some(u64::MAX - 4095));
+    assert_eq!(rule.round_up(u64::MAX - 4094), None);
+}
+
+#[test]
+fn a_union_satisfies_both_rules_and_rests_on_the_less_sure_one() {
+    let kernel = stated(4, 4096, 512);
+    let new = |bytes, source| DirectAlignment::new(bytes, bytes, bytes, source).or_fail();
+    let sector = new(512, AlignmentSource::LogicalSector);
+    let none = new(1, AlignmentSource::NoRule);
+    let assumed = new(4096, AlignmentSource::Assumed("nobody tells".to_owned()));
+    let both = kernel.union(&sector);
+    assert_eq!(
+        (both.memory(), both.offset(), both.length()),
+        (512, 4096, 512)
+    );
+    assert_eq!(both.source(), &AlignmentSource::LogicalSector);
+    assert_eq!(both, sector.union(&kernel));
+    assert_eq!(none.union(&kernel), kernel);
+    assert_eq!(kernel.union(&none), kernel);
+    assert_eq!(sector.union(&assumed).source(), assumed.source());
+}
+
+#[test]
 fn the_alignment_of_a_file_says_where_it_comes_from() {
     let folder = folder();
     let opened = direct_file(&folder);
     let rule = rule(&opened.file);
-    for part in [rule.memory, rule.offset, rule.length] {
+    for part in [rule.memory(), rule.offset(), rule.length()] {
         assert!(part.is_power_of_two(), "{rule:?}");
     }
-    if let AlignmentSource::Assumed(why) = &rule.source {
+    if let AlignmentSource::Assumed(why) = rule.source() {
         assert!(!why.is_empty());
     }
 }

@@ -67,7 +67,7 @@ fn a_locked_file_cannot_be_read_through_another_handle() {
     let (_folder, path) = file();
     let open = || fs::File::open(&path).expect("it is there");
     let (first, second) = (open(), open());
-    let guard = FileLock::acquire(&first, LockKind::Exclusive, Patience::Fail).or_fail();
+    let guard = FileLock::acquire(first, LockKind::Exclusive, Patience::Fail).or_fail();
     let mut byte = [0];
     let read: Result<usize, Error> = read_at(&second, &mut byte, 0);
     match read {

@@ -42,18 +42,18 @@ impl Alignment {
 
 impl From<DirectAlignment> for Alignment {
     fn from(rule: DirectAlignment) -> Self {
-        let (source, reason) = match rule.source {
+        let (source, reason) = match rule.source() {
             AlignmentSource::Kernel => ("kernel", None),
             AlignmentSource::LogicalSector => ("logical-sector", None),
             AlignmentSource::NoRule => ("no-rule", None),
-            AlignmentSource::Assumed(reason) => ("assumed", Some(for_javascript(&reason))),
+            AlignmentSource::Assumed(reason) => ("assumed", Some(for_javascript(reason))),
             // The crate may learn of more.
             _ => ("unknown", None),
         };
         Self {
-            memory: rule.memory,
-            offset: rule.offset,
-            length: rule.length,
+            memory: rule.memory(),
+            offset: rule.offset(),
+            length: rule.length(),
             source: source.to_owned(),
             reason,
         }

@@ -155,6 +155,5 @@ fn step_for(
             file, transfer, address, length, position, refused,
         ));
     }
-    // All three are powers of 2, so the largest is a multiple of the others.
-    Ok(rule.memory.max(rule.offset).max(rule.length) as usize)
+    Ok(rule.step() as usize)
 }

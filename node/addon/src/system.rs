@@ -4,6 +4,7 @@
 
 use std::fs::File;
 use std::mem::ManuallyDrop;
+use std::ops::Deref;
 
 #[cfg(unix)]
 mod unix;
@@ -16,4 +17,26 @@ mod windows;
 pub(crate) use windows::*;
 
 /// An open file that belongs to the caller, who closes it.
-pub(crate) type Borrowed = ManuallyDrop<File>;
+pub(crate) struct Borrowed(ManuallyDrop<File>);
+
+impl Deref for Borrowed {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        &self.0
+    }
+}
+
+#[cfg(unix)]
+impl std::os::fd::AsFd for Borrowed {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+#[cfg(windows)]
+impl std::os::windows::io::AsHandle for Borrowed {
+    fn as_handle(&self) -> std::os::windows::io::BorrowedHandle<'_> {
+        self.0.as_handle()
+    }
+}

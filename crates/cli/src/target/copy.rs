@@ -233,7 +233,7 @@ impl OpenEnds {
     /// What addresses of memory must be a multiple of.
     pub(crate) fn alignment(&self) -> usize {
         let of = |end: &OpenEnd| {
-            directio::direct_alignment(&end.file).map_or(PAGE_BYTES, |a| a.memory as usize)
+            directio::direct_alignment(&end.file).map_or(PAGE_BYTES, |a| a.memory() as usize)
         };
         of(&self.input).max(of(&self.output)).max(PAGE_BYTES)
     }
@@ -362,8 +362,8 @@ fn check_direct(
     let Ok(alignment) = directio::direct_alignment(file) else {
         return Ok(());
     };
-    let multiple = u64::from(alignment.offset.max(alignment.length));
-    if !flags.direct || multiple == 0 {
+    let multiple = u64::from(alignment.offset().max(alignment.length()));
+    if !flags.direct {
         return Ok(());
     }
     let fits = |bytes: u64| bytes.is_multiple_of(multiple);

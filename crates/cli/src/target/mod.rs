@@ -90,7 +90,10 @@ impl OpenFile {
 
     /// What the engine needs to know to measure so many bytes of it.
     pub(crate) fn stream_file(&self, size_bytes: u64) -> StreamFile<'_> {
-        let memory = self.alignment.as_ref().map_or(PAGE_BYTES, |a| a.memory);
+        let memory = self
+            .alignment
+            .as_ref()
+            .map_or(PAGE_BYTES, DirectAlignment::memory);
         StreamFile {
             path: &self.path,
             size: size_bytes,
@@ -110,7 +113,7 @@ impl Measured {
         let direct_multiple = match &self.medium {
             Medium::File(OpenFile { alignment, .. }) => alignment
                 .as_ref()
-                .map(|alignment| u64::from(alignment.offset.max(alignment.length))),
+                .map(|alignment| u64::from(alignment.offset().max(alignment.length()))),
             Medium::Simulated(computer) => Some(computer.sector_bytes()),
         };
         Constraints {
@@ -329,8 +332,8 @@ fn why_read_only(subject: &Subject) -> Vec<String> {
 
 fn direct_io(alignment: &DirectAlignment) -> DirectIo {
     DirectIo {
-        memory_alignment_bytes: alignment.memory,
-        offset_alignment_bytes: alignment.offset.max(alignment.length),
+        memory_alignment_bytes: alignment.memory(),
+        offset_alignment_bytes: alignment.offset().max(alignment.length()),
     }
 }
 

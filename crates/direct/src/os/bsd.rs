@@ -48,8 +48,14 @@ fn stop_not_blocking(file: &File, wanted: i32) -> io::Result<()> {
 /// The flags of the open file, as fcntl(2) tells them.
 pub(super) fn status_flags(file: &File, path: &Path) -> Result<i32, Error> {
     fcntl_getfl(file)
-        .map(|flags| flags.bits().cast_signed())
+        .map(flag_bits)
         .map_err(|error| Error::on_path("fcntl(F_GETFL)", path, error))
+}
+
+/// As the constants of the libc crate are typed.
+#[expect(clippy::cast_possible_wrap, reason = "bits, of which none is the sign")]
+fn flag_bits(flags: OFlags) -> i32 {
+    flags.bits() as i32
 }
 
 pub(super) fn kind(file: &File, path: &Path) -> Result<FileType, Error> {
@@ -211,6 +217,11 @@ pub(crate) fn lock_holder(_file: &File) -> Option<String> {
 /// Neither system tells on which pages a mapping lies.
 pub(crate) fn resident_huge_bytes(_mapping: &super::Mapping) -> Option<u64> {
     None
+}
+
+/// Neither has the advice, nor says that it is needed.
+pub(crate) fn keep_from_children(_mapping: &super::Mapping) -> Result<(), Error> {
+    Err(super::no_fork_advice())
 }
 
 /// Neither system has one.

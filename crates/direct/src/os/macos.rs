@@ -13,7 +13,7 @@ use rustix::ioctl::{Getter, Opcode, ioctl};
 use super::Mapping;
 use super::bsd::{describe, durability, is_device, kind, open_with, status_flags};
 pub(crate) use super::bsd::{
-    geometry_under, holders, lock_holder, resident_huge_bytes, write_at_durable,
+    geometry_under, holders, keep_from_children, lock_holder, resident_huge_bytes, write_at_durable,
 };
 pub(crate) use super::unix::hint::{hint, transfer_hint};
 pub(crate) use super::unix::lock::{lock_file, unlock_file};
@@ -141,15 +141,10 @@ pub(crate) fn geometry(file: &File) -> Result<Geometry, Error> {
 pub(crate) fn direct_alignment(file: &File) -> Result<DirectAlignment, Error> {
     let stat = fstat(file).map_err(|error| Error::on_file("fstat", file, error))?;
     match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Ok(DirectAlignment::uniform(1, AlignmentSource::NoRule)),
+        FileType::RegularFile => Ok(DirectAlignment::none()),
         kind if is_device(kind) => {
             let sector = geometry(file)?.logical_sector_size;
-            Ok(DirectAlignment {
-                memory: 1,
-                offset: sector,
-                length: sector,
-                source: AlignmentSource::LogicalSector,
-            })
+            DirectAlignment::new(1, sector, sector, AlignmentSource::LogicalSector)
         }
         _ => Err(Error::unsupported(
             "direct I/O",

@@ -10,7 +10,7 @@
 //! | transfers | `read_at`, `write_at`, `write_at_durable` (`None`: the system has no such call), `is_invalid_argument`, `transfer_hint` |
 //! | devices | `geometry`, `geometry_under`, `direct_alignment`, `holders` |
 //! | locks | `lock_file`, `unlock_file`, `lock_volume`, `unlock_volume` |
-//! | memory | `map`, `unmap`, `resident_huge_bytes` |
+//! | memory | `map`, `unmap`, `resident_huge_bytes`, `keep_from_children` |
 //! | messages | `hint`, `name_of` |
 
 use std::ptr::NonNull;
@@ -43,15 +43,19 @@ mod windows;
 #[cfg(windows)]
 pub(crate) use windows::*;
 
-#[cfg(not(any(
-    target_os = "linux",
-    target_os = "macos",
-    target_os = "freebsd",
-    windows
-)))]
-compile_error!(
-    "directio knows Linux, macOS, FreeBSD and Windows: add a file to src/os for this one"
-);
+#[cfg(all(
+    unix,
+    not(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))
+))]
+mod other;
+#[cfg(all(
+    unix,
+    not(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))
+))]
+pub(crate) use other::*;
+
+#[cfg(not(any(unix, windows)))]
+compile_error!("directio needs files as Unix or Windows has them: add a file to src/os");
 
 /// Zeroed, writable memory of the system's own, unmapped once.
 pub(crate) struct Mapping {
@@ -79,6 +83,16 @@ fn reservation(
     length
         .checked_add(alignment.saturating_sub(granularity))?
         .checked_next_multiple_of(page_size)
+}
+
+/// Only Linux has `MADV_DONTFORK`.
+#[cfg(not(target_os = "linux"))]
+fn no_fork_advice() -> crate::Error {
+    crate::Error::unsupported(
+        "madvise(MADV_DONTFORK)",
+        crate::Subject::System,
+        "only Linux warns of a fork during direct I/O (open(2)), and has this advice",
+    )
 }
 
 impl Mapping {

@@ -16,9 +16,7 @@ pub fn huge_bytes(text: &[u8], start: u64, end: u64) -> Option<u64> {
     for line in lines(text) {
         if let Some((from, to)) = address_range(line) {
             shared = to.min(end).saturating_sub(from.max(start));
-        } else if shared > 0
-            && let Some(bytes) = huge_counter(line)
-        {
+        } else if let Some(bytes) = huge_counter(line).filter(|_| shared > 0) {
             sum = Some(sum.unwrap_or(0_u64).saturating_add(bytes.min(shared)));
         }
     }

@@ -11,14 +11,14 @@ pub(crate) trait OrFail {
     fn or_fail(self) -> Self::Value;
 }
 
-impl<T> OrFail for Result<T, Error> {
+impl<T, E: Into<Error>> OrFail for Result<T, E> {
     type Value = T;
 
     #[track_caller]
     fn or_fail(self) -> T {
         match self {
             Ok(value) => value,
-            Err(error) => panic!("{error:#}"),
+            Err(error) => panic!("{:#}", error.into()),
         }
     }
 }

@@ -41,7 +41,8 @@ pub(crate) fn borrow(descriptor: i32) -> Result<Borrowed, Failure> {
     // SAFETY: never dropped, so the descriptor is used and not owned. It is at
     // least 0, as the JavaScript half has checked, so it is not the -1 that a
     // File must not hold.
-    Ok(ManuallyDrop::new(unsafe { File::from_raw_fd(descriptor) }))
+    let file = unsafe { File::from_raw_fd(descriptor) };
+    Ok(Borrowed(ManuallyDrop::new(file)))
 }
 
 /// A path need not be text.

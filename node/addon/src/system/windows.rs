@@ -47,7 +47,8 @@ pub(crate) fn borrow(descriptor: i32) -> Result<Borrowed, Failure> {
         return Err(failure("EBADF", "EBADF: bad file descriptor"));
     }
     // SAFETY: an open handle, never dropped here, so it is not closed.
-    Ok(ManuallyDrop::new(unsafe { File::from_raw_handle(handle) }))
+    let file = unsafe { File::from_raw_handle(handle) };
+    Ok(Borrowed(ManuallyDrop::new(file)))
 }
 
 /// A path is text.

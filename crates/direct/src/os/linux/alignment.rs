@@ -24,12 +24,7 @@ pub(crate) fn direct_alignment(file: &File) -> Result<DirectAlignment, Error> {
     match by_statx(file) {
         Some(Stated::Unsupported) => return Err(unsupported(file, STATX_SAYS_NO)),
         Some(Stated::Alignment { memory, offset }) => {
-            return Ok(DirectAlignment {
-                memory,
-                offset,
-                length: offset,
-                source: AlignmentSource::Kernel,
-            });
+            return DirectAlignment::new(memory, offset, offset, AlignmentSource::Kernel);
         }
         None => {}
     }
@@ -43,13 +38,15 @@ pub(crate) fn direct_alignment(file: &File) -> Result<DirectAlignment, Error> {
                 .map_err(|_| number)
                 .and_then(|device| device.disk_number("queue/logical_block_size").ok_or(number))
         };
-    Ok(match device {
-        Ok(sector) => DirectAlignment::uniform(sector, AlignmentSource::LogicalSector),
+    match device {
+        Ok(sector) => DirectAlignment::new(sector, sector, sector, AlignmentSource::LogicalSector),
         Err(number) => {
             let file_system =
                 mounts::of_file(file).map_or_else(|| "this".to_owned(), |mount| mount.file_system);
             let page = u32::try_from(rustix::param::page_size()).unwrap_or(4096);
-            DirectAlignment::uniform(
+            DirectAlignment::new(
+                page,
+                page,
                 page,
                 AlignmentSource::Assumed(format!(
                     "statx tells no STATX_DIOALIGN on {file_system} files, and device {}:{} is no \
@@ -58,7 +55,7 @@ pub(crate) fn direct_alignment(file: &File) -> Result<DirectAlignment, Error> {
                 )),
             )
         }
-    })
+    }
 }
 
 pub(super) const STATX_SAYS_NO: &str = "statx reports STATX_DIOALIGN 0: this file cannot be read or written directly, for example \
@@ -77,10 +74,14 @@ pub(super) fn by_statx(file: &File) -> Option<Stated> {
     if stat.stx_mask & StatxFlags::DIOALIGN.bits() == 0 {
         return None;
     }
-    Some(match (stat.stx_dio_mem_align, stat.stx_dio_offset_align) {
-        (0, _) | (_, 0) => Stated::Unsupported,
-        (memory, offset) => Stated::Alignment { memory, offset },
-    })
+    match (stat.stx_dio_mem_align, stat.stx_dio_offset_align) {
+        (0, _) | (_, 0) => Some(Stated::Unsupported),
+        (memory, offset) if memory.is_power_of_two() && offset.is_power_of_two() => {
+            Some(Stated::Alignment { memory, offset })
+        }
+        // No kernel is known to state one.
+        _ => None,
+    }
 }
 
 fn unsupported(file: &File, why: &str) -> Error {

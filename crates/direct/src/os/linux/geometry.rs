@@ -40,11 +40,11 @@ pub(crate) fn geometry(file: &File) -> Result<Geometry, Error> {
     let device = SysfsDevice::find(Roots::system().sys, number);
     let mut geometry = described(&device, logical, physical, size);
     geometry.read_only = read_only(file).or(geometry.read_only);
-    if geometry.serial_number.is_none()
-        && let Some(serial) = serial::by_inquiry(file)
-    {
-        geometry.serial_number = Some(serial);
-        geometry.serial_number_absent = None;
+    if geometry.serial_number.is_none() {
+        if let Some(serial) = serial::by_inquiry(file) {
+            geometry.serial_number = Some(serial);
+            geometry.serial_number_absent = None;
+        }
     }
     Ok(geometry)
 }

@@ -106,9 +106,7 @@ fn mounts(roots: Roots<'_>, family: &[Member]) -> Vec<Holder> {
     mounts_of(&own, None, family, &mut found);
     for process in process_numbers(roots) {
         let folder = roots.proc.join(process.to_string());
-        if let Some(namespace) = namespace(&folder)
-            && namespaces.insert(namespace)
-        {
+        if namespace(&folder).is_some_and(|namespace| namespaces.insert(namespace)) {
             mounts_of(&folder, Some(process), family, &mut found);
         }
     }
@@ -213,9 +211,8 @@ fn processes(roots: Roots<'_>, family: &[Member]) -> Vec<Holder> {
                 continue;
             }
             let number = (major(metadata.rdev()), minor(metadata.rdev()));
-            if let Some(member) = family.iter().find(|member| member.number == number)
-                && seen.insert(number)
-            {
+            let member = family.iter().find(|member| member.number == number);
+            if let Some(member) = member.filter(|_| seen.insert(number)) {
                 found.push(Holder::Process {
                     device: member.node.clone(),
                     process,

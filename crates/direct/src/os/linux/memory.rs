@@ -2,10 +2,11 @@
 
 use rustix::mm::{Advice, MapFlags, madvise};
 
-use crate::Backing;
+use crate::error::Subject;
 use crate::os::Mapping;
 use crate::os::unix::memory::reserve;
 use crate::parse::smaps;
+use crate::{Backing, Error};
 
 /// Maps on reserved huge pages of the default size, or says why not.
 pub(crate) fn map_huge(length: usize, alignment: usize) -> Result<Mapping, String> {
@@ -38,6 +39,19 @@ pub(crate) fn advise_huge(mapping: &Mapping) -> Result<(), String> {
         )
     };
     result.map_err(|error| format!("madvise(MADV_HUGEPAGE): {error}"))
+}
+
+/// Keeps the mapping out of child processes (madvise(2); since Linux 2.6.16).
+pub(crate) fn keep_from_children(mapping: &Mapping) -> Result<(), Error> {
+    // SAFETY: the range is our own mapping, which stays as it is in this process.
+    let result = unsafe {
+        madvise(
+            mapping.start.as_ptr().cast(),
+            mapping.length,
+            Advice::LinuxDontFork,
+        )
+    };
+    result.map_err(|error| Error::os("madvise(MADV_DONTFORK)", Subject::System, error, None))
 }
 
 /// How many bytes of the mapping lie on huge pages now.

@@ -23,7 +23,7 @@ use rustix::io::{Errno, ReadWriteFlags, pwritev2};
 pub(crate) use self::alignment::direct_alignment;
 pub(crate) use self::geometry::{geometry, geometry_under};
 pub(crate) use self::holders::holders;
-pub(crate) use self::memory::{advise_huge, map_huge, resident_huge_bytes};
+pub(crate) use self::memory::{advise_huge, keep_from_children, map_huge, resident_huge_bytes};
 pub(crate) use self::open::open;
 pub(crate) use super::unix::hint::{hint, transfer_hint};
 pub(crate) use super::unix::lock::{lock_file, unlock_file};

@@ -95,8 +95,8 @@ fn open_maybe_direct(
                         Subject::Path(path.to_owned()),
                         error,
                         Some(format!(
-                            "{why}; choose another filesystem, or go on without direct I/O \
-                             (Direct::IfPossible)"
+                            "{why}; choose another file or filesystem, or go on without direct \
+                             I/O (Direct::IfPossible)"
                         )),
                     ));
                 }
@@ -190,16 +190,19 @@ fn set_direct(file: &File, flags: i32, direct: bool) -> io::Result<()> {
     } else {
         flags & !libc::O_DIRECT
     };
-    Ok(fcntl_setfl(
-        file,
-        OFlags::from_bits_retain(flags.cast_unsigned()),
-    )?)
+    Ok(fcntl_setfl(file, OFlags::from_bits_retain(flags as u32))?)
 }
 
 fn status_flags(file: &File, path: &Path) -> Result<i32, Error> {
     fcntl_getfl(file)
-        .map(|flags| flags.bits().cast_signed())
+        .map(flag_bits)
         .map_err(|error| Error::on_path("fcntl(F_GETFL)", path, error))
+}
+
+/// As the constants of the libc crate are typed.
+#[expect(clippy::cast_possible_wrap, reason = "bits, of which none is the sign")]
+fn flag_bits(flags: OFlags) -> i32 {
+    flags.bits() as i32
 }
 
 fn on_setfl(path: &Path, error: io::Error) -> Error {
@@ -225,13 +228,33 @@ const fn durability(flags: i32) -> Durability {
     }
 }
 
-/// Why the filesystem refused, in its name.
+/// Why direct I/O was refused: by what is no file, or by the filesystem, in its
+/// name.
 fn refusal(path: &Path) -> String {
+    if let Some(kind) = std::fs::metadata(path)
+        .ok()
+        .and_then(|metadata| other_kind(metadata.file_type()))
+    {
+        return format!("this is {kind}, and only files and block devices have O_DIRECT");
+    }
     let file_system = mounts::of_path(path).map_or_else(
         || "the filesystem".to_owned(),
         |mount| format!("{} on {}", mount.file_system, mount.mount_point.display()),
     );
     format!("{file_system} does not support O_DIRECT")
+}
+
+/// What lies on a filesystem and is no part of its storage.
+fn other_kind(kind: std::fs::FileType) -> Option<&'static str> {
+    if kind.is_char_device() {
+        Some("a character device")
+    } else if kind.is_fifo() {
+        Some("a pipe")
+    } else if kind.is_socket() {
+        Some("a socket")
+    } else {
+        None
+    }
 }
 
 /// What a grant of direct I/O does not mean on this filesystem.

@@ -1,6 +1,7 @@
-//! What Linux, macOS and FreeBSD share.
+//! What the Unix systems share.
 
 pub(super) mod hint;
+#[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
 pub(super) mod lock;
 pub(super) mod memory;
 

@@ -16,10 +16,6 @@ use crate::{AlignmentSource, DirectAlignment, Error};
 /// The sector that is assumed when nobody tells: the largest of real disks.
 const ASSUMED_SECTOR: u32 = 4096;
 
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "on other systems a file may have no direct I/O"
-)]
 pub(crate) fn direct_alignment(file: &File) -> Result<DirectAlignment, Error> {
     // SAFETY: both classes fill the structure of their name, of u32s only.
     let (storage, memory) = unsafe {
@@ -33,33 +29,28 @@ pub(crate) fn direct_alignment(file: &File) -> Result<DirectAlignment, Error> {
         .ok()
         .filter(|sector| sector.is_power_of_two());
     if let Some(sector) = stated {
-        return Ok(DirectAlignment {
-            // A mask (511), as in FILE_ALIGNMENT_INFORMATION; at least a sector
-            // is what the manual asks of all programs.
-            memory: memory.map_or(sector, |memory| {
-                memory
-                    .AlignmentRequirement
-                    .saturating_add(1)
-                    .next_power_of_two()
-                    .max(sector)
-            }),
-            offset: sector,
-            length: sector,
-            source: AlignmentSource::Kernel,
+        // A mask (511), as in FILE_ALIGNMENT_INFORMATION; at least a sector is
+        // what the manual asks of all programs.
+        let memory = memory.map_or(sector, |memory| {
+            let multiple = memory.AlignmentRequirement.saturating_add(1);
+            multiple
+                .checked_next_power_of_two()
+                .unwrap_or(sector)
+                .max(sector)
         });
+        return DirectAlignment::new(memory, sector, sector, AlignmentSource::Kernel);
     }
     // A disk or a volume has no FileStorageInfo, but a geometry.
-    Ok(match super::geometry(file) {
-        Ok(geometry) => {
-            DirectAlignment::uniform(geometry.logical_sector_size, AlignmentSource::LogicalSector)
-        }
-        Err(error) => DirectAlignment::uniform(
+    let (sector, source) = match super::geometry(file) {
+        Ok(geometry) => (geometry.logical_sector_size, AlignmentSource::LogicalSector),
+        Err(error) => (
             ASSUMED_SECTOR,
             AlignmentSource::Assumed(format!(
                 "neither FileStorageInfo nor the geometry of the device could be had: {error}"
             )),
         ),
-    })
+    };
+    DirectAlignment::new(sector, sector, sector, source)
 }
 
 /// Asks the file for one class of information.

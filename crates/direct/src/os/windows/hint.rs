@@ -10,12 +10,12 @@ use windows_sys::Win32::Foundation::{
     ERROR_SECTOR_NOT_FOUND, ERROR_SHARING_VIOLATION, ERROR_WRITE_PROTECT,
 };
 
-use super::is;
+use super::{code_of, is};
 use crate::Transfer;
 
 /// The likely cause of an error and what to do, from its code alone.
 pub(crate) fn hint(error: &io::Error) -> Option<String> {
-    let text = match error.raw_os_error()?.cast_unsigned() {
+    let text = match code_of(error)? {
         ERROR_ACCESS_DENIED => {
             "the permissions forbid it, this is a directory, or a device is written without being \
              locked; run as administrator for a device"

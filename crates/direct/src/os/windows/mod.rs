@@ -24,7 +24,7 @@ pub(crate) use self::alignment::direct_alignment;
 pub(crate) use self::geometry::{geometry, geometry_under};
 pub(crate) use self::hint::{hint, transfer_hint};
 pub(crate) use self::lock::{lock_file, lock_volume, unlock_file, unlock_volume};
-pub(crate) use self::memory::{map, resident_huge_bytes, unmap};
+pub(crate) use self::memory::{keep_from_children, map, resident_huge_bytes, unmap};
 pub(crate) use self::open::open;
 use crate::{Durability, Error, Holder};
 
@@ -68,7 +68,18 @@ pub(crate) fn is_invalid_argument(error: &io::Error) -> bool {
 
 /// Whether this is the error of that number.
 fn is(error: &io::Error, code: WIN32_ERROR) -> bool {
-    error.raw_os_error() == Some(code.cast_signed())
+    code_of(error) == Some(code)
+}
+
+/// The number of an error, as the constants of its name are typed.
+fn code_of(error: &io::Error) -> Option<WIN32_ERROR> {
+    error.raw_os_error().map(|code| code as WIN32_ERROR)
+}
+
+/// The error of that number.
+#[expect(clippy::cast_possible_wrap, reason = "error codes are small")]
+fn error_of(code: WIN32_ERROR) -> io::Error {
+    io::Error::from_raw_os_error(code as i32)
 }
 
 fn handle(file: &File) -> HANDLE {

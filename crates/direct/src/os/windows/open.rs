@@ -42,15 +42,15 @@ pub(crate) fn open(options: &OpenOptions, path: &Path) -> Result<Opened, Error> 
     if no_buffering && !direct {
         direct_refused = Some("the system did not keep FILE_FLAG_NO_BUFFERING".to_owned());
     }
-    if options.direct == Direct::Required
-        && let Some(why) = direct_refused
-    {
-        drop(file);
-        if options.create_new {
-            // This very call has made it; the error below matters more.
-            let _ = std::fs::remove_file(path);
+    if options.direct == Direct::Required {
+        if let Some(why) = direct_refused {
+            drop(file);
+            if options.create_new {
+                // This very call has made it; the error below matters more.
+                let _ = std::fs::remove_file(path);
+            }
+            return Err(refused(options, path, &why));
         }
-        return Err(refused(options, path, &why));
     }
     let protected = options.write
         && control::command(&file, IOCTL_DISK_IS_WRITABLE)
@@ -135,7 +135,7 @@ fn refused(options: &OpenOptions, path: &Path, why: &str) -> Error {
     Error::os(
         describe(options),
         Subject::Path(path.to_owned()),
-        io::Error::from_raw_os_error(ERROR_INVALID_PARAMETER.cast_signed()),
+        super::error_of(ERROR_INVALID_PARAMETER),
         Some(format!(
             "{why}; choose another filesystem, or go on without direct I/O (Direct::IfPossible)"
         )),
