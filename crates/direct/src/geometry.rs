@@ -36,6 +36,84 @@ pub struct Geometry {
     pub rotational: Option<bool>,
     /// Whether the device is set read-only.
     pub read_only: Option<bool>,
+    /// What becomes of a write that the device has taken, when its power fails.
+    pub write_cache: Option<WriteCache>,
+    /// Whether the device makes a single write durable by itself (FUA), so that
+    /// the rest of its cache need not be flushed for it.
+    pub force_unit_access: Option<bool>,
+    /// The zones of a device that is written zone by zone; `None` for all others,
+    /// and where the system does not tell.
+    pub zones: Option<Zones>,
+}
+
+/// What a device does with a write before it says that it is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WriteCache {
+    /// It may keep it in memory that loses it with the power, until a flush.
+    WriteBack,
+    /// It has it on its medium, or in memory that keeps it; a flush has nothing to
+    /// do. This is what the device or its driver says, and some are wrong.
+    WriteThrough,
+}
+
+/// How a zoned device is divided (ZBC, ZAC, NVMe ZNS).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Zones {
+    /// What is asked of writes.
+    pub model: ZoneModel,
+    /// The size of a zone in bytes; the last one may be smaller.
+    pub size: u64,
+    /// How many there are.
+    pub count: Option<u32>,
+    /// What the offset and length of a write into a sequential zone must be a
+    /// multiple of, in bytes.
+    pub write_granularity: Option<u32>,
+    /// How many zones may be open for writing at a time; `None` for no limit, or
+    /// not told.
+    pub max_open: Option<u32>,
+    /// How many zones may be written in part at a time; `None` for no limit, or
+    /// not told.
+    pub max_active: Option<u32>,
+}
+
+/// What a zoned device asks of writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ZoneModel {
+    /// Each sequential zone is written from its start on, in order, or not at all.
+    HostManaged,
+    /// Out of order it is only slow.
+    HostAware,
+}
+
+impl Geometry {
+    /// What is known from the sizes alone, in bytes.
+    #[cfg(any(
+        target_os = "linux",
+        target_os = "macos",
+        target_os = "freebsd",
+        windows
+    ))]
+    pub(crate) fn sized(logical: u32, physical: u32, size: u64) -> Self {
+        Self {
+            logical_sector_size: logical,
+            physical_sector_size: physical,
+            size,
+            serial_number: None,
+            serial_number_absent: None,
+            model: None,
+            minimum_io_size: None,
+            optimal_io_size: None,
+            alignment_offset: None,
+            rotational: None,
+            read_only: None,
+            write_cache: None,
+            force_unit_access: None,
+            zones: None,
+        }
+    }
 }
 
 /// The device under a regular file.

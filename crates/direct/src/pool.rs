@@ -9,7 +9,7 @@ use std::fmt;
 
 use crate::buffer::{BufferError, SIZE_MAX, check};
 use crate::os::Mapping;
-use crate::{Error, os};
+use crate::{Error, SharedPool, os};
 
 /// Which pages to ask the system for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -137,6 +137,12 @@ impl BufferPool {
             stride,
             alignment,
         })
+    }
+
+    /// Has the buffers checked out and given back, by many threads, in place of
+    /// indexed.
+    pub fn into_shared(self) -> SharedPool {
+        SharedPool::new(self)
     }
 
     /// How many buffers there are; at least 1.

@@ -4,13 +4,22 @@
 //! ("Invalid argument"). Here the error says which argument, and what would be
 //! right.
 
+mod flags;
+mod vectored;
+mod whole;
+
 use std::fs::File;
 use std::io;
 
 use crate::alignment::explain_misalignment;
 use crate::as_file::{AsFile, lend};
 use crate::error::Subject;
-use crate::{Durability, Error, os};
+use crate::{DirectAlignment, Durability, Error, os};
+
+pub use flags::{TransferFlags, read_at_with, write_at_with};
+pub use vectored::{readv_at, writev_at};
+pub(crate) use whole::{all_was_read, read_full, write_all};
+pub use whole::{read_exact_at, read_full_at, write_all_at, write_all_at_durable};
 
 /// Which way the bytes of a transfer go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +28,17 @@ pub enum Transfer {
     Read,
     /// From memory into the file.
     Write,
+}
+
+impl Transfer {
+    /// How it is called in messages.
+    pub(crate) fn of(self, length: usize, offset: u64) -> String {
+        let name = match self {
+            Self::Read => "read",
+            Self::Write => "write",
+        };
+        format!("{name} of {length} bytes at offset {offset}")
+    }
 }
 
 /// Reads into `buffer` from byte `offset` of the file, in one system call.
@@ -30,35 +50,18 @@ pub enum Transfer {
 /// What the system reported; [`transfer_error`] says how it is explained. An
 /// offset above `i64::MAX` is invalid input on every system.
 pub fn read_at(file: &impl AsFile, buffer: &mut [u8], offset: u64) -> Result<usize, Error> {
-    let file = &*lend(file);
-    let (address, length) = (buffer.as_ptr().addr(), buffer.len());
-    within_range(offset)
-        .and_then(|()| os::read_at(file, buffer, offset))
-        .map_err(|error| explain(file, Transfer::Read, address, length, offset, error))
+    read_one(&lend(file), buffer, offset)
 }
 
 /// Writes `buffer` at byte `offset` of the file, in one system call.
 ///
-/// Returns the bytes written, which may be fewer than asked. On Windows the
-/// file's cursor moves.
+/// Returns the bytes written, which may be fewer than asked:
+/// [`write_all_at`] goes on. On Windows the file's cursor moves.
 ///
 /// # Errors
 /// As [`read_at`].
 pub fn write_at(file: &impl AsFile, buffer: &[u8], offset: u64) -> Result<usize, Error> {
-    let file = &*lend(file);
-    within_range(offset)
-        .and_then(|()| os::write_at(file, buffer, offset))
-        .map_err(|error| write_error(file, buffer, offset, error))
-}
-
-/// Refuses an offset that no file has, before a system takes it for something
-/// else: the offset -1 is the file's cursor to `pwritev2` of Linux, and the end
-/// of the file to `WriteFile` of Windows.
-fn within_range(offset: u64) -> io::Result<()> {
-    match i64::try_from(offset) {
-        Ok(_) => Ok(()),
-        Err(_) => Err(io::ErrorKind::InvalidInput.into()),
-    }
+    write_one(&lend(file), buffer, offset, Durability::None)
 }
 
 /// Writes `buffer` at byte `offset` of the file, and returns when these bytes
@@ -81,23 +84,55 @@ pub fn write_at_durable(
     offset: u64,
     durability: Durability,
 ) -> Result<usize, Error> {
-    let file = &*lend(file);
-    if durability == Durability::None {
-        return write_at(file, buffer, offset);
-    }
-    within_range(offset).map_err(|error| write_error(file, buffer, offset, error))?;
-    match os::write_at_durable(file, buffer, offset, durability) {
-        Some(Ok(written)) => Ok(written),
-        Some(Err(error)) => Err(write_error(file, buffer, offset, error)),
-        None => {
-            let written = write_at(file, buffer, offset)?;
-            match durability {
-                Durability::None => {}
-                Durability::Data => os::sync_data(file)?,
-                Durability::Full => os::sync_all(file)?,
-            }
-            Ok(written)
+    write_one(&lend(file), buffer, offset, durability)
+}
+
+/// As [`read_at`].
+fn read_one(file: &File, buffer: &mut [u8], offset: u64) -> Result<usize, Error> {
+    let (address, length) = (buffer.as_ptr().addr(), buffer.len());
+    within_range(offset)
+        .and_then(|()| os::read_at(file, buffer, offset))
+        .map_err(|error| explain(file, Transfer::Read, address, length, offset, error))
+}
+
+/// As [`write_at_durable`].
+fn write_one(
+    file: &File,
+    buffer: &[u8],
+    offset: u64,
+    durability: Durability,
+) -> Result<usize, Error> {
+    let explained = |error| {
+        let (address, length) = (buffer.as_ptr().addr(), buffer.len());
+        explain(file, Transfer::Write, address, length, offset, error)
+    };
+    within_range(offset).map_err(explained)?;
+    if durability != Durability::None {
+        if let Some(result) = os::write_at_durable(file, buffer, offset, durability) {
+            return result.map_err(explained);
         }
+    }
+    let written = os::write_at(file, buffer, offset).map_err(explained)?;
+    sync(file, durability)?;
+    Ok(written)
+}
+
+/// Waits until what was written is as durable as `durability` says.
+pub(crate) fn sync(file: &File, durability: Durability) -> Result<(), Error> {
+    match durability {
+        Durability::None => Ok(()),
+        Durability::Data => os::sync_data(file),
+        Durability::Full => os::sync_all(file),
+    }
+}
+
+/// Refuses an offset that no file has, before a system takes it for something
+/// else: the offset -1 is the file's cursor to `pwritev2` of Linux, and the end
+/// of the file to `WriteFile` of Windows.
+fn within_range(offset: u64) -> io::Result<()> {
+    match i64::try_from(offset) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(io::ErrorKind::InvalidInput.into()),
     }
 }
 
@@ -128,30 +163,24 @@ fn explain(
     offset: u64,
     source: io::Error,
 ) -> Error {
-    let invalid = source.kind() == io::ErrorKind::InvalidInput;
-    let hint = if invalid || os::is_invalid_argument(&source) {
-        explain_invalid(file, address, length, offset)
-    } else {
-        os::transfer_hint(file, transfer, &source)
-    };
-    let operation = format!(
-        "{} of {length} bytes at offset {offset}",
-        match transfer {
-            Transfer::Read => "read",
-            Transfer::Write => "write",
-        }
-    );
-    Error::os(operation, Subject::of(file), source, hint)
+    let hint = reason_of(file, transfer, offset, &source, |rule| {
+        explain_misalignment(address, length, offset, rule)
+    });
+    Error::os(transfer.of(length, offset), Subject::of(file), source, hint)
 }
 
-fn write_error(file: &File, buffer: &[u8], offset: u64, error: io::Error) -> Error {
-    let (address, length) = (buffer.as_ptr().addr(), buffer.len());
-    explain(file, Transfer::Write, address, length, offset, error)
-}
-
-/// What was invalid about a transfer: the offset's range or, with direct I/O,
-/// an alignment.
-fn explain_invalid(file: &File, address: usize, length: usize, offset: u64) -> Option<String> {
+/// Why a transfer failed: its offset, what `misaligned` finds by the file's rule
+/// where the system took an argument for invalid, or what the error's number means.
+fn reason_of(
+    file: &File,
+    transfer: Transfer,
+    offset: u64,
+    source: &io::Error,
+    misaligned: impl FnOnce(&DirectAlignment) -> Option<String>,
+) -> Option<String> {
+    if source.kind() != io::ErrorKind::InvalidInput && !os::is_invalid_argument(source) {
+        return os::transfer_hint(file, transfer, source);
+    }
     if i64::try_from(offset).is_err() {
         return Some(format!(
             "offset {offset} is beyond what a file offset can hold ({})",
@@ -160,6 +189,5 @@ fn explain_invalid(file: &File, address: usize, length: usize, offset: u64) -> O
     }
     // Asked only after the failure, so that transfers pay nothing for it. If
     // even the question fails there is no hint, and the error itself stands.
-    let rule = os::direct_alignment(file).ok()?;
-    explain_misalignment(address, length, offset, &rule)
+    misaligned(&os::direct_alignment(file).ok()?)
 }

@@ -11,9 +11,9 @@ use std::process::Command;
 
 use alone::alone;
 use directio::{
-    AlignedBuffer, Claim, Direct, Durability, Error, Exclusivity, Holder, OpenOptions, Opened,
-    direct_alignment, geometry, geometry_under, holders, read_at, sync_all, sync_data,
-    sync_to_medium, write_at, write_at_durable,
+    AlignedBuffer, Claim, Direct, DirectFile, Durability, Error, Exclusivity, Holder, OpenOptions,
+    Opened, WriteCache, direct_alignment, geometry, geometry_under, holders, read_at, sync_all,
+    sync_data, sync_to_medium, write_at, write_at_durable,
 };
 use diskfacts_testkit::{
     FilesystemKind, LoopDevice, LoopOptions, MountedFilesystem, or_skip, require_tool,
@@ -56,6 +56,9 @@ fn geometry_and_alignment_follow_the_logical_sector() {
         assert!(asked.physical_sector_size >= sector);
         assert_eq!(asked.size, size);
         assert_eq!(asked.read_only, Some(false));
+        // A loop device has a cache: the page cache of its file.
+        assert_eq!(asked.write_cache, Some(WriteCache::WriteBack));
+        assert_eq!(asked.zones, None);
         let under = geometry_under(device.path()).or_fail();
         assert_eq!(under.geometry, asked, "sysfs and ioctl must agree");
         assert_eq!(under.device, device.path());
@@ -158,6 +161,32 @@ fn a_missing_serial_number_has_a_reason_and_is_no_error() {
         asked.serial_number_absent.as_deref(),
         Some("a loop device is a file and has no serial number")
     );
+}
+
+#[test]
+fn any_byte_of_a_device_is_written_and_read_and_nothing_else_changes() {
+    let _alone = alone();
+    for sector in [512, 4096] {
+        let device = or_skip!(LoopDevice::with(1 << 20, sectors(sector)));
+        let file = DirectFile::new(opened(device.path())).or_fail();
+        let ones = vec![1; 1 << 20];
+        file.write_all_at(&ones, 0).or_fail();
+        file.write_all_at_durable(&[2; 5000], 4001, Durability::Data)
+            .or_fail();
+        file.write_all_at(&[3; 7], (1 << 20) - 7).or_fail();
+        let mut back = vec![0; 2 << 20];
+        assert_eq!(file.read_at(&mut back, 0).or_fail(), 1 << 20);
+        for (at, &byte) in back[..1 << 20].iter().enumerate() {
+            let expected = match at {
+                4001..9001 => 2,
+                1_048_569.. => 3,
+                _ => 1,
+            };
+            assert_eq!(byte, expected, "byte {at} in sectors of {sector}");
+        }
+        let error = file.write_all_at(b"x", 1 << 20).expect_err("it ends there");
+        assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
+    }
 }
 
 #[test]

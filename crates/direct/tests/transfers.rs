@@ -3,11 +3,13 @@
 mod support;
 
 use std::fs::{self, File};
+use std::io::{ErrorKind, IoSlice, IoSliceMut};
 
 use directio::{
     AlignedBuffer, AlignmentSource, BufferError, Direct, DirectAlignment, Durability, Error,
-    OpenOptions, Opened, direct_alignment, explain_misalignment, read_at, sync_all, sync_data,
-    sync_to_medium, write_at, write_at_durable,
+    OpenOptions, Opened, TransferFlags, atomic_write_limits, direct_alignment,
+    explain_misalignment, read_at, read_at_with, readv_at, sync_all, sync_data, sync_to_medium,
+    write_at, write_at_durable, write_at_with, writev_at,
 };
 use proptest::prelude::*;
 use support::OrFail;
@@ -307,4 +309,132 @@ fn an_offset_that_no_file_has_is_refused_and_writes_nowhere() {
         }
     }
     assert_eq!(fs::read(&path).expect("the file"), b"untouched");
+}
+
+#[test]
+fn many_buffers_are_written_and_read_in_one_transfer() {
+    let folder = folder();
+    let opened = direct_file(&folder);
+    let rule = rule(&opened.file);
+    let mut out = [rule.buffer(1).or_fail(), rule.buffer(8192).or_fail()];
+    out[0].fill(1);
+    out[1].fill(2);
+    let slices = [IoSlice::new(&out[0]), IoSlice::new(&out[1])];
+    let all = out[0].len() + out[1].len();
+    let written = writev_at(&opened.file, &slices, 0).or_fail();
+    // Windows takes the first one only.
+    let expected = if cfg!(windows) { out[0].len() } else { all };
+    assert_eq!(written, expected);
+    let mut back = [rule.buffer(1).or_fail(), rule.buffer(8192).or_fail()];
+    let [first, second] = &mut back;
+    let slices = &mut [IoSliceMut::new(first), IoSliceMut::new(second)];
+    assert_eq!(readv_at(&opened.file, slices, 0).or_fail(), expected);
+    assert_eq!(back[0][..], out[0][..]);
+    if !cfg!(windows) {
+        assert_eq!(back[1][..], out[1][..]);
+    }
+    assert_eq!(writev_at(&opened.file, &[], 0).or_fail(), 0);
+    let refused = writev_at(&opened.file, &[IoSlice::new(&out[0])], u64::MAX);
+    let error = refused.expect_err("no file has this offset");
+    assert!(error.to_string().contains("in 1 buffers"), "{error:#}");
+    assert!(
+        error.to_string().contains("beyond what a file offset"),
+        "{error:#}"
+    );
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn of_many_buffers_the_misaligned_one_is_named() {
+    let folder = folder();
+    let opened = direct_file(&folder);
+    let rule = rule(&opened.file);
+    let block = rule.buffer(1).or_fail();
+    let slices = [
+        IoSlice::new(&block),
+        IoSlice::new(&block[..block.len() / 2]),
+    ];
+    match writev_at(&opened.file, &slices, 0) {
+        Err(error) => assert!(
+            error
+                .to_string()
+                .contains("buffer 2 of 2: direct I/O here needs a length"),
+            "{error:#}"
+        ),
+        Ok(_) => assert!(!opened.granted.direct, "half a block was written directly"),
+    }
+}
+
+#[test]
+fn a_transfer_with_flags_does_the_same_or_says_that_it_cannot() {
+    let folder = folder();
+    let opened = direct_file(&folder);
+    let rule = rule(&opened.file);
+    let mut block = rule.buffer(4096).or_fail();
+    pattern(&mut block);
+    let done = |result: Result<usize, Error>| match result {
+        Ok(moved) => {
+            assert_eq!(moved, block.len());
+            true
+        }
+        Err(error) => {
+            let kinds = [ErrorKind::Unsupported, ErrorKind::WouldBlock];
+            assert!(kinds.contains(&error.kind()), "{error:#}");
+            assert!(error.to_string().contains("RWF_"), "{error:#}");
+            assert!(error.hint().is_some(), "{error:#}");
+            false
+        }
+    };
+    let plain = TransferFlags::new();
+    assert!(done(write_at_with(&opened.file, &block, 0, plain)));
+    let durable = plain.durability(Durability::Data);
+    assert!(done(write_at_with(&opened.file, &block, 0, durable)));
+    let flags = [plain.no_wait(true), plain.high_priority(true)];
+    for flags in flags {
+        done(write_at_with(&opened.file, &block, 0, flags));
+    }
+    for flags in [plain, flags[0], flags[1]] {
+        let mut back = rule.buffer(4096).or_fail();
+        if done(read_at_with(&opened.file, &mut back, 0, flags)) {
+            assert_eq!(back[..], block[..], "{flags:?}");
+        }
+    }
+    let mut back = rule.buffer(4096).or_fail();
+    for flags in [plain.atomic(true), durable] {
+        let error = read_at_with(&opened.file, &mut back, 0, flags).expect_err("of a write");
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+        assert!(error.to_string().contains("for writes"), "{error:#}");
+    }
+}
+
+#[test]
+fn an_atomic_write_keeps_to_its_limits_or_says_that_there_is_none() {
+    let folder = folder();
+    let opened = direct_file(&folder);
+    let rule = rule(&opened.file);
+    let block = rule.buffer(4096).or_fail();
+    let atomic = TransferFlags::new().atomic(true);
+    match atomic_write_limits(&opened.file) {
+        Ok(limits) => {
+            assert!(limits.unit_min.is_power_of_two() && limits.unit_max.is_power_of_two());
+            let length = limits.unit_max as usize;
+            let unit = AlignedBuffer::new(length, length.max(4096)).or_fail();
+            assert_eq!(
+                write_at_with(&opened.file, &unit, 0, atomic).or_fail(),
+                length
+            );
+            let error = write_at_with(&opened.file, &unit, length as u64 / 2, atomic);
+            let error = error.expect_err("in the middle of a unit");
+            assert!(
+                error.to_string().contains("multiple of its length"),
+                "{error:#}"
+            );
+        }
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::Unsupported);
+            assert!(error.hint().is_some(), "{error:#}");
+            let error = write_at_with(&opened.file, &block, 0, atomic).expect_err("it is none");
+            assert!(error.hint().is_some(), "{error:#}");
+        }
+    }
 }

@@ -219,11 +219,6 @@ pub(crate) fn resident_huge_bytes(_mapping: &super::Mapping) -> Option<u64> {
     None
 }
 
-/// Neither has the advice, nor says that it is needed.
-pub(crate) fn keep_from_children(_mapping: &super::Mapping) -> Result<(), Error> {
-    Err(super::no_fork_advice())
-}
-
 /// Neither system has one.
 pub(crate) fn write_at_durable(
     _file: &File,

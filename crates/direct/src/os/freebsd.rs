@@ -8,19 +8,20 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FileType, fdatasync, fstat};
+use rustix::fs::{FallocateFlags, FileType, fallocate, fdatasync, fstat};
 use rustix::ioctl::{Getter, NoArg, Opcode, ioctl};
 
 use super::Mapping;
 use super::bsd::{durability, file_system, is_device, kind, open_with, status_flags};
 pub(crate) use super::bsd::{
-    geometry_under, holders, keep_from_children, lock_holder, resident_huge_bytes, write_at_durable,
+    geometry_under, holders, lock_holder, resident_huge_bytes, write_at_durable,
 };
 pub(crate) use super::unix::hint::{hint, transfer_hint};
 pub(crate) use super::unix::lock::{lock_file, unlock_file};
 pub(crate) use super::unix::memory::{map, unmap};
 pub(crate) use super::unix::{
-    is_invalid_argument, lock_volume, read_at, sync_all, unlock_volume, write_at,
+    is_invalid_argument, lock_volume, read_at, readv_at, sync_all, unlock_volume, write_at,
+    writev_at,
 };
 use crate::error::Subject;
 use crate::ioctl::freebsd::{
@@ -106,6 +107,29 @@ pub(crate) fn sync_to_medium(file: &File) -> Result<(), Error> {
     Ok(())
 }
 
+pub(crate) fn preallocate(file: &File, offset: u64, length: u64) -> Result<(), Error> {
+    fallocate(file, FallocateFlags::empty(), offset, length).map_err(|error| {
+        // ZFS, which copies on write, says so with EINVAL.
+        match io::Error::from(error) {
+            error if error.raw_os_error() == Some(libc::EINVAL) => Error::os(
+                "posix_fallocate",
+                Subject::of(file),
+                error,
+                Some("ZFS cannot reserve space; or the range is none".to_owned()),
+            ),
+            error => super::no_such_call("posix_fallocate", file, error),
+        }
+    })
+}
+
+pub(crate) fn punch_hole(file: &File, _offset: u64, _length: u64) -> Result<(), Error> {
+    Err(Error::unsupported(
+        "punch_hole",
+        Subject::of(file),
+        "FreeBSD has fspacectl since 14, which this crate does not call",
+    ))
+}
+
 /// FreeBSD tells no path of an open file by plain means.
 pub(crate) fn name_of(file: &File) -> (i64, Option<PathBuf>) {
     (i64::from(file.as_raw_fd()), None)
@@ -134,20 +158,15 @@ pub(crate) fn geometry(file: &File) -> Result<Geometry, Error> {
         },
         Err(error) => (None, Some(format!("ioctl DIOCGIDENT: {error}"))),
     };
+    let size = u64::try_from(size).unwrap_or(0);
     Ok(Geometry {
-        logical_sector_size: logical,
-        physical_sector_size: stripe.unwrap_or(logical),
-        size: u64::try_from(size).unwrap_or(0),
         serial_number,
         serial_number_absent,
-        model: None,
-        minimum_io_size: None,
         optimal_io_size: stripe,
         alignment_offset: get::<DIOCGSTRIPEOFFSET, i64>(file)
             .ok()
             .and_then(|bytes| u32::try_from(bytes).ok()),
-        rotational: None,
-        read_only: None,
+        ..Geometry::sized(logical, stripe.unwrap_or(logical), size)
     })
 }
 

@@ -7,19 +7,22 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FileType, fcntl_fullfsync, fcntl_nocache, fstat, getpath};
+use rustix::fs::{
+    FallocateFlags, FileType, fallocate, fcntl_fullfsync, fcntl_nocache, fstat, getpath,
+};
 use rustix::ioctl::{Getter, Opcode, ioctl};
 
 use super::Mapping;
 use super::bsd::{describe, durability, is_device, kind, open_with, status_flags};
 pub(crate) use super::bsd::{
-    geometry_under, holders, keep_from_children, lock_holder, resident_huge_bytes, write_at_durable,
+    geometry_under, holders, lock_holder, resident_huge_bytes, write_at_durable,
 };
 pub(crate) use super::unix::hint::{hint, transfer_hint};
 pub(crate) use super::unix::lock::{lock_file, unlock_file};
 pub(crate) use super::unix::memory::{map, unmap};
 pub(crate) use super::unix::{
-    is_invalid_argument, lock_volume, read_at, sync_all, unlock_volume, write_at,
+    is_invalid_argument, lock_volume, read_at, readv_at, sync_all, unlock_volume, write_at,
+    writev_at,
 };
 use crate::error::Subject;
 use crate::ioctl::macos::{
@@ -97,6 +100,34 @@ pub(crate) fn sync_to_medium(file: &File) -> Result<(), Error> {
     })
 }
 
+pub(crate) fn preallocate(file: &File, offset: u64, length: u64) -> Result<(), Error> {
+    let to = super::reserved_to(file, offset, length)?;
+    // As long as the file will be: rustix cuts a longer one, which this is not.
+    fallocate(file, FallocateFlags::empty(), 0, to)
+        .map_err(|error| super::no_such_call("fcntl(F_PREALLOCATE)", file, error.into()))
+}
+
+pub(crate) fn punch_hole(file: &File, offset: u64, length: u64) -> Result<(), Error> {
+    let invalid = |_| io::Error::from(io::ErrorKind::InvalidInput);
+    let hole = |bytes: u64| libc::off_t::try_from(bytes).map_err(invalid);
+    let punch = || -> io::Result<()> {
+        let hole = libc::fpunchhole_t {
+            fp_flags: 0,
+            reserved: 0,
+            fp_offset: hole(offset)?,
+            fp_length: hole(length)?,
+        };
+        // SAFETY: F_PUNCHHOLE reads one fpunchhole_t, which lives until the call
+        // returns.
+        let result = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_PUNCHHOLE, &raw const hole) };
+        if result == -1 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(())
+    };
+    punch().map_err(|error| super::no_such_call("fcntl(F_PUNCHHOLE)", file, error))
+}
+
 pub(crate) fn name_of(file: &File) -> (i64, Option<PathBuf>) {
     let path = getpath(file)
         .ok()
@@ -115,24 +146,18 @@ pub(crate) fn geometry(file: &File) -> Result<Geometry, Error> {
     };
     let logical = get::<DKIOCGETBLOCKSIZE, u32>(file).map_err(asked("ioctl DKIOCGETBLOCKSIZE"))?;
     let count = get::<DKIOCGETBLOCKCOUNT, u64>(file).map_err(asked("ioctl DKIOCGETBLOCKCOUNT"))?;
+    // Only newer drivers answer; the logical sector is what is then known.
+    let physical = get::<DKIOCGETPHYSICALBLOCKSIZE, u32>(file).unwrap_or(logical);
+    let size = count.saturating_mul(u64::from(logical));
     Ok(Geometry {
-        logical_sector_size: logical,
-        // Only newer drivers answer; the logical sector is what is then known.
-        physical_sector_size: get::<DKIOCGETPHYSICALBLOCKSIZE, u32>(file).unwrap_or(logical),
-        size: count.saturating_mul(u64::from(logical)),
-        serial_number: None,
         serial_number_absent: Some(
             "macOS tells serial numbers through IOKit only (ioreg -l), not through the open device"
                 .to_owned(),
         ),
-        model: None,
-        minimum_io_size: None,
-        optimal_io_size: None,
-        alignment_offset: None,
-        rotational: None,
         read_only: get::<DKIOCISWRITABLE, u32>(file)
             .ok()
             .map(|writable| writable == 0),
+        ..Geometry::sized(logical, physical, size)
     })
 }
 

@@ -7,15 +7,19 @@
 //! | --- | --- |
 //! | opening | `open` |
 //! | syncing | `sync_data`, `sync_all`, `sync_to_medium` |
-//! | transfers | `read_at`, `write_at`, `write_at_durable` (`None`: the system has no such call), `is_invalid_argument`, `transfer_hint` |
-//! | devices | `geometry`, `geometry_under`, `direct_alignment`, `holders` |
+//! | transfers | `read_at`, `write_at`, `write_at_durable` (`None`: the system has no such call), `readv_at`, `writev_at`, `read_at_with`, `write_at_with`, `is_invalid_argument`, `transfer_hint` |
+//! | space | `preallocate`, `punch_hole` |
+//! | devices | `geometry`, `geometry_under`, `direct_alignment`, `atomic_write_limits`, `holders` |
 //! | locks | `lock_file`, `unlock_file`, `lock_volume`, `unlock_volume` |
 //! | memory | `map`, `unmap`, `resident_huge_bytes`, `keep_from_children` |
 //! | messages | `hint`, `name_of` |
 
+use std::fs::File;
+use std::io;
 use std::ptr::NonNull;
 
-use crate::Backing;
+use crate::error::Subject;
+use crate::{Backing, Error};
 
 #[cfg(unix)]
 mod unix;
@@ -54,6 +58,11 @@ mod other;
 ))]
 pub(crate) use other::*;
 
+#[cfg(not(target_os = "linux"))]
+mod not_linux;
+#[cfg(not(target_os = "linux"))]
+pub(crate) use not_linux::*;
+
 #[cfg(not(any(unix, windows)))]
 compile_error!("directio needs files as Unix or Windows has them: add a file to src/os");
 
@@ -85,14 +94,66 @@ fn reservation(
         .checked_next_multiple_of(page_size)
 }
 
-/// Only Linux has `MADV_DONTFORK`.
-#[cfg(not(target_os = "linux"))]
-fn no_fork_advice() -> crate::Error {
-    crate::Error::unsupported(
-        "madvise(MADV_DONTFORK)",
-        crate::Subject::System,
-        "only Linux warns of a fork during direct I/O (open(2)), and has this advice",
-    )
+/// The first buffer alone: a short transfer, where the system has none of many.
+#[cfg(not(any(target_os = "linux", target_os = "macos", target_os = "freebsd")))]
+pub(crate) fn readv_at(
+    file: &File,
+    buffers: &mut [io::IoSliceMut<'_>],
+    offset: u64,
+) -> io::Result<usize> {
+    match buffers.iter_mut().find(|buffer| !buffer.is_empty()) {
+        Some(buffer) => read_at(file, buffer, offset),
+        None => Ok(0),
+    }
+}
+
+/// As [`readv_at`].
+#[cfg(not(any(target_os = "linux", target_os = "macos", target_os = "freebsd")))]
+pub(crate) fn writev_at(
+    file: &File,
+    buffers: &[io::IoSlice<'_>],
+    offset: u64,
+) -> io::Result<usize> {
+    match buffers.iter().find(|buffer| !buffer.is_empty()) {
+        Some(buffer) => write_at(file, buffer, offset),
+        None => Ok(0),
+    }
+}
+
+/// The error of a call that not every filesystem has.
+#[cfg(any(
+    target_os = "linux",
+    target_os = "macos",
+    target_os = "freebsd",
+    windows
+))]
+fn no_such_call(operation: &'static str, file: &File, error: io::Error) -> Error {
+    if error.kind() == io::ErrorKind::Unsupported {
+        return Error::unsupported(
+            operation,
+            Subject::of(file),
+            "the filesystem or the device has no such call",
+        );
+    }
+    Error::on_file(operation, file, error)
+}
+
+/// Where the space that is asked for ends, on a system that reserves it behind the
+/// end of a file only.
+#[cfg(any(target_os = "macos", windows))]
+fn reserved_to(file: &File, offset: u64, length: u64) -> Result<u64, Error> {
+    let metadata = file
+        .metadata()
+        .map_err(|error| Error::on_file("fstat", file, error))?;
+    let end = metadata.len();
+    match offset.checked_add(length) {
+        Some(to) if offset >= end && length > 0 => Ok(to),
+        _ => Err(Error::unsupported(
+            "preallocate",
+            Subject::of(file),
+            format!("this system reserves space behind the end of a file only, from byte {end} on"),
+        )),
+    }
 }
 
 impl Mapping {

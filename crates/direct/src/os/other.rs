@@ -74,6 +74,14 @@ pub(crate) fn sync_to_medium(file: &File) -> Result<(), Error> {
     Err(of_file("a flush of the drive's cache", file))
 }
 
+pub(crate) fn preallocate(file: &File, _offset: u64, _length: u64) -> Result<(), Error> {
+    Err(of_file("preallocate", file))
+}
+
+pub(crate) fn punch_hole(file: &File, _offset: u64, _length: u64) -> Result<(), Error> {
+    Err(of_file("punch_hole", file))
+}
+
 /// Not known; so the write is followed by a sync.
 pub(crate) fn write_at_durable(
     _file: &File,
@@ -122,8 +130,4 @@ pub(crate) fn advise_huge(_mapping: &Mapping) -> Result<(), String> {
 
 pub(crate) fn resident_huge_bytes(_mapping: &Mapping) -> Option<u64> {
     None
-}
-
-pub(crate) fn keep_from_children(_mapping: &Mapping) -> Result<(), Error> {
-    Err(super::no_fork_advice())
 }

@@ -10,7 +10,7 @@ use rustix::fs::{
 use super::sysfs::SysfsDevice;
 use super::{Roots, mounts};
 use crate::error::Subject;
-use crate::{AlignmentSource, DirectAlignment, Error};
+use crate::{AlignmentSource, AtomicWriteLimits, DirectAlignment, Error};
 
 pub(crate) fn direct_alignment(file: &File) -> Result<DirectAlignment, Error> {
     let stat = fstat(file).map_err(|error| Error::on_file("fstat", file, error))?;
@@ -82,6 +82,33 @@ pub(super) fn by_statx(file: &File) -> Option<Stated> {
         // No kernel is known to state one.
         _ => None,
     }
+}
+
+/// `STATX_WRITE_ATOMIC` of `<linux/stat.h>` (since 6.11), which rustix 1.1 does
+/// not have.
+const WRITE_ATOMIC: StatxFlags = StatxFlags::from_bits_retain(0x0001_0000);
+
+pub(crate) fn atomic_write_limits(file: &File) -> Result<AtomicWriteLimits, Error> {
+    let none = |why: &str| Error::unsupported("an atomic write", Subject::of(file), why);
+    let stat: Statx = statx(file.as_fd(), "", AtFlags::EMPTY_PATH, WRITE_ATOMIC)
+        .map_err(|error| Error::on_file("statx", file, error))?;
+    if stat.stx_mask & WRITE_ATOMIC.bits() == 0 {
+        return Err(none(
+            "statx tells no STATX_WRITE_ATOMIC: the kernel (before 6.11) or the filesystem does \
+             not know atomic writes",
+        ));
+    }
+    if stat.stx_atomic_write_unit_max == 0 {
+        return Err(none(
+            "statx reports a STATX_WRITE_ATOMIC unit of 0: the device or the filesystem on it does \
+             not write atomically",
+        ));
+    }
+    Ok(AtomicWriteLimits {
+        unit_min: stat.stx_atomic_write_unit_min,
+        unit_max: stat.stx_atomic_write_unit_max,
+        segments_max: stat.stx_atomic_write_segments_max,
+    })
 }
 
 fn unsupported(file: &File, why: &str) -> Error {

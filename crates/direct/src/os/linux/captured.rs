@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use tempfile::{TempDir, tempdir};
 
 use super::sysfs::SysfsDevice;
-use super::{Roots, holders, serial};
-use crate::Holder;
+use super::{Roots, geometry, holders, serial};
+use crate::{Holder, WriteCache, ZoneModel, Zones};
 
 /// A machine's `/proc` and `/sys`, as far as a test needs them.
 struct Machine {
@@ -266,4 +266,59 @@ fn a_machine_without_these_trees_has_no_holders_and_no_panic() {
     machine.device("ata1/block/sda", (8, 0), &[]);
     assert_eq!(machine.holders((8, 0)), []);
     assert!(SysfsDevice::find(&machine.sys(), (8, 99)).is_err());
+}
+
+#[test]
+fn a_zoned_disk_tells_its_zones_and_every_disk_its_cache() {
+    let machine = Machine::new();
+    machine.device(
+        "pci0/ata1/block/sda",
+        (8, 0),
+        &[
+            ("queue/write_cache", b"write back\n"),
+            ("queue/fua", b"0\n"),
+            ("queue/zoned", b"host-managed\n"),
+            ("queue/chunk_sectors", b"524288\n"),
+            ("queue/nr_zones", b"55880\n"),
+            ("queue/zone_write_granularity", b"4096\n"),
+            ("queue/max_open_zones", b"128\n"),
+            ("queue/max_active_zones", b"0\n"),
+        ],
+    );
+    machine.device(
+        "pci0/nvme/nvme0/nvme0n1",
+        (259, 0),
+        &[
+            ("queue/write_cache", b"write through\n"),
+            ("queue/fua", b"1\n"),
+            ("queue/zoned", b"none\n"),
+            ("queue/chunk_sectors", b"256\n"),
+            ("queue/nr_zones", b"0\n"),
+        ],
+    );
+    machine.device("virtual/block/old", (251, 0), &[]);
+    let asked = |number| geometry::described(&Ok(machine.find(number)), 512, 4096, 1 << 40);
+
+    let zoned = asked((8, 0));
+    assert_eq!(zoned.write_cache, Some(WriteCache::WriteBack));
+    assert_eq!(zoned.force_unit_access, Some(false));
+    assert_eq!(
+        zoned.zones,
+        Some(Zones {
+            model: ZoneModel::HostManaged,
+            size: 256 << 20,
+            count: Some(55_880),
+            write_granularity: Some(4096),
+            max_open: Some(128),
+            max_active: None,
+        })
+    );
+    let plain = asked((259, 0));
+    assert_eq!(plain.write_cache, Some(WriteCache::WriteThrough));
+    assert_eq!(plain.force_unit_access, Some(true));
+    assert_eq!(plain.zones, None);
+    let silent = asked((251, 0));
+    assert_eq!(silent.write_cache, None);
+    assert_eq!(silent.force_unit_access, None);
+    assert_eq!(silent.zones, None);
 }

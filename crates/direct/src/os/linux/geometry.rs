@@ -12,7 +12,7 @@ use rustix::ioctl::{Getter, Opcode, ioctl, opcode};
 use super::sysfs::SysfsDevice;
 use super::{Roots, mounts, serial};
 use crate::error::Subject;
-use crate::{DeviceUnder, Error, Geometry};
+use crate::{DeviceUnder, Error, Geometry, WriteCache, ZoneModel, Zones};
 
 /// `BLKGETSIZE64` of `<linux/fs.h>`: `_IOR(0x12, 114, size_t)`. The kernel
 /// writes 64 bits, whatever the size of `size_t`.
@@ -111,20 +111,13 @@ pub(super) fn read_only(file: &File) -> Option<bool> {
 }
 
 /// What is known from the sizes alone, and from sysfs if it is there.
-fn described(device: &io::Result<SysfsDevice>, logical: u32, physical: u32, size: u64) -> Geometry {
-    let mut geometry = Geometry {
-        logical_sector_size: logical,
-        physical_sector_size: physical,
-        size,
-        serial_number: None,
-        serial_number_absent: None,
-        model: None,
-        minimum_io_size: None,
-        optimal_io_size: None,
-        alignment_offset: None,
-        rotational: None,
-        read_only: None,
-    };
+pub(super) fn described(
+    device: &io::Result<SysfsDevice>,
+    logical: u32,
+    physical: u32,
+    size: u64,
+) -> Geometry {
+    let mut geometry = Geometry::sized(logical, physical, size);
     match device {
         Err(error) => {
             geometry.serial_number_absent =
@@ -144,6 +137,14 @@ fn described(device: &io::Result<SysfsDevice>, logical: u32, physical: u32, size
                 .disk_number::<u8>("queue/rotational")
                 .map(|flag| flag != 0);
             geometry.read_only = device.own_number::<u8>("ro").map(|flag| flag != 0);
+            geometry.write_cache = match device.disk_text("queue/write_cache").as_deref() {
+                Some("write back") => Some(WriteCache::WriteBack),
+                Some("write through") => Some(WriteCache::WriteThrough),
+                _ => None,
+            };
+            geometry.force_unit_access =
+                device.disk_number::<u8>("queue/fua").map(|flag| flag != 0);
+            geometry.zones = zones(device);
             geometry.model = serial::model(device);
             match serial::from_sysfs(device) {
                 Ok(serial) => geometry.serial_number = Some(serial),
@@ -152,6 +153,26 @@ fn described(device: &io::Result<SysfsDevice>, logical: u32, physical: u32, size
         }
     }
     geometry
+}
+
+/// The zones of a zoned device.
+fn zones(device: &SysfsDevice) -> Option<Zones> {
+    let model = match device.disk_text("queue/zoned")?.as_str() {
+        "host-managed" => ZoneModel::HostManaged,
+        "host-aware" => ZoneModel::HostAware,
+        _ => return None,
+    };
+    let sectors: u64 = device.disk_number("queue/chunk_sectors")?;
+    // 0 stands for no limit.
+    let limit = |attribute: &str| device.disk_number(attribute).filter(|&zones| zones > 0);
+    Some(Zones {
+        model,
+        size: sectors.checked_mul(SYSFS_SECTOR)?,
+        count: device.disk_number("queue/nr_zones"),
+        write_granularity: limit("queue/zone_write_granularity"),
+        max_open: limit("queue/max_open_zones"),
+        max_active: limit("queue/max_active_zones"),
+    })
 }
 
 fn described_under(

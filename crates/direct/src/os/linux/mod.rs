@@ -10,29 +10,32 @@ mod memory;
 mod mounts;
 mod open;
 mod serial;
+mod space;
 mod sysfs;
 
 use std::fs::File;
-use std::io::{self, IoSlice};
+use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{fdatasync, fstat, major, minor};
-use rustix::io::{Errno, ReadWriteFlags, pwritev2};
+use rustix::io::{Errno, ReadWriteFlags, preadv2, pwritev2};
 
-pub(crate) use self::alignment::direct_alignment;
+pub(crate) use self::alignment::{atomic_write_limits, direct_alignment};
 pub(crate) use self::geometry::{geometry, geometry_under};
 pub(crate) use self::holders::holders;
 pub(crate) use self::memory::{advise_huge, keep_from_children, map_huge, resident_huge_bytes};
 pub(crate) use self::open::open;
+pub(crate) use self::space::{preallocate, punch_hole};
 pub(crate) use super::unix::hint::{hint, transfer_hint};
 pub(crate) use super::unix::lock::{lock_file, unlock_file};
 pub(crate) use super::unix::memory::{map, unmap};
 pub(crate) use super::unix::{
-    is_invalid_argument, lock_volume, read_at, sync_all, unlock_volume, write_at,
+    is_invalid_argument, lock_volume, read_at, readv_at, sync_all, unlock_volume, write_at,
+    writev_at,
 };
 use crate::parse::file_locks;
-use crate::{Durability, Error};
+use crate::{Durability, Error, TransferFlags};
 
 /// Where the kernel's file trees are mounted; parameters, so that captured
 /// trees of other machines can be test data.
@@ -69,15 +72,53 @@ pub(crate) fn write_at_durable(
     offset: u64,
     durability: Durability,
 ) -> Option<io::Result<usize>> {
-    let flags = match durability {
+    let flags = TransferFlags::new().durability(durability);
+    match pwritev2(
+        file,
+        &[IoSlice::new(buffer)],
+        offset,
+        read_write_flags(flags),
+    ) {
+        Err(Errno::NOSYS | Errno::OPNOTSUPP) => None,
+        result => Some(result.map_err(io::Error::from)),
+    }
+}
+
+/// One read with the flags of preadv2(2).
+pub(crate) fn read_at_with(
+    file: &File,
+    buffer: &mut [u8],
+    offset: u64,
+    flags: TransferFlags,
+) -> io::Result<usize> {
+    let buffers = &mut [IoSliceMut::new(buffer)];
+    Ok(preadv2(file, buffers, offset, read_write_flags(flags))?)
+}
+
+/// One write with the flags of pwritev2(2).
+pub(crate) fn write_at_with(
+    file: &File,
+    buffer: &[u8],
+    offset: u64,
+    flags: TransferFlags,
+) -> io::Result<usize> {
+    let buffers = &[IoSlice::new(buffer)];
+    Ok(pwritev2(file, buffers, offset, read_write_flags(flags))?)
+}
+
+fn read_write_flags(flags: TransferFlags) -> ReadWriteFlags {
+    /// `RWF_ATOMIC` of `<linux/fs.h>`, which rustix 1.1 does not have.
+    const ATOMIC: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x40);
+    let durability = match flags.durability {
         Durability::None => ReadWriteFlags::empty(),
         Durability::Data => ReadWriteFlags::DSYNC,
         Durability::Full => ReadWriteFlags::SYNC,
     };
-    match pwritev2(file, &[IoSlice::new(buffer)], offset, flags) {
-        Err(Errno::NOSYS | Errno::OPNOTSUPP) => None,
-        result => Some(result.map_err(io::Error::from)),
-    }
+    let mut set = durability;
+    set.set(ReadWriteFlags::NOWAIT, flags.no_wait);
+    set.set(ReadWriteFlags::HIPRI, flags.high_priority);
+    set.set(ATOMIC, flags.atomic);
+    set
 }
 
 pub(crate) fn name_of(file: &File) -> (i64, Option<PathBuf>) {

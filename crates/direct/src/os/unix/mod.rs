@@ -7,6 +7,8 @@ pub(super) mod memory;
 
 use std::fs::File;
 use std::io;
+#[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
+use std::io::{IoSlice, IoSliceMut};
 
 use crate::Error;
 
@@ -20,6 +22,20 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result
 
 pub(crate) fn write_at(file: &File, buffer: &[u8], offset: u64) -> io::Result<usize> {
     Ok(rustix::io::pwrite(file, buffer, offset)?)
+}
+
+#[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
+pub(crate) fn readv_at(
+    file: &File,
+    buffers: &mut [IoSliceMut<'_>],
+    offset: u64,
+) -> io::Result<usize> {
+    Ok(rustix::io::preadv(file, buffers, offset)?)
+}
+
+#[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
+pub(crate) fn writev_at(file: &File, buffers: &[IoSlice<'_>], offset: u64) -> io::Result<usize> {
+    Ok(rustix::io::pwritev(file, buffers, offset)?)
 }
 
 /// The error that misaligned direct I/O gives, among other things.

@@ -19,6 +19,13 @@ pub(super) fn command(file: &File, code: u32) -> io::Result<()> {
     control(file, code, (ptr::null(), 0), (ptr::null_mut(), 0)).map(drop)
 }
 
+/// Sends a command with a structure of plain integers as its input.
+pub(super) fn command_with<T>(file: &File, code: u32, input: &T) -> io::Result<()> {
+    let size = u32::try_from(size_of::<T>()).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let input = (ptr::from_ref(input).cast(), size);
+    control(file, code, input, (ptr::null_mut(), 0)).map(drop)
+}
+
 /// An answer that is plain integers, so that any bytes are a valid one.
 ///
 /// # Safety

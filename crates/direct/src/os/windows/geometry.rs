@@ -18,14 +18,16 @@ use windows_sys::Win32::System::Ioctl::{
     DEVICE_SEEK_PENALTY_DESCRIPTOR, DISK_GEOMETRY_EX, GET_LENGTH_INFORMATION,
     IOCTL_DISK_GET_DRIVE_GEOMETRY_EX, IOCTL_DISK_GET_LENGTH_INFO, IOCTL_DISK_GET_PARTITION_INFO_EX,
     IOCTL_DISK_IS_WRITABLE, PARTITION_INFORMATION_EX, STORAGE_ACCESS_ALIGNMENT_DESCRIPTOR,
-    StorageAccessAlignmentProperty, StorageDeviceProperty, StorageDeviceSeekPenaltyProperty,
+    STORAGE_WRITE_CACHE_PROPERTY, StorageAccessAlignmentProperty, StorageDeviceProperty,
+    StorageDeviceSeekPenaltyProperty, StorageDeviceWriteCacheProperty, WriteCacheDisabled,
+    WriteCacheEnabled, WriteCacheTypeNone, WriteCacheTypeWriteBack, WriteCacheTypeWriteThrough,
 };
 
 use super::control::{self, Answer};
 use super::is;
 use crate::error::Subject;
 use crate::parse::storage_descriptor;
-use crate::{DeviceUnder, Error, Geometry};
+use crate::{DeviceUnder, Error, Geometry, WriteCache};
 
 /// `DEVICE_SEEK_PENALTY_DESCRIPTOR`, with its BOOLEAN as a byte: what the
 /// driver writes there need not be 0 or 1, as a Rust `bool` must.
@@ -45,7 +47,34 @@ struct Partition {
     rest: [u32; 30],
 }
 
+/// `STORAGE_WRITE_CACHE_PROPERTY`, with its enumerations as numbers and its
+/// BOOLEANs as bytes.
+#[repr(C)]
+struct WriteCacheProperty {
+    version: u32,
+    size: u32,
+    kind: i32,
+    enabled: i32,
+    changeable: i32,
+    write_through_supported: i32,
+    flags: [u8; 3],
+}
+
+impl WriteCacheProperty {
+    fn answer(&self) -> Option<WriteCache> {
+        let through = [WriteCacheTypeNone, WriteCacheTypeWriteThrough].contains(&self.kind);
+        if through || self.enabled == WriteCacheDisabled {
+            Some(WriteCache::WriteThrough)
+        } else if self.kind == WriteCacheTypeWriteBack && self.enabled == WriteCacheEnabled {
+            Some(WriteCache::WriteBack)
+        } else {
+            None
+        }
+    }
+}
+
 const _: () = {
+    assert!(size_of::<WriteCacheProperty>() == size_of::<STORAGE_WRITE_CACHE_PROPERTY>());
     assert!(size_of::<SeekPenalty>() == size_of::<DEVICE_SEEK_PENALTY_DESCRIPTOR>());
     assert!(size_of::<Partition>() == size_of::<PARTITION_INFORMATION_EX>());
     assert!(offset_of!(Partition, length) == offset_of!(PARTITION_INFORMATION_EX, PartitionLength));
@@ -61,6 +90,8 @@ unsafe impl Answer for Partition {}
 unsafe impl Answer for STORAGE_ACCESS_ALIGNMENT_DESCRIPTOR {}
 // SAFETY: integers.
 unsafe impl Answer for SeekPenalty {}
+// SAFETY: integers.
+unsafe impl Answer for WriteCacheProperty {}
 
 /// The longest path that Windows knows, in 16-bit units.
 const PATH_MAX: u32 = 32_768;
@@ -94,17 +125,15 @@ pub(crate) fn geometry(file: &File) -> Result<Geometry, Error> {
             format!("IOCTL_STORAGE_QUERY_PROPERTY: {error}"),
         ),
     };
+    let physical = alignment
+        .as_ref()
+        .map_or(logical, |alignment| alignment.BytesPerPhysicalSector);
+    let cache: Option<WriteCacheProperty> =
+        control::property(file, StorageDeviceWriteCacheProperty).ok();
     Ok(Geometry {
-        logical_sector_size: logical,
-        physical_sector_size: alignment
-            .as_ref()
-            .map_or(logical, |alignment| alignment.BytesPerPhysicalSector),
-        size: size(file, basic.DiskSize),
         serial_number_absent: descriptor.serial_number.is_none().then_some(absent),
         serial_number: descriptor.serial_number,
         model: descriptor.model,
-        minimum_io_size: None,
-        optimal_io_size: None,
         alignment_offset: alignment.map(|alignment| alignment.BytesOffsetForSectorAlignment),
         rotational: penalty.map(|penalty| penalty.incurs_seek_penalty != 0),
         read_only: match control::command(file, IOCTL_DISK_IS_WRITABLE) {
@@ -112,6 +141,8 @@ pub(crate) fn geometry(file: &File) -> Result<Geometry, Error> {
             Err(error) if is(&error, ERROR_WRITE_PROTECT) => Some(true),
             Err(_) => None,
         },
+        write_cache: cache.and_then(|cache| cache.answer()),
+        ..Geometry::sized(logical, physical, size(file, basic.DiskSize))
     })
 }
 

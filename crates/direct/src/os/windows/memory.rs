@@ -10,8 +10,8 @@ use windows_sys::Win32::System::Memory::{
 };
 use windows_sys::Win32::System::SystemInformation::{GetSystemInfo, SYSTEM_INFO};
 
-use crate::os::{Mapping, no_fork_advice, reservation};
-use crate::{Backing, Error, Pages};
+use crate::os::{Mapping, reservation};
+use crate::{Backing, Pages};
 
 pub(crate) fn map(length: usize, alignment: usize, pages: Pages) -> io::Result<Mapping> {
     let mut refused = None;
@@ -105,11 +105,6 @@ pub(crate) unsafe fn unmap((start, _length): (NonNull<u8>, usize)) {
     // the whole reservation.
     let result = unsafe { VirtualFree(start.as_ptr().cast(), 0, MEM_RELEASE) };
     debug_assert!(result != 0, "VirtualFree of our own reservation");
-}
-
-/// Windows has no fork.
-pub(crate) fn keep_from_children(_mapping: &Mapping) -> Result<(), Error> {
-    Err(no_fork_advice())
 }
 
 /// Windows tells by no plain means on which pages memory lies.

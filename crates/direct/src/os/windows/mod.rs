@@ -8,6 +8,7 @@ mod hint;
 mod lock;
 mod memory;
 mod open;
+mod space;
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -24,8 +25,9 @@ pub(crate) use self::alignment::direct_alignment;
 pub(crate) use self::geometry::{geometry, geometry_under};
 pub(crate) use self::hint::{hint, transfer_hint};
 pub(crate) use self::lock::{lock_file, lock_volume, unlock_file, unlock_volume};
-pub(crate) use self::memory::{keep_from_children, map, resident_huge_bytes, unmap};
+pub(crate) use self::memory::{map, resident_huge_bytes, unmap};
 pub(crate) use self::open::open;
+pub(crate) use self::space::{preallocate, punch_hole};
 use crate::{Durability, Error, Holder};
 
 pub(crate) fn sync_all(file: &File) -> Result<(), Error> {
