@@ -374,8 +374,8 @@ fn divide(rule: &DirectAlignment, address: usize, length: usize, offset: u64) ->
 
 #[cfg(test)]
 mod tests {
-    use super::{Parts, divide};
-    use crate::{AlignmentSource, DirectAlignment};
+    use super::{DirectFile, Parts, divide};
+    use crate::{AlignmentSource, DirectAlignment, OpenOptions};
 
     fn parts(head: usize, middle: usize, tail: usize) -> Parts {
         Parts { head, middle, tail }
@@ -396,6 +396,26 @@ mod tests {
         assert_eq!(divided(0x1000, 100, 1), parts(100, 0, 0));
         assert_eq!(divided(0x1000, 0, 0), parts(0, 0, 0));
         assert_eq!(divided(0x1003, 7, 9), parts(7, 0, 0));
+    }
+
+    #[test]
+    fn what_pads_a_block_is_zero_whatever_the_buffer_held() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let path = folder.path().join("file");
+        std::fs::write(&path, [7; 100]).expect("a new file");
+        let opened = OpenOptions::new()
+            .read(true)
+            .open(&path)
+            .expect("it is there");
+        let file = DirectFile::new(opened).expect("no rule is needed");
+        let mut block = [9; 512];
+        file.read_block(&mut block, 0, Some(100))
+            .expect("100 bytes");
+        assert_eq!(block[..100], [7; 100]);
+        assert_eq!(block[100..], [0; 412]);
+        block.fill(9);
+        file.read_block(&mut block, 512, Some(100)).expect("none");
+        assert_eq!(block, [0; 512]);
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod error;
 mod geometry;
 pub mod guide;
 mod holders;
+mod interop;
 #[cfg(any(target_os = "macos", target_os = "freebsd", test))]
 mod ioctl;
 mod lock;
@@ -30,6 +31,8 @@ pub use direct_file::DirectFile;
 pub use error::{Error, OsError, Subject, Unsupported};
 pub use geometry::{DeviceUnder, Geometry, WriteCache, ZoneModel, Zones, geometry, geometry_under};
 pub use holders::{Holder, holders};
+#[cfg(all(feature = "io-uring", target_os = "linux"))]
+pub use interop::io_uring::completion;
 pub use lock::{
     Claim, FileLock, LockKind, NotLocked, Patience, VolumeLock, lock_file, lock_volume,
     unlock_file, unlock_volume,

@@ -98,6 +98,11 @@ impl SharedPool {
         self.shared.pool.buffer_size()
     }
 
+    /// The distance from one buffer's start to the next one's, in bytes.
+    pub fn stride(&self) -> usize {
+        self.shared.pool.stride()
+    }
+
     /// Start and length in bytes of all buffers together, to be registered with
     /// the kernel in one piece. Their bytes belong to those who have them out.
     pub fn region(&self) -> (*mut u8, usize) {
@@ -125,6 +130,13 @@ impl PooledBuffer {
     /// Its place in the pool, below [`SharedPool::len`].
     pub fn index(&self) -> usize {
         self.index
+    }
+
+    /// The pool that it goes back to.
+    pub fn pool(&self) -> SharedPool {
+        SharedPool {
+            shared: Arc::clone(&self.shared),
+        }
     }
 }
 

@@ -241,6 +241,11 @@ fn reading_beyond_the_end_says_where_it_is() {
     );
     file.read_exact_at(&mut memory, 700).or_fail();
     assert_eq!(memory[..], pattern(1000, 0)[700..]);
+    // The end lies before the first whole block, which would begin at 1024 and at
+    // an aligned address.
+    let mut memory = AlignedBuffer::new(8192, 4096).or_fail();
+    assert_eq!(file.read_at(&mut memory[188..], 700).or_fail(), 300);
+    assert_eq!(memory[188..488], pattern(1000, 0)[700..]);
 }
 
 #[test]

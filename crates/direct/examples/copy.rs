@@ -1,0 +1,75 @@
+//! Copies a file past the page cache, whatever its length, and durably.
+//!
+//! `cargo run --example copy -- FROM TO`
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use directio::{Direct, DirectFile, Error, OpenOptions, sync_all};
+
+/// How much is read at a time, in bytes.
+const CHUNK: usize = 1 << 20;
+
+/// Copies `from` to `to`, which is made or emptied; the bytes copied.
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<u64, Error> {
+    let input = OpenOptions::new().read(true).direct(Direct::IfPossible);
+    let input = DirectFile::new(input.open(from)?)?;
+    let output = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .direct(Direct::IfPossible);
+    let output = DirectFile::new(output.open(to)?)?;
+
+    // One buffer that suits both ends.
+    let rule = input.alignment().union(output.alignment());
+    let mut buffer = rule.buffer(CHUNK)?;
+    let mut copied = 0;
+    loop {
+        let read = input.read_at(&mut buffer, copied)?;
+        // Whole blocks, but for the last piece, which may have any length.
+        output.write_all_at(&buffer[..read], copied)?;
+        copied += read as u64;
+        if read < buffer.len() {
+            break;
+        }
+    }
+    sync_all(&output)?;
+    sync_name(to)?;
+    Ok(copied)
+}
+
+/// Makes the name of a new file durable, too: it stands in its folder.
+#[cfg(unix)]
+fn sync_name(path: &Path) -> Result<(), Error> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    sync_all(&OpenOptions::new().read(true).open(folder)?)
+}
+
+/// Windows opens no folder as a file; NTFS has names in its journal.
+#[cfg(not(unix))]
+fn sync_name(_path: &Path) -> Result<(), Error> {
+    Ok(())
+}
+
+#[cfg_attr(test, expect(dead_code, reason = "a test calls copy"))]
+fn main() -> ExitCode {
+    let paths: Vec<_> = std::env::args_os().skip(1).collect();
+    let [from, to] = paths.as_slice() else {
+        eprintln!("usage: copy FROM TO");
+        return ExitCode::from(2);
+    };
+    match copy(from.as_ref(), to.as_ref()) {
+        Ok(bytes) => {
+            println!("{bytes} bytes");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("copy: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
