@@ -7,6 +7,7 @@
 mod architecture;
 mod compiler;
 mod deny;
+mod library;
 mod licences;
 mod systems;
 
@@ -32,7 +33,7 @@ struct Check {
     run: fn(&Project) -> Result<Found, String>,
 }
 
-const CHECKS: [Check; 8] = [
+const CHECKS: [Check; 11] = [
     Check {
         name: "format",
         about: "rustfmt would change nothing",
@@ -65,8 +66,23 @@ const CHECKS: [Check; 8] = [
     },
     Check {
         name: "systems",
-        about: "directio and the addon compile for Windows, macOS and FreeBSD, directio for musl",
+        about: "directio and the addon compile for Windows, macOS and FreeBSD, directio for musl and others",
         run: systems::check,
+    },
+    Check {
+        name: "features",
+        about: "directio compiles with every set of its features",
+        run: library::features,
+    },
+    Check {
+        name: "oldest",
+        about: "directio compiles with the lowest Rust that it names",
+        run: library::oldest,
+    },
+    Check {
+        name: "semver",
+        about: "directio's interface changes as its version says, from the first release on",
+        run: library::semver,
     },
     Check {
         name: "docs",

@@ -43,7 +43,7 @@ impl Log {
         let rule = direct_alignment(&opened.file)?;
         let file = FileLock::acquire(opened.file, LockKind::Exclusive, Patience::Fail)?;
         let mut log = Self {
-            length: length_of(&file, &rule)?,
+            length: length_of(&file, &rule),
             file,
             rule,
             end: 0,
@@ -113,9 +113,9 @@ impl Log {
 }
 
 /// The length of the file in whole blocks.
-fn length_of(file: &File, rule: &DirectAlignment) -> Result<u64, Error> {
-    let metadata = file.metadata().expect("the length of an open file");
-    Ok(rule.round_down(metadata.len()))
+fn length_of(file: &File, rule: &DirectAlignment) -> u64 {
+    let metadata = file.metadata().expect("an open file tells its length");
+    rule.round_down(metadata.len())
 }
 
 /// FNV-1a over number, length and record. It tells a record from what is left of

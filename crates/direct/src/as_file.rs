@@ -41,7 +41,7 @@ pub(crate) struct Lent<'a> {
 }
 
 /// Lends a file for the length of a call.
-pub(crate) fn lend<'a>(owner: &'a (impl AsFile + ?Sized)) -> Lent<'a> {
+pub(crate) fn lend(owner: &(impl AsFile + ?Sized)) -> Lent<'_> {
     #[cfg(unix)]
     // SAFETY: the descriptor is open for as long as `owner` is borrowed, which
     // the result remembers; it is never dropped as a File, so it is not closed.

@@ -79,13 +79,17 @@ pub enum BufferError {
     },
 }
 
-/// From this size on a buffer has pages of its own, in bytes: what glibc's
-/// `malloc` takes, too (`M_MMAP_THRESHOLD`, mallopt(3)).
+/// From this size on the allocator is asked for zeros at any address, and for room
+/// to align in, in bytes.
 ///
-/// Pages of the system's are zero when they come, so a buffer that is written
-/// before it is read is not cleared first; and they go back to the system with
-/// the buffer, where an allocator may keep them.
-pub const PAGES_FROM: usize = 128 << 10;
+/// It knows which of its memory is fresh from the system and zero already
+/// (glibc from `M_MMAP_THRESHOLD`, this size, on), but not when it is asked for an
+/// alignment of more than its own: then all of it is cleared by hand.
+const ROOM_FROM: usize = 128 << 10;
+
+/// How many times larger than its alignment such a buffer is at least, so that the
+/// room is a small part of it.
+const ROOM_AT_MOST: usize = 16;
 
 /// Zeroed memory whose address is a multiple of an alignment, freed once.
 ///
@@ -98,11 +102,10 @@ pub const PAGES_FROM: usize = 128 << 10;
 /// ```
 ///
 /// # What it costs
-/// A buffer below [`PAGES_FROM`] comes from the program's allocator, which
-/// clears it, and may reserve up to `alignment` bytes more than `size`. A larger
-/// one is fresh pages, which cost a page fault each when first touched. For
-/// many buffers take a [`BufferPool`](crate::BufferPool), which reserves once;
-/// and keep buffers rather than making them anew for each transfer.
+/// It comes from the program's allocator, as a `vec![0; size]` does, and costs as
+/// much; with up to `alignment` bytes more than `size`. For many buffers take a
+/// [`BufferPool`](crate::BufferPool), which reserves once; and keep buffers rather
+/// than making them anew for each transfer.
 pub struct AlignedBuffer {
     start: NonNull<u8>,
     size: usize,
@@ -112,8 +115,8 @@ pub struct AlignedBuffer {
 
 /// What gives the memory back.
 enum Owner {
-    /// The program's allocator, from which it came with this layout.
-    Allocator(Layout),
+    /// The program's allocator, which gave this memory for this layout.
+    Allocator(NonNull<u8>, Layout),
     /// Pages of its own.
     Pages(Mapping),
 }
@@ -141,25 +144,54 @@ impl AlignedBuffer {
     )]
     pub fn new(size: usize, alignment: usize) -> Result<Self, Error> {
         check(size, alignment)?;
-        let out_of_memory = BufferError::OutOfMemory { size, alignment };
-        let (start, owner) = if size < PAGES_FROM {
-            let layout = Layout::from_size_align(size, alignment).map_err(|_| out_of_memory)?;
-            // SAFETY: the layout's size is not 0: check() has refused that.
-            let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(out_of_memory)?;
-            (start, Owner::Allocator(layout))
+        let room = if size >= ROOM_FROM && alignment <= size / ROOM_AT_MOST {
+            alignment
         } else {
-            let mapping = os::map(size, alignment, Pages::Base).map_err(|_| out_of_memory)?;
-            (mapping.start, Owner::Pages(mapping))
+            0
         };
-        assert!(
-            start.as_ptr().addr() % alignment == 0,
-            "the memory must lie at a multiple of the alignment {alignment}"
-        );
+        let (size_asked, align_asked) = match room {
+            0 => (size, alignment),
+            // No overflow: check() leaves room to align.
+            room => (size + room, ALIGNMENT_MIN),
+        };
+        let out_of_memory = BufferError::OutOfMemory { size, alignment };
+        let layout = Layout::from_size_align(size_asked, align_asked).map_err(|_| out_of_memory)?;
+        // SAFETY: the layout's size is not 0: check() has refused that.
+        let given = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(out_of_memory)?;
+        let address = given.as_ptr().addr();
+        let skip = address.next_multiple_of(alignment) - address;
+        assert!(skip <= room, "the allocator must align to {align_asked}");
+        // SAFETY: skip + size is at most the size of the layout, as just asserted.
+        let start = unsafe { given.add(skip) };
         Ok(Self {
             start,
             size,
             alignment,
-            owner,
+            owner: Owner::Allocator(given, layout),
+        })
+    }
+
+    /// As [`new`](Self::new), on pages of its own, which come zeroed from the
+    /// system and go back to it when the buffer is dropped, where an allocator
+    /// might keep them; and which can be [kept from
+    /// children](Self::keep_from_children).
+    ///
+    /// Each page costs a fault when it is first touched, tens of times what it costs
+    /// to clear a page that is there: for a buffer that is kept, or whose memory
+    /// must not stay.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn mapped(size: usize, alignment: usize) -> Result<Self, Error> {
+        check(size, alignment)?;
+        let mapping = os::map(size, alignment, Pages::Base)
+            .map_err(|_| BufferError::OutOfMemory { size, alignment })?;
+        let start = mapping.start;
+        Ok(Self {
+            start,
+            size,
+            alignment,
+            owner: Owner::Pages(mapping),
         })
     }
 
@@ -175,19 +207,17 @@ impl AlignedBuffer {
     /// ends with a fault if it touches it.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where the system has no such advice, and for a
-    /// buffer below [`PAGES_FROM`], which shares its pages with other memory of
-    /// the program; what the system reported.
+    /// [`Error::Unsupported`] where the system has no such advice, and for a buffer
+    /// that is not [`mapped`](Self::mapped): it shares its pages with other memory
+    /// of the program. What the system reported.
     pub fn keep_from_children(&self) -> Result<(), Error> {
         match &self.owner {
             Owner::Pages(mapping) => os::keep_from_children(mapping),
-            Owner::Allocator(_) => Err(Error::unsupported(
+            Owner::Allocator(..) => Err(Error::unsupported(
                 "madvise(MADV_DONTFORK)",
                 Subject::System,
-                format!(
-                    "a buffer of less than {PAGES_FROM} bytes shares its pages with other memory \
-                     of the program; take a BufferPool, which has its own"
-                ),
+                "the buffer shares its pages with other memory of the program; take \
+                 AlignedBuffer::mapped or a BufferPool",
             )),
         }
     }
@@ -196,9 +226,9 @@ impl AlignedBuffer {
 impl Drop for AlignedBuffer {
     fn drop(&mut self) {
         match self.owner {
-            // SAFETY: `start` came from alloc_zeroed with this very layout, and
-            // drop runs once.
-            Owner::Allocator(layout) => unsafe { dealloc(self.start.as_ptr(), layout) },
+            // SAFETY: it came from alloc_zeroed with this very layout, and drop
+            // runs once.
+            Owner::Allocator(given, layout) => unsafe { dealloc(given.as_ptr(), layout) },
             // Unmapped when it is dropped itself.
             Owner::Pages(_) => {}
         }

@@ -310,7 +310,7 @@ impl DirectFile {
             .file
             .metadata()
             .map_err(|error| Error::on_file("fstat", &self.file, error))?;
-        Ok(metadata.is_file().then(|| metadata.len()))
+        Ok(metadata.is_file().then_some(metadata.len()))
     }
 }
 

@@ -57,7 +57,7 @@ pub enum WriteCache {
     WriteThrough,
 }
 
-/// How a zoned device is divided (ZBC, ZAC, NVMe ZNS).
+/// How a zoned device is divided (ZBC, ZAC, `NVMe` ZNS).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Zones {

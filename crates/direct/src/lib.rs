@@ -26,7 +26,7 @@ mod transfer;
 pub use alignment::{AlignmentSource, DirectAlignment, direct_alignment, explain_misalignment};
 pub use as_file::AsFile;
 pub use atomic::{AtomicWriteLimits, atomic_write_limits};
-pub use buffer::{ALIGNMENT_MAX, ALIGNMENT_MIN, AlignedBuffer, BufferError, PAGES_FROM, SIZE_MAX};
+pub use buffer::{ALIGNMENT_MAX, ALIGNMENT_MIN, AlignedBuffer, BufferError, SIZE_MAX};
 pub use direct_file::DirectFile;
 pub use error::{Error, OsError, Subject, Unsupported};
 pub use geometry::{DeviceUnder, Geometry, WriteCache, ZoneModel, Zones, geometry, geometry_under};

@@ -8,7 +8,7 @@ use io_uring::{Submitter, opcode, types};
 use crate::{AsFile, Error, PooledBuffer, SharedPool, Transfer, transfer_error};
 
 /// The largest fixed buffer that the kernel takes, in bytes
-/// (io_uring_register(2)).
+/// (`io_uring_register(2)`).
 const FIXED_MAX: usize = 1 << 30;
 
 /// How many buffers of a pool are registered as one fixed buffer.
@@ -53,10 +53,6 @@ impl PooledBuffer {
     ///
     /// To submit it is `unsafe`: the buffer must not be touched or dropped before
     /// its completion.
-    #[expect(
-        clippy::missing_panics_doc,
-        reason = "the assertion is about the pool, not about the caller"
-    )]
     pub fn read_fixed(&mut self, file: types::Fd, offset: u64) -> opcode::ReadFixed {
         let (index, length) = (self.fixed_index(), self.fixed_length());
         opcode::ReadFixed::new(file, self.as_mut_ptr(), length, index).offset(offset)
@@ -64,10 +60,6 @@ impl PooledBuffer {
 
     /// A write of all of this buffer at byte `offset` of a file; otherwise as
     /// [`read_fixed`](Self::read_fixed).
-    #[expect(
-        clippy::missing_panics_doc,
-        reason = "the assertion is about the pool, not about the caller"
-    )]
     pub fn write_fixed(&self, file: types::Fd, offset: u64) -> opcode::WriteFixed {
         let (index, length) = (self.fixed_index(), self.fixed_length());
         opcode::WriteFixed::new(file, self.as_ptr(), length, index).offset(offset)
