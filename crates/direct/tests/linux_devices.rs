@@ -95,6 +95,9 @@ fn geometry_and_alignment_follow_the_logical_sector() {
     }
 }
 
+/// Waits for the device.
+type Sync = fn(&File) -> Result<(), Error>;
+
 /// How many flushes the device has done so far: the sixteenth number of its
 /// statistics (Documentation/block/stat.rst, since Linux 5.5).
 fn flushes(device: &LoopDevice) -> Option<u64> {
@@ -126,7 +129,7 @@ fn each_promise_of_durability_reaches_the_device_as_a_flush_and_no_other_write_d
     assert!(!flushed_by(&|| write(Durability::None)));
     assert!(flushed_by(&|| write(Durability::Data)));
     assert!(flushed_by(&|| write(Durability::Full)));
-    let syncs: [fn(&File) -> Result<(), Error>; 3] = [sync_data, sync_all, sync_to_medium];
+    let syncs: [Sync; 3] = [sync_data, sync_all, sync_to_medium];
     for sync in syncs {
         write(Durability::None);
         assert!(flushed_by(&|| sync(file).or_fail()));
