@@ -1,16 +1,12 @@
 //! What is run, each as its own documentation does it.
 
 use std::fs::File;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use compio::BufResult;
 use compio::io::AsyncReadAt;
-use directio::{
-    AlignedBuffer, BufferPool, PooledBuffer, SharedPool, Transfer, completion, read_at,
-};
-use io_uring::{IoUring, types};
+use directio::{AlignedBuffer, BufferPool, SharedPool, read_at};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::{BLOCK, check, place};
@@ -25,7 +21,7 @@ pub(crate) struct Contender {
     pub(crate) run: fn(path: &Path, depth: usize, reads: usize) -> u64,
 }
 
-pub(crate) const CONTENDERS: [Contender; 6] = [
+pub(crate) const CONTENDERS: [Contender; 5] = [
     Contender {
         name: "rustix pread by hand",
         depths: &[1],
@@ -35,11 +31,6 @@ pub(crate) const CONTENDERS: [Contender; 6] = [
         name: "directio read_at",
         depths: &[1],
         run: directio_calls,
-    },
-    Contender {
-        name: "directio pool, io-uring, fixed",
-        depths: &[1, 16],
-        run: directio_ring,
     },
     Contender {
         name: "glommio DmaFile",
@@ -95,50 +86,6 @@ fn directio_calls(path: &Path, _depth: usize, reads: usize) -> u64 {
         let offset = place(0, number);
         let read = read_at(&file, &mut buffer, offset);
         check(&buffer[..read.expect("it is read")], offset);
-    }
-    processor_ns() - before
-}
-
-/// A ring by hand over a registered pool: each completion is followed by the next
-/// read into the same buffer.
-fn directio_ring(path: &Path, depth: usize, reads: usize) -> u64 {
-    let file = open(path);
-    let descriptor = types::Fd(file.as_raw_fd());
-    let pool = pool(depth);
-    let mut ring = IoUring::new(u32::try_from(depth).expect("few")).expect("the kernel has it");
-    // SAFETY: the pool is dropped after the ring.
-    unsafe { pool.register(&ring.submitter()) }.expect("so little may be locked");
-    let mut tasks: Vec<(PooledBuffer, usize)> =
-        (0..depth).map(|_| (pool.wait_for_one(), 0)).collect();
-    let before = processor_ns();
-    let submit = |ring: &mut IoUring, tasks: &mut [(PooledBuffer, usize)], task: usize| {
-        let (buffer, number) = &mut tasks[task];
-        let operation = buffer.read_fixed(descriptor, place(task, *number)).build();
-        let operation = operation.user_data(task as u64);
-        // SAFETY: file and buffer stay until the completion, before which nobody
-        // looks at the buffer.
-        unsafe { ring.submission().push(&operation) }.expect("one for each task");
-    };
-    for task in 0..depth {
-        submit(&mut ring, &mut tasks, task);
-    }
-    let mut under_way = depth;
-    while under_way > 0 {
-        ring.submit_and_wait(1).expect("the kernel takes them");
-        let done: Vec<_> = ring.completion().collect();
-        for entry in done {
-            let task = usize::try_from(entry.user_data()).expect("a number of ours");
-            let (buffer, number) = &mut tasks[task];
-            let offset = place(task, *number);
-            let read = completion(&file, Transfer::Read, buffer, offset, entry.result());
-            check(&buffer[..read.expect("it is read")], offset);
-            *number += 1;
-            if *number < reads {
-                submit(&mut ring, &mut tasks, task);
-            } else {
-                under_way -= 1;
-            }
-        }
     }
     processor_ns() - before
 }

@@ -1,10 +1,10 @@
 //! The examples do what they say.
 
-#[path = "../examples/copy.rs"]
+#[path = "../examples/copy/copy.rs"]
 mod copy;
-#[path = "../examples/log.rs"]
+#[path = "../examples/log/log.rs"]
 mod log;
-#[path = "../examples/read_device.rs"]
+#[path = "../examples/read_device/read_device.rs"]
 mod read_device;
 mod support;
 

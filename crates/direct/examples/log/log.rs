@@ -1,8 +1,6 @@
 //! A log: each record is durable when `append` returns, and what a crash leaves of
 //! a record is found out when the log is opened.
 //!
-//! `cargo run --example log -- FILE [RECORD...]` appends, and prints all records.
-//!
 //! A record takes whole blocks of its own. So an append is one write that changes
 //! no other record, which a device with FUA makes durable without flushing its
 //! cache. The space is filled with zeros beforehand, so that neither the length of
@@ -10,7 +8,6 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::process::ExitCode;
 
 use directio::{
     Direct, DirectAlignment, Durability, Error, FileLock, LockKind, OpenOptions, Patience,
@@ -126,33 +123,4 @@ fn checksum(number: u64, record: &[u8]) -> u64 {
     all.fold(0xcbf2_9ce4_8422_2325, |sum, &byte| {
         (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
     })
-}
-
-#[cfg_attr(test, expect(dead_code, reason = "a test calls Log"))]
-fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let Some((path, records)) = arguments.split_first() else {
-        eprintln!("usage: log FILE [RECORD...]");
-        return ExitCode::from(2);
-    };
-    let all = || -> Result<Vec<Vec<u8>>, Error> {
-        let (mut log, mut there) = Log::open(path.as_ref())?;
-        for record in records {
-            log.append(record.as_bytes())?;
-            there.push(record.clone().into_bytes());
-        }
-        Ok(there)
-    };
-    match all() {
-        Ok(there) => {
-            for record in there {
-                println!("{}", String::from_utf8_lossy(&record));
-            }
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("log: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
 }

@@ -1,14 +1,11 @@
 //! Reads all of a device, or of a file, past the page cache, and adds it up on
 //! another thread meanwhile.
-//!
-//! `cargo run --example read_device -- /dev/sdb` as root; any file will do.
 
 use std::path::Path;
-use std::process::ExitCode;
 use std::sync::mpsc;
 
 use directio::{
-    BufferPool, Direct, Error, OpenOptions, PooledBuffer, direct_alignment, geometry, read_full_at,
+    BufferPool, Direct, Error, OpenOptions, PooledBuffer, direct_alignment, read_full_at,
 };
 
 /// How much is read at a time, in bytes.
@@ -79,34 +76,5 @@ impl Adler {
 
     fn value(&self) -> u32 {
         self.high << 16 | self.low
-    }
-}
-
-#[cfg_attr(test, expect(dead_code, reason = "a test calls read"))]
-fn main() -> ExitCode {
-    let Some(path) = std::env::args_os().nth(1) else {
-        eprintln!("usage: read_device DEVICE");
-        return ExitCode::from(2);
-    };
-    let path: &Path = path.as_ref();
-    // A file has no geometry; then there is nothing to say of it.
-    let device = OpenOptions::new().read(true).open(path);
-    if let Ok(device) = device.and_then(|opened| geometry(&opened)) {
-        println!(
-            "{} of {} bytes in sectors of {}",
-            device.model.as_deref().unwrap_or("a device"),
-            device.size,
-            device.logical_sector_size
-        );
-    }
-    match read(path) {
-        Ok((bytes, sum)) => {
-            println!("{bytes} bytes, Adler-32 {sum:08x}");
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("read_device: {error:#}");
-            ExitCode::FAILURE
-        }
     }
 }

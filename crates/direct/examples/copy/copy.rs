@@ -1,9 +1,6 @@
 //! Copies a file past the page cache, whatever its length, and durably.
-//!
-//! `cargo run --example copy -- FROM TO`
 
 use std::path::Path;
-use std::process::ExitCode;
 
 use directio::{Direct, DirectFile, Error, OpenOptions, sync_all};
 
@@ -53,23 +50,4 @@ fn sync_name(path: &Path) -> Result<(), Error> {
 #[cfg(not(unix))]
 fn sync_name(_path: &Path) -> Result<(), Error> {
     Ok(())
-}
-
-#[cfg_attr(test, expect(dead_code, reason = "a test calls copy"))]
-fn main() -> ExitCode {
-    let paths: Vec<_> = std::env::args_os().skip(1).collect();
-    let [from, to] = paths.as_slice() else {
-        eprintln!("usage: copy FROM TO");
-        return ExitCode::from(2);
-    };
-    match copy(from.as_ref(), to.as_ref()) {
-        Ok(bytes) => {
-            println!("{bytes} bytes");
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("copy: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
 }
