@@ -32,11 +32,13 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<u64, Error> {
         }
     }
     sync_all(&output)?;
+    #[cfg(unix)]
     sync_name(to)?;
     Ok(copied)
 }
 
-/// Makes the name of a new file durable, too: it stands in its folder.
+/// Makes the name of a new file durable, too: it stands in its folder. (Windows opens
+/// no folder as a file; NTFS has names in its journal.)
 #[cfg(unix)]
 fn sync_name(path: &Path) -> Result<(), Error> {
     let folder = match path.parent() {
@@ -44,10 +46,4 @@ fn sync_name(path: &Path) -> Result<(), Error> {
         _ => Path::new("."),
     };
     sync_all(&OpenOptions::new().read(true).open(folder)?)
-}
-
-/// Windows opens no folder as a file; NTFS has names in its journal.
-#[cfg(not(unix))]
-fn sync_name(_path: &Path) -> Result<(), Error> {
-    Ok(())
 }

@@ -18,8 +18,14 @@ use std::fs::File;
 use std::io;
 use std::ptr::NonNull;
 
-use crate::error::Subject;
-use crate::{Backing, Error};
+use crate::Backing;
+#[cfg(any(
+    target_os = "linux",
+    target_os = "macos",
+    target_os = "freebsd",
+    windows
+))]
+use crate::{Error, Subject};
 
 #[cfg(unix)]
 mod unix;
