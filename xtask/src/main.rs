@@ -1,4 +1,5 @@
-//! The project's own commands: `cargo xtask test`, `check`, `lab`, `fuzz` and `dist`.
+//! The project's own commands: `cargo xtask test`, `check`, `lab`, `fuzz`, `crate` and
+//! `dist`.
 //!
 //! The test command runs everything the project has and closes with one line
 //! of numbers; what could not run is counted and named. The check command
@@ -12,6 +13,7 @@ mod fuzz;
 mod lab;
 mod metadata;
 mod project;
+mod published;
 mod stream;
 mod stuck;
 mod test;
@@ -26,6 +28,7 @@ The commands of the project:
   cargo xtask test [STEP...]     run the tests of the crates, or these steps
       --all                      all of them
   cargo xtask check [CHECK...]   check the sources, or only these checks
+  cargo xtask crate              pack directio as it would be published, and use it
   cargo xtask fuzz [TARGET] [--seconds N]
                                  feed a parser with random input; without a
                                  target, list the targets
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
         ["test", wanted @ ..] => Project::find().and_then(|project| test::run(&project, wanted)),
         ["check", wanted @ ..] => Project::find().and_then(|project| check::run(&project, wanted)),
         ["lab", rest @ ..] => Project::find().and_then(|project| lab::run(&project, rest)),
+        ["crate"] => Project::find().and_then(|project| published::run(&project)),
         ["dist", rest @ ..] => Project::find().and_then(|project| dist::run(&project, rest)),
         ["fuzz", rest @ ..] => Project::find().and_then(|project| fuzz::run(&project, rest)),
         [] | ["help" | "--help" | "-h", ..] => {
