@@ -116,12 +116,14 @@ impl Error {
         self.io_error().and_then(io::Error::raw_os_error)
     }
 
-    /// The kind of error, in the words of the standard library.
+    /// The kind of error, in the words of the standard library; the same on all
+    /// systems, also where the library finds none: `WouldBlock` for a lock that
+    /// another one holds, `Unsupported` for a call that is not there.
     pub fn kind(&self) -> io::ErrorKind {
         match self {
             Self::Buffer(BufferError::OutOfMemory { .. }) => io::ErrorKind::OutOfMemory,
             Self::Buffer(_) => io::ErrorKind::InvalidInput,
-            Self::Os(error) => error.source.kind(),
+            Self::Os(error) => crate::os::kind_of(&error.source),
             Self::Unsupported(_) => io::ErrorKind::Unsupported,
         }
     }

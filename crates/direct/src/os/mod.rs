@@ -7,7 +7,7 @@
 //! | --- | --- |
 //! | opening | `open` |
 //! | syncing | `sync_data`, `sync_all`, `sync_to_medium` |
-//! | transfers | `read_at`, `write_at`, `write_at_durable` (`None`: the system has no such call), `readv_at`, `writev_at`, `read_at_with`, `write_at_with`, `is_invalid_argument`, `transfer_hint` |
+//! | transfers | `read_at`, `write_at`, `write_at_durable` (`None`: the system has no such call), `readv_at`, `writev_at`, `read_at_with`, `write_at_with`, `is_invalid_argument`, `kind_of`, `transfer_hint` |
 //! | space | `preallocate`, `punch_hole` |
 //! | devices | `geometry`, `geometry_under`, `direct_alignment`, `atomic_write_limits`, `holders` |
 //! | locks | `lock_file`, `unlock_file`, `lock_volume`, `unlock_volume` |
@@ -134,7 +134,7 @@ pub(crate) fn writev_at(
     windows
 ))]
 fn no_such_call(operation: &'static str, file: &File, error: io::Error) -> Error {
-    if error.kind() == io::ErrorKind::Unsupported {
+    if kind_of(&error) == io::ErrorKind::Unsupported {
         return Error::unsupported(
             operation,
             Subject::of(file),

@@ -149,7 +149,7 @@ fn explain_flags(
     source: io::Error,
 ) -> Error {
     let operation = || format!("{} with {}", transfer.of(length, offset), flags.names());
-    match source.kind() {
+    match os::kind_of(&source) {
         ErrorKind::WouldBlock if flags.no_wait => Error::os(
             operation(),
             Subject::of(file),

@@ -38,6 +38,16 @@ pub(crate) fn writev_at(file: &File, buffers: &[IoSlice<'_>], offset: u64) -> io
     Ok(rustix::io::pwritev(file, buffers, offset)?)
 }
 
+/// The kind of an error, which older standard libraries do not find for all.
+pub(crate) fn kind_of(error: &io::Error) -> io::ErrorKind {
+    // On Linux the first two are one number.
+    const MISSING: [i32; 3] = [libc::EOPNOTSUPP, libc::ENOTSUP, libc::ENOSYS];
+    match error.raw_os_error() {
+        Some(code) if MISSING.contains(&code) => io::ErrorKind::Unsupported,
+        _ => error.kind(),
+    }
+}
+
 /// The error that misaligned direct I/O gives, among other things.
 pub(crate) fn is_invalid_argument(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::EINVAL)

@@ -18,7 +18,10 @@ use std::os::windows::fs::FileExt;
 use std::os::windows::io::AsRawHandle;
 use std::path::{Path, PathBuf};
 
-use windows_sys::Win32::Foundation::{ERROR_INVALID_PARAMETER, HANDLE, WIN32_ERROR};
+use windows_sys::Win32::Foundation::{
+    ERROR_INVALID_FUNCTION, ERROR_INVALID_PARAMETER, ERROR_LOCK_VIOLATION, ERROR_NOT_SUPPORTED,
+    HANDLE, WIN32_ERROR,
+};
 use windows_sys::Win32::Storage::FileSystem::{FILE_NAME_NORMALIZED, GetFinalPathNameByHandleW};
 
 pub(crate) use self::alignment::direct_alignment;
@@ -66,6 +69,15 @@ pub(crate) fn write_at_durable(
 /// The error that misaligned direct I/O gives, among other things.
 pub(crate) fn is_invalid_argument(error: &io::Error) -> bool {
     is(error, ERROR_INVALID_PARAMETER)
+}
+
+/// The kind of an error, which the standard library does not find for all.
+pub(crate) fn kind_of(error: &io::Error) -> io::ErrorKind {
+    match code_of(error) {
+        Some(ERROR_LOCK_VIOLATION) => io::ErrorKind::WouldBlock,
+        Some(ERROR_NOT_SUPPORTED | ERROR_INVALID_FUNCTION) => io::ErrorKind::Unsupported,
+        _ => error.kind(),
+    }
 }
 
 /// Whether this is the error of that number.
