@@ -6,7 +6,7 @@ use std::sync::{PoisonError, RwLock};
 
 use crate::as_file::lends_its_file;
 use crate::transfer::{all_was_read, read_full, sync, write_all};
-use crate::{AlignedBuffer, BufferError, DirectAlignment, Durability, Error, Opened, os};
+use crate::{AlignedBuffer, BufferError, DirectAlignment, Durability, Error, Opened};
 
 /// How much is moved at a time through a buffer of our own, in bytes.
 const CHUNK: usize = 256 << 10;
@@ -85,14 +85,9 @@ impl DirectFile {
     /// # Errors
     /// As [`direct_alignment`](crate::direct_alignment).
     pub fn new(opened: Opened) -> Result<Self, Error> {
-        let rule = if opened.granted.direct {
-            os::direct_alignment(&opened.file)?
-        } else {
-            DirectAlignment::none()
-        };
         Ok(Self {
+            rule: opened.alignment()?,
             file: opened.file,
-            rule,
             durability: opened.granted.durability,
             blocks: RwLock::new(()),
         })

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use crate::as_file::lends_its_file;
 use crate::error::Subject;
-use crate::{Error, os};
+use crate::{DirectAlignment, Error, os};
 
 /// Whether I/O shall bypass the system's page cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -96,6 +96,21 @@ pub struct Opened {
 }
 
 lends_its_file!(Opened, |opened| &opened.file);
+
+impl Opened {
+    /// What transfers of this open file must obey: its rule where direct I/O was
+    /// granted, and nothing where it was not.
+    ///
+    /// # Errors
+    /// As [`direct_alignment`](crate::direct_alignment).
+    pub fn alignment(&self) -> Result<DirectAlignment, Error> {
+        if self.granted.direct {
+            os::direct_alignment(&self.file)
+        } else {
+            Ok(DirectAlignment::none())
+        }
+    }
+}
 
 /// How to open a file or a device.
 ///

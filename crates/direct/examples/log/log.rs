@@ -10,12 +10,16 @@ use std::fs::File;
 use std::path::Path;
 
 use directio::{
-    Direct, DirectAlignment, Durability, Error, FileLock, LockKind, OpenOptions, Patience,
-    direct_alignment, read_full_at, sync_all, write_all_at, write_all_at_durable,
+    AlignmentSource, Direct, DirectAlignment, Durability, Error, FileLock, LockKind, OpenOptions,
+    Patience, read_full_at, sync_all, write_all_at, write_all_at_durable,
 };
 
 /// By how much the file is made longer when it is full, in bytes.
 const GROWTH: usize = 1 << 20;
+
+/// What a record takes at least, in bytes: the largest sector of disks, so that the
+/// log can be moved to any other.
+const BLOCK: u32 = 4096;
 
 /// Length (4 bytes), 4 zeros, number (8), checksum (8); little-endian.
 const HEADER: usize = 24;
@@ -37,7 +41,8 @@ impl Log {
     pub(crate) fn open(path: &Path) -> Result<(Self, Vec<Vec<u8>>), Error> {
         let options = OpenOptions::new().read(true).write(true).create(true);
         let opened = options.direct(Direct::IfPossible).open(path)?;
-        let rule = direct_alignment(&opened.file)?;
+        let blocks = DirectAlignment::new(1, BLOCK, BLOCK, AlignmentSource::NoRule)?;
+        let rule = opened.alignment()?.union(&blocks);
         let file = FileLock::acquire(opened.file, LockKind::Exclusive, Patience::Fail)?;
         let mut log = Self {
             length: length_of(&file, &rule),

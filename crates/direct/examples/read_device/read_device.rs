@@ -4,9 +4,7 @@
 use std::path::Path;
 use std::sync::mpsc;
 
-use directio::{
-    BufferPool, Direct, Error, OpenOptions, PooledBuffer, direct_alignment, read_full_at,
-};
+use directio::{BufferPool, Direct, Error, OpenOptions, PooledBuffer, read_full_at};
 
 /// How much is read at a time, in bytes.
 const CHUNK: usize = 1 << 20;
@@ -17,9 +15,9 @@ const AHEAD: usize = 4;
 /// Reads all of it: the bytes, and their checksum (Adler-32, RFC 1950).
 pub(crate) fn read(path: &Path) -> Result<(u64, u32), Error> {
     let options = OpenOptions::new().read(true);
-    let device = options.direct(Direct::IfPossible).open(path)?.file;
+    let device = options.direct(Direct::IfPossible).open(path)?;
     // Of memory that suits this device, as much as may be under way.
-    let rule = direct_alignment(&device)?;
+    let rule = device.alignment()?;
     let chunk = CHUNK.next_multiple_of(rule.step() as usize);
     let alignment = (rule.memory() as usize).max(4096);
     let pool = BufferPool::new(AHEAD, chunk, alignment)?.into_shared();
