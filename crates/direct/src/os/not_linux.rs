@@ -23,20 +23,17 @@ pub(crate) fn atomic_write_limits(file: &File) -> Result<AtomicWriteLimits, Erro
     ))
 }
 
-/// Without flags it is an ordinary read.
+/// Called for the flags only.
 pub(crate) fn read_at_with(
-    file: &File,
-    buffer: &mut [u8],
-    offset: u64,
-    flags: TransferFlags,
+    _file: &File,
+    _buffer: &mut [u8],
+    _offset: u64,
+    _flags: TransferFlags,
 ) -> io::Result<usize> {
-    if flags == TransferFlags::new() {
-        return super::read_at(file, buffer, offset);
-    }
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Called for the flags only.
+/// As [`read_at_with`].
 pub(crate) fn write_at_with(
     _file: &File,
     _buffer: &[u8],

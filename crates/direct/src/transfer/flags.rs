@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, ErrorKind};
 
-use super::{Transfer, explain, within_range, write_one};
+use super::{Transfer, explain, read_one, within_range, write_one};
 use crate::as_file::{AsFile, lend};
 use crate::error::Subject;
 use crate::{Durability, Error, atomic_write_limits, os};
@@ -95,27 +95,21 @@ pub fn read_at_with(
     flags: TransferFlags,
 ) -> Result<usize, Error> {
     let file = &*lend(file);
-    let (address, length) = (buffer.as_ptr().addr(), buffer.len());
-    let result = if flags.atomic || flags.durability != Durability::None {
+    let memory = (buffer.as_ptr().addr(), buffer.len());
+    if flags.atomic || flags.durability != Durability::None {
         return Err(Error::os(
-            Transfer::Read.of(length, offset),
+            Transfer::Read.of(buffer.len(), offset),
             Subject::of(file),
             ErrorKind::InvalidInput,
             Some("atomic and durability are for writes".to_owned()),
         ));
-    } else {
-        within_range(offset).and_then(|()| os::read_at_with(file, buffer, offset, flags))
-    };
-    result.map_err(|error| {
-        explain_flags(
-            file,
-            Transfer::Read,
-            (address, length),
-            offset,
-            flags,
-            error,
-        )
-    })
+    }
+    if !flags.needs_linux() {
+        return read_one(file, buffer, offset);
+    }
+    within_range(offset)
+        .and_then(|()| os::read_at_with(file, buffer, offset, flags))
+        .map_err(|error| explain_flags(file, Transfer::Read, memory, offset, flags, error))
 }
 
 /// As [`write_at`](crate::write_at), with what `flags` ask for.
