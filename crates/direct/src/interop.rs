@@ -5,5 +5,5 @@
 mod compio;
 #[cfg(all(feature = "io-uring", target_os = "linux"))]
 pub(crate) mod io_uring;
-#[cfg(feature = "monoio")]
+#[cfg(all(feature = "monoio", any(target_os = "linux", target_os = "macos")))]
 mod monoio;

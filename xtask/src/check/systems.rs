@@ -23,6 +23,14 @@ const TARGETS: [(&str, &[&str]); 5] = [
     ("x86_64-unknown-linux-musl", STATIC),
 ];
 
+/// Where the features of `directio` may differ, which its documentation is made with.
+const WITH_FEATURES: [&str; 4] = [
+    "aarch64-apple-darwin",
+    "x86_64-pc-windows-msvc",
+    "x86_64-unknown-freebsd",
+    "x86_64-unknown-netbsd",
+];
+
 /// Other processors, whose words and `ioctl` numbers differ, and a Unix that
 /// `directio` does not know: the library alone.
 const LIBRARY_TARGETS: [&str; 6] = [
@@ -48,6 +56,9 @@ pub(super) fn check(project: &Project) -> Result<Found, String> {
         let mut arguments = vec!["clippy", "--locked", parts, "--target", target];
         for package in packages {
             arguments.extend(["--package", package]);
+        }
+        if WITH_FEATURES.contains(&target) {
+            arguments.push("--all-features");
         }
         arguments.extend(["--", "-Dwarnings"]);
         let problems = compiler::status(project.cargo(&arguments))?.problems;
