@@ -66,7 +66,7 @@ const CHECKS: [Check; 11] = [
     },
     Check {
         name: "systems",
-        about: "directio and the addon compile for Windows, macOS and FreeBSD, directio for musl and others",
+        about: "directio and the addon compile for other systems, C libraries and processors",
         run: systems::check,
     },
     Check {

@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         ["test", wanted @ ..] => Project::find().and_then(|project| test::run(&project, wanted)),
         ["check", wanted @ ..] => Project::find().and_then(|project| check::run(&project, wanted)),
         ["lab", rest @ ..] => Project::find().and_then(|project| lab::run(&project, rest)),
-        ["crate"] => Project::find().and_then(|project| published::run(&project)),
+        ["crate", rest @ ..] => Project::find().and_then(|project| published::run(&project, rest)),
         ["dist", rest @ ..] => Project::find().and_then(|project| dist::run(&project, rest)),
         ["fuzz", rest @ ..] => Project::find().and_then(|project| fuzz::run(&project, rest)),
         [] | ["help" | "--help" | "-h", ..] => {

@@ -15,8 +15,11 @@ const MUSL: &str = "x86_64-unknown-linux-musl";
 /// Packs and uses it; says whether all went well.
 ///
 /// # Errors
-/// When a step cannot be made, or fails.
-pub(crate) fn run(project: &Project) -> Result<bool, String> {
+/// When the call is wrong; when a step cannot be made, or fails.
+pub(crate) fn run(project: &Project, arguments: &[&str]) -> Result<bool, String> {
+    if let [unknown, ..] = arguments {
+        return Err(format!("cargo xtask crate takes no '{unknown}'"));
+    }
     let packed = pack(project)?;
     let scratch = Scratch::new()?;
     let place = scratch.0.as_path();
