@@ -3,6 +3,8 @@
 
 #[path = "support/alone.rs"]
 mod alone;
+#[path = "../examples/read_device/read_device.rs"]
+mod read_device;
 mod support;
 
 use std::fs::{self, File};
@@ -190,6 +192,23 @@ fn any_byte_of_a_device_is_written_and_read_and_nothing_else_changes() {
         let error = file.write_all_at(b"x", 1 << 20).expect_err("it ends there");
         assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
     }
+}
+
+#[test]
+fn the_example_reads_all_of_a_device() {
+    let _alone = alone();
+    // Not a multiple of what it reads at a time.
+    let size = (5 << 20) + 4096;
+    let device = or_skip!(LoopDevice::with(size, sectors(4096)));
+    let file = DirectFile::new(opened(device.path())).or_fail();
+    let ones = vec![1; size as usize];
+    file.write_all_at(&ones, 0).or_fail();
+    let (bytes, sum) = read_device::read(device.path()).or_fail();
+    assert_eq!(bytes, size);
+    // Adler-32 of n ones: 1 + n, and the sum of 2 to n + 1, modulo 65521.
+    let low = (1 + size) % 65_521;
+    let high = (size * (size + 3) / 2) % 65_521;
+    assert_eq!(u64::from(sum), high << 16 | low);
 }
 
 #[test]
