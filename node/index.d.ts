@@ -1,6 +1,8 @@
 /// <reference types="node" />
 /// <reference lib="esnext.disposable" />
 
+import type { promises as fsPromises } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
 import type * as promisesModule from './promises';
 
 // ---------------------------------------------------------------------------
@@ -152,19 +154,19 @@ export function getGeometryUnder(path: Path, callback: Answer<DeviceUnder>): voi
  */
 export function writeDurable(
   fd: number,
-  buffer: Uint8Array,
+  buffer: NodeJS.ArrayBufferView,
   position: number,
   durability?: 'data' | 'full',
 ): Promise<number>;
 export function writeDurable(
   fd: number,
-  buffer: Uint8Array,
+  buffer: NodeJS.ArrayBufferView,
   position: number,
   callback: Answer<number>,
 ): void;
 export function writeDurable(
   fd: number,
-  buffer: Uint8Array,
+  buffer: NodeJS.ArrayBufferView,
   position: number,
   durability: 'data' | 'full',
   callback: Answer<number>,
@@ -179,8 +181,52 @@ export type Durability = 'none' | 'data' | 'full';
 /** How deep a sync goes: the data; all metadata, too; the device's cache, too. */
 export type SyncDepth = 'data' | 'all' | 'medium';
 
+/** What a signal can stop: `AbortError`, with the code `ABORT_ERR`. */
+export interface Abortable {
+  signal?: AbortSignal;
+}
+
+/** How to write. */
+export interface WriteOptions extends Abortable {
+  /** What this write promises, beside what every write of the file does. Default `'none'`. */
+  durability?: Durability;
+}
+
+/** What the streams of a {@link DirectFile} have in common. */
+export interface StreamOptions extends Abortable {
+  /** The first byte, wherever in the file. Default 0. */
+  start?: number;
+  /** How much each call moves, in bytes, rounded up to whole blocks. Default 1 MiB. */
+  highWaterMark?: number;
+  /** Close the file with the stream. Default true. */
+  autoClose?: boolean;
+}
+
+export interface ReadStreamOptions extends StreamOptions {
+  /** The last byte, which is read, too. Default: to the end of the file. */
+  end?: number;
+}
+
+export interface WriteStreamOptions extends StreamOptions {
+  /** What each write promises when it is done. Default `'none'`. */
+  durability?: Durability;
+}
+
+/** A range of a {@link DirectFile}, in chunks. */
+export interface DirectReadStream extends Readable {
+  readonly path: string;
+  readonly bytesRead: number;
+}
+
+/** Writes into a {@link DirectFile} from one place on. */
+export interface DirectWriteStream extends Writable {
+  readonly path: string;
+  /** How many bytes have gone out, of those that it was given. */
+  readonly bytesWritten: number;
+}
+
 /** How to open a {@link DirectFile}. */
-export interface DirectFileOptions {
+export interface DirectFileOptions extends Abortable {
   /** Default true. */
   read?: boolean;
   /** Default false. */
@@ -228,6 +274,15 @@ export class DirectFile {
   /** Opens a file or disk, by default for reading, past the page cache or not at all. */
   static open(path: Path, options?: DirectFileOptions): Promise<DirectFile>;
 
+  /**
+   * Opens the file of a FileHandle again, by these options and not by the handle's flags. Both are
+   * closed on their own; the handle must stay open until this is done. Not on Windows.
+   */
+  static fromFileHandle(
+    handle: fsPromises.FileHandle,
+    options?: DirectFileOptions,
+  ): Promise<DirectFile>;
+
   /** As it was opened. */
   readonly path: string;
   /** Whether {@link close} was called. */
@@ -236,10 +291,11 @@ export class DirectFile {
   readonly alignment: Readonly<DirectIOAlignment>;
 
   /**
-   * A zeroed buffer that fits this file: `size` rounded up to what a length must be. Transfers work
-   * on its memory itself, and on a copy of any other buffer.
+   * A zeroed buffer that fits this file: `size` rounded up to what a length must be, at most
+   * 2147483647 bytes. Transfers work on its memory itself, as on that of {@link getAlignedBuffer},
+   * and on a copy of any other buffer.
    *
-   * @throws `ERR_INVALID_ARG_VALUE`, `ERR_OUT_OF_RANGE`, `ENOMEM`
+   * @throws `ERR_INVALID_ARG_TYPE`, `ERR_OUT_OF_RANGE`, `ENOMEM`
    */
   allocate(size: number): Buffer;
 
@@ -249,17 +305,45 @@ export class DirectFile {
    * @returns the bytes read; fewer than asked only at the end of the file
    * @throws `ERR_BUFFER_DETACHED` when the buffer lost its memory meanwhile
    */
-  read(buffer: Uint8Array, position: number): Promise<number>;
+  read(buffer: NodeJS.ArrayBufferView, position: number, options?: Abortable): Promise<number>;
+
+  /** Reads into one buffer after the other, in one system call where the system has it. */
+  readv(
+    buffers: readonly NodeJS.ArrayBufferView[],
+    position: number,
+    options?: Abortable,
+  ): Promise<number>;
 
   /** Writes all of the buffer, or fails and says how much it wrote. */
-  write(
-    buffer: Uint8Array,
+  write(buffer: NodeJS.ArrayBufferView, position: number, options?: WriteOptions): Promise<void>;
+
+  /** Writes one buffer after the other, in one system call where the system has it. */
+  writev(
+    buffers: readonly NodeJS.ArrayBufferView[],
     position: number,
-    options?: { durability?: Durability },
+    options?: WriteOptions,
   ): Promise<void>;
 
+  /** Makes the file so many bytes long, 0 if not said: cut, or longer by zeros. */
+  truncate(length?: number, options?: Abortable): Promise<void>;
+
   /** Brings down what was written; by default all the way to the medium. */
-  sync(depth?: SyncDepth): Promise<void>;
+  sync(depth?: SyncDepth, options?: Abortable): Promise<void>;
+
+  /** A range of the file, from any byte to any byte; what is read are whole blocks. */
+  createReadStream(options?: ReadStreamOptions): DirectReadStream;
+
+  /**
+   * A stream into the file, from any byte on and of any length; what is written are whole blocks.
+   * One that begins or ends within a block of the file needs a file that is open for reading, too.
+   */
+  createWriteStream(options?: WriteStreamOptions): DirectWriteStream;
+
+  /**
+   * A FileHandle of Node's fs for the same file, with the same access, `O_DIRECT` and durability.
+   * Both are closed on their own. Not on Windows.
+   */
+  toFileHandle(): Promise<fsPromises.FileHandle>;
 
   /** The size in bytes now, of a disk, too. */
   size(): Promise<number>;

@@ -20,7 +20,7 @@ export function getGeometry(fd: number): Promise<Geometry>;
 export function getGeometryUnder(path: Path): Promise<DeviceUnder>;
 export function writeDurable(
   fd: number,
-  buffer: Uint8Array,
+  buffer: NodeJS.ArrayBufferView,
   position: number,
   durability?: 'data' | 'full',
 ): Promise<number>;

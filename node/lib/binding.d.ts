@@ -44,14 +44,28 @@ export interface Request {
 export interface OpenFile {
   readonly granted: Granted;
   readonly alignment: DirectIOAlignment;
-  read(buffer: Uint8Array, position: number): Promised<number>;
-  write(buffer: Uint8Array, position: number, durability: Durability): Promised<void>;
-  sync(depth: SyncDepth): Promised<void>;
+  /** Of its descriptor; `null` on Windows, and when it is closed. */
+  readonly descriptor: number | null;
+  read(buffers: Uint8Array[], position: number, stop?: Stop): Promised<number>;
+  write(
+    buffers: Uint8Array[],
+    position: number,
+    durability: Durability,
+    stop?: Stop,
+  ): Promised<void>;
+  truncate(length: number, stop?: Stop): Promised<void>;
+  sync(depth: SyncDepth, stop?: Stop): Promised<void>;
   size(): Promised<number>;
   close(): Promised<void>;
 }
 
+/** Stops the operations that were given it: `ABORT_ERR`. */
+export interface Stop {
+  stop(): void;
+}
+
 export interface Native {
+  readonly Stop: new () => Stop;
   readonly O_DIRECT: number;
   readonly O_DSYNC: number;
   readonly O_EXCL: number;

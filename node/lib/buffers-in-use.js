@@ -42,13 +42,31 @@ function keepInPlace(memory) {
 }
 
 /**
- * Takes the memory for a transfer.
+ * Takes the memory of buffers for a transfer.
  *
- * @param {Bytes} bytes
+ * @param {Bytes[]} buffers
  * @param {boolean} filled the transfer writes into the memory: a read
- * @returns {() => void} gives it back
+ * @returns {() => void} gives all of it back
  */
-function take(bytes, filled) {
+function take(buffers, filled) {
+  /** @type {(() => void)[]} */
+  const taken = [];
+  const giveBack = () => taken.forEach((back) => back());
+  try {
+    for (const bytes of buffers) taken.push(takeOne(bytes, filled));
+  } catch (error) {
+    giveBack();
+    throw error;
+  }
+  return giveBack;
+}
+
+/**
+ * @param {Bytes} bytes
+ * @param {boolean} filled
+ * @returns {() => void}
+ */
+function takeOne(bytes, filled) {
   const start = bytes.byteOffset;
   const end = start + bytes.byteLength;
   let ranges = inUse.get(bytes.buffer);

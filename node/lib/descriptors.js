@@ -45,7 +45,7 @@ async function getDirectIOAlignment(pathOrFd) {
 
 /**
  * @param {number} fd
- * @param {Uint8Array} buffer
+ * @param {NodeJS.ArrayBufferView} buffer
  * @param {number} position
  * @param {'data' | 'full'} [durability]
  * @returns {Promise<number>}
@@ -55,7 +55,8 @@ async function writeDurable(fd, buffer, position, durability = 'data') {
   const bytes = checkedBuffer(buffer);
   const to = checkedPosition(position);
   const level = checkedWord('durability', ['data', 'full'], durability);
-  return sent(bytes, (memory) => settled(native.writeDurable(file, memory, to, level)));
+  if (bytes.length === 0) return 0;
+  return sent([bytes], ([memory]) => settled(native.writeDurable(file, memory, to, level)));
 }
 
 module.exports = { getDirectIOAlignment, getGeometry, getGeometryUnder, writeDurable };

@@ -6,27 +6,33 @@
 
 const {
   checkedBuffer,
+  checkedBuffers,
   checkedOptions,
   checkedPath,
   checkedPosition,
   checkedWord,
   isBoolean,
-  isInt,
+  isDurability,
+  isSignal,
 } = require('./arguments.js');
-const { ALIGNMENT_MIN } = require('./aligned-buffer.js');
-const { coded, settled } = require('./errors.js');
-const { filled, lentBuffer, sent } = require('./memory.js');
+const { stoppable } = require('./abort.js');
+const { aborted, coded, refusal, settled } = require('./errors.js');
+const { handleOf, openAgain, pathOf, targetOf } = require('./file-handle.js');
+const { fileBuffer, filled, sent } = require('./memory.js');
 const native = require('./native.js');
+const { DirectReadStream } = require('./read-stream.js');
+const { DirectWriteStream } = require('./write-stream.js');
 
-/** @type {readonly ['none', 'data', 'full']} */
-const DURABILITIES = ['none', 'data', 'full'];
+/**
+ * @typedef {import('./buffers-in-use.js').Bytes} Bytes
+ * @typedef {import('../index').Abortable} Abortable
+ * @typedef {import('../index').WriteOptions} WriteOptions
+ */
+
 /** @type {readonly ['data', 'all', 'medium']} */
 const DEPTHS = ['data', 'all', 'medium'];
 /** @type {readonly ['required', 'preferred', 'off']} */
 const DIRECT = ['required', 'preferred', 'off'];
-
-/** @param {unknown} value */
-const isDurability = (value) => checkedWord('durability', DURABILITIES, value);
 
 const OPEN_OPTIONS = {
   read: isBoolean('read'),
@@ -37,10 +43,15 @@ const OPEN_OPTIONS = {
   exclusive: isBoolean('exclusive'),
   /** @param {unknown} value */
   direct: (value) => void checkedWord('direct', DIRECT, value),
-  durability: (/** @type {unknown} */ value) => void isDurability(value),
+  durability: isDurability,
+  signal: isSignal,
 };
 
-const WRITE_OPTIONS = { durability: OPEN_OPTIONS.durability };
+const ABORTABLE = { signal: isSignal };
+const WRITE_OPTIONS = { durability: isDurability, signal: isSignal };
+
+/** An empty buffer lies nowhere, and moves nothing. */
+const NOT_EMPTY = (/** @type {Bytes} */ bytes) => bytes.length > 0;
 
 /** Known to this module only: so only `open` can construct. */
 const OPENED = Symbol('opened');
@@ -50,6 +61,8 @@ class DirectFile {
   #file;
   /** @type {string} */
   #name;
+  /** Whether it was opened for reading. */
+  #reads;
   /** How many operations are not done yet. */
   #running = 0;
   /** @type {Promise<void> | undefined} */
@@ -61,10 +74,11 @@ class DirectFile {
    * @param {symbol} opened
    * @param {import('./binding').OpenFile} file
    * @param {string} name
+   * @param {boolean} reads
    */
-  constructor(opened, file, name) {
+  constructor(opened, file, name, reads) {
     if (opened !== OPENED) {
-      throw coded(
+      throw refusal(
         'ERR_ILLEGAL_CONSTRUCTOR',
         'a DirectFile is opened: await DirectFile.open(path)',
         DirectFile,
@@ -72,6 +86,7 @@ class DirectFile {
     }
     this.#file = file;
     this.#name = name;
+    this.#reads = reads;
     this.granted = Object.freeze(file.granted);
     this.alignment = Object.freeze(file.alignment);
   }
@@ -83,6 +98,28 @@ class DirectFile {
    */
   static async open(path, options) {
     const bytes = checkedPath(path);
+    return DirectFile.#open(bytes, Buffer.from(bytes).toString(), options);
+  }
+
+  /**
+   * @param {import('node:fs').promises.FileHandle} handle
+   * @param {import('../index').DirectFileOptions} [options]
+   * @returns {Promise<DirectFile>}
+   */
+  static async fromFileHandle(handle, options) {
+    const path = pathOf(handleOf(handle).fd, 'fromFileHandle');
+    return DirectFile.#open(Buffer.from(path), await targetOf(path), options);
+  }
+
+  /**
+   * @param {Uint8Array} path
+   * @param {string} name
+   * @param {unknown} options
+   */
+  static async #open(path, name, options) {
+    const { signal, ...wanted } = checkedOptions(options, OPEN_OPTIONS);
+    if (signal?.aborted) throw aborted(signal);
+    /** @type {import('./binding').Request} */
     const request = {
       read: true,
       write: false,
@@ -91,12 +128,17 @@ class DirectFile {
       truncate: false,
       direct: 'required',
       durability: 'none',
-      ...checkedOptions(options, OPEN_OPTIONS),
+      ...wanted,
     };
-    const file = await settled(
-      native.open(bytes, /** @type {import('./binding').Request} */ (request)),
+    const file = new DirectFile(
+      OPENED,
+      await settled(native.open(path, request)),
+      name,
+      request.read,
     );
-    return new DirectFile(OPENED, file, Buffer.from(bytes).toString());
+    if (!signal?.aborted) return file;
+    await file.close();
+    throw aborted(signal);
   }
 
   get path() {
@@ -112,49 +154,122 @@ class DirectFile {
    * @returns {Buffer}
    */
   allocate(size) {
-    const { length, memory } = this.alignment;
-    const rounded = isInt(size) ? Math.ceil(size / length) * length : size;
-    return lentBuffer(rounded, Math.max(memory, ALIGNMENT_MIN), this.allocate);
+    return fileBuffer(size, this.alignment);
   }
 
   /**
-   * @param {Uint8Array} buffer
+   * @param {NodeJS.ArrayBufferView} buffer
    * @param {number} position
+   * @param {Abortable} [options]
    * @returns {Promise<number>}
    */
-  async read(buffer, position) {
-    const bytes = checkedBuffer(buffer);
-    const from = checkedPosition(position);
-    return filled(bytes, (memory) => this.#run('read', () => this.#file.read(memory, from)));
+  async read(buffer, position, options) {
+    return this.#fill([checkedBuffer(buffer)], position, options);
   }
 
   /**
-   * @param {Uint8Array} buffer
+   * @param {readonly NodeJS.ArrayBufferView[]} buffers
    * @param {number} position
-   * @param {{ durability?: import('../index').Durability }} [options]
+   * @param {Abortable} [options]
+   * @returns {Promise<number>}
+   */
+  async readv(buffers, position, options) {
+    return this.#fill(checkedBuffers(buffers), position, options);
+  }
+
+  /**
+   * @param {NodeJS.ArrayBufferView} buffer
+   * @param {number} position
+   * @param {WriteOptions} [options]
    * @returns {Promise<void>}
    */
   async write(buffer, position, options) {
-    const bytes = checkedBuffer(buffer);
+    return this.#send([checkedBuffer(buffer)], position, options);
+  }
+
+  /**
+   * @param {readonly NodeJS.ArrayBufferView[]} buffers
+   * @param {number} position
+   * @param {WriteOptions} [options]
+   * @returns {Promise<void>}
+   */
+  async writev(buffers, position, options) {
+    return this.#send(checkedBuffers(buffers), position, options);
+  }
+
+  /**
+   * @param {Bytes[]} buffers
+   * @param {unknown} position
+   * @param {unknown} options
+   */
+  async #fill(buffers, position, options) {
+    const from = checkedPosition(position);
+    const { signal } = checkedOptions(options, ABORTABLE);
+    return this.#run('read', signal, async (stop) => {
+      const some = buffers.filter(NOT_EMPTY);
+      if (some.length === 0) return 0;
+      return filled(some, (memory) => settled(this.#file.read(memory, from, stop)));
+    });
+  }
+
+  /**
+   * @param {Bytes[]} buffers
+   * @param {unknown} position
+   * @param {unknown} options
+   */
+  async #send(buffers, position, options) {
     const to = checkedPosition(position);
-    const { durability = 'none' } = checkedOptions(options, WRITE_OPTIONS);
-    return sent(bytes, (memory) =>
-      this.#run('write', () => this.#file.write(memory, to, durability)),
-    );
+    const { durability = 'none', signal } = checkedOptions(options, WRITE_OPTIONS);
+    return this.#run('write', signal, async (stop) => {
+      const some = buffers.filter(NOT_EMPTY);
+      if (some.length === 0) return undefined;
+      return sent(some, (memory) => settled(this.#file.write(memory, to, durability, stop)));
+    });
+  }
+
+  /**
+   * @param {number} [length]
+   * @param {Abortable} [options]
+   * @returns {Promise<void>}
+   */
+  async truncate(length = 0, options) {
+    const bytes = checkedPosition(length, 'length');
+    const { signal } = checkedOptions(options, ABORTABLE);
+    return this.#run('truncate', signal, (stop) => settled(this.#file.truncate(bytes, stop)));
   }
 
   /**
    * @param {import('../index').SyncDepth} [depth]
+   * @param {Abortable} [options]
    * @returns {Promise<void>}
    */
-  async sync(depth = 'medium') {
+  async sync(depth = 'medium', options) {
     const known = checkedWord('depth', DEPTHS, depth);
-    return this.#run('sync', () => this.#file.sync(known));
+    const { signal } = checkedOptions(options, ABORTABLE);
+    return this.#run('sync', signal, (stop) => settled(this.#file.sync(known, stop)));
   }
 
   /** @returns {Promise<number>} */
   async size() {
-    return this.#run('size', () => this.#file.size());
+    return this.#run('size', undefined, () => settled(this.#file.size()));
+  }
+
+  /** @param {import('../index').ReadStreamOptions} [options] */
+  createReadStream(options) {
+    return new DirectReadStream(this, options);
+  }
+
+  /** @param {import('../index').WriteStreamOptions} [options] */
+  createWriteStream(options) {
+    return new DirectWriteStream(this, options);
+  }
+
+  /** @returns {Promise<import('node:fs').promises.FileHandle>} */
+  async toFileHandle() {
+    return this.#run('toFileHandle', undefined, () => {
+      const path = pathOf(this.#file.descriptor, 'toFileHandle');
+      return openAgain(path, this.granted, this.#reads);
+    });
   }
 
   /** @returns {Promise<void>} */
@@ -175,10 +290,11 @@ class DirectFile {
   /**
    * @template T
    * @param {string} operation
-   * @param {() => Promise<import('./binding').Outcome<T>>} start
+   * @param {AbortSignal | undefined} signal
+   * @param {(stop: import('./binding').Stop | undefined) => Promise<T>} start
    * @returns {Promise<T>}
    */
-  async #run(operation, start) {
+  async #run(operation, signal, start) {
     if (this.#closing !== undefined) {
       const error = coded('EBADF', `${operation} is not possible on ${this.#name}: it is closed`);
       error.syscall = operation;
@@ -187,7 +303,7 @@ class DirectFile {
     }
     this.#running += 1;
     try {
-      return await settled(start());
+      return await stoppable(signal, start);
     } finally {
       this.#running -= 1;
       if (this.#running === 0) this.#whenIdle?.();

@@ -25,6 +25,44 @@ function coded(code, message, above = coded) {
   return error;
 }
 
+/** The classes that Node gives its own errors of these codes. */
+const CLASSES = new Map([
+  ['ERR_ILLEGAL_CONSTRUCTOR', TypeError],
+  ['ERR_INVALID_ARG_TYPE', TypeError],
+  ['ERR_INVALID_ARG_VALUE', TypeError],
+  ['ERR_OUT_OF_RANGE', RangeError],
+]);
+
+/**
+ * A call that is wrong, as Node would say it: a TypeError or a RangeError. The
+ * functions of @ronomon/direct-io have plain errors, as they always had.
+ *
+ * @param {string} code one of the map
+ * @param {string} message
+ * @param {Function} [above] leaves this function and its callees out of the stack
+ * @returns {DirectIOError}
+ */
+function refusal(code, message, above = refusal) {
+  const Class = /** @type {ErrorConstructor} */ (CLASSES.get(code));
+  const error = /** @type {DirectIOError} */ (new Class(message));
+  Error.captureStackTrace(error, above);
+  error.code = code;
+  return error;
+}
+
+/**
+ * What is said of work that a signal has stopped, as Node's fs says it.
+ *
+ * @param {AbortSignal} signal
+ * @returns {DirectIOError}
+ */
+function aborted(signal) {
+  const error = coded('ABORT_ERR', 'The operation was aborted', aborted);
+  error.name = 'AbortError';
+  error.cause = signal.reason;
+  return error;
+}
+
 /**
  * An error that the native half reported.
  *
@@ -56,4 +94,4 @@ async function settled(promised) {
   return /** @type {T} */ (outcome.value);
 }
 
-module.exports = { coded, reported, settled };
+module.exports = { aborted, coded, refusal, reported, settled };

@@ -47,25 +47,54 @@ test(
   whereItCanRun(async () => {
     const file = await DirectFile.open(directFile(), { write: true });
     const buffer = file.allocate(4096);
-    const refused = (promise, message) =>
-      assert.rejects(promise, { code: 'ERR_INVALID_ARG_VALUE', message });
+    const refused = (promise, name, code, message) =>
+      assert.rejects(promise, { name, code: `ERR_${code}`, message });
     const shared = new Uint8Array(new SharedArrayBuffer(4096));
     const resizable = new ArrayBuffer(4096, { maxByteLength: 8192 });
-    const wrongOnes = ['text', [1], new Uint16Array(4096), new DataView(buffer.buffer), shared];
-    // Node 18 knows none, and makes a plain one.
-    if (resizable.resizable) wrongOnes.push(new Uint8Array(resizable));
-    for (const wrong of wrongOnes) {
-      await refused(file.read(wrong, 0), /^buffer must/);
-      await refused(file.write(wrong, 0), /^buffer must/);
+    const moves = (bytes) => [file.read(bytes, 0), file.write(bytes, 0)];
+    for (const wrong of ['text', [1], new ArrayBuffer(8), null, undefined, {}]) {
+      for (const move of moves(wrong)) {
+        await refused(move, 'TypeError', 'INVALID_ARG_TYPE', /^buffer must be a Buffer, /);
+      }
+      for (const move of [file.readv(wrong, 0), file.writev(wrong, 0)]) {
+        await refused(move, 'TypeError', 'INVALID_ARG_TYPE', /^buffers(\[0\])? must be an? /);
+      }
     }
-    for (const wrong of [undefined, -4096, 0.5, '0', 2 ** 53, 4096n]) {
-      await refused(file.read(buffer, wrong), /^position must be an integer/);
-      await refused(file.write(buffer, wrong), /^position must be an integer/);
+    // Node 18 knows none that is resizable, and makes a plain one.
+    for (const wrong of [shared, ...(resizable.resizable ? [new Uint8Array(resizable)] : [])]) {
+      for (const move of moves(wrong)) {
+        await refused(move, 'TypeError', 'INVALID_ARG_VALUE', /^buffer must not lie in a Shared/);
+      }
     }
-    await refused(file.write(buffer, 0, { durabilty: 'data' }), /^there is no option durabilty/);
-    await refused(file.write(buffer, 0, { durability: 'sync' }), /^durability must be one of/);
-    await refused(file.write(buffer, 0, 'data'), /^options must be an object/);
-    await refused(file.sync('disk'), /^depth must be one of 'data', 'all', 'medium'/);
+    for (const [wrong, name, code] of [
+      [undefined, 'TypeError', 'INVALID_ARG_TYPE'],
+      ['0', 'TypeError', 'INVALID_ARG_TYPE'],
+      [4096n, 'TypeError', 'INVALID_ARG_TYPE'],
+      [-4096, 'RangeError', 'OUT_OF_RANGE'],
+      [0.5, 'RangeError', 'OUT_OF_RANGE'],
+      [NaN, 'RangeError', 'OUT_OF_RANGE'],
+      [2 ** 53, 'RangeError', 'OUT_OF_RANGE'],
+    ]) {
+      for (const method of ['read', 'write']) {
+        await refused(file[method](buffer, wrong), name, code, /^position must be an integer/);
+        await refused(file[`${method}v`]([buffer], wrong), name, code, /^position must be an /);
+      }
+      if (wrong === undefined) continue;
+      await refused(file.truncate(wrong), name, code, /^length must be an integer of 0 to Number/);
+      for (const make of ['createReadStream', 'createWriteStream']) {
+        assert.throws(() => file[make]({ start: wrong }), { name, code: `ERR_${code}` });
+      }
+    }
+    for (const [promise, code, message] of [
+      [file.write(buffer, 0, { durabilty: 'data' }), 'VALUE', /^there is no option durabilty; /],
+      [file.read(buffer, 0, { durability: 'data' }), 'VALUE', /^there is no option durability; /],
+      [file.write(buffer, 0, { durability: 'sync' }), 'VALUE', /^durability must be one of/],
+      [file.write(buffer, 0, 'data'), 'TYPE', /^options must be an object, but is "data"/],
+      [file.read(buffer, 0, { signal: {} }), 'TYPE', /^signal must be an AbortSignal, but is an/],
+      [file.sync('disk'), 'VALUE', /^depth must be one of 'data', 'all', 'medium'/],
+    ]) {
+      await refused(promise, 'TypeError', `INVALID_ARG_${code}`, message);
+    }
     await file.close();
     assert.equal(fs.statSync(file.path).size, 0);
   }),
@@ -148,9 +177,12 @@ test(
     await file.close();
     for (const [operation, args] of [
       ['read', [buffer, 0]],
+      ['read', [Buffer.alloc(0), 0]],
       ['write', [buffer, 0]],
+      ['truncate', []],
       ['sync', []],
       ['size', []],
+      ['toFileHandle', []],
     ]) {
       await assert.rejects(file[operation](...args), {
         code: 'EBADF',

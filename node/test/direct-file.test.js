@@ -118,8 +118,18 @@ test(
     assert.equal(file.allocate(1).length, length);
     assert.equal(file.allocate(length).length, length);
     assert.equal(file.allocate(length + 1).length, 2 * length);
-    assert.throws(() => file.allocate(0), { code: 'ERR_OUT_OF_RANGE' });
-    assert.throws(() => file.allocate(1.5), { code: 'ERR_INVALID_ARG_VALUE' });
+    // The limit is that of a length, and is named.
+    const max = 2 ** 31 - length;
+    for (const wrong of [0, -1, 1.5, NaN, max + 1, 2 ** 31, 2 ** 53]) {
+      assert.throws(() => file.allocate(wrong), {
+        name: 'RangeError',
+        code: 'ERR_OUT_OF_RANGE',
+        message: `size must be an integer of 1 to ${max} bytes, but is ${wrong}`,
+      });
+    }
+    for (const wrong of [undefined, '4096', 4096n, [4096]]) {
+      assert.throws(() => file.allocate(wrong), { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE' });
+    }
     await file.write(file.allocate(1), 0);
     await file.close();
   }),

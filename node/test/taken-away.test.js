@@ -14,6 +14,15 @@ const { directFile, directFolder } = require('../testing/scratch.js');
 
 const PAGE = 65536;
 
+/** The same bytes at a multiple of 4096 in memory of the heap. */
+function alignedCopy(bytes) {
+  const memory = new Uint8Array(bytes.length + 4096);
+  const start = (4096 - native.misalignment(memory, 4096)) % 4096;
+  const copy = Buffer.from(memory.buffer, start, bytes.length);
+  bytes.copy(copy);
+  return copy;
+}
+
 /** Node 20 has ArrayBuffer.prototype.transfer behind this flag; later ones have it. */
 function flagsForTransfer() {
   if (ArrayBuffer.prototype.transfer !== undefined) return [];
@@ -32,7 +41,7 @@ test(
     const env = { ...process.env, UV_THREADPOOL_SIZE: '1' };
     const found = JSON.parse(run(process.execPath, args, { env }));
     const expected = {};
-    for (const buffer of ['allocated', 'aligned']) {
+    for (const buffer of ['allocated', 'aligned', 'others']) {
       for (const [how, outcome] of [
         ['read', 'ERR_BUFFER_DETACHED'],
         ['write', 'done: undefined'],
@@ -90,19 +99,23 @@ test(
 );
 
 test(
-  'buffers of the file are worked on themselves, parts of them too, and others are copied',
+  'buffers of the package are worked on themselves, parts of them too, and others are copied',
   whereItCanRun(async () => {
     const file = await DirectFile.open(directFile(Buffer.alloc(4096, 5)));
-    const own = file.allocate(16384);
-    assert.equal(native.isLent(own), true);
-    assert.equal(native.isLent(own.subarray(4096)), true);
-    assert.equal(native.isLent(Buffer.from(own)), false);
-    assert.equal(native.isLent(getAlignedBuffer(16384, 4096)), false);
-    // A copy brings as much as was read, and leaves the rest.
-    const other = getAlignedBuffer(16384, 4096).fill(9);
-    assert.equal(await file.read(other, 0), 4096);
-    assert.ok(other.subarray(0, 4096).every((byte) => byte === 5));
-    assert.ok(other.subarray(4096).every((byte) => byte === 9));
+    for (const make of [file.allocate.bind(file), (size) => getAlignedBuffer(size, 4096)]) {
+      const own = make(16384);
+      assert.equal(native.isLent(own), true);
+      assert.equal(native.isLent(own.subarray(4096)), true);
+      assert.equal(native.isLent(Buffer.from(own)), false);
+    }
+    // A copy brings as much as was read, and leaves the rest; twice, as its memory is used again.
+    for (const byte of [9, 8]) {
+      const other = alignedCopy(Buffer.alloc(16384, byte));
+      assert.equal(native.isLent(other), false);
+      assert.equal(await file.read(other, 0), 4096);
+      assert.ok(other.subarray(0, 4096).every((found) => found === 5));
+      assert.ok(other.subarray(4096).every((found) => found === byte));
+    }
     await file.close();
   }),
 );
@@ -113,7 +126,7 @@ test(
     const file = await DirectFile.open(directFile(Buffer.alloc(8192)), { write: true });
     const { memory, length } = file.alignment;
     if (memory === 1) throw new Missing('a system whose direct I/O has rules of alignment');
-    const shifted = getAlignedBuffer(8192, 4096).subarray(1, 1 + length);
+    const shifted = alignedCopy(Buffer.alloc(8192)).subarray(1, 1 + length);
     for (const operation of ['read', 'write']) {
       await assert.rejects(file[operation](shifted, 0), {
         code: 'EINVAL',

@@ -26,6 +26,12 @@ const free = (memory) => transfer.call(memory, 0);
 const BUFFERS = {
   allocated: (file) => file.allocate(SIZE),
   aligned: () => directIO.getAlignedBuffer(SIZE, 4096),
+  others: () => {
+    const memory = Buffer.alloc(SIZE + 4096);
+    const { misalignment } = require('../lib/native.js');
+    const start = (4096 - misalignment(memory, 4096)) % 4096;
+    return memory.subarray(start, start + SIZE);
+  },
 };
 
 /** Starts work that keeps the only thread of the pool busy, so that what comes next waits. */

@@ -67,6 +67,24 @@ fn name_without_number(kind: ErrorKind) -> Option<&'static str> {
     }
 }
 
+/// A fault of a system call that `directio` does not make.
+pub(crate) fn system_failure(operation: &str, error: &std::io::Error) -> Failure {
+    let code = error.raw_os_error();
+    Box::new(Fault {
+        message: format!("{operation} failed: {error}"),
+        operation: Some(operation.to_owned()),
+        path: None,
+        errno: code.map(libuv_error),
+        code: match code {
+            Some(code) => name_unlike_libuv(operation, code),
+            None => name_without_number(error.kind()),
+        }
+        .map(str::to_owned),
+        hint: None,
+        bytes_written: None,
+    })
+}
+
 /// A fault that no system call reported.
 pub(crate) fn failure(code: &str, message: impl Into<String>) -> Failure {
     Box::new(Fault {

@@ -22,6 +22,8 @@ pub mod memory;
 pub mod open;
 pub mod open_file;
 pub mod outcome;
+mod parts;
+pub mod stop;
 mod system;
 pub mod transfer;
 mod whole;

@@ -16,23 +16,114 @@ use napi::Env;
 use napi::bindgen_prelude::{BufferSlice, Result, Uint8Array};
 use napi_derive::napi;
 
-/// All memory that JavaScript has been lent, by the address where it begins.
+/// From this size on a buffer has pages of its own, in bytes: those of an
+/// [`AlignedBuffer`] go back to the system when it is dropped.
+const OWN_PAGES_FROM: usize = directio::PAGES_FROM;
+
+/// What smaller buffers are cut from, in bytes. The program's allocator would
+/// keep their memory: a gibibyte of dropped buffers of 64 KiB stayed resident
+/// with that of glibc.
+const CHUNK: usize = 4 * OWN_PAGES_FROM;
+
+/// What a chunk begins at, in bytes: a page. A buffer that asks for more has pages
+/// of its own.
+const CHUNK_ALIGNMENT: usize = 4096;
+
+/// One buffer that JavaScript has been lent.
+struct Lent {
+    length: usize,
+    /// What it is a part of, which goes when its last part does.
+    memory: Arc<AlignedBuffer>,
+}
+
+/// The chunk that small buffers are cut from at present: each byte is lent once,
+/// so it is zero when it is, and what was lent is not looked at again.
+struct Chunk {
+    memory: Arc<AlignedBuffer>,
+    /// Where its memory begins, to be written by whom a part of it is lent to.
+    start: *mut u8,
+    used: usize,
+}
+
+impl Chunk {
+    /// The next bytes, unless there are too few.
+    fn cut(&mut self, length: usize, alignment: usize) -> Option<(*mut u8, Arc<AlignedBuffer>)> {
+        let from = self.used.next_multiple_of(alignment);
+        if from + length > CHUNK {
+            return None;
+        }
+        self.used = from + length;
+        Some((self.start.wrapping_add(from), Arc::clone(&self.memory)))
+    }
+}
+
+/// All memory that JavaScript has been lent, by the address where it begins, and
+/// what is lent from next.
 ///
 /// One for the process, as the threads of Node (workers) hand memory to each
 /// other.
-static LENT: Mutex<BTreeMap<usize, Arc<AlignedBuffer>>> = Mutex::new(BTreeMap::new());
+static LENDING: Mutex<Lending> = Mutex::new(Lending {
+    lent: BTreeMap::new(),
+    chunk: None,
+});
 
-fn lent() -> MutexGuard<'static, BTreeMap<usize, Arc<AlignedBuffer>>> {
-    // The map is whole between any two calls of its methods.
-    LENT.lock().unwrap_or_else(PoisonError::into_inner)
+// SAFETY: the pointer of the chunk is to memory that the chunk owns, which any
+// thread may free, and is not followed here.
+unsafe impl Send for Chunk {}
+
+struct Lending {
+    lent: BTreeMap<usize, Lent>,
+    chunk: Option<Chunk>,
 }
 
-/// The lent memory that has all of these bytes.
-fn lender(bytes: &[u8]) -> Option<Arc<AlignedBuffer>> {
-    let from = bytes.as_ptr().addr();
-    let lent = lent();
-    let (start, memory) = lent.range(..=from).next_back()?;
-    (from + bytes.len() <= start + memory.len()).then(|| Arc::clone(memory))
+fn lending() -> MutexGuard<'static, Lending> {
+    // It is whole between any two calls of its methods.
+    LENDING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Lending {
+    /// Zeroed bytes that are lent from now on; their address. `None` when there
+    /// is no memory.
+    fn lend(&mut self, length: usize, alignment: usize) -> Option<*mut u8> {
+        let (start, memory) = if length < OWN_PAGES_FROM && alignment <= CHUNK_ALIGNMENT {
+            self.cut(length, alignment)?
+        } else {
+            let mut memory = AlignedBuffer::new(length, alignment).ok()?;
+            (memory.as_mut_ptr(), Arc::new(memory))
+        };
+        self.lent.insert(start.addr(), Lent { length, memory });
+        Some(start)
+    }
+
+    /// A part of the present chunk, or of a new one.
+    fn cut(&mut self, length: usize, alignment: usize) -> Option<(*mut u8, Arc<AlignedBuffer>)> {
+        if let Some(part) = self
+            .chunk
+            .as_mut()
+            .and_then(|chunk| chunk.cut(length, alignment))
+        {
+            return Some(part);
+        }
+        let mut memory = AlignedBuffer::new(CHUNK, CHUNK_ALIGNMENT).ok()?;
+        let chunk = self.chunk.insert(Chunk {
+            start: memory.as_mut_ptr(),
+            memory: Arc::new(memory),
+            used: 0,
+        });
+        chunk.cut(length, alignment)
+    }
+
+    /// Takes back what begins here. It is freed by whoever drops the last part.
+    fn take_back(&mut self, start: usize) -> Option<Lent> {
+        self.lent.remove(&start)
+    }
+
+    /// What has all of these bytes.
+    fn lender(&self, bytes: &[u8]) -> Option<Arc<AlignedBuffer>> {
+        let from = bytes.as_ptr().addr();
+        let (start, lent) = self.lent.range(..=from).next_back()?;
+        (from + bytes.len() <= start + lent.length).then(|| Arc::clone(&lent.memory))
+    }
 }
 
 /// By how many bytes the address of these bytes misses a multiple of
@@ -55,24 +146,22 @@ pub fn misalignment(bytes: &[u8], alignment: u32) -> u32 {
 /// What the runtime reports.
 #[napi]
 pub fn lend(env: &Env, size: u32, alignment: u32) -> Result<Option<BufferSlice<'_>>> {
-    let Ok(mut memory) = AlignedBuffer::new(size as usize, alignment as usize) else {
+    let Some(start) = lending().lend(size as usize, alignment as usize) else {
         return Ok(None);
     };
-    let start = memory.as_mut_ptr();
-    let length = memory.len();
-    lent().insert(start.addr(), Arc::new(memory));
-    // SAFETY: the memory is there until it is taken out of the map, which is done
-    // when JavaScript is done with it, and nothing here makes a reference to it
-    // but for a transfer that JavaScript asks for.
+    // SAFETY: the memory is there until it is taken back, which is done when
+    // JavaScript is done with it, and nothing here makes a reference to it but for
+    // a transfer that JavaScript asks for.
     let slice = unsafe {
-        BufferSlice::from_external(env, start, length, start.addr(), |_, start| {
+        BufferSlice::from_external(env, start, size as usize, start.addr(), |_, start| {
             // Freed here, or by the last transfer that uses it; without the lock.
-            let memory = lent().remove(&start);
-            drop(memory);
+            let lent = lending().take_back(start);
+            drop(lent);
         })
     };
     if slice.is_err() {
-        lent().remove(&start.addr());
+        let lent = lending().take_back(start.addr());
+        drop(lent);
     }
     slice.map(Some)
 }
@@ -80,7 +169,7 @@ pub fn lend(env: &Env, size: u32, alignment: u32) -> Result<Option<BufferSlice<'
 /// Whether all of these bytes lie in memory that was lent.
 #[napi]
 pub fn is_lent(bytes: &[u8]) -> bool {
-    lender(bytes).is_some()
+    lending().lender(bytes).is_some()
 }
 
 /// The bytes of a transfer, whose memory stays until this is dropped.
@@ -93,7 +182,7 @@ pub(crate) struct Kept {
 impl Kept {
     /// Of what the JavaScript half hands over, on its thread.
     pub(crate) fn new(bytes: Uint8Array) -> Self {
-        let lender = lender(&bytes);
+        let lender = lending().lender(&bytes);
         Self {
             bytes,
             _lender: lender,

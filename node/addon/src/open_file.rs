@@ -9,12 +9,13 @@ use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
 use crate::alignment::Alignment;
-use crate::fault::{Failure, failure};
+use crate::fault::{Failure, failure, system_failure};
 use crate::memory::Kept;
 use crate::open::Grant;
 use crate::outcome::{Promised, promise};
-use crate::system::INVALID_ARGUMENT;
-use crate::transfer::{self, Level};
+use crate::stop::{Stop, Watch};
+use crate::system::{INVALID_ARGUMENT, descriptor};
+use crate::transfer::{self, Job, Level};
 
 /// A file or a disk that is open, and its rule.
 ///
@@ -63,39 +64,70 @@ impl OpenFile {
             .map_or_else(Alignment::buffered, Into::into)
     }
 
-    /// Reads until the buffer is full or the file ends; the bytes read.
+    /// Reads until the buffers are full or the file ends; the bytes read.
     #[napi]
-    pub fn read(&self, buffer: Uint8Array, position: f64) -> Promised<f64> {
+    pub fn read(
+        &self,
+        buffers: Vec<Uint8Array>,
+        position: f64,
+        stop: Option<&Stop>,
+    ) -> Promised<f64> {
         let (file, rule) = (self.file.clone(), self.rule.clone());
-        let mut bytes = Kept::new(buffer);
-        let position = position as u64;
+        let mut job = job(buffers, position, stop);
         promise(move || {
             let file = still_open(file.as_ref())?;
-            let step = step_for(file, rule.as_ref(), Transfer::Read, &bytes, position)?;
-            Ok(transfer::read(file, &mut bytes, position, step)? as f64)
+            job.step = step_for(file, rule.as_ref(), Transfer::Read, &job)?;
+            Ok(transfer::read(file, &mut job)? as f64)
         })
     }
 
-    /// Writes all of the buffer.
+    /// Writes all of the buffers.
     #[napi]
-    pub fn write(&self, buffer: Uint8Array, position: f64, level: Level) -> Promised<()> {
+    pub fn write(
+        &self,
+        buffers: Vec<Uint8Array>,
+        position: f64,
+        level: Level,
+        stop: Option<&Stop>,
+    ) -> Promised<()> {
         let (file, rule) = (self.file.clone(), self.rule.clone());
-        let position = position as u64;
-        let bytes = Kept::new(buffer);
+        let mut job = job(buffers, position, stop);
         let durability = level.into();
         promise(move || {
             let file = still_open(file.as_ref())?;
-            let step = step_for(file, rule.as_ref(), Transfer::Write, &bytes, position)?;
-            transfer::write(file, &bytes, position, step, durability)
+            job.step = step_for(file, rule.as_ref(), Transfer::Write, &job)?;
+            transfer::write(file, &job, durability)
         })
+    }
+
+    /// Makes the file so many bytes long: cut, or longer by zeros.
+    #[napi]
+    pub fn truncate(&self, length: f64, stop: Option<&Stop>) -> Promised<()> {
+        let file = self.file.clone();
+        let watch = Watch::new(stop);
+        promise(move || {
+            let file = still_open(file.as_ref())?;
+            watch.go_on()?;
+            file.set_len(length as u64)
+                .map_err(|error| system_failure(&format!("truncating to {length} bytes"), &error))
+        })
+    }
+
+    /// The number of its descriptor, which is there until it is closed; `None` on
+    /// Windows, and when it is closed.
+    #[napi(getter)]
+    pub fn descriptor(&self) -> Option<i32> {
+        descriptor(self.file.as_ref()?)
     }
 
     /// Brings down what was written.
     #[napi]
-    pub fn sync(&self, depth: Depth) -> Promised<()> {
+    pub fn sync(&self, depth: Depth, stop: Option<&Stop>) -> Promised<()> {
         let file = self.file.clone();
+        let watch = Watch::new(stop);
         promise(move || {
             let file = still_open(file.as_ref())?;
+            watch.go_on()?;
             match depth {
                 Depth::Data => directio::sync_data(file)?,
                 Depth::All => directio::sync_all(file)?,
@@ -136,6 +168,15 @@ fn still_open(file: Option<&Arc<File>>) -> Result<&File, Failure> {
         .ok_or_else(|| failure("EBADF", "the file is closed"))
 }
 
+fn job(buffers: Vec<Uint8Array>, position: f64, stop: Option<&Stop>) -> Job {
+    Job {
+        parts: buffers.into_iter().map(Kept::new).collect(),
+        position: position as u64,
+        step: 1,
+        watch: Watch::new(stop),
+    }
+}
+
 /// What a transfer may be cut at, or why it cannot be made.
 ///
 /// The rule is held here and not left to the system, which may let a misaligned
@@ -144,16 +185,19 @@ fn step_for(
     file: &File,
     rule: Option<&DirectAlignment>,
     transfer: Transfer,
-    buffer: &[u8],
-    position: u64,
+    job: &Job,
 ) -> Result<usize, Error> {
     let Some(rule) = rule else { return Ok(1) };
-    let (address, length) = (buffer.as_ptr().addr(), buffer.len());
-    if explain_misalignment(address, length, position, rule).is_some() {
-        let refused = io::Error::from_raw_os_error(INVALID_ARGUMENT);
-        return Err(transfer_error(
-            file, transfer, address, length, position, refused,
-        ));
+    let mut position = job.position;
+    for part in &job.parts {
+        let (address, length) = (part.as_ptr().addr(), part.len());
+        if explain_misalignment(address, length, position, rule).is_some() {
+            let refused = io::Error::from_raw_os_error(INVALID_ARGUMENT);
+            return Err(transfer_error(
+                file, transfer, address, length, position, refused,
+            ));
+        }
+        position += length as u64;
     }
     Ok(rule.step() as usize)
 }

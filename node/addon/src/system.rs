@@ -1,10 +1,13 @@
 //! What differs between the systems here, one file for each behind one
-//! interface: the flags of `fs.open`, `borrow`, `path_from_bytes`, `is_disk`,
-//! `set_no_cache`, and how errors are numbered.
+//! interface: the flags of `fs.open`, `borrow`, `path_from_bytes`, `descriptor`,
+//! `is_disk`, `set_no_cache`, and how errors are numbered. Transfers of several
+//! buffers in one call are in `vectored`.
 
 use std::fs::File;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
+
+pub(crate) mod vectored;
 
 #[cfg(unix)]
 mod unix;

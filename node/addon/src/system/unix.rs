@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::mem::ManuallyDrop;
-use std::os::fd::FromRawFd;
+use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -54,6 +54,15 @@ pub(crate) fn path_from_bytes(bytes: &[u8]) -> Result<PathBuf, Failure> {
     Ok(OsStr::from_bytes(bytes).into())
 }
 
+/// The number by which the system knows an open file.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "on Windows a file has a handle, and no number"
+)]
+pub(crate) fn descriptor(file: &File) -> Option<i32> {
+    Some(file.as_raw_fd())
+}
+
 /// Whether others may use this as a disk: mount it, swap to it.
 pub(crate) fn is_disk(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|metadata| {
@@ -66,21 +75,9 @@ pub(crate) fn is_disk(path: &Path) -> bool {
 /// `fcntl(F_NOCACHE)`.
 #[cfg(target_os = "macos")]
 pub(crate) fn set_no_cache(descriptor: i32, no_cache: bool) -> Result<(), Failure> {
-    use crate::fault::Fault;
-
-    const OPERATION: &str = "fcntl(F_NOCACHE)";
     let file = borrow(descriptor)?;
-    rustix::fs::fcntl_nocache(&*file, no_cache).map_err(|error| {
-        Box::new(Fault {
-            message: format!("{OPERATION} failed: {error}"),
-            operation: Some(OPERATION.to_owned()),
-            path: None,
-            errno: Some(libuv_error(error.raw_os_error())),
-            code: None,
-            hint: None,
-            bytes_written: None,
-        })
-    })
+    rustix::fs::fcntl_nocache(&*file, no_cache)
+        .map_err(|error| crate::fault::system_failure("fcntl(F_NOCACHE)", &error.into()))
 }
 
 #[cfg(not(target_os = "macos"))]

@@ -62,6 +62,11 @@ pub(crate) fn path_from_bytes(bytes: &[u8]) -> Result<PathBuf, Failure> {
     }
 }
 
+/// A file has a handle here, and no number.
+pub(crate) fn descriptor(_file: &File) -> Option<i32> {
+    None
+}
+
 /// Whether this is a disk or a volume: both lie in the namespace of devices.
 pub(crate) fn is_disk(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().starts_with(br"\\.\")
