@@ -25,8 +25,11 @@ const SPAN = 65536;
 /** How much memory for copies is kept for the next ones, in bytes. */
 const SPARE_MAX = 16 << 20;
 
-/** How much getAlignedBuffer lends before the event loop turns, in bytes. */
-const LENT_PER_TURN = 64 << 20;
+/**
+ * After how much getAlignedBuffer lends no more before the event loop turns, in
+ * bytes. The last of it may be of any size.
+ */
+const LENT_PER_TURN = 32 << 20;
 
 /** How much it has lent since then. */
 let lentThisTurn = 0;
@@ -59,7 +62,7 @@ function lent(size, alignment) {
 function getAlignedBuffer(size, alignment) {
   if (arguments.length !== 2) return ofTheHeap.apply(undefined, /** @type {any} */ (arguments));
   checkSize(size, alignment, '(size, alignment)', getAlignedBuffer);
-  if (size <= LENT_PER_TURN - lentThisTurn) {
+  if (lentThisTurn < LENT_PER_TURN) {
     const buffer = lent(size, alignment);
     if (buffer !== undefined) {
       if (lentThisTurn === 0) setImmediate(nextTurn).unref();
