@@ -1,7 +1,8 @@
 'use strict';
 
-// Where the native half lies: one folder for each system, processor and, on
-// Linux, C library.
+// Where the native half lies: for each system, processor and, on Linux, C library
+// in a package of its own, or in a folder of this one where it was built from its
+// source (build.js).
 
 const { join } = require('node:path');
 
@@ -30,4 +31,13 @@ function targets() {
   return platform === 'linux' ? [`${target}-gnu`, `${target}-musl`] : [target];
 }
 
-module.exports = { FOLDER, binaryPath, targets };
+/**
+ * The package with the binary for a target.
+ *
+ * @param {string} target
+ */
+function packageName(target) {
+  return `@diskfacts/direct-io-${target}`;
+}
+
+module.exports = { binaryPath, packageName, targets };

@@ -2,31 +2,40 @@
 
 // Loads the native half (the folder `addon` of the project).
 
-const { existsSync, readdirSync } = require('node:fs');
-const { FOLDER, binaryPath, targets } = require('./binary.js');
+const { existsSync } = require('node:fs');
+const { binaryPath, packageName, targets } = require('./binary.js');
 const { coded } = require('./errors.js');
 
 /** @returns {import('./binding').Native} */
 function load() {
-  let refusal;
+  const refusals = [];
   for (const target of targets()) {
-    const path = binaryPath(target);
-    if (!existsSync(path)) continue;
-    try {
-      return require(path);
-    } catch (error) {
-      refusal = error;
+    // What was built here goes before what was installed.
+    for (const name of [binaryPath(target), packageName(target)]) {
+      if (name === binaryPath(target) && !existsSync(name)) continue;
+      try {
+        return require(name);
+      } catch (error) {
+        const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
+        if (code === 'MODULE_NOT_FOUND') continue;
+        refusals.push(`${name} does not load: ${message}`);
+      }
     }
   }
-  const present = existsSync(FOLDER) ? readdirSync(FOLDER).join(', ') : 'no system at all';
-  const error = coded(
-    'ERR_NO_BINARY',
-    `@diskfacts/direct-io is installed here with binaries for ${present}, and this is ` +
-      `${targets().join(' or ')}; build one in a checkout of the project (npm run build, which ` +
-      'needs Rust)',
-  );
-  if (refusal !== undefined) error.cause = refusal;
-  throw error;
+  throw coded('ERR_NO_BINARY', missing(refusals));
+}
+
+/** @param {string[]} refusals of binaries that are there */
+function missing(refusals) {
+  const names = targets();
+  const lines = [
+    `@diskfacts/direct-io has no binary here for ${names.join(' or ')}`,
+    ...refusals,
+    'If there is one, npm has left it out, with --omit=optional or by a lock file of another ' +
+      `system: npm install ${names.map(packageName).join(' or ')}`,
+    'If there is none, build it, which needs Rust (https://rustup.rs): npx direct-io-build',
+  ];
+  return lines.join('\n');
 }
 
 module.exports = load();

@@ -5,12 +5,15 @@
 
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
-const { join } = require('node:path');
+const { dirname, join } = require('node:path');
 const test = require('node:test');
 const directIO = require('..');
+const { manifest } = require('../distribution/packages.js');
+const { TARGETS, byVersion, glibcNeeded } = require('../distribution/targets.js');
+const { binaryPath, targets } = require('../lib/binary.js');
 const { archivePath, npm } = require('../testing/original.js');
-const { Missing, run, whereItCanRun } = require('../testing/programs.js');
-const { directFolder, scratchFolder } = require('../testing/scratch.js');
+const { Missing, run, tool, whereItCanRun } = require('../testing/programs.js');
+const { directFolder, scratchFile, scratchFolder } = require('../testing/scratch.js');
 
 const PACKAGE = join(__dirname, '..');
 
@@ -18,24 +21,46 @@ let packed;
 
 /** The packed package: the archive, and the names of its files. */
 function pack() {
-  if (packed === undefined) {
-    const folder = scratchFolder();
-    const [made] = JSON.parse(npm(['pack', '--json', '--pack-destination', folder], PACKAGE));
-    packed = { archive: archivePath(folder, made), files: made.files.map(({ path }) => path) };
-  }
+  packed ??= packFolder(PACKAGE);
   return packed;
+}
+
+function packFolder(folder) {
+  const into = scratchFolder();
+  const [made] = JSON.parse(npm(['pack', '--json', '--pack-destination', into], folder));
+  return { archive: archivePath(into, made), files: made.files.map(({ path }) => path) };
+}
+
+/** The packed package of the native half for this system, with the binary of this checkout. */
+function packNative() {
+  const target = targets().find((name) => fs.existsSync(binaryPath(name)));
+  const row = TARGETS.find(({ name }) => name === target);
+  if (row === undefined) throw new Missing(`a package for ${targets().join(' or ')}`);
+  const folder = scratchFolder();
+  const described = manifest(row);
+  fs.writeFileSync(join(folder, 'package.json'), JSON.stringify(described));
+  fs.copyFileSync(binaryPath(target), join(folder, described.main));
+  return { ...packFolder(folder), name: described.name };
 }
 
 let installed;
 
-/** An empty folder into which the packed package was installed, without a network. */
+/** An empty folder into which both packages were installed, without a network. */
 function install() {
   if (installed === undefined) {
-    installed = scratchFolder();
-    fs.writeFileSync(join(installed, 'package.json'), '{ "private": true }');
-    npm(['install', '--offline', pack().archive], installed);
+    const native = packNative();
+    const folder = scratchFolder();
+    fs.writeFileSync(join(folder, 'package.json'), '{ "private": true }');
+    npm(['install', '--offline', pack().archive, native.archive], folder);
+    installed = { folder, native: native.name };
   }
-  return installed;
+  return installed.folder;
+}
+
+/** Where the package for this system lies. */
+function nativeFolder() {
+  install();
+  return join(installed.folder, 'node_modules', ...installed.native.split('/'));
 }
 
 /** Runs a script from the folder of the installed package; what it prints as JSON. */
@@ -45,13 +70,22 @@ function runThere(name, text) {
   return JSON.parse(run(process.execPath, [script], { cwd: install() }));
 }
 
-test('the archive holds what is needed to run, and nothing else', () => {
+/** All files of a folder, by their paths in it. */
+function filesOf(folder, above = '') {
+  return fs.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = `${above}${entry.name}`;
+    return entry.isDirectory() ? filesOf(join(folder, entry.name), `${path}/`) : [path];
+  });
+}
+
+test('the archive holds what is needed to run and the source of the rest, and nothing else', () => {
   const { files } = pack();
   const expected = [
     'LICENSE-APACHE',
     'LICENSE-MIT',
     'README.md',
     'benchmark.js',
+    'build.js',
     'index.d.mts',
     'index.d.ts',
     'index.js',
@@ -64,13 +98,62 @@ test('the archive holds what is needed to run, and nothing else', () => {
     ...['benchmark', 'lib'].flatMap((folder) =>
       fs.readdirSync(join(PACKAGE, folder)).map((name) => `${folder}/${name}`),
     ),
+    ...['Cargo.lock', 'Cargo.toml'].map((name) => `source/${name}`),
+    ...['Cargo.toml', 'LICENSE-APACHE', 'LICENSE-MIT', 'README.md', 'guide.md'].map(
+      (name) => `source/crates/direct/${name}`,
+    ),
+    ...filesOf(join(PACKAGE, '..', 'crates', 'direct', 'src')).map(
+      (name) => `source/crates/direct/src/${name}`,
+    ),
+    ...['Cargo.toml', 'build.rs'].map((name) => `source/node/addon/${name}`),
+    ...filesOf(join(PACKAGE, 'addon', 'src')).map((name) => `source/node/addon/src/${name}`),
   ];
-  const [binaries, others] = [/^binaries\//, /^(?!binaries\/)/].map((part) =>
-    files.filter((file) => part.test(file)),
+  assert.deepEqual(files.sort(), expected.sort());
+});
+
+test('there is an optional package for each system, of the same version, and the lock has them', () => {
+  const { version, optionalDependencies } = require('../package.json');
+  const lock = require('../package-lock.json').packages;
+  const expected = TARGETS.map((target) => manifest(target));
+  assert.deepEqual(
+    optionalDependencies,
+    Object.fromEntries(expected.map(({ name }) => [name, version])),
   );
-  assert.deepEqual(others.sort(), expected.sort());
-  assert.ok(binaries.length > 0);
-  for (const file of binaries) assert.match(file, /^binaries\/[a-z0-9-]+\/direct-io\.node$/);
+  assert.deepEqual(lock[''].optionalDependencies, optionalDependencies);
+  for (const { name, os, cpu, libc, ...others } of expected) {
+    assert.equal(others.version, version);
+    const locked = lock[`node_modules/${name}`];
+    assert.deepEqual(
+      { version: locked.version, os: locked.os, cpu: locked.cpu, libc: locked.libc },
+      { version, os, cpu, libc },
+      name,
+    );
+    assert.equal(locked.optional, true);
+  }
+});
+
+test(
+  'the package for a system is installed there only, and has its binary',
+  whereItCanRun(() => {
+    assert.deepEqual(packNative().files.sort(), ['direct-io.node', 'package.json']);
+    install();
+    const { os, cpu, libc, main } = JSON.parse(
+      fs.readFileSync(join(nativeFolder(), 'package.json'), 'utf8'),
+    );
+    assert.deepEqual([os, cpu], [[process.platform], [process.arch]]);
+    assert.equal(libc === undefined, process.platform !== 'linux');
+    assert.ok(fs.existsSync(join(nativeFolder(), main)));
+  }),
+);
+
+test('versions of glibc are read from a binary and compared as numbers', () => {
+  const file = scratchFile('\0GLIBC_2.9\0GLIBC_2.17\0GLIBC_2.2.5\0GLIBC_PRIVATE\0');
+  assert.equal(glibcNeeded(file), '2.17');
+  assert.equal(glibcNeeded(scratchFile('GLIBC_ABI')), undefined);
+  assert.deepEqual(
+    ['2.34', '2.2.5', '2.17', '2.2', '2.9'].sort(byVersion),
+    ['2.2', '2.2.5', '2.9', '2.17', '2.34'],
+  );
 });
 
 test('its licences are those of the project', () => {
@@ -133,28 +216,77 @@ test('its promises are required by their own name, and its insides by none', () 
   });
 });
 
-test('without a binary for this system the error says which there are', () => {
-  const folder = join(install(), 'node_modules', '@diskfacts', 'direct-io', 'binaries');
+/** Does this while the package for this system is not installed. */
+function withoutBinary(body) {
+  const folder = nativeFolder();
   const hidden = join(install(), 'hidden');
   fs.renameSync(folder, hidden);
-  fs.mkdirSync(join(folder, 'plan9-mips'), { recursive: true });
   try {
-    const error = runThere(
-      'missing.cjs',
-      `try {
-         require('@diskfacts/direct-io');
-       } catch ({ code, message }) {
-         console.log(JSON.stringify({ code, message }));
-       }`,
-    );
-    assert.equal(error.code, 'ERR_NO_BINARY');
-    assert.match(error.message, /binaries for plan9-mips, and this is /);
-    assert.match(error.message, new RegExp(`${process.platform}-${process.arch}`));
+    return body();
   } finally {
-    fs.rmSync(folder, { recursive: true });
     fs.renameSync(hidden, folder);
   }
-});
+}
+
+const TOLD = `
+  try {
+    require('@diskfacts/direct-io');
+    console.log(JSON.stringify({ code: 'none' }));
+  } catch ({ code, message }) {
+    console.log(JSON.stringify({ code, message }));
+  }
+`;
+
+test(
+  'without a binary for this system the error says what to install, or how to build it',
+  whereItCanRun(() => {
+    const error = withoutBinary(() => runThere('missing.cjs', TOLD));
+    assert.equal(error.code, 'ERR_NO_BINARY');
+    const [first, install, build] = error.message.split('\n');
+    const target = `${process.platform}-${process.arch}`;
+    assert.match(first, new RegExp(`^@diskfacts/direct-io has no binary here for ${target}`));
+    assert.match(install, new RegExp(`npm install @diskfacts/direct-io-${target}`));
+    assert.match(build, /Rust \(https:\/\/rustup.rs\): npx direct-io-build$/);
+  }),
+);
+
+test(
+  'a binary that does not load is named with the reason',
+  whereItCanRun(() => {
+    const binary = join(nativeFolder(), 'direct-io.node');
+    const [hidden, target] = [`${binary}.hidden`, installed.native];
+    fs.renameSync(binary, hidden);
+    fs.writeFileSync(binary, 'no library');
+    try {
+      const error = runThere('broken.cjs', TOLD);
+      assert.equal(error.code, 'ERR_NO_BINARY');
+      assert.match(error.message, new RegExp(`^${target} does not load: .+`, 'm'));
+    } finally {
+      fs.renameSync(hidden, binary);
+    }
+  }),
+);
+
+test(
+  'the native half is built from the source in the package, and used, where Rust is',
+  whereItCanRun(() => {
+    const build = join(install(), 'node_modules', '.bin', 'direct-io-build');
+    const env = { ...process.env, CARGO: join(install(), 'no-cargo') };
+    assert.throws(() => run(process.execPath, [build], { cwd: install(), env }), {
+      message: /ended with 2:\ndirect-io-build: .*no-cargo is not here: install Rust/,
+    });
+    tool('cargo', 'cargo', ['--version']);
+    withoutBinary(() => {
+      // What the project has compiled already is not compiled again.
+      const shared = { ...process.env, CARGO_TARGET_DIR: join(PACKAGE, '..', 'target') };
+      const said = run(process.execPath, [build], { cwd: install(), env: shared });
+      const [, binary] = /^built (.*direct-io\.node)$/m.exec(said);
+      assert.equal(runThere('built.cjs', TOLD).code, 'none');
+      fs.rmSync(dirname(binary), { recursive: true });
+      assert.equal(runThere('unbuilt.cjs', TOLD).code, 'ERR_NO_BINARY');
+    });
+  }),
+);
 
 const README = fs.readFileSync(join(PACKAGE, 'README.md'), 'utf8');
 
