@@ -9,30 +9,14 @@ const { join } = require('node:path');
 const test = require('node:test');
 const ours = require('..');
 const { loopDevice } = require('../testing/devices.js');
-const { npm, originalArchive } = require('../testing/original.js');
+const { npm, originalArchive, originalScript } = require('../testing/original.js');
 const { Missing, run, whereItCanRun } = require('../testing/programs.js');
 const { scratchFolder } = require('../testing/scratch.js');
-
-/** The scripts of the original in a folder where our name leads to our package. */
-function originalScripts() {
-  const folder = scratchFolder();
-  run('tar', ['-xzf', originalArchive(), '-C', folder]);
-  const modules = join(folder, 'node_modules', '@diskfacts');
-  fs.mkdirSync(modules, { recursive: true });
-  fs.symlinkSync(join(__dirname, '..'), join(modules, 'direct-io'), 'junction');
-  return (name) => {
-    const script = join(folder, 'package', name);
-    const text = fs.readFileSync(script, 'utf8');
-    assert.equal(text.split("require('.')").length, 2, 'it requires the package once');
-    fs.writeFileSync(script, text.replace("require('.')", "require('@diskfacts/direct-io')"));
-    return script;
-  };
-}
 
 test(
   "the original's own test passes against this package",
   whereItCanRun(() => {
-    const output = run(process.execPath, [originalScripts()('test.js')]);
+    const output = run(process.execPath, [originalScript('test.js')]);
     const lines = output.trim().split('\n');
     assert.ok(
       lines.every((line) => line.startsWith('PASS: ')),
@@ -47,7 +31,7 @@ test(
   "the original's script for devices prints a device without a serial number",
   whereItCanRun(() => {
     const device = loopDevice(1 << 20);
-    const output = run(process.execPath, [originalScripts()('get-block-device'), device]);
+    const output = run(process.execPath, [originalScript('get-block-device'), device]);
     assert.match(output, /^ +Logical Sector Size: 512$/m);
     assert.match(output, /^ +Physical Sector Size: \d+$/m);
     assert.match(output, /^ +Size: 1048576$/m);

@@ -5,7 +5,7 @@
 
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
-const { dirname, join } = require('node:path');
+const { join } = require('node:path');
 const test = require('node:test');
 const directIO = require('..');
 const { manifest } = require('../distribution/packages.js');
@@ -268,23 +268,27 @@ test(
 );
 
 test(
-  'the native half is built from the source in the package, and used, where Rust is',
+  'the source in the package is a workspace with a lock of its own, and its build says what it lacks',
   whereItCanRun(() => {
-    const build = join(install(), 'node_modules', '.bin', 'direct-io-build');
+    const folder = join(install(), 'node_modules', '@diskfacts', 'direct-io');
     const env = { ...process.env, CARGO: join(install(), 'no-cargo') };
+    const build = join(install(), 'node_modules', '.bin', 'direct-io-build');
     assert.throws(() => run(process.execPath, [build], { cwd: install(), env }), {
       message: /ended with 2:\ndirect-io-build: .*no-cargo is not here: install Rust/,
     });
-    tool('cargo', 'cargo', ['--version']);
-    withoutBinary(() => {
-      // What the project has compiled already is not compiled again.
-      const shared = { ...process.env, CARGO_TARGET_DIR: join(PACKAGE, '..', 'target') };
-      const said = run(process.execPath, [build], { cwd: install(), env: shared });
-      const [, binary] = /^built (.*direct-io\.node)$/m.exec(said);
-      assert.equal(runThere('built.cjs', TOLD).code, 'none');
-      fs.rmSync(dirname(binary), { recursive: true });
-      assert.equal(runThere('unbuilt.cjs', TOLD).code, 'ERR_NO_BINARY');
-    });
+    // It is built by npm run test:nodes -- source, which takes a minute.
+    const args = ['metadata', '--format-version=1', '--locked', '--no-deps'];
+    const source = join(folder, 'source');
+    const { packages } = JSON.parse(tool('cargo', 'cargo', args, { cwd: source }));
+    assert.deepEqual(
+      packages.map(({ name }) => name).sort(),
+      ['directio', 'diskfacts-node'],
+    );
+    const lock = fs.readFileSync(join(source, 'Cargo.lock'), 'utf8');
+    const versions = (text) => text.match(/^name = .*\nversion = .*$/gm);
+    const all = new Set(versions(fs.readFileSync(join(PACKAGE, '..', 'Cargo.lock'), 'utf8')));
+    assert.deepEqual(versions(lock).filter((one) => !all.has(one)), []);
+    assert.ok(!lock.includes('diskfacts-testkit'));
   }),
 );
 

@@ -3,6 +3,8 @@
 // @ronomon/direct-io 3.0.1 itself, fetched when a test asks for it, and no part
 // of this project.
 
+const assert = require('node:assert/strict');
+const fs = require('node:fs');
 const { join } = require('node:path');
 const { Missing, run } = require('./programs.js');
 const { scratchFolder } = require('./scratch.js');
@@ -49,4 +51,18 @@ function originalArchive() {
   return archive;
 }
 
-module.exports = { archivePath, fetchPackage, npm, originalArchive };
+/** A script of the original in a folder of its own, where our name leads to our package. */
+function originalScript(name) {
+  const folder = scratchFolder();
+  run('tar', ['-xzf', originalArchive(), '-C', folder]);
+  const modules = join(folder, 'node_modules', '@diskfacts');
+  fs.mkdirSync(modules, { recursive: true });
+  fs.symlinkSync(join(__dirname, '..'), join(modules, 'direct-io'), 'junction');
+  const script = join(folder, 'package', name);
+  const text = fs.readFileSync(script, 'utf8');
+  assert.equal(text.split("require('.')").length, 2, 'it requires the package once');
+  fs.writeFileSync(script, text.replace("require('.')", "require('@diskfacts/direct-io')"));
+  return script;
+}
+
+module.exports = { archivePath, fetchPackage, npm, originalArchive, originalScript };
