@@ -15,6 +15,18 @@ const { performance } = require('node:perf_hooks');
  * @property {import('./modes.js').Sync} sync
  */
 
+/**
+ * @typedef {object} Measured
+ * @property {number} bytes
+ * @property {number} seconds
+ * @property {number} writes
+ * @property {number} fastest write with its sync, in seconds; where writes were timed one by one
+ * @property {number} slowest
+ */
+
+/** From so many writes on a rate is taken for one: those of fewer say how they spread. */
+const FEW = 10;
+
 /** @type {Record<'fdatasync' | 'fsync', (fd: number) => void>} */
 const CALLS = { fdatasync: fs.fdatasyncSync, fsync: fs.fsyncSync };
 
@@ -24,17 +36,20 @@ const CALLS = { fdatasync: fs.fdatasyncSync, fsync: fs.fsyncSync };
  * what this cell has left, so that the next one does not pay for it.
  *
  * @param {Cell} cell
- * @returns {{ bytes: number, seconds: number }}
+ * @returns {Measured}
  */
 function measure({ fd, block, count, secondsMax, sync }) {
   const { length } = block;
   const each = sync.each && CALLS[sync.each];
   const end = sync.end && CALLS[sync.end];
   // Reading the clock costs a twentieth of a small write to the page cache.
-  const clocked = Number.isFinite(secondsMax);
+  const clocked = Number.isFinite(secondsMax) || count < FEW;
   let done = 0;
+  let fastest = Infinity;
+  let slowest = 0;
   const start = performance.now();
   const deadline = start + secondsMax * 1000;
+  let last = start;
   while (done < count) {
     const written = fs.writeSync(fd, block, 0, length, done * length);
     if (written !== length) {
@@ -42,12 +57,24 @@ function measure({ fd, block, count, secondsMax, sync }) {
     }
     if (each !== undefined) each(fd);
     done += 1;
-    if (clocked && performance.now() >= deadline) break;
+    if (!clocked) continue;
+    const now = performance.now();
+    const took = now - last;
+    last = now;
+    if (took < fastest) fastest = took;
+    if (took > slowest) slowest = took;
+    if (now >= deadline) break;
   }
   if (end !== undefined) end(fd);
   const seconds = (performance.now() - start) / 1000;
   fs.fdatasyncSync(fd);
-  return { bytes: done * length, seconds };
+  return {
+    bytes: done * length,
+    seconds,
+    writes: done,
+    fastest: fastest / 1000,
+    slowest: slowest / 1000,
+  };
 }
 
 /**
@@ -68,4 +95,4 @@ function fill(fd, data, span) {
   return span / ((performance.now() - start) / 1000);
 }
 
-module.exports = { fill, measure };
+module.exports = { FEW, fill, measure };

@@ -121,12 +121,31 @@ function resultLine(blockSize, name, mode, bytes, seconds) {
   return `${blockSize} | ${name} | ${mode.label} | ${rate} MB/s`;
 }
 
+/**
+ * What a result of few writes rests on. The rates are those of the slowest and of
+ * the fastest write; what a sync at the end took cannot be told apart by writes.
+ *
+ * For example of 4 writes of 1 MiB, of 8 to 20 ms: `4 writes, 50.00 to 125.00 MB/s`.
+ *
+ * @param {number} blockSize in bytes
+ * @param {Mode} mode
+ * @param {{ writes: number, fastest: number, slowest: number }} measured in seconds
+ */
+function fewLine(blockSize, mode, { writes, fastest, slowest }) {
+  const count = writes === 1 ? '1 write' : `${writes} writes`;
+  const rate = (/** @type {number} */ seconds) => (blockSize / MIB / seconds).toFixed(2);
+  const end = mode.sync.end === undefined ? '' : ` and one ${mode.sync.end}`;
+  const spread = end !== '' || writes === 1 ? '' : `, ${rate(slowest)} to ${rate(fastest)} MB/s`;
+  return `${blockSize} ${mode.label}: ${count}${end}${spread}`;
+}
+
 module.exports = {
   BLOCK_SIZES,
   MIB,
   MODES,
   TOTAL,
   boundedCount,
+  fewLine,
   fullCount,
   resultLine,
   staysInCache,

@@ -6,8 +6,16 @@
 const { randomFillSync } = require('node:crypto');
 const { setImmediate: turn } = require('node:timers/promises');
 const { getAlignedBuffer, getDirectIOAlignment } = require('..');
-const { fill, measure } = require('./measure.js');
-const { MIB, MODES, boundedCount, fullCount, resultLine, staysInCache } = require('./modes.js');
+const { FEW, fill, measure } = require('./measure.js');
+const {
+  MIB,
+  MODES,
+  boundedCount,
+  fewLine,
+  fullCount,
+  resultLine,
+  staysInCache,
+} = require('./modes.js');
 const { Progress } = require('./progress.js');
 const { Refusal } = require('./refusal.js');
 const { openTarget } = require('./target.js');
@@ -78,6 +86,8 @@ async function matrix(target, wanted, result, note, stopped) {
   const secondsMax =
     wanted.seconds === undefined ? Infinity : (wanted.seconds * SHARE_TIMED) / cells.length;
   const progress = new Progress(process.stderr, cells.length);
+  /** @type {string[]} */
+  const few = [];
   try {
     for (const [index, { blockSize, mode }] of cells.entries()) {
       progress.show(index, `${blockSize} ${mode.label}`);
@@ -99,9 +109,11 @@ async function matrix(target, wanted, result, note, stopped) {
       const measured = explained(writing, () => measure(cell));
       progress.clear();
       result(resultLine(blockSize, name, mode, measured.bytes, measured.seconds));
+      if (measured.writes < FEW) few.push(`  ${fewLine(blockSize, mode, measured)}`);
     }
   } finally {
     progress.clear();
+    if (few.length > 0) note([ofFew(few.length), ...few].join('\n'));
   }
   return true;
 }
@@ -130,6 +142,15 @@ function explained(tried, step) {
 function amounts(cells, seconds) {
   const time = seconds === undefined ? 'in the amounts of the original' : `in at most about ${seconds} s`;
   return `${cells} results ${time}; MB is 2^20 bytes here, as in the original`;
+}
+
+/** @param {number} count */
+function ofFew(count) {
+  const results = count === 1 ? '1 result rests' : `${count} results rest`;
+  return (
+    `${results} on fewer than ${FEW} writes, and mean${count === 1 ? 's' : ''} little: more time ` +
+    '(--time, --full) gives more writes. Here are the slowest and the fastest write of each:'
+  );
 }
 
 /**

@@ -14,6 +14,7 @@ const {
   MODES,
   TOTAL,
   boundedCount,
+  fewLine,
   fullCount,
   resultLine,
   staysInCache,
@@ -75,6 +76,18 @@ test('within a time nothing writes more than the original, and what the clock st
     'AMORTIZED_FSYNC',
     'AMORTIZED_FSYNC + ALIGNED',
   ]);
+});
+
+test('a result of few writes says how they spread, and what it cannot say', () => {
+  const measured = { writes: 4, fastest: 0.008, slowest: 0.02 };
+  const mode = (label) => MODES.find((one) => one.label === label);
+  for (const [label, found, expected] of [
+    ['FSYNC', measured, '1048576 FSYNC: 4 writes, 50.00 to 125.00 MB/s'],
+    ['O_DIRECT', { ...measured, writes: 1 }, '1048576 O_DIRECT: 1 write'],
+    ['AMORTIZED_FSYNC', measured, '1048576 AMORTIZED_FSYNC: 4 writes and one fsync'],
+  ]) {
+    assert.equal(fewLine(1048576, mode(label), found), expected);
+  }
 });
 
 test('nothing is written beyond what there is', () => {

@@ -61,6 +61,27 @@ test(
   }),
 );
 
+test(
+  'results of few writes are named with their slowest and fastest write, others are not',
+  whereItCanRun(() => {
+    const folder = directFolder();
+    // At most 4 writes of 32 MiB fit into the file.
+    const { code, results, stderr } = benchmark([folder, '--block-min=33554432', '--time=1']);
+    assert.equal(code, 0, stderr);
+    const few = stderr.split('\n').filter((line) => line.startsWith('  33554432 '));
+    assert.equal(few.length, results.length);
+    for (const [at, line] of few.entries()) {
+      const { label } = parts(results[at]);
+      assert.ok(line.startsWith(`  33554432 ${label}: `), line);
+      assert.match(line, /: \d writes?(, \d+\.\d\d to \d+\.\d\d MB\/s| and one f\w*sync)?$/);
+    }
+    assert.match(stderr.replace(/\s+/g, ' '), /21 results rest on fewer than 10 writes, and mean little/);
+    // 40 KiB of the page cache take less than the share of any time.
+    const many = benchmark([folder, ...SHORT]);
+    assert.ok(!many.said.includes('4096 BUFFERED:'), many.said);
+  }),
+);
+
 test('a folder that is not there or may not be written is refused', () => {
   const missing = join(scratchFolder(), 'missing', 'file');
   const { code, said, results } = benchmark([missing, ...SHORT]);
