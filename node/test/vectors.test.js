@@ -164,7 +164,7 @@ test(
     const reader = await DirectFile.open(file.path);
     await assert.rejects(reader.truncate(5), {
       code: 'EINVAL',
-      syscall: 'truncating to 5 bytes',
+      syscall: 'ftruncate',
     });
     await reader.close();
   }),

@@ -68,6 +68,7 @@ fn name_without_number(kind: ErrorKind) -> Option<&'static str> {
 }
 
 /// A fault of a system call that `directio` does not make.
+#[cfg(target_os = "macos")]
 pub(crate) fn system_failure(operation: &str, error: &std::io::Error) -> Failure {
     let code = error.raw_os_error();
     Box::new(Fault {

@@ -16,9 +16,9 @@ use napi::Env;
 use napi::bindgen_prelude::{BufferSlice, Result, Uint8Array};
 use napi_derive::napi;
 
-/// From this size on a buffer has pages of its own, in bytes: those of an
-/// [`AlignedBuffer`] go back to the system when it is dropped.
-const OWN_PAGES_FROM: usize = directio::PAGES_FROM;
+/// From this size on a buffer has pages of its own, in bytes, which go back to the
+/// system when it is dropped.
+const OWN_PAGES_FROM: usize = 128 << 10;
 
 /// What smaller buffers are cut from, in bytes. The program's allocator would
 /// keep their memory: a gibibyte of dropped buffers of 64 KiB stayed resident
@@ -88,7 +88,7 @@ impl Lending {
         let (start, memory) = if length < OWN_PAGES_FROM && alignment <= CHUNK_ALIGNMENT {
             self.cut(length, alignment)?
         } else {
-            let mut memory = AlignedBuffer::new(length, alignment).ok()?;
+            let mut memory = AlignedBuffer::mapped(length, alignment).ok()?;
             (memory.as_mut_ptr(), Arc::new(memory))
         };
         self.lent.insert(start.addr(), Lent { length, memory });
@@ -104,7 +104,7 @@ impl Lending {
         {
             return Some(part);
         }
-        let mut memory = AlignedBuffer::new(CHUNK, CHUNK_ALIGNMENT).ok()?;
+        let mut memory = AlignedBuffer::mapped(CHUNK, CHUNK_ALIGNMENT).ok()?;
         let chunk = self.chunk.insert(Chunk {
             start: memory.as_mut_ptr(),
             memory: Arc::new(memory),

@@ -9,7 +9,7 @@ use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
 use crate::alignment::Alignment;
-use crate::fault::{Failure, failure, system_failure};
+use crate::fault::{Failure, failure};
 use crate::memory::Kept;
 use crate::open::Grant;
 use crate::outcome::{Promised, promise};
@@ -108,8 +108,7 @@ impl OpenFile {
         promise(move || {
             let file = still_open(file.as_ref())?;
             watch.go_on()?;
-            file.set_len(length as u64)
-                .map_err(|error| system_failure(&format!("truncating to {length} bytes"), &error))
+            Ok(directio::set_len(file, length as u64)?)
         })
     }
 

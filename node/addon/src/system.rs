@@ -1,13 +1,10 @@
 //! What differs between the systems here, one file for each behind one
 //! interface: the flags of `fs.open`, `borrow`, `path_from_bytes`, `descriptor`,
-//! `is_disk`, `set_no_cache`, and how errors are numbered. Transfers of several
-//! buffers in one call are in `vectored`.
+//! `is_disk`, `set_no_cache`, and how errors are numbered.
 
 use std::fs::File;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
-
-pub(crate) mod vectored;
 
 #[cfg(unix)]
 mod unix;

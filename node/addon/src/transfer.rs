@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::ErrorKind;
 
-use directio::{Durability, Error, Transfer, transfer_error};
+use directio::{Durability, Error};
 use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
@@ -13,12 +13,14 @@ use crate::outcome::{Promised, promise};
 use crate::parts::{slices, slices_mut};
 use crate::stop::Watch;
 use crate::system::borrow;
-use crate::system::vectored::{self, BUFFERS_MAX};
 use crate::whole::{read_whole, write_whole};
 
 /// How much one system call moves where the work may be stopped in between, in
 /// bytes: some milliseconds of a slow disk, and enough to be as fast as in one.
 const PIECE: usize = 1 << 20;
+
+/// How many buffers one system call takes at most: `IOV_MAX` of the systems.
+const BUFFERS_MAX: usize = 1024;
 
 /// What a write promises when it returns.
 #[napi(string_enum = "lowercase")]
@@ -107,10 +109,7 @@ fn read_once(
     if let [only] = slices.as_mut_slice() {
         return directio::read_at(file, only, at);
     }
-    let address = slices.first().map_or(0, |first| first.as_ptr().addr());
-    let length = slices.iter().map(|slice| slice.len()).sum();
-    vectored::read_at(file, &mut slices, at)
-        .map_err(|error| transfer_error(file, Transfer::Read, address, length, at, error))
+    directio::readv_at(file, &mut slices, at)
 }
 
 /// Writes all of the buffers, or fails and says how much was written.
@@ -152,10 +151,7 @@ fn write_once(
     if let [only] = slices.as_slice() {
         return directio::write_at_durable(file, only, at, durability);
     }
-    let address = slices.first().map_or(0, |first| first.as_ptr().addr());
-    let length = slices.iter().map(|slice| slice.len()).sum();
-    let written = vectored::write_at(file, &slices, at)
-        .map_err(|error| transfer_error(file, Transfer::Write, address, length, at, error))?;
+    let written = directio::writev_at(file, &slices, at)?;
     match durability {
         Durability::None => {}
         Durability::Data => directio::sync_data(file)?,
