@@ -5,7 +5,7 @@
 
 const { readFileSync } = require('node:fs');
 
-/** The oldest glibc that is asked for: of RHEL 7 and of Debian 8, from 2012. */
+/** The oldest glibc that is asked for, of 2012: RHEL 7 has it, Debian 8 a later one. */
 const GLIBC = '2.17';
 
 /**

@@ -1,10 +1,10 @@
 'use strict';
 
-// Buffers at an aligned address.
+// Buffers at an aligned address in V8's own memory: an ArrayBuffer with room to
+// align in, and a Buffer that begins where the address is right.
 //
-// The memory is V8's own: an ArrayBuffer with room to align in, and a Buffer
-// that begins where the address is right. The other way, memory of our own that
-// V8 is lent (napi_create_external_buffer), has two flaws that this has not:
+// Memory of our own that V8 is lent (napi_create_external_buffer) is better, as
+// transfers can work on it (memory.js), but it cannot be had always:
 //
 // - Node gives lent memory back from its event loop, after V8 has collected the
 //   buffer. A loop that never yields then holds all that it ever allocated:

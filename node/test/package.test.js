@@ -296,6 +296,10 @@ const README = fs.readFileSync(join(PACKAGE, 'README.md'), 'utf8');
 
 test('every export has its place in the README, and so has every code of an error', () => {
   for (const name of Object.keys(directIO)) assert.ok(README.includes(`\`${name}`), name);
+  const methods = Object.getOwnPropertyNames(directIO.DirectFile.prototype);
+  for (const name of [...methods, 'fromFileHandle'].filter((name) => name !== 'constructor')) {
+    assert.match(README, new RegExp(`\\b(file|DirectFile)\\.${name}\\b`), name);
+  }
   const sources = fs.readdirSync(join(PACKAGE, 'lib')).map((name) => join(PACKAGE, 'lib', name));
   const text = sources.map((path) => fs.readFileSync(path, 'utf8')).join('\n');
   for (const code of new Set(text.match(/\bERR_[A-Z_]+/g))) {
@@ -310,10 +314,27 @@ test(
     const [, example] = /```js\n(.*?)```/s.exec(README);
     const script = join(install(), 'example.mjs');
     fs.writeFileSync(script, example);
-    run(process.execPath, [script], { cwd: install() });
+    const said = run(process.execPath, [script], { cwd: install() });
+    assert.equal(said, '65536 bytes, which begin with hello\n');
     const journal = fs.readFileSync(join(install(), 'journal'));
     assert.equal(journal.length, 64 * 1024);
     assert.equal(journal.toString('latin1', 0, 6), 'hello\0');
+  }),
+);
+
+test(
+  'the example of streams in the README runs',
+  whereItCanRun(() => {
+    directFolder();
+    const [, example] = /### Streams\n\n```js\n(.*?)```/s.exec(README);
+    const script = join(install(), 'streams.mjs');
+    const imports = `import { DirectFile } from '@diskfacts/direct-io';
+      import { pipeline } from 'node:stream/promises';\n`;
+    fs.writeFileSync(script, `${imports}${example}`);
+    const image = Buffer.from('an image that is no whole block'.repeat(1000));
+    fs.writeFileSync(join(install(), 'disk.img'), image);
+    run(process.execPath, [script], { cwd: install() });
+    assert.ok(fs.readFileSync(join(install(), 'copy.img')).equals(image));
   }),
 );
 

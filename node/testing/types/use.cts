@@ -53,6 +53,23 @@ async function everything(): Promise<void> {
   const read: number = await file.read(own, 0);
   await file.sync();
   await file.sync('data');
+  const { signal } = new AbortController();
+  const many: number = await file.readv([own, new DataView(own.buffer), new Float64Array(8)], 0, {
+    signal,
+  });
+  await file.writev([own, new BigUint64Array(8)], 0, { signal, durability: 'data' });
+  await file.read(new DataView(own.buffer), 0, { signal });
+  await file.truncate();
+  await file.truncate(100, { signal });
+  await file.sync('all', { signal });
+  const reader = file.createReadStream({ start: 1, end: 2, highWaterMark: 512, autoClose: false, signal });
+  const writer = file.createWriteStream({ start: 1, durability: 'full', signal });
+  reader.pipe(writer);
+  for await (const chunk of reader) console.log(chunk.length + reader.bytesRead + writer.bytesWritten);
+  const handle = await file.toFileHandle();
+  const again = await directIO.DirectFile.fromFileHandle(handle, { write: true, signal });
+  await again.close();
+  console.log(many, reader.path, await handle.stat());
   const size: number = await file.size();
   const closed: boolean = file.closed;
   console.log(granted.direct, granted.directRefused, read, size, closed, file.path);
@@ -63,6 +80,10 @@ async function everything(): Promise<void> {
   new directIO.DirectFile();
   // @ts-expect-error a misspelt option
   await file.write(own, 0, { durabilty: 'data' });
+  // @ts-expect-error a string is no buffer
+  await file.write('text', 0);
+  // @ts-expect-error a read stream writes nothing
+  file.createReadStream({ durability: 'data' });
   // @ts-expect-error no such depth
   await file.sync('disk');
   // @ts-expect-error what was granted is told, not set
