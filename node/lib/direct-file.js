@@ -205,11 +205,9 @@ class DirectFile {
   async #fill(buffers, position, options) {
     const from = checkedPosition(position);
     const { signal } = checkedOptions(options, ABORTABLE);
-    return this.#run('read', signal, async (stop) => {
-      const some = buffers.filter(NOT_EMPTY);
-      if (some.length === 0) return 0;
-      return filled(some, (memory) => settled(this.#file.read(memory, from, stop)));
-    });
+    return this.#run('read', signal, (stop) =>
+      filled(buffers.filter(NOT_EMPTY), (memory) => settled(this.#file.read(memory, from, stop))),
+    );
   }
 
   /**
@@ -220,11 +218,11 @@ class DirectFile {
   async #send(buffers, position, options) {
     const to = checkedPosition(position);
     const { durability = 'none', signal } = checkedOptions(options, WRITE_OPTIONS);
-    return this.#run('write', signal, async (stop) => {
-      const some = buffers.filter(NOT_EMPTY);
-      if (some.length === 0) return undefined;
-      return sent(some, (memory) => settled(this.#file.write(memory, to, durability, stop)));
-    });
+    return this.#run('write', signal, (stop) =>
+      sent(buffers.filter(NOT_EMPTY), (memory) =>
+        settled(this.#file.write(memory, to, durability, stop)),
+      ),
+    );
   }
 
   /**

@@ -56,19 +56,18 @@ class DirectReadStream extends Readable {
   }
 
   async #next() {
-    const from = this.#at - (this.#at % this.#step);
-    const wanted = Math.min(this.#chunk, roundUp(this.#end - from, this.#step));
     if (this.#at >= this.#end) {
       this.push(null);
       return;
     }
+    const from = this.#at - (this.#at % this.#step);
+    const wanted = Math.min(this.#chunk, roundUp(this.#end - from, this.#step));
     const buffer = this.#file.allocate(wanted);
     const count = await this.#file.read(buffer, from);
     const chunk = buffer.subarray(this.#at - from, Math.min(count, this.#end - from));
     this.#at += chunk.length;
     this.bytesRead += chunk.length;
-    // Fewer than asked: the file ends here.
-    if (count < wanted) this.#end = this.#at;
+    // Nothing more is the end, as in Node's fs: a file may grow meanwhile.
     this.push(chunk.length > 0 ? chunk : null);
   }
 

@@ -12,7 +12,7 @@ const { manifest } = require('../distribution/packages.js');
 const { TARGETS, byVersion, glibcNeeded } = require('../distribution/targets.js');
 const { binaryPath, targets } = require('../lib/binary.js');
 const { archivePath, npm } = require('../testing/original.js');
-const { Missing, run, tool, whereItCanRun } = require('../testing/programs.js');
+const { Missing, run, whereItCanRun } = require('../testing/programs.js');
 const { directFolder, scratchFile, scratchFolder } = require('../testing/scratch.js');
 
 const PACKAGE = join(__dirname, '..');
@@ -279,7 +279,7 @@ test(
     // It is built by npm run test:nodes -- source, which takes a minute.
     const args = ['metadata', '--format-version=1', '--locked', '--no-deps'];
     const source = join(folder, 'source');
-    const { packages } = JSON.parse(tool('cargo', 'cargo', args, { cwd: source }));
+    const { packages } = JSON.parse(run(process.env.CARGO || 'cargo', args, { cwd: source }));
     assert.deepEqual(
       packages.map(({ name }) => name).sort(),
       ['directio', 'diskfacts-node'],

@@ -39,6 +39,7 @@ const RANGES = [
   [8192, Infinity],
   [SIZE - 1, SIZE - 1],
   [SIZE - 1000, Infinity],
+  [SIZE - 900, SIZE - 100],
   [SIZE, Infinity],
   [SIZE + 1, SIZE + 5],
   [1 << 20, Infinity],
