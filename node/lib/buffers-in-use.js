@@ -22,18 +22,21 @@ const { coded } = require('./errors.js');
 const inUse = new WeakMap();
 
 /**
- * Lets nobody take the memory away, from now on.
+ * Lets nobody take the memory away while a part of it is used.
  *
  * @param {ArrayBuffer} memory
+ * @param {Set<Range>} used
  */
-function keepInPlace(memory) {
+function keepInPlace(memory, used) {
   // Methods of V8 11.4 and later (Node 21).
   for (const method of ['transfer', 'transferToFixedLength']) {
     if (!(method in memory)) continue;
-    const value = () => {
+    const taken = /** @type {any} */ (memory)[method];
+    const value = (/** @type {unknown[]} */ ...args) => {
+      if (used.size === 0) return taken.apply(memory, args);
       throw coded(
         'ERR_BUFFER_BUSY',
-        `the memory of a buffer that was read into or written from stays where it is: no ${method}`,
+        `no ${method} while a read fills this memory or a write sends it: await it first`,
         value,
       );
     };
@@ -71,8 +74,8 @@ function takeOne(bytes, filled) {
   const end = start + bytes.byteLength;
   let ranges = inUse.get(bytes.buffer);
   if (ranges === undefined) {
-    keepInPlace(bytes.buffer);
     ranges = new Set();
+    keepInPlace(bytes.buffer, ranges);
     inUse.set(bytes.buffer, ranges);
   }
   for (const other of ranges) {

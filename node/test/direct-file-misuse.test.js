@@ -165,6 +165,12 @@ test(
     }
     assert.equal(await reading, 4096);
     assert.equal(buffer[4095], 5);
+    // Afterwards it is the caller's again.
+    const moved = new Uint8Array(buffer.buffer.transfer());
+    assert.equal(buffer.length, 0);
+    assert.equal(moved[4095], 5);
+    assert.equal(await file.read(moved.fill(0), 0), 4096);
+    assert.equal(moved[4095], 5);
     await file.close();
   }),
 );

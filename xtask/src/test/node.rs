@@ -40,6 +40,8 @@ pub(super) fn run(project: &Project) -> Result<Outcome, String> {
         project,
         &[
             "ci",
+            // The native half is built here, and not fetched.
+            "--omit=optional",
             "--no-audit",
             "--no-fund",
             "--fetch-retries=1",
