@@ -5,6 +5,7 @@
 const { existsSync } = require('node:fs');
 const { binaryPath, packageName, targets } = require('./binary.js');
 const { coded } = require('./errors.js');
+const { optionalDependencies } = require('../package.json');
 
 /** @returns {import('./binding').Native} */
 function load() {
@@ -27,15 +28,21 @@ function load() {
 
 /** @param {string[]} refusals of binaries that are there */
 function missing(refusals) {
-  const names = targets();
-  const lines = [
-    `@diskfacts/direct-io has no binary here for ${names.join(' or ')}`,
-    ...refusals,
-    'If there is one, npm has left it out, with --omit=optional or by a lock file of another ' +
-      `system: npm install ${names.map(packageName).join(' or ')}`,
-    'If there is none, build it, which needs Rust (https://rustup.rs): npx direct-io-build',
+  const known = targets()
+    .map(packageName)
+    .filter((name) => Object.hasOwn(optionalDependencies, name));
+  const install = [
+    'npm leaves it out with --omit=optional, and by a lock file of another system. Install it:',
+    ...known.map((name) => `  npm install ${name}`),
+    'Or build it, with Rust (https://rustup.rs):',
   ];
-  return lines.join('\n');
+  const build = ['There is none for this system. Build it, with Rust (https://rustup.rs):'];
+  return [
+    `@diskfacts/direct-io has no binary here for ${targets().join(' or ')}.`,
+    ...refusals,
+    ...(known.length > 0 ? install : build),
+    '  npx direct-io-build',
+  ].join('\n');
 }
 
 module.exports = load();

@@ -242,11 +242,17 @@ test(
   whereItCanRun(() => {
     const error = withoutBinary(() => runThere('missing.cjs', TOLD));
     assert.equal(error.code, 'ERR_NO_BINARY');
-    const [first, install, build] = error.message.split('\n');
     const target = `${process.platform}-${process.arch}`;
-    assert.match(first, new RegExp(`^@diskfacts/direct-io has no binary here for ${target}`));
-    assert.match(install, new RegExp(`npm install @diskfacts/direct-io-${target}`));
-    assert.match(build, /Rust \(https:\/\/rustup.rs\): npx direct-io-build$/);
+    const lines = error.message.split('\n');
+    assert.match(lines[0], new RegExp(`^@diskfacts/direct-io has no binary here for ${target}`));
+    assert.ok(lines.includes(`  npm install ${installed.native}`), error.message);
+    assert.equal(lines.at(-1), '  npx direct-io-build');
+    assert.ok(lines.every((line) => line.length < 100), error.message);
+    // A system that nothing was made for.
+    const other = `Object.defineProperty(process, 'platform', { value: 'plan9' });${TOLD}`;
+    const { message } = runThere('plan9.cjs', other);
+    assert.match(message, /^@diskfacts\/direct-io has no binary here for plan9-\w+\.\nThere is none /);
+    assert.ok(!message.includes('npm install'), message);
   }),
 );
 
