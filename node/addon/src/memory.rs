@@ -45,6 +45,10 @@ struct Chunk {
     used: usize,
 }
 
+// SAFETY: the pointer is to memory that the chunk owns, which any
+// thread may free, and is not followed here.
+unsafe impl Send for Chunk {}
+
 impl Chunk {
     /// The next bytes, unless there are too few.
     fn cut(&mut self, length: usize, alignment: usize) -> Option<(*mut u8, Arc<AlignedBuffer>)> {
@@ -66,10 +70,6 @@ static LENDING: Mutex<Lending> = Mutex::new(Lending {
     lent: BTreeMap::new(),
     chunk: None,
 });
-
-// SAFETY: the pointer of the chunk is to memory that the chunk owns, which any
-// thread may free, and is not followed here.
-unsafe impl Send for Chunk {}
 
 struct Lending {
     lent: BTreeMap<usize, Lent>,
