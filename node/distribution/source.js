@@ -60,11 +60,11 @@ function run() {
   const text = fs.readFileSync(join(PROJECT, 'Cargo.toml'), 'utf8');
   fs.writeFileSync(join(SOURCE, 'Cargo.toml'), workspace(text));
   fs.copyFileSync(join(PROJECT, 'Cargo.lock'), join(SOURCE, 'Cargo.lock'));
-  // Takes out of the lock what only other crates need, and changes no version.
-  execFileSync(process.env.CARGO || 'cargo', ['metadata', '--format-version=1'], {
+  // Takes out of the lock what only other crates need. It changes no version, and
+  // fetches no crate, as cargo metadata would.
+  execFileSync(process.env.CARGO || 'cargo', ['update', '--workspace', '--quiet'], {
     cwd: SOURCE,
-    maxBuffer: 64 << 20,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'inherit', 'inherit'],
   });
 }
 
