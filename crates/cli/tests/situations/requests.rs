@@ -81,11 +81,11 @@ fn one_in_flight() {
     let disk = or_skip!(DelayedDisk::new(64 * MIB, Duration::from_millis(5)));
     let stage = DEEP.replace("32", "1");
     let said = of(disk.device().path(), &stage).said();
-    said.names("one-at-a-time", "go one at a time");
+    said.names("one-at-a-time", "One at a time");
     // A device in this machine that answers all alike late is behind no network.
     said.is_silent_of("network");
     let said = of(disk.device().path(), DEEP).said();
-    said.never_says("go one at a time");
+    said.never_says("One at a time");
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn a_loop_device_through_the_page_cache() {
     let before = counted(below, Counter::Reads);
     let said = of(cached.path(), &stage).said();
     assert!(counted(below, Counter::Reads) > before + 100);
-    said.names("serialised", "hands on one request at a time");
+    said.names("serialised", "passes on one request at a time");
     said.shows("--direct-io=on");
     drop(cached);
     let direct = or_skip!(over(true));

@@ -80,7 +80,7 @@ pub(super) fn stage(
         (Change::Unclear, Some([low, high])) => {
             let [low, high] = [low, high].map(|end| of_speed(speed.measure, end));
             format!(
-                "not told apart: from {} to {}{on}{}",
+                "not significant: from {} to {}{on}{}",
                 side(low.min(high)),
                 side(low.max(high)),
                 more_trials(speed, same_within)
@@ -211,7 +211,7 @@ fn average(comparison: &Comparison, overall: &Overall) -> String {
     let lead = if is_close(comparison, overall) {
         "B is close to A:"
     } else if !is_sure {
-        "B and A are not told apart as a whole: B is"
+        "Overall, the difference is not significant: B is"
     } else if overall.change < 0.0 {
         "B is slower than A:"
     } else {
@@ -289,7 +289,7 @@ fn counted(comparison: &Comparison) -> String {
                 side(most)
             )
         } else {
-            format!("{} not told apart", are(unclear.len()))
+            format!("{} not significantly different", are(unclear.len()))
         });
     }
     let void = of(Change::NotComparable);

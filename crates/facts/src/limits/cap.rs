@@ -147,9 +147,9 @@ impl Cap {
             let exactly = if self.pace.is_exact() {
                 "exactly"
             } else {
-                "only"
+                "about"
             };
-            format!("Something lets {exactly} so many operations pass: {rate}.")
+            format!("Throttled to {exactly} {rate}.")
         };
         cause(self.share(subject), self.confidence, claim).evidence(self.evidence(subject))
     }
@@ -179,7 +179,7 @@ impl Cap {
         }
         if let Some(alone_ns) = self.pace.alone_ns.filter(|_| self.pace.idles()) {
             lines.push(format!(
-                "{} operations/s x {} (the shortest) is {} at work at once: the device idles while \
+                "{} operations/s x {} (the shortest) = {} in service: the device idles while \
                  operations wait.",
                 rate_digits(*per_s),
                 duration(alone_ns),

@@ -13,8 +13,8 @@ pub(super) const LIMITER: Limiter = Limiter {
     about: "throttled to a fixed rate",
     needs: &[Device, Closed],
     refuted_by: "More operations a second with more of them in flight.",
-    question: "A limit lets as many operations pass with four times as many in flight; a device \
-               does more of them then.",
+    question: "With four times as many in flight the rate of a throttle stays the same; a device \
+               that is not saturated does more.",
     remedy: "The limit is the provider's or the hypervisor's: a larger volume or another class \
              of it, or larger operations where operations are counted and not bytes. A volume \
              that was idle has its burst again, so measure for longer than the burst lasts.",
@@ -124,7 +124,7 @@ fn flat(subject: &Subject<'_>) -> Option<Candidate> {
     ];
     let [p50, p90] = [p50, p90].map(show_duration);
     let mut evidence = vec![format!(
-        "One passes each {}, and they are even: half take up to {p50}, 90 % up to {p90}.",
+        "One completes each {}, evenly: p50 {p50}, p90 {p90}.",
         duration(1e9 / iops)
     )];
     // With several in flight the first found nothing before them, and show what an
@@ -134,7 +134,7 @@ fn flat(subject: &Subject<'_>) -> Option<Candidate> {
         share = 1.0 - (shortest_ns / latency_ns).min(1.0);
         let [fastest, mean] = [shortest_ns, latency_ns].map(duration);
         evidence.push(format!(
-            "The fastest took {fastest} of the mean {mean}: the rest, {}, was the wait for its turn.",
+            "The shortest latency is {fastest}, the mean {mean}: the rest, {}, is the wait at the throttle.",
             percent(share)
         ));
     }
@@ -154,7 +154,7 @@ fn flat(subject: &Subject<'_>) -> Option<Candidate> {
         ));
     }
     let rate = show_rate(subject, iops);
-    let claim = format!("Something lets operations pass at exactly {rate}, whatever they are.");
+    let claim = format!("Throttled to exactly {rate}, whatever the operation.");
     Some(cause(share, likely_if(sure), claim).evidence(evidence))
 }
 

@@ -156,13 +156,12 @@ fn waiting(subject: &Subject<'_>, ladder: &Ladder) -> Option<Candidate> {
     let [mean, fewer] = [own.latency_ns, fewer_ns].map(duration);
     let longer = format!("The mean latency is {mean}, {times} times that of {of_what}: {fewer}.");
     let at_once = format!(
-        "{} operations/s x {fewer} is {} at work at once, if each still takes so long.",
+        "{} operations/s x {fewer} = {} in service on average, if the service time is the same.",
         rate_digits(own.iops),
         three_digits(own.iops * fewer_ns / 1e9)
     );
     let claim = format!(
-        "Operations wait for each other: with {} in flight each takes {times} times as long as \
-         {than}.",
+        "Operations queue: with {} in flight each takes {times} times as long as {than}.",
         own.depth
     );
     let found = load(Possible, claim)

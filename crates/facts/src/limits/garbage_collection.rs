@@ -32,7 +32,7 @@ const ERASE_NS: f64 = 700e3;
 const OF_READS: f64 = 0.5;
 /// How uneven a stream is that waits for blocks to be emptied: the points' scatter.
 const UNEVEN: f64 = 0.03;
-/// Writes at work at once, by throughput and the shortest latency, up to which the drive
+/// Writes in service, by throughput and the shortest latency, up to which the drive
 /// does something else for a third of the time and more.
 const AT_WORK: f64 = 2.0 / 3.0;
 
@@ -106,7 +106,7 @@ fn not_at_work(subject: &Subject<'_>) -> Option<Found> {
     (at_work <= AT_WORK).then(|| {
         let lines = [
             format!(
-                "{} writes/s x {alone} (the shortest) is {} at work at once, though {} are in \
+                "{} writes/s x {alone} (the shortest) = {} in service, though {} are in \
                  flight.",
                 rate_digits(iops),
                 ratio(at_work),

@@ -102,18 +102,18 @@ fn round_trip(subject: &Subject<'_>) -> Option<Candidate> {
     let of_time = percent(share);
     let [floor, mean] = [floor_ns, mean_ns].map(duration);
     let sum = format!(
-        "Beside what its thread did no operation took less than {floor}, and the mean is {mean}: \
-         {of_time} of it is the same for all."
+        "The shortest latency without its thread's work is {floor}, the mean {mean}: {of_time} of \
+         it is constant."
     );
     let more = more.map(|(label, times)| {
         format!("With more in flight ({label}) there are {times:.1} times as many a second.")
     });
     let what = if sure {
-        "spent on the way to the target and back"
+        "the round trip to the target"
     } else {
-        "the same for all, as the way to a target elsewhere and back would be"
+        "constant, as a network round trip would be"
     };
-    let claim = format!("A constant {floor} of each operation is {what}: {of_time} of its time.");
+    let claim = format!("{floor} of each operation is {what}: {of_time} of its time.");
     let stages = subject
         .as_it_was()
         .and("qd8", |w| w.queue_depth = 8)

@@ -43,18 +43,14 @@ fn each_waits_for_the_one_before(subject: &Subject<'_>) -> Option<Candidate> {
     let in_flight = mean_iops * latency_ns / 1e9;
     // Else most of the time went by elsewhere: in a sync after the last write.
     unless(!ladder.has_room(ROOM * fewer_ns) || in_flight < MOST * depth)?;
-    let each = if depth > 1.0 {
-        format!("{depth} at a time")
-    } else {
-        "one at a time".into()
-    };
     let latency = duration(latency_ns);
-    let claim = format!(
-        "Operations go {each}: {} / {latency} is the rate.",
-        three_digits(depth)
-    );
+    let claim = if depth > 1.0 {
+        format!("{depth} at a time: rate = {depth} / {latency}.")
+    } else {
+        format!("One at a time: rate = 1 / {latency}.")
+    };
     let sum = format!(
-        "{} operations/s x {latency} is {}: so many are in flight on average (Little's law).",
+        "{} operations/s x {latency} = {} in flight on average (Little's law).",
         rate_digits(mean_iops),
         three_digits(in_flight)
     );

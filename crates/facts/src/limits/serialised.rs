@@ -1,4 +1,4 @@
-//! A layer between the target and the disks hands on one request at a time, however many
+//! A layer between the target and the disks passes on one request at a time, however many
 //! wait for it: a loop device that goes through the page cache has one worker
 //! (`loop_queue_work`, drivers/block/loop.c: one for each control group), which reads
 //! one after the other.
@@ -29,7 +29,7 @@ const ALWAYS: f64 = 0.6;
 /// answers by itself waits for nothing below.
 const HANDED_ON: f64 = 0.5;
 
-/// A layer that hands on one at a time.
+/// A layer that passes on one at a time.
 struct Layer<'a> {
     device: &'a BlockDevice,
     /// Requests in it, and with the devices below, on average.
@@ -91,18 +91,18 @@ fn one_is_handed_on(subject: &Subject<'_>) -> Option<Candidate> {
     let [waiting, working] = counts.map(three_digits);
     let evidence = [
         format!(
-            "By the kernel's counters {waiting} requests were in {name} on average, and {working} \
-             of them with {below}: {} of a request's time it waits to be handed on.",
+            "By the kernel's counters {waiting} requests were in {name} on average, {working} of \
+             them at {below}: for {} of its time a request waits to be passed on.",
             percent(share)
         ),
         format!(
-            "With {below} each takes {}: one after the other that is what the rate is.",
+            "Service time at {below}: {}. One after the other, that is the rate.",
             duration(layer.each_ns)
         ),
     ];
     let [wait, one] = counts.map(ratio);
     let claim = format!(
-        "{name} hands on one request at a time, {how}: {wait} wait in it, {one} is with {below}."
+        "{name} passes on one request at a time, {how}: {wait} are in it, {one} at {below}."
     );
     let stages = subject.stages().and("one", |w| {
         w.queue_depth = 1;

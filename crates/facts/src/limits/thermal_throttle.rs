@@ -20,7 +20,7 @@ pub(super) const LIMITER: Limiter = Limiter {
     ..Limiter::OF_HARDWARE
 };
 
-/// Reads at work at once, by throughput and the shortest latency, up to which something
+/// Reads in service, by throughput and the shortest latency, up to which something
 /// holds the drive back: one that is full of them has one or more.
 const AT_WORK: f64 = 0.5;
 
@@ -71,8 +71,8 @@ fn held_down(subject: &Subject<'_>) -> Option<Candidate> {
         show_rate(subject, iops)
     );
     let line = format!(
-        "{} reads/s x {} (the shortest) is {} at work at once, though {} are in flight: the first \
-         were {} times faster.",
+        "{} reads/s x {} (the shortest) = {} in service, though {} are in flight: the first were \
+         {} times faster.",
         rate_digits(iops),
         duration(alone_ns),
         ratio(at_work),

@@ -254,10 +254,9 @@ fn copied(context: &Context<'_>) -> Option<Finding> {
     })?;
     let most = ratio(shown.most(|times| *times));
     Some(Finding {
-        headline: format!("{most} bytes for each: copies or parity"),
+        headline: format!("I/O amplified {most} times: copies or parity"),
         claim: format!(
-            "In {} the disks moved up to {most} bytes for each byte of the volume: copies or \
-             parity.",
+            "In {} the disks moved up to {most} times the bytes of the volume: copies or parity.",
             shown.list()
         ),
         refuted_by: "Other I/O on the disks that does not go through this volume.".into(),

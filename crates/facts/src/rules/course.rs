@@ -132,7 +132,7 @@ fn of_trials(stage: &Stage<'_>, course: &Course) -> String {
              (Theil and Sen)."
         ),
         Kind::Modes => {
-            format!("{all} lie around {from} and around {to} IOPS, in turns (Hartigan's dip, 1 %).")
+            format!("{all} alternate between {from} and {to} IOPS: bimodal (Hartigan's dip, 1 %).")
         }
     }
 }
@@ -149,7 +149,7 @@ fn of_parts(stage: &Stage<'_>, course: &Course, alike: usize) -> String {
         Kind::Drift => {
             format!("from {from} at the beginning of a trial to {to} IOPS at its end, {of}.")
         }
-        Kind::Modes => format!("{from} and {to} IOPS in turns within a trial, {of}."),
+        Kind::Modes => format!("{from} and {to} IOPS alternate within a trial, {of}."),
     }
 }
 
@@ -228,7 +228,7 @@ mod tests {
         let finding = only(&trials_of(|n| 1.0 - 0.03 * f64::from(n)), DRIFT.name);
         assert!(finding.evidence[0].contains("12 trials"), "{finding:?}");
         let finding = only(&trials_of(|n| [1.0, 0.6][n as usize / 2 % 2]), MODES.name);
-        assert!(finding.evidence[0].contains("in turns"), "{finding:?}");
+        assert!(finding.evidence[0].contains("alternate"), "{finding:?}");
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(super) const RULE: Rule = Rule {
     needs: &[],
     severity: Severity::Note,
     confidence: Confidence::Likely,
-    refuted_by: "The same rate with several small operations on their way at once: then it is not \
+    refuted_by: "The same rate with several small operations in flight: then it is not \
                  the wait for each.",
     check: Check::One(check),
 };
@@ -239,12 +239,12 @@ fn check(context: &Context<'_>) -> Option<Finding> {
         headline: format!("direct {word} of {small} reach {share} of the rate of large ones"),
         claim: format!(
             "Direct {word} of {small} one at a time reach {share} of the rate of large ones: each \
-             costs {beside} beside the time of its bytes, {cost}{hide}."
+             has a fixed cost of {beside}, {cost}{hide}."
         ),
         confidence: likely_if(slow.len() > 1 || worst.points.len() > 2),
         remedy: format!(
-            "Use blocks of {large} and more with direct I/O, or keep several operations on their \
-             way at once; through the page cache the kernel does."
+            "Use blocks of {large} and more with direct I/O, or keep several operations in \
+             flight; through the page cache the kernel does."
         ),
         ..RULE.finding(names(stages), evidence)
     })

@@ -77,8 +77,8 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     Some(Finding {
         headline: format!("one I/O context: up to {most} times faster than many"),
         claim: format!(
-            "Threads that serve {} in turn do it up to {most} times faster in one I/O context: \
-             the scheduler takes them for one reader, not for many.",
+            "The threads that serve {} are up to {most} times faster in one I/O context: the \
+             scheduler then sees one reader, not many.",
             stage_list(&stages)
         ),
         remedy: format!(

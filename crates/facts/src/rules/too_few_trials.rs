@@ -45,9 +45,9 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     let stages = names(few().map(|(name, _)| name));
     let have = if stages.len() == 1 { "has" } else { "have" };
     Some(Finding {
-        headline: "fewer than three trials: no spread".into(),
+        headline: "too few trials: no interval".into(),
         claim: format!(
-            "{} {have} fewer than three trials: too few to state a spread.",
+            "{} {have} too few trials, less than three, for an interval.",
             stage_list(&stages)
         ),
         remedy: remedy(context.run),

@@ -5,7 +5,7 @@
 use super::{Check, Context, Needs, Rule, Shown};
 use crate::stats::fairness;
 use crate::streams::stream_rates;
-use crate::words::{measure_longer, percent};
+use crate::words::measure_longer;
 use diskfacts_plan::units::show_throughput;
 use diskfacts_record::{Confidence, Finding, Severity};
 
@@ -38,11 +38,11 @@ fn check(context: &Context<'_>) -> Option<Finding> {
         );
         Some((index, [line]))
     })?;
-    let lowest = percent(shown.least(|index| *index));
+    let lowest = shown.least(|index| *index);
     Some(Finding {
-        headline: format!("streams not served alike: as if {lowest} shared all"),
+        headline: format!("unfair streams: fairness index {lowest:.2}"),
         claim: format!(
-            "The streams of {} were not served alike: as if {lowest} of them had shared all of it.",
+            "The streams of {} got unequal shares: Jain's fairness index is {lowest:.2} (1 is equal).",
             shown.list()
         ),
         remedy: format!(
