@@ -24,16 +24,25 @@ pub(crate) enum By {
     Throttle,
     /// The queue of the device is full.
     Tags,
+    /// The journal of the filesystem: it is full, or is being committed.
+    Journal,
+    /// The filesystem is frozen (fsfreeze(8), a snapshot).
+    Freeze,
+    /// The queue of the device is frozen, while a setting of it is changed.
+    QueueFrozen,
 }
 
 impl By {
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::FileLock,
         Self::Permission,
         Self::Tracer,
         Self::Memory,
         Self::Throttle,
         Self::Tags,
+        Self::Journal,
+        Self::Freeze,
+        Self::QueueFrozen,
     ];
 
     /// Beginnings of the functions in which a thread sleeps then.
@@ -73,17 +82,37 @@ impl By {
             ],
             Self::Throttle => &["rq_qos_wait", "blkcg_maybe_throttle_current"],
             Self::Tags => &["blk_mq_get_tag", "__blk_mq_get_tag"],
+            // In front of a change, while there is no room in the log for it or the running
+            // transaction is closed.
+            Self::Journal => &[
+                "jbd2_log_do_checkpoint",
+                "jbd2_write_superblock",
+                "__jbd2_log_wait_for_space",
+                "wait_transaction_locked",
+                "add_transaction_credits",
+                "do_get_write_access",
+                WAITS_FOR_COMMIT,
+                "xlog_grant_head_wait",
+                "wait_current_trans",
+            ],
+            // sb_start_write.
+            Self::Freeze => &["percpu_rwsem_wait", "__percpu_down_read"],
+            Self::QueueFrozen => &["__bio_queue_enter", "blk_queue_enter"],
         }
     }
 
     /// In which part of an operation's time it lies.
     pub(crate) fn part(self) -> Spent {
         match self {
-            Self::Throttle | Self::Tags => Spent::Admission,
+            Self::Throttle | Self::Tags | Self::QueueFrozen => Spent::Admission,
+            Self::Journal => Spent::Journal,
             _ => Spent::Blocked,
         }
     }
 }
+
+/// Where a sync sleeps for what it asked for; who asked for none waits for room in the log.
+const WAITS_FOR_COMMIT: &str = "jbd2_log_wait_commit";
 
 /// The looks at the threads of some trials.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -106,7 +135,8 @@ impl Looks {
             looks.number += asleep.looks;
             for (function, seen) in &asleep.functions {
                 let begins = |by: &By| by.functions().iter().any(|one| function.starts_with(one));
-                let Some(by) = By::ALL.into_iter().find(begins) else {
+                let own_sync = function == WAITS_FOR_COMMIT && trial.workload.sync.each_write();
+                let Some(by) = By::ALL.into_iter().find(begins).filter(|_| !own_sync) else {
                     continue;
                 };
                 let mut known = looks.blocked.iter_mut();
@@ -136,7 +166,7 @@ impl Looks {
 mod tests {
     use super::*;
     use crate::testing;
-    use diskfacts_plan::{Arrivals, Rate};
+    use diskfacts_plan::{Arrivals, Rate, SyncMode};
     use diskfacts_record::evidence::Asleep;
 
     fn trial(looks: u64, functions: &[(&str, u64)]) -> Trial {
@@ -164,6 +194,19 @@ mod tests {
         assert_eq!(looks.by(By::FileLock), 20);
         assert_eq!(looks.by(By::Throttle), 5);
         assert_eq!(looks.by(By::Permission), 0);
+    }
+
+    #[test]
+    fn a_commit_blocks_who_did_not_ask_for_it() {
+        let mut writes = trial(
+            50,
+            &[(WAITS_FOR_COMMIT, 30), ("jbd2_log_do_checkpoint", 10)],
+        );
+        writes.workload.sync = SyncMode::None;
+        let journal = |trial: &Trial| Looks::of([trial].into_iter()).map(|l| l.by(By::Journal));
+        assert_eq!(journal(&writes), Some(40));
+        writes.workload.sync = SyncMode::Fsync;
+        assert_eq!(journal(&writes), Some(10));
     }
 
     #[test]

@@ -66,6 +66,7 @@ mod positioning;
 mod raid_small_write;
 mod retries;
 mod rotation;
+mod slow_requests;
 mod spindle;
 mod stall;
 mod thermal_throttle;
@@ -107,6 +108,7 @@ const OF_STORAGE: &[Limiter] = &[
     zone::LIMITER,
     network::LIMITER,
     retries::LIMITER,
+    slow_requests::LIMITER,
     stall::LIMITER,
 ];
 

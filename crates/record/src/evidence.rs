@@ -9,8 +9,8 @@ mod setting;
 mod system;
 
 pub use block_layer::{
-    BlockLayer, Bucket, DeviceRequests, OperationRequests, QueuedFrom, RequestKind, Seeks,
-    SlowestRequests, SlowestSyncs,
+    BlockLayer, Bucket, DeviceRequests, OperationRequests, Outliers, QueuedFrom, RequestKind,
+    Seeks, SlowestRequests, SlowestSyncs,
 };
 pub use read_ahead::{
     ReadAhead, ReadAheadCost, ReadAheadCounts, ReadAheadFile, ReadAheadPages, ReadAheadPattern,

@@ -336,10 +336,15 @@ fn still_dirty(evidence: &Evidence, issued: u64) -> f64 {
     }
 }
 
+/// Filesystems whose data are compressed, unless that was declined for all of it when they
+/// were made, and that do not tell of which file they are (FIEMAP).
+pub(crate) const COMPRESSED: [&str; 2] = ["squashfs", "cramfs"];
+
 /// Whether the device may move fewer bytes than the file holds.
 pub(crate) fn compresses(stack: &Stack) -> bool {
     stack.filesystem.as_ref().is_some_and(|filesystem| {
         filesystem.kind == "zfs"
+            || COMPRESSED.contains(&filesystem.kind.as_str())
             || filesystem.options.iter().any(|option| {
                 option.starts_with("compress")
                     && !option.ends_with("=no")

@@ -1,6 +1,6 @@
 //! The threads slept in the kernel for something else than their requests: the lock of a
-//! file, another program that is asked for leave, a tracer, memory, or the throttling of
-//! writes.
+//! file, another program that is asked for leave, a tracer, memory, the throttling of
+//! writes, a journal without room, or what is frozen.
 
 use super::prelude::*;
 use crate::blocked::{By, Looks};
@@ -64,6 +64,30 @@ fn words(by: By) -> Option<Words> {
             remedy: "Look at `wbt_lat_usec` in /sys/block/DEVICE/queue (0 is off) and at \
                      `io.cost.qos` and `io.latency` of the control groups.",
         },
+        By::Journal => Words {
+            claim: "wait for the filesystem's journal, which is full or commits",
+            refuted_by: "The same rate with a larger journal, or on a filesystem without one.",
+            question: "The same with a larger journal: a higher rate speaks for it.",
+            remedy: "A larger journal (`tune2fs -J size=MIB`, `mkfs.xfs -l size=`), or one on a \
+                     device of its own; `data=ordered` in place of `data=journal`; nobody else who \
+                     changes files there meanwhile.",
+        },
+        By::Freeze => Words {
+            claim: "wait at the frozen filesystem (`fsfreeze`, a snapshot)",
+            refuted_by: "The same latency while nobody freezes it.",
+            question: "The same while nobody freezes it: operations that are shorter by as much \
+                       speak for it.",
+            remedy: "Find who freezes it, a backup, a snapshot of LVM or of the hypervisor (its \
+                     guest agent), and measure at another time.",
+        },
+        By::QueueFrozen => Words {
+            claim: "wait at the frozen queue of the device, of which settings are being changed",
+            refuted_by: "The same latency while nobody changes settings of the queue.",
+            question: "The same while nobody changes settings of the queue: operations that are \
+                       shorter by as much speak for it.",
+            remedy: "Find who changes the scheduler, `nr_requests` or a limit of the device again \
+                     and again: rules of udev, `tuned`, a container runtime.",
+        },
         // The queue and its depth have limiters of their own.
         By::Tags => return None,
     })
@@ -113,7 +137,9 @@ fn sleeps_elsewhere(subject: &Subject<'_>) -> Option<Candidate> {
 /// it; who waits for the lock waits for the others' operations on the device.
 fn standing(by: By, share: f64) -> Standing {
     match Standing::cause(share) {
-        Standing::Cause if !matches!(by, By::FileLock | By::Throttle) => Standing::NotTheDevice,
+        Standing::Cause if !matches!(by, By::FileLock | By::Throttle | By::Journal) => {
+            Standing::NotTheDevice
+        }
         other => other,
     }
 }

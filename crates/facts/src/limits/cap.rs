@@ -15,7 +15,7 @@ use super::{credit_throttle, processor};
 use crate::device_physics::no_drives;
 
 /// Operations at work, by the pace and the shortest latency, up to which the device idles.
-const AT_WORK: f64 = 0.5;
+pub(super) const AT_WORK: f64 = 0.5;
 /// Operations that come back together, at most: of more a trial does not hold enough.
 const LUMP_MAX: f64 = 8.0;
 /// Paces this near to each other are one.

@@ -2,6 +2,7 @@
 //! the device moves other bytes than those that are counted.
 
 use super::prelude::*;
+use crate::layers::reach::COMPRESSED;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "compression",
@@ -18,8 +19,7 @@ pub(super) const LIMITER: Limiter = Limiter {
 };
 
 fn reads_are_unpacked(subject: &Subject<'_>) -> Option<Candidate> {
-    let extents = subject.run().target.extents.as_ref()?;
-    let encoded = extents.encoded_bytes? as f64 / extents.span_bytes as f64;
+    let (encoded, of_file) = encoded(subject)?;
     unless(!encoded.is_finite() || encoded < WORTH_A_WORD)?;
     // What is not with the devices is unpacking, by this thread or by those of the kernel, or
     // waits for a processor to do it.
@@ -38,10 +38,6 @@ fn reads_are_unpacked(subject: &Subject<'_>) -> Option<Candidate> {
         "{encoded} of the file is compressed or encrypted: processors unpack what is read, and \
          the rate is not that of the device."
     );
-    let of_file = format!(
-        "{encoded} of the file's {} are encoded (FIEMAP): compressed, or encrypted.",
-        show_size(extents.span_bytes)
-    );
     let issued = show_size(subject.stage.sum(|trial| trial.bytes));
     let moved = subject.device_work().map(|work| {
         let read = size(work.read_bytes);
@@ -50,4 +46,20 @@ fn reads_are_unpacked(subject: &Subject<'_>) -> Option<Candidate> {
     let standing = share.map_or(Standing::Beside, Standing::cause);
     let unpacked = Candidate::new(standing, share, Likely, claim);
     Some(unpacked.evidence([of_file]).evidence(moved))
+}
+
+/// Share of the file that is encoded, and what says so.
+fn encoded(subject: &Subject<'_>) -> Option<(f64, String)> {
+    if let Some(extents) = &subject.run().target.extents {
+        let (bytes, span) = (extents.encoded_bytes?, extents.span_bytes);
+        let line = format!(
+            "{} of the file's {} are encoded (FIEMAP): compressed, or encrypted.",
+            show_size(bytes),
+            show_size(span)
+        );
+        return Some((bytes as f64 / span as f64, line));
+    }
+    let kind = &subject.run().stack.filesystem.as_ref()?.kind;
+    let line = format!("The filesystem is {kind}, whose data are compressed.");
+    COMPRESSED.contains(&kind.as_str()).then_some((1.0, line))
 }

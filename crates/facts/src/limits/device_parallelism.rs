@@ -137,9 +137,10 @@ fn more_are_no_faster(own: &Rung, more: &Rung) -> Candidate {
 fn waiting(subject: &Subject<'_>, ladder: &Ladder) -> Option<Candidate> {
     let own = &ladder.own;
     let fewest = ladder.shallower().next();
-    let (fewer_ns, of_what, than) = match fewest {
+    let (fewer_ns, usual_ns, of_what, than) = match fewest {
         Some(fewer) => (
             fewer.latency_ns,
+            fewer.usual_ns,
             format!("{}, {} in flight", fewer.label, fewer.depth),
             if fewer.depth > 1.0 {
                 "with fewer"
@@ -149,9 +150,12 @@ fn waiting(subject: &Subject<'_>, ladder: &Ladder) -> Option<Candidate> {
         ),
         // The shortest may be one that memory served.
         None if subject.memory_share() > 0.0 => return None,
-        None => (shortest_ns(subject)?, "the shortest".to_owned(), "alone"),
+        None => {
+            let shortest_ns = shortest_ns(subject)?;
+            (shortest_ns, shortest_ns, "the shortest".to_owned(), "alone")
+        }
     };
-    unless(own.depth <= 1.0 || own.latency_ns <= ROOM * fewer_ns)?;
+    unless(own.depth <= 1.0 || own.usual_ns <= ROOM * usual_ns)?;
     let times = ratio(own.latency_ns / fewer_ns);
     let [mean, fewer] = [own.latency_ns, fewer_ns].map(duration);
     let longer = format!("The mean latency is {mean}, {times} times that of {of_what}: {fewer}.");

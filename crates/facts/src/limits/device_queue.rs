@@ -54,6 +54,7 @@ fn queue_holds_back(subject: &Subject<'_>) -> Option<Candidate> {
     unless(cgroup_throttle::is_reached(subject))?;
     held_back(subject)
         .or_else(|| scheduler_turns::few_of_many(subject))
+        .or_else(|| scheduler_turns::few_places(subject))
         .or_else(|| idled(subject))
 }
 

@@ -3,6 +3,7 @@
 
 use super::candidate::{Candidate, Standing};
 use super::limiter::Limiter;
+use super::prelude::WORTH_A_WORD;
 
 /// What others take of a disk from which on long waits may be for them, and not the disk's
 /// own: of a disk that turns a twentieth of the bytes, anywhere, is half of the time.
@@ -13,6 +14,7 @@ const HALF: f64 = 0.5;
 const HOLD_BACK: &[&str] = &[
     "retries",
     "stall",
+    "slow-requests",
     "thermal-throttle",
     "credit-throttle",
     "cgroup-throttle",
@@ -30,11 +32,11 @@ const HOLD_BACK: &[&str] = &[
 /// for so large a share of the time, or has a claim without a share. In the order in which they
 /// are applied: what is left out leaves nothing else out, so a limiter is decided on before
 /// those that it excludes.
-const TABLE: [(&str, &[&str], f64); 11] = [
+const TABLE: [(&str, &[&str], f64); 12] = [
     // Who waits for others waits long now and then, and a device that serves them is not still.
     ("retries", &["other-process"], OF_OTHERS),
     // A process that is let run again has to get going.
-    ("stall", &["other-process", "stopped"], OF_OTHERS),
+    ("stall", &["other-process", "stopped", "blocked"], OF_OTHERS),
     // What the processor does for an operation is the same for all of them, as a way is.
     (
         "network",
@@ -77,6 +79,25 @@ const TABLE: [(&str, &[&str], f64); 11] = [
             "other-process",
         ],
         0.0,
+    ),
+    // What makes some operations wait is why they take longer than the others.
+    (
+        "slow-requests",
+        &[
+            "retries",
+            "stall",
+            "garbage-collection",
+            "thermal-throttle",
+            "credit-throttle",
+            "cgroup-throttle",
+            "changed-speed",
+            "device-queue",
+            "blocked",
+            "stopped",
+            "other-process",
+            "cpu-quota",
+        ],
+        WORTH_A_WORD,
     ),
     // What does not get to a device, or is held back on its way, does not fill it.
     (

@@ -38,6 +38,8 @@ pub(super) struct Rung {
     pub(super) iops: f64,
     /// Mean latency, ns.
     pub(super) latency_ns: f64,
+    /// The same, or the median where that is less: a few that take long are no queue.
+    pub(super) usual_ns: f64,
     /// Operations per second of each trial.
     pub(super) rates: Vec<f64>,
     /// The stage.
@@ -103,7 +105,7 @@ impl Ladder {
     pub(super) fn has_room(&self, longest_ns: f64) -> bool {
         match self.place() {
             Place::Room => true,
-            Place::Deepest => self.own.depth <= 1.0 || self.own.latency_ns <= longest_ns,
+            Place::Deepest => self.own.depth <= 1.0 || self.own.usual_ns <= longest_ns,
             Place::NearlyFull | Place::Full(_) | Place::Behind => false,
         }
     }
@@ -150,10 +152,13 @@ impl Ladder {
 
 impl Rung {
     fn of(subject: &Subject<'_>) -> Option<Self> {
+        let latency_ns = subject.latency_ns()?;
+        let median_ns = subject.figures.latency_ns.p50;
         Some(Self {
             depth: subject.outstanding(),
             iops: subject.iops()?,
-            latency_ns: subject.latency_ns()?,
+            latency_ns,
+            usual_ns: median_ns.map_or(latency_ns, |ns| latency_ns.min(ns as f64)),
             rates: subject.trials().iter().map(|trial| trial.iops).collect(),
             label: subject.stage.label(),
         })

@@ -37,7 +37,7 @@ fn each_waits_for_the_one_before(subject: &Subject<'_>) -> Option<Candidate> {
     let ladder = Ladder::of(subject)?;
     let (depth, latency_ns) = (ladder.own.depth, ladder.own.latency_ns);
     // No more were in flight anywhere: there is room while they do not wait for each other.
-    let fewer_ns = ladder.shallower().next().map(|fewer| fewer.latency_ns);
+    let fewer_ns = ladder.shallower().next().map(|fewer| fewer.usual_ns);
     let fewer_ns = fewer_ns.or_else(|| subject.shortest_ns()).unwrap_or(0.0);
     let mean_iops = subject.mean_iops()?;
     let in_flight = mean_iops * latency_ns / 1e9;

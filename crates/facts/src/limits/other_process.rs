@@ -3,7 +3,7 @@
 
 use super::cpu_quota;
 use super::prelude::*;
-use super::processor::Machine;
+use super::processor::{IDLE, Machine};
 use crate::layers::in_memory;
 use crate::layers::reach::{Direction, count, roots};
 use crate::neighbours;
@@ -213,7 +213,8 @@ fn on_processors(subject: &Subject<'_>) -> Option<Candidate> {
             || (workload.streams > 1 && own_wait.is_none())
             || cpu_quota::holds_back(subject.stage),
     )?;
-    let machine = Machine::busy(subject)?;
+    // Threads that are bound to some processors wait while others are idle.
+    let machine = Machine::of(subject).filter(|one| own_wait.is_some() || one.idle <= IDLE)?;
     let waited = subject.sum(|trial| Some(trial.evidence.pressure?.cpu_some_ns as f64))?;
     let time = subject.seconds() * 1e9;
     let iops = subject.iops()?;
@@ -255,8 +256,13 @@ fn on_processors(subject: &Subject<'_>) -> Option<Candidate> {
     } else {
         "operations"
     };
+    let whose = if machine.idle <= IDLE {
+        "of this machine"
+    } else {
+        "that this process may use"
+    };
     let claim = format!(
-        "Others had the processors of this machine: {what} waited for one in {} of the time.",
+        "Others had the processors {whose}: {what} waited for one in {} of the time.",
         percent(share)
     );
     let found = cause(share, Likely, claim)
@@ -270,9 +276,12 @@ fn on_processors(subject: &Subject<'_>) -> Option<Candidate> {
             "The same measurement with nothing else running, as `vmstat 1` shows before it: a \
              higher rate speaks for it, the same rate against it.",
         )
-        .remedy(
+        .remedy(if machine.idle <= IDLE {
             "Find who it is with `top`, and stop it; or give the measurement precedence with \
-             `nice -n -20` as root.",
-        );
+             `nice -n -20` as root."
+        } else {
+            "Others of the machine are idle: look at `taskset -p PID` and the cpuset of its control \
+             group (`cpuset.cpus`), or find who it is with `top`."
+        });
     Some(found)
 }

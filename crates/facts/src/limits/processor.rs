@@ -46,7 +46,7 @@ impl Processor {
 }
 
 /// Share of all processors' time that is idle at most where they are what is waited for.
-const IDLE: f64 = 0.05;
+pub(super) const IDLE: f64 = 0.05;
 
 /// What the processors of the machine did while a stage ran, ns.
 #[derive(Debug, Clone, Copy)]
@@ -63,6 +63,11 @@ pub(super) struct Machine {
 impl Machine {
     /// Where they had next to nothing to spare; `None` where that was not counted.
     pub(super) fn busy(subject: &Subject<'_>) -> Option<Self> {
+        Self::of(subject).filter(|machine| machine.idle <= IDLE)
+    }
+
+    /// `None` where that was not counted.
+    pub(super) fn of(subject: &Subject<'_>) -> Option<Self> {
         let sum = |of: fn(&Processors) -> u64| {
             subject.sum(|trial| Some(of(&trial.evidence.processors?) as f64))
         };
@@ -70,13 +75,12 @@ impl Machine {
         let (user_ns, kernel_ns) = (sum(|one| one.user_ns)?, sum(|one| one.system_ns)?);
         let (kernel_ns, idle_ns) = (kernel_ns + interrupt_ns, sum(|one| one.idle_ns)?);
         let all_ns = kernel_ns + user_ns + idle_ns;
-        let idle = idle_ns / all_ns;
-        (idle <= IDLE).then_some(Self {
+        Some(Self {
             user_ns,
             kernel_ns,
             interrupt_ns,
             all_ns,
-            idle,
+            idle: idle_ns / all_ns,
         })
     }
 }

@@ -4,10 +4,15 @@
 //! their scheduler, how long they were with the device, and how many were with it at most.
 //! A device that is full has as many as it takes; one that refuses more sends them back
 //! (`block_rq_requeue`). Neither is the scheduler's doing.
+//!
+//! A scheduler that allows few requests to be made at all (`async_depth` of mq-deadline and of
+//! kyber, the domains of kyber) shows nothing in its queue: who has no place sleeps in front of
+//! it, and that was seen.
 
 use super::device_queue::takes;
 use super::prelude::*;
 use super::queue::set;
+use crate::blocked::{By, Looks};
 use diskfacts_record::Latency;
 
 /// Requests that were seen from the queue to the end, at least: their means are within some
@@ -124,5 +129,45 @@ pub(super) fn few_of_many(subject: &Subject<'_>) -> Option<Candidate> {
              speaks for it, the same rate against it.",
         )
         .remedy(set(subject, turns.device, none, "scheduler = \"none\""));
+    Some(found)
+}
+
+/// The scheduler lets few requests be made, and the threads sleep for a place.
+pub(super) fn few_places(subject: &Subject<'_>) -> Option<Candidate> {
+    let looks = Looks::of(subject.trials().iter().copied())?;
+    let share = looks.share(By::Tags);
+    let devices = subject.stack().queue_devices().into_iter();
+    let (device, scheduler) = devices
+        .filter_map(|one| Some((one, one.scheduler.as_deref()?)))
+        .find(|(_, scheduler)| *scheduler != "none")?;
+    let made = subject.work_of(&device.name)?.waited_s / subject.seconds();
+    let wanted = subject.depth();
+    unless(share < Standing::CAUSE_MIN || made > FEW * wanted)?;
+    let name = &device.name;
+    let claim = format!(
+        "The scheduler of {name}, {scheduler}, has {} at a time, where {} were wanted: threads wait \
+         for a place in it {} of the time.",
+        ratio_of(made, "request", "requests"),
+        ratio(wanted),
+        percent(share)
+    );
+    let line = format!(
+        "Of {} looks at the threads, one each 10 ms, {} saw one sleep for a place \
+         (`blk_mq_get_tag`); nr_requests is {}.",
+        looks.number,
+        looks.by(By::Tags),
+        device
+            .nr_requests
+            .map_or_else(|| "not known".to_owned(), |n| n.to_string())
+    );
+    let none = ("queue/scheduler", "none");
+    let found = cause(share, Likely, claim)
+        .evidence([line])
+        .refuted_by("The same rate with the scheduler `none`.")
+        .question(
+            "The same measurement with the scheduler `none`, or with a larger `async_depth` in \
+             `queue/iosched`: a higher rate speaks for it, the same rate against it.",
+        )
+        .remedy(set(subject, device, none, "scheduler = \"none\""));
     Some(found)
 }

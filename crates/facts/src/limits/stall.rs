@@ -3,7 +3,7 @@
 use super::cap::Cap;
 use super::gaps::Gaps;
 use super::prelude::*;
-use super::{cgroup_throttle, dirty_throttling};
+use super::{cgroup_throttle, dirty_throttling, slow_requests};
 use crate::stalls::Stalls;
 
 pub(super) const LIMITER: Limiter = Limiter {
@@ -63,6 +63,7 @@ fn nothing_is_answered(subject: &Subject<'_>) -> Option<Candidate> {
         .filter(|other| Gaps::of(other).share() >= DETAIL / 2.0);
     let elsewhere = elsewhere.count() as u64;
     let regular = gaps.regular_s();
+    unless(regular.is_none() && elsewhere == 0 && slow_requests::are_silences(subject))?;
     let [all, total, longest] = [gaps.seconds, gaps.total_s, gaps.longest_s].map(seconds);
     let of_time = percent(share);
     let silences = count(gaps.number as u64, "silence");

@@ -61,11 +61,39 @@ pub struct DeviceRequests {
     /// were fewer than a thousand flushes, and in runs that were stored before this key came.
     #[serde(default)]
     pub slowest_syncs: Option<SlowestSyncs>,
+    /// Reads and writes that the device had much longer than most; absent where they were
+    /// fewer than ten or more than one in four, and in runs that were stored before this key
+    /// came.
+    #[serde(default)]
+    pub outliers: Option<Outliers>,
     /// Requests in the device, averaged over the time in which they were followed; not
     /// known when events were lost.
     pub in_flight_mean: Option<f64>,
     /// Most requests in the device at one time; not known when events were lost.
     pub in_flight_max: Option<u64>,
+}
+
+/// Of a sample of a device's reads and writes, evenly over the time in which they were
+/// followed, those that it had at least four times as long as the median, and where they lie.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Outliers {
+    /// Requests of the sample.
+    pub sampled: u64,
+    /// How long the device had the others, from issue to completion; mean, nanoseconds.
+    pub usual_ns: f64,
+    /// Those that it had longer: how many.
+    pub requests: u64,
+    /// How long it had these; mean, nanoseconds.
+    pub device_ns: f64,
+    /// Where the shortest range of the device begins that has nine of ten of them, bytes.
+    pub from_bytes: u64,
+    /// Where the last of them in that range begins, bytes.
+    pub to_bytes: u64,
+    /// All requests of the sample that begin in that range.
+    pub within: u64,
+    /// From where the first to where the last request of the sample begins on the device,
+    /// bytes.
+    pub visited_bytes: u64,
 }
 
 /// The slowest hundredth of a device's reads and writes, by the time from when they were

@@ -16,6 +16,7 @@ mod parts;
 mod pending;
 mod request_event;
 mod requests;
+mod sample;
 #[cfg(target_os = "linux")]
 mod set_up;
 mod slowest;

@@ -5,6 +5,7 @@ use super::buckets;
 use super::depth::Depth;
 use super::pending::{Key, Pending, Request};
 use super::request_event::{RequestEvent, Step};
+use super::sample::Sample;
 use super::slowest::Slowest;
 use diskfacts_record::evidence::{
     DeviceRequests, OperationRequests, RequestKind, Seeks, SlowestRequests, SlowestSyncs,
@@ -49,6 +50,8 @@ struct Device {
     kinds: BTreeMap<RequestKind, Counts>,
     /// Reads and writes by their time in the scheduler and at the device.
     slowest: Slowest<2>,
+    /// Reads and writes by their time at the device and where they lie.
+    sample: Sample,
     /// From one flush to the next.
     stretch: Stretch,
     /// Stretches by the times of their requests in the scheduler and at the device, and of
@@ -175,6 +178,7 @@ impl Device {
             backward: Histogram::new(),
             kinds: BTreeMap::new(),
             slowest: Slowest::default(),
+            sample: Sample::default(),
             stretch: Stretch::default(),
             slowest_syncs: Slowest::default(),
             told_again: HashSet::new(),
@@ -190,6 +194,7 @@ impl Device {
             backward: std::mem::take(&mut self.backward),
             kinds: std::mem::take(&mut self.kinds),
             slowest: std::mem::take(&mut self.slowest),
+            sample: std::mem::take(&mut self.sample),
             slowest_syncs: std::mem::take(&mut self.slowest_syncs),
             ..Self::new(&self.name)
         };
@@ -332,6 +337,9 @@ impl Device {
         if let Some(queued_ns) = queued_ns {
             counts.queued.record(queued_ns);
         }
+        if matches!(event.kind, RequestKind::Read | RequestKind::Write) {
+            self.sample.record(event.sector, device_ns);
+        }
         match (event.kind, queued_ns) {
             (RequestKind::Read | RequestKind::Write, Some(queued_ns)) => {
                 let whole_ns = queued_ns.saturating_add(device_ns);
@@ -393,6 +401,7 @@ impl Device {
                     queued_ns,
                     device_ns,
                 }),
+            outliers: self.sample.outliers(),
             slowest_syncs: self.slowest_syncs.hundredth().map(
                 |(syncs, [queued_ns, device_ns, flush_ns])| SlowestSyncs {
                     syncs,

@@ -1,0 +1,162 @@
+//! A few requests take the device much longer than the rest: in one place of it, or now and
+//! then.
+
+use super::gaps::Gaps;
+use super::prelude::*;
+use diskfacts_record::evidence::Outliers;
+
+pub(super) const LIMITER: Limiter = Limiter {
+    name: "slow-requests",
+    about: "a few requests take much longer",
+    needs: &[NoDocument, Blocks, Device, Direct, Closed, Alone],
+    refuted_by: "A longer run without such latencies.",
+    question: "The same once more: as many slow ones again speak for the device, and at the same \
+               place for that place.",
+    find: few_take_much_longer,
+    ..Limiter::OF_BUSY_DEVICE
+};
+
+/// A slow one takes so many times the median, as in [`Outliers`].
+const TIMES: f64 = 4.0;
+/// They are a few up to one in so many; more are what operations take.
+const ONE_IN: u64 = 4;
+/// Fewest of them: fewer are single events, as hosts have them that do something else.
+const LEAST: u64 = 10;
+/// Share of what they take longer that the device has to have had.
+const AT_DEVICE: f64 = 0.5;
+/// Share of the requests in a range that are slow where the range is, and share of what was
+/// visited that it is at most.
+const OF_RANGE: f64 = 0.5;
+const OF_VISITED: f64 = 0.25;
+
+/// The slow operations of a stage.
+struct Slow {
+    number: u64,
+    /// Of all.
+    of: u64,
+    usual_ns: f64,
+    /// What they take beyond that, on average.
+    excess_ns: f64,
+    /// What that is of the time of all.
+    share: f64,
+}
+
+impl Slow {
+    fn of(subject: &Subject<'_>) -> Option<Self> {
+        let histogram = subject.histogram()?;
+        let usual_ns = histogram.quantile(0.5)? as f64;
+        let (number, excess_ns) = subject.beyond(TIMES * usual_ns, usual_ns)?;
+        let of = histogram.count();
+        let total_ns = histogram.mean()? * of as f64;
+        (number >= LEAST && number * ONE_IN <= of).then(|| Self {
+            number,
+            of,
+            usual_ns,
+            excess_ns: excess_ns / number as f64,
+            share: (excess_ns / total_ns).min(1.0),
+        })
+    }
+}
+
+fn few_take_much_longer(subject: &Subject<'_>) -> Option<Candidate> {
+    // Reads and writes differ by nature, a sync waits for more than its write, and what a disk
+    // that turns chooses last waits long.
+    let alike = subject.only_reads() || subject.only_writes();
+    let synced = subject.workload().sync.each_write();
+    unless(!alike || synced || subject.rotates() == Some(true))?;
+    let slow = Slow::of(subject).filter(|slow| slow.share >= WORTH_A_WORD)?;
+    // While nothing else is done meanwhile either, the device stood still.
+    let depth = subject.outstanding();
+    let gaps = Gaps::of(subject);
+    let all_s = slow.number as f64 * slow.excess_ns / 1e9 / depth;
+    let stood_still = gaps.total_s >= 0.5 * all_s;
+    unless(stood_still && (depth > 1.0 || gaps.regular_s().is_some()))?;
+    let seen = outliers(subject);
+    let was_followed = subject
+        .trials()
+        .iter()
+        .any(|trial| trial.evidence.block_layer.is_some());
+    unless(was_followed && !seen.is_some_and(|(_, seen)| is_of_device(&slow, &seen)))?;
+    let (kind, of_time) = (
+        if subject.only_reads() {
+            "reads"
+        } else {
+            "writes"
+        },
+        percent(slow.share),
+    );
+    let [usual, takes] = [slow.usual_ns, slow.usual_ns + slow.excess_ns].map(duration);
+    let line = format!(
+        "{} of {} {kind} took more than {} times the median of {usual}: {takes} on average.",
+        slow.number,
+        slow.of,
+        ratio(TIMES)
+    );
+    let place = seen.filter(|(_, seen)| is_a_place(seen));
+    let (claim, remedy) = if let Some((device, seen)) = place {
+        let [from, to] = [seen.from_bytes, seen.to_bytes].map(show_size);
+        let [there, elsewhere] = [seen.device_ns, seen.usual_ns].map(duration);
+        (
+            format!(
+                "{device} is slow from {from} to {to}: {there} a request there, {elsewhere} \
+                 elsewhere; {of_time} of the time."
+            ),
+            "Read that range alone (`offset` and `span` of the stage), and look at the drive \
+             (`smartctl -x`, `nvme smart-log`: pending sectors, media errors), or at what backs that \
+             part of the volume.",
+        )
+    } else {
+        (
+            format!(
+                "Tail latency: {} of the {kind} take {takes}, {} times the median, and {of_time} of \
+                 the time.",
+                percent(slow.number as f64 / slow.of as f64),
+                ratio(1.0 + slow.excess_ns / slow.usual_ns)
+            ),
+            "Look at what the device does now and then: error recovery and housekeeping of a drive \
+             (`smartctl -x`), others who share the volume, the host's storage below it (`dmesg -T`).",
+        )
+    };
+    let found = cause(slow.share, likely_if(seen.is_some()), claim)
+        .evidence([line])
+        .evidence(seen.map(|(device, seen)| sampled(device, &seen)))
+        .remedy(remedy);
+    Some(found)
+}
+
+/// The device that had outliers, and those of the trial that had most.
+fn outliers<'a>(subject: &Subject<'a>) -> Option<(&'a str, Outliers)> {
+    let trials = subject.trials().iter();
+    let layers = trials.filter_map(|trial| trial.evidence.block_layer.as_ref());
+    let devices = layers.flat_map(|layer| &layer.devices);
+    let seen = devices.filter_map(|one| Some((one.name.as_str(), one.outliers?)));
+    seen.max_by_key(|(_, seen)| seen.requests)
+}
+
+/// Whether the device had the slow ones for about as much longer as their operations took.
+fn is_of_device(slow: &Slow, seen: &Outliers) -> bool {
+    let each_ns = slow.excess_ns * slow.number as f64 / slow.of as f64;
+    let excess_ns = (seen.device_ns - seen.usual_ns) * seen.requests as f64;
+    excess_ns / seen.sampled as f64 >= AT_DEVICE * each_ns
+}
+
+fn is_a_place(seen: &Outliers) -> bool {
+    let length = (seen.to_bytes - seen.from_bytes) as f64;
+    length <= OF_VISITED * seen.visited_bytes as f64
+        && seen.requests as f64 >= OF_RANGE * seen.within as f64
+}
+
+fn sampled(device: &str, seen: &Outliers) -> String {
+    let [slow, usual] = [seen.device_ns, seen.usual_ns].map(duration);
+    let [from, to] = [seen.from_bytes, seen.to_bytes].map(show_size);
+    format!(
+        "By trace events {device} had {} of {} requests for {slow}, the others for {usual}; nine of \
+         ten lie from {from} to {to}, with {} in all.",
+        seen.requests, seen.sampled, seen.within
+    )
+}
+
+/// Whether one at a time some take long, and the device is silent because of them.
+pub(super) fn are_silences(subject: &Subject<'_>) -> bool {
+    subject.outstanding() <= 1.0 && LIMITER.speaks_of(subject)
+}
