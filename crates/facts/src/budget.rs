@@ -36,12 +36,17 @@ pub(crate) fn of_stage(run: &Run, stage: &Stage<'_>) -> Option<Budget> {
     // Following requests costs something, so not each trial is.
     let share = requests::queued_share(followed.iter().flatten());
     let slowest = of_slowest(run, stage, &followed);
+    let is_any_followed = followed.iter().any(Option::is_some);
     let each = stage.trials.iter().zip(followed);
+    let each = each.filter_map(|(trial, followed)| {
+        let counted = || Some(Requests::counted(trial, &run.stack)?.split(share));
+        let requests = followed.or_else(counted);
+        // Where the devices do not count, those that were followed speak for all.
+        let is_seen = requests.is_some() || !trial.evidence.devices.is_empty();
+        (is_seen || !is_any_followed).then_some((trial, requests))
+    });
     let divisions: Option<Vec<Division>> = each
-        .map(|(trial, followed)| {
-            let counted = || Some(Requests::counted(trial, &run.stack)?.split(share));
-            divide::trial(run, trial, followed.or_else(counted))
-        })
+        .map(|(trial, requests)| divide::trial(run, trial, requests))
         .collect();
     let (latency_ns, parts) = together(&divisions?)?;
     Some(Budget {

@@ -4,7 +4,7 @@
 use crate::layers::copies;
 use crate::layers::reach::{Direction, count, dirty_before, roots};
 use diskfacts_plan::SyncMode;
-use diskfacts_record::{BlockDevice, Stack, Trial};
+use diskfacts_record::{BlockDevice, Run, Stack, Trial};
 
 /// Most that one sync adds by itself, bytes. ext4 writes a descriptor, a commit
 /// and a few metadata blocks of 4 KiB, XFS a log record of up to 32 KiB; Btrfs
@@ -72,4 +72,81 @@ pub(crate) fn beyond_own(trial: &Trial, stack: &Stack) -> Option<BeyondOwn> {
             others_bytes: beyond,
         }
     })
+}
+
+/// Share of the commits of a journal that were for others, from which on it is worth a word, and
+/// fewest of them in a trial.
+const COMMITS_SHARE: f64 = 0.1;
+const COMMITS_MIN: u64 = 10;
+/// Commits that a journal makes by itself in a second, at most: mounts with `commit=1`.
+const BY_TIMER_PER_S: f64 = 1.0;
+
+/// Commits of jbd2 while each write of a stage was synced: sums over its trials.
+///
+/// A sync of ours asks for one at most, and the timer for one in five seconds
+/// (`JBD2_DEFAULT_MAX_COMMIT_AGE`). Who asks for the data alone (`fdatasync`, `O_DSYNC`) and
+/// writes over blocks that the file has asks for none: times do not have to be kept then
+/// (`i_datasync_tid`, `ext4_sync_file` in fs/ext4/fsync.c).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Commits {
+    pub(crate) all: u64,
+    /// Most of them that were for the stage.
+    pub(crate) own_max: u64,
+    /// Its syncs.
+    pub(crate) syncs: u64,
+    trials: u64,
+}
+
+impl Commits {
+    /// `None` of what is not synced, where jbd2 did not count, and where data go through the
+    /// journal: they fill it, and are committed unasked.
+    pub(crate) fn of(trials: &[&Trial], run: &Run) -> Option<Self> {
+        let filesystem = run.stack.filesystem.as_ref()?;
+        let journals_data = filesystem.options.iter().any(|of| of == "data=journal");
+        let mut sum = Self {
+            all: 0,
+            own_max: 0,
+            syncs: 0,
+            trials: trials.len() as u64,
+        };
+        for trial in trials {
+            let journal = trial.evidence.journal.as_ref()?;
+            if journals_data || journal.kind != "jbd2" || !trial.workload.sync.each_write() {
+                return None;
+            }
+            let issued = &trial.evidence.issued;
+            // O_DSYNC and O_SYNC sync with each write.
+            let syncs = issued.syncs.max(issued.writes);
+            let asked = if syncs_data_alone(run, trial) {
+                0
+            } else {
+                syncs
+            };
+            let by_timer = (trial.seconds * BY_TIMER_PER_S).ceil().max(0.0) as u64;
+            sum.all = sum.all.saturating_add(journal.commits);
+            sum.own_max = sum.own_max.saturating_add(asked).saturating_add(by_timer);
+            sum.syncs = sum.syncs.saturating_add(syncs);
+        }
+        Some(sum)
+    }
+
+    pub(crate) fn others(&self) -> u64 {
+        self.all.saturating_sub(self.own_max)
+    }
+
+    /// Whether those of others are so many that they are worth a word.
+    pub(crate) fn are_of_others(&self) -> bool {
+        let share = self.others() as f64 / self.all as f64;
+        share > COMMITS_SHARE && self.others() >= COMMITS_MIN * self.trials
+    }
+}
+
+/// Whether the syncs of a trial are for data in blocks that the file had, all of them written,
+/// when the run began.
+fn syncs_data_alone(run: &Run, trial: &Trial) -> bool {
+    let data = [SyncMode::Fdatasync, SyncMode::ODsync].contains(&trial.workload.sync);
+    let extents = run.target.extents.as_ref();
+    let written =
+        |one: &diskfacts_record::Extents| one.hole_bytes == 0 && one.unwritten_bytes == Some(0);
+    data && extents.is_some_and(written)
 }

@@ -66,6 +66,7 @@ mod positioning;
 mod raid_small_write;
 mod retries;
 mod rotation;
+mod slow_member;
 mod slow_requests;
 mod spindle;
 mod stall;
@@ -104,6 +105,7 @@ const OF_STORAGE: &[Limiter] = &[
     changed_speed::LIMITER,
     credit_throttle::LIMITER,
     raid_small_write::LIMITER,
+    slow_member::LIMITER,
     alignment::LIMITER,
     zone::LIMITER,
     network::LIMITER,

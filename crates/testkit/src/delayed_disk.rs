@@ -165,6 +165,27 @@ impl DelayedDisk {
         lock(&self.server.flaws).slower = Some((requests, by));
     }
 
+    /// From now on requests that begin in these bytes are answered so much later.
+    pub fn slow_place(&self, bytes: Range<u64>, by: Duration) {
+        lock(&self.server.flaws).place = Some((bytes, by));
+    }
+
+    /// From now on requests that begin in one of so many blocks of 4 KiB, anywhere, are answered
+    /// so much later.
+    pub fn slow_blocks(&self, one_in: u64, by: Duration) {
+        lock(&self.server.flaws).blocks = Some((one_in, by));
+    }
+
+    /// From now on answers come later and later, by so much for each second that goes by.
+    pub fn drift(&self, by: Duration) {
+        lock(&self.server.flaws).drift = Some((Instant::now(), by));
+    }
+
+    /// From now on a request is begun when the one before it is answered.
+    pub fn one_at_a_time(&self) {
+        lock(&self.server.flaws).one_at_a_time = true;
+    }
+
     /// From now on no answer for `pause` before each request of this number and its multiples.
     pub fn stall_each(&self, requests: u64, pause: Duration) {
         lock(&self.server.flaws).stalls = Some(Each::new(requests, pause));
@@ -384,15 +405,22 @@ fn answer(
     flaws: &Mutex<Flaws>,
     gate: &Gate,
 ) {
+    let mut last = Instant::now();
     for request in requests {
         gate.pass();
-        let (pause, later, errno) = {
+        let (pause, later, errno, one_at_a_time) = {
             let mut flaws = lock(flaws);
             let errno = flaws.of(request.offset, request.bytes);
-            (flaws.pause(), flaws.later(), errno)
+            let later = flaws.later(request.offset);
+            (flaws.pause(), later, errno, flaws.one_at_a_time)
         };
         thread::sleep(pause);
-        let due = request.due + later;
+        let begins = if one_at_a_time {
+            last.max(request.arrived)
+        } else {
+            request.arrived
+        };
+        let due = begins + (request.due - request.arrived) + later;
         let rest = due.saturating_duration_since(Instant::now());
         thread::sleep(rest.saturating_sub(SPIN));
         let mut replied = Instant::now();
@@ -400,6 +428,7 @@ fn answer(
             std::hint::spin_loop();
             replied = Instant::now();
         }
+        last = replied;
         // Written down first: who has the answer finds it in the log.
         log.lock()
             .unwrap_or_else(PoisonError::into_inner)

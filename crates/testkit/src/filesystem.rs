@@ -42,9 +42,10 @@ impl FilesystemKind {
 ///
 /// # Errors
 /// What is missing: the program that makes it, or its consent.
-fn format(device: &LoopDevice, kind: FilesystemKind) -> Result<(), Missing> {
+fn format(device: &LoopDevice, kind: FilesystemKind, how: &[&str]) -> Result<(), Missing> {
     let (_, program, quiet, package) = kind.how();
-    let arguments = quiet.iter().map(Path::new).chain([device.path()]);
+    let arguments = quiet.iter().chain(how).map(Path::new);
+    let arguments = arguments.chain([device.path()]);
     tool::run(program, package, arguments).map(drop)
 }
 
@@ -134,7 +135,20 @@ impl MountedFilesystem {
     /// # Errors
     /// What is missing: mkfs, or the filesystem or the option in the kernel.
     pub fn on(device: LoopDevice, kind: FilesystemKind, options: &str) -> Result<Self, Missing> {
-        format(&device, kind)?;
+        Self::made(device, kind, &[], options)
+    }
+
+    /// The same, made with these options of its mkfs, too.
+    ///
+    /// # Errors
+    /// As [`on`](Self::on).
+    pub fn made(
+        device: LoopDevice,
+        kind: FilesystemKind,
+        how: &[&str],
+        options: &str,
+    ) -> Result<Self, Missing> {
+        format(&device, kind, how)?;
         let at = device.scratch().join("mounted");
         let mount = Mount::new(device.path(), at, kind.how().0, options)?;
         Ok(Self { mount, device })

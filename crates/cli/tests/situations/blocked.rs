@@ -1,7 +1,7 @@
 //! What blocks a thread in the kernel in front of its requests.
 
 use crate::alone::alone;
-use crate::beside::empty;
+use crate::beside::{Counter, Shells, counted, empty};
 use crate::case::{MIB, write_data};
 use crate::said::of;
 use diskfacts_testkit::{FilesystemKind, Missing, MountedFilesystem, or_skip, require_tool};
@@ -106,4 +106,70 @@ fn streams_that_wait_for_the_lock_of_one_file() {
     said.names("blocked", "the lock of the file");
     let said = of(&file, stage).destroying().said();
     said.is_silent_of("blocked");
+}
+
+/// Thaws a filesystem that may be frozen.
+struct Thaw<'a>(&'a Path);
+
+impl Drop for Thaw<'_> {
+    fn drop(&mut self) {
+        // It may be thawed, and then this fails.
+        let _thawed = Command::new("fsfreeze").arg("-u").arg(self.0).output();
+    }
+}
+
+#[test]
+fn a_filesystem_that_somebody_freezes() {
+    let _alone = alone();
+    or_skip!(require_tool("fsfreeze", "util-linux"));
+    let device = or_skip!(empty(400 * MIB));
+    let kind = FilesystemKind::Ext4;
+    let filesystem = or_skip!(MountedFilesystem::on(device, kind, ""));
+    let file = filesystem.path().join("data");
+    write_data(&file, 64 * MIB);
+    let stage = "operation = \"write\"\nblock_size = \"4KiB\"\ncache = \"direct\"\n\
+                 queue_depth = 2\ntime = \"1500ms\"";
+    let at = filesystem.path().display();
+    let log = crate::case::Case::new();
+    let times = log.path("times");
+    let script = format!(
+        "sleep 0.3; fsfreeze -f {at}; echo >> {}; sleep 0.3; fsfreeze -u {at}",
+        times.display()
+    );
+    let thaw = Thaw(filesystem.path());
+    let freezing = Shells::running(1, &script);
+    let said = of(&file, stage).destroying().said();
+    drop(freezing);
+    drop(thaw);
+    assert!(fs::metadata(&times).expect("a line each time").len() > 2);
+    said.names("blocked", "frozen filesystem")
+        .is_silent_of("stall");
+    of(&file, stage).destroying().said().is_silent_of("blocked");
+}
+
+/// Writes on a filesystem with a small journal, mounted so; says what was said, and flushes of
+/// the device.
+fn journalled(options: &str) -> Result<(crate::said::Said, u64), Missing> {
+    let device = empty(400 * MIB)?;
+    let how = ["-b", "4096", "-E", "lazy_itable_init=0", "-J", "size=4"];
+    let kind = FilesystemKind::Ext4;
+    let filesystem = MountedFilesystem::made(device, kind, &how, options)?;
+    let stage = "operation = \"write\"\nblock_size = \"64KiB\"\ncache = \"buffered\"\n\
+                 time = \"1s\"";
+    let before = counted(filesystem.device(), Counter::Flushes);
+    let said = of(filesystem.path(), stage).sized("64MiB").said();
+    Ok((
+        said,
+        counted(filesystem.device(), Counter::Flushes) - before,
+    ))
+}
+
+#[test]
+fn a_journal_that_is_too_small_for_what_is_written() {
+    let _alone = alone();
+    let (small, flushes) = or_skip!(journalled("data=journal"));
+    let (large, fewer) = or_skip!(journalled("data=ordered"));
+    assert!(flushes > 4 * fewer, "{flushes} and {fewer} flushes");
+    small.names("blocked", "the filesystem's journal, which is full");
+    large.never_says("the filesystem's journal");
 }

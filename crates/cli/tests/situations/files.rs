@@ -194,6 +194,28 @@ fn somebody_makes_files_on_the_same_filesystem_and_syncs_them() {
     said.does_not_find("other-io", "Others synced files");
 }
 
+/// Who writes over blocks that a file has and asks for its data alone needs no commit.
+#[test]
+fn somebody_syncs_while_data_alone_are_synced() {
+    let _alone = alone();
+    let stage = format!("{BUFFERED}\nsync = \"fdatasync\"").replace("300ms", "1s");
+    let device = or_skip!(empty(200 * MIB));
+    let kind = FilesystemKind::Ext4;
+    let filesystem = or_skip!(MountedFilesystem::on(device, kind, ""));
+    let file = filesystem.path().join("data");
+    write_data(&file, 16 * MIB);
+    let at = filesystem.path().display();
+    let before = counted(filesystem.device(), Counter::Flushes);
+    let beside = Shells::running(2, &format!("echo > {at}/n$$; sync {at}/n$$"));
+    let said = of(&file, &stage).destroying().said();
+    drop(beside);
+    assert!(counted(filesystem.device(), Counter::Flushes) > before + 100);
+    said.names("other-process", "Others synced files")
+        .is_silent_of("journal");
+    let said = of(&file, &stage).destroying().said();
+    said.never_says("Others synced files");
+}
+
 #[test]
 fn somebody_reads_the_disk_below() {
     let _alone = alone();

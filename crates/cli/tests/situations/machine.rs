@@ -27,6 +27,20 @@ fn processors_that_others_keep_busy() {
     said.is_silent_of("cpu-quota");
 }
 
+#[test]
+fn the_one_processor_that_may_be_used_is_kept_busy() {
+    let _alone = alone();
+    let device = or_skip!(filled(64 * MIB));
+    let one = [("cpuset.mems", "0"), ("cpuset.cpus", "0")];
+    let group = or_skip!(Group::new("cpuset", "one", &one));
+    let script = "taskset -pc 0 $$; while :; do :; done";
+    let busy = Shells::running(4, script);
+    let said = of(device.path(), DEEP).inside(group.path()).said();
+    drop(busy);
+    said.names("other-process", BUSY);
+    said.is_silent_of("cpu-quota");
+}
+
 /// Two processor-milliseconds in each twenty.
 const TENTH: [(&str, &str); 2] = [("cpu.cfs_period_us", "20000"), ("cpu.cfs_quota_us", "2000")];
 

@@ -14,6 +14,7 @@ mod beside;
 mod blocked;
 #[path = "../cli/case.rs"]
 mod case;
+mod device;
 mod files;
 mod held_back;
 mod machine;

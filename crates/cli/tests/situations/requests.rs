@@ -64,6 +64,30 @@ fn no_read_ahead() {
 }
 
 #[test]
+fn few_places_in_the_scheduler() {
+    let _alone = alone();
+    let disk = or_skip!(DelayedDisk::new(64 * MIB, Duration::from_millis(2)));
+    let stage = DEEP.replace("read", "write").replace("300ms", "500ms");
+    for few in [true, false] {
+        // The scheduler anew, with settings of its own.
+        or_skip!(disk.device().set("scheduler", "none"));
+        or_skip!(disk.device().set("scheduler", "mq-deadline"));
+        if few {
+            or_skip!(disk.device().set("iosched/async_depth", "1"));
+        }
+        disk.served();
+        let said = of(disk.device().path(), &stage).destroying().said();
+        if few {
+            assert!(disk.served().len() < 1200);
+            said.names("device-queue", "wait for a place")
+                .is_silent_of("device-parallelism");
+        } else {
+            said.is_silent_of("device-queue");
+        }
+    }
+}
+
+#[test]
 fn few_places_in_the_queue() {
     let _alone = alone();
     let disk = or_skip!(DelayedDisk::new(64 * MIB, Duration::from_millis(5)));

@@ -1,16 +1,16 @@
-//! The rate went from one level to another while the stage was measured, and stayed there.
-//! Which of many things did it is not known; that it did, and when, is.
+//! The rate went from one level to another while the stage was measured, and stayed there, or
+//! rose or fell all the time. Which of many things did it is not known; that it did, and when, is.
 
 use super::cap::{Cap, FROM_MEMORY};
-use super::course::{Course, Step};
+use super::course::{Course, Line, Step};
 use super::prelude::*;
 use super::throttle::show_rate;
+use crate::device_physics::no_drives;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "changed-speed",
     about: "speed changed while it was measured",
-    // What is written goes to caches first, which are full after a while.
-    needs: &[NoDocument, OnlyReads, Device, Closed],
+    needs: &[NoDocument, Device, Closed],
     refuted_by: "A longer run whose rates stay on one level.",
     question: "The same once more, for longer: the second rate from the beginning speaks for a \
                device that has changed, the first for something that came and went.",
@@ -43,16 +43,10 @@ const OWN_WAITED_OF_LOST: f64 = 0.05;
 /// How sure a step is the device's: likely where there were processors enough, possible where
 /// nobody looked. `None` where more wanted them than there were, so that others who began or
 /// ended may have made it.
-fn not_of_processors(subject: &Subject<'_>, step: &Step) -> Option<Confidence> {
+fn not_of_processors(subject: &Subject<'_>, lost_s: f64) -> Option<Confidence> {
     if subject.run().target.kind == TargetKind::Simulated {
         return Some(Likely);
     }
-    let (low, high) = if step.before.rate < step.after.rate {
-        (step.before, step.after)
-    } else {
-        (step.after, step.before)
-    };
-    let lost_s = low.seconds * (1.0 - low.rate / high.rate);
     let own = |trial: &Trial| trial.cpu.wait_ns_per_io.unwrap_or(0.0) * trial.ops as f64 / 1e9;
     let own_s = subject.sum(|trial| Some(own(trial)))?;
     let pressure = |trial: &Trial| Some(trial.evidence.pressure?.cpu_some_ns as f64 / 1e9);
@@ -64,17 +58,31 @@ fn not_of_processors(subject: &Subject<'_>, step: &Step) -> Option<Confidence> {
 }
 
 fn rate_stepped(subject: &Subject<'_>) -> Option<Candidate> {
-    unless(subject.memory_share() >= FROM_MEMORY)?;
+    // What is written goes to the cache of a drive first, which is full after a while; and through
+    // the page cache the host's.
+    let through = subject.direct() != Some(true) || no_drives(subject.run()).is_none();
+    unless(!subject.only_reads() && through || subject.memory_share() >= FROM_MEMORY)?;
     let course = Course::of(subject);
-    let step = course.step()?;
+    unless(Cap::of(subject).is_some() || course.points.len() < POINTS)?;
+    let (step, line) = (course.step()?, course.line());
+    if step.explained >= EXPLAINED.max(line.explained) {
+        stepped(subject, &step)
+    } else {
+        drifted(subject, &line)
+    }
+}
+
+fn stepped(subject: &Subject<'_>, step: &Step) -> Option<Candidate> {
     let plateaus = [step.before, step.after];
     let [before, after] = plateaus.map(|plateau| plateau.rate);
     let times = (before / after).max(after / before);
-    let is_step = step.explained >= EXPLAINED.max(course.explained_by_a_line());
-    unless(
-        Cap::of(subject).is_some() || !is_step || times < TIMES || course.points.len() < POINTS,
-    )?;
-    let confidence = not_of_processors(subject, &step)?;
+    unless(times < TIMES)?;
+    let low = if before < after {
+        step.before
+    } else {
+        step.after
+    };
+    let confidence = not_of_processors(subject, low.seconds * (1.0 - 1.0 / times))?;
     let share = Some((1.0 - after / before).max(0.0)).filter(|share| *share > 0.0);
     let [from, to] = [before, after].map(|rate| show_rate(subject, rate));
     let [at, behind] = plateaus.map(|plateau| seconds(plateau.seconds));
@@ -89,4 +97,66 @@ fn rate_stepped(subject: &Subject<'_>) -> Option<Candidate> {
         percent(step.explained)
     );
     Some(Candidate::new(Standing::Cause, share, confidence, claim).evidence([line]))
+}
+
+fn drifted(subject: &Subject<'_>, line: &Line) -> Option<Candidate> {
+    let (low, high) = (line.from.min(line.to), line.from.max(line.to));
+    // Of a disk that turns the rate falls with the place, too.
+    let of_place = subject.in_order() && subject.rotates() != Some(false);
+    unless(line.explained < EXPLAINED || low <= 0.0 || high < TIMES * low || of_place)?;
+    let mean = low.midpoint(high);
+    let confidence = not_of_processors(subject, line.seconds * (1.0 - mean / high))?;
+    let share = (line.to < line.from).then_some(1.0 - mean / high);
+    let how = if line.to < line.from { "fell" } else { "rose" };
+    let [from, to] = [line.from, line.to].map(|rate| show_rate(subject, rate));
+    let claim = format!(
+        "The rate {how} all the time, from {from} to {to}: the figure depends on how long is \
+         measured."
+    );
+    let line = format!(
+        "A straight line over {} explains {} of how much the rate scatters.",
+        seconds(line.seconds),
+        percent(line.explained)
+    );
+    Some(Candidate::new(Standing::Cause, share, confidence, claim).evidence([line]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::host_tests::said;
+    use super::LIMITER;
+    use crate::testing::{self, each};
+    use diskfacts_record::Run;
+
+    const READS: &str = "random-read-qd32";
+    const WRITES: &str = "random-write-qd32";
+
+    /// In each of the intervals of all trials of a stage so many operations.
+    fn run(stage: &str, operations: impl Fn(u64) -> u64) -> Run {
+        let mut run = testing::healthy();
+        let mut at = 0;
+        each(&mut run, stage, |trial| {
+            trial.evidence.intervals.operations = (0..50).map(|i| operations(at + i)).collect();
+            at += 50;
+        });
+        run
+    }
+
+    #[test]
+    fn a_rate_that_falls_all_the_time_is_told_from_one_that_steps() {
+        let claim = |run: &Run| said(run, READS, LIMITER.name).map(|limit| limit.claim);
+        let drift = claim(&run(READS, |at| 1000 - 2 * at)).expect("it falls");
+        assert!(drift.starts_with("The rate fell all the time"), "{drift}");
+        let step = claim(&run(READS, |at| if at < 100 { 500 } else { 1000 })).expect("a step");
+        assert!(step.contains("and stayed there"), "{step}");
+        assert_eq!(claim(&run(READS, |at| 1000 + at % 7)), None);
+    }
+
+    #[test]
+    fn writes_step_where_no_drive_has_a_cache_for_them() {
+        let mut run = run(WRITES, |at| if at < 100 { 500 } else { 1000 });
+        assert_eq!(said(&run, WRITES, LIMITER.name), None);
+        run.stack.devices[1].virtual_by = Some("it is a virtio device".into());
+        assert!(said(&run, WRITES, LIMITER.name).is_some());
+    }
 }

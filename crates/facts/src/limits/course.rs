@@ -55,6 +55,18 @@ pub(super) struct Step {
     pub(super) held: f64,
 }
 
+/// A rate that rises or falls evenly.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Line {
+    /// Operations per second at the beginning and at the end.
+    pub(super) from: f64,
+    pub(super) to: f64,
+    /// Share of the scatter of all points that it explains.
+    pub(super) explained: f64,
+    /// How long it is.
+    pub(super) seconds: f64,
+}
+
 impl Course {
     /// With so many operations in a point that its rate is no chance.
     pub(super) fn of(subject: &Subject<'_>) -> Self {
@@ -103,8 +115,8 @@ impl Course {
         )
     }
 
-    /// Share of the scatter of all points that a straight line explains, by least squares.
-    pub(super) fn explained_by_a_line(&self) -> f64 {
+    /// The straight line through all points, by least squares.
+    pub(super) fn line(&self) -> Line {
         let n = self.points.len() as f64;
         let middle = (n - 1.0) / 2.0;
         let (total, squares) = self.sums();
@@ -115,7 +127,13 @@ impl Course {
             .sum();
         // The squares of the places about their middle.
         let places = n * (n * n - 1.0) / 12.0;
-        finite(along * along / places / (squares - mean * total))
+        let rise = along / places * middle;
+        Line {
+            from: mean - rise,
+            to: mean + rise,
+            explained: finite(along * along / places / (squares - mean * total)),
+            seconds: self.points.iter().map(|(_, seconds)| seconds).sum(),
+        }
     }
 
     /// The one step that explains most of the scatter, by least squares; `None` when
@@ -279,7 +297,7 @@ mod tests {
         let of = |rates: &[f64]| {
             let course = course(rates);
             let step = course.step().expect("points enough");
-            (course.explained_by_a_line(), step.explained)
+            (course.line().explained, step.explained)
         };
         let (line, step) = of(&drift);
         assert!((line - 1.0).abs() < 1e-9 && (0.74..0.76).contains(&step));
@@ -291,6 +309,11 @@ mod tests {
             "{line} {step}"
         );
         assert!(of(&[5.0; 60]).0.abs() < 1e-9);
+        let line = course(&drift).line();
+        assert!(
+            (line.from - 1000.0).abs() < 1e-6 && (line.to - 410.0).abs() < 1e-6,
+            "{line:?}"
+        );
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::cap::Cap;
 use super::ladder::{ENOUGH, Ladder, MORE, Place, ROOM, Rung};
 use super::prelude::*;
 use super::scheduler_turns;
+use std::ops::RangeInclusive;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "device-parallelism",
@@ -14,6 +15,12 @@ pub(super) const LIMITER: Limiter = Limiter {
     find: more_only_wait,
     ..Limiter::OF_BUSY_DEVICE
 };
+
+/// In service on average, of a device that serves one at a time: what is on its way to the
+/// device and back comes on top. Less says that the shortest is not what the others take.
+const ONE: RangeInclusive<f64> = 0.75..=1.5;
+/// Fewest in flight of which that is worth saying.
+const SEVERAL: f64 = 3.0;
 
 fn more_only_wait(subject: &Subject<'_>) -> Option<Candidate> {
     // What is held at a pace while the device idles is not full, nor what its scheduler
@@ -159,13 +166,19 @@ fn waiting(subject: &Subject<'_>, ladder: &Ladder) -> Option<Candidate> {
     let times = ratio(own.latency_ns / fewer_ns);
     let [mean, fewer] = [own.latency_ns, fewer_ns].map(duration);
     let longer = format!("The mean latency is {mean}, {times} times that of {of_what}: {fewer}.");
+    let in_service = own.iops * fewer_ns / 1e9;
     let at_once = format!(
         "{} operations/s x {fewer} = {} in service on average, if the service time is the same.",
         rate_digits(own.iops),
-        three_digits(own.iops * fewer_ns / 1e9)
+        three_digits(in_service)
     );
+    let what = if ONE.contains(&in_service) && own.depth >= SEVERAL {
+        "The device serves one at a time"
+    } else {
+        "Operations queue"
+    };
     let claim = format!(
-        "Operations queue: with {} in flight each takes {times} times as long as {than}.",
+        "{what}: with {} in flight each takes {times} times as long as {than}.",
         own.depth
     );
     let found = load(Possible, claim)

@@ -15,6 +15,7 @@ const HOLD_BACK: &[&str] = &[
     "retries",
     "stall",
     "slow-requests",
+    "slow-member",
     "thermal-throttle",
     "credit-throttle",
     "cgroup-throttle",
@@ -75,6 +76,7 @@ const TABLE: [(&str, &[&str], f64); 12] = [
             "thermal-throttle",
             "credit-throttle",
             "cgroup-throttle",
+            "garbage-collection",
             "zone",
             "other-process",
         ],
@@ -86,6 +88,7 @@ const TABLE: [(&str, &[&str], f64); 12] = [
         &[
             "retries",
             "stall",
+            "slow-member",
             "garbage-collection",
             "thermal-throttle",
             "credit-throttle",
@@ -105,6 +108,7 @@ const TABLE: [(&str, &[&str], f64); 12] = [
         &[
             "device-queue",
             "serialised",
+            "slow-member",
             "credit-throttle",
             "cgroup-throttle",
             "cpu-generator",

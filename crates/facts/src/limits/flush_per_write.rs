@@ -1,7 +1,7 @@
 //! Each write pays for a flush of the drive's cache.
 
 use super::prelude::*;
-use super::{positioning, rotation};
+use super::{other_process, positioning, rotation};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "flush-per-write",
@@ -69,13 +69,16 @@ fn each_write_flushes(subject: &Subject<'_>) -> Option<Candidate> {
 
 /// By what the devices counted.
 fn counted(subject: &Subject<'_>) -> Option<Cost> {
-    let (mean_ns, for_each) = subject.flushes()?;
+    let (mean_ns, all_for_each) = subject.flushes()?;
+    // Commits that others asked for have flushes of their own.
+    let of_others = other_process::commits(subject).map_or(0, |commits| commits.others());
+    let for_each = all_for_each - of_others as f64 / subject.ops();
     let cost_ns = mean_ns * for_each;
     (for_each >= EACH && cost_ns > 0.0).then(|| {
         let syncs = subject.stage.sum(|trial| trial.evidence.issued.syncs);
         let line = format!(
             "The device counted {} for each write ({syncs} syncs of {} writes), {} each.",
-            ratio_of(for_each, "flush", "flushes"),
+            ratio_of(all_for_each, "flush", "flushes"),
             subject.ops(),
             duration(mean_ns)
         );

@@ -1,7 +1,7 @@
 //! What is read has no data: the kernel fills pages with zeros, and no device is asked.
 
 use super::prelude::*;
-use crate::rules::holes::{empty_share, explain, path};
+use crate::rules::holes::{empty_share, explain, may_be_read, path};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "holes",
@@ -18,7 +18,11 @@ pub(super) fn are_read(subject: &Subject<'_>) -> bool {
     let target = &subject.run().target;
     let reads = subject.only_reads() && subject.moves_blocks();
     let empty = empty_share(target).is_some_and(|share| share >= WORTH_A_WORD);
-    reads && empty && explain(target, subject.workload(), subject.memory_share())
+    let workload = subject.workload();
+    reads
+        && empty
+        && may_be_read(target, workload, &subject.figures.layers)
+        && explain(target, workload, subject.memory_share())
 }
 
 fn no_data_is_read(subject: &Subject<'_>) -> Option<Candidate> {

@@ -62,7 +62,8 @@ fn journal_writes_more(subject: &Subject<'_>) -> Option<Candidate> {
         !per_sync.is_finite()
             || per_sync < PER_SYNC
             || !added.commits.is_none_or(is_much)
-            || other_process::takes_part(subject),
+            || other_process::takes_part(subject)
+            || other_process::commits(subject).is_some(),
     )?;
     let share = added.share();
     let filesystem = subject.run().stack.filesystem.as_ref();

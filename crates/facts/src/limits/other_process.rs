@@ -4,6 +4,7 @@
 use super::cpu_quota;
 use super::prelude::*;
 use super::processor::{IDLE, Machine};
+use crate::journal::Commits;
 use crate::layers::in_memory;
 use crate::layers::reach::{Direction, count, roots};
 use crate::neighbours;
@@ -30,15 +31,17 @@ const BYTES: u64 = 64 << 10;
 /// loops of a shell all; a `dd bs=1M` is there for a hundredth of its time, and is missed
 /// here: then `cpu-kernel` says that the time may be other programs'.
 const OTHERS_IN_USER_MODE: f64 = 0.2;
+/// Share of all processors' time that is idle while threads that may run anywhere wait, at most:
+/// one that waits is moved to a processor that is idle at the next tick.
+const FREE: f64 = 0.25;
 /// Time of others in user mode, nanoseconds: ten ticks of `/proc/stat`, at 100 a second.
 const TICKS_NS: f64 = 1e8;
 
 fn others_take_part(subject: &Subject<'_>) -> Option<Candidate> {
     // The largest of them.
-    [planned(subject), on_device(subject), on_processors(subject)]
-        .into_iter()
-        .flatten()
-        .min_by(Candidate::best_first)
+    let each = [planned, on_device, on_journal, on_processors];
+    let found = each.into_iter().filter_map(|of| of(subject));
+    found.min_by(Candidate::best_first)
 }
 
 /// What the plan has run beside it: what that costs was measured, as far as the stage was
@@ -174,6 +177,41 @@ fn on_device(subject: &Subject<'_>) -> Option<Candidate> {
     Some(found)
 }
 
+/// Commits of the journal while each write is synced, where others asked for a good part of them.
+pub(super) fn commits(subject: &Subject<'_>) -> Option<Commits> {
+    Commits::of(subject.trials(), subject.run()).filter(Commits::are_of_others)
+}
+
+/// Others synced files on the same filesystem: a journal commits for all, one commit after the
+/// other, each with a flush of its own.
+fn on_journal(subject: &Subject<'_>) -> Option<Candidate> {
+    unless(!subject.only_writes())?;
+    let commits = commits(subject)?;
+    let filesystem = subject.run().stack.filesystem.as_ref()?;
+    let flushes = commits.others() + commits.syncs;
+    let share = commits.others() as f64 / flushes as f64;
+    let claim = format!(
+        "Others synced files on {} ({}): {} of its commits and flushes were theirs.",
+        filesystem.mount_point,
+        filesystem.kind,
+        percent(share)
+    );
+    let line = format!(
+        "The journal committed {} times, of which the {} syncs of the stage and its timer asked for \
+         {} at most.",
+        commits.all, commits.syncs, commits.own_max
+    );
+    let found = cause(share, Likely, claim)
+        .evidence([line])
+        .evidence(neighbours::on_storage(subject.trials()))
+        .refuted_by("As many commits for each sync while nothing else uses the filesystem.")
+        .remedy(
+            "Find who syncs with `perf trace -a -e fsync,fdatasync,sync,syncfs` as root, stop it, or \
+             give one of the two a filesystem of its own.",
+        );
+    Some(found)
+}
+
 /// Share of the requests of the devices under the filesystem that were not the
 /// stage's, where each of its operations is one request; `None` where that is not
 /// known.
@@ -256,7 +294,7 @@ fn on_processors(subject: &Subject<'_>) -> Option<Candidate> {
     } else {
         "operations"
     };
-    let whose = if machine.idle <= IDLE {
+    let whose = if machine.idle <= FREE {
         "of this machine"
     } else {
         "that this process may use"
@@ -276,7 +314,7 @@ fn on_processors(subject: &Subject<'_>) -> Option<Candidate> {
             "The same measurement with nothing else running, as `vmstat 1` shows before it: a \
              higher rate speaks for it, the same rate against it.",
         )
-        .remedy(if machine.idle <= IDLE {
+        .remedy(if machine.idle <= FREE {
             "Find who it is with `top`, and stop it; or give the measurement precedence with \
              `nice -n -20` as root."
         } else {

@@ -171,3 +171,39 @@ pub(super) fn few_places(subject: &Subject<'_>) -> Option<Candidate> {
         .remedy(set(subject, device, none, "scheduler = \"none\""));
     Some(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::host_tests::said;
+    use crate::testing::{self, each};
+    use diskfacts_record::evidence::Asleep;
+
+    #[test]
+    fn threads_that_sleep_for_a_place_are_held_back_by_a_scheduler_that_makes_few_requests() {
+        let stage = "random-write-qd32";
+        let told = |scheduler: &str, in_flight: f64| {
+            let mut run = testing::healthy();
+            for device in &mut run.stack.devices {
+                device.scheduler = Some(scheduler.into());
+            }
+            each(&mut run, stage, |trial| {
+                for device in &mut trial.evidence.devices {
+                    device.write_ms = (in_flight * trial.seconds * 1e3) as u64;
+                }
+                let functions = [("blk_mq_get_tag".to_owned(), 90)];
+                trial.evidence.engine.asleep = Some(Asleep {
+                    looks: 100,
+                    functions: functions.into(),
+                });
+            });
+            said(&run, stage, "device-queue").map(|limit| limit.claim)
+        };
+        let claim = told("mq-deadline", 1.0).expect("few places");
+        assert!(
+            claim.contains("has 1 request at a time, where 32 were wanted"),
+            "{claim}"
+        );
+        assert_eq!(told("none", 1.0), None);
+        assert_eq!(told("mq-deadline", 30.0), None);
+    }
+}

@@ -160,3 +160,80 @@ fn sampled(device: &str, seen: &Outliers) -> String {
 pub(super) fn are_silences(subject: &Subject<'_>) -> bool {
     subject.outstanding() <= 1.0 && LIMITER.speaks_of(subject)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::host_tests::said;
+    use super::{LIMITER, Outliers};
+    use crate::testing::{self, each};
+    use diskfacts_record::Run;
+    use diskfacts_record::evidence::{BlockLayer, DeviceRequests};
+
+    const STAGE: &str = "random-read-qd1";
+
+    /// Of a thousand reads fifty take long, and the device has them for so long.
+    fn run(device_ns: f64, from_bytes: u64, to_bytes: u64, within: u64) -> Run {
+        let mut run = testing::healthy();
+        each(&mut run, STAGE, |trial| {
+            testing::set_latencies(trial, &[(500_000, 950), (20_000_000, 50)]);
+            trial.evidence.block_layer = Some(BlockLayer {
+                devices: vec![DeviceRequests {
+                    name: "vda".into(),
+                    outliers: Some(Outliers {
+                        sampled: 1000,
+                        usual_ns: 450_000.0,
+                        requests: 50,
+                        device_ns,
+                        from_bytes,
+                        to_bytes,
+                        within,
+                        visited_bytes: 1 << 30,
+                    }),
+                    ..DeviceRequests::default()
+                }],
+                ..BlockLayer::default()
+            });
+        });
+        run
+    }
+
+    #[test]
+    fn slow_reads_are_of_a_place_or_of_any() {
+        let place = said(&run(19.9e6, 512 << 20, 544 << 20, 48), STAGE, LIMITER.name);
+        let claim = place.expect("a place").claim;
+        assert!(
+            claim.starts_with("vda is slow from 512 MiB to 544 MiB: 19.9 ms a request there"),
+            "{claim}"
+        );
+        // As many others lie there, or the range is half of all.
+        for (to, within) in [(544 << 20, 200), (1000 << 20, 48)] {
+            let any = said(&run(19.9e6, 512 << 20, to, within), STAGE, LIMITER.name);
+            let claim = any.expect("a tail").claim;
+            assert!(
+                claim.starts_with("Tail latency: 5 % of the reads"),
+                "{claim}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_the_device_was_quick_with_is_not_the_device_s() {
+        let elsewhere = run(2e6, 512 << 20, 544 << 20, 48);
+        assert_eq!(said(&elsewhere, STAGE, LIMITER.name), None);
+        let mut unseen = run(2e6, 0, 0, 0);
+        each(&mut unseen, STAGE, |trial| {
+            trial.evidence.block_layer = None
+        });
+        let limit = said(&unseen, STAGE, LIMITER.name).expect("by the latencies alone");
+        assert_eq!(limit.confidence, diskfacts_record::Confidence::Possible);
+    }
+
+    #[test]
+    fn half_of_all_are_no_few() {
+        let mut run = run(19.9e6, 0, 0, 0);
+        each(&mut run, STAGE, |trial| {
+            testing::set_latencies(trial, &[(500_000, 600), (20_000_000, 400)]);
+        });
+        assert_eq!(said(&run, STAGE, LIMITER.name), None);
+    }
+}

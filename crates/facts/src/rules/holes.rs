@@ -7,7 +7,9 @@ use super::{Check, Context, Needs, Rule, names};
 use crate::words::{percent, shell, stage_list};
 use diskfacts_plan::Workload;
 use diskfacts_plan::units::show_size;
-use diskfacts_record::{Confidence, ExtentMethod, Finding, Run, Severity, Target, TargetKind};
+use diskfacts_record::{
+    Confidence, ExtentMethod, Finding, Layers, Run, Severity, Target, TargetKind,
+};
 
 pub(super) const RULE: Rule = Rule {
     name: "holes",
@@ -40,19 +42,32 @@ pub(crate) fn empty_share(target: &Target) -> Option<f64> {
 /// Whether such parts are the reason for `share` of the reads not reaching a
 /// device. Reads from all over the file meet them as often as they occur, half
 /// as much again allowed for chance; reads of a part of it may meet nothing
-/// else.
+/// else, or none of them.
 pub(crate) fn explain(target: &Target, workload: &Workload, share: f64) -> bool {
-    let everywhere = workload.span.is_none_or(|span| span >= target.size_bytes);
-    empty_share(target)
-        .is_some_and(|empty| empty > SHARE && (!everywhere || share <= 1.5 * empty + SHARE))
+    empty_share(target).is_some_and(|empty| {
+        let everywhere = is_everywhere(target, workload);
+        empty > SHARE && (!everywhere || share <= 1.5 * empty + SHARE)
+    })
+}
+
+fn is_everywhere(target: &Target, workload: &Workload) -> bool {
+    workload.span.is_none_or(|span| span >= target.size_bytes)
+}
+
+/// Whether such parts can have been read: of a part of the file all may have come from a device.
+pub(crate) fn may_be_read(target: &Target, workload: &Workload, layers: &Layers) -> bool {
+    let all_of_device = layers.device.is_some_and(|share| share > 1.0 - SHARE);
+    is_everywhere(target, workload) || !all_of_device
 }
 
 fn check(context: &Context<'_>) -> Option<Finding> {
     let target = &context.run.target;
     let share = empty_share(target).filter(|share| *share > SHARE)?;
-    let reads = context.doing_io().map(|(stage, _)| stage);
-    let reads = reads.filter(|stage| stage.workload().operation.reads());
-    let stages = names(reads.map(|stage| stage.name));
+    let reads = context.doing_io().filter(|(stage, figures)| {
+        let workload = stage.workload();
+        workload.operation.reads() && may_be_read(target, workload, &figures.layers)
+    });
+    let stages = names(reads.map(|(stage, _)| stage.name));
     if stages.is_empty() {
         return None;
     }

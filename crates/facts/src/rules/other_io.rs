@@ -8,12 +8,10 @@
 //! disk counted beyond the partitions that this target uses.
 //!
 //! Syncs: who makes files and syncs them moves few bytes, and holds up every sync on the same
-//! filesystem, because a journal commits for all and one commit after the other. A sync of
-//! ours asks jbd2 for one commit at most, and its timer for one in five seconds
-//! (`JBD2_DEFAULT_MAX_COMMIT_AGE`); what it committed beyond that was for others.
+//! filesystem, because a journal commits for all and one commit after the other ([`Commits`]).
 
 use super::{Check, Context, Needs, Rule, Shown};
-use crate::journal::beyond_own;
+use crate::journal::{Commits, beyond_own};
 use crate::layers::copies;
 use crate::layers::in_memory;
 use crate::layers::reach::{Direction, count, dirty_before, roots};
@@ -40,13 +38,6 @@ pub(super) const RULE: Rule = Rule {
 const SHARE: f64 = 0.05;
 /// Bytes per trial below which it is not: a commit of the journal now and then.
 const BYTES: u64 = 64 << 10;
-
-/// Share of the commits of a journal that were for others, from which on it is a finding, and
-/// fewest of them in a trial.
-const COMMITS_SHARE: f64 = 0.1;
-const COMMITS_MIN: u64 = 10;
-/// Commits that a journal makes by itself in a second, at most: mounts with `commit=1`.
-const BY_TIMER_PER_S: f64 = 1.0;
 
 fn check(context: &Context<'_>) -> Vec<Finding> {
     let stack = &context.run.stack;
@@ -100,22 +91,16 @@ fn moved(context: &Context<'_>) -> Option<Finding> {
 /// Others had the journal of the filesystem committed while each write of a stage was synced.
 fn synced(context: &Context<'_>) -> Option<Finding> {
     let filesystem = context.run.stack.filesystem.as_ref()?;
-    // Data that goes through the journal fills it, and is committed unasked.
-    if filesystem.options.iter().any(|of| of == "data=journal") {
-        return None;
-    }
     let mut shown = Shown::by(context.doing_io(), |stage, _| {
-        let all = stage.known(|t| Some(commits(t)?.0))?;
-        let own = stage.known(|t| Some(commits(t)?.1))?;
-        let others = all.saturating_sub(own);
+        let commits = Commits::of(&stage.trials, context.run)?;
+        let (all, own, others) = (commits.all, commits.own_max, commits.others());
         let share = others as f64 / all as f64;
         let times = number(all, "time");
         let line = format!(
             "the journal committed {times}, of which our syncs and its timer asked for {own} at \
              most."
         );
-        let is_worth = share > COMMITS_SHARE && others >= COMMITS_MIN * stage.trials.len() as u64;
-        is_worth.then_some(((share, stage), [line]))
+        commits.are_of_others().then_some(((share, stage), [line]))
     })?;
     let beside = shown
         .seen
@@ -144,20 +129,6 @@ fn synced(context: &Context<'_>) -> Option<Finding> {
         ),
         ..shown.finding(&RULE)
     })
-}
-
-/// Commits of jbd2 in a trial that syncs each write, and the most of them that its syncs and
-/// the timer can have asked for; `None` of others, and where jbd2 did not count.
-fn commits(trial: &Trial) -> Option<(u64, u64)> {
-    let journal = trial.evidence.journal.as_ref()?;
-    if journal.kind != "jbd2" || !trial.workload.sync.each_write() {
-        return None;
-    }
-    let issued = &trial.evidence.issued;
-    let by_timer = (trial.seconds * BY_TIMER_PER_S).ceil().max(0.0) as u64;
-    // O_DSYNC and O_SYNC sync with each write.
-    let own_max = issued.syncs.max(issued.writes).saturating_add(by_timer);
-    Some((journal.commits, own_max))
 }
 
 fn remedy(context: &Context<'_>) -> String {

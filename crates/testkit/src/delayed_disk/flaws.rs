@@ -1,7 +1,7 @@
 //! What is wrong with a disk of known delay.
 
 use std::ops::Range;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What is wrong with the disk.
 #[derive(Debug, Default)]
@@ -16,6 +16,14 @@ pub(super) struct Flaws {
     pub(super) slow_flushes: Option<Each>,
     /// After so many requests, each answer so much later.
     pub(super) slower: Option<(u64, Duration)>,
+    /// Bytes of which each answer comes so much later.
+    pub(super) place: Option<(Range<u64>, Duration)>,
+    /// One of so many blocks, of which each answer comes so much later.
+    pub(super) blocks: Option<(u64, Duration)>,
+    /// From then on answers come later by this for each second that has gone by.
+    pub(super) drift: Option<(Instant, Duration)>,
+    /// The next request is begun when the one before is answered.
+    pub(super) one_at_a_time: bool,
 }
 
 /// Something that takes long each so many times.
@@ -56,15 +64,27 @@ impl Flaws {
     }
 
     /// How much later than at its time the next request is answered.
-    pub(super) fn later(&mut self) -> Duration {
-        match &mut self.slower {
+    pub(super) fn later(&mut self, offset: u64) -> Duration {
+        let from_then_on = match &mut self.slower {
             Some((0, by)) => *by,
             Some((left, _)) => {
                 *left -= 1;
                 Duration::ZERO
             }
             None => Duration::ZERO,
-        }
+        };
+        let place = self.place.iter().filter(|(at, _)| at.contains(&offset));
+        let place: Duration = place.map(|(_, by)| *by).sum();
+        // A multiplier of a linear congruential generator (L'Ecuyer, 1999) scatters them.
+        let scattered = (offset / 4096).wrapping_mul(3_935_559_000_370_003_845) >> 32;
+        let blocks = self.blocks.iter();
+        let blocks = blocks.filter(|(one_in, _)| scattered % one_in == 0);
+        let blocks: Duration = blocks.map(|(_, by)| *by).sum();
+        let drift = self.drift.iter();
+        let drift: Duration = drift
+            .map(|(from, by)| by.mul_f64(from.elapsed().as_secs_f64()))
+            .sum();
+        from_then_on + place + blocks + drift
     }
 
     /// How long to wait before the next answer.

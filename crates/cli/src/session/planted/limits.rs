@@ -4,7 +4,7 @@
 
 use super::setup::Setup;
 use crate::args::Cli;
-use diskfacts_disk::defects::WeakSector;
+use diskfacts_disk::defects::{SlowZone, WeakSector};
 use diskfacts_disk::device::Extent;
 use diskfacts_disk::faults::neighbour::NeighbourParameters;
 use diskfacts_disk::faults::stall::StallParameters;
@@ -118,6 +118,20 @@ const CASES: &[Case] = &[
                 readable: true,
             })
             .collect();
+        setup
+    }),
+    ("slow-requests", "random-read", || {
+        let mut setup = Setup::on("ssd-sata");
+        let workload = &mut setup.only("random-read").workload;
+        workload.span = Some(GIB);
+        workload.stop.time_ns = Some(1000 * MS);
+        setup.profile.faults.slow_zones = vec![SlowZone {
+            extent: Extent {
+                start: 512 * MIB,
+                end: 552 * MIB,
+            },
+            time_percent: 20_000,
+        }];
         setup
     }),
     ("stall", "random-read", || {
@@ -269,10 +283,11 @@ fn check_experiment(limit: &Limit) {
 #[test]
 fn every_limiter_of_the_storage_has_a_cause_that_is_planted() {
     // What changes a simulated disk's speed for good is heat or credit, which have names of
-    // their own; a real device without one is among the situations.
-    const NAMELESS: &str = "changed-speed";
+    // their own; a real device without one is among the situations. So is a slow member: those of
+    // a simulated array are one device.
+    const NAMELESS: [&str; 2] = ["changed-speed", "slow-member"];
     let planted: Vec<&str> = CASES.iter().map(|(limiter, ..)| *limiter).collect();
-    let named = |limiter: &&limits::Limiter| limiter.name != NAMELESS;
+    let named = |limiter: &&limits::Limiter| !NAMELESS.contains(&limiter.name);
     for limiter in limits::of_storage().iter().filter(named) {
         let times = planted.iter().filter(|name| **name == limiter.name).count();
         assert!(times > 0, "cases for {}", limiter.name);
@@ -314,9 +329,11 @@ fn what_else_keeps_a_disk_is_never_called_likely_to_be_its_arm_and_platter() {
 
 #[test]
 fn what_limits_each_stage_of_a_disk_without_a_flaw_is_no_fault() {
-    const FAULTS: [&str; 7] = [
+    const FAULTS: [&str; 9] = [
         "changed-speed",
         "retries",
+        "slow-requests",
+        "slow-member",
         "stall",
         "thermal-throttle",
         "credit-throttle",

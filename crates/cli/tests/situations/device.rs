@@ -1,0 +1,169 @@
+//! What the device does, or one of several devices: a disk of known delay that has a flaw.
+
+use crate::alone::alone;
+use crate::case::{MIB, write_data};
+use crate::said::of;
+use diskfacts_testkit::{DelayedDisk, Missing, Scratch, Served, or_skip, require_tool};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+const ALONE: &str =
+    "operation = \"read\"\nblock_size = \"4KiB\"\ncache = \"direct\"\ntime = \"1s\"";
+
+fn disk() -> Result<DelayedDisk, Missing> {
+    DelayedDisk::new(64 * MIB, Duration::from_millis(1))
+}
+
+/// Those that the disk itself answered later than this.
+fn slow(disk: &DelayedDisk, than: Duration) -> Vec<Served> {
+    let served = disk.served().into_iter();
+    served.filter(|one| one.service() > than).collect()
+}
+
+#[test]
+fn one_place_of_the_device_that_is_slow() {
+    let _alone = alone();
+    let disk = or_skip!(disk());
+    let place = 32 * MIB..36 * MIB;
+    disk.slow_place(place.clone(), Duration::from_millis(20));
+    let said = of(disk.device().path(), ALONE).said();
+    let slow = slow(&disk, Duration::from_millis(20));
+    let inside = slow.iter().filter(|one| place.contains(&one.offset));
+    assert!(
+        slow.len() > 20 && 10 * inside.count() > 9 * slow.len(),
+        "{}",
+        slow.len()
+    );
+    said.names("slow-requests", "is slow from 3")
+        .is_silent_of("stall");
+    let sound = or_skip!(self::disk());
+    let said = of(sound.device().path(), ALONE).said();
+    said.is_silent_of("slow-requests");
+}
+
+#[test]
+fn a_few_requests_that_take_long() {
+    let _alone = alone();
+    let disk = or_skip!(disk());
+    disk.slow_blocks(31, Duration::from_millis(60));
+    let said = of(disk.device().path(), ALONE).said();
+    let slow = slow(&disk, Duration::from_millis(60));
+    assert!(slow.len() > 10, "{}", slow.len());
+    said.names("slow-requests", "Tail latency")
+        .is_silent_of("stall");
+}
+
+#[test]
+fn a_device_that_serves_one_at_a_time() {
+    let _alone = alone();
+    let disk = or_skip!(disk());
+    disk.one_at_a_time();
+    let stage = format!("{ALONE}\nqueue_depth = 16");
+    let said = of(disk.device().path(), &stage).said();
+    let served = disk.served();
+    let served: Vec<_> = served
+        .windows(2)
+        .map(|two| two[1].replied - two[0].replied)
+        .collect();
+    let together = served
+        .iter()
+        .filter(|apart| **apart < Duration::from_micros(900));
+    assert!(10 * together.count() < served.len(), "{}", served.len());
+    said.names("device-parallelism", "serves one at a time")
+        .is_silent_of("credit-throttle");
+    let sound = or_skip!(self::disk());
+    let said = of(sound.device().path(), &stage).said();
+    said.never_says("serves one at a time");
+}
+
+#[test]
+fn a_device_that_gets_slower_all_the_time() {
+    let _alone = alone();
+    let disk = or_skip!(disk());
+    disk.drift(Duration::from_millis(3));
+    let stage = format!("{ALONE}\nqueue_depth = 4");
+    let said = of(disk.device().path(), &stage).said();
+    assert!(slow(&disk, Duration::from_millis(2)).len() > 100);
+    said.names("changed-speed", "fell all the time");
+    let sound = or_skip!(self::disk());
+    of(sound.device().path(), &stage)
+        .said()
+        .is_silent_of("changed-speed");
+}
+
+#[test]
+fn writes_that_are_slower_once_a_cache_is_full() {
+    let _alone = alone();
+    let stage = ALONE.replace("read", "write");
+    let disk = or_skip!(disk());
+    disk.slow_down_after(700, Duration::from_millis(6));
+    let said = of(disk.device().path(), &stage).destroying().said();
+    assert!(slow(&disk, Duration::from_millis(6)).len() > 100);
+    said.names("changed-speed", "and stayed there");
+    let sound = or_skip!(self::disk());
+    let said = of(sound.device().path(), &stage).destroying().said();
+    said.is_silent_of("changed-speed");
+}
+
+/// A btrfs that deals its data out to two devices.
+struct Striped(Scratch);
+
+impl Striped {
+    fn over(devices: [&Path; 2]) -> Result<Self, Missing> {
+        let mkfs = require_tool("mkfs.btrfs", "btrfs-progs")?;
+        let striped = Self(Scratch::new()?);
+        let mut make = Command::new(mkfs);
+        let make = make
+            .args(["-q", "-f", "-d", "raid0", "-m", "raid1"])
+            .args(devices);
+        let mut mount = Command::new("mount");
+        let option = format!("device={}", devices[1].display());
+        let mount = mount.args(["-t", "btrfs", "-o", &option]).arg(devices[0]);
+        for command in [make, mount.arg(striped.0.path())] {
+            let output = command
+                .output()
+                .map_err(|error| Missing::new("btrfs", error))?;
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            if !output.status.success() {
+                return Err(Missing::new("btrfs of two devices", said));
+            }
+        }
+        Ok(striped)
+    }
+}
+
+impl Drop for Striped {
+    fn drop(&mut self) {
+        let ended = Command::new("umount").arg(self.0.path()).status();
+        if !ended.is_ok_and(|status| status.success()) {
+            eprintln!("{} is left mounted", self.0.path().display());
+        }
+    }
+}
+
+#[test]
+fn one_of_two_devices_that_is_slow() {
+    let _alone = alone();
+    let stage = format!("{ALONE}\nqueue_depth = 8");
+    for slower in [Duration::from_millis(9), Duration::ZERO] {
+        let disk = || DelayedDisk::new(160 * MIB, Duration::from_millis(1));
+        let (one, other) = (or_skip!(disk()), or_skip!(disk()));
+        let striped = or_skip!(Striped::over([one.device().path(), other.device().path()]));
+        let file = striped.0.join("data");
+        write_data(&file, 32 * MIB);
+        other.slow_down_after(0, slower);
+        other.served();
+        let said = of(&file, &stage).said();
+        let late = slow(&other, Duration::from_millis(9)).len();
+        if slower.is_zero() {
+            said.is_silent_of("slow-member");
+        } else {
+            assert!(late > 100, "{late}");
+            let name = other.device().name();
+            said.names("slow-member", &format!("{name} is slower than the device"));
+        }
+        fs::remove_file(&file).expect("the file");
+    }
+}
