@@ -3,7 +3,7 @@
 use crate::alone::alone;
 use crate::case::{MIB, write_data};
 use crate::said::of;
-use diskfacts_testkit::{DelayedDisk, Missing, Scratch, Served, or_skip, require_tool};
+use diskfacts_testkit::{DelayedDisk, Missing, Scratch, Served, or_skip, require_tool, skip};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -107,27 +107,28 @@ fn writes_that_are_slower_once_a_cache_is_full() {
     said.is_silent_of("changed-speed");
 }
 
-/// A btrfs that deals its data out to two devices.
+/// A btrfs over some devices, which deals its data out to them.
 struct Striped(Scratch);
 
 impl Striped {
-    fn over(devices: [&Path; 2]) -> Result<Self, Missing> {
+    fn over(devices: &[&Path], options: &str) -> Result<Self, Missing> {
         let mkfs = require_tool("mkfs.btrfs", "btrfs-progs")?;
         let striped = Self(Scratch::new()?);
         let mut make = Command::new(mkfs);
-        let make = make
-            .args(["-q", "-f", "-d", "raid0", "-m", "raid1"])
-            .args(devices);
+        make.args(["-q", "-f", "-d"]);
+        make.arg(if devices.len() > 1 { "raid0" } else { "single" });
+        make.args(devices);
         let mut mount = Command::new("mount");
-        let option = format!("device={}", devices[1].display());
-        let mount = mount.args(["-t", "btrfs", "-o", &option]).arg(devices[0]);
-        for command in [make, mount.arg(striped.0.path())] {
-            let output = command
-                .output()
-                .map_err(|error| Missing::new("btrfs", error))?;
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        mount
+            .args(["-t", "btrfs", "-o", options])
+            .args(&devices[..1]);
+        mount.arg(striped.0.path());
+        for command in [&mut make, &mut mount] {
+            let output = command.output();
+            let output = output.map_err(|error| Missing::new("btrfs", error))?;
             if !output.status.success() {
-                return Err(Missing::new("btrfs of two devices", said));
+                let said = String::from_utf8_lossy(&output.stderr).into_owned();
+                return Err(Missing::new("a btrfs of these devices", said));
             }
         }
         Ok(striped)
@@ -165,5 +166,32 @@ fn one_of_two_devices_that_is_slow() {
             said.names("slow-member", &format!("{name} is slower than the device"));
         }
         fs::remove_file(&file).expect("the file");
+    }
+}
+
+#[test]
+fn direct_writes_that_a_filesystem_does_one_at_a_time() {
+    let _alone = alone();
+    let stage = format!("{ALONE}\nqueue_depth = 8").replace("read", "write");
+    for (option, sums) in [("datasum", true), ("nodatasum", false)] {
+        let disk = or_skip!(DelayedDisk::new(200 * MIB, Duration::from_millis(1)));
+        let filesystem = or_skip!(Striped::over(&[disk.device().path()], option));
+        let file = filesystem.0.join("data");
+        write_data(&file, 32 * MIB);
+        disk.served();
+        let said = of(&file, &stage).destroying().said();
+        let served = disk.served();
+        let together = served
+            .windows(2)
+            .filter(|two| two[1].arrived < two[0].replied);
+        let together = together.count() as f64 / served.len() as f64;
+        if !sums {
+            assert!(together > 0.5, "{together}");
+            said.is_silent_of("serialised");
+        } else if together > 0.5 {
+            return skip("a kernel whose btrfs buffers direct writes, as since 6.15");
+        } else {
+            said.names("serialised", "btrfs passes on one operation at a time");
+        }
     }
 }

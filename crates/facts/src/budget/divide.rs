@@ -107,11 +107,17 @@ impl Division {
             self.take_rest(Spent::Admission, REST_LIMITED);
         } else if lacks_tags(run, trial, self) {
             self.take_rest(Spent::Admission, REST_TAGS);
-        } else if told_apart {
-            self.take_rest(Spent::Completion, REST_BEHIND);
         } else if is_at_work(trial) {
             self.take_rest(Spent::Completion, REST_AT_WORK);
+        } else if told_apart && !self.is_held_elsewhere(trial) {
+            self.take_rest(Spent::Completion, REST_BEHIND);
         }
+    }
+
+    /// Whether most of what is in flight is neither with the devices nor with a thread that is at
+    /// work: that is no way back from a device, but a filesystem that keeps it.
+    fn is_held_elsewhere(&self, trial: &Trial) -> bool {
+        trial.workload.outstanding() > 1 && self.left_ns() >= MOST * self.latency_ns
     }
 
     /// The same of one that is followed by a sync.

@@ -21,6 +21,13 @@ pub(super) const LIMITER: Limiter = Limiter {
 /// Share of the bytes that came from the device from which on it is worth a word.
 const SHARE: f64 = 0.02;
 
+/// Whether a stage that is meant to read memory waits for the device for a good part of its
+/// time.
+pub(super) fn is_waited_for(subject: &Subject<'_>) -> bool {
+    let found = LIMITER.candidate(subject);
+    found.is_some_and(|found| found.standing == Standing::Cause)
+}
+
 fn memory_does_not_keep_it(subject: &Subject<'_>) -> Option<Candidate> {
     let from_device = subject.figures.layers.device?;
     unless(subject.workload().cache != CacheMode::Warm || from_device <= 0.0)?;

@@ -1,7 +1,9 @@
 //! Memory of the host served the bytes, or took them: the figure is not the disk's.
 
 use super::prelude::*;
-use super::{cgroup_throttle, cpu_quota, dirty_throttling, holes, partial_pages, sync_mount};
+use super::{
+    cgroup_throttle, cpu_quota, dirty_throttling, evicted, holes, partial_pages, sync_mount,
+};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "page-cache",
@@ -44,7 +46,8 @@ fn memory_serves_it(subject: &Subject<'_>) -> Option<Candidate> {
     // the same; so does one on the processor that copies.
     let held = holes::are_read(subject)
         || cgroup_throttle::is_reached(subject)
-        || cpu_quota::holds_back(subject.stage);
+        || cpu_quota::holds_back(subject.stage)
+        || evicted::is_waited_for(subject);
     let standing = Standing::NotTheDevice.only_if(by_memory && !held);
     let share = match busy {
         Some(busy) if reads && !all => 1.0 - busy,

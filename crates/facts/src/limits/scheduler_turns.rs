@@ -132,43 +132,67 @@ pub(super) fn few_of_many(subject: &Subject<'_>) -> Option<Candidate> {
     Some(found)
 }
 
-/// The scheduler lets few requests be made, and the threads sleep for a place.
+/// Share of the requests that a queue holds, by what the kernel says of it, up to which those in it
+/// are not what fills it.
+const OF_QUEUE: f64 = 0.5;
+
+/// The queue, or its scheduler, lets few requests be made, and the threads sleep for a place.
 pub(super) fn few_places(subject: &Subject<'_>) -> Option<Candidate> {
     let looks = Looks::of(subject.trials().iter().copied())?;
     let share = looks.share(By::Tags);
-    let devices = subject.stack().queue_devices().into_iter();
-    let (device, scheduler) = devices
-        .filter_map(|one| Some((one, one.scheduler.as_deref()?)))
-        .find(|(_, scheduler)| *scheduler != "none")?;
+    unless(share < Standing::CAUSE_MIN)?;
+    let device = *subject.stack().queue_devices().first()?;
     let made = subject.work_of(&device.name)?.waited_s / subject.seconds();
     let wanted = subject.depth();
-    unless(share < Standing::CAUSE_MIN || made > FEW * wanted)?;
-    let name = &device.name;
+    unless(made > OF_QUEUE * takes(device)?.min(wanted))?;
+    let (name, scheduler) = (&device.name, device.scheduler.as_deref());
+    let scheduler = scheduler.filter(|name| *name != "none");
+    let whose = match scheduler {
+        Some(scheduler) => format!("The scheduler of {name}, {scheduler},"),
+        None => format!("The queue of {name}"),
+    };
     let claim = format!(
-        "The scheduler of {name}, {scheduler}, has {} at a time, where {} were wanted: threads wait \
-         for a place in it {} of the time.",
+        "{whose} has {} at a time, where {} were wanted: threads wait for a place in it {} of the \
+         time.",
         ratio_of(made, "request", "requests"),
         ratio(wanted),
         percent(share)
     );
     let line = format!(
         "Of {} looks at the threads, one each 10 ms, {} saw one sleep for a place \
-         (`blk_mq_get_tag`); nr_requests is {}.",
+         (`blk_mq_get_tag`), though nr_requests is {}.",
         looks.number,
         looks.by(By::Tags),
         device
             .nr_requests
             .map_or_else(|| "not known".to_owned(), |n| n.to_string())
     );
-    let none = ("queue/scheduler", "none");
+    let more = wanted
+        .ceil()
+        .max(device.nr_requests.unwrap_or(0) as f64)
+        .to_string();
+    let remedy = match scheduler {
+        Some(_) => set(
+            subject,
+            device,
+            ("queue/scheduler", "none"),
+            "scheduler = \"none\"",
+        ),
+        None => set(
+            subject,
+            device,
+            ("queue/nr_requests", &more),
+            "the requests that are let through",
+        ),
+    };
     let found = cause(share, Likely, claim)
         .evidence([line])
-        .refuted_by("The same rate with the scheduler `none`.")
+        .refuted_by("The same rate with the scheduler `none` and its queue set anew.")
         .question(
             "The same measurement with the scheduler `none`, or with a larger `async_depth` in \
              `queue/iosched`: a higher rate speaks for it, the same rate against it.",
         )
-        .remedy(set(subject, device, none, "scheduler = \"none\""));
+        .remedy(remedy);
     Some(found)
 }
 
@@ -203,7 +227,8 @@ mod tests {
             claim.contains("has 1 request at a time, where 32 were wanted"),
             "{claim}"
         );
-        assert_eq!(told("none", 1.0), None);
+        let claim = told("none", 1.0).expect("few places");
+        assert!(claim.starts_with("The queue of"), "{claim}");
         assert_eq!(told("mq-deadline", 30.0), None);
     }
 }

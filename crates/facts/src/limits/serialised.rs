@@ -6,6 +6,7 @@
 use super::ladder::MORE;
 use super::prelude::*;
 use super::subject::DeviceWork;
+use crate::layers::reach::roots;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "serialised",
@@ -65,7 +66,60 @@ fn layer<'a>(subject: &'a Subject<'_>) -> Option<Layer<'a>> {
         .max_by(|a, b| (a.within / a.below).total_cmp(&(b.within / b.below)))
 }
 
+/// A layer, or the filesystem.
 fn one_is_handed_on(subject: &Subject<'_>) -> Option<Candidate> {
+    by_layer(subject).or_else(|| by_filesystem(subject))
+}
+
+/// A filesystem that was given several direct operations has one request at a time at the device
+/// under it. Who waits for a lock or for a place in the queue is seen there.
+fn by_filesystem(subject: &Subject<'_>) -> Option<Candidate> {
+    let filesystem = subject.run().stack.filesystem.as_ref()?;
+    let mut devices = roots(subject.stack());
+    let (device, None) = (devices.next()?, devices.next()) else {
+        return None;
+    };
+    let work = subject.work_of(&device.name)?;
+    let (within, below) = (subject.depth(), work.waited_s / subject.seconds());
+    let is_one = within >= SEVERAL && (ALWAYS..=ONE).contains(&below);
+    let elsewhere = [
+        Spent::Blocked,
+        Spent::Admission,
+        Spent::Scheduler,
+        Spent::Processor,
+        Spent::Kernel,
+    ];
+    let waits = 1.0 - below / within - subject.spent(&elsewhere)?;
+    unless(
+        subject.direct() != Some(true)
+            || subject.workload().sync.each_write()
+            || !is_one
+            || work.requests < HANDED_ON * subject.ops()
+            || waits < Standing::CAUSE_MIN,
+    )?;
+    let (kind, name) = (&filesystem.kind, &device.name);
+    let [all, one] = [within, below].map(ratio);
+    let line = format!(
+        "By the kernel's counters {} requests were at {name} on average, of {} operations in flight.",
+        three_digits(below),
+        three_digits(within)
+    );
+    let by_checksums = kind == "btrfs" && subject.workload().operation.writes();
+    let remedy = if by_checksums {
+        "Since Linux 6.15 btrfs sends a direct write through the page cache and waits for it where \
+         the file has checksums: write to a new file without (`chattr +C` on its folder, or the \
+         mount option `nodatasum`)."
+    } else {
+        "Measure the device below it with as many in flight; and whether the filesystem does direct \
+         I/O on this file at all."
+    };
+    let claim =
+        format!("{kind} passes on one operation at a time: {all} are in flight, {one} at {name}.");
+    let found = cause(waits, Likely, claim).evidence([line]).remedy(remedy);
+    Some(found.refuted_by("As many at the device as are in flight."))
+}
+
+fn by_layer(subject: &Subject<'_>) -> Option<Candidate> {
     let layer = layer(subject)?;
     let device = layer.device;
     let (name, below) = (&device.name, device.below.join(", "));
