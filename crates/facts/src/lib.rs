@@ -44,6 +44,7 @@ pub mod medium;
 mod moment;
 mod neighbours;
 mod open_loop;
+mod others;
 mod outliers;
 mod pauses;
 mod places;

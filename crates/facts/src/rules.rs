@@ -10,7 +10,6 @@ mod beside_ended;
 mod bytes_disagree;
 mod cache_burst;
 mod clock;
-mod course;
 mod cpu_bound;
 mod cpu_pressure;
 mod cpu_stolen;
@@ -32,6 +31,7 @@ mod no_figure;
 mod not_durable;
 mod other_io;
 mod rate_missed;
+mod rate_patterns;
 pub(crate) mod read_ahead_size;
 mod read_ahead_trials;
 pub(crate) mod requests;
@@ -57,7 +57,6 @@ mod write_revolutions;
 mod zones;
 
 pub(crate) use cache_burst::of as cache_burst;
-pub(crate) use other_io::by_others;
 pub use rule::Rule;
 pub(crate) use rule::{Check, Needs, Part, Shared, likely_if, warning_if};
 pub(crate) use served_from_cache::SHARE as SERVED_FROM_CACHE;
@@ -148,7 +147,7 @@ impl<'a> Context<'a> {
 
     /// The pattern that the rates of each stage follow, in the order of the stages.
     fn courses(&self) -> &[Option<(Course, String)>] {
-        let told = || self.stages.iter().map(course::told).collect();
+        let told = || self.stages.iter().map(rate_patterns::told).collect();
         self.courses.get_or_init(told)
     }
 
@@ -199,9 +198,9 @@ const RULES: &[Rule] = &[
     stalled::RULE,
     cpu_varies::RULE,
     warm_up::RULE,
-    course::CHANGE,
-    course::DRIFT,
-    course::MODES,
+    rate_patterns::CHANGE,
+    rate_patterns::DRIFT,
+    rate_patterns::MODES,
     too_noisy::RULE,
     too_short::RULE,
     no_figure::RULE,

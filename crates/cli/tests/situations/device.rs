@@ -1,11 +1,10 @@
 //! What the device does, or one of several devices: a disk of known delay that has a flaw.
 
 use crate::alone::alone;
-use crate::case::{MIB, write_data};
+use crate::case::MIB;
 use crate::said::of;
 use diskfacts_testkit::{DelayedDisk, Missing, Scratch, Served, or_skip, require_tool, skip};
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -133,6 +132,17 @@ impl Striped {
         }
         Ok(striped)
     }
+
+    /// A file of random data. Another process writes it: this one serves the disks.
+    fn file(&self) -> PathBuf {
+        let file = self.0.join("data");
+        let mut dd = Command::new("dd");
+        dd.args(["if=/dev/urandom", "bs=1M", "count=32", "conv=fsync"]);
+        let output = dd.arg(format!("of={}", file.display())).output();
+        let output = output.expect("dd");
+        assert!(output.status.success(), "{output:?}");
+        file
+    }
 }
 
 impl Drop for Striped {
@@ -151,9 +161,10 @@ fn one_of_two_devices_that_is_slow() {
     for slower in [Duration::from_millis(9), Duration::ZERO] {
         let disk = || DelayedDisk::new(160 * MIB, Duration::from_millis(1));
         let (one, other) = (or_skip!(disk()), or_skip!(disk()));
-        let striped = or_skip!(Striped::over([one.device().path(), other.device().path()]));
-        let file = striped.0.join("data");
-        write_data(&file, 32 * MIB);
+        let devices = [one.device().path(), other.device().path()];
+        let option = format!("device={}", devices[1].display());
+        let striped = or_skip!(Striped::over(&devices, &option));
+        let file = striped.file();
         other.slow_down_after(0, slower);
         other.served();
         let said = of(&file, &stage).said();
@@ -165,7 +176,6 @@ fn one_of_two_devices_that_is_slow() {
             let name = other.device().name();
             said.names("slow-member", &format!("{name} is slower than the device"));
         }
-        fs::remove_file(&file).expect("the file");
     }
 }
 
@@ -176,8 +186,7 @@ fn direct_writes_that_a_filesystem_does_one_at_a_time() {
     for (option, sums) in [("datasum", true), ("nodatasum", false)] {
         let disk = or_skip!(DelayedDisk::new(200 * MIB, Duration::from_millis(1)));
         let filesystem = or_skip!(Striped::over(&[disk.device().path()], option));
-        let file = filesystem.0.join("data");
-        write_data(&file, 32 * MIB);
+        let file = filesystem.file();
         disk.served();
         let said = of(&file, &stage).destroying().said();
         let served = disk.served();

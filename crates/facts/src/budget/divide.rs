@@ -10,7 +10,7 @@ use crate::blocked::{By, Looks};
 use crate::dirty_pages;
 use crate::layers::reach::roots;
 use crate::limits::{partial_pages, sync_mount};
-use crate::rules::by_others;
+use crate::others::by_others;
 use diskfacts_plan::EngineChoice;
 use diskfacts_record::evidence::LimitOf;
 use diskfacts_record::{Run, Spent, TargetKind, Trial};

@@ -2,8 +2,8 @@
 //! rose or fell all the time. Which of many things did it is not known; that it did, and when, is.
 
 use super::cap::{Cap, FROM_MEMORY};
-use super::course::{Course, Line, Step};
 use super::prelude::*;
+use super::rate_over_time::{Line, RateOverTime, Step};
 use super::throttle::show_rate;
 use crate::device_physics::no_drives;
 
@@ -62,7 +62,7 @@ fn rate_stepped(subject: &Subject<'_>) -> Option<Candidate> {
     // the page cache the host's.
     let through = subject.direct() != Some(true) || no_drives(subject.run()).is_none();
     unless(!subject.only_reads() && through || subject.memory_share() >= FROM_MEMORY)?;
-    let course = Course::of(subject);
+    let course = RateOverTime::of(subject);
     unless(Cap::of(subject).is_some() || course.points.len() < POINTS)?;
     let (step, line) = (course.step()?, course.line());
     if step.explained >= EXPLAINED.max(line.explained) {

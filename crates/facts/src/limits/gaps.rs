@@ -109,7 +109,7 @@ fn usual_s(operations: &[u64], length_s: f64) -> Option<f64> {
     (total > 0.0).then(|| length_s * busy as f64 / total)
 }
 
-/// Operations of a disk that turns which took much longer than most: by two revolutions.
+/// Operations that took much longer than most.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Slow {
     /// How many, and of how many.
@@ -124,13 +124,18 @@ pub(super) struct Slow {
 }
 
 impl Slow {
-    /// `None` where latencies are not known.
-    pub(super) fn of(subject: &Subject<'_>) -> Option<Self> {
+    /// Of a disk that turns: by two revolutions. `None` where latencies are not known.
+    pub(super) fn by_revolutions(subject: &Subject<'_>) -> Option<Self> {
+        let turn_ns = Spindle::of(subject).turn_ns();
+        Self::beyond(subject, |usual_ns| usual_ns * 1.2 + 2.0 * turn_ns)
+    }
+
+    /// Those beyond so much, given what is usual, ns.
+    pub(super) fn beyond(subject: &Subject<'_>, limit_ns: impl Fn(f64) -> f64) -> Option<Self> {
         let histogram = subject.histogram()?;
         // Where many are slow, the median is one of them; a few fast ones are not.
         let usual_ns = histogram.quantile(0.5)? as f64;
-        let beyond_ns = usual_ns * 1.2 + 2.0 * Spindle::of(subject).turn_ns();
-        let (number, excess_ns) = subject.beyond(beyond_ns, usual_ns)?;
+        let (number, excess_ns) = subject.beyond(limit_ns(usual_ns), usual_ns)?;
         let total_ns = histogram.mean()? * histogram.count() as f64;
         (number > 0 && total_ns > 0.0).then(|| Self {
             number,

@@ -1,7 +1,7 @@
 //! Flash moves valid data and erases while it is written to.
 
-use super::course::Course;
 use super::prelude::*;
+use super::rate_over_time::RateOverTime;
 use super::throttle::is_flat;
 
 pub(super) const LIMITER: Limiter = Limiter {
@@ -131,7 +131,7 @@ fn slow_stream(subject: &Subject<'_>) -> Option<Found> {
     let latency = &subject.figures.latency_ns;
     let both = latency.min.zip(latency.p50);
     let waits = both.is_some_and(|(min, p50)| p50 > 3 * min);
-    let plateau = Course::of(subject).whole();
+    let plateau = RateOverTime::of(subject).whole();
     let scatter = plateau.map_or(0.0, |plateau| plateau.scatter);
     let trials = subject.figures.throughput_bytes_per_s.spread.unwrap_or(0.0);
     let uneven = scatter > UNEVEN || trials > UNEVEN;

@@ -8,8 +8,9 @@ use crate::journal::Commits;
 use crate::layers::in_memory;
 use crate::layers::reach::{Direction, count, roots};
 use crate::neighbours;
+use crate::others::by_others;
 use crate::processor_wait::ProcessorWait;
-use crate::rules::{by_others, disturbed};
+use crate::rules::disturbed;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "other-process",

@@ -25,7 +25,7 @@ fn sectors_are_read_again(subject: &Subject<'_>) -> Option<Candidate> {
     // some wait long.
     unless(!subject.in_order() && subject.outstanding() > 1.0)?;
     // Less is a tail as healthy disks have.
-    let slow = Slow::of(subject).filter(|slow| slow.share >= WORTH_A_WORD)?;
+    let slow = Slow::by_revolutions(subject).filter(|slow| slow.share >= WORTH_A_WORD)?;
     let gaps = Gaps::of(subject);
     unless(slow.number * 2 > slow.of || !is_of_the_drive(subject, &slow, &gaps))?;
     // Silences at equal distances, or in writes too, are not a place that is read badly.

@@ -144,7 +144,8 @@ pub(super) fn few_places(subject: &Subject<'_>) -> Option<Candidate> {
     let device = *subject.stack().queue_devices().first()?;
     let made = subject.work_of(&device.name)?.waited_s / subject.seconds();
     let wanted = subject.depth();
-    unless(made > OF_QUEUE * takes(device)?.min(wanted))?;
+    let most = takes(device).map_or(wanted, |most| most.min(wanted));
+    unless(made > OF_QUEUE * most)?;
     let (name, scheduler) = (&device.name, device.scheduler.as_deref());
     let scheduler = scheduler.filter(|name| *name != "none");
     let whose = match scheduler {

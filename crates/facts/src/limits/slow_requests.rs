@@ -1,7 +1,7 @@
 //! A few requests take the device much longer than the rest: in one place of it, or now and
 //! then.
 
-use super::gaps::Gaps;
+use super::gaps::{Gaps, Slow};
 use super::prelude::*;
 use diskfacts_record::evidence::Outliers;
 
@@ -29,46 +29,19 @@ const AT_DEVICE: f64 = 0.5;
 const OF_RANGE: f64 = 0.5;
 const OF_VISITED: f64 = 0.25;
 
-/// The slow operations of a stage.
-struct Slow {
-    number: u64,
-    /// Of all.
-    of: u64,
-    usual_ns: f64,
-    /// What they take beyond that, on average.
-    excess_ns: f64,
-    /// What that is of the time of all.
-    share: f64,
-}
-
-impl Slow {
-    fn of(subject: &Subject<'_>) -> Option<Self> {
-        let histogram = subject.histogram()?;
-        let usual_ns = histogram.quantile(0.5)? as f64;
-        let (number, excess_ns) = subject.beyond(TIMES * usual_ns, usual_ns)?;
-        let of = histogram.count();
-        let total_ns = histogram.mean()? * of as f64;
-        (number >= LEAST && number * ONE_IN <= of).then(|| Self {
-            number,
-            of,
-            usual_ns,
-            excess_ns: excess_ns / number as f64,
-            share: (excess_ns / total_ns).min(1.0),
-        })
-    }
-}
-
 fn few_take_much_longer(subject: &Subject<'_>) -> Option<Candidate> {
     // Reads and writes differ by nature, a sync waits for more than its write, and what a disk
     // that turns chooses last waits long.
     let alike = subject.only_reads() || subject.only_writes();
     let synced = subject.workload().sync.each_write();
     unless(!alike || synced || subject.rotates() == Some(true))?;
-    let slow = Slow::of(subject).filter(|slow| slow.share >= WORTH_A_WORD)?;
+    let slow = Slow::beyond(subject, |usual_ns| TIMES * usual_ns)?;
+    let few = slow.number >= LEAST && slow.number * ONE_IN <= slow.of;
+    unless(!few || slow.share < WORTH_A_WORD)?;
     // While nothing else is done meanwhile either, the device stood still.
     let depth = subject.outstanding();
     let gaps = Gaps::of(subject);
-    let all_s = slow.number as f64 * slow.excess_ns / 1e9 / depth;
+    let all_s = slow.number as f64 * slow.each_ns / 1e9 / depth;
     let stood_still = gaps.total_s >= 0.5 * all_s;
     unless(stood_still && (depth > 1.0 || gaps.regular_s().is_some()))?;
     let seen = outliers(subject);
@@ -85,7 +58,7 @@ fn few_take_much_longer(subject: &Subject<'_>) -> Option<Candidate> {
         },
         percent(slow.share),
     );
-    let [usual, takes] = [slow.usual_ns, slow.usual_ns + slow.excess_ns].map(duration);
+    let [usual, takes] = [slow.usual_ns, slow.usual_ns + slow.each_ns].map(duration);
     let line = format!(
         "{} of {} {kind} took more than {} times the median of {usual}: {takes} on average.",
         slow.number,
@@ -111,7 +84,7 @@ fn few_take_much_longer(subject: &Subject<'_>) -> Option<Candidate> {
                 "Tail latency: {} of the {kind} take {takes}, {} times the median, and {of_time} of \
                  the time.",
                 percent(slow.number as f64 / slow.of as f64),
-                ratio(1.0 + slow.excess_ns / slow.usual_ns)
+                ratio(1.0 + slow.each_ns / slow.usual_ns)
             ),
             "Look at what the device does now and then: error recovery and housekeeping of a drive \
              (`smartctl -x`), others who share the volume, the host's storage below it (`dmesg -T`).",
@@ -135,7 +108,7 @@ fn outliers<'a>(subject: &Subject<'a>) -> Option<(&'a str, Outliers)> {
 
 /// Whether the device had the slow ones for about as much longer as their operations took.
 fn is_of_device(slow: &Slow, seen: &Outliers) -> bool {
-    let each_ns = slow.excess_ns * slow.number as f64 / slow.of as f64;
+    let each_ns = slow.each_ns * slow.number as f64 / slow.of as f64;
     let excess_ns = (seen.device_ns - seen.usual_ns) * seen.requests as f64;
     excess_ns / seen.sampled as f64 >= AT_DEVICE * each_ns
 }

@@ -1,8 +1,8 @@
 //! Rates that something outside the workload holds down: whether a stage was held at
 //! one exact rate, and whether it had a faster time before.
 
-use super::course::{Course, Plateau, Step};
 use super::prelude::*;
+use super::rate_over_time::{Plateau, RateOverTime, Step};
 
 /// A limiter lets operations pass at equal distances: the counts of a point differ by
 /// one or two. What a device does by itself differs by more: the places, the dies.
@@ -40,8 +40,8 @@ pub(super) struct Held {
 impl Held {
     pub(super) fn of(subject: &Subject<'_>) -> Option<Self> {
         // Large transfers are few, and what they are compared with is the first of them.
-        let finely = || of_bytes(subject).then(|| Course::finely(subject).step());
-        let step = Course::of(subject).step().or_else(|| finely()?)?;
+        let finely = || of_bytes(subject).then(|| RateOverTime::finely(subject).step());
+        let step = RateOverTime::of(subject).step().or_else(|| finely()?)?;
         let Step { before, after, .. } = step;
         let down = before.rate >= STEP_MIN * after.rate && step.held >= PLATEAU_SHARE;
         (down && step.explained >= EXPLAINED).then(|| Self {
@@ -85,7 +85,7 @@ pub(super) fn of_bytes(subject: &Subject<'_>) -> bool {
 
 /// Whether all of a stage ran at one exact rate.
 pub(super) fn is_flat(subject: &Subject<'_>) -> bool {
-    let course = || Course::of(subject).whole();
+    let course = || RateOverTime::of(subject).whole();
     subject.is_even(EVEN) == Some(true) && course().is_none_or(|plateau| is_even(&plateau))
 }
 

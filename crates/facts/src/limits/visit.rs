@@ -1,7 +1,7 @@
 //! Where the time of one operation that goes anywhere on a rotating disk is spent.
 
-use super::course::Course;
 use super::prelude::*;
+use super::rate_over_time::RateOverTime;
 use super::spindle::{Spindle, transfer_ns};
 use diskfacts_plan::Pattern;
 
@@ -92,7 +92,7 @@ impl Visit {
 /// and stays down, ns. `None` where most of the time went by before: then the figure is that
 /// of the cache.
 fn drained_ns(subject: &Subject<'_>) -> Option<f64> {
-    let step = Course::of(subject).step()?;
+    let step = RateOverTime::of(subject).step()?;
     let down = step.before.rate > 1.5 * step.after.rate && step.explained > 0.5;
     let most = step.after.seconds >= step.before.seconds;
     (down && most).then(|| 1e9 / step.after.rate)

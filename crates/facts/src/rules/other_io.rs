@@ -1,26 +1,20 @@
 //! Others used the same device while a trial ran, so the trial had less of it.
 //!
-//! Reads: what the device right under the filesystem counted beyond what this
-//! process caused. Writes: beyond what was written, less what earlier trials had
-//! left dirty and what the filesystem's journal can have added to the syncs. Copies
-//! that the filesystem itself keeps (btrfs, bcachefs) are its own; with parity of its own
-//! it reads and writes as much as it likes, and nothing is said of writes. And what a
-//! disk counted beyond the partitions that this target uses.
+//! What they moved is worked out in [`others`](crate::others).
 //!
 //! Syncs: who makes files and syncs them moves few bytes, and holds up every sync on the same
 //! filesystem, because a journal commits for all and one commit after the other ([`Commits`]).
 
 use super::{Check, Context, Needs, Rule, Shown};
-use crate::journal::{Commits, beyond_own};
-use crate::layers::copies;
+use crate::journal::Commits;
 use crate::layers::in_memory;
-use crate::layers::reach::{Direction, count, dirty_before, roots};
 use crate::neighbours;
+use crate::others::by_others;
 use crate::simulated::is_simulated;
 use crate::words::{count as number, device_list, edit_stages, measure, percent, ratio};
 use diskfacts_plan::CacheMode;
 use diskfacts_plan::units::show_size;
-use diskfacts_record::{BlockDevice, Confidence, DeviceKind, Finding, Severity, Stack, Trial};
+use diskfacts_record::{Confidence, Finding, Severity};
 
 pub(super) const RULE: Rule = Rule {
     name: "other-io",
@@ -143,100 +137,6 @@ fn remedy(context: &Context<'_>) -> String {
     )
 }
 
-/// Bytes that others moved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Others {
-    /// Read from the devices right under the filesystem, or from the target.
-    pub(crate) read: u64,
-    /// Written to them.
-    pub(crate) written: u64,
-    /// Both, beside the partitions of this stack.
-    pub(crate) beside: u64,
-}
-
-impl Others {
-    pub(crate) fn bytes(self) -> u64 {
-        let through = self.read.saturating_add(self.written);
-        through.saturating_add(self.beside)
-    }
-}
-
-/// Bytes that were counted beyond one's own; none where either is not known.
-fn beyond(counted: Option<u64>, own: Option<u64>) -> u64 {
-    let both = counted.zip(own);
-    both.map_or(0, |(counted, own)| counted.saturating_sub(own))
-}
-
-/// Bytes that others moved on the devices of this trial, as far as they can be
-/// told from its own.
-pub(crate) fn by_others(trial: &Trial, stack: &Stack) -> Others {
-    let tops: Vec<&BlockDevice> = roots(stack).collect();
-    let evidence = &trial.evidence;
-    let writes = trial.workload.operation.writes();
-    let counted = |direction| count(&tops, direction, evidence);
-    let io = evidence.process_io.as_ref();
-    let direct = evidence.engine.direct;
-    let fetched = io.map(|io| io.read_bytes);
-    let Some(copies) = copies::of_filesystem(stack).most else {
-        let fetched = fetched.filter(|_| !writes);
-        return Others {
-            read: beyond(counted(Direction::Read), fetched),
-            ..Others::default()
-        };
-    };
-    let own_reads = fetched.or(direct.then_some(evidence.issued.read_bytes));
-    let written = if let Some(beyond) = beyond_own(trial, stack) {
-        beyond.others_bytes
-    } else {
-        let process = io.map_or(0, |io| io.write_bytes);
-        let own = if writes {
-            // What is written through the page cache goes down later.
-            direct.then(|| evidence.issued.write_bytes.max(process))
-        } else {
-            Some(process)
-        };
-        let own = own.map(|own| own.saturating_mul(copies));
-        beyond(counted(Direction::Write), own).saturating_sub(dirty_before(evidence))
-    };
-    Others {
-        read: beyond(counted(Direction::Read), own_reads),
-        written,
-        beside: beside_partitions(trial, stack).saturating_add(below_loop(trial, stack)),
-    }
-}
-
-/// Bytes that the disk under a loop device counted beyond what the loop device did, where
-/// that passes the page cache of its file: others used the disk. What is written meanwhile
-/// may be left from before, and is not counted.
-fn below_loop(trial: &Trial, stack: &Stack) -> u64 {
-    let mut leaves = stack.leaves();
-    let (Some(leaf), None) = (leaves.next(), leaves.next()) else {
-        return 0;
-    };
-    let mut loops = stack.devices.iter().filter(|d| d.kind == DeviceKind::Loop);
-    let upper = loops.find(|d| d.backing_direct == Some(true) && d.name != leaf.name);
-    let read = |device| count(&[device], Direction::Read, &trial.evidence);
-    upper.map_or(0, |upper| beyond(read(leaf), read(upper)))
-}
-
-/// Bytes that disks counted beyond the partitions of this stack on them.
-fn beside_partitions(trial: &Trial, stack: &Stack) -> u64 {
-    let of_disk = |disk: &BlockDevice| {
-        let on_it = stack.devices.iter();
-        let parts: Vec<&BlockDevice> = on_it.filter(|d| d.below.contains(&disk.name)).collect();
-        if parts.is_empty() || parts.iter().any(|d| d.kind != DeviceKind::Partition) {
-            return 0;
-        }
-        let [read, written] = [Direction::Read, Direction::Write].map(|direction| {
-            let of = |devices: &[&BlockDevice]| count(devices, direction, &trial.evidence);
-            beyond(of(&[disk]), of(&parts))
-        });
-        read.saturating_add(written)
-    };
-    let disks = stack.devices.iter();
-    disks.map(of_disk).fold(0, u64::saturating_add)
-}
-
 /// Operations of others that were under way when trials began.
 fn in_flight_before(context: &Context<'_>) -> Option<Finding> {
     let shown = Shown::by(context.doing_io(), |stage, _| {
@@ -274,6 +174,7 @@ fn in_flight_before(context: &Context<'_>) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::testing::{self, each, only};
+    use diskfacts_record::BlockDevice;
 
     /// Synced writes, for each of which jbd2 committed so many times.
     fn committed(times: f64) -> diskfacts_record::Run {

@@ -6,7 +6,7 @@
 //! is a warning from there; half of that is a note.
 
 use super::warm_up::trials_behind;
-use super::{Check, Context, Rule, Shown, course, cpu_varies, warning_if};
+use super::{Check, Context, Rule, Shown, cpu_varies, rate_patterns, warning_if};
 use crate::figures;
 use crate::simulated::{Slower, is_simulated};
 use crate::words::{list, longer, of_document, percent, when};
@@ -40,7 +40,7 @@ fn check(context: &Context<'_>) -> Option<Finding> {
         // The rate of an open loop is the plan's.
         // Rates that follow a pattern, or the processor time, are findings of their own.
         if stage.workload().rate.is_some()
-            || course::between(stage).is_some()
+            || rate_patterns::between(stage).is_some()
             || cpu_varies::is_cause(stage)
         {
             return None;

@@ -6,7 +6,8 @@
 
 use super::Uncertain;
 use crate::layers::reach::roots;
-use crate::rules::{Context, by_others};
+use crate::others::by_others;
+use crate::rules::Context;
 use crate::stages::Stage;
 use crate::uses::{Metric, Requirement};
 use diskfacts_record::{Stack, Trial};

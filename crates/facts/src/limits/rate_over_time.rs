@@ -22,7 +22,7 @@ const HELD_OFF: f64 = 1.0 / 3.0;
 
 /// The rate of a stage over the time of all its trials, one after the other.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Course {
+pub(super) struct RateOverTime {
     /// Operations per second, and seconds, of each point.
     pub(super) points: Vec<(f64, f64)>,
 }
@@ -67,7 +67,7 @@ pub(super) struct Line {
     pub(super) seconds: f64,
 }
 
-impl Course {
+impl RateOverTime {
     /// With so many operations in a point that its rate is no chance.
     pub(super) fn of(subject: &Subject<'_>) -> Self {
         Self::with(subject, OPERATIONS_MIN)
@@ -234,8 +234,8 @@ fn plateau(points: &[(f64, f64)]) -> Option<Plateau> {
 mod tests {
     use super::*;
 
-    fn course(rates: &[f64]) -> Course {
-        Course {
+    fn course(rates: &[f64]) -> RateOverTime {
+        RateOverTime {
             points: rates.iter().map(|rate| (*rate, 0.1)).collect(),
         }
     }
