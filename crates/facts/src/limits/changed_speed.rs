@@ -3,6 +3,7 @@
 
 use super::cap::{Cap, FROM_MEMORY};
 use super::prelude::*;
+use super::processor;
 use super::rate_over_time::{Line, RateOverTime, Step};
 use super::throttle::show_rate;
 use crate::device_physics::no_drives;
@@ -30,33 +31,6 @@ const TIMES: f64 = 1.25;
 const EXPLAINED: f64 = 0.6;
 const POINTS: usize = 20;
 
-/// A step may be the work of others on the processors, who began or ended there, where tasks
-/// waited for a processor for so much of the time that the lower level lost. Threads of the
-/// kernel that work for the stage (loop devices, encryption) have no account of their own, so
-/// all who waited count; half, because others may have waited at the same moment.
-const WAITED_OF_LOST: f64 = 0.5;
-/// The same where only the stage's own threads are known to have waited. Whoever keeps those
-/// of the kernel from a processor keeps these too, when they want one: the one who asks for
-/// little waits for a small part of what the others do.
-const OWN_WAITED_OF_LOST: f64 = 0.05;
-
-/// How sure a step is the device's: likely where there were processors enough, possible where
-/// nobody looked. `None` where more wanted them than there were, so that others who began or
-/// ended may have made it.
-fn not_of_processors(subject: &Subject<'_>, lost_s: f64) -> Option<Confidence> {
-    if subject.run().target.kind == TargetKind::Simulated {
-        return Some(Likely);
-    }
-    let own = |trial: &Trial| trial.cpu.wait_ns_per_io.unwrap_or(0.0) * trial.ops as f64 / 1e9;
-    let own_s = subject.sum(|trial| Some(own(trial)))?;
-    let pressure = |trial: &Trial| Some(trial.evidence.pressure?.cpu_some_ns as f64 / 1e9);
-    let seen_s: f64 = subject.trials().iter().filter_map(|t| pressure(t)).sum();
-    let all_seen = subject.sum(pressure).is_some();
-    let wanted =
-        seen_s > WAITED_OF_LOST * lost_s || own_s > OWN_WAITED_OF_LOST * lost_s && !all_seen;
-    (!wanted).then(|| likely_if(all_seen))
-}
-
 fn rate_stepped(subject: &Subject<'_>) -> Option<Candidate> {
     // What is written goes to the cache of a drive first, which is full after a while; and through
     // the page cache the host's.
@@ -82,7 +56,7 @@ fn stepped(subject: &Subject<'_>, step: &Step) -> Option<Candidate> {
     } else {
         step.after
     };
-    let confidence = not_of_processors(subject, low.seconds * (1.0 - 1.0 / times))?;
+    let confidence = processor::not_of_others(subject, low.seconds * (1.0 - 1.0 / times))?;
     let share = Some((1.0 - after / before).max(0.0)).filter(|share| *share > 0.0);
     let [from, to] = [before, after].map(|rate| show_rate(subject, rate));
     let [at, behind] = plateaus.map(|plateau| seconds(plateau.seconds));
@@ -105,7 +79,7 @@ fn drifted(subject: &Subject<'_>, line: &Line) -> Option<Candidate> {
     let of_place = subject.in_order() && subject.rotates() != Some(false);
     unless(line.explained < EXPLAINED || low <= 0.0 || high < TIMES * low || of_place)?;
     let mean = low.midpoint(high);
-    let confidence = not_of_processors(subject, line.seconds * (1.0 - mean / high))?;
+    let confidence = processor::not_of_others(subject, line.seconds * (1.0 - mean / high))?;
     let share = (line.to < line.from).then_some(1.0 - mean / high);
     let how = if line.to < line.from { "fell" } else { "rose" };
     let [from, to] = [line.from, line.to].map(|rate| show_rate(subject, rate));

@@ -41,7 +41,7 @@ fn held_at_a_base_rate(subject: &Subject<'_>) -> Option<Candidate> {
         .at_most(("four-times-the-depth", "as-it-was"), Iops, NO_MORE);
     // At an exact pace in all its trials, after a burst or not, with the device idle.
     let capped = || Some(Cap::of(subject)?.candidate(subject));
-    let found = match stepped(subject).or_else(capped) {
+    let found = match stepped(subject).or_else(capped).or_else(|| shared(subject)) {
         Some(found) => found.settled_by(decided),
         // A device that is full does no more with more in flight either.
         None => flat(subject)?.settled_by(deeper),
@@ -87,6 +87,31 @@ fn stepped(subject: &Subject<'_>) -> Option<Candidate> {
     let silent = Gaps::of(subject).share() >= DETAIL;
     let sure = !silent && (!writes || no_drives(subject.run()).is_some());
     Some(cause(held.share(), likely_if(sure), claim).evidence([held.line(subject)]))
+}
+
+/// Other work at the rate of a stage of bytes, where small operations are held at one rate, too: a
+/// limit of both, and no heat, which small operations are not enough for.
+pub(super) fn same_rate<'a>(subject: &Subject<'a>) -> Option<Subject<'a>> {
+    let iops = subject.iops()?;
+    unless(!of_bytes(subject) || !limited_elsewhere(subject))?;
+    let mut others = subject.others();
+    others.find(|other| is_same(subject, other, iops))
+}
+
+/// Bytes at the rate of other work, with the device idle.
+fn shared(subject: &Subject<'_>) -> Option<Candidate> {
+    let other = same_rate(subject)?;
+    let at_work = subject.iops()? * subject.shortest_ns()? / 1e9;
+    unless(at_work > AT_WORK)?;
+    let rate = show_rate(subject, subject.iops()?);
+    let line = format!(
+        "{}, which is other work, is throttled to the same rate: {}. {} in service on average.",
+        other.stage.label(),
+        show_rate(&other, other.iops()?),
+        ratio(at_work)
+    );
+    let claim = format!("Throttled to {rate}, as other work is.");
+    Some(cause(1.0 - at_work, Likely, claim).evidence([line]))
 }
 
 /// Exactly one rate, and other operations have the same.

@@ -119,3 +119,30 @@ pub(super) fn of(subject: &Subject<'_>) -> Option<Processor> {
         share: busy.min(1.0) * in_user.max(1.0 - in_user),
     })
 }
+
+/// What a device seems to have done may be the work of others on the processors, where tasks
+/// waited for a processor for so much of the time that was lost. Threads of the
+/// kernel that work for the stage (loop devices, encryption) have no account of their own, so
+/// all who waited count; half, because others may have waited at the same moment.
+const WAITED_OF_LOST: f64 = 0.5;
+/// The same where only the stage's own threads are known to have waited. Whoever keeps those
+/// of the kernel from a processor keeps these too, when they want one: the one who asks for
+/// little waits for a small part of what the others do.
+const OWN_WAITED_OF_LOST: f64 = 0.05;
+
+/// How sure it is the device's that lost so much of the time: likely where there were processors
+/// enough, possible where nobody looked. `None` where more wanted them than there were, so that
+/// others may have made it.
+pub(super) fn not_of_others(subject: &Subject<'_>, lost_s: f64) -> Option<Confidence> {
+    if subject.run().target.kind == TargetKind::Simulated {
+        return Some(Likely);
+    }
+    let own = |trial: &Trial| trial.cpu.wait_ns_per_io.unwrap_or(0.0) * trial.ops as f64 / 1e9;
+    let own_s = subject.sum(|trial| Some(own(trial)))?;
+    let pressure = |trial: &Trial| Some(trial.evidence.pressure?.cpu_some_ns as f64 / 1e9);
+    let seen_s: f64 = subject.trials().iter().filter_map(|t| pressure(t)).sum();
+    let all_seen = subject.sum(pressure).is_some();
+    let wanted =
+        seen_s > WAITED_OF_LOST * lost_s || own_s > OWN_WAITED_OF_LOST * lost_s && !all_seen;
+    (!wanted).then(|| likely_if(all_seen))
+}

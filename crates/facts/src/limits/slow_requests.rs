@@ -3,6 +3,7 @@
 
 use super::gaps::{Gaps, Slow};
 use super::prelude::*;
+use super::processor;
 use diskfacts_record::evidence::Outliers;
 
 pub(super) const LIMITER: Limiter = Limiter {
@@ -66,6 +67,9 @@ fn few_take_much_longer(subject: &Subject<'_>) -> Option<Candidate> {
         ratio(TIMES)
     );
     let place = seen.filter(|(_, seen)| is_a_place(seen));
+    // Who serves a device of this machine's own making waits for a processor wherever it lies.
+    let lost_s = slow.share * subject.seconds();
+    unless(place.is_none() && processor::not_of_others(subject, lost_s).is_none())?;
     let (claim, remedy) = if let Some((device, seen)) = place {
         let [from, to] = [seen.from_bytes, seen.to_bytes].map(show_size);
         let [there, elsewhere] = [seen.device_ns, seen.usual_ns].map(duration);

@@ -1,6 +1,7 @@
 //! The rate steps down after a while under load, and stays down.
 
 use super::cap::Cap;
+use super::credit_throttle::same_rate;
 use super::prelude::*;
 use super::throttle::{Held, of_bytes, show_rate};
 
@@ -27,6 +28,7 @@ const AT_WORK: f64 = 0.5;
 fn rate_falls_under_load(subject: &Subject<'_>) -> Option<Candidate> {
     unless(Cap::of(subject).is_some())?;
     let found = stepped(subject).or_else(|| held_down(subject))?;
+    unless(same_rate(subject).is_some())?;
     Some(found.planted(subject, "[faults.heat]"))
 }
 
