@@ -156,6 +156,12 @@ impl Looks {
         same.map(|one| one.2).sum()
     }
 
+    /// Share of the threads' time in which they were blocked by any of them.
+    pub(crate) fn share_of_all(&self) -> f64 {
+        let all: u64 = self.blocked.iter().map(|one| one.2).sum();
+        all as f64 / self.number as f64
+    }
+
     /// Share of the threads' time in which they were blocked by this.
     pub(crate) fn share(&self, by: By) -> f64 {
         self.by(by) as f64 / self.number as f64

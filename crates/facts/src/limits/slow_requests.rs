@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(said(&elsewhere, STAGE, LIMITER.name), None);
         let mut unseen = run(2e6, 0, 0, 0);
         each(&mut unseen, STAGE, |trial| {
-            trial.evidence.block_layer = None
+            trial.evidence.block_layer = None;
         });
         let limit = said(&unseen, STAGE, LIMITER.name).expect("by the latencies alone");
         assert_eq!(limit.confidence, diskfacts_record::Confidence::Possible);

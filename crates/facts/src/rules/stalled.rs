@@ -1,6 +1,7 @@
 //! Nothing was completed for a while in the middle of a trial.
 
 use super::{Check, Context, Needs, Rule, Shown, warning_if};
+use crate::blocked::Looks;
 use crate::simulated::planted;
 use crate::stages::Stage;
 use crate::stalls::Stalls;
@@ -44,8 +45,9 @@ fn check(context: &Context<'_>) -> Option<Finding> {
         all = all.and(of_stage);
     }
     let is_shown = |name: &str| shown.stages.iter().any(|known| known == name);
-    let stages = context.each().filter(|(stage, _)| is_shown(stage.name));
-    let excluded = stages.flat_map(|(stage, _)| {
+    let stages = || context.each().filter(|(stage, _)| is_shown(stage.name));
+    let blocked_ns: f64 = stages().map(|(stage, _)| blocked_ns(stage)).sum();
+    let excluded = stages().flat_map(|(stage, _)| {
         let long = stage.trials.iter().filter(|t| Stalls::is_most_of(t));
         long.map(|trial| format!("{} {}", stage.label(), trial.number))
     });
@@ -66,10 +68,16 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     let line = format!("Stalls make up to {most} of the time of a stage.");
     shown.lines.push(line);
     let is_own = 2 * all.paused_ns >= all.total_ns;
-    let who = if is_own {
-        "diskfacts was stopped, or the whole machine was"
+    let (who, remedy) = if is_own {
+        let who = "diskfacts was stopped, or the whole machine was";
+        (who, remedy(context.run, true))
+    } else if 2.0 * blocked_ns >= all.total_ns as f64 {
+        let who = "operations were blocked in the kernel, in front of the device";
+        let remedy = "The limiter `blocked` of the stage says by what, and what to do.";
+        (who, remedy.to_owned())
     } else {
-        "the device, its link or the host stalled"
+        let who = "the device, its link or the host stalled";
+        (who, remedy(context.run, false))
     };
     let longest = show_duration(all.longest_ns);
     Some(Finding {
@@ -79,9 +87,16 @@ fn check(context: &Context<'_>) -> Option<Finding> {
             "Nothing was completed for up to {longest} in the middle of {}: {who}.",
             shown.list()
         ),
-        remedy: remedy(context.run, is_own),
+        remedy,
         ..shown.finding(&RULE)
     })
+}
+
+/// Time for which the threads of a stage were blocked in front of their requests, ns, as far as
+/// somebody looked.
+fn blocked_ns(stage: &Stage<'_>) -> f64 {
+    let looks = Looks::of(stage.trials.iter().copied());
+    looks.map_or(0.0, |looks| looks.share_of_all() * stage.seconds() * 1e9)
 }
 
 /// The stalls of all trials of a stage, and what they were; `None` where there was none.
@@ -138,6 +153,7 @@ fn remedy(run: &Run, is_own: bool) -> String {
 mod tests {
     use super::*;
     use crate::testing::{self, each, only};
+    use diskfacts_record::evidence::Asleep;
 
     #[test]
     fn a_short_stall_is_a_note_and_a_long_one_a_warning() {
@@ -160,6 +176,27 @@ mod tests {
             t.evidence.intervals.operations[20..25].fill(0);
         });
         assert_eq!(only(&run, RULE.name).severity, Severity::Warning);
+    }
+
+    #[test]
+    fn what_blocks_the_threads_meanwhile_is_not_the_device() {
+        let mut run = testing::healthy();
+        let mut sleeps_in = |function: &str| {
+            each(&mut run, "random-read-qd32", |t| {
+                t.evidence.intervals.operations[20..35].fill(0);
+                t.evidence.engine.asleep = Some(Asleep {
+                    looks: 100,
+                    functions: [(function.to_owned(), 50)].into(),
+                });
+            });
+            let findings = crate::findings(&run);
+            let found = findings.into_iter().find(|one| one.rule == RULE.name);
+            found.expect("a stall").claim
+        };
+        let claim = sleeps_in("percpu_rwsem_wait");
+        assert!(claim.ends_with("in front of the device."), "{claim}");
+        let claim = sleeps_in("io_cqring_wait");
+        assert!(claim.ends_with("or the host stalled."), "{claim}");
     }
 
     #[test]

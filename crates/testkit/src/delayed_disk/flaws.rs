@@ -78,7 +78,7 @@ impl Flaws {
         // A multiplier of a linear congruential generator (L'Ecuyer, 1999) scatters them.
         let scattered = (offset / 4096).wrapping_mul(3_935_559_000_370_003_845) >> 32;
         let blocks = self.blocks.iter();
-        let blocks = blocks.filter(|(one_in, _)| scattered % one_in == 0);
+        let blocks = blocks.filter(|(one_in, _)| scattered.is_multiple_of(*one_in));
         let blocks: Duration = blocks.map(|(_, by)| *by).sum();
         let drift = self.drift.iter();
         let drift: Duration = drift
