@@ -128,7 +128,7 @@ mod tests {
                 found.from_bytes >= 32 << 20 && found.to_bytes <= 36 << 20,
                 "{found:?}"
             );
-            assert!(found.to_bytes - found.from_bytes > 3 << 20, "{found:?}");
+            assert!(found.to_bytes - found.from_bytes > 2 << 20, "{found:?}");
             let all = found.requests as f64 * 0.9 / found.within as f64;
             assert!((0.9..=1.0).contains(&all), "{found:?}");
             assert!((found.device_ns - 2e7).abs() < 1.0 && (found.usual_ns - 5e5).abs() < 1.0);
