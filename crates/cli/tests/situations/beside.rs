@@ -28,6 +28,7 @@ pub(crate) enum Counter {
     Reads = 0,
     ReadSectors = 2,
     Writes = 4,
+    Discards = 11,
     Flushes = 15,
 }
 

@@ -5,7 +5,7 @@ use crate::beside::{Counter, Shells, counted, empty, filled};
 use crate::case::MIB;
 use crate::said::of;
 use diskfacts_testkit::{
-    DelayedDisk, FilesystemKind, LoopDevice, LoopOptions, MountedFilesystem, or_skip,
+    DelayedDisk, FilesystemKind, LoopDevice, LoopOptions, MountedFilesystem, or_skip, skip,
 };
 use rustix::fs::FallocateFlags;
 use std::fs::File;
@@ -178,6 +178,26 @@ fn somebody_reads_the_same_device() {
     said.shows("Of other processes these moved most, on whatever device: ");
     let said = of(device.path(), &stage).said();
     said.is_silent_of("other-process");
+}
+
+#[test]
+fn somebody_trims_the_same_device() {
+    let _alone = alone();
+    let device = or_skip!(filled(192 * MIB));
+    let path = device.path().display();
+    let stage = format!("{}\nspan = \"64MiB\"", DEEP.replace("32", "4"));
+    let before = counted(&device, Counter::Discards);
+    // It ends at once where the file below cannot be punched.
+    let trimming = format!("blkdiscard -f -o 128M -l 64M {path} || sleep 0.1");
+    let beside = Shells::running(2, &trimming);
+    let said = of(device.path(), &stage).said();
+    drop(beside);
+    if counted(&device, Counter::Discards) < before + 20 {
+        return skip("discards of a loop device");
+    }
+    said.names("other-process", "Others discarded blocks");
+    let said = of(device.path(), &stage).said();
+    said.never_says("Others discarded blocks");
 }
 
 #[test]

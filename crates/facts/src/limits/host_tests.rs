@@ -461,3 +461,27 @@ fn what_blocks_a_thread_in_front_of_its_requests_is_named_by_where_it_sleeps() {
         assert_eq!(said(&run, "random-read-qd1", "blocked"), None, "{function}");
     }
 }
+
+#[test]
+fn discards_are_those_of_others_where_no_filesystem_makes_them() {
+    let stage = "random-read-qd1";
+    let mut run = testing::healthy();
+    let trims = |run: &Run| said(run, stage, "other-process").map(|limit| limit.claim);
+    let discarded = |run: &mut Run, number: u64| {
+        each(run, stage, |trial| {
+            for device in &mut trial.evidence.devices {
+                (device.discards, device.discard_ms) = (Some(number), Some(3 * number));
+                device.read_ms = 900;
+            }
+        });
+    };
+    discarded(&mut run, 300);
+    let claim = trims(&run).expect("somebody trims");
+    assert!(claim.contains("(trim): 50 % of the time"), "{claim}");
+    discarded(&mut run, 1);
+    assert_eq!(trims(&run), None);
+    discarded(&mut run, 300);
+    let filesystem = run.stack.filesystem.as_mut().expect("there is one");
+    filesystem.options.push("discard".into());
+    assert_eq!(trims(&run), None);
+}

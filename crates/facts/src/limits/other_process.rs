@@ -6,7 +6,7 @@ use super::prelude::*;
 use super::processor::{IDLE, Machine};
 use crate::journal::Commits;
 use crate::layers::in_memory;
-use crate::layers::reach::{Direction, count, roots};
+use crate::layers::reach::{self, Direction, roots};
 use crate::neighbours;
 use crate::others::by_others;
 use crate::processor_wait::ProcessorWait;
@@ -40,7 +40,7 @@ const TICKS_NS: f64 = 1e8;
 
 fn others_take_part(subject: &Subject<'_>) -> Option<Candidate> {
     // The largest of them.
-    let each = [planned, on_device, on_journal, on_processors];
+    let each = [planned, on_device, on_journal, by_discards, on_processors];
     let found = each.into_iter().filter_map(|of| of(subject));
     found.min_by(Candidate::best_first)
 }
@@ -178,6 +178,43 @@ fn on_device(subject: &Subject<'_>) -> Option<Candidate> {
     Some(found)
 }
 
+/// Others discarded blocks of the devices, which no workload does: their time beside that of reads
+/// and writes, where the filesystem does not discard what is deleted.
+fn by_discards(subject: &Subject<'_>) -> Option<Candidate> {
+    const LEAST: u64 = 10;
+    let filesystem = subject.run().stack.filesystem.as_ref();
+    unless(filesystem.is_some_and(|one| one.options.iter().any(|of| of.starts_with("discard"))))?;
+    let tops: Vec<&BlockDevice> = roots(subject.stack()).collect();
+    let counters = subject
+        .trials()
+        .iter()
+        .flat_map(|trial| &trial.evidence.devices);
+    let counters = counters.filter(|one| tops.iter().any(|top| top.name == one.name));
+    let (mut number, mut discard_ms, mut all_ms) = (0, 0, 0);
+    for one in counters {
+        number += one.discards?;
+        discard_ms += one.discard_ms?;
+        all_ms += one.discard_ms? + one.read_ms + one.write_ms;
+    }
+    let share = discard_ms as f64 / all_ms as f64;
+    unless(number < LEAST || share.is_nan() || share < WORTH_A_WORD)?;
+    let names: Vec<String> = tops.iter().map(|top| top.name.clone()).collect();
+    let claim = format!(
+        "Others discarded blocks of {} (trim): {} of the time of its requests.",
+        list(&names),
+        percent(share)
+    );
+    let line = format!(
+        "{} were counted, {} each on average.",
+        count(number, "discard"),
+        duration(discard_ms as f64 * 1e6 / number as f64)
+    );
+    let remedy = "Find who trims: `fstrim` (its timer, `systemctl list-timers fstrim`), a filesystem \
+                  on the same device with the option `discard`, `blkdiscard`, a database; measure \
+                  when it is done.";
+    Some(cause(share, Likely, claim).evidence([line]).remedy(remedy))
+}
+
 /// Commits of the journal while each write is synced, where others asked for a good part of them.
 pub(super) fn commits(subject: &Subject<'_>) -> Option<Commits> {
     Commits::of(subject.trials(), subject.run()).filter(Commits::are_of_others)
@@ -227,7 +264,7 @@ fn requests(subject: &Subject<'_>) -> Option<f64> {
     let of_tops = counters.filter(|device| tops.iter().any(|top| top.name == device.name));
     let counted: u64 = of_tops.map(|device| device.reads + device.writes).sum();
     // The devices must have counted at all.
-    count(&tops, Direction::Read, &trials.first()?.evidence)?;
+    reach::count(&tops, Direction::Read, &trials.first()?.evidence)?;
     let own = |trial: &Trial| trial.evidence.issued.reads + trial.evidence.issued.writes;
     let own = subject.stage.sum(own);
     (counted > own).then(|| (counted - own) as f64 / counted as f64)

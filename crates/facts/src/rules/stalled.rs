@@ -2,6 +2,7 @@
 
 use super::{Check, Context, Needs, Rule, Shown, warning_if};
 use crate::blocked::Looks;
+use crate::processor_wait::ProcessorWait;
 use crate::simulated::planted;
 use crate::stages::Stage;
 use crate::stalls::Stalls;
@@ -46,7 +47,7 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     }
     let is_shown = |name: &str| shown.stages.iter().any(|known| known == name);
     let stages = || context.each().filter(|(stage, _)| is_shown(stage.name));
-    let blocked_ns: f64 = stages().map(|(stage, _)| blocked_ns(stage)).sum();
+    let held_ns: f64 = stages().map(|(stage, _)| held_ns(stage)).sum();
     let excluded = stages().flat_map(|(stage, _)| {
         let long = stage.trials.iter().filter(|t| Stalls::is_most_of(t));
         long.map(|trial| format!("{} {}", stage.label(), trial.number))
@@ -71,9 +72,10 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     let (who, remedy) = if is_own {
         let who = "diskfacts was stopped, or the whole machine was";
         (who, remedy(context.run, true))
-    } else if 2.0 * blocked_ns >= all.total_ns as f64 {
-        let who = "operations were blocked in the kernel, in front of the device";
-        let remedy = "The limiter `blocked` of the stage says by what, and what to do.";
+    } else if 2.0 * held_ns >= all.total_ns as f64 {
+        let who = "operations were held in front of the device, blocked in the kernel or without a \
+                   processor";
+        let remedy = "What limits the stage says by what or whom, and what to do.";
         (who, remedy.to_owned())
     } else {
         let who = "the device, its link or the host stalled";
@@ -92,11 +94,13 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     })
 }
 
-/// Time for which the threads of a stage were blocked in front of their requests, ns, as far as
-/// somebody looked.
-fn blocked_ns(stage: &Stage<'_>) -> f64 {
+/// Time for which the threads of a stage were blocked in front of their requests, as far as
+/// somebody looked, or waited for a processor, ns.
+fn held_ns(stage: &Stage<'_>) -> f64 {
     let looks = Looks::of(stage.trials.iter().copied());
-    looks.map_or(0.0, |looks| looks.share_of_all() * stage.seconds() * 1e9)
+    let blocked = looks.map_or(0.0, |looks| looks.share_of_all());
+    let waited = ProcessorWait::of(stage).map_or(0.0, |wait| wait.share);
+    (blocked + waited) * stage.seconds() * 1e9
 }
 
 /// The stalls of all trials of a stage, and what they were; `None` where there was none.
@@ -194,7 +198,7 @@ mod tests {
             found.expect("a stall").claim
         };
         let claim = sleeps_in("percpu_rwsem_wait");
-        assert!(claim.ends_with("in front of the device."), "{claim}");
+        assert!(claim.contains("held in front of the device"), "{claim}");
         let claim = sleeps_in("io_cqring_wait");
         assert!(claim.ends_with("or the host stalled."), "{claim}");
     }
