@@ -6,7 +6,7 @@ use diskfacts_engine::sim::{Computer, CpuCost, Plant};
 use diskfacts_engine::{Progress, TrialOutcome};
 use diskfacts_plan::{Stop, Workload};
 
-fn reads(cost: Option<CpuCost>, queue_depth: u32) -> TrialOutcome {
+fn reads(cost: CpuCost, queue_depth: u32) -> TrialOutcome {
     let plant = Plant {
         cost,
         ..Plant::default()
@@ -24,7 +24,7 @@ fn reads(cost: Option<CpuCost>, queue_depth: u32) -> TrialOutcome {
         .run_trial(&workload, 1, &Progress::default())
         .expect("a trial");
     assert_eq!((outcome.ops, outcome.errors), (2000, 0));
-    assert_eq!(evidence.processors.is_some(), cost.is_some());
+    assert!(evidence.processors.is_some());
     outcome
 }
 
@@ -34,7 +34,7 @@ fn many_in_flight_go_as_fast_as_one_processor_asks_for_them() {
         user_ns: 15_000,
         system_ns: 5000,
     };
-    let outcome = reads(Some(cost), 32);
+    let outcome = reads(cost, 32);
     let each_ns = outcome.seconds * 1e9 / 2000.0;
     // What came back last, of the 32 in flight, is nobody's work any more.
     assert!((19_680.0..20_300.0).contains(&each_ns), "{each_ns}");
@@ -51,7 +51,7 @@ fn many_in_flight_go_as_fast_as_one_processor_asks_for_them() {
 #[test]
 fn the_programs_own_time_is_in_no_latency_and_the_kernels_is() {
     let mean_ns = |user_ns, system_ns| {
-        let outcome = reads(Some(CpuCost { user_ns, system_ns }), 1);
+        let outcome = reads(CpuCost { user_ns, system_ns }, 1);
         let mean = outcome.histograms.read.sum() as f64 / 2000.0;
         let each_ns = outcome.seconds * 1e9 / 2000.0;
         (mean, each_ns)
@@ -65,8 +65,8 @@ fn the_programs_own_time_is_in_no_latency_and_the_kernels_is() {
 }
 
 #[test]
-fn where_none_is_planted_no_processor_time_is_reported() {
-    let outcome = reads(None, 1);
-    assert_eq!((outcome.user_ns, outcome.system_ns), (None, None));
-    assert_eq!(outcome.busiest_thread, None);
+fn where_none_is_planted_direct_operations_take_no_processor_time() {
+    let outcome = reads(CpuCost::default(), 1);
+    assert_eq!((outcome.user_ns, outcome.system_ns), (Some(0), Some(0)));
+    assert_eq!(outcome.busiest_thread, Some(0.0));
 }

@@ -211,8 +211,8 @@ impl Computer {
                 scale: Timescale::NANOSECONDS,
                 clock: "virtual",
                 drift_ppm: Some(self.plant.clock_ppm as f64),
-                user_ns: self.plant.cost.map(|_| machine.processor.user_ns),
-                system_ns: self.plant.cost.map(|_| machine.processor.system_ns),
+                user_ns: Some(machine.processor.user_ns),
+                system_ns: Some(machine.processor.system_ns),
             },
             records.into_iter().collect::<Result<_, _>>()?,
         );
@@ -339,7 +339,7 @@ impl Computer {
             clock: SimClock {
                 ppm: self.plant.clock_ppm,
             },
-            cost: self.plant.cost.unwrap_or_default(),
+            cost: self.plant.cost,
             features,
             fallbacks,
             direct: wants_direct && !refused,

@@ -84,9 +84,9 @@ impl Sim {
 }
 
 impl Sim {
-    /// Processor time of the stream, ns; absent where none is planted.
+    /// Processor time of the stream, ns.
     pub(super) fn processor_ns(&mut self) -> Option<u64> {
-        if self.cost == CpuCost::default() || self.broken.is_some() {
+        if self.broken.is_some() {
             return None;
         }
         let me = self.baton.me();

@@ -37,8 +37,8 @@ pub struct Plant {
     pub one_descriptor: bool,
     /// The target is a file of a filesystem with this journal.
     pub journal: Option<JournalParameters>,
-    /// What each operation costs the processor of the thread that does it.
-    pub cost: Option<CpuCost>,
+    /// What each operation costs the processor of the thread that does it, beside copies.
+    pub cost: CpuCost,
     /// What the host reports of its processors; absent where nothing is planted,
     /// because they are not simulated.
     pub processor: Option<Processor>,

@@ -6,7 +6,9 @@ use super::traits::Traits;
 use diskfacts_disk::host::Scheduler;
 use diskfacts_disk::profile::{Drive, Profile};
 use diskfacts_disk::raid::Level;
-use diskfacts_record::{BlockDevice, DeviceKind, Filesystem, Impairment, ImpairmentKind, Stack};
+use diskfacts_record::{
+    BlockDevice, DeviceKind, Filesystem, Impairment, ImpairmentKind, Stack, Transport,
+};
 
 /// The stack of a simulated disk: one device, named after its profile, with the
 /// settings of the profile and of its host, and what of `plant` shows in them. An
@@ -50,6 +52,11 @@ pub fn stack(profile: &Profile, plant: &Plant) -> Stack {
             profile.faults.partition_start % profile.physical_sector().max(1),
         )
         .ok(),
+        // The kernel knows a disk of another machine by its transport.
+        transport: profile.network.map(|_| Transport::Iscsi),
+        virtual_by: profile
+            .network
+            .map(|_| "another machine serves it over iSCSI".to_owned()),
         impaired: if plant.missing_members > 0 {
             vec![Impairment {
                 kind: ImpairmentKind::Degraded,

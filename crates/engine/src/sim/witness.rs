@@ -98,17 +98,15 @@ pub(super) fn evidence(
         ..Evidence::default()
     };
     let length_ns = (after.at_ns - before.at_ns) as f64;
-    if plant.cost.is_some() {
-        let spent = machine.processor;
-        let all_ns = PROCESSORS * (after.at_ns - before.at_ns);
-        evidence.processors = Some(Processors {
-            user_ns: spent.user_ns,
-            system_ns: spent.system_ns,
-            interrupt_ns: 0,
-            idle_ns: all_ns.saturating_sub(spent.user_ns + spent.system_ns),
-            ..Processors::default()
-        });
-    }
+    let spent = machine.processor;
+    let all_ns = PROCESSORS * (after.at_ns - before.at_ns);
+    evidence.processors = Some(Processors {
+        user_ns: spent.user_ns,
+        system_ns: spent.system_ns,
+        interrupt_ns: 0,
+        idle_ns: all_ns.saturating_sub(spent.user_ns + spent.system_ns),
+        ..Processors::default()
+    });
     if let Some(processor) = plant.processor {
         evidence.pressure = Some(Pressure {
             cpu_some_ns: (processor.waited * length_ns) as u64,
@@ -116,11 +114,8 @@ pub(super) fn evidence(
         });
         evidence.cpu_steal_ns = Some((processor.stolen * length_ns) as u64);
     } else {
-        let why = "a simulated host has no processor that could be the limit; what calls and \
-                   copies cost is in the latencies";
-        let of_cost = ["cpu", "processors"].into_iter();
-        let unseen = of_cost.filter(|_| plant.cost.is_none());
-        let unseen = unseen.chain(["pressure", "cpu_steal"]);
+        let why = "on a simulated host nobody else wants a processor";
+        let unseen = ["pressure", "cpu_steal"];
         evidence.unseen.extend(unseen.map(|what| Unseen {
             what: what.to_owned(),
             why: why.to_owned(),

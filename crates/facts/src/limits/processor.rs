@@ -28,7 +28,10 @@ impl Processor {
     /// first that is larger.
     pub(super) fn evidence(&self, who: &str) -> Vec<String> {
         let busy = format!("{who} {} of the time.", percent(self.busy));
-        let divided = self.user_system_ns.map(|(user_ns, system_ns)| {
+        let known = self
+            .user_system_ns
+            .filter(|(user, system)| user + system > 0.0);
+        let divided = known.map(|(user_ns, system_ns)| {
             let mut parts = [(user_ns, "in user mode"), (system_ns, "in the kernel")];
             if !self.in_user {
                 parts.reverse();

@@ -29,12 +29,17 @@ const BUSY: f64 = 0.9;
 /// (4 ms with `CONFIG_HZ=250`) long, and [`too_short`](super::too_short) besides.
 const SECONDS: f64 = 0.1;
 
+/// Share of the bytes that memory served from which on no device could have been the limit.
+const FROM_MEMORY: f64 = 0.5;
+
 fn check(context: &Context<'_>) -> Option<Finding> {
     let mut shown = Shown::by(context.doing_something(), |stage, figures| {
         let workload = stage.workload();
         let busy = stage.median(|t| t.cpu.busiest_thread)?;
         let seconds = stage.median(|t| Some(t.seconds))?;
+        // What memory serves is copied by a processor, and that it did is a finding of its own.
         let by_design = workload.cache == CacheMode::Warm
+            || figures.layers.page_cache > FROM_MEMORY
             || workload.iopoll
             || workload.sqpoll
             || workload.rate.is_some();

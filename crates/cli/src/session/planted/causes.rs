@@ -18,7 +18,6 @@ use super::contradictions;
 use super::setup::Setup;
 use crate::session::Testing;
 use crate::session::conclude::conclude;
-use diskfacts_engine::sim::CpuCost;
 use diskfacts_record::{Confidence, Limit, Run, TestOutcome, TestedClaim};
 use draw::{Draw, WORK};
 use std::collections::BTreeMap;
@@ -119,16 +118,6 @@ fn tell(limits: &[Limit]) -> String {
     text
 }
 
-/// The same on a host that accounts for processor time, copies and calls among it, as
-/// each real one does.
-fn accounted(mut setup: Setup) -> Setup {
-    setup.plant.cost.get_or_insert(CpuCost {
-        user_ns: 0,
-        system_ns: 1,
-    });
-    setup
-}
-
 /// What the budgets of a run have otherwise than the truth.
 fn off(run: &Run) -> Vec<String> {
     let figures = run.figures.iter().filter(|figures| figures.stage == WORK);
@@ -179,7 +168,7 @@ fn wrong_tests(cause: &Cause, tests: &[TestedClaim], first: Option<&Limit>) -> V
 fn planted(cause: &Cause, seed: u64) -> Outcome {
     for redraws in 0..DRAWS_MAX {
         let seed = diskfacts_plan::rng::Rng::for_part(seed, redraws).next_u64();
-        let mut setup = accounted((cause.plant)(&mut Draw::new(seed), true));
+        let mut setup = (cause.plant)(&mut Draw::new(seed), true);
         setup.testing = Testing::OwnTime(TESTS);
         let tested = setup.run();
         let run = untested(&tested);

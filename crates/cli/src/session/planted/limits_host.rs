@@ -117,18 +117,18 @@ const CASES: &[Case] = &[
     }),
     ("cpu-kernel", "random-read-qd8", || {
         let mut setup = Setup::on("nvme-consumer");
-        setup.plant.cost = Some(CpuCost {
+        setup.plant.cost = CpuCost {
             user_ns: 500,
             system_ns: 60_000,
-        });
+        };
         setup
     }),
     ("cpu-generator", "random-read-qd8", || {
         let mut setup = Setup::on("nvme-consumer");
-        setup.plant.cost = Some(CpuCost {
+        setup.plant.cost = CpuCost {
             user_ns: 60_000,
             system_ns: 2000,
-        });
+        };
         setup
     }),
 ];

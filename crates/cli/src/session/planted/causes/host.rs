@@ -86,7 +86,7 @@ fn processor(draw: &mut Draw, planted: bool, cost: CpuCost) -> Setup {
     let name = draw.pick(&["nvme-consumer", "nvme-datacenter"]);
     let mut setup = ssd_of(draw, name);
     if planted {
-        setup.plant.cost = Some(cost);
+        setup.plant.cost = cost;
     }
     let workload = Workload {
         block_size: draw.pick(&[4 * KIB, 8 * KIB]),
