@@ -40,6 +40,7 @@ mod queue;
 mod read_ahead;
 mod reference;
 mod request_splitting;
+mod scheduler_idle;
 mod scheduler_turns;
 mod serialised;
 mod stopped;
@@ -74,6 +75,7 @@ mod thermal_throttle;
 mod throttle;
 mod transfer;
 mod visit;
+mod write_cache;
 mod write_cache_off;
 mod zone;
 
@@ -99,6 +101,7 @@ const OF_STORAGE: &[Limiter] = &[
     device_parallelism::LIMITER,
     interface::LIMITER,
     flush_per_write::LIMITER,
+    write_cache::LIMITER,
     write_cache_off::LIMITER,
     garbage_collection::LIMITER,
     thermal_throttle::LIMITER,

@@ -5,7 +5,7 @@ use super::spindle::{Spindle, arithmetic, wait_ns};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "alignment",
-    about: "read-modify-write of physical sectors",
+    about: "misaligned: read-modify-write of physical sectors",
     needs: &[Blocks, Written],
     refuted_by: "The same time for writes that are aligned to physical sectors.",
     question: "If it is the alignment, `whole-sectors` does more operations a second than \

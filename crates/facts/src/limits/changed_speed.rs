@@ -30,6 +30,9 @@ const TIMES: f64 = 1.25;
 /// 20 points explains so much in 1 of 1000 series (simulated, normal), of 12 points in 18.
 const EXPLAINED: f64 = 0.6;
 const POINTS: usize = 20;
+/// Share of the time that each of the two levels has at least: of less the figure is that of the
+/// other, and what began or ended like that is a finding about a trial.
+const OF_TIME: f64 = WORTH_A_WORD;
 
 fn rate_stepped(subject: &Subject<'_>) -> Option<Candidate> {
     // What is written goes to the cache of a drive first, which is full after a while; and through
@@ -51,6 +54,8 @@ fn stepped(subject: &Subject<'_>, step: &Step) -> Option<Candidate> {
     let [before, after] = plateaus.map(|plateau| plateau.rate);
     let times = (before / after).max(after / before);
     unless(times < TIMES)?;
+    let [first_s, then_s] = plateaus.map(|plateau| plateau.seconds);
+    unless(first_s.min(then_s) < OF_TIME * (first_s + then_s))?;
     let low = if before < after {
         step.before
     } else {

@@ -28,6 +28,10 @@ const SAME: f64 = 0.02;
 /// sheets of the slowest (eMMC, SD cards A2) say 4000 and more.
 const SLOW_READS: f64 = 4000.0;
 
+/// Operations in service, by throughput and the shortest latency, up to which they are one after
+/// the other: the next is asked for while the one before is on its way back.
+const ONE_BY_ONE: f64 = 1.15;
+
 /// What a limit lets pass more with more in flight: the operations in flight when a trial
 /// ends count in it, and a burst comes on top.
 const NO_MORE: f64 = 1.1;
@@ -114,6 +118,13 @@ fn shared(subject: &Subject<'_>) -> Option<Candidate> {
     Some(cause(1.0 - at_work, Likely, claim).evidence([line]))
 }
 
+/// Whether so many in service are one after the other: more are side by side. What the kernel
+/// reads ahead is found in memory, and shows no time of the device.
+fn serves_one_by_one(subject: &Subject<'_>, in_service: f64) -> bool {
+    let is_direct = subject.workload().cache == CacheMode::Direct;
+    is_direct && in_service > AT_WORK && in_service <= ONE_BY_ONE
+}
+
 /// Exactly one rate, and other operations have the same.
 fn flat(subject: &Subject<'_>) -> Option<Candidate> {
     unless(!is_flat(subject) || of_bytes(subject) && !limited_elsewhere(subject))?;
@@ -121,7 +132,7 @@ fn flat(subject: &Subject<'_>) -> Option<Candidate> {
     let latency_ns = subject.latency_ns()?;
     let shortest_ns = subject.shortest_ns()?;
     // A device that always takes equally long, one after the other, is as even, and at work.
-    unless(iops * shortest_ns / 1e9 > AT_WORK)?;
+    unless(serves_one_by_one(subject, iops * shortest_ns / 1e9))?;
     // Where other work of the same kind is faster, nothing holds all of it.
     let faster = |other: &Subject<'_>| {
         let more = other

@@ -115,7 +115,7 @@ fn twice_the_rate_with_more_in_flight_is_room_whatever_the_latency_says() {
     assert_eq!(said(&run, stage, device_parallelism::LIMITER.name), None);
     let limit = said(&run, stage, one_at_a_time::LIMITER.name).expect("there is room");
     assert_eq!(limit.confidence, Confidence::Certain);
-    assert!(limit.claim.contains("8 at a time"), "{limit:#?}");
+    assert!(limit.claim.contains("rate = 8 / latency"), "{limit:#?}");
 }
 
 /// The random reads of the survey, by their depth, with what each does.

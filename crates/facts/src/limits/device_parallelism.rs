@@ -1,14 +1,14 @@
 //! The device does as many at once as it can: more in flight only waits longer.
 
 use super::cap::Cap;
-use super::ladder::{ENOUGH, Ladder, MORE, Place, ROOM, Rung};
+use super::ladder::{ENOUGH, Ladder, MORE, Place, ROOM, Rung, alone};
 use super::prelude::*;
 use super::scheduler_turns;
 use std::ops::RangeInclusive;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "device-parallelism",
-    about: "device saturated: more in flight only waits",
+    about: "saturated: deeper queues only add latency",
     needs: &[Device, Closed],
     question: "If the device is full, twice the depth takes twice the latency at the same rate; \
                the least depth that loses little is the one to use.",
@@ -144,25 +144,13 @@ fn more_are_no_faster(own: &Rung, more: &Rung) -> Candidate {
 fn waiting(subject: &Subject<'_>, ladder: &Ladder) -> Option<Candidate> {
     let own = &ladder.own;
     let fewest = ladder.shallower().next();
-    let (fewer_ns, usual_ns, of_what, than) = match fewest {
-        Some(fewer) => (
-            fewer.latency_ns,
-            fewer.usual_ns,
-            format!("{}, {} in flight", fewer.label, fewer.depth),
-            if fewer.depth > 1.0 {
-                "with fewer"
-            } else {
-                "alone"
-            },
-        ),
-        // The shortest may be one that memory served.
-        None if subject.memory_share() > 0.0 => return None,
-        None => {
-            let shortest_ns = shortest_ns(subject)?;
-            (shortest_ns, shortest_ns, "the shortest".to_owned(), "alone")
-        }
+    let alone = alone(subject, ladder)?;
+    unless(own.depth <= 1.0 || own.usual_ns <= ROOM * alone.usual_ns)?;
+    let (fewer_ns, of_what) = (alone.latency_ns, alone.by);
+    let than = match fewest {
+        Some(fewer) => format!("QD{}", fewer.depth),
+        None => "one alone".to_owned(),
     };
-    unless(own.depth <= 1.0 || own.usual_ns <= ROOM * usual_ns)?;
     let times = ratio(own.latency_ns / fewer_ns);
     let [mean, fewer] = [own.latency_ns, fewer_ns].map(duration);
     let longer = format!("The mean latency is {mean}, {times} times that of {of_what}: {fewer}.");
@@ -175,10 +163,10 @@ fn waiting(subject: &Subject<'_>, ladder: &Ladder) -> Option<Candidate> {
     let what = if ONE.contains(&in_service) && own.depth >= SEVERAL {
         "The device serves one at a time"
     } else {
-        "Operations queue"
+        "Queueing"
     };
     let claim = format!(
-        "{what}: with {} in flight each takes {times} times as long as {than}.",
+        "{what}: at QD{} latency is {times}x that of {than}.",
         own.depth
     );
     let found = load(Possible, claim)
@@ -212,16 +200,4 @@ fn compared(deeper: &Rung, shallower: &Rung) -> String {
         deeper.depth,
         deeper.label
     )
-}
-
-/// The shortest latency; of reads and writes mixed, that of each by its share: a write
-/// into a buffer says nothing of a read.
-fn shortest_ns(subject: &Subject<'_>) -> Option<f64> {
-    let figures = subject.figures;
-    let kinds = figures.latency_read_ns.zip(figures.latency_write_ns);
-    let Some((reads, writes)) = kinds.filter(|(r, w)| r.samples > 0 && w.samples > 0) else {
-        return subject.shortest_ns();
-    };
-    let share = reads.samples as f64 / (reads.samples + writes.samples) as f64;
-    Some(share * reads.min? as f64 + (1.0 - share) * writes.min? as f64)
 }

@@ -4,12 +4,12 @@
 
 use super::prelude::*;
 use super::queue::{pieces, set};
-use super::{cgroup_throttle, scheduler_turns};
+use super::{cgroup_throttle, scheduler_idle, scheduler_turns};
 use diskfacts_plan::IoContext;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "device-queue",
-    about: "the kernel's queue lets too few through",
+    about: "kernel's queue or scheduler holds back",
     not_in: &[
         Spent::User,
         Spent::Kernel,
@@ -56,6 +56,7 @@ fn queue_holds_back(subject: &Subject<'_>) -> Option<Candidate> {
         .or_else(|| scheduler_turns::few_of_many(subject))
         .or_else(|| scheduler_turns::few_places(subject))
         .or_else(|| idled(subject))
+        .or_else(|| scheduler_idle::at_each_sync(subject))
 }
 
 /// How many requests a device takes at a time, as far as the kernel tells.

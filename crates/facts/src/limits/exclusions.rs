@@ -33,7 +33,7 @@ const HOLD_BACK: &[&str] = &[
 /// for so large a share of the time, or has a claim without a share. In the order in which they
 /// are applied: what is left out leaves nothing else out, so a limiter is decided on before
 /// those that it excludes.
-const TABLE: [(&str, &[&str], f64); 12] = [
+const TABLE: [(&str, &[&str], f64); 14] = [
     // Who waits for others waits long now and then, and a device that serves them is not still.
     ("retries", &["other-process"], OF_OTHERS),
     // A process that is let run again has to get going.
@@ -69,10 +69,25 @@ const TABLE: [(&str, &[&str], f64); 12] = [
         ],
         HALF,
     ),
+    // A cache that is held back takes nothing.
+    (
+        "write-cache",
+        &[
+            "stall",
+            "credit-throttle",
+            "cgroup-throttle",
+            "write-cache-off",
+            "raid-small-write",
+            "request-splitting",
+            "other-process",
+        ],
+        Standing::CAUSE_MIN,
+    ),
     // A step that something is known to make is not of unknown cause.
     (
         "changed-speed",
         &[
+            "write-cache",
             "thermal-throttle",
             "credit-throttle",
             "cgroup-throttle",
@@ -122,6 +137,8 @@ const TABLE: [(&str, &[&str], f64); 12] = [
         &["buffered-depth", "offered-load"],
         0.0,
     ),
+    // What a cache takes the medium does not limit.
+    ("media-rate", &["write-cache"], HALF),
     // What waits for a cause for that much of its time is not at the rate of its medium, nor
     // of its link.
     ("media-rate", HOLD_BACK, Standing::CAUSE_MIN),

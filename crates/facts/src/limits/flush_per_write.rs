@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use super::{other_process, positioning, rotation};
+use crate::device_physics::no_drives;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "flush-per-write",
@@ -38,11 +39,12 @@ fn each_write_flushes(subject: &Subject<'_>) -> Option<Candidate> {
     let latency_ns = subject.latency_ns()?;
     let (cost_ns, by, confidence) = counted(subject).or_else(|| compared(subject))?;
     let share = (cost_ns / latency_ns).min(1.0);
-    // On a platter the flush is a wait for the platter, which says more.
+    // On a platter the flush is a wait for the platter, which says more, where it may be said.
     let several = |(_, for_each): (f64, f64)| for_each > SEVERAL;
-    let turning = rotation::LIMITER.speaks_of(subject)
-        || positioning::POSITIONING.speaks_of(subject)
-        || subject.rotates() == Some(true) && subject.flushes().is_some_and(several);
+    let turning = no_drives(subject.run()).is_none()
+        && (rotation::LIMITER.speaks_of(subject)
+            || positioning::POSITIONING.speaks_of(subject)
+            || subject.rotates() == Some(true) && subject.flushes().is_some_and(several));
     let standing = Standing::cause(share).only_if(!turning);
     let of_time = percent(share);
     let [all, flush] = [latency_ns, cost_ns].map(duration);

@@ -3,7 +3,9 @@
 //! In a closed loop of `n` operations that take `L` each, of which a part is the limiter's,
 //! the rate without that part is `n / (L - part)` (Little's law; the bounds of Denning and
 //! Buzen, "The Operational Analysis of Queueing Network Models", Computing Surveys 10, 1978):
-//! `1 / (1 - share)` times as high, and at most that, because another resource may be next.
+//! `1 / (1 - share)` times as high, and at most that, because another resource may be next. So a
+//! prediction is made only up to what some stage of the run shows the device to do: beyond that
+//! nobody knows what is next, and the share of the time is all that is said.
 
 use super::ladder::Ladder;
 use super::one_at_a_time;
@@ -14,6 +16,8 @@ use diskfacts_record::{Gain, GainBasis};
 /// Share of the time from which on nothing is predicted: what would be next then is all that
 /// there is to know.
 const SHARE_MAX: f64 = 0.98;
+/// A prediction of what another stage does is that stage's rate, within what trials differ by.
+const AS_SHOWN: f64 = 1.1;
 
 /// The gain without this limiter; `None` where nothing would be gained by it, or nobody
 /// knows.
@@ -46,7 +50,13 @@ fn by_depth(limiter: &str, subject: &Subject<'_>) -> Option<Gain> {
     let is_depth = limiter == one_at_a_time::LIMITER.name;
     let ladder = is_depth.then(|| Ladder::of(subject)).flatten()?;
     let deeper = ladder.best_deeper()?;
-    let ratio = tested::ratio_of(&ladder.own.rates, &deeper.rates)?;
+    // The interval is of all trials; the figure is that of the medians, which the tables show.
+    let [low, high] = tested::ratio_of(&ladder.own.rates, &deeper.rates)?.interval;
+    let times = deeper.iops / ladder.own.iops;
+    let ratio = Ratio {
+        estimate: times,
+        interval: [low.min(times), high.max(times)],
+    };
     let with = format!("with {} in flight ({})", deeper.depth, deeper.label);
     Some(measured(with, &ratio))
 }
@@ -61,6 +71,7 @@ fn by_time(subject: &Subject<'_>, candidate: &Candidate) -> Option<Gain> {
         .filter(|share| *share > 0.0 && *share <= SHARE_MAX && !is_load)?;
     let times = 1.0 / (1.0 - share);
     let rate = &subject.figures.iops;
+    unless(times * rate.median > AS_SHOWN * shown_iops(subject)?)?;
     let [low, high] = rate.ci95.unwrap_or([rate.min, rate.max]);
     let of = |measured: f64| (times * rate.median / measured).max(1.0);
     (low > 0.0).then(|| Gain {
@@ -69,6 +80,23 @@ fn by_time(subject: &Subject<'_>, candidate: &Candidate) -> Option<Gain> {
         basis: GainBasis::Predicted,
         with: "without it".to_owned(),
     })
+}
+
+/// The most operations a second of this stage's size that the run shows the device to do: as
+/// many of at least that size, and of a large transfer as many bytes.
+fn shown_iops(subject: &Subject<'_>) -> Option<f64> {
+    let block = subject.workload().block_size;
+    let of_bytes = |other: &Subject<'_>| Some(other.flow()? / block as f64);
+    subject
+        .all()
+        .filter(Subject::reaches_device)
+        .filter_map(|other| {
+            let is_as_large = other.workload().block_size >= block;
+            let of_bytes = of_bytes(&other).filter(|_| subject.flows());
+            let of_operations = other.iops().filter(|_| is_as_large);
+            of_bytes.into_iter().chain(of_operations).reduce(f64::max)
+        })
+        .reduce(f64::max)
 }
 
 #[cfg(test)]
@@ -119,30 +147,36 @@ mod tests {
         assert_eq!(alone.gain, None, "nobody measured more in flight");
     }
 
-    #[test]
-    fn a_share_of_the_time_predicts_no_more_than_what_is_left_without_it() {
-        let run = testing::healthy();
-        let limits = crate::limits(&run);
-        let all = limits.iter().flat_map(|stage| &stage.limits);
-        let predicted: Vec<&Limit> = all
-            .filter(|limit| {
-                let gain = limit.gain.as_ref();
-                gain.is_some_and(|gain| gain.basis == GainBasis::Predicted)
-            })
-            .collect();
-        assert!(!predicted.is_empty(), "{limits:#?}");
-        for limit in predicted {
-            let (gain, share) = (limit.gain.as_ref().expect("one"), limit.share.expect("one"));
-            assert!(
-                (gain.times - 1.0 / (1.0 - share)).abs() < 1e-9,
-                "{limit:#?}"
-            );
-            let [low, high] = gain.interval;
-            assert!(
-                1.0 <= low && low <= gain.times && gain.times <= high,
-                "{limit:#?}"
-            );
+    /// Random writes at this rate on flash that cleans, where reads of the same size reach that one.
+    fn cleaning(writes: f64, reads: f64) -> Limit {
+        let mut run = testing::healthy();
+        for device in &mut run.stack.devices {
+            device.rotational = Some(false);
         }
+        each(&mut run, "random-write-qd32", |trial| {
+            testing::set_latencies(trial, &[(100_000, 800), (5_000_000, 100)]);
+        });
+        rates(&mut run, "random-write-qd32", writes);
+        rates(&mut run, QD32, reads);
+        limit(&run, "random-write-qd32", "garbage-collection")
+    }
+
+    #[test]
+    fn a_share_of_the_time_predicts_what_is_left_without_it_and_no_more_than_was_seen() {
+        let shown = cleaning(1000.0, 100_000.0);
+        let (gain, share) = (shown.gain.as_ref().expect("one"), shown.share.expect("one"));
+        assert_eq!(gain.basis, GainBasis::Predicted);
+        assert!(
+            (gain.times - 1.0 / (1.0 - share)).abs() < 1e-9,
+            "{shown:#?}"
+        );
+        let [low, high] = gain.interval;
+        assert!(
+            1.0 <= low && low <= gain.times && gain.times <= high,
+            "{shown:#?}"
+        );
+        let unseen = cleaning(80_000.0, 100_000.0);
+        assert_eq!(unseen.gain, None, "{unseen:#?}");
     }
 
     #[test]

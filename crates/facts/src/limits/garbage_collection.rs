@@ -36,6 +36,10 @@ const UNEVEN: f64 = 0.03;
 /// does something else for a third of the time and more.
 const AT_WORK: f64 = 2.0 / 3.0;
 
+/// Bytes a second of two kinds of writes are the same within a quarter: written in order and
+/// anywhere, what has to be moved for a byte differs by some of it.
+const SAME_BYTES: f64 = 1.25;
+
 /// Share of the time, the lines that show it, and how sure it is.
 type Found = (f64, [String; 2], Confidence);
 
@@ -43,17 +47,20 @@ fn writes_wait_for_the_drive(subject: &Subject<'_>) -> Option<Candidate> {
     // With a sync a write waits for the flush; and where a limit holds all of them at one rate,
     // for that.
     let synced = subject.workload().sync.each_write();
-    unless(subject.rotates() != Some(false) || synced || is_flat(subject))?;
+    unless(subject.rotates() != Some(false) || synced)?;
     let largest = |a: &Found, b: &Found| a.0.total_cmp(&b.0);
-    let cleans = [tail(subject), slow_stream(subject)];
-    let cleans = cleans.into_iter().flatten().max_by(largest);
+    let flat = is_flat(subject);
+    let uneven = [tail, slow_stream].into_iter().filter(|_| !flat);
+    let uneven = uneven.filter_map(|found| found(subject));
+    let cleans = uneven.chain(same_bytes(subject)).max_by(largest);
     // That it does something is seen by fewer at work, and not what.
     let what = if cleans.is_some() {
         "while the flash moves what is still valid and erases"
     } else {
         "for the drive's own work (its buffer is written to the flash, or blocks are emptied)"
     };
-    let found = cleans.into_iter().chain(not_at_work(subject));
+    let busy = not_at_work(subject).filter(|_| !flat);
+    let found = cleans.into_iter().chain(busy);
     let (share, evidence, confidence) = found.max_by(largest)?;
     let claim = format!("Writes wait {what}: {} of their time.", percent(share));
     let part = subject.run().target.size_bytes / 32;
@@ -69,6 +76,12 @@ fn writes_wait_for_the_drive(subject: &Subject<'_>) -> Option<Candidate> {
             .evidence(evidence)
             .settled_by(stages),
     )
+}
+
+/// Whether a stage waits for blocks to be emptied.
+pub(super) fn is_cleaning(subject: &Subject<'_>) -> bool {
+    let asked = subject.only_writes() && subject.rotates() == Some(false);
+    asked && tail(subject).is_some()
 }
 
 /// Most writes go to a buffer, and a few wait for long.
@@ -89,12 +102,42 @@ fn tail(subject: &Subject<'_>) -> Option<Found> {
                 show_duration(histogram.max().unwrap_or(0))
             ),
             format!(
-                "What these take beyond {fast} is {} of all time of the writes.",
+                "Time beyond {fast} is {} of the write time.",
                 percent(share)
             ),
         ];
         (share, lines, Likely)
     })
+}
+
+/// A stream of writes that gets no more bytes a second than small writes anywhere do, which wait
+/// for blocks to be emptied: what the flash has to empty for a byte is the limit of both. A cap on
+/// bytes would hold the small ones at one exact rate, too, and they would not wait so unevenly.
+fn same_bytes(subject: &Subject<'_>) -> Option<Found> {
+    let rate = subject.rate().filter(|_| subject.flows())?;
+    let alone_ns = subject.shortest_ns()?;
+    let share = (1.0 - alone_ns / subject.latency_ns()?).max(0.0);
+    let small = subject.others().find(|other| {
+        let writes =
+            other.only_writes() && other.scattered() && !other.workload().sync.each_write();
+        let near = |theirs: f64| theirs.max(rate) <= SAME_BYTES * theirs.min(rate);
+        let unheld = !is_flat(other) && other.workload().cache == CacheMode::Direct;
+        writes && unheld && other.rate().is_some_and(near) && tail(other).is_some()
+    })?;
+    let [theirs, own] = [small.rate()?, rate].map(show_throughput);
+    let [alone, mean] = [alone_ns, subject.latency_ns()?].map(duration);
+    let lines = [
+        format!(
+            "{}, small writes that wait for blocks to be emptied, moves {theirs}, and this {own}: \
+             the same work of the flash for each byte.",
+            small.stage.label()
+        ),
+        format!(
+            "The shortest took {alone}, the mean is {mean}: {} is waiting.",
+            percent(share)
+        ),
+    ];
+    (share >= Standing::CAUSE_MIN).then_some((share, lines, Likely))
 }
 
 /// A device that is full of the stage's own writes has one or more of them at work.

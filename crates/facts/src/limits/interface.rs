@@ -31,8 +31,8 @@ fn transfers_stop_at_a_link(subject: &Subject<'_>) -> Option<Candidate> {
     let rate = subject.flow()?;
     // What steps down and stays down is held back by something else. And a link carries what
     // the fastest stage moves, in either direction.
-    unless(Held::of(subject).is_some() || carries_more(subject, rate))?;
-    let per_drive = rate / subject.disks();
+    let per_drive = rate / drives_side_by_side(subject);
+    unless(Held::of(subject).is_some() || carries_more(subject, per_drive))?;
     let link = kinds(subject)
         .find_map(|kind| that_stop_at(per_drive, kind))
         .filter(|link| subject.leaves().all(|leaf| link.may_be(leaf.transport)))?;
@@ -81,6 +81,27 @@ fn transfers_stop_at_a_link(subject: &Subject<'_>) -> Option<Candidate> {
     Some(found)
 }
 
+/// Drives that move parts of the bytes of a stage side by side, as far as the host knows. To a
+/// mirror each write goes whole to all members, and one reader in order is served by one of them.
+fn drives_side_by_side(subject: &Subject<'_>) -> f64 {
+    let is_mirror = is_mirror(subject);
+    let many = subject.scattered() || subject.workload().streams > 1;
+    let by_all = many && subject.workload().operation.reads();
+    match (is_mirror, by_all) {
+        (true, false) => 1.0,
+        // The kernel shows a controller's as one: it has two at least.
+        (true, true) => subject.disks().max(2.0),
+        (false, _) => subject.disks(),
+    }
+}
+
+fn is_mirror(subject: &Subject<'_>) -> bool {
+    let devices = &subject.stack().devices;
+    devices
+        .iter()
+        .any(|one| one.layout.as_deref() == Some("raid1"))
+}
+
 /// Four times the block, up to 8 MiB.
 pub(super) fn larger_block(block: u64) -> u64 {
     let block = block.max(1);
@@ -90,12 +111,12 @@ pub(super) fn larger_block(block: u64) -> u64 {
 /// Whether another stage has moved more over the same link, whatever its blocks were: in order,
 /// anywhere or with several in flight. What memory of the host served did not go by it, and of a
 /// document only large transfers are known to have.
-fn carries_more(subject: &Subject<'_>, rate: f64) -> bool {
+fn carries_more(subject: &Subject<'_>, per_drive: f64) -> bool {
     let carried = |other: Subject<'_>| {
         let known = other.reaches_device() && !other.imported();
         let by_device = || Some(other.rate()? * (1.0 - other.memory_share()));
         let moved = if known { by_device() } else { other.flow() };
-        moved.is_some_and(|moved| moved > FASTER * rate)
+        moved.is_some_and(|moved| moved / drives_side_by_side(&other) > FASTER * per_drive)
     };
     subject.others().any(carried)
 }

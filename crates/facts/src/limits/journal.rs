@@ -1,6 +1,7 @@
 //! The journal of the filesystem: a sync writes more than the data that it is for.
 
 use super::prelude::*;
+use super::scheduler_idle::Idle;
 use super::{other_process, queue};
 use crate::journal::beyond_own;
 
@@ -65,7 +66,9 @@ fn journal_writes_more(subject: &Subject<'_>) -> Option<Candidate> {
             || other_process::takes_part(subject)
             || other_process::commits(subject).is_some(),
     )?;
-    let share = added.share();
+    // What its scheduler idles is in the time of the requests, and would be without a journal.
+    let idle_ns = Idle::of(subject).map_or(0.0, |idle| idle.each_ns());
+    let share = added.share(idle_ns * subject.ops() / 1e9);
     let filesystem = subject.run().stack.filesystem.as_ref();
     let name = filesystem.map_or("the filesystem", |filesystem| &filesystem.kind);
     let extra = added.extra.round();
@@ -136,14 +139,15 @@ impl Added {
         Some(())
     }
 
-    /// Share of the time that goes to the journal: its part of the writes, and of
-    /// the flushes those beyond one for each sync.
-    fn share(&self) -> f64 {
+    /// Share of the time that goes to the journal: its part of the writes, less the seconds for
+    /// which their scheduler idled, and of the flushes those beyond one for each sync.
+    fn share(&self, idle_s: f64) -> f64 {
         let writes = self.extra / self.writes;
         let flushes = (self.flushes - self.syncs).max(0.0) / self.flushes;
         let all = self.write_s + self.flush_s;
         if all > 0.0 && flushes.is_finite() {
-            (self.write_s * writes + self.flush_s * flushes) / all
+            let worked_s = (self.write_s - idle_s).max(0.0);
+            (worked_s * writes + self.flush_s * flushes) / all
         } else {
             writes
         }
@@ -155,7 +159,7 @@ impl Added {
             return format!("A write took {write}.");
         }
         let flush = duration(self.flush_s / self.flushes * 1e9);
-        let each = ratio(self.flushes / self.syncs);
-        format!("A write took {write} and a flush {flush}; {each} flushes for each sync.")
+        let each = ratio_of(self.flushes / self.syncs, "flush", "flushes");
+        format!("A write took {write} and a flush {flush}; {each} per sync.")
     }
 }

@@ -17,6 +17,7 @@
 //! of a ladder those with less than the knee have room, that at the knee fills the device, and
 //! those with more only wait. So no two of them are told different depths.
 
+use super::garbage_collection;
 use super::prelude::*;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -26,8 +27,9 @@ use std::collections::BTreeMap;
 pub(super) const ENOUGH: f64 = 0.9;
 /// A rate is worth having more in flight for when it is so many times as high.
 pub(super) const MORE: f64 = 1.2;
-/// A device has room while its latency is within this factor of what it is for fewer.
-pub(super) const ROOM: f64 = 1.15;
+/// A device has room while operations spend less of their time waiting for each other than on
+/// what one takes alone: while their latency is within this factor of that.
+pub(super) const ROOM: f64 = 2.0;
 
 /// One depth that was measured.
 #[derive(Debug, Clone)]
@@ -80,6 +82,10 @@ impl Ladder {
         let alike = alike.filter(|other| {
             other.stage.is_sound() && other.reaches_device() && is_alike(subject, other)
         });
+        // Nor is what waits for the flash to be emptied: with more in flight that comes sooner.
+        let cleans = |other: &Subject<'_>| garbage_collection::is_cleaning(other);
+        let own_cleans = cleans(subject);
+        let alike = alike.filter(|other| own_cleans || !cleans(other));
         let mut rungs: Vec<Rung> = alike.filter_map(|other| Rung::of(&other)).collect();
         rungs.retain(|rung| (rung.depth - own.depth).abs() >= 1.0);
         rungs.push(own.clone());
@@ -101,11 +107,15 @@ impl Ladder {
     }
 
     /// Whether there is room for more in flight: some stage shows it, or, where none had
-    /// more, those in flight do not wait for each other, and take `longest_ns` at most.
-    pub(super) fn has_room(&self, longest_ns: f64) -> bool {
+    /// more, they do not take much longer than one alone.
+    pub(super) fn has_room(&self, subject: &Subject<'_>) -> bool {
+        let takes_as_long = || {
+            let alone = alone(subject, self);
+            alone.is_some_and(|alone| self.own.usual_ns <= ROOM * alone.usual_ns)
+        };
         match self.place() {
             Place::Room => true,
-            Place::Deepest => self.own.depth <= 1.0 || self.own.usual_ns <= longest_ns,
+            Place::Deepest => self.own.depth <= 1.0 || takes_as_long(),
             Place::NearlyFull | Place::Full(_) | Place::Behind => false,
         }
     }
@@ -181,6 +191,72 @@ impl Rung {
             percent(self.latency_ns / best.latency_ns)
         )
     }
+}
+
+/// What an operation of a stage takes that waits for no other.
+pub(super) struct Alone {
+    /// Mean latency, and the same or the median where that is less, ns.
+    pub(super) latency_ns: f64,
+    pub(super) usual_ns: f64,
+    /// By what it is known.
+    pub(super) by: String,
+}
+
+/// That of a stage, by the stage with the fewest in flight; of reads and writes mixed by those
+/// that do one of them; else by the shortest, unless memory may have served that.
+pub(super) fn alone(subject: &Subject<'_>, ladder: &Ladder) -> Option<Alone> {
+    let fewest = ladder.shallower().next().map(|fewer| Alone {
+        latency_ns: fewer.latency_ns,
+        usual_ns: fewer.usual_ns,
+        by: format!("{}, {} in flight", fewer.label, fewer.depth),
+    });
+    fewest.or_else(|| of_both_kinds(subject)).or_else(|| {
+        unless(subject.memory_share() > 0.0)?;
+        let shortest_ns = shortest_ns(subject)?;
+        Some(Alone {
+            latency_ns: shortest_ns,
+            usual_ns: shortest_ns,
+            by: "the shortest".to_owned(),
+        })
+    })
+}
+
+/// Of reads and writes mixed: what other stages that do one of them one at a time take, each for
+/// its share.
+fn of_both_kinds(subject: &Subject<'_>) -> Option<Alone> {
+    let figures = subject.figures;
+    let (reads, writes) = figures.latency_read_ns.zip(figures.latency_write_ns)?;
+    let samples = [reads.samples, writes.samples].map(|samples| samples as f64);
+    unless(samples.contains(&0.0))?;
+    let one_by_one = |operation: Operation| {
+        let mut alike = subject.alike(&[Same::Pattern, Same::Block, Same::Cache, Same::Sync]);
+        let other = alike.find(|other| {
+            let same = other.workload().operation == operation && other.outstanding() <= 1.0;
+            same && other.reaches_device()
+        })?;
+        Rung::of(&other)
+    };
+    let (read, write) = (one_by_one(Operation::Read)?, one_by_one(Operation::Write)?);
+    let mean = |read_ns: f64, write_ns: f64| {
+        (samples[0] * read_ns + samples[1] * write_ns) / (samples[0] + samples[1])
+    };
+    Some(Alone {
+        latency_ns: mean(read.latency_ns, write.latency_ns),
+        usual_ns: mean(read.usual_ns, write.usual_ns),
+        by: format!("{} and {}", read.label, write.label),
+    })
+}
+
+/// The shortest latency; of reads and writes mixed, that of each by its share: a write
+/// into a buffer says nothing of a read.
+fn shortest_ns(subject: &Subject<'_>) -> Option<f64> {
+    let figures = subject.figures;
+    let kinds = figures.latency_read_ns.zip(figures.latency_write_ns);
+    let Some((reads, writes)) = kinds.filter(|(r, w)| r.samples > 0 && w.samples > 0) else {
+        return subject.shortest_ns();
+    };
+    let share = reads.samples as f64 / (reads.samples + writes.samples) as f64;
+    Some(share * reads.min? as f64 + (1.0 - share) * writes.min? as f64)
 }
 
 /// Keys that a matrix may vary, of which the depth is made.

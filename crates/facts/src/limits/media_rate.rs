@@ -21,6 +21,9 @@ pub(crate) const LIMITER: Limiter = Limiter {
 /// differ by a factor of two, this share.
 const OF_BEST: f64 = 0.75;
 const OF_BEST_ZONE: f64 = 0.35;
+/// And at the same place this share: trials, and what the reader does between requests, differ
+/// by a few percent each.
+const OF_BEST_HERE: f64 = 0.9;
 /// The same the other way round: what larger blocks may do more.
 const MORE_BYTES: f64 = 1.0 / OF_BEST;
 /// The slowest stream that is one of a medium at all: the inner zone of a disk of 1998
@@ -41,11 +44,12 @@ fn medium_moves_no_more(subject: &Subject<'_>) -> Option<Candidate> {
     } else {
         OF_BEST_ZONE
     };
-    unless(rate < least * best || rate < RATE_MIN)?;
+    let here = best_here(subject).unwrap_or(rate);
+    unless(rate < least * best || rate < OF_BEST_HERE * here || rate < RATE_MIN)?;
     let in_flight = subject.workload().block_size as f64 * subject.outstanding();
     let [moves, most] = [rate, best].map(show_throughput);
     let mut evidence = vec![format!(
-        "{moves} with {} in flight: the way to the place is a small part of the time.",
+        "{moves} with {} in flight: seek time is negligible.",
         size(in_flight)
     )];
     // What stayed in memory is not the medium's.
@@ -56,7 +60,7 @@ fn medium_moves_no_more(subject: &Subject<'_>) -> Option<Candidate> {
             "The fastest stage in the same direction moves {most}: {of_it} of it."
         ));
     }
-    if is_platter {
+    if is_platter && subject.leaves().all(|leaf| leaf.layout.is_none()) {
         let spindle = Spindle::of(subject);
         let each = size(rate * spindle.turn_ns() / 1e9 / subject.disks());
         let rpm = spindle.rpm;
@@ -68,6 +72,7 @@ fn medium_moves_no_more(subject: &Subject<'_>) -> Option<Candidate> {
     let busy = subject.busy().filter(|busy| *busy > 0.0);
     evidence.extend(busy.map(|busy| format!("The device was busy {} of the time.", percent(busy))));
     let what = match turning {
+        Some(true) if is_array(subject) => "the platters of the array together",
         Some(true) => "the platter passing under the head",
         Some(false) => "its flash",
         None => "its medium",
@@ -82,6 +87,21 @@ fn medium_moves_no_more(subject: &Subject<'_>) -> Option<Candidate> {
              only more disks side by side move more.",
         ));
     Some(found)
+}
+
+/// Whether several disks, of which the kernel shows one, move the bytes.
+fn is_array(subject: &Subject<'_>) -> bool {
+    subject.disks() > 1.0 || subject.leaves().any(|leaf| leaf.layout.is_some())
+}
+
+/// The largest rate in order in this direction from the same place on a platter.
+fn best_here(subject: &Subject<'_>) -> Option<f64> {
+    let own = subject.workload();
+    let here = subject.alike(&[Same::Operation]).filter(|other| {
+        let theirs = other.workload();
+        theirs.offset == own.offset && theirs.span == own.span && other.in_order()
+    });
+    here.filter_map(|other| other.flow()).reduce(f64::max)
 }
 
 /// Gives the device more to do at a time, in either way.

@@ -9,7 +9,7 @@ use diskfacts_record::Transport;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "network",
-    about: "round trip to a remote target",
+    about: "the network, or the server behind it",
     needs: &[Blocks, FromDisk],
     refuted_by: "A device that is in this machine and whose data sheet has such a latency.",
     question: "If it is a round trip, 8 in flight are nearly 8 times as many a second at the same \
@@ -28,6 +28,10 @@ const FLOOR_NS: f64 = 180e3;
 const SHARE_MIN: f64 = 0.5;
 /// Larger blocks take a while for their bytes.
 const SMALL: u64 = 64 << 10;
+
+/// Share of the best rate of the run in the same direction from which on a large transfer is at
+/// that of the whole way, as for `media-rate`.
+const OF_BEST: f64 = 0.75;
 
 /// Attached to this machine.
 const LOCAL: [Transport; 6] = [
@@ -48,7 +52,9 @@ const REMOTE: [Transport; 5] = [
 ];
 
 fn way_takes_the_time(subject: &Subject<'_>) -> Option<Candidate> {
-    round_trip(subject).or_else(|| full_link(subject))
+    round_trip(subject)
+        .or_else(|| full_link(subject))
+        .or_else(|| behind_it(subject))
 }
 
 /// What says that the target is remote.
@@ -84,7 +90,11 @@ fn round_trip(subject: &Subject<'_>) -> Option<Candidate> {
     let floor_ns = subject.shortest_ns()? - own_ns;
     let mean_ns = subject.latency_ns()?;
     let share = (floor_ns / mean_ns).min(1.0);
-    unless(floor_ns < FLOOR_NS || share < SHARE_MIN || has_been_there_in_less(subject, floor_ns))?;
+    unless(
+        floor_ns < FLOOR_NS
+            || share < SHARE_MIN
+            || has_been_there_in_less(subject, remote.is_some(), floor_ns),
+    )?;
     // Where something lets so many operations pass, one at a time wait for their turn.
     unless(paced_elsewhere(subject, floor_ns) || paced_elsewhere(subject, mean_ns))?;
     // What is in this machine is its own way there.
@@ -140,11 +150,15 @@ fn may_be_remote(subject: &Subject<'_>) -> bool {
     leaves.peek().is_none() || leaves.any(is_open)
 }
 
-/// Whether operations of the same kind have taken much less in another stage: then the way
-/// there and back is not what this one spends its time on.
-fn has_been_there_in_less(subject: &Subject<'_>, floor_ns: f64) -> bool {
+/// Whether operations have taken much less in another stage: then the way there and back is not
+/// what this one spends its time on. To a target that is known to be remote reads and writes go
+/// the same way; of another the host of a guest may keep what is written.
+fn has_been_there_in_less(subject: &Subject<'_>, is_remote: bool, floor_ns: f64) -> bool {
     const MUCH_LESS: f64 = 0.7;
-    subject.alike(&[Same::Operation]).any(|other| {
+    let mut others = subject
+        .others()
+        .filter(|other| is_remote || other.workload().operation == subject.workload().operation);
+    others.any(|other| {
         let direct = other.workload().cache == CacheMode::Direct && other.memory_share() == 0.0;
         let least_ns = other.shortest_ns();
         direct && least_ns.is_some_and(|least_ns| least_ns < MUCH_LESS * floor_ns)
@@ -186,5 +200,38 @@ fn full_link(subject: &Subject<'_>) -> Option<Candidate> {
         .question("If it is the link, a deeper queue and larger blocks move no more.")
         .settled_by(stages)
         .remedy("A faster link, or several (multipath, nconnect= of NFS).");
+    Some(found)
+}
+
+/// Large transfers of a remote target at a rate of no link: what the network, its server and the
+/// disks behind that do together. This host does not see which of them it is.
+fn behind_it(subject: &Subject<'_>) -> Option<Candidate> {
+    let remote = reason(subject).filter(|_| subject.flows())?;
+    let rate = subject.rate()?;
+    // Several readers, or one beside another, make the server's disks go to and fro.
+    let workload = subject.workload();
+    unless(
+        workload.streams > 1
+            || workload.beside.is_some()
+            || rate < OF_BEST * subject.best_flow()?,
+    )?;
+    let claim = format!(
+        "{} is what the network and the server behind it pass: which of the two, or the server's \
+         disks, this host does not see.",
+        show_throughput(rate)
+    );
+    let stages = subject
+        .as_it_was()
+        .and("deeper", |w| w.queue_depth = w.queue_depth.max(32))
+        .at_most(("deeper", "as-it-was"), Throughput, MORE);
+    let found = Candidate::new(Standing::Nature, 1.0, Possible, claim)
+        .evidence([remote])
+        .refuted_by("More bytes a second with more in flight.")
+        .question("If it is what lies behind this host, a deeper queue moves no more.")
+        .settled_by(stages)
+        .remedy(
+            "Measure the network by itself (`iperf3`), and the disk on the server: the slower of \
+             the two is the limit.",
+        );
     Some(found)
 }

@@ -1,12 +1,12 @@
 //! Too few operations are in flight to fill the device: each waits for the one before.
 
-use super::ladder::{Ladder, MORE, ROOM};
+use super::ladder::{Ladder, MORE};
 use super::prelude::*;
 use diskfacts_plan::check::QUEUE_DEPTH_MAX;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "one-at-a-time",
-    about: "too few in flight to fill the device",
+    about: "latency-bound: queue depth too low",
     needs: &[Device, Closed],
     refuted_by: "No more operations a second with more of them in flight.",
     question: "If it is the depth, the rate grows with it until the device is full: that depth is \
@@ -36,21 +36,15 @@ fn each_waits_for_the_one_before(subject: &Subject<'_>) -> Option<Candidate> {
     unless(is_unknown(subject))?;
     let ladder = Ladder::of(subject)?;
     let (depth, latency_ns) = (ladder.own.depth, ladder.own.latency_ns);
-    // No more were in flight anywhere: there is room while they do not wait for each other.
-    let fewer_ns = ladder.shallower().next().map(|fewer| fewer.usual_ns);
-    let fewer_ns = fewer_ns.or_else(|| subject.shortest_ns()).unwrap_or(0.0);
     let mean_iops = subject.mean_iops()?;
     let in_flight = mean_iops * latency_ns / 1e9;
     // Else most of the time went by elsewhere: in a sync after the last write.
-    unless(!ladder.has_room(ROOM * fewer_ns) || in_flight < MOST * depth)?;
+    unless(!ladder.has_room(subject) || in_flight < MOST * depth)?;
     let latency = duration(latency_ns);
-    let claim = if depth > 1.0 {
-        format!("{depth} at a time: rate = {depth} / {latency}.")
-    } else {
-        format!("One at a time: rate = 1 / {latency}.")
-    };
+    let qd = three_digits(depth);
+    let claim = format!("QD{qd}: rate = {qd} / latency = {qd} / {latency}.");
     let sum = format!(
-        "{} operations/s x {latency} = {} in flight on average (Little's law).",
+        "Means: {} operations/s x {latency} is {} in flight (Little's law).",
         rate_digits(mean_iops),
         three_digits(in_flight)
     );

@@ -12,7 +12,7 @@ const REFUTED_BY: &str =
 
 pub(super) const SEEK: Limiter = Limiter {
     name: "seek",
-    about: "seeks: the arm moves for each operation",
+    about: "seek time: one seek per operation",
     refuted_by: REFUTED_BY,
     question: QUESTION,
     remedy: "Keep what is used together near together: a part of the disk only (the outer \
@@ -64,11 +64,19 @@ fn arm_and_platter_move(subject: &Subject<'_>) -> Option<Candidate> {
     let share = Some(visit.share(positioning_ns)).filter(|share| *share >= DETAIL)?;
     let times = [visit.each_ns, visit.transfer_ns, positioning_ns];
     let [each, transfer, positioning] = times.map(duration);
-    let claim = format!(
-        "The disk positions for each operation: seek and rotational latency are up to {} of the \
-         {each} from one completion to the next.",
-        percent(share)
-    );
+    let of_visit = percent(positioning_ns / visit.each_ns);
+    let claim = if visit.of_time < 1.0 {
+        format!(
+            "The write cache is full for {} of the time: an operation completes each {each} then, \
+             and seek and rotational latency are up to {of_visit} of that.",
+            percent(visit.of_time)
+        )
+    } else {
+        format!(
+            "The disk positions for each operation: seek and rotational latency are up to \
+             {of_visit} of the {each} from one completion to the next."
+        )
+    };
     let evidence = [
         format!(
             "{each} per operation and disk, less {transfer} for its bytes and the command's share, \

@@ -1,13 +1,13 @@
 //! Where the time of one operation that goes anywhere on a rotating disk is spent.
 
 use super::prelude::*;
-use super::rate_over_time::RateOverTime;
+use super::rate_over_time::{RateOverTime, Step};
 use super::spindle::{Spindle, transfer_ns};
 use diskfacts_plan::Pattern;
 
 /// Below this share of a revolution between two operations, the disk did not go to
 /// each of them: its cache held them, or they lay in a row.
-const MOVED: f64 = 0.12;
+pub(super) const MOVED: f64 = 0.12;
 /// Writes among which a drive's cache chooses the nearest, at least: firmware sorts some
 /// tens of them.
 const CACHED: f64 = 8.0;
@@ -24,6 +24,8 @@ const COMMAND_NS: f64 = 0.15e6;
 pub(super) struct Visit {
     /// From one completion to the next on one arm.
     pub(super) each_ns: f64,
+    /// Share of the stage's time in which operations took so long: before, a cache took them.
+    pub(super) of_time: f64,
     /// Waiting for the place to come round.
     pub(super) rotation_ns: f64,
     /// The bytes under the head.
@@ -54,7 +56,8 @@ impl Visit {
         let cached = writes && subject.has_write_cache();
         let mean_ns = subject.each_ns()?;
         // A cache that fills first makes the mean shorter than what its disk needs.
-        let drained_ns = cached.then(|| drained_ns(subject)).flatten();
+        let drained = cached.then(|| drained(subject)).flatten();
+        let drained_ns = drained.map(|step| 1e9 / step.after.rate);
         // Disks work side by side as far as there is something in flight for them.
         let each_ns = drained_ns.unwrap_or(mean_ns).max(mean_ns) * arms.min(outstanding);
         let transfer_ns = transfer_ns(subject);
@@ -72,8 +75,12 @@ impl Visit {
             (1.0, 1.0)
         };
         let rotation_ns = (turn_ns / (choices + 1.0)).min(most * waiting_ns);
+        let of_time = drained.map_or(1.0, |step| {
+            step.after.seconds / (step.before.seconds + step.after.seconds)
+        });
         Some(Self {
             each_ns,
+            of_time,
             rotation_ns,
             transfer_ns,
             seek_ns: (waiting_ns - rotation_ns).max(0.0),
@@ -84,18 +91,14 @@ impl Visit {
 
     /// A part of the time of an operation.
     pub(super) fn share(&self, part_ns: f64) -> f64 {
-        (part_ns / self.each_ns).clamp(0.0, 1.0)
+        (part_ns / self.each_ns * self.of_time).clamp(0.0, 1.0)
     }
 }
 
-/// What an operation takes once the drive's cache is full: of the course that steps down
-/// and stays down, ns. `None` where most of the time went by before: then the figure is that
-/// of the cache.
-fn drained_ns(subject: &Subject<'_>) -> Option<f64> {
+/// When the drive's cache was full: the course steps down, and stays down.
+pub(super) fn drained(subject: &Subject<'_>) -> Option<Step> {
     let step = RateOverTime::of(subject).step()?;
-    let down = step.before.rate > 1.5 * step.after.rate && step.explained > 0.5;
-    let most = step.after.seconds >= step.before.seconds;
-    (down && most).then(|| 1e9 / step.after.rate)
+    (step.before.rate > 1.5 * step.after.rate && step.explained > 0.5).then_some(step)
 }
 
 /// What each experiment about arm and platter asks.

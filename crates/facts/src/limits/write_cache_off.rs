@@ -47,7 +47,7 @@ fn no_write_is_kept_back(subject: &Subject<'_>) -> Option<Candidate> {
     };
     let (in_order, stream) = (subject.in_order(), stream_rate(subject));
     let is_large = workload.block_size > SMALL && !(in_order && stream.is_some());
-    unless(takes_ns < least_ns || is_large)?;
+    unless(takes_ns < least_ns || is_large || others_are_kept_back(subject, least_ns))?;
     let bytes_ns = workload.block_size as f64 / stream.unwrap_or(UNKNOWN_RATE) * 1e9;
     // What a cache would make of it: blocks one behind the other at the rate of the medium.
     // Blocks anywhere are sorted by it, which saves about half: how much was not measured.
@@ -115,11 +115,21 @@ fn no_write_is_kept_back(subject: &Subject<'_>) -> Option<Candidate> {
         "Switch the cache on, where what is written can be lost in a power cut or is synced where \
          it matters: `hdparm -W1 {device}` (SATA), `sdparm --set=WCE {device}` (SAS)."
     );
-    Some(
+    let found = found.remedy(remedy);
+    // Of simulated flash no key switches it.
+    Some(if turning {
+        found.profile(subject, "set enabled = true in [hdd.write_cache]")
+    } else {
         found
-            .remedy(remedy)
-            .profile(subject, "set enabled = true in [hdd.write_cache]"),
-    )
+    })
+}
+
+/// Whether other writes, unsynced as these, were answered before a medium could have them: the
+/// drive has memory for writes that survives a power cut, whatever the kernel says of its cache.
+fn others_are_kept_back(subject: &Subject<'_>, least_ns: f64) -> bool {
+    let alike = subject.alike(&[Same::Operation, Same::Cache, Same::Sync]);
+    let mut writes = alike.filter(|other| other.rotates() == Some(false));
+    writes.any(|other| other.shortest_ns().is_some_and(|ns| ns < least_ns))
 }
 
 /// Whether writes of one size take longer than reads of it: no way to the device, which

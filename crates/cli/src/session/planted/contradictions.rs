@@ -25,6 +25,9 @@ const PARTS: &[Part] = &[
         t.collection_ns + t.cache_wait_ns + t.program_ns
     }),
     ("network", |t| t.network_ns),
+    ("write-cache", |t| {
+        t.overhead_ns + t.bus_ns + t.cache_wait_ns
+    }),
 ];
 
 /// What waits in front of what is held back waits for the same.
@@ -47,6 +50,16 @@ const EXCLUSIONS: &[(&str, &str, &str)] = &[
         "interface",
         "media-rate",
         "one rate is that of the link or of what is behind it",
+    ),
+    (
+        "write-cache",
+        "media-rate",
+        "what goes into a cache is not at the rate of the medium",
+    ),
+    (
+        "write-cache",
+        "write-cache-off",
+        "a cache that is off takes nothing",
     ),
     (
         "network",

@@ -56,6 +56,14 @@ const CASES: &[Case] = &[
         setup.only("log-write").workload.sync = SyncMode::None;
         setup
     }),
+    ("write-cache", "random-write", || {
+        let mut setup = Setup::on("hdd-20tb-cmr");
+        // Less than it holds.
+        let workload = &mut writes(&mut setup).workload;
+        workload.queue_depth = 1;
+        (workload.stop.time_ns, workload.stop.operations) = (None, Some(1000));
+        setup
+    }),
     ("garbage-collection", "random-write", || {
         let mut setup = Setup::on("ssd-sata");
         let stage = writes(&mut setup);

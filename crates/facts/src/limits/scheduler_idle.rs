@@ -1,0 +1,98 @@
+//! The scheduler keeps the device idle after the request of one process, in case that has more,
+//! while a sync's other requests wait: what a process writes, and what the kernel's threads write
+//! for it (its pages, the journal), are streams of their own to `cfq` and `bfq`
+//! (`cfq_arm_slice_timer`, block/cfq-iosched.c; `bfq_arm_slice_timer`, block/bfq-iosched.c).
+
+use super::prelude::*;
+use super::queue::set;
+
+/// Times that the turn passes for a sync: to the thread that writes for the process, and back.
+const TURNS: f64 = 2.0;
+/// A small write that is said to take no part of the idling takes this share of it at most.
+const SMALL: f64 = 0.1;
+
+/// What a scheduler idles of each sync of a stage.
+pub(super) struct Idle<'a> {
+    device: &'a BlockDevice,
+    /// Of each turn, ns.
+    turn_ns: u64,
+    /// Whole turns that fit into the time of the sync's requests, at most [`TURNS`].
+    turns: f64,
+    /// Mean time of the requests of a sync in the block layer, flushes left out, ns.
+    requests_ns: f64,
+    /// A small write that no other stream's waits for: its stage, and its mean latency, ns.
+    small: (String, f64),
+}
+
+impl<'a> Idle<'a> {
+    /// `None` where no scheduler idles, or another stage does not show that a write by itself is
+    /// short.
+    pub(super) fn of(subject: &'a Subject<'_>) -> Option<Self> {
+        unless(!subject.workload().sync.each_write() || subject.outstanding() > 1.0)?;
+        let device = subject.stack().top()?;
+        let turn_ns = device.scheduler_idle_ns.filter(|ns| *ns > 0)?;
+        let work = subject.work_of(&device.name)?;
+        let requests_ns = work.waited_s * 1e9 / subject.ops();
+        let turns = (requests_ns / turn_ns as f64).floor().min(TURNS);
+        let block = subject.workload().block_size;
+        let others = subject.others().filter(|other| {
+            let alone = other.only_writes() && other.outstanding() <= 1.0;
+            alone && !other.workload().sync.each_write() && other.workload().block_size >= block
+        });
+        let small = others.filter_map(|other| Some((other.stage.label(), other.latency_ns()?)));
+        let small = small.min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let is_small = small.1 <= SMALL * turn_ns as f64;
+        (turns >= 1.0 && is_small).then_some(Self {
+            device,
+            turn_ns,
+            turns,
+            requests_ns,
+            small,
+        })
+    }
+
+    /// Idle time of each sync, ns.
+    pub(super) fn each_ns(&self) -> f64 {
+        self.turns * self.turn_ns as f64
+    }
+}
+
+/// The scheduler idles at each sync.
+pub(super) fn at_each_sync(subject: &Subject<'_>) -> Option<Candidate> {
+    let idle = Idle::of(subject)?;
+    let latency_ns = subject.latency_ns()?;
+    let share = idle.each_ns() / latency_ns;
+    unless(share < WORTH_A_WORD)?;
+    let scheduler = idle.device.scheduler.as_deref().unwrap_or("The scheduler");
+    let [turn, each, latency, requests, small] = [
+        idle.turn_ns as f64,
+        idle.each_ns(),
+        latency_ns,
+        idle.requests_ns,
+        idle.small.1,
+    ]
+    .map(duration);
+    let turns = ratio(idle.turns);
+    let claim = format!(
+        "{scheduler} keeps the device idle for {turn} each time the turn passes between the process \
+         and the kernel's threads that write for it: {turns} x {turn} of the {latency} of a sync."
+    );
+    let evidence = [
+        format!(
+            "The requests of a sync take {requests} in the queue and at the device, by the \
+             kernel's counters, without its flush."
+        ),
+        format!("A write by itself ({}) takes {small}.", idle.small.0),
+        format!("{each} / {latency} is {}.", percent(share)),
+    ];
+    let none = ("queue/scheduler", "none");
+    let found = cause(share, Likely, claim)
+        .evidence(evidence)
+        .refuted_by("The same rate with a scheduler that does not idle.")
+        .question(
+            "The same with the scheduler `none`, or with its `slice_idle` at 0: a higher rate \
+             speaks for it, the same rate against it.",
+        )
+        .remedy(set(subject, idle.device, none, "scheduler = \"none\""));
+    Some(found)
+}
