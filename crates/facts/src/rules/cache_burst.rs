@@ -97,7 +97,7 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     let more = longer(context.run, &shown.stages, 10);
     let synced = edit_stages(context.run, "set sync = \"at-end\" in these stages");
     Some(Finding {
-        headline: format!("a write cache took it, {most} times as fast as the medium"),
+        headline: format!("write cache: {most}x the rate of the medium"),
         claim: format!(
             "A write cache took what {} wrote, {most} times as fast as the medium streams: \
              this rate does not last, and what was acknowledged need not be on its medium.",

@@ -35,7 +35,7 @@ fn check(context: &Context<'_>) -> Option<Finding> {
         "These stages do not sync.".into(),
     ];
     Some(Finding {
-        headline: "acknowledged by a write cache: may not be on the medium".into(),
+        headline: "in a volatile write cache: not yet durable".into(),
         claim: format!(
             "The write figures of {} are acknowledgements: {disks} may still hold the data in its \
              volatile cache.",

@@ -86,7 +86,7 @@ fn check(context: &Context<'_>, rule: &Rule, kind: Kind) -> Option<Finding> {
             ),
         ),
         Kind::Modes => (
-            format!("two rates in turn, up to {by} apart"),
+            format!("bimodal: two rates, {by} apart"),
             format!(
                 "{whose} came and went between two rates, which differ by up to {by}: the median \
                  is of neither alone."
@@ -108,7 +108,10 @@ fn remedy(context: &Context<'_>) -> String {
         return said;
     }
     let longer = format!("type `{}`", measure_longer(run, 4));
-    match planted(run, "[faults.throttle], [faults.neighbour] and slow zones") {
+    match planted(
+        run,
+        "[faults], or a write cache that earlier stages filled,",
+    ) {
         Some(said) => format!("{said}. To see which rate lasts, {longer}."),
         None => format!(
             "To see which rate lasts, {longer}. Credits of a cloud volume, heat, a cache that is \

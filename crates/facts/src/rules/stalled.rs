@@ -84,7 +84,7 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     let longest = show_duration(all.longest_ns);
     Some(Finding {
         severity: warning_if(share > WARNING),
-        headline: format!("nothing completed for up to {longest}"),
+        headline: format!("I/O stalled for up to {longest}"),
         claim: format!(
             "Nothing was completed for up to {longest} in the middle of {}: {who}.",
             shown.list()

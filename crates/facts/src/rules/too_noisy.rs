@@ -60,15 +60,29 @@ fn check(context: &Context<'_>) -> Option<Finding> {
         cause
     });
     let up_to = when(shown.stages.len() > 1, || "up to ");
-    let (by, half) = (percent(most), percent(most / 2.0));
+    let by = percent(most);
+    // The range is what the figures of a stage have; with enough trials the interval is narrower.
+    let is_interval = figures::figure(trials_behind(widest).iter().map(|t| t.iops))
+        .ci95
+        .is_some();
+    let (headline, what) = if is_interval {
+        (
+            format!("95 % interval {up_to}{by} wide"),
+            format!(
+                "The 95 % interval of the median of {} is up to {by} wide",
+                shown.list()
+            ),
+        )
+    } else {
+        (
+            format!("trials differ by {up_to}{by}"),
+            format!("The trials of {} differ by up to {by}", shown.list()),
+        )
+    };
     Some(Finding {
         severity: warning_if(most > WARNING),
-        headline: format!("trials differ by {up_to}{by}"),
-        claim: format!(
-            "The trials of {} differ by up to {by} (+/-{half}): smaller differences between two \
-             runs of them mean nothing.",
-            shown.list()
-        ),
+        headline,
+        claim: format!("{what}: smaller differences between two runs of them mean nothing."),
         remedy: remedy(context, &shown.stages, cause),
         ..shown.finding(&RULE)
     })
@@ -99,12 +113,11 @@ fn apart(numbers: &[u32]) -> String {
 
 fn sentence(rates: &Figure, throughput: &Figure, width: f64) -> String {
     let trials = rates.trials;
-    // As the figures of the stage have it: half of the range.
-    let half = percent(width / 2.0);
+    let wide = percent(width);
     if let Some([low, high]) = rates.ci95.map(|ends| ends.map(rate_digits)) {
         return format!(
-            "the 95 % interval of the median of {trials} trials goes from {low} to {high} IOPS, \
-             +/-{half}."
+            "the 95 % interval of the median of {trials} trials goes from {low} to {high} IOPS: \
+             {wide} of it."
         );
     }
     // An import may know operations alone.
@@ -112,7 +125,7 @@ fn sentence(rates: &Figure, throughput: &Figure, width: f64) -> String {
         format!(", {}", show_throughput(throughput.median))
     });
     let (low, high) = (rate_digits(rates.min), rate_digits(rates.max));
-    format!("{trials} trials from {low} to {high} IOPS, +/-{half}{bytes}.")
+    format!("{trials} trials from {low} to {high} IOPS: {wide} apart{bytes}.")
 }
 
 #[cfg(test)]
