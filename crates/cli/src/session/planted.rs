@@ -13,6 +13,7 @@ mod matrix;
 mod plans;
 mod positions;
 mod precondition;
+mod profiles;
 mod read_ahead;
 mod requests;
 mod seeds;
