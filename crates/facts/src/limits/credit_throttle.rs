@@ -118,6 +118,15 @@ fn shared(subject: &Subject<'_>) -> Option<Candidate> {
     Some(cause(1.0 - at_work, Likely, claim).evidence([line]))
 }
 
+/// Operations a second of a stage that a limit has let pass: of writes that share a request, as
+/// those of several that sync at a time do, no more than the requests.
+fn let_pass(subject: &Subject<'_>) -> Option<f64> {
+    let work = subject.device_work();
+    let requests = work.map(|work| work.requests / subject.seconds());
+    let requests = requests.filter(|per_s| *per_s > 0.0);
+    Some(subject.iops()?.min(requests.unwrap_or(f64::INFINITY)))
+}
+
 /// Whether so many in service are one after the other: more are side by side. What the kernel
 /// reads ahead is found in memory, and shows no time of the device.
 fn serves_one_by_one(subject: &Subject<'_>, in_service: f64) -> bool {
@@ -135,9 +144,7 @@ fn flat(subject: &Subject<'_>) -> Option<Candidate> {
     unless(serves_one_by_one(subject, iops * shortest_ns / 1e9))?;
     // Where other work of the same kind is faster, nothing holds all of it.
     let faster = |other: &Subject<'_>| {
-        let more = other
-            .iops()
-            .is_some_and(|theirs| theirs > (1.0 + 2.0 * SAME) * iops);
+        let more = let_pass(other).is_some_and(|theirs| theirs > (1.0 + 2.0 * SAME) * iops);
         // No limit of operations lets a device's own memory answer.
         let in_memory = other.figures.layers.drive_cache > 0.5;
         !of_bytes(other) && other.reaches_device() && more && !in_memory
