@@ -239,7 +239,7 @@ fn check(context: &Context<'_>) -> Option<Finding> {
         headline: format!("direct {word} of {small} reach {share} of the rate of large ones"),
         claim: format!(
             "Direct {word} of {small} one at a time reach {share} of the rate of large ones: each \
-             has a fixed cost of {beside}, {cost}{hide}."
+             takes {beside} beside the time of its bytes, {cost}{hide}."
         ),
         confidence: likely_if(slow.len() > 1 || worst.points.len() > 2),
         remedy: format!(

@@ -175,7 +175,7 @@ fn small_direct_blocks_of_seed_000_cost_the_way_to_the_device() {
     let finding = only(&found, "direct-small-blocks");
     assert!(
         finding.claim.contains(
-            "direct reads of 4 KiB one at a time reach 40 % of the rate of large ones: each costs \
+            "direct reads of 4 KiB one at a time reach 40 % of the rate of large ones: each takes \
              43.6 us beside the time of its bytes"
         ) && finding
             .claim
