@@ -105,11 +105,11 @@ fn one_in_flight() {
     let disk = or_skip!(DelayedDisk::new(64 * MIB, Duration::from_millis(5)));
     let stage = DEEP.replace("32", "1");
     let said = of(disk.device().path(), &stage).said();
-    said.names("one-at-a-time", "One at a time");
+    said.names("one-at-a-time", "QD1: rate = 1 / latency");
     // A device in this machine that answers all alike late is behind no network.
     said.is_silent_of("network");
     let said = of(disk.device().path(), DEEP).said();
-    said.never_says("One at a time");
+    said.never_says("QD1: rate");
 }
 
 #[test]
