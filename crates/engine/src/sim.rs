@@ -41,5 +41,5 @@ mod witness;
 pub use computer::Computer;
 pub use engine::Sim;
 pub use kernel::KernelError;
-pub use plant::{CpuCost, DirectOpen, Plant, Processor};
+pub use plant::{CpuCost, DirectOpen, FreshMemory, Plant, Processor};
 pub use stack::stack;

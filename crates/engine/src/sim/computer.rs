@@ -331,6 +331,10 @@ impl Computer {
                 features.push(feature.to_owned());
             }
         }
+        let mut cost = self.plant.cost;
+        if let Some(fresh) = self.plant.fresh_memory {
+            cost.system_ns += fresh.cost_ns(self.now_ns());
+        }
         let wants_direct = workload.cache == CacheMode::Direct;
         let refused = wants_direct && self.plant.direct == DirectOpen::Refused;
         Ok(Way {
@@ -339,7 +343,7 @@ impl Computer {
             clock: SimClock {
                 ppm: self.plant.clock_ppm,
             },
-            cost: self.plant.cost,
+            cost,
             features,
             fallbacks,
             direct: wants_direct && !refused,

@@ -39,6 +39,8 @@ pub struct Plant {
     pub journal: Option<JournalParameters>,
     /// What each operation costs the processor of the thread that does it, beside copies.
     pub cost: CpuCost,
+    /// Memory that the host of a virtual machine has to find first.
+    pub fresh_memory: Option<FreshMemory>,
     /// What the host reports of its processors; absent where nothing is planted,
     /// because they are not simulated.
     pub processor: Option<Processor>,
@@ -66,6 +68,24 @@ pub struct CpuCost {
     pub user_ns: u64,
     /// Of the kernel, in the call that starts it, ns.
     pub system_ns: u64,
+}
+
+/// Memory that costs kernel time when it is used the first time: less and less of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FreshMemory {
+    /// Kernel time of an operation while all memory is fresh, ns.
+    pub system_ns: u64,
+    /// When none is left, virtual ns from the start of the run, at least 1.
+    pub until_ns: u64,
+}
+
+impl FreshMemory {
+    /// What an operation costs the kernel at this time of the run, ns.
+    pub(super) fn cost_ns(self, now_ns: u64) -> u64 {
+        let left_ns = self.until_ns.saturating_sub(now_ns);
+        let share = left_ns as f64 / self.until_ns.max(1) as f64;
+        (self.system_ns as f64 * share) as u64
+    }
 }
 
 /// What a host reports of its processors, as shares of a trial's time.

@@ -7,7 +7,7 @@ use diskfacts_disk::faults::neighbour::NeighbourParameters;
 use diskfacts_disk::faults::stall::StallParameters;
 use diskfacts_disk::faults::throttle::{CreditParameters, HeatParameters, ThrottleParameters};
 use diskfacts_disk::host::{HostParameters, Scheduler};
-use diskfacts_engine::sim::{DirectOpen, Processor};
+use diskfacts_engine::sim::{DirectOpen, FreshMemory, Processor};
 use diskfacts_plan::{
     CacheMode, IoContext, Operation, Pattern, Pool, Stage, Stop, SyncMode, Workload,
 };
@@ -103,6 +103,15 @@ pub(super) const CASES: &[(&str, Planting)] = &[
         setup.plant.processor = Some(Processor {
             busiest_thread: 0.97,
             ..Processor::default()
+        });
+    }),
+    ("cpu-time-varies", |setup| {
+        let workload = &mut setup.only("random-read").workload;
+        workload.queue_depth = 1;
+        let all_ns = workload.stop.time_ns.expect("it has a time") * u64::from(setup.plan.trials);
+        setup.plant.fresh_memory = Some(FreshMemory {
+            system_ns: MS / 5,
+            until_ns: 2 * all_ns,
         });
     }),
     ("depth-not-reached", |setup| {
