@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut};
+use std::ops::Deref;
 
 use super::{Transfer, reason_of, within_range};
 use crate::as_file::{AsFile, lend};
@@ -26,18 +27,15 @@ pub fn readv_at(
 ) -> Result<usize, Error> {
     let file = &*lend(file);
     let result = within_range(offset).and_then(|()| os::readv_at(file, buffers, offset));
-    result.map_err(|error| {
-        let parts = buffers
-            .iter()
-            .map(|part| (part.as_ptr().addr(), part.len()));
-        explain(
-            file,
-            Transfer::Read,
-            &parts.collect::<Vec<_>>(),
-            offset,
-            error,
-        )
-    })
+    result.map_err(|error| explain(file, Transfer::Read, &parts(buffers), offset, error))
+}
+
+/// Where each buffer lies and how long it is.
+fn parts(buffers: &[impl Deref<Target = [u8]>]) -> Vec<(usize, usize)> {
+    let places = buffers
+        .iter()
+        .map(|part| (part.as_ptr().addr(), part.len()));
+    places.collect()
 }
 
 /// Writes one buffer after the other at byte `offset` of the file, in one system
@@ -51,18 +49,7 @@ pub fn readv_at(
 pub fn writev_at(file: &impl AsFile, buffers: &[IoSlice<'_>], offset: u64) -> Result<usize, Error> {
     let file = &*lend(file);
     let result = within_range(offset).and_then(|()| os::writev_at(file, buffers, offset));
-    result.map_err(|error| {
-        let parts = buffers
-            .iter()
-            .map(|part| (part.as_ptr().addr(), part.len()));
-        explain(
-            file,
-            Transfer::Write,
-            &parts.collect::<Vec<_>>(),
-            offset,
-            error,
-        )
-    })
+    result.map_err(|error| explain(file, Transfer::Write, &parts(buffers), offset, error))
 }
 
 /// Which of the buffers, each an address and a length, was wrong.
