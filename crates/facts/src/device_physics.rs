@@ -15,7 +15,6 @@
 //! * Where the counters are missing, as in documents, or a device is simulated, nothing is
 //!   held back.
 
-use crate::limits::{Claims, Limiter, Standing, Subject};
 use diskfacts_record::{BlockDevice, DeviceKind, Run, TargetKind};
 
 /// Why this leaf is no drive of this machine; `None` where it may be one.
@@ -45,30 +44,10 @@ pub(crate) fn no_drives(run: &Run) -> Option<String> {
     unseen.or_else(|| stack.leaves().find_map(no_drive))
 }
 
-/// Share of the time of a stage during which its busiest leaf had something to do, flushes
-/// included; `None` where that was not counted.
-fn busy(subject: &Subject<'_>) -> Option<f64> {
-    let work = subject.device_work()?;
-    // Some drivers count requests and no time.
-    let known = work.requests > 0.0 && work.busy_s > 0.0;
-    known.then(|| (work.busy_s + work.flush_s.unwrap_or(0.0)) / subject.seconds())
-}
-
-/// Whether a limiter may speak of a stage.
-pub(crate) fn may_limit(limiter: &Limiter, subject: &Subject<'_>) -> bool {
-    let known = match limiter.claims {
-        Claims::Anything => return true,
-        Claims::BusyDevice => true,
-        Claims::Hardware => no_drives(subject.run()).is_none(),
-    };
-    known
-        && busy(subject).is_none_or(|share| share >= 1.0 - Standing::CAUSE_MIN)
-        && limiter.share_at_most(subject) >= Standing::CAUSE_MIN
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::Claims;
     use crate::testing::{self, each};
 
     /// A survey of flash whose large reads stop at the rate of SATA, and whose random

@@ -26,8 +26,9 @@ mod text_against_rows;
 mod volume_choice;
 mod writes_merged;
 
+use crate::context::Context;
 use crate::limits::Limiter;
-use crate::rules::{Context, Rule};
+use crate::rules::Rule;
 use crate::stages::Stage;
 use diskfacts_record::Reading;
 use std::collections::BTreeSet;

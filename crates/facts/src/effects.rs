@@ -30,7 +30,7 @@ mod simulated;
 #[cfg(test)]
 mod tests;
 
-use crate::rules::Context;
+use crate::context::Context;
 use crate::stages::{self, Stage};
 use diskfacts_record::{Run, StageEffects, TargetKind};
 use matrix::Matrix;

@@ -1,8 +1,8 @@
 //! All that follows from a run, worked out together: the trials are sorted into
 //! stages, and their latencies added up, once.
 
-use crate::rules::Context;
-use crate::{documents, effects, figures, findings, verdicts};
+use crate::context::Context;
+use crate::{documents, effects, findings, stopping, verdicts};
 use diskfacts_record::{Finding, Run, StageEffects, StageFigures, StageLimits, Verdict};
 
 /// What follows from a run.
@@ -24,7 +24,7 @@ pub struct Explanation {
 impl Explanation {
     fn new(context: &Context<'_>, findings: Vec<Finding>) -> Self {
         Self {
-            figures: figures::of(context),
+            figures: figures_of(context),
             effects: effects::of(context),
             limits: limits_of(context),
             verdicts: verdicts::of(context, &findings),
@@ -40,6 +40,21 @@ impl Explanation {
         run.limits = self.limits;
         run.verdicts = self.verdicts;
     }
+}
+
+/// The figures of each stage of a run that has trials, in the order of the
+/// plan; one for each combination of settings.
+pub fn figures(run: &Run) -> Vec<StageFigures> {
+    figures_of(&Context::new(run))
+}
+
+/// The figures of a context, with why each stage had no more trials.
+fn figures_of(context: &Context<'_>) -> Vec<StageFigures> {
+    let figures = context.each().map(|(stage, figures)| StageFigures {
+        ended: stopping::ended(context.run, stage),
+        ..figures.clone()
+    });
+    figures.collect()
 }
 
 /// What limited each stage of a run that did something without errors, in the order of the

@@ -11,11 +11,9 @@
 use crate::budget;
 use crate::latency_intervals;
 use crate::outliers;
-use crate::rules::Context;
 use crate::share;
 use crate::stages::Stage;
 use crate::stats;
-use crate::stopping;
 use diskfacts_record::trial::Histograms;
 use diskfacts_record::{Figure, Histogram, Latency, LatencyIntervals, Run, StageFigures, Trial};
 
@@ -32,21 +30,6 @@ const NO_FIGURE: Figure = Figure {
     ci_method: None,
     trials: 0,
 };
-
-/// The figures of each stage of a run that has trials, in the order of the
-/// plan; one for each combination of settings.
-pub fn figures(run: &Run) -> Vec<StageFigures> {
-    of(&Context::new(run))
-}
-
-/// The figures of a context, with why each stage had no more trials.
-pub(crate) fn of(context: &Context<'_>) -> Vec<StageFigures> {
-    let figures = context.each().map(|(stage, figures)| StageFigures {
-        ended: stopping::ended(context.run, stage),
-        ..figures.clone()
-    });
-    figures.collect()
-}
 
 /// The figures of one stage.
 pub(crate) fn of_stage(run: &Run, stage: &Stage<'_>) -> StageFigures {
@@ -130,6 +113,12 @@ fn without_histograms(latencies: impl Iterator<Item = Latency>) -> Option<Latenc
     })
 }
 
+/// The rate of a stage without errors, bytes per second.
+pub(crate) fn rate(figures: &StageFigures) -> Option<f64> {
+    let rate = figures.throughput_bytes_per_s.median;
+    (figures.errors == 0 && rate.is_finite() && rate > 0.0).then_some(rate)
+}
+
 /// A figure of one value per trial, in the order of the trials.
 pub(crate) fn figure(values: impl Iterator<Item = f64>) -> Figure {
     let values: Vec<f64> = values.collect();
@@ -182,6 +171,7 @@ fn cpu_share(trials: &[&Trial]) -> Option<f64> {
 #[expect(clippy::float_cmp, reason = "exact answers")]
 mod tests {
     use super::*;
+    use crate::figures;
     use crate::testing::{self, each};
     use diskfacts_record::{CiMethod, PackedHistograms};
     use proptest::prelude::*;

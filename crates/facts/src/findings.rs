@@ -1,7 +1,8 @@
 //! The findings of a run: what the rules find in it and, where it was read from a
 //! document, what that document shows beside its other runs.
 
-use crate::rules::{self, Context, Part};
+use crate::context::Context;
+use crate::rules::{self, Part};
 use crate::{documents, words};
 use diskfacts_record::{Finding, Run};
 use std::cmp::Reverse;

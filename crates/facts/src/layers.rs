@@ -76,9 +76,15 @@ use diskfacts_plan::Workload;
 use diskfacts_record::{Evidence, Layers, Stack};
 pub(crate) use durability::{
     REVOLUTION_NS_MIN, all_leaves, faster_than_revolutions, flush_counters, flushes,
+    is_mounted_sync,
 };
 use reach::{Direction, Reach};
 pub(crate) use whereabouts::{devices_of_memory, in_memory, is_unknown, remote};
+
+/// Share of the bytes from which on it matters that memory or a device above the disks served
+/// them: less is left to rounding, to pages that were read for other reasons and to I/O under way
+/// when a window closed.
+pub(crate) const SERVED_FROM_CACHE: f64 = 0.02;
 
 /// Who served the bytes of a trial: shares that add up to exactly 1; how
 /// they are found is said at the top of this module.

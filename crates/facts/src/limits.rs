@@ -12,7 +12,6 @@ mod experiment;
 mod gain;
 mod limiter;
 mod prelude;
-mod subject;
 mod tested;
 
 // The side of the host.
@@ -35,7 +34,6 @@ mod offered_load;
 mod other_process;
 mod page_cache;
 pub(crate) mod partial_pages;
-mod processor;
 mod queue;
 mod read_ahead;
 mod reference;
@@ -52,7 +50,6 @@ mod changed_speed;
 mod credit_throttle;
 mod device_parallelism;
 mod flush_per_write;
-mod gaps;
 mod garbage_collection;
 mod in_short;
 mod interface;
@@ -61,19 +58,15 @@ mod links;
 pub(crate) mod media_rate;
 mod network;
 mod one_at_a_time;
-mod overlay;
 mod positioning;
 mod raid_small_write;
-mod rate_over_time;
 mod retries;
 mod rotation;
 mod slow_member;
 mod slow_requests;
-mod spindle;
 mod stall;
 mod thermal_throttle;
 mod throttle;
-mod transfer;
 mod visit;
 mod write_cache;
 mod write_cache_off;
@@ -81,14 +74,13 @@ mod zone;
 
 pub(crate) use candidate::{Candidate, Standing};
 pub use in_short::in_short;
+#[cfg(test)]
+pub(crate) use limiter::Claims;
 pub use limiter::Limiter;
-pub(crate) use limiter::{Claims, Need};
-pub(crate) use subject::{Same, Subject};
 
-use crate::device_physics;
-use crate::rules::Context;
+use crate::context::Context;
+use crate::stage_facts::StageFacts;
 use diskfacts_record::{Limit, StageLimits};
-use subject::Shared;
 
 /// The limiters on the side of the storage: the device, what its kind of work costs, and
 /// what is done to it.
@@ -167,7 +159,6 @@ pub fn of_storage() -> &'static [Limiter] {
 /// What limited each stage that did something without errors, in the order of the figures;
 /// `more` are the limiters that stand before those of the table.
 pub(crate) fn of(context: &Context<'_>, more: &'static [Limiter]) -> Vec<StageLimits> {
-    let shared = Shared::default();
     context
         .each()
         // What has no figure has nothing that limits it.
@@ -175,22 +166,22 @@ pub(crate) fn of(context: &Context<'_>, more: &'static [Limiter]) -> Vec<StageLi
         .map(|(stage, figures)| StageLimits {
             stage: stage.name.to_owned(),
             settings: stage.settings.clone(),
-            limits: of_stage(&Subject::new(context, &shared, stage, figures), more),
+            limits: of_stage(&StageFacts::new(context, stage, figures), more),
             tested: tested::of_stage(context, stage),
         })
         .collect()
 }
 
 /// The candidates for one stage that no test has refuted, the best explanation first.
-fn of_stage(subject: &Subject<'_>, more: &'static [Limiter]) -> Vec<Limit> {
+fn of_stage(facts: &StageFacts<'_>, more: &'static [Limiter]) -> Vec<Limit> {
     let mut candidates: Vec<(&Limiter, Candidate)> = more
         .iter()
         .chain(all())
-        .filter(|limiter| device_physics::may_limit(limiter, subject))
-        .filter(|limiter| !subject.is_refuted(limiter.name))
+        .filter(|limiter| limiter.may_speak_of(facts))
+        .filter(|limiter| !tested::is_refuted(facts, limiter.name))
         .filter_map(|limiter| {
-            let most = limiter.share_at_most(subject);
-            Some((limiter, limiter.candidate(subject)?.within(most)))
+            let most = limiter.share_at_most(facts);
+            Some((limiter, limiter.candidate(facts)?.within(most)))
         })
         .filter(|(_, candidate)| candidate.matters())
         .collect();
@@ -200,8 +191,8 @@ fn of_stage(subject: &Subject<'_>, more: &'static [Limiter]) -> Vec<Limit> {
     candidates
         .into_iter()
         .map(|(limiter, candidate)| {
-            let gain = gain::of(limiter.name, subject, &candidate);
-            candidate.into_limit(limiter, subject, gain)
+            let gain = gain::of(limiter.name, facts, &candidate);
+            candidate.into_limit(limiter, facts, gain)
         })
         .collect()
 }

@@ -43,6 +43,32 @@ pub(crate) fn turn_ns(rpm: u32) -> f64 {
     60e9 / f64::from(rpm)
 }
 
+/// How near the mean of writes is that are made durable one by one, where the speed is known:
+/// one in twelve waits once more.
+const NEAR_MEAN: f64 = 0.08;
+/// The speed of a disk.
+#[derive(Debug, Clone)]
+pub(crate) struct Spindle {
+    pub(crate) rpm: u32,
+    /// Whether the drive states it, or several kinds of waits agree on it. One wait alone
+    /// fits some speed too often by chance.
+    pub(crate) known: bool,
+    /// Where it is from, a sentence.
+    pub(crate) source: String,
+}
+
+impl Spindle {
+    /// Time of a revolution, ns.
+    pub(crate) fn turn_ns(&self) -> f64 {
+        turn_ns(self.rpm)
+    }
+
+    /// The whole revolutions of it that a mean wait is.
+    pub(crate) fn whole(&self, wait_ns: f64) -> Option<Turns> {
+        whole(&[self.rpm], wait_ns, NEAR_MEAN).first().copied()
+    }
+}
+
 /// Which of these speeds a wait is whole revolutions of, within this share of it: fewest
 /// revolutions first, and of as many the nearest first.
 pub(crate) fn whole(speeds: &[u32], wait_ns: f64, near: f64) -> Vec<Turns> {

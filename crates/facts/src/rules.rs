@@ -30,6 +30,7 @@ mod io_errors;
 mod no_figure;
 mod not_durable;
 mod other_io;
+mod prelude;
 mod rate_missed;
 mod rate_patterns;
 pub(crate) mod read_ahead_size;
@@ -58,112 +59,9 @@ mod zones;
 
 pub(crate) use cache_burst::of as cache_burst;
 pub use rule::Rule;
-pub(crate) use rule::{Check, Needs, Part, Shared, likely_if, warning_if};
-pub(crate) use served_from_cache::SHARE as SERVED_FROM_CACHE;
+pub(crate) use rule::{Check, Needs, Part, Shared};
 pub(crate) use shown::join;
 pub(crate) use too_noisy::NOTE as NOISE;
-
-use crate::course::Course;
-use crate::figures;
-use crate::medium::Arm;
-use crate::stages::{self, Stage};
-use crate::write_matrix::Matrix;
-use diskfacts_record::{BlockDevice, Run, StageFigures, TargetKind};
-use shown::Shown;
-use std::cell::OnceCell;
-
-/// What a rule looks at.
-#[derive(Debug)]
-pub struct Context<'a> {
-    /// The run.
-    pub run: &'a Run,
-    /// Its stages that have trials, in the order of the plan.
-    pub stages: Vec<Stage<'a>>,
-    /// The figures of these, in the same order.
-    pub figures: Vec<StageFigures>,
-    /// Its stages that test a claim, with their figures: what limits a stage is held
-    /// against them too, and nothing else is said of them.
-    pub(crate) tests: Vec<(Stage<'a>, StageFigures)>,
-    /// What the rates of stages do as they follow one another; three rules ask for it.
-    courses: OnceCell<Vec<Option<(Course, String)>>>,
-    /// What its reads say of an arm.
-    arm: OnceCell<Arm>,
-    /// Its writes as a matrix of ways and block sizes, where they make one.
-    pub(crate) matrix: Option<Matrix<'a>>,
-}
-
-impl<'a> Context<'a> {
-    /// Sorts the trials of a run into stages and works out their figures.
-    pub fn new(run: &'a Run) -> Self {
-        let stages = stages::of(run);
-        let figures = |stage: &Stage<'a>| figures::of_stage(run, stage);
-        let tests = stages::tests(run).into_iter();
-        let mut context = Self {
-            run,
-            figures: stages.iter().map(figures).collect(),
-            stages,
-            tests: tests
-                .map(|stage| {
-                    let figures = figures(&stage);
-                    (stage, figures)
-                })
-                .collect(),
-            courses: OnceCell::new(),
-            arm: OnceCell::new(),
-            matrix: None,
-        };
-        context.matrix = Matrix::of(&context);
-        context
-    }
-
-    /// The disks under the target that turn, as far as that is to be believed.
-    pub(crate) fn turning(&self) -> impl Iterator<Item = &'a BlockDevice> {
-        let (run, arm) = (self.run, *self.arm.get_or_init(|| Arm::of(self.run)));
-        let turns = move |leaf: &&BlockDevice| arm.turns(run, leaf) == Some(true);
-        run.stack.leaves().filter(turns)
-    }
-
-    /// Whether all disks turn, or none; `None` when they differ or when it is not known.
-    pub(crate) fn all_turn(&self) -> Option<bool> {
-        let arm = *self.arm.get_or_init(|| Arm::of(self.run));
-        let mut each = self
-            .run
-            .stack
-            .leaves()
-            .map(|leaf| arm.turns(self.run, leaf));
-        let first = each.next()??;
-        each.all(|other| other == Some(first)).then_some(first)
-    }
-
-    /// Whether the run was read from a document.
-    pub(crate) fn is_imported(&self) -> bool {
-        self.run.target.kind == TargetKind::Imported
-    }
-
-    /// Each stage with its figures.
-    pub fn each(&self) -> impl Iterator<Item = (&Stage<'a>, &StageFigures)> {
-        self.stages.iter().zip(&self.figures)
-    }
-
-    /// The pattern that the rates of each stage follow, in the order of the stages.
-    fn courses(&self) -> &[Option<(Course, String)>] {
-        let told = || self.stages.iter().map(rate_patterns::told).collect();
-        self.courses.get_or_init(told)
-    }
-
-    /// Each stage that did something, on a real disk or a simulated one.
-    fn doing_something(&self) -> impl Iterator<Item = (&Stage<'a>, &StageFigures)> {
-        self.each().filter(|(stage, _)| !stage.is_null())
-    }
-
-    /// Each of these that read or wrote blocks of the target. What is done to
-    /// the files of a folder is names and attributes: its bytes are not those of
-    /// the target, and a filesystem writes them when it likes.
-    fn doing_io(&self) -> impl Iterator<Item = (&Stage<'a>, &StageFigures)> {
-        self.doing_something()
-            .filter(|(stage, _)| !stage.workload().operation.on_files())
-    }
-}
 
 /// All rules; among findings of the same severity and confidence, those of
 /// earlier rules come first.
@@ -232,12 +130,6 @@ pub(crate) fn of_drives() -> impl Iterator<Item = &'static str> {
         .iter()
         .filter(|rule| rule.needs.contains(&Needs::Drives));
     rules.map(|rule| rule.name)
-}
-
-/// The rate of a stage without errors, bytes per second.
-pub(crate) fn rate(figures: &StageFigures) -> Option<f64> {
-    let rate = figures.throughput_bytes_per_s.median;
-    (figures.errors == 0 && rate.is_finite() && rate > 0.0).then_some(rate)
 }
 
 /// Names of stages for a finding, each once.

@@ -15,8 +15,10 @@
 
 mod held_back;
 
+use crate::context::Context;
 use crate::layers;
-use crate::rules::{Context, NOISE, SERVED_FROM_CACHE, cache_burst};
+use crate::layers::SERVED_FROM_CACHE;
+use crate::rules::{NOISE, cache_burst};
 use crate::stages::Stage;
 use crate::stats;
 use crate::uses::{Limit, Metric, Requirement, Use, uses};

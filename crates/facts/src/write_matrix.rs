@@ -6,13 +6,15 @@
 
 mod revolution;
 
+use crate::figures::rate;
+use crate::layers::SERVED_FROM_CACHE;
 use crate::layers::{flushes, in_memory};
-use crate::rules::{Context, SERVED_FROM_CACHE, rate};
+use crate::stages::Stage;
 use crate::stats;
 use diskfacts_plan::WriteMode;
 use diskfacts_plan::write_mode::Variant;
 use diskfacts_plan::{SyncMode, units};
-use diskfacts_record::Latency;
+use diskfacts_record::{Latency, Run, StageFigures};
 pub(crate) use revolution::Revolution;
 use std::collections::BTreeSet;
 
@@ -81,13 +83,19 @@ pub(crate) struct Matrix<'a> {
 impl<'a> Matrix<'a> {
     /// The matrix of a run; `None` when it has not sizes and modes enough, or when
     /// all of it stays in memory, where nothing becomes durable in any way.
-    pub(crate) fn of(context: &Context<'a>) -> Option<Self> {
-        let stack = &context.run.stack;
+    pub(crate) fn of<'s>(
+        run: &Run,
+        stages: impl Iterator<Item = (&'s Stage<'a>, &'s StageFigures)>,
+    ) -> Option<Self>
+    where
+        'a: 's,
+    {
+        let stack = &run.stack;
         if in_memory(stack) {
             return None;
         }
         let mut cells: Vec<Cell<'a>> = Vec::new();
-        for (stage, figures) in context.each() {
+        for (stage, figures) in stages {
             let workload = stage.workload();
             let Some((mode, throughput)) = WriteMode::of(workload).zip(rate(figures)) else {
                 continue;
@@ -212,12 +220,14 @@ pub(crate) fn span_of_sizes(sizes: impl IntoIterator<Item = u64>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+
+    use crate::context::Context;
     use crate::testing::{each, matrix_run, memory_stack};
     use diskfacts_record::Run;
 
     fn modes(run: &Run) -> Option<usize> {
-        Matrix::of(&Context::new(run)).map(|matrix| matrix.modes().len())
+        let context = Context::new(run);
+        context.matrix.as_ref().map(|matrix| matrix.modes().len())
     }
 
     #[test]

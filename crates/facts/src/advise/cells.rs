@@ -3,7 +3,9 @@
 
 use super::Dimension;
 use super::dimension::{self, CHOSEN};
-use crate::rules::{Context, SERVED_FROM_CACHE, cache_burst};
+use crate::context::Context;
+use crate::layers::SERVED_FROM_CACHE;
+use crate::rules::cache_burst;
 use crate::stages::Stage;
 use crate::words::percent;
 use diskfacts_plan::CacheMode;

@@ -8,9 +8,9 @@
 use super::requests::Requests;
 use crate::blocked::{By, Looks};
 use crate::dirty_pages;
-use crate::layers::reach::roots;
-use crate::limits::{partial_pages, sync_mount};
+use crate::layers::{self, reach::roots};
 use crate::others::by_others;
+use crate::pages;
 use diskfacts_plan::EngineChoice;
 use diskfacts_record::evidence::LimitOf;
 use diskfacts_record::{Run, Spent, TargetKind, Trial};
@@ -156,7 +156,7 @@ impl Way {
 
 /// Whether each write is synced, because it was asked for or by the mount.
 fn is_synced(run: &Run, trial: &Trial) -> bool {
-    trial.workload.sync.each_write() || sync_mount::is_synchronous(&run.stack)
+    trial.workload.sync.each_write() || layers::is_mounted_sync(&run.stack)
 }
 
 /// Divides the mean latency of a trial; `None` where there is none.
@@ -350,8 +350,8 @@ fn cached(run: &Run, trial: &Trial, requests: &Requests, time: &mut Division) {
     let evidence = &trial.evidence;
     if trial.workload.operation.writes() {
         // Of a page that is written in part the rest has to be read first.
-        if !trial.workload.operation.reads() && partial_pages::are_written(&trial.workload) {
-            let own = partial_pages::own_reads(trial).unwrap_or(0.0) / trial.ops as f64;
+        if !trial.workload.operation.reads() && pages::are_partial(&trial.workload) {
+            let own = pages::own_reads(trial).unwrap_or(0.0) / trial.ops as f64;
             let read_ns = requests.read_ns * requests.reads_per_operation.min(own);
             time.take(Spent::BlockLayer, read_ns, COUNTERS);
         }

@@ -3,8 +3,9 @@
 
 use super::differ_in;
 use crate::advise::{Measured, Ratio, intervals};
+use crate::context::Context;
 use crate::rules::served_by::{self, FAIR, RATIO};
-use crate::rules::{Check, Context, Needs, Rule, names};
+use crate::rules::{Check, Needs, Rule, names};
 use crate::stages::Stage;
 use crate::words::{lines_behind, ratio};
 use diskfacts_plan::units::rate_digits;

@@ -3,8 +3,9 @@
 
 use crate::limits::media_rate::{self, RATE_MIN, more_at_a_time};
 use crate::limits::mislabelled::{self, wrong_label};
-use crate::limits::{Candidate, Limiter, Need, Same, Standing, Subject};
+use crate::limits::{Candidate, Limiter, Standing};
 use crate::places::Place;
+use crate::stage_facts::{Need, Same, StageFacts};
 use crate::words::percent;
 use diskfacts_plan::units::{show_duration, show_size, show_throughput};
 use diskfacts_record::Confidence;
@@ -34,13 +35,13 @@ const TOLD: usize = 3;
 
 /// The rate of the medium: blocks of another size move as many bytes a second, and nothing
 /// that was done at the same place moves more.
-fn rate_of_other_sizes(subject: &Subject<'_>) -> Option<Candidate> {
-    let block = known_block(subject)?;
-    let rate = subject.flow().filter(|rate| *rate >= RATE_MIN)?;
-    let writes = subject.workload().operation.writes();
-    let here: Vec<(Subject<'_>, f64)> = subject
+fn rate_of_other_sizes(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let block = known_block(facts)?;
+    let rate = facts.flow().filter(|rate| *rate >= RATE_MIN)?;
+    let writes = facts.workload().operation.writes();
+    let here: Vec<(StageFacts<'_>, f64)> = facts
         .others()
-        .filter(|other| other.workload().operation.writes() == writes && same_place(subject, other))
+        .filter(|other| other.workload().operation.writes() == writes && same_place(facts, other))
         .filter_map(|other| other.flow().map(|rate| (other, rate)))
         .collect();
     let best = here.iter().map(|(_, rate)| *rate).fold(rate, f64::max);
@@ -49,7 +50,7 @@ fn rate_of_other_sizes(subject: &Subject<'_>) -> Option<Candidate> {
     }
     let off = |other: f64| (other / rate - 1.0).abs();
     let as_fast = here.iter().filter(|(_, rate)| off(*rate) <= ALIKE);
-    let mut as_fast: Vec<(u64, &Subject<'_>, f64)> = as_fast
+    let mut as_fast: Vec<(u64, &StageFacts<'_>, f64)> = as_fast
         .filter_map(|(other, rate)| Some((known_block(other)?, other, *rate)))
         .filter(|(size, ..)| *size != block)
         .collect();
@@ -74,23 +75,23 @@ fn rate_of_other_sizes(subject: &Subject<'_>) -> Option<Candidate> {
     let claim = format!("{} is the rate of its medium.", show_throughput(rate));
     let found = Candidate::new(Standing::Nature, rate / best, Confidence::Possible, claim)
         .evidence(evidence)
-        .settled_by(more_at_a_time(subject));
+        .settled_by(more_at_a_time(facts));
     Some(found)
 }
 
 /// The size of its blocks, if the document says it.
-fn known_block(subject: &Subject<'_>) -> Option<u64> {
-    let size = subject.workload().block_size;
-    (size > 0 && subject.says("block_size")).then_some(size)
+fn known_block(facts: &StageFacts<'_>) -> Option<u64> {
+    let size = facts.workload().block_size;
+    (size > 0 && facts.says("block_size")).then_some(size)
 }
 
 /// Whether both may be of the same place of the same disk.
-fn same_place(a: &Subject<'_>, b: &Subject<'_>) -> bool {
+fn same_place(a: &StageFacts<'_>, b: &StageFacts<'_>) -> bool {
     let place = match (Place::of(a.stage), Place::of(b.stage)) {
         (Some(a), Some(b)) => a.may_be(&b),
         (a, b) => a.is_none() && b.is_none(),
     };
-    let named = |subject: &Subject<'_>, key: &str| subject.stage.settings.get(key).cloned();
+    let named = |facts: &StageFacts<'_>, key: &str| facts.stage.settings.get(key).cloned();
     place && WHERE.iter().all(|key| named(a, key) == named(b, key))
 }
 
@@ -105,13 +106,13 @@ const FACTOR_MIN: f64 = 3.5;
 
 /// A wrong label: of the stages that went over the disk in the same way several say that
 /// this one is faster by the same power of two.
-fn factor_of_neighbours(subject: &Subject<'_>) -> Option<Candidate> {
+fn factor_of_neighbours(facts: &StageFacts<'_>) -> Option<Candidate> {
     // What contradicts itself needs no neighbours.
-    if subject.in_order() || mislabelled::LIMITER.speaks_of(subject) {
+    if facts.in_order() || mislabelled::LIMITER.speaks_of(facts) {
         return None;
     }
-    let each = subject.each_ns()?;
-    let neighbours: Vec<(String, f64)> = subject
+    let each = facts.each_ns()?;
+    let neighbours: Vec<(String, f64)> = facts
         .alike(&[Same::Operation, Same::Block, Same::Pattern, Same::Depth])
         .filter_map(|other| Some((other.stage.label(), other.each_ns()?)))
         .collect();
@@ -136,7 +137,7 @@ fn factor_of_neighbours(subject: &Subject<'_>) -> Option<Candidate> {
             ns / each
         )
     }));
-    Some(wrong_label(subject, factor, Confidence::Likely).evidence(evidence))
+    Some(wrong_label(facts, factor, Confidence::Likely).evidence(evidence))
 }
 
 #[cfg(test)]

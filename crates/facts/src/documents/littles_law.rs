@@ -4,7 +4,8 @@
 //! are there on average.
 
 use super::{number, readings};
-use crate::rules::{Check, Context, Needs, Rule, names};
+use crate::context::Context;
+use crate::rules::{Check, Needs, Rule, names};
 use crate::words::{count, lines, percent};
 use diskfacts_plan::units::three_digits;
 use diskfacts_record::{Confidence, Finding, Reading, Severity};

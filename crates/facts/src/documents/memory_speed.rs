@@ -3,7 +3,8 @@
 //! diskfacts measured, who served the bytes is known; a document does not say it, and its
 //! own figures have to.
 
-use crate::rules::{Check, Context, Needs, Rule, names};
+use crate::context::Context;
+use crate::rules::{Check, Needs, Rule, names};
 use crate::stages::Stage;
 use crate::stats;
 use crate::words::{lines, of_document, percent, ratio};

@@ -7,7 +7,8 @@
 //! does at that distance elsewhere tells. A page cache makes lines faster too, but
 //! not by one factor at every distance.
 
-use crate::rules::{Check, Context, Needs, Rule, names};
+use crate::context::Context;
+use crate::rules::{Check, Needs, Rule, names};
 use crate::stats::median_of;
 use crate::words::{lines, list, percent, ratio};
 use diskfacts_plan::units::{show_size, three_digits};

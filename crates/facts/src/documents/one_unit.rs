@@ -6,8 +6,9 @@
 //! programs agree.
 
 use super::streams::{Stream, streams};
+use crate::context::Context;
 use crate::places::Place;
-use crate::rules::{Check, Context, Needs, Part, Rule, Shared, names};
+use crate::rules::{Check, Needs, Part, Rule, Shared, names};
 use crate::words::{lines, percent};
 use diskfacts_plan::Operation;
 use diskfacts_plan::units::three_digits;

@@ -6,8 +6,9 @@
 //! streams over. And the same filesystem at the other place is as fast as the device there.
 
 use super::streams::{Stream, streams};
+use crate::context::Context;
 use crate::places::Place;
-use crate::rules::{Check, Context, Needs, Rule, names};
+use crate::rules::{Check, Needs, Rule, names};
 use crate::stats::{median, median_of};
 use crate::words::{duration, list, percent};
 use diskfacts_plan::units::show_size;

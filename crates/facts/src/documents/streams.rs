@@ -1,8 +1,8 @@
 //! What a document says of streams: sequential reads and writes at a known place, in a way
 //! that keeps a disk busy.
 
+use crate::context::Context;
 use crate::places::Place;
-use crate::rules::Context;
 use crate::stages::Stage;
 use crate::stats;
 use crate::words::lines;

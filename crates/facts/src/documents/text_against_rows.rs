@@ -6,7 +6,8 @@
 
 use super::{differ_in, number, readings};
 use crate::advise::intervals;
-use crate::rules::{Check, Context, Needs, Part, Rule, Shared};
+use crate::context::Context;
+use crate::rules::{Check, Needs, Part, Rule, Shared};
 use crate::stages::Stage;
 use crate::stats::finite_sorted;
 use crate::words::lines;

@@ -1,7 +1,8 @@
 //! Volumes that are each best at something else.
 
 use crate::advise::{Advised, Dimension, Ranking, advise, firsts, show};
-use crate::rules::{Check, Context, Needs, Rule, join, names};
+use crate::context::Context;
+use crate::rules::{Check, Needs, Rule, join, names};
 use crate::words::{lines_behind, list};
 use diskfacts_record::{Confidence, Finding, Severity};
 

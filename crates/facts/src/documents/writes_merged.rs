@@ -2,8 +2,9 @@
 //! it: how large the requests are, and how many of them are in the queue.
 
 use super::{number, readings};
+use crate::context::Context;
 use crate::rules::requests::{self, NEAR, ONE};
-use crate::rules::{Check, Context, Needs, Rule, names};
+use crate::rules::{Check, Needs, Rule, names};
 use crate::words::{percent, ratio};
 use diskfacts_plan::units::{parse_size, show_size};
 use diskfacts_record::{Finding, Reading, Trial};

@@ -130,3 +130,9 @@ fn said_on_medium(workload: &Workload, evidence: &Evidence, stack: &Stack) -> bo
         }
     }
 }
+
+/// Whether the filesystem is mounted so that each write is synced, though nobody asks for it.
+pub(crate) fn is_mounted_sync(stack: &Stack) -> bool {
+    let filesystem = stack.filesystem.as_ref();
+    filesystem.is_some_and(|f| f.options.iter().any(|option| option == "sync"))
+}

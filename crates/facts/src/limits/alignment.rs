@@ -1,7 +1,8 @@
 //! Writes that cover no whole physical sectors: the drive reads before it writes.
 
 use super::prelude::*;
-use super::spindle::{Spindle, arithmetic, wait_ns};
+use crate::revolution::Spindle;
+use crate::stage_facts::spindle::{arithmetic, wait_ns};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "alignment",
@@ -26,11 +27,11 @@ struct Off {
     partition: bool,
 }
 
-fn sectors_are_read_first(subject: &Subject<'_>) -> Option<Candidate> {
-    let mut leaves = subject.leaves();
-    let off = leaves.find_map(|leaf| not_aligned(subject, leaf))?;
+fn sectors_are_read_first(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let mut leaves = facts.leaves();
+    let off = leaves.find_map(|leaf| not_aligned(facts, leaf))?;
     let (sector, bytes) = (off.sector, exact_size(off.sector));
-    let (cost, line) = cost(subject, sector, subject.each_ns()?);
+    let (cost, line) = cost(facts, sector, facts.each_ns()?);
     let so_much = cost.map_or_else(
         || "; how much of the time that takes is not seen".to_owned(),
         |share| format!(": {} of the time", percent(share)),
@@ -39,7 +40,7 @@ fn sectors_are_read_first(subject: &Subject<'_>) -> Option<Candidate> {
         "Writes cover parts of the drive's sectors of {bytes}, so it has to read each such sector \
          before it writes it{so_much}."
     );
-    let mut stages = subject.as_it_was().and("whole-sectors", |w| {
+    let mut stages = facts.as_it_was().and("whole-sectors", |w| {
         w.block_size = w.block_size.next_multiple_of(sector);
         w.offset = w.offset.next_multiple_of(sector);
     });
@@ -59,19 +60,19 @@ fn sectors_are_read_first(subject: &Subject<'_>) -> Option<Candidate> {
     let remedy = "Make the partition anew on a boundary of 1 MiB: `parted -a optimal`, or `sfdisk`, \
                   which does so unless it is told otherwise.";
     let start = format!("set partition_start to a multiple of \"{bytes}\" in [faults]");
-    Some(found.remedy(remedy).profile(subject, &start))
+    Some(found.remedy(remedy).profile(facts, &start))
 }
 
-fn not_aligned(subject: &Subject<'_>, leaf: &BlockDevice) -> Option<Off> {
+fn not_aligned(facts: &StageFacts<'_>, leaf: &BlockDevice) -> Option<Off> {
     let sector = u64::from(leaf.physical_sector_bytes?).max(1);
     let logical = leaf.logical_sector_bytes.map_or(512, u64::from);
-    let workload = subject.workload();
+    let workload = facts.workload();
     let block = workload.block_size;
     let is_small = block > 0 && block / sector < SECTORS_MAX;
     unless(sector <= logical || !sector.is_power_of_two() || !is_small)?;
     let size = exact_size(sector);
     // A partition that begins within a sector moves all that lies in it.
-    let begins = subject.run().stack.devices.iter().find_map(|device| {
+    let begins = facts.run().stack.devices.iter().find_map(|device| {
         let name = &device.name;
         let start = device.start_bytes.filter(|start| start % sector != 0);
         let start = start.map(|start| {
@@ -108,10 +109,10 @@ fn not_aligned(subject: &Subject<'_>, leaf: &BlockDevice) -> Option<Off> {
 
 /// The share of a write's time that the reading costs, and what shows it: a stage that writes
 /// whole sectors, else the revolutions of each write. No share where nothing measured shows it.
-fn cost(subject: &Subject<'_>, sector: u64, each_ns: f64) -> (Option<f64>, Option<String>) {
+fn cost(facts: &StageFacts<'_>, sector: u64, each_ns: f64) -> (Option<f64>, Option<String>) {
     let unseen = |why: &str| (None, Some(why.to_owned()));
     let whole = |bytes: u64| bytes.is_multiple_of(sector);
-    let mut aligned = subject
+    let mut aligned = facts
         .alike(&[Same::Operation, Same::Pattern, Same::Sync, Same::Depth])
         .filter(|other| {
             let theirs = other.workload();
@@ -120,24 +121,24 @@ fn cost(subject: &Subject<'_>, sector: u64, each_ns: f64) -> (Option<f64>, Optio
         });
     let aligned = aligned
         .next()
-        .filter(|_| !whole(subject.workload().block_size));
+        .filter(|_| !whole(facts.workload().block_size));
     if let Some((other, theirs_ns)) = aligned.and_then(|o| Some((o.stage.label(), o.each_ns()?))) {
         let [theirs, this] = [theirs_ns, each_ns].map(duration);
         let line =
             format!("{other}, of whole sectors, takes {theirs} for each write, and this {this}.");
         return (Some((1.0 - theirs_ns / each_ns).max(0.0)), Some(line));
     }
-    if subject.rotates() != Some(true) {
+    if facts.rotates() != Some(true) {
         return unseen("A read of flash before each write; how long it takes is not seen.");
     }
-    let spindle = Spindle::of(subject);
+    let spindle = Spindle::of(facts);
     if !spindle.known {
         return unseen(
             "How fast the disk turns is not known, so what reading the sectors costs is not seen.",
         );
     }
-    if subject.in_order() {
-        let wait = wait_ns(subject, each_ns);
+    if facts.in_order() {
+        let wait = wait_ns(facts, each_ns);
         let Some(turns) = spindle.whole(wait) else {
             return (None, None);
         };

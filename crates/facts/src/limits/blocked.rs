@@ -83,8 +83,8 @@ fn words(by: By) -> Option<Words> {
     })
 }
 
-fn sleeps_elsewhere(subject: &Subject<'_>) -> Option<Candidate> {
-    let looks = Looks::of(subject.trials().iter().copied())?;
+fn sleeps_elsewhere(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let looks = Looks::of(facts.trials().iter().copied())?;
     let by = By::ALL
         .into_iter()
         .filter(|by| words(*by).is_some())
@@ -118,8 +118,8 @@ fn sleeps_elsewhere(subject: &Subject<'_>) -> Option<Candidate> {
         .remedy(words.remedy);
     Some(match by {
         // One stream waits for another program's lock, and fewer streams there are not.
-        By::FileLock if subject.workload().streams > 1 => {
-            let stages = subject.as_it_was().and("one-stream", |w| w.streams = 1);
+        By::FileLock if facts.workload().streams > 1 => {
+            let stages = facts.as_it_was().and("one-stream", |w| w.streams = 1);
             let question = "With nobody else at the file nobody waits for the lock: nearly the \
                             same rate in all speaks for it.";
             found.question(question).settled_by(stages)

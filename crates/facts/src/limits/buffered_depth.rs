@@ -19,15 +19,15 @@ pub(super) const LIMITER: Limiter = Limiter {
 /// Share of what was to be in flight that is with the devices at most, for it to be few.
 const FEW: f64 = 0.5;
 
-fn few_reach_the_device(subject: &Subject<'_>) -> Option<Candidate> {
-    let wanted = subject.outstanding();
-    let own_each = subject.workload().queue_depth > 1 && !subject.in_order();
-    let waits = subject.spent(&[Spent::Cache])?;
-    let budget = subject.figures.budget.as_ref()?;
+fn few_reach_the_device(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let wanted = facts.outstanding();
+    let own_each = facts.workload().queue_depth > 1 && !facts.in_order();
+    let waits = facts.spent(&[Spent::Cache])?;
+    let budget = facts.figures.budget.as_ref()?;
     let with_device = [Spent::Device, Spent::Scheduler, Spent::BlockLayer];
     let with_device_ns: f64 = with_device.iter().map(|part| budget.mean_ns(*part)).sum();
     // Little's law, of the time that a read is with the devices.
-    let with_device = subject.mean_iops()? * with_device_ns / 1e9;
+    let with_device = facts.mean_iops()? * with_device_ns / 1e9;
     unless(!own_each || wanted < 2.0 || with_device > FEW * wanted || waits < FEW / 2.0)?;
     let claim = format!(
         "Of the {wanted} reads that were to be in flight {} are with the device at a time: \
@@ -40,7 +40,7 @@ fn few_reach_the_device(subject: &Subject<'_>) -> Option<Candidate> {
          page without being there.",
         percent(waits)
     );
-    let stages = subject.stages().and("through-the-cache", |_| ());
+    let stages = facts.stages().and("through-the-cache", |_| ());
     let stages = stages.and("direct", |w| w.cache = CacheMode::Direct);
     let stages = stages.without(("direct", "through-the-cache"), Iops, waits);
     Some(

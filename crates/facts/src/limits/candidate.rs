@@ -11,8 +11,8 @@
 use super::experiment::Settling;
 use super::limiter::Limiter;
 use super::prelude::DETAIL;
-use super::subject::Subject;
 use crate::simulated::{edit_profile, planted};
+use crate::stage_facts::StageFacts;
 use diskfacts_record::{Confidence, Gain, Limit};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -143,13 +143,13 @@ impl Candidate {
     }
 
     /// Of a simulated disk the remedy is this change of its profile.
-    pub(super) fn profile(self, subject: &Subject<'_>, change: &str) -> Self {
-        self.remedy_if(edit_profile(subject.run(), change))
+    pub(super) fn profile(self, facts: &StageFacts<'_>, change: &str) -> Self {
+        self.remedy_if(edit_profile(facts.run(), change))
     }
 
     /// Of a simulated disk the cause stands in these tables of its profile.
-    pub(super) fn planted(self, subject: &Subject<'_>, tables: &str) -> Self {
-        let sentence = planted(subject.run(), tables);
+    pub(super) fn planted(self, facts: &StageFacts<'_>, tables: &str) -> Self {
+        let sentence = planted(facts.run(), tables);
         self.remedy_if(sentence.map(|sentence| format!("{sentence}.")))
     }
 
@@ -194,7 +194,12 @@ impl Candidate {
     }
 
     /// As it stands in the record.
-    pub(super) fn into_limit(self, row: &Limiter, of: &Subject<'_>, gain: Option<Gain>) -> Limit {
+    pub(super) fn into_limit(
+        self,
+        row: &Limiter,
+        of: &StageFacts<'_>,
+        gain: Option<Gain>,
+    ) -> Limit {
         let share = self.share.filter(|share| share.is_finite());
         let question = self.question.unwrap_or_else(|| row.question.to_owned());
         Limit {

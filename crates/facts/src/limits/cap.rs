@@ -9,10 +9,12 @@
 //! of the time, and a burst, bunches or several in flight show what an operation takes
 //! when nothing holds it back. With one in flight and none of these nothing is said.
 
-use super::overlay::{CLOSE, COARSE, Overlay};
+use super::credit_throttle;
 use super::prelude::*;
-use super::{credit_throttle, processor};
+use super::tested;
 use crate::device_physics::no_drives;
+use crate::stage_facts::overlay::{CLOSE, COARSE, Overlay, Pace};
+use crate::stage_facts::processor;
 
 /// Operations at work, by the pace and the shortest latency, up to which the device idles.
 pub(super) const AT_WORK: f64 = 0.5;
@@ -44,23 +46,6 @@ pub(super) struct Cap {
     confidence: Confidence,
 }
 
-/// An exact pace of a stage.
-#[derive(Debug, Clone)]
-pub(super) struct Pace {
-    overlay: Overlay,
-    interval_s: f64,
-    /// Operations per second.
-    per_s: f64,
-    /// The shortest latency of a trial, where it is known: such as a quarter of them have.
-    alone_ns: Option<f64>,
-    /// Whether more operations come together than are in flight, with silence between.
-    is_bunched: bool,
-    /// Share by which the pace may be off.
-    off: f64,
-    /// Whether the stage by itself tells a cap from a device that always takes equally long.
-    shows_a_cap: bool,
-}
-
 /// Share of what is read that memory serves from which on the intervals are of two kinds of
 /// reads: those of a burst are a few percent of all.
 pub(super) const FROM_MEMORY: f64 = 0.02;
@@ -68,14 +53,14 @@ pub(super) const FROM_MEMORY: f64 = 0.02;
 impl Cap {
     /// Of a stage; `None` where there is no exact pace, or where the device itself may
     /// keep it.
-    pub(super) fn of(subject: &Subject<'_>) -> Option<Self> {
+    pub(super) fn of(facts: &StageFacts<'_>) -> Option<Self> {
         // Then the same intervals are something else's.
-        unless(subject.is_refuted(credit_throttle::LIMITER.name))?;
-        let all = || subject.all().map(|stage| Pace::of(&stage)).collect();
-        let paces: &Vec<Option<Pace>> = subject.shared.paces.get_or_init(all);
-        let is_own = |other: &Subject<'_>| std::ptr::eq(other.stage, subject.stage);
+        unless(tested::is_refuted(facts, credit_throttle::LIMITER.name))?;
+        let all = || facts.all().map(|stage| Pace::of(&stage)).collect();
+        let paces: &Vec<Option<Pace>> = facts.context.paces.get_or_init(all);
+        let is_own = |other: &StageFacts<'_>| std::ptr::eq(other.stage, facts.stage);
         let (mut own, mut others) = (None, Vec::new());
-        for (stage, pace) in subject.all().zip(paces) {
+        for (stage, pace) in facts.all().zip(paces) {
             match pace {
                 Some(pace) if is_own(&stage) => own = Some(pace.clone()),
                 Some(pace) => others.push((stage, pace)),
@@ -84,19 +69,17 @@ impl Cap {
         }
         let pace = own?;
         // What memory served at the beginning is no burst that somebody let pass.
-        unless(
-            pace.shows_a_cap && !subject.only_writes() && subject.memory_share() >= FROM_MEMORY,
-        )?;
+        unless(pace.shows_a_cap && !facts.only_writes() && facts.memory_share() >= FROM_MEMORY)?;
         let alike = others.iter().filter_map(|(other, theirs)| {
             let is_shown = pace.shows_a_cap || theirs.shows_a_cap;
-            let of = pace.same(subject, theirs, other).filter(|_| is_shown)?;
+            let of = pace.same(facts, theirs, other).filter(|_| is_shown)?;
             Some((of, other.stage.label()))
         });
         // What tells operations from bytes is worth more.
         let same = alike.min_by_key(|(of, _)| *of == Of::Unknown);
         unless(!pace.shows_a_cap && same.is_none())?;
         let sure =
-            (same.is_some() && pace.is_exact()) || (subject.scattered() && pace.is_seen_unheld());
+            (same.is_some() && pace.is_exact()) || (facts.scattered() && pace.is_seen_unheld());
         // A device that stands still at equal distances does as much between two of them.
         let stands_still = same.is_none() && pace.is_bunched;
         let (of, same) = same.map_or((Of::Unknown, None), |(of, label)| (of, Some(label)));
@@ -119,25 +102,25 @@ impl Cap {
     }
 
     /// What of the time of the operations would go away without it.
-    fn share(&self, subject: &Subject<'_>) -> f64 {
-        let each_ns = subject.outstanding() * 1e9 / self.pace.per_s;
+    fn share(&self, facts: &StageFacts<'_>) -> f64 {
+        let each_ns = facts.outstanding() * 1e9 / self.pace.per_s;
         let alone_ns = self.pace.alone_ns.unwrap_or(each_ns);
         (1.0 - alone_ns / each_ns).clamp(0.0, 1.0)
     }
 
     /// What is said of it.
-    pub(super) fn candidate(&self, subject: &Subject<'_>) -> Candidate {
+    pub(super) fn candidate(&self, facts: &StageFacts<'_>) -> Candidate {
         let Pace { overlay, per_s, .. } = &self.pace;
         // The base, in the unit that is counted.
         let operations = format!("{} operations/s", rate_digits(*per_s));
-        let bytes = show_throughput(per_s * subject.workload().block_size as f64);
+        let bytes = show_throughput(per_s * facts.workload().block_size as f64);
         let rate = match self.of {
             Of::Operations => operations,
             Of::Bytes => bytes,
             Of::Unknown => format!("{operations}, which is {bytes}"),
         };
         let burst = overlay.burst;
-        let of_burst = subject.iops().is_some_and(|iops| iops > OF_BURST * per_s);
+        let of_burst = facts.iops().is_some_and(|iops| iops > OF_BURST * per_s);
         let claim = if burst > 0.0 && of_burst {
             format!(
                 "The figure holds a burst, {burst:.0} operations at once at the beginning of a \
@@ -151,10 +134,10 @@ impl Cap {
             };
             format!("Throttled to {exactly} {rate}.")
         };
-        cause(self.share(subject), self.confidence, claim).evidence(self.evidence(subject))
+        cause(self.share(facts), self.confidence, claim).evidence(self.evidence(facts))
     }
 
-    fn evidence(&self, subject: &Subject<'_>) -> Vec<String> {
+    fn evidence(&self, facts: &StageFacts<'_>) -> Vec<String> {
         let Pace { overlay, per_s, .. } = &self.pace;
         let window = seconds(self.window_s());
         let mut lines = vec![format!(
@@ -197,7 +180,7 @@ impl Cap {
             Of::Unknown => format!("{label}, which is other work, has the same."),
         }));
         if self.of == Of::Unknown {
-            let size = show_size(subject.workload().block_size);
+            let size = show_size(facts.workload().block_size);
             lines.push(format!(
                 "Whether operations or bytes are counted blocks of one size, {size}, do not tell."
             ));
@@ -207,16 +190,16 @@ impl Cap {
 }
 
 impl Pace {
-    fn of(subject: &Subject<'_>) -> Option<Self> {
-        let trials = subject.trials();
+    fn of(facts: &StageFacts<'_>) -> Option<Self> {
+        let trials = facts.trials();
         let length_ns = trials.first()?.evidence.intervals.length_ns;
         let mut lengths = trials
             .iter()
             .map(|trial| trial.evidence.intervals.length_ns);
         unless(
-            !subject.reaches_device()
-                || subject.workload().rate.is_some()
-                || subject.figures.layers.drive_cache > 0.5
+            !facts.reaches_device()
+                || facts.workload().rate.is_some()
+                || facts.figures.layers.drive_cache > 0.5
                 || length_ns == 0
                 || lengths.any(|length| length != length_ns),
         )?;
@@ -226,7 +209,7 @@ impl Pace {
         let rows = counts.map(|counts| Some(counts.split_last()?.1));
         let rows: Vec<&[u64]> = rows.collect::<Option<_>>()?;
         // What waits for the same timer comes back together.
-        let lump = subject.outstanding().min(LUMP_MAX);
+        let lump = facts.outstanding().min(LUMP_MAX);
         let close = Overlay::of(&rows, &CLOSE, 1.0).or_else(|| Overlay::of(&rows, &CLOSE, lump));
         let overlay = close.or_else(|| Overlay::of(&rows, &COARSE, lump))?;
         // A trial ends anywhere within what comes back together.
@@ -240,11 +223,11 @@ impl Pace {
             interval_s,
             per_s: overlay.pace / interval_s,
             alone_ns: sorted.get(sorted.len().saturating_sub(1) / 4).copied(),
-            is_bunched: overlay.bunch >= 2.0 * subject.outstanding(),
+            is_bunched: overlay.bunch >= 2.0 * facts.outstanding(),
             off: SAME + lump * (rows.len() as f64).sqrt() / operations,
             shows_a_cap: false,
         };
-        pace.shows_a_cap = close.is_some() && pace.is_of_a_cap(subject);
+        pace.shows_a_cap = close.is_some() && pace.is_of_a_cap(facts);
         Some(pace)
     }
 
@@ -263,21 +246,21 @@ impl Pace {
         self.off <= 2.0 * SAME
     }
 
-    fn is_of_a_cap(&self, subject: &Subject<'_>) -> bool {
-        let turns = subject.rotates() == Some(true);
-        let waits = subject.outstanding() >= 2.0 && !turns && processor::of(subject).is_none();
+    fn is_of_a_cap(&self, facts: &StageFacts<'_>) -> bool {
+        let turns = facts.rotates() == Some(true);
+        let waits = facts.outstanding() >= 2.0 && !turns && processor::of(facts).is_none();
         // A drive reads ahead into its memory what is read in order, and takes writes into
         // it: that is a burst and then the rate of the medium.
-        let unforeseen = subject.scattered() || (!turns && no_drives(subject.run()).is_some());
-        subject.only_reads() && unforeseen && self.idles() && (self.is_seen_unheld() || waits)
+        let unforeseen = facts.scattered() || (!turns && no_drives(facts.run()).is_some());
+        facts.only_reads() && unforeseen && self.idles() && (self.is_seen_unheld() || waits)
     }
 
     /// What both have in common, where it is work that a device does at another rate.
-    fn same(&self, subject: &Subject<'_>, theirs: &Self, other: &Subject<'_>) -> Option<Of> {
+    fn same(&self, facts: &StageFacts<'_>, theirs: &Self, other: &StageFacts<'_>) -> Option<Of> {
         let off = self.off.max(theirs.off);
         let near = |a: f64, b: f64| (a / b - 1.0).abs() <= off;
         let same_operations = near(self.per_s, theirs.per_s);
-        let (a, b) = (subject.workload(), other.workload());
+        let (a, b) = (facts.workload(), other.workload());
         let (mine, its) = (a.block_size as f64, b.block_size as f64);
         if mine >= 2.0 * its || its >= 2.0 * mine {
             return match (same_operations, near(self.per_s * mine, theirs.per_s * its)) {

@@ -2,7 +2,7 @@
 //! at it (kernel, `block/blk-throttle.c`).
 
 use super::prelude::*;
-use super::subject::DeviceWork;
+use crate::stage_facts::DeviceWork;
 use diskfacts_record::evidence::{IoLimit, LimitOf};
 
 pub(super) const LIMITER: Limiter = Limiter {
@@ -44,12 +44,12 @@ struct Reached<'a> {
 
 /// Whether a limit of a control group is reached, so that what else is flat is so
 /// because of it.
-pub(super) fn is_reached(subject: &Subject<'_>) -> bool {
-    reached(subject).is_some()
+pub(super) fn is_reached(facts: &StageFacts<'_>) -> bool {
+    reached(facts).is_some()
 }
 
-fn reached<'a>(subject: &Subject<'a>) -> Option<Reached<'a>> {
-    let trials = subject.trials();
+fn reached<'a>(facts: &StageFacts<'a>) -> Option<Reached<'a>> {
+    let trials = facts.trials();
     let limits = trials.first()?.evidence.io_limits.as_ref()?;
     let holds_in = |trial: &Trial, limit: &IoLimit| {
         let limits = trial.evidence.io_limits.as_ref();
@@ -59,16 +59,16 @@ fn reached<'a>(subject: &Subject<'a>) -> Option<Reached<'a>> {
         .iter()
         .filter(|limit| trials.iter().all(|trial| holds_in(trial, limit)))
         .filter_map(|limit| {
-            let seconds = subject.seconds();
-            let work = subject.work_of(&limit.device)?;
+            let seconds = facts.seconds();
+            let work = facts.work_of(&limit.device)?;
             let amount = counted(&work, limit.of);
             // What is held back is not with the device yet: the kernel counts it
             // from when it lets it go.
-            let share = 1.0 - (work.waited_s / seconds / subject.depth()).min(1.0);
+            let share = 1.0 - (work.waited_s / seconds / facts.depth()).min(1.0);
             let per_s = limit.per_s as f64;
             let most = per_s * (seconds + trials.len() as f64 * SLICE_S) * OFF;
             let part = amount / (per_s * seconds);
-            let is_used = part >= USED || (part >= PART && holds_back(subject));
+            let is_used = part >= USED || (part >= PART && holds_back(facts));
             (is_used && amount <= most && share.is_finite()).then_some(Reached {
                 limit,
                 counted: amount / seconds,
@@ -83,8 +83,8 @@ fn reached<'a>(subject: &Subject<'a>) -> Option<Reached<'a>> {
 }
 
 /// Whether operations wait for most of their time in front of the devices at a limit.
-fn holds_back(subject: &Subject<'_>) -> bool {
-    let budget = subject.figures.budget.as_ref();
+fn holds_back(facts: &StageFacts<'_>) -> bool {
+    let budget = facts.figures.budget.as_ref();
     budget.is_some_and(|budget| budget.mean_ns(Spent::Admission) >= HELD_BACK * budget.latency_ns)
 }
 
@@ -108,9 +108,9 @@ fn amount(of: LimitOf, per_s: f64) -> String {
     }
 }
 
-fn held_at_the_limit(subject: &Subject<'_>) -> Option<Candidate> {
+fn held_at_the_limit(facts: &StageFacts<'_>) -> Option<Candidate> {
     // A short trial is over before its first slice is used up: nothing waits.
-    let reached = reached(subject).filter(|reached| reached.share >= DETAIL)?;
+    let reached = reached(facts).filter(|reached| reached.share >= DETAIL)?;
     let Reached { limit, share, .. } = reached;
     let (file, device, per_s) = (&limit.file, &limit.device, limit.per_s as f64);
     let [allowed, counted] = [per_s, reached.counted].map(|per_s| amount(limit.of, per_s));
@@ -135,21 +135,21 @@ fn held_at_the_limit(subject: &Subject<'_>) -> Option<Candidate> {
         format!(
             "{:.2} operations were in flight, {:.2} of them with the device: {} of their time \
              they were held back before it.",
-            subject.depth(),
-            subject.depth() * (1.0 - share),
+            facts.depth(),
+            facts.depth() * (1.0 - share),
             percent(share)
         ),
     ];
-    Some(limit_of.evidence(evidence).remedy(lift(subject, limit)))
+    Some(limit_of.evidence(evidence).remedy(lift(facts, limit)))
 }
 
 /// How to take the limit away.
-fn lift(subject: &Subject<'_>, limit: &IoLimit) -> String {
+fn lift(facts: &StageFacts<'_>, limit: &IoLimit) -> String {
     let file = &limit.file;
-    if is_simulated(subject.run()) {
+    if is_simulated(facts.run()) {
         return format!("Take the limit of {file} out of the simulated host.");
     }
-    let device = subject.run().stack.device(&limit.device);
+    let device = facts.run().stack.device(&limit.device);
     let number = device.map_or_else(
         || "MAJOR:MINOR".to_owned(),
         |device| format!("{}:{}", device.major, device.minor),

@@ -3,10 +3,10 @@
 
 use super::cap::{Cap, FROM_MEMORY};
 use super::prelude::*;
-use super::processor;
-use super::rate_over_time::{Line, RateOverTime, Step};
 use super::throttle::show_rate;
 use crate::device_physics::no_drives;
+use crate::stage_facts::processor;
+use crate::stage_facts::rate_over_time::{Line, RateOverTime, Step};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "changed-speed",
@@ -34,22 +34,22 @@ const POINTS: usize = 20;
 /// other, and what began or ended like that is a finding about a trial.
 const OF_TIME: f64 = WORTH_A_WORD;
 
-fn rate_stepped(subject: &Subject<'_>) -> Option<Candidate> {
+fn rate_stepped(facts: &StageFacts<'_>) -> Option<Candidate> {
     // What is written goes to the cache of a drive first, which is full after a while; and through
     // the page cache the host's.
-    let through = subject.direct() != Some(true) || no_drives(subject.run()).is_none();
-    unless(!subject.only_reads() && through || subject.memory_share() >= FROM_MEMORY)?;
-    let course = RateOverTime::of(subject);
-    unless(Cap::of(subject).is_some() || course.points.len() < POINTS)?;
+    let through = facts.direct() != Some(true) || no_drives(facts.run()).is_none();
+    unless(!facts.only_reads() && through || facts.memory_share() >= FROM_MEMORY)?;
+    let course = RateOverTime::of(facts);
+    unless(Cap::of(facts).is_some() || course.points.len() < POINTS)?;
     let (step, line) = (course.step()?, course.line());
     if step.explained >= EXPLAINED.max(line.explained) {
-        stepped(subject, &step)
+        stepped(facts, &step)
     } else {
-        drifted(subject, &line)
+        drifted(facts, &line)
     }
 }
 
-fn stepped(subject: &Subject<'_>, step: &Step) -> Option<Candidate> {
+fn stepped(facts: &StageFacts<'_>, step: &Step) -> Option<Candidate> {
     let plateaus = [step.before, step.after];
     let [before, after] = plateaus.map(|plateau| plateau.rate);
     let times = (before / after).max(after / before);
@@ -61,9 +61,9 @@ fn stepped(subject: &Subject<'_>, step: &Step) -> Option<Candidate> {
     } else {
         step.after
     };
-    let confidence = processor::not_of_others(subject, low.seconds * (1.0 - 1.0 / times))?;
+    let confidence = processor::not_of_others(facts, low.seconds * (1.0 - 1.0 / times))?;
     let share = Some((1.0 - after / before).max(0.0)).filter(|share| *share > 0.0);
-    let [from, to] = [before, after].map(|rate| show_rate(subject, rate));
+    let [from, to] = [before, after].map(|rate| show_rate(facts, rate));
     let [at, behind] = plateaus.map(|plateau| seconds(plateau.seconds));
     let claim = format!(
         "The rate went from {from} to {to} after {at} of this stage and stayed there: the figure \
@@ -78,16 +78,16 @@ fn stepped(subject: &Subject<'_>, step: &Step) -> Option<Candidate> {
     Some(Candidate::new(Standing::Cause, share, confidence, claim).evidence([line]))
 }
 
-fn drifted(subject: &Subject<'_>, line: &Line) -> Option<Candidate> {
+fn drifted(facts: &StageFacts<'_>, line: &Line) -> Option<Candidate> {
     let (low, high) = (line.from.min(line.to), line.from.max(line.to));
     // Of a disk that turns the rate falls with the place, too.
-    let of_place = subject.in_order() && subject.rotates() != Some(false);
+    let of_place = facts.in_order() && facts.rotates() != Some(false);
     unless(line.explained < EXPLAINED || low <= 0.0 || high < TIMES * low || of_place)?;
     let mean = low.midpoint(high);
-    let confidence = processor::not_of_others(subject, line.seconds * (1.0 - mean / high))?;
+    let confidence = processor::not_of_others(facts, line.seconds * (1.0 - mean / high))?;
     let share = (line.to < line.from).then_some(1.0 - mean / high);
     let how = if line.to < line.from { "fell" } else { "rose" };
-    let [from, to] = [line.from, line.to].map(|rate| show_rate(subject, rate));
+    let [from, to] = [line.from, line.to].map(|rate| show_rate(facts, rate));
     let claim = format!(
         "The rate {how} all the time, from {from} to {to}: the figure depends on how long is \
          measured."

@@ -18,8 +18,8 @@ pub(super) const LIMITER: Limiter = Limiter {
     ..Limiter::ANY
 };
 
-fn reads_are_unpacked(subject: &Subject<'_>) -> Option<Candidate> {
-    let (encoded, of_file) = encoded(subject)?;
+fn reads_are_unpacked(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let (encoded, of_file) = encoded(facts)?;
     unless(!encoded.is_finite() || encoded < WORTH_A_WORD)?;
     // What is not with the devices is unpacking, by this thread or by those of the kernel, or
     // waits for a processor to do it.
@@ -30,16 +30,14 @@ fn reads_are_unpacked(subject: &Subject<'_>) -> Option<Candidate> {
         Spent::Admission,
         Spent::Due,
     ];
-    let share = subject
-        .spent(&elsewhere)
-        .map(|other| (1.0 - other) * encoded);
+    let share = facts.spent(&elsewhere).map(|other| (1.0 - other) * encoded);
     let encoded = percent(encoded);
     let claim = format!(
         "{encoded} of the file is compressed or encrypted: processors unpack what is read, and \
          the rate is not that of the device."
     );
-    let issued = show_size(subject.stage.sum(|trial| trial.bytes));
-    let moved = subject.device_work().map(|work| {
+    let issued = show_size(facts.stage.sum(|trial| trial.bytes));
+    let moved = facts.device_work().map(|work| {
         let read = size(work.read_bytes);
         format!("{issued} were asked for, and the devices read {read}.")
     });
@@ -49,8 +47,8 @@ fn reads_are_unpacked(subject: &Subject<'_>) -> Option<Candidate> {
 }
 
 /// Share of the file that is encoded, and what says so.
-fn encoded(subject: &Subject<'_>) -> Option<(f64, String)> {
-    if let Some(extents) = &subject.run().target.extents {
+fn encoded(facts: &StageFacts<'_>) -> Option<(f64, String)> {
+    if let Some(extents) = &facts.run().target.extents {
         let (bytes, span) = (extents.encoded_bytes?, extents.span_bytes);
         let line = format!(
             "{} of the file's {} are encoded (FIEMAP): compressed, or encrypted.",
@@ -59,7 +57,7 @@ fn encoded(subject: &Subject<'_>) -> Option<(f64, String)> {
         );
         return Some((bytes as f64 / span as f64, line));
     }
-    let kind = &subject.run().stack.filesystem.as_ref()?.kind;
+    let kind = &facts.run().stack.filesystem.as_ref()?.kind;
     let line = format!("The filesystem is {kind}, whose data are compressed.");
     COMPRESSED.contains(&kind.as_str()).then_some((1.0, line))
 }

@@ -16,8 +16,8 @@ pub(super) const LIMITER: Limiter = Limiter {
     ..Limiter::ANY
 };
 
-fn writes_to_shared_extents(subject: &Subject<'_>) -> Option<Candidate> {
-    let extents = subject.run().target.extents.as_ref()?;
+fn writes_to_shared_extents(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let extents = facts.run().target.extents.as_ref()?;
     let shared_bytes = extents.shared_bytes?;
     let shared = shared_bytes as f64 / extents.span_bytes as f64;
     unless(!shared.is_finite() || shared < WORTH_A_WORD)?;
@@ -30,9 +30,7 @@ fn writes_to_shared_extents(subject: &Subject<'_>) -> Option<Candidate> {
         Spent::Flush,
         Spent::Due,
     ];
-    let share = subject
-        .spent(&elsewhere)
-        .map(|other| (1.0 - other) * shared);
+    let share = facts.spent(&elsewhere).map(|other| (1.0 - other) * shared);
     let claim = format!(
         "{} of the file is shared with other files or snapshots: what is written goes to new \
          places, which the filesystem has to find and write down.",

@@ -2,7 +2,7 @@
 //! itself, and what it was told to do with the data, is the limit.
 
 use super::prelude::*;
-use super::processor;
+use crate::stage_facts::processor;
 use diskfacts_plan::Touch;
 
 pub(super) const LIMITER: Limiter = Limiter {
@@ -15,13 +15,13 @@ pub(super) const LIMITER: Limiter = Limiter {
     ..Limiter::ANY
 };
 
-fn measuring_takes_the_processor(subject: &Subject<'_>) -> Option<Candidate> {
-    let processor = processor::of(subject).filter(|processor| processor.in_user)?;
-    let own = subject.run().run.overhead_ns_per_io.map(|ns| {
+fn measuring_takes_the_processor(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let processor = processor::of(facts).filter(|processor| processor.in_user)?;
+    let own = facts.run().run.overhead_ns_per_io.map(|ns| {
         let own = duration(ns.max(0.0));
         format!("diskfacts itself costs {own} per operation without I/O.")
     });
-    let workload = subject.workload();
+    let workload = facts.workload();
     let streams = workload.streams.saturating_mul(2);
     let (claim, or) = if workload.touch != Touch::None || workload.values.is_some() {
         (
@@ -35,7 +35,7 @@ fn measuring_takes_the_processor(subject: &Subject<'_>) -> Option<Candidate> {
         )
     };
     let change = format!("set streams = {streams}, or {or}, in this stage");
-    let twice = subject
+    let twice = facts
         .as_it_was()
         .and("twice-the-streams", |w| w.streams = streams);
     // It is the larger part of the time, whichever way it divides.
@@ -43,6 +43,6 @@ fn measuring_takes_the_processor(subject: &Subject<'_>) -> Option<Candidate> {
         .evidence(processor.evidence("The busiest thread ran"))
         .evidence(own)
         .settled_by(twice)
-        .remedy(edit_plan(subject.run(), &change));
+        .remedy(edit_plan(facts.run(), &change));
     Some(found)
 }

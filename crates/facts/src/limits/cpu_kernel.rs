@@ -4,7 +4,7 @@
 //! of the processors do not tell: `/proc/stat` has one sum of it (`proc_stat(5)`).
 
 use super::prelude::*;
-use super::processor::{self, Machine, Processor};
+use crate::stage_facts::processor::{self, Machine, Processor};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "cpu-kernel",
@@ -21,25 +21,25 @@ pub(super) const LIMITER: Limiter = Limiter {
 /// completes it, and the one that measures.
 const HAND_OVERS: f64 = 4.0;
 
-fn kernel_takes_the_processor(subject: &Subject<'_>) -> Option<Candidate> {
-    match processor::of(subject).filter(|processor| !processor.in_user) {
-        Some(processor) => Some(of_thread(subject, &processor)),
-        None => of_machine(subject),
+fn kernel_takes_the_processor(facts: &StageFacts<'_>) -> Option<Candidate> {
+    match processor::of(facts).filter(|processor| !processor.in_user) {
+        Some(processor) => Some(of_thread(facts, &processor)),
+        None => of_machine(facts),
     }
 }
 
 /// The thread that does the operations.
-fn of_thread(subject: &Subject<'_>, processor: &Processor) -> Candidate {
-    let (who, unknown) = if subject.imported() {
+fn of_thread(facts: &StageFacts<'_>, processor: &Processor) -> Candidate {
+    let (who, unknown) = if facts.imported() {
         let unknown = processor.user_system_ns.is_none();
         ("A processor was at work for it", unknown)
     } else {
         ("The busiest thread ran", false)
     };
     let system_ns = processor.user_system_ns.map(|(_, system_ns)| system_ns);
-    let through = subject.workload().cache != CacheMode::Direct;
+    let through = facts.workload().cache != CacheMode::Direct;
     let copies = system_ns.filter(|ns| *ns > 0.0 && through).map(|ns| {
-        let rate = show_throughput(subject.workload().block_size as f64 / ns * 1e9);
+        let rate = show_throughput(facts.workload().block_size as f64 / ns * 1e9);
         format!("That is {rate} of kernel time for the data of a block.")
     });
     let claim = if unknown {
@@ -51,18 +51,18 @@ fn of_thread(subject: &Subject<'_>, processor: &Processor) -> Candidate {
     // It is the larger part of the time, whichever way it divides.
     let found = Candidate::new(Standing::Cause, processor.share, Likely, claim);
     let found = found.evidence(processor.evidence(who)).evidence(copies);
-    more_streams(subject, found)
+    more_streams(facts, found)
 }
 
 /// All processors of the machine, when they were busy and mostly in the kernel.
-fn of_machine(subject: &Subject<'_>) -> Option<Candidate> {
-    let machine = Machine::busy(subject)?;
+fn of_machine(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let machine = Machine::busy(facts)?;
     let kernel = machine.kernel_ns / machine.all_ns;
     // Where programs had most of it, somebody else computes: that is not I/O.
-    unless(subject.workload().rate.is_some() || kernel < 0.5)?;
+    unless(facts.workload().rate.is_some() || kernel < 0.5)?;
     let of_all = |ns: f64| percent(ns / machine.all_ns);
     let soft = |trial: &Trial| Some(trial.evidence.processors?.soft_interrupt_ns? as f64);
-    let soft = subject.sum(soft).filter(|ns| *ns > 0.0);
+    let soft = facts.sum(soft).filter(|ns| *ns > 0.0);
     let soft = soft.map_or_else(String::new, |ns| format!(", soft ones {}", of_all(ns)));
     let processors = format!(
         "The processors of the machine were idle in {} of the time; {} went to the kernel, \
@@ -72,7 +72,7 @@ fn of_machine(subject: &Subject<'_>) -> Option<Candidate> {
         of_all(machine.interrupt_ns),
         of_all(machine.user_ns)
     );
-    let own = own_calls(subject, machine.all_ns);
+    let own = own_calls(facts, machine.all_ns);
     let calls = own.map(|own| {
         let own = percent(own);
         format!(
@@ -91,8 +91,8 @@ fn of_machine(subject: &Subject<'_>) -> Option<Candidate> {
         "The limit is the kernel's work on the processors of this machine, most of it {whose}, \
          not the device."
     );
-    let share = kernel.min(could_wait(subject).unwrap_or(1.0));
-    let found = more_streams(subject, cause(share, Likely, claim));
+    let share = kernel.min(could_wait(facts).unwrap_or(1.0));
+    let found = more_streams(facts, cause(share, Likely, claim));
     let found = found.evidence([processors]).evidence(calls);
     if is_own {
         return Some(found);
@@ -111,26 +111,26 @@ fn of_machine(subject: &Subject<'_>) -> Option<Candidate> {
 ///
 /// Others may keep the processors busy in the kernel (`dd` between `/dev/zero` and `/dev/null`)
 /// while operations wait for a device and hardly ever for a processor.
-fn could_wait(subject: &Subject<'_>) -> Option<f64> {
-    let waited = subject.sum(|trial| Some(trial.cpu.wait_ns_per_io? * trial.ops as f64))?;
-    let each_ns = waited / subject.ops() + subject.processor_ns()?;
-    Some((HAND_OVERS * each_ns / subject.each_ns()?).min(1.0))
+fn could_wait(facts: &StageFacts<'_>) -> Option<f64> {
+    let waited = facts.sum(|trial| Some(trial.cpu.wait_ns_per_io? * trial.ops as f64))?;
+    let each_ns = waited / facts.ops() + facts.processor_ns()?;
+    Some((HAND_OVERS * each_ns / facts.each_ns()?).min(1.0))
 }
 
 /// Share of all processors' time (`all_ns`) that went to system calls of the process
 /// that measures.
-fn own_calls(subject: &Subject<'_>, all_ns: f64) -> Option<f64> {
-    let of_operation = subject.figures.cpu_system_ns_per_io?;
-    Some(of_operation * subject.iops()? * subject.seconds() / all_ns)
+fn own_calls(facts: &StageFacts<'_>, all_ns: f64) -> Option<f64> {
+    let of_operation = facts.figures.cpu_system_ns_per_io?;
+    Some(of_operation * facts.iops()? * facts.seconds() / all_ns)
 }
 
 /// What has twice the streams to settle it, and fewer calls for the same bytes.
-fn more_streams(subject: &Subject<'_>, found: Candidate) -> Candidate {
-    let workload = subject.workload();
+fn more_streams(facts: &StageFacts<'_>, found: Candidate) -> Candidate {
+    let workload = facts.workload();
     let streams = workload.streams.saturating_mul(2);
     let larger = workload.block_size.saturating_mul(4);
     let fits = workload.span.is_none_or(|span| larger <= span) && larger <= 1 << 26;
-    let mut stages = subject
+    let mut stages = facts
         .as_it_was()
         .and("twice-the-streams", |w| w.streams = streams);
     if fits {
@@ -139,5 +139,5 @@ fn more_streams(subject: &Subject<'_>, found: Candidate) -> Candidate {
     let change = format!("set streams = {streams}, or larger blocks (fewer calls), in this stage");
     found
         .settled_by(stages)
-        .remedy(edit_plan(subject.run(), &change))
+        .remedy(edit_plan(facts.run(), &change))
 }

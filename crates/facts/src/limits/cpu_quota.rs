@@ -44,9 +44,9 @@ pub(crate) fn holds_back(stage: &Stage<'_>) -> bool {
     used_up(stage).is_some()
 }
 
-fn quota_is_used_up(subject: &Subject<'_>) -> Option<Candidate> {
-    let quota = used_up(subject.stage)?;
-    let share = ProcessorWait::of(subject.stage)?.share;
+fn quota_is_used_up(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let quota = used_up(facts.stage)?;
+    let share = ProcessorWait::of(facts.stage)?.share;
     unless(share < WORTH_A_WORD)?;
     let each = quota.quota_ns as f64 / quota.period_ns as f64;
     let processors = ratio_of(each, "processor", "processors");

@@ -1,11 +1,11 @@
 //! A token bucket: a burst first, then exactly a base rate.
 
 use super::cap::{AT_WORK, Cap, OF_BURST};
-use super::gaps::Gaps;
 use super::prelude::*;
 use super::throttle::{Held, is_flat, of_bytes, show_rate};
 use super::{cgroup_throttle, device_queue};
 use crate::device_physics::no_drives;
+use crate::stage_facts::gaps::Gaps;
 use diskfacts_plan::check::QUEUE_DEPTH_MAX;
 
 pub(super) const LIMITER: Limiter = Limiter {
@@ -36,35 +36,35 @@ const ONE_BY_ONE: f64 = 1.15;
 /// ends count in it, and a burst comes on top.
 const NO_MORE: f64 = 1.1;
 
-fn held_at_a_base_rate(subject: &Subject<'_>) -> Option<Candidate> {
+fn held_at_a_base_rate(facts: &StageFacts<'_>) -> Option<Candidate> {
     // A limit of the own control group is named as that.
-    unless(cgroup_throttle::is_reached(subject))?;
-    let deeper = four_times_as_deep(subject);
+    unless(cgroup_throttle::is_reached(facts))?;
+    let deeper = four_times_as_deep(facts);
     let decided = deeper
         .clone()
         .at_most(("four-times-the-depth", "as-it-was"), Iops, NO_MORE);
     // At an exact pace in all its trials, after a burst or not, with the device idle.
-    let capped = || Some(Cap::of(subject)?.candidate(subject));
-    let found = match stepped(subject).or_else(capped).or_else(|| shared(subject)) {
+    let capped = || Some(Cap::of(facts)?.candidate(facts));
+    let found = match stepped(facts).or_else(capped).or_else(|| shared(facts)) {
         Some(found) => found.settled_by(decided),
         // A device that is full does no more with more in flight either.
-        None => flat(subject)?.settled_by(deeper),
+        None => flat(facts)?.settled_by(deeper),
     };
-    Some(found.planted(subject, "[faults.credit]"))
+    Some(found.planted(facts, "[faults.credit]"))
 }
 
-fn four_times_as_deep(subject: &Subject<'_>) -> Stages {
-    subject.as_it_was().and("four-times-the-depth", |w| {
+fn four_times_as_deep(facts: &StageFacts<'_>) -> Stages {
+    facts.as_it_was().and("four-times-the-depth", |w| {
         w.queue_depth = (w.queue_depth.max(1) * 4).min(QUEUE_DEPTH_MAX);
     })
 }
 
 /// Whether another stage of the run is held at a pace of which this is the turn of one
 /// operation, nanoseconds: one at a time wait for it each time, and show nothing else.
-pub(super) fn paced_elsewhere(subject: &Subject<'_>, turn_ns: f64) -> bool {
+pub(super) fn paced_elsewhere(facts: &StageFacts<'_>, turn_ns: f64) -> bool {
     /// A part of the turn goes by before the next is asked for.
     const ABOUT: f64 = 0.1;
-    subject.others().any(|other| {
+    facts.others().any(|other| {
         let held = || Some(Held::of(&other).filter(|held| held.flat)?.after.rate);
         let pace = Cap::of(&other).map(|cap| cap.per_s()).or_else(held);
         pace.is_some_and(|per_s| (turn_ns * per_s / 1e9 - 1.0).abs() <= ABOUT)
@@ -72,42 +72,42 @@ pub(super) fn paced_elsewhere(subject: &Subject<'_>, turn_ns: f64) -> bool {
 }
 
 /// Faster at first, then exactly one rate.
-fn stepped(subject: &Subject<'_>) -> Option<Candidate> {
-    let held = Held::of(subject).filter(|held| held.flat)?;
-    let writes = subject.workload().operation.writes();
+fn stepped(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let held = Held::of(facts).filter(|held| held.flat)?;
+    let writes = facts.workload().operation.writes();
     // What a disk's own cache takes is fast too, until it is full. What falls with bytes is
     // heat, unless the rate is one of operations.
-    let by_cache = subject.rotates() == Some(true) && writes;
-    let by_heat = of_bytes(subject) && subject.run().machine.virtualization.is_none();
+    let by_cache = facts.rotates() == Some(true) && writes;
+    let by_heat = of_bytes(facts) && facts.run().machine.virtualization.is_none();
     unless(by_cache || by_heat)?;
-    let rate = show_rate(subject, held.after.rate);
-    let claim = if subject.iops()? > OF_BURST * held.after.rate {
+    let rate = show_rate(facts, held.after.rate);
+    let claim = if facts.iops()? > OF_BURST * held.after.rate {
         format!("The figure is of a burst; after it operations are throttled to {rate}.")
     } else {
         format!("After a burst, operations are throttled to {rate}.")
     };
     // A drive of this machine takes writes at one rate when its cache is full, and a
     // device that stands still at equal distances does as much between two of them.
-    let silent = Gaps::of(subject).share() >= DETAIL;
-    let sure = !silent && (!writes || no_drives(subject.run()).is_some());
-    Some(cause(held.share(), likely_if(sure), claim).evidence([held.line(subject)]))
+    let silent = Gaps::of(facts).share() >= DETAIL;
+    let sure = !silent && (!writes || no_drives(facts.run()).is_some());
+    Some(cause(held.share(), likely_if(sure), claim).evidence([held.line(facts)]))
 }
 
 /// Other work at the rate of a stage of bytes, where small operations are held at one rate, too: a
 /// limit of both, and no heat, which small operations are not enough for.
-pub(super) fn same_rate<'a>(subject: &Subject<'a>) -> Option<Subject<'a>> {
-    let iops = subject.iops()?;
-    unless(!of_bytes(subject) || !limited_elsewhere(subject))?;
-    let mut others = subject.others();
-    others.find(|other| is_same(subject, other, iops))
+pub(super) fn same_rate<'a>(facts: &StageFacts<'a>) -> Option<StageFacts<'a>> {
+    let iops = facts.iops()?;
+    unless(!of_bytes(facts) || !limited_elsewhere(facts))?;
+    let mut others = facts.others();
+    others.find(|other| is_same(facts, other, iops))
 }
 
 /// Bytes at the rate of other work, with the device idle.
-fn shared(subject: &Subject<'_>) -> Option<Candidate> {
-    let other = same_rate(subject)?;
-    let at_work = subject.iops()? * subject.shortest_ns()? / 1e9;
+fn shared(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let other = same_rate(facts)?;
+    let at_work = facts.iops()? * facts.shortest_ns()? / 1e9;
     unless(at_work > AT_WORK)?;
-    let rate = show_rate(subject, subject.iops()?);
+    let rate = show_rate(facts, facts.iops()?);
     let line = format!(
         "{}, which is other work, is throttled to the same rate: {}. {} in service on average.",
         other.stage.label(),
@@ -120,53 +120,50 @@ fn shared(subject: &Subject<'_>) -> Option<Candidate> {
 
 /// Operations a second of a stage that a limit has let pass: of writes that share a request, as
 /// those of several that sync at a time do, no more than the requests.
-fn let_pass(subject: &Subject<'_>) -> Option<f64> {
-    let work = subject.device_work();
-    let requests = work.map(|work| work.requests / subject.seconds());
+fn let_pass(facts: &StageFacts<'_>) -> Option<f64> {
+    let work = facts.device_work();
+    let requests = work.map(|work| work.requests / facts.seconds());
     let requests = requests.filter(|per_s| *per_s > 0.0);
-    Some(subject.iops()?.min(requests.unwrap_or(f64::INFINITY)))
+    Some(facts.iops()?.min(requests.unwrap_or(f64::INFINITY)))
 }
 
 /// Whether so many in service are one after the other: more are side by side. What the kernel
 /// reads ahead is found in memory, and shows no time of the device.
-fn serves_one_by_one(subject: &Subject<'_>, in_service: f64) -> bool {
-    let is_direct = subject.workload().cache == CacheMode::Direct;
+fn serves_one_by_one(facts: &StageFacts<'_>, in_service: f64) -> bool {
+    let is_direct = facts.workload().cache == CacheMode::Direct;
     is_direct && in_service > AT_WORK && in_service <= ONE_BY_ONE
 }
 
 /// Exactly one rate, and other operations have the same.
-fn flat(subject: &Subject<'_>) -> Option<Candidate> {
-    unless(!is_flat(subject) || of_bytes(subject) && !limited_elsewhere(subject))?;
-    let iops = subject.iops()?;
-    let latency_ns = subject.latency_ns()?;
-    let shortest_ns = subject.shortest_ns()?;
+fn flat(facts: &StageFacts<'_>) -> Option<Candidate> {
+    unless(!is_flat(facts) || of_bytes(facts) && !limited_elsewhere(facts))?;
+    let iops = facts.iops()?;
+    let latency_ns = facts.latency_ns()?;
+    let shortest_ns = facts.shortest_ns()?;
     // A device that always takes equally long, one after the other, is as even, and at work.
-    unless(serves_one_by_one(subject, iops * shortest_ns / 1e9))?;
+    unless(serves_one_by_one(facts, iops * shortest_ns / 1e9))?;
     // Where other work of the same kind is faster, nothing holds all of it.
-    let faster = |other: &Subject<'_>| {
+    let faster = |other: &StageFacts<'_>| {
         let more = let_pass(other).is_some_and(|theirs| theirs > (1.0 + 2.0 * SAME) * iops);
         // No limit of operations lets a device's own memory answer.
         let in_memory = other.figures.layers.drive_cache > 0.5;
         !of_bytes(other) && other.reaches_device() && more && !in_memory
     };
-    unless(!of_bytes(subject) && subject.others().any(|other| faster(&other)))?;
+    unless(!of_bytes(facts) && facts.others().any(|other| faster(&other)))?;
     // What a queue lets through one by one keeps the pace of the device.
-    let same = subject
+    let same = facts
         .others()
         .filter(|other| !device_queue::LIMITER.speaks_of(other))
-        .find(|other| is_same(subject, other, iops));
-    let depth = subject.outstanding();
+        .find(|other| is_same(facts, other, iops));
+    let depth = facts.outstanding();
     // Reads anywhere keep a device busy for a while that differs from place to place,
     // and several of them go side by side.
-    let unnatural = subject.only_reads()
-        && subject.scattered()
+    let unnatural = facts.only_reads()
+        && facts.scattered()
         && iops < SLOW_READS
-        && (subject.rotates() == Some(true) || depth >= 4.0);
+        && (facts.rotates() == Some(true) || depth >= 4.0);
     unless(same.is_none() && !unnatural)?;
-    let [p50, p90] = [
-        subject.figures.latency_ns.p50?,
-        subject.figures.latency_ns.p90?,
-    ];
+    let [p50, p90] = [facts.figures.latency_ns.p50?, facts.figures.latency_ns.p90?];
     let [p50, p90] = [p50, p90].map(show_duration);
     let mut evidence = vec![format!(
         "One completes each {}, evenly: p50 {p50}, p90 {p90}.",
@@ -186,7 +183,7 @@ fn flat(subject: &Subject<'_>) -> Option<Candidate> {
     // One at a time takes as long each time behind a network too; and what differs in depth
     // alone is as fast where a device that always takes equally long does one at a time.
     let sure = same.as_ref().is_some_and(|other| {
-        let (mine, theirs) = (subject.workload(), other.workload());
+        let (mine, theirs) = (facts.workload(), other.workload());
         let is_other_work =
             mine.operation != theirs.operation || mine.block_size != theirs.block_size;
         is_other_work && (depth > 1.0 || other.outstanding() > 1.0)
@@ -198,38 +195,38 @@ fn flat(subject: &Subject<'_>) -> Option<Candidate> {
             show_rate(&other, other.iops()?)
         ));
     }
-    let rate = show_rate(subject, iops);
+    let rate = show_rate(facts, iops);
     let claim = format!("Throttled to exactly {rate}, whatever the operation.");
     Some(cause(share, likely_if(sure), claim).evidence(evidence))
 }
 
 /// Whether operations that are small are held at one rate in this run, so that bytes
 /// may be too.
-fn limited_elsewhere(subject: &Subject<'_>) -> bool {
-    subject
+fn limited_elsewhere(facts: &StageFacts<'_>) -> bool {
+    facts
         .others()
         .any(|other| !of_bytes(&other) && other.reaches_device() && flat(&other).is_some())
 }
 
 /// Whether other work, which a device would do at another rate, is as fast.
-fn is_same(subject: &Subject<'_>, other: &Subject<'_>, iops: f64) -> bool {
-    let (mine, theirs) = (subject.workload(), other.workload());
+fn is_same(facts: &StageFacts<'_>, other: &StageFacts<'_>, iops: f64) -> bool {
+    let (mine, theirs) = (facts.workload(), other.workload());
     let four_times = |a: u64, b: u64| a.max(b) >= 4 * a.min(b);
     // What an array's memory takes is as fast from one writer as from many.
     let reads = mine.operation.reads() || theirs.operation.reads();
     // A drive of this machine that is full is as fast with more in flight.
     let deeper =
-        four_times(mine.outstanding(), theirs.outstanding()) && no_drives(subject.run()).is_some();
+        four_times(mine.outstanding(), theirs.outstanding()) && no_drives(facts.run()).is_some();
     let unlike = mine.operation != theirs.operation
         || deeper
         || four_times(mine.block_size, theirs.block_size);
-    let both = if of_bytes(subject) {
-        other.rate().zip(subject.rate())
+    let both = if of_bytes(facts) {
+        other.rate().zip(facts.rate())
     } else {
         Some(iops).zip(other.iops())
     };
     let near = |(a, b): (f64, f64)| (b / a - 1.0).abs() < SAME;
-    let equal = of_bytes(subject) == of_bytes(other) && both.is_some_and(near);
+    let equal = of_bytes(facts) == of_bytes(other) && both.is_some_and(near);
     // A device at its best differs between reads and writes, and it is fast.
     let slow = iops < 10.0 * SLOW_READS;
     reads && unlike && equal && slow && other.reaches_device() && is_flat(other)

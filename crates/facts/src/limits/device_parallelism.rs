@@ -22,11 +22,11 @@ const ONE: RangeInclusive<f64> = 0.75..=1.5;
 /// Fewest in flight of which that is worth saying.
 const SEVERAL: f64 = 3.0;
 
-fn more_only_wait(subject: &Subject<'_>) -> Option<Candidate> {
+fn more_only_wait(facts: &StageFacts<'_>) -> Option<Candidate> {
     // What is held at a pace while the device idles is not full, nor what its scheduler
     // keeps from it.
-    unless(!subject.agrees() || Cap::of(subject).is_some() || scheduler_turns::hold_back(subject))?;
-    let ladder = Ladder::of(subject)?;
+    unless(!facts.agrees() || Cap::of(facts).is_some() || scheduler_turns::hold_back(facts))?;
+    let ladder = Ladder::of(facts)?;
     let place = ladder.place();
     // What is called nearly full leaves room for as much as is worth having more in flight
     // for; what is called full does all but what another is as good without.
@@ -39,9 +39,9 @@ fn more_only_wait(subject: &Subject<'_>) -> Option<Candidate> {
         Place::NearlyFull => a_little_more(&ladder),
         Place::Full(deeper) => more_are_no_faster(&ladder.own, deeper),
         Place::Behind => fewer_are_as_fast(&ladder),
-        Place::Deepest => waiting(subject, &ladder)?,
+        Place::Deepest => waiting(facts, &ladder)?,
     };
-    let stages = subject
+    let stages = facts
         .stages()
         .and("quarter", |w| w.queue_depth = (w.queue_depth / 4).max(1))
         .and("half", |w| w.queue_depth = (w.queue_depth / 2).max(1))
@@ -141,10 +141,10 @@ fn more_are_no_faster(own: &Rung, more: &Rung) -> Candidate {
 
 /// Latency grew with the depth, and no other depth was measured that would tell where the
 /// rate stops growing.
-fn waiting(subject: &Subject<'_>, ladder: &Ladder) -> Option<Candidate> {
+fn waiting(facts: &StageFacts<'_>, ladder: &Ladder) -> Option<Candidate> {
     let own = &ladder.own;
     let fewest = ladder.shallower().next();
-    let alone = alone(subject, ladder)?;
+    let alone = alone(facts, ladder)?;
     unless(own.depth <= 1.0 || own.usual_ns <= ROOM * alone.usual_ns)?;
     let (fewer_ns, of_what) = (alone.latency_ns, alone.by);
     let than = match fewest {

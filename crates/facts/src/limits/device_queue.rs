@@ -50,13 +50,13 @@ fn cap(device: &BlockDevice) -> Option<(f64, bool)> {
     some.min_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-fn queue_holds_back(subject: &Subject<'_>) -> Option<Candidate> {
-    unless(cgroup_throttle::is_reached(subject))?;
-    held_back(subject)
-        .or_else(|| scheduler_turns::few_of_many(subject))
-        .or_else(|| scheduler_turns::few_places(subject))
-        .or_else(|| idled(subject))
-        .or_else(|| scheduler_idle::at_each_sync(subject))
+fn queue_holds_back(facts: &StageFacts<'_>) -> Option<Candidate> {
+    unless(cgroup_throttle::is_reached(facts))?;
+    held_back(facts)
+        .or_else(|| scheduler_turns::few_of_many(facts))
+        .or_else(|| scheduler_turns::few_places(facts))
+        .or_else(|| idled(facts))
+        .or_else(|| scheduler_idle::at_each_sync(facts))
 }
 
 /// How many requests a device takes at a time, as far as the kernel tells.
@@ -67,11 +67,11 @@ pub(super) fn takes(device: &BlockDevice) -> Option<f64> {
 /// The device whose queue lets least through, of those that all the work goes by.
 /// Mappings and software RAID have no requests of their own, whatever their
 /// `nr_requests` says; a partition goes by the queue of its disk.
-fn narrowest<'a>(subject: &'a Subject<'_>) -> Option<(&'a BlockDevice, (f64, bool))> {
+fn narrowest<'a>(facts: &'a StageFacts<'_>) -> Option<(&'a BlockDevice, (f64, bool))> {
     // Of several leaves the work divides.
-    unless(subject.leaves().count() != 1)?;
+    unless(facts.leaves().count() != 1)?;
     let with_queue = [DeviceKind::Disk, DeviceKind::Loop, DeviceKind::Simulated];
-    let devices = subject.stack().devices.iter();
+    let devices = facts.stack().devices.iter();
     devices
         .filter(|device| with_queue.contains(&device.kind))
         .filter_map(|device| Some((device, cap(device)?)))
@@ -79,26 +79,24 @@ fn narrowest<'a>(subject: &'a Subject<'_>) -> Option<(&'a BlockDevice, (f64, boo
 }
 
 /// Fewer requests got through than were there.
-fn held_back(subject: &Subject<'_>) -> Option<Candidate> {
-    let (device, (cap, is_kernels)) = narrowest(subject)?;
-    let trials = subject.trials();
+fn held_back(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let (device, (cap, is_kernels)) = narrowest(facts)?;
+    let trials = facts.trials();
     // A sync follows its write: of each stream one request is under way.
-    let pieces = pieces(device, subject.workload().block_size) as f64;
-    let wanted = subject.depth() * pieces;
+    let pieces = pieces(device, facts.workload().block_size) as f64;
+    let wanted = facts.depth() * pieces;
     unless(
-        subject.direct() != Some(true)
-            || subject.workload().sync.each_write()
-            || wanted < OVER * cap,
+        facts.direct() != Some(true) || facts.workload().sync.each_write() || wanted < OVER * cap,
     )?;
     let counters = trials.iter().flat_map(|trial| &trial.evidence.devices);
     let of_device = counters.filter(|counters| counters.name == device.name);
     let counted_ms: u64 = of_device.map(|one| one.read_ms + one.write_ms).sum();
-    let counted = counted_ms as f64 / 1e3 / subject.seconds();
+    let counted = counted_ms as f64 / 1e3 / facts.seconds();
     // The kernel counts a request from when it has a place in its queue: with
     // nr_requests as the cap no more than that were counted.
     unless(is_kernels && counted > OVER * cap)?;
     let share = 1.0 - cap / wanted;
-    let by = gains(subject, cap)?;
+    let by = gains(facts, cap)?;
     let (name, many) = (&device.name, ratio(wanted));
     let of_pieces = if pieces > 1.0 {
         format!(" of {pieces} requests each")
@@ -113,7 +111,7 @@ fn held_back(subject: &Subject<'_>) -> Option<Candidate> {
         format!(
             "{many} requests were to be in flight ({} operations{of_pieces}), and {}: {} / {many} \
              get to {name} at a time.",
-            ratio(subject.depth()),
+            ratio(facts.depth()),
             by_whom,
             ratio(cap)
         ),
@@ -136,7 +134,7 @@ fn held_back(subject: &Subject<'_>) -> Option<Candidate> {
         "The queue in front of {name} lets {} through at a time, where {many} were wanted.",
         ratio_of(cap, "request", "requests")
     );
-    let stages = subject.stages().and("as-many-as-get-through", |w| {
+    let stages = facts.stages().and("as-many-as-get-through", |w| {
         w.queue_depth = (cap / pieces).max(1.0) as u32;
         w.streams = 1;
     });
@@ -149,15 +147,15 @@ fn held_back(subject: &Subject<'_>) -> Option<Candidate> {
         .evidence(evidence)
         .evidence(by)
         .settled_by(stages)
-        .remedy(set(subject, device, (attribute, &want), more));
+        .remedy(set(facts, device, (attribute, &want), more));
     Some(found)
 }
 
 /// Whether the device can do more than at the cap, as far as the run tells, and by which
 /// figures; `None` when it was full before.
-fn gains(subject: &Subject<'_>, cap: f64) -> Option<Vec<String>> {
-    let own = subject.iops()?;
-    let below = subject
+fn gains(facts: &StageFacts<'_>, cap: f64) -> Option<Vec<String>> {
+    let own = facts.iops()?;
+    let below = facts
         .alike(Same::WORK)
         .filter(|other| other.workload().rate.is_none() && other.depth() < 0.75 * cap)
         .filter_map(|other| Some((other.depth().max(1.0), other.iops()?, other.stage.label())))
@@ -182,27 +180,27 @@ fn gains(subject: &Subject<'_>, cap: f64) -> Option<Vec<String>> {
 
 /// The scheduler keeps the device idle for the I/O context whose turn it is, while
 /// threads of others wait.
-fn idled(subject: &Subject<'_>) -> Option<Candidate> {
-    let device = subject.stack().top()?;
+fn idled(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let device = facts.stack().top()?;
     let idle_ns = device.scheduler_idle_ns.filter(|ns| *ns > 0)?;
-    let workload = subject.workload();
+    let workload = facts.workload();
     let separate = |pool: &diskfacts_plan::Pool| pool.io_context == IoContext::Separate;
     let pool = workload
         .pool
         .filter(|pool| pool.threads > 1 && separate(pool))?;
     // The same work in one context: nobody's turn ends.
-    let in_one = |other: &Subject<'_>| {
+    let in_one = |other: &StageFacts<'_>| {
         let theirs = other.workload();
         let mut pool = theirs.pool.iter();
         theirs.beside.is_some() == workload.beside.is_some()
             && pool.all(|pool| pool.io_context == IoContext::Shared)
     };
-    let (label, better) = subject
+    let (label, better) = facts
         .alike(&[Same::Operation, Same::Pattern, Same::Streams])
         .filter(in_one)
         .filter_map(|other| Some((other.stage.label(), other.rate()?)))
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let rate = subject.rate()?;
+    let rate = facts.rate()?;
     let share = 1.0 - rate / better;
     unless(share < WORTH_A_WORD)?;
     let evidence = [
@@ -229,6 +227,6 @@ fn idled(subject: &Subject<'_>) -> Option<Candidate> {
         .refuted_by("The same rate with a scheduler that does not idle.")
         .question(question)
         .settled_by(Settling::BuiltIn("streams"))
-        .remedy(set(subject, device, idle, "scheduler = \"deadline\""));
+        .remedy(set(facts, device, idle, "scheduler = \"deadline\""));
     Some(found)
 }

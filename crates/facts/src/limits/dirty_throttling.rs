@@ -43,22 +43,22 @@ struct Waiting {
 }
 
 /// Whether buffered writers waited because the limit on dirty pages was reached.
-pub(super) fn is_waited_for(subject: &Subject<'_>) -> bool {
-    waiting(subject).is_some()
+pub(super) fn is_waited_for(facts: &StageFacts<'_>) -> bool {
+    waiting(facts).is_some()
 }
 
 /// What came to be dirty in its trials, where that was counted.
-fn write_back<'a>(subject: &'a Subject<'_>) -> impl Iterator<Item = WriteBack> + 'a {
-    let trials = subject.trials().iter();
+fn write_back<'a>(facts: &'a StageFacts<'_>) -> impl Iterator<Item = WriteBack> + 'a {
+    let trials = facts.trials().iter();
     trials.filter_map(|trial| trial.evidence.write_back)
 }
 
-fn waiting(subject: &Subject<'_>) -> Option<Waiting> {
-    let workload = subject.workload();
-    let direct = subject.direct() != Some(false);
+fn waiting(facts: &StageFacts<'_>) -> Option<Waiting> {
+    let workload = facts.workload();
+    let direct = facts.direct() != Some(false);
     unless(direct || !workload.operation.writes() || workload.sync.each_write())?;
     let most = |dirty: &WriteBack| dirty.dirty_after_bytes.max(dirty.dirtied_bytes);
-    let at_limit = write_back(subject)
+    let at_limit = write_back(facts)
         .filter(|dirty| dirty_pages::reached_ceiling(dirty, workload.sync))
         .max_by_key(most);
     let as_fast_as_written = |dirty: WriteBack| {
@@ -66,17 +66,17 @@ fn waiting(subject: &Subject<'_>) -> Option<Waiting> {
         dirty.dirtied_bytes > 0 && written >= WRITTEN_BACK * dirty.dirtied_bytes as f64
     };
     // A sync at the end writes all of it, whoever was held back before.
-    let by_rate = !workload.sync.at_end() && write_back(subject).all(as_fast_as_written);
-    let by_rate = || write_back(subject).filter(|_| by_rate).max_by_key(most);
+    let by_rate = !workload.sync.at_end() && write_back(facts).all(as_fast_as_written);
+    let by_rate = || write_back(facts).filter(|_| by_rate).max_by_key(most);
     let fullest = at_limit.or_else(by_rate)?;
-    let unhindered_ns = unhindered(subject)?;
+    let unhindered_ns = unhindered(facts)?;
     let streams = f64::from(workload.streams.max(1));
     let share = |trial: &&Trial| {
         let waited_ns = (trial.latency_ns.mean? - unhindered_ns).max(0.0);
         let samples = trial.latency_ns.samples as f64;
         Some(waited_ns * samples / (trial.seconds * 1e9 * streams))
     };
-    let shares: Vec<f64> = subject.trials().iter().filter_map(share).collect();
+    let shares: Vec<f64> = facts.trials().iter().filter_map(share).collect();
     let at_limit = at_limit.is_some();
     let least = if at_limit {
         WORTH_A_WORD
@@ -94,25 +94,25 @@ fn waiting(subject: &Subject<'_>) -> Option<Waiting> {
 
 /// What a write takes that does not wait: processor time where it is known, else
 /// the fastest.
-fn unhindered(subject: &Subject<'_>) -> Option<f64> {
-    match subject.processor_ns() {
+fn unhindered(facts: &StageFacts<'_>) -> Option<f64> {
+    match facts.processor_ns() {
         // Other threads of the process may have cost more than the writes did.
-        Some(ns) if ns > 0.0 => Some(subject.latency_ns().map_or(ns, |mean| ns.min(mean))),
-        _ => subject.shortest_ns(),
+        Some(ns) if ns > 0.0 => Some(facts.latency_ns().map_or(ns, |mean| ns.min(mean))),
+        _ => facts.shortest_ns(),
     }
 }
 
-fn writers_wait(subject: &Subject<'_>) -> Option<Candidate> {
+fn writers_wait(facts: &StageFacts<'_>) -> Option<Candidate> {
     let Waiting {
         share,
         unhindered_ns,
         fullest,
         at_limit,
-    } = waiting(subject)?;
-    let written: f64 = write_back(subject)
+    } = waiting(facts)?;
+    let written: f64 = write_back(facts)
         .map(|dirty| dirty.written_bytes as f64)
         .sum();
-    let [mean, unhindered] = [subject.latency_ns()?, unhindered_ns].map(duration);
+    let [mean, unhindered] = [facts.latency_ns()?, unhindered_ns].map(duration);
     let [after, dirtied, background, limit] = [
         fullest.dirty_after_bytes,
         fullest.dirtied_bytes,
@@ -134,8 +134,8 @@ fn writers_wait(subject: &Subject<'_>) -> Option<Candidate> {
         ),
         format!(
             "{} was written in the meantime, and {} written back.",
-            subject.rate().map_or_else(|| "It".into(), show_throughput),
-            show_throughput(written / subject.seconds())
+            facts.rate().map_or_else(|| "It".into(), show_throughput),
+            show_throughput(written / facts.seconds())
         ),
     ];
     // Twice, because writers are held back from half way on; and never less than there is.
@@ -154,17 +154,17 @@ fn writers_wait(subject: &Subject<'_>) -> Option<Candidate> {
         "no more became dirty than was written back meanwhile"
     };
     let claim = format!("Writers waited for write-back in {waited} of the time: {why}.");
-    let stages = subject.stages().and("past-the-cache", |w| {
+    let stages = facts.stages().and("past-the-cache", |w| {
         w.cache = CacheMode::Direct;
         w.sync = SyncMode::None;
     });
     // Where the clock stopped with dirty pages at the limit, they were counted there.
-    let counted = at_limit && !subject.workload().sync.at_end();
+    let counted = at_limit && !facts.workload().sync.at_end();
     let limit = format!("set dirty_limit = \"{}\" under [host]", exact_size(enough));
     let found = cause(share, certain_if(counted), claim)
         .evidence(evidence)
         .settled_by(stages)
         .remedy(remedy)
-        .profile(subject, &limit);
+        .profile(facts, &limit);
     Some(found)
 }

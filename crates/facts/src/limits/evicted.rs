@@ -23,26 +23,26 @@ const SHARE: f64 = 0.02;
 
 /// Whether a stage that is meant to read memory waits for the device for a good part of its
 /// time.
-pub(super) fn is_waited_for(subject: &Subject<'_>) -> bool {
-    let found = LIMITER.candidate(subject);
+pub(super) fn is_waited_for(facts: &StageFacts<'_>) -> bool {
+    let found = LIMITER.candidate(facts);
     found.is_some_and(|found| found.standing == Standing::Cause)
 }
 
-fn memory_does_not_keep_it(subject: &Subject<'_>) -> Option<Candidate> {
-    let from_device = subject.figures.layers.device?;
-    unless(subject.workload().cache != CacheMode::Warm || from_device <= 0.0)?;
-    let of_requests = subject.spent(&[Spent::Device, Spent::BlockLayer, Spent::Scheduler]);
+fn memory_does_not_keep_it(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let from_device = facts.figures.layers.device?;
+    unless(facts.workload().cache != CacheMode::Warm || from_device <= 0.0)?;
+    let of_requests = facts.spent(&[Spent::Device, Spent::BlockLayer, Spent::Scheduler]);
     // With fewer bytes the time decides: what comes from a device takes up to thousands of times
     // as long as what memory holds.
     unless(from_device < SHARE && of_requests.is_none_or(|share| share < WORTH_A_WORD))?;
     // What was never read into it was not taken out.
     let never = |trial: &&Trial| trial.evidence.unseen.iter().any(|one| one.what == WARMING);
-    unless(subject.trials().iter().any(never))?;
-    let asleep = subject.spent(&[Spent::Cache]);
+    unless(facts.trials().iter().any(never))?;
+    let asleep = facts.spent(&[Spent::Cache]);
     let of_time = of_requests.zip(asleep).map(|(a, b)| (a + b).min(1.0));
     let share = of_time.unwrap_or(from_device).min(1.0);
-    let limit = group_limit(subject.trials()).filter(|limit| limit.bytes < subject.span());
-    let (came, span) = (percent(from_device), show_size(subject.span()));
+    let limit = group_limit(facts.trials()).filter(|limit| limit.bytes < facts.span());
+    let (came, span) = (percent(from_device), show_size(facts.span()));
     let evidence = [
         Some(format!(
             "{came} of the bytes came from the device, of a span of {span} that was read into \
@@ -64,8 +64,8 @@ fn memory_does_not_keep_it(subject: &Subject<'_>) -> Option<Candidate> {
             "What had been read into memory was evicted: {came} of it came from the device."
         ),
     };
-    let quarter = subject.span() / 4;
-    let stages = subject
+    let quarter = facts.span() / 4;
+    let stages = facts
         .as_it_was()
         .and("a-quarter", |w| w.span = Some(quarter.max(w.block_size)));
     let found = cause(share, certain_if(limit.is_some()), claim)

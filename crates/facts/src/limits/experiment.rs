@@ -1,6 +1,6 @@
 //! Measurements that would settle a question, as commands and plan files.
 
-use super::subject::Subject;
+use crate::stage_facts::StageFacts;
 use crate::words::{measure, shell};
 use diskfacts_plan::{Plan, Stage, Until, Workload, file};
 use diskfacts_record::{Experiment, Prediction, Quantity, Side, TargetKind};
@@ -39,7 +39,7 @@ pub(crate) struct Stages {
 }
 
 impl Stages {
-    /// And the stage of the subject, changed in this way.
+    /// And the stage of the facts, changed in this way.
     pub(crate) fn and(mut self, name: &'static str, change: impl FnOnce(&mut Workload)) -> Self {
         let mut workload = self.own.clone();
         change(&mut workload);
@@ -96,13 +96,13 @@ impl From<Stages> for Settling {
 
 impl Settling {
     /// As a command, with a plan where it needs one.
-    pub(super) fn experiment(self, subject: &Subject<'_>, question: String) -> Experiment {
+    pub(super) fn experiment(self, facts: &StageFacts<'_>, question: String) -> Experiment {
         let (command, plan, prediction) = match self {
-            Self::Again => (measure(subject.run()), None, None),
-            Self::BuiltIn(plan) => (command(subject, plan), None, None),
+            Self::Again => (measure(facts.run()), None, None),
+            Self::BuiltIn(plan) => (command(facts, plan), None, None),
             Self::Stages(stages) => {
-                let plan = file::print(&plan(subject, &stages.stages));
-                (command(subject, FILE), Some(plan), stages.prediction)
+                let plan = file::print(&plan(facts, &stages.stages));
+                (command(facts, FILE), Some(plan), stages.prediction)
             }
         };
         Experiment {
@@ -114,7 +114,7 @@ impl Settling {
     }
 }
 
-impl Subject<'_> {
+impl StageFacts<'_> {
     /// Stages for an experiment, none yet.
     pub(crate) fn stages(&self) -> Stages {
         Stages {
@@ -130,10 +130,10 @@ impl Subject<'_> {
     }
 }
 
-fn plan(subject: &Subject<'_>, stages: &[(&str, Workload)]) -> Plan {
-    let mut planned = subject.run().plan.stages.iter();
+fn plan(facts: &StageFacts<'_>, stages: &[(&str, Workload)]) -> Plan {
+    let mut planned = facts.run().plan.stages.iter();
     let own = planned.find(|planned| {
-        planned.name == subject.stage.name && planned.settings == *subject.stage.settings
+        planned.name == facts.stage.name && planned.settings == *facts.stage.settings
     });
     let stages = stages.iter().map(|(name, workload)| Stage {
         name: (*name).to_owned(),
@@ -146,7 +146,7 @@ fn plan(subject: &Subject<'_>, stages: &[(&str, Workload)]) -> Plan {
     });
     Plan {
         name: "settle".to_owned(),
-        about: format!("settles what limited {}", subject.stage.name),
+        about: format!("settles what limited {}", facts.stage.name),
         trials: TRIALS,
         time_ns: None,
         until: Until::default(),
@@ -158,8 +158,8 @@ fn plan(subject: &Subject<'_>, stages: &[(&str, Workload)]) -> Plan {
 
 /// What measures this target by another plan, with the leave to write that was
 /// given before.
-fn command(subject: &Subject<'_>, plan: &str) -> String {
-    let run = subject.run();
+fn command(facts: &StageFacts<'_>, plan: &str) -> String {
+    let run = facts.run();
     let target = if run.target.kind == TargetKind::Imported {
         // What a document is of may be measured.
         "TARGET"

@@ -35,16 +35,16 @@ const SEVERAL: f64 = 1.5;
 /// What the flush of a write costs, ns, the line that shows it, and how sure that is.
 type Cost = (f64, String, Confidence);
 
-fn each_write_flushes(subject: &Subject<'_>) -> Option<Candidate> {
-    let latency_ns = subject.latency_ns()?;
-    let (cost_ns, by, confidence) = counted(subject).or_else(|| compared(subject))?;
+fn each_write_flushes(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let latency_ns = facts.latency_ns()?;
+    let (cost_ns, by, confidence) = counted(facts).or_else(|| compared(facts))?;
     let share = (cost_ns / latency_ns).min(1.0);
     // On a platter the flush is a wait for the platter, which says more, where it may be said.
     let several = |(_, for_each): (f64, f64)| for_each > SEVERAL;
-    let turning = no_drives(subject.run()).is_none()
-        && (rotation::LIMITER.speaks_of(subject)
-            || positioning::POSITIONING.speaks_of(subject)
-            || subject.rotates() == Some(true) && subject.flushes().is_some_and(several));
+    let turning = no_drives(facts.run()).is_none()
+        && (rotation::LIMITER.speaks_of(facts)
+            || positioning::POSITIONING.speaks_of(facts)
+            || facts.rotates() == Some(true) && facts.flushes().is_some_and(several));
     let standing = Standing::cause(share).only_if(!turning);
     let of_time = percent(share);
     let [all, flush] = [latency_ns, cost_ns].map(duration);
@@ -57,7 +57,7 @@ fn each_write_flushes(subject: &Subject<'_>) -> Option<Candidate> {
          without the syncs the cache would take the writes."
             .to_owned()
     });
-    let stages = subject
+    let stages = facts
         .as_it_was()
         .and("no-sync", |w| w.sync = SyncMode::None)
         .and("one-sync-at-the-end", |w| w.sync = SyncMode::FdatasyncAtEnd)
@@ -70,18 +70,18 @@ fn each_write_flushes(subject: &Subject<'_>) -> Option<Candidate> {
 }
 
 /// By what the devices counted.
-fn counted(subject: &Subject<'_>) -> Option<Cost> {
-    let (mean_ns, all_for_each) = subject.flushes()?;
+fn counted(facts: &StageFacts<'_>) -> Option<Cost> {
+    let (mean_ns, all_for_each) = facts.flushes()?;
     // Commits that others asked for have flushes of their own.
-    let of_others = other_process::commits(subject).map_or(0, |commits| commits.others());
-    let for_each = all_for_each - of_others as f64 / subject.ops();
+    let of_others = other_process::commits(facts).map_or(0, |commits| commits.others());
+    let for_each = all_for_each - of_others as f64 / facts.ops();
     let cost_ns = mean_ns * for_each;
     (for_each >= EACH && cost_ns > 0.0).then(|| {
-        let syncs = subject.stage.sum(|trial| trial.evidence.issued.syncs);
+        let syncs = facts.stage.sum(|trial| trial.evidence.issued.syncs);
         let line = format!(
             "The device counted {} for each write ({syncs} syncs of {} writes), {} each.",
             ratio_of(all_for_each, "flush", "flushes"),
-            subject.ops(),
+            facts.ops(),
             duration(mean_ns)
         );
         (cost_ns, line, Certain)
@@ -89,8 +89,8 @@ fn counted(subject: &Subject<'_>) -> Option<Cost> {
 }
 
 /// By a stage that writes the same without syncs.
-fn compared(subject: &Subject<'_>) -> Option<Cost> {
-    let without = subject
+fn compared(facts: &StageFacts<'_>) -> Option<Cost> {
+    let without = facts
         .alike(&[
             Same::Operation,
             Same::Pattern,
@@ -99,9 +99,9 @@ fn compared(subject: &Subject<'_>) -> Option<Cost> {
             Same::Depth,
         ])
         .find(|other| other.workload().sync == SyncMode::None)?;
-    let (mine_ns, theirs_ns) = (subject.latency_ns()?, without.latency_ns()?);
+    let (mine_ns, theirs_ns) = (facts.latency_ns()?, without.latency_ns()?);
     // A device without a volatile cache is sent no flush, so there is none to pay.
-    (subject.has_write_cache() && mine_ns > 2.0 * theirs_ns).then(|| {
+    (facts.has_write_cache() && mine_ns > 2.0 * theirs_ns).then(|| {
         let (label, takes) = (without.stage.label(), duration(theirs_ns));
         let line = format!("The same writes without a sync take {takes} ({label}).");
         (mine_ns - theirs_ns, line, Likely)

@@ -21,12 +21,12 @@ const AS_SHOWN: f64 = 1.1;
 
 /// The gain without this limiter; `None` where nothing would be gained by it, or nobody
 /// knows.
-pub(super) fn of(limiter: &str, subject: &Subject<'_>, candidate: &Candidate) -> Option<Gain> {
+pub(super) fn of(limiter: &str, facts: &StageFacts<'_>, candidate: &Candidate) -> Option<Gain> {
     // A rate that is asked for is no higher without anything.
-    unless(subject.workload().rate.is_some() || candidate.standing == Standing::NotTheDevice)?;
-    by_test(limiter, subject)
-        .or_else(|| by_depth(limiter, subject))
-        .or_else(|| by_time(subject, candidate))
+    unless(facts.workload().rate.is_some() || candidate.standing == Standing::NotTheDevice)?;
+    by_test(limiter, facts)
+        .or_else(|| by_depth(limiter, facts))
+        .or_else(|| by_time(facts, candidate))
 }
 
 fn measured(with: String, ratio: &Ratio) -> Gain {
@@ -39,16 +39,16 @@ fn measured(with: String, ratio: &Ratio) -> Gain {
 }
 
 /// What the run measured to test it.
-fn by_test(limiter: &str, subject: &Subject<'_>) -> Option<Gain> {
-    let (test, ratio) = tested::gain(subject, limiter)?;
+fn by_test(limiter: &str, facts: &StageFacts<'_>) -> Option<Gain> {
+    let (test, ratio) = tested::gain(facts, limiter)?;
     let with = format!("without it ({})", test.prediction.changed);
     Some(measured(with, &ratio))
 }
 
 /// What another stage measured with more in flight.
-fn by_depth(limiter: &str, subject: &Subject<'_>) -> Option<Gain> {
+fn by_depth(limiter: &str, facts: &StageFacts<'_>) -> Option<Gain> {
     let is_depth = limiter == one_at_a_time::LIMITER.name;
-    let ladder = is_depth.then(|| Ladder::of(subject)).flatten()?;
+    let ladder = is_depth.then(|| Ladder::of(facts)).flatten()?;
     let deeper = ladder.best_deeper()?;
     // The interval is of all trials; the figure is that of the medians, which the tables show.
     let [low, high] = tested::ratio_of(&ladder.own.rates, &deeper.rates)?.interval;
@@ -64,14 +64,14 @@ fn by_depth(limiter: &str, subject: &Subject<'_>) -> Option<Gain> {
 /// What follows from its share of the time. What the rate would be is one figure; how many
 /// times as high that is has the interval of the rate that was measured, or its range where
 /// the trials are too few for one.
-fn by_time(subject: &Subject<'_>, candidate: &Candidate) -> Option<Gain> {
+fn by_time(facts: &StageFacts<'_>, candidate: &Candidate) -> Option<Gain> {
     let is_load = candidate.standing == Standing::Load;
     let share = candidate
         .share
         .filter(|share| *share > 0.0 && *share <= SHARE_MAX && !is_load)?;
     let times = 1.0 / (1.0 - share);
-    let rate = &subject.figures.iops;
-    unless(times * rate.median > AS_SHOWN * shown_iops(subject)?)?;
+    let rate = &facts.figures.iops;
+    unless(times * rate.median > AS_SHOWN * shown_iops(facts)?)?;
     let [low, high] = rate.ci95.unwrap_or([rate.min, rate.max]);
     let of = |measured: f64| (times * rate.median / measured).max(1.0);
     (low > 0.0).then(|| Gain {
@@ -84,15 +84,15 @@ fn by_time(subject: &Subject<'_>, candidate: &Candidate) -> Option<Gain> {
 
 /// The most operations a second of this stage's size that the run shows the device to do: as
 /// many of at least that size, and of a large transfer as many bytes.
-fn shown_iops(subject: &Subject<'_>) -> Option<f64> {
-    let block = subject.workload().block_size;
-    let of_bytes = |other: &Subject<'_>| Some(other.flow()? / block as f64);
-    subject
+fn shown_iops(facts: &StageFacts<'_>) -> Option<f64> {
+    let block = facts.workload().block_size;
+    let of_bytes = |other: &StageFacts<'_>| Some(other.flow()? / block as f64);
+    facts
         .all()
-        .filter(Subject::reaches_device)
+        .filter(StageFacts::reaches_device)
         .filter_map(|other| {
             let is_as_large = other.workload().block_size >= block;
-            let of_bytes = of_bytes(&other).filter(|_| subject.flows());
+            let of_bytes = of_bytes(&other).filter(|_| facts.flows());
             let of_operations = other.iops().filter(|_| is_as_large);
             of_bytes.into_iter().chain(of_operations).reduce(f64::max)
         })

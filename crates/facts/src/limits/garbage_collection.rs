@@ -1,8 +1,8 @@
 //! Flash moves valid data and erases while it is written to.
 
 use super::prelude::*;
-use super::rate_over_time::RateOverTime;
 use super::throttle::is_flat;
+use crate::stage_facts::rate_over_time::RateOverTime;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "garbage-collection",
@@ -43,28 +43,28 @@ const SAME_BYTES: f64 = 1.25;
 /// Share of the time, the lines that show it, and how sure it is.
 type Found = (f64, [String; 2], Confidence);
 
-fn writes_wait_for_the_drive(subject: &Subject<'_>) -> Option<Candidate> {
+fn writes_wait_for_the_drive(facts: &StageFacts<'_>) -> Option<Candidate> {
     // With a sync a write waits for the flush; and where a limit holds all of them at one rate,
     // for that.
-    let synced = subject.workload().sync.each_write();
-    unless(subject.rotates() != Some(false) || synced)?;
+    let synced = facts.workload().sync.each_write();
+    unless(facts.rotates() != Some(false) || synced)?;
     let largest = |a: &Found, b: &Found| a.0.total_cmp(&b.0);
-    let flat = is_flat(subject);
+    let flat = is_flat(facts);
     let uneven = [tail, slow_stream].into_iter().filter(|_| !flat);
-    let uneven = uneven.filter_map(|found| found(subject));
-    let cleans = uneven.chain(same_bytes(subject)).max_by(largest);
+    let uneven = uneven.filter_map(|found| found(facts));
+    let cleans = uneven.chain(same_bytes(facts)).max_by(largest);
     // That it does something is seen by fewer at work, and not what.
     let what = if cleans.is_some() {
         "while the flash moves what is still valid and erases"
     } else {
         "for the drive's own work (its buffer is written to the flash, or blocks are emptied)"
     };
-    let busy = not_at_work(subject).filter(|_| !flat);
+    let busy = not_at_work(facts).filter(|_| !flat);
     let found = cleans.into_iter().chain(busy);
     let (share, evidence, confidence) = found.max_by(largest)?;
     let claim = format!("Writes wait {what}: {} of their time.", percent(share));
-    let part = subject.run().target.size_bytes / 32;
-    let stages = subject
+    let part = facts.run().target.size_bytes / 32;
+    let stages = facts
         .as_it_was()
         .and("small-span", |w| w.span = Some(part.max(w.block_size)))
         .and("reads", |w| {
@@ -79,18 +79,18 @@ fn writes_wait_for_the_drive(subject: &Subject<'_>) -> Option<Candidate> {
 }
 
 /// Whether a stage waits for blocks to be emptied.
-pub(super) fn is_cleaning(subject: &Subject<'_>) -> bool {
-    let asked = subject.only_writes() && subject.rotates() == Some(false);
-    asked && tail(subject).is_some()
+pub(super) fn is_cleaning(facts: &StageFacts<'_>) -> bool {
+    let asked = facts.only_writes() && facts.rotates() == Some(false);
+    asked && tail(facts).is_some()
 }
 
 /// Most writes go to a buffer, and a few wait for long.
-fn tail(subject: &Subject<'_>) -> Option<Found> {
-    let histogram = subject.histogram()?;
+fn tail(facts: &StageFacts<'_>) -> Option<Found> {
+    let histogram = facts.histogram()?;
     let (all, mean_ns) = (histogram.count() as f64, histogram.mean()?);
     let fast_ns = histogram.quantile(0.25)? as f64;
     let limit_ns = (TAIL * fast_ns).max(ERASE_NS);
-    let (number, excess_ns) = subject.beyond(limit_ns, fast_ns)?;
+    let (number, excess_ns) = facts.beyond(limit_ns, fast_ns)?;
     let share = (excess_ns / (mean_ns * all)).min(1.0);
     (share >= 0.15 && mean_ns >= 1.2 * fast_ns).then(|| {
         let [fast, limit] = [fast_ns, limit_ns].map(duration);
@@ -113,11 +113,11 @@ fn tail(subject: &Subject<'_>) -> Option<Found> {
 /// A stream of writes that gets no more bytes a second than small writes anywhere do, which wait
 /// for blocks to be emptied: what the flash has to empty for a byte is the limit of both. A cap on
 /// bytes would hold the small ones at one exact rate, too, and they would not wait so unevenly.
-fn same_bytes(subject: &Subject<'_>) -> Option<Found> {
-    let rate = subject.rate().filter(|_| subject.flows())?;
-    let alone_ns = subject.shortest_ns()?;
-    let share = (1.0 - alone_ns / subject.latency_ns()?).max(0.0);
-    let small = subject.others().find(|other| {
+fn same_bytes(facts: &StageFacts<'_>) -> Option<Found> {
+    let rate = facts.rate().filter(|_| facts.flows())?;
+    let alone_ns = facts.shortest_ns()?;
+    let share = (1.0 - alone_ns / facts.latency_ns()?).max(0.0);
+    let small = facts.others().find(|other| {
         let writes =
             other.only_writes() && other.scattered() && !other.workload().sync.each_write();
         let near = |theirs: f64| theirs.max(rate) <= SAME_BYTES * theirs.min(rate);
@@ -125,7 +125,7 @@ fn same_bytes(subject: &Subject<'_>) -> Option<Found> {
         writes && unheld && other.rate().is_some_and(near) && tail(other).is_some()
     })?;
     let [theirs, own] = [small.rate()?, rate].map(show_throughput);
-    let [alone, mean] = [alone_ns, subject.latency_ns()?].map(duration);
+    let [alone, mean] = [alone_ns, facts.latency_ns()?].map(duration);
     let lines = [
         format!(
             "{}, small writes that wait for blocks to be emptied, moves {theirs}, and this {own}: \
@@ -142,9 +142,9 @@ fn same_bytes(subject: &Subject<'_>) -> Option<Found> {
 
 /// A device that is full of the stage's own writes has one or more of them at work.
 /// With fewer, though some are always in flight, they wait for other work of the drive.
-fn not_at_work(subject: &Subject<'_>) -> Option<Found> {
-    let (iops, alone_ns) = (subject.iops()?, subject.shortest_ns()?);
-    let [alone, mean] = [alone_ns, subject.latency_ns()?].map(duration);
+fn not_at_work(facts: &StageFacts<'_>) -> Option<Found> {
+    let (iops, alone_ns) = (facts.iops()?, facts.shortest_ns()?);
+    let [alone, mean] = [alone_ns, facts.latency_ns()?].map(duration);
     let at_work = iops * alone_ns / 1e9;
     (at_work <= AT_WORK).then(|| {
         let lines = [
@@ -153,7 +153,7 @@ fn not_at_work(subject: &Subject<'_>) -> Option<Found> {
                  flight.",
                 rate_digits(iops),
                 ratio(at_work),
-                ratio(subject.depth())
+                ratio(facts.depth())
             ),
             format!(
                 "Of the mean latency of {mean} the rest is waiting for work of the drive that is \
@@ -165,18 +165,18 @@ fn not_at_work(subject: &Subject<'_>) -> Option<Found> {
 }
 
 /// A stream of writes that is much slower than the reads, and uneven.
-fn slow_stream(subject: &Subject<'_>) -> Option<Found> {
-    let rate = subject.rate().filter(|_| subject.flows())?;
-    let reads = subject
+fn slow_stream(facts: &StageFacts<'_>) -> Option<Found> {
+    let rate = facts.rate().filter(|_| facts.flows())?;
+    let reads = facts
         .others()
         .filter(|other| other.only_reads() && other.flows());
     let read = reads.filter_map(|other| other.rate()).reduce(f64::max)?;
-    let latency = &subject.figures.latency_ns;
+    let latency = &facts.figures.latency_ns;
     let both = latency.min.zip(latency.p50);
     let waits = both.is_some_and(|(min, p50)| p50 > 3 * min);
-    let plateau = RateOverTime::of(subject).whole();
+    let plateau = RateOverTime::of(facts).whole();
     let scatter = plateau.map_or(0.0, |plateau| plateau.scatter);
-    let trials = subject.figures.throughput_bytes_per_s.spread.unwrap_or(0.0);
+    let trials = facts.figures.throughput_bytes_per_s.spread.unwrap_or(0.0);
     let uneven = scatter > UNEVEN || trials > UNEVEN;
     (rate < OF_READS * read && waits && uneven).then(|| {
         let [writes, reads] = [rate, read].map(show_throughput);

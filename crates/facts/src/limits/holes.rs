@@ -14,20 +14,20 @@ pub(super) const LIMITER: Limiter = Limiter {
 };
 
 /// Whether holes, and no page cache, are why no device was read.
-pub(super) fn are_read(subject: &Subject<'_>) -> bool {
-    let target = &subject.run().target;
-    let reads = subject.only_reads() && subject.moves_blocks();
+pub(super) fn are_read(facts: &StageFacts<'_>) -> bool {
+    let target = &facts.run().target;
+    let reads = facts.only_reads() && facts.moves_blocks();
     let empty = empty_share(target).is_some_and(|share| share >= WORTH_A_WORD);
-    let workload = subject.workload();
+    let workload = facts.workload();
     reads
         && empty
-        && may_be_read(target, workload, &subject.figures.layers)
-        && explain(target, workload, subject.memory_share())
+        && may_be_read(target, workload, &facts.figures.layers)
+        && explain(target, workload, facts.memory_share())
 }
 
-fn no_data_is_read(subject: &Subject<'_>) -> Option<Candidate> {
-    let target = &subject.run().target;
-    let share = empty_share(target).filter(|_| are_read(subject))?;
+fn no_data_is_read(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let target = &facts.run().target;
+    let share = empty_share(target).filter(|_| are_read(facts))?;
     let standing = Standing::NotTheDevice.only_if(share >= Standing::CAUSE_MIN);
     let claim = format!(
         "{} of the file has no data of its own: the kernel makes up zeros for it, and no disk is \
@@ -36,7 +36,7 @@ fn no_data_is_read(subject: &Subject<'_>) -> Option<Candidate> {
     );
     let line = "The filesystem says so (FIEMAP, SEEK_HOLE): holes, or space that was set aside and \
                 never written.";
-    let path = shell(path(subject.run()));
+    let path = shell(path(facts.run()));
     let found = Candidate::new(standing, share, Certain, claim)
         .evidence([line.to_owned()])
         .remedy(format!(

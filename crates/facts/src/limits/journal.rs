@@ -47,13 +47,13 @@ struct Added {
     commits: Option<f64>,
 }
 
-fn journal_writes_more(subject: &Subject<'_>) -> Option<Candidate> {
+fn journal_writes_more(facts: &StageFacts<'_>) -> Option<Candidate> {
     let mut added = Added {
         commits: Some(0.0),
         ..Added::default()
     };
-    for trial in subject.trials() {
-        added.add(subject, trial)?;
+    for trial in facts.trials() {
+        added.add(facts, trial)?;
     }
     let per_sync = added.extra / added.syncs;
     let is_much = |requests: f64| requests >= PER_SYNC * added.syncs;
@@ -63,13 +63,13 @@ fn journal_writes_more(subject: &Subject<'_>) -> Option<Candidate> {
         !per_sync.is_finite()
             || per_sync < PER_SYNC
             || !added.commits.is_none_or(is_much)
-            || other_process::takes_part(subject)
-            || other_process::commits(subject).is_some(),
+            || other_process::takes_part(facts)
+            || other_process::commits(facts).is_some(),
     )?;
     // What its scheduler idles is in the time of the requests, and would be without a journal.
-    let idle_ns = Idle::of(subject).map_or(0.0, |idle| idle.each_ns());
-    let share = added.share(idle_ns * subject.ops() / 1e9);
-    let filesystem = subject.run().stack.filesystem.as_ref();
+    let idle_ns = Idle::of(facts).map_or(0.0, |idle| idle.each_ns());
+    let share = added.share(idle_ns * facts.ops() / 1e9);
+    let filesystem = facts.run().stack.filesystem.as_ref();
     let name = filesystem.map_or("the filesystem", |filesystem| &filesystem.kind);
     let extra = added.extra.round();
     let requests = ratio(per_sync);
@@ -88,7 +88,7 @@ fn journal_writes_more(subject: &Subject<'_>) -> Option<Candidate> {
         "The journal of {name} writes {requests} requests more for each sync: {} of the time.",
         percent(share)
     );
-    let stages = subject
+    let stages = facts
         .stages()
         .and("fdatasync", |w| w.sync = SyncMode::Fdatasync)
         .and("fsync", |w| w.sync = SyncMode::Fsync);
@@ -98,15 +98,15 @@ fn journal_writes_more(subject: &Subject<'_>) -> Option<Candidate> {
         .evidence(commits)
         .evidence([added.time()])
         .settled_by(stages)
-        .remedy_if(is_simulated(subject.run()).then_some(key));
+        .remedy_if(is_simulated(facts.run()).then_some(key));
     Some(found)
 }
 
 impl Added {
     /// Adds a trial; `None` where what is needed was not counted.
-    fn add(&mut self, subject: &Subject<'_>, trial: &Trial) -> Option<()> {
+    fn add(&mut self, facts: &StageFacts<'_>, trial: &Trial) -> Option<()> {
         let evidence = &trial.evidence;
-        let stack = subject.stack();
+        let stack = facts.stack();
         let top = stack.top()?;
         let mut devices = evidence.devices.iter();
         let counted = devices.find(|device| device.name == top.name)?;

@@ -75,16 +75,16 @@ pub(super) enum Place<'a> {
 
 impl Ladder {
     /// That of a stage; `None` where its rate or its latency is not known.
-    pub(super) fn of(subject: &Subject<'_>) -> Option<Self> {
-        let own = Rung::of(subject)?;
+    pub(super) fn of(facts: &StageFacts<'_>) -> Option<Self> {
+        let own = Rung::of(facts)?;
         // What memory served, or what failed, is no depth of the device.
-        let alike = subject.alike(Same::WORK);
+        let alike = facts.alike(Same::WORK);
         let alike = alike.filter(|other| {
-            other.stage.is_sound() && other.reaches_device() && is_alike(subject, other)
+            other.stage.is_sound() && other.reaches_device() && is_alike(facts, other)
         });
         // Nor is what waits for the flash to be emptied: with more in flight that comes sooner.
-        let cleans = |other: &Subject<'_>| garbage_collection::is_cleaning(other);
-        let own_cleans = cleans(subject);
+        let cleans = |other: &StageFacts<'_>| garbage_collection::is_cleaning(other);
+        let own_cleans = cleans(facts);
         let alike = alike.filter(|other| own_cleans || !cleans(other));
         let mut rungs: Vec<Rung> = alike.filter_map(|other| Rung::of(&other)).collect();
         rungs.retain(|rung| (rung.depth - own.depth).abs() >= 1.0);
@@ -108,9 +108,9 @@ impl Ladder {
 
     /// Whether there is room for more in flight: some stage shows it, or, where none had
     /// more, they do not take much longer than one alone.
-    pub(super) fn has_room(&self, subject: &Subject<'_>) -> bool {
+    pub(super) fn has_room(&self, facts: &StageFacts<'_>) -> bool {
         let takes_as_long = || {
-            let alone = alone(subject, self);
+            let alone = alone(facts, self);
             alone.is_some_and(|alone| self.own.usual_ns <= ROOM * alone.usual_ns)
         };
         match self.place() {
@@ -161,16 +161,16 @@ impl Ladder {
 }
 
 impl Rung {
-    fn of(subject: &Subject<'_>) -> Option<Self> {
-        let latency_ns = subject.latency_ns()?;
-        let median_ns = subject.figures.latency_ns.p50;
+    fn of(facts: &StageFacts<'_>) -> Option<Self> {
+        let latency_ns = facts.latency_ns()?;
+        let median_ns = facts.figures.latency_ns.p50;
         Some(Self {
-            depth: subject.outstanding(),
-            iops: subject.iops()?,
+            depth: facts.outstanding(),
+            iops: facts.iops()?,
             latency_ns,
             usual_ns: median_ns.map_or(latency_ns, |ns| latency_ns.min(ns as f64)),
-            rates: subject.trials().iter().map(|trial| trial.iops).collect(),
-            label: subject.stage.label(),
+            rates: facts.trials().iter().map(|trial| trial.iops).collect(),
+            label: facts.stage.label(),
         })
     }
 
@@ -204,15 +204,15 @@ pub(super) struct Alone {
 
 /// That of a stage, by the stage with the fewest in flight; of reads and writes mixed by those
 /// that do one of them; else by the shortest, unless memory may have served that.
-pub(super) fn alone(subject: &Subject<'_>, ladder: &Ladder) -> Option<Alone> {
+pub(super) fn alone(facts: &StageFacts<'_>, ladder: &Ladder) -> Option<Alone> {
     let fewest = ladder.shallower().next().map(|fewer| Alone {
         latency_ns: fewer.latency_ns,
         usual_ns: fewer.usual_ns,
         by: format!("{}, {} in flight", fewer.label, fewer.depth),
     });
-    fewest.or_else(|| of_both_kinds(subject)).or_else(|| {
-        unless(subject.memory_share() > 0.0)?;
-        let shortest_ns = shortest_ns(subject)?;
+    fewest.or_else(|| of_both_kinds(facts)).or_else(|| {
+        unless(facts.memory_share() > 0.0)?;
+        let shortest_ns = shortest_ns(facts)?;
         Some(Alone {
             latency_ns: shortest_ns,
             usual_ns: shortest_ns,
@@ -223,13 +223,13 @@ pub(super) fn alone(subject: &Subject<'_>, ladder: &Ladder) -> Option<Alone> {
 
 /// Of reads and writes mixed: what other stages that do one of them one at a time take, each for
 /// its share.
-fn of_both_kinds(subject: &Subject<'_>) -> Option<Alone> {
-    let figures = subject.figures;
+fn of_both_kinds(facts: &StageFacts<'_>) -> Option<Alone> {
+    let figures = facts.figures;
     let (reads, writes) = figures.latency_read_ns.zip(figures.latency_write_ns)?;
     let samples = [reads.samples, writes.samples].map(|samples| samples as f64);
     unless(samples.contains(&0.0))?;
     let one_by_one = |operation: Operation| {
-        let mut alike = subject.alike(&[Same::Pattern, Same::Block, Same::Cache, Same::Sync]);
+        let mut alike = facts.alike(&[Same::Pattern, Same::Block, Same::Cache, Same::Sync]);
         let other = alike.find(|other| {
             let same = other.workload().operation == operation && other.outstanding() <= 1.0;
             same && other.reaches_device()
@@ -249,11 +249,11 @@ fn of_both_kinds(subject: &Subject<'_>) -> Option<Alone> {
 
 /// The shortest latency; of reads and writes mixed, that of each by its share: a write
 /// into a buffer says nothing of a read.
-fn shortest_ns(subject: &Subject<'_>) -> Option<f64> {
-    let figures = subject.figures;
+fn shortest_ns(facts: &StageFacts<'_>) -> Option<f64> {
+    let figures = facts.figures;
     let kinds = figures.latency_read_ns.zip(figures.latency_write_ns);
     let Some((reads, writes)) = kinds.filter(|(r, w)| r.samples > 0 && w.samples > 0) else {
-        return subject.shortest_ns();
+        return facts.shortest_ns();
     };
     let share = reads.samples as f64 / (reads.samples + writes.samples) as f64;
     Some(share * reads.min? as f64 + (1.0 - share) * writes.min? as f64)
@@ -263,9 +263,9 @@ fn shortest_ns(subject: &Subject<'_>) -> Option<f64> {
 const OF_DEPTH: [&str; 2] = ["queue_depth", "streams"];
 
 /// Whether two stages that do the same in the same way differ in their depth or streams only.
-fn is_alike(one: &Subject<'_>, other: &Subject<'_>) -> bool {
-    let settings = |subject: &Subject<'_>| -> BTreeMap<String, String> {
-        let mut settings = subject.stage.settings.clone();
+fn is_alike(one: &StageFacts<'_>, other: &StageFacts<'_>) -> bool {
+    let settings = |facts: &StageFacts<'_>| -> BTreeMap<String, String> {
+        let mut settings = facts.stage.settings.clone();
         settings.retain(|key, _| !OF_DEPTH.contains(&key.as_str()));
         settings
     };

@@ -1,8 +1,8 @@
 //! A limiter: what is the same whatever stage it is said of.
 
-use super::candidate::Candidate;
-use super::subject::Subject;
-use diskfacts_plan::CacheMode;
+use super::candidate::{Candidate, Standing};
+use crate::device_physics::no_drives;
+use crate::stage_facts::{Need, StageFacts};
 use diskfacts_record::Spent;
 
 /// One limiter.
@@ -30,7 +30,7 @@ pub struct Limiter {
     pub(crate) remedy: &'static str,
     /// What it says of a stage; `None` when it does not hold, or when the evidence
     /// for it is missing.
-    pub(crate) find: fn(&Subject<'_>) -> Option<Candidate>,
+    pub(crate) find: fn(&StageFacts<'_>) -> Option<Candidate>,
 }
 
 /// What a limiter speaks of; of which devices and when it may is decided in
@@ -43,64 +43,6 @@ pub(crate) enum Claims {
     BusyDevice,
     /// Anything else.
     Anything,
-}
-
-/// What has to be so of a stage for a limiter to be asked.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Need {
-    /// The run was measured, and is not read from a document.
-    NoDocument,
-    /// Blocks of the target are moved, and not files made or asked for.
-    Blocks,
-    /// Nothing is written.
-    OnlyReads,
-    /// Nothing is read.
-    OnlyWrites,
-    /// Something is written.
-    Written,
-    /// [`Subject::reaches_device`].
-    Device,
-    /// Memory of the host served less than half of the bytes.
-    FromDisk,
-    /// No rate was asked for.
-    Closed,
-    /// Nothing was to run beside it, which has a part of the device's time.
-    Alone,
-    /// Direct I/O was asked for.
-    Direct,
-    /// All of it went through the page cache.
-    Buffered,
-    /// Each write is synced.
-    EachSynced,
-    /// All disks are known to rotate.
-    Platter,
-    /// Not all disks are known to rotate.
-    NoPlatter,
-    /// The disks may rotate.
-    MayRotate,
-}
-
-impl Need {
-    fn is_met(self, subject: &Subject<'_>) -> bool {
-        let workload = subject.workload();
-        match self {
-            Self::NoDocument => !subject.imported(),
-            Self::Blocks => subject.moves_blocks(),
-            Self::OnlyReads => subject.only_reads(),
-            Self::OnlyWrites => subject.only_writes(),
-            Self::Written => workload.operation.writes(),
-            Self::Device => subject.reaches_device(),
-            Self::FromDisk => subject.memory_share() < 0.5,
-            Self::Closed => workload.rate.is_none(),
-            Self::Alone => workload.beside.is_none(),
-            Self::Direct => workload.cache == CacheMode::Direct,
-            Self::Buffered => subject.direct() == Some(false),
-            Self::EachSynced => workload.sync.each_write(),
-            Self::Platter => subject.rotates() == Some(true),
-            Self::NoPlatter => subject.rotates() != Some(true),
-            Self::MayRotate => subject.rotates() != Some(false),
-        }
-    }
 }
 
 impl Limiter {
@@ -145,20 +87,33 @@ impl Limiter {
         ..Self::BEHIND_THREADS
     };
 
+    /// Whether it may speak of a stage: of drives only where there are some, and of devices only
+    /// where they can be what limits it ([`device_physics`](crate::device_physics)).
+    pub(super) fn may_speak_of(&self, facts: &StageFacts<'_>) -> bool {
+        if self.claims == Claims::Anything {
+            return true;
+        }
+        let known = self.claims == Claims::BusyDevice || no_drives(facts.run()).is_none();
+        let busy = facts.busy_with_flushes();
+        known
+            && busy.is_none_or(|share| share >= 1.0 - Standing::CAUSE_MIN)
+            && self.share_at_most(facts) >= Standing::CAUSE_MIN
+    }
+
     /// What it says of a stage.
-    pub(crate) fn candidate(&self, subject: &Subject<'_>) -> Option<Candidate> {
-        let all_met = self.needs.iter().all(|need| need.is_met(subject));
-        all_met.then(|| (self.find)(subject)).flatten()
+    pub(crate) fn candidate(&self, facts: &StageFacts<'_>) -> Option<Candidate> {
+        let all_met = self.needs.iter().all(|need| need.is_met(facts));
+        all_met.then(|| (self.find)(facts)).flatten()
     }
 
     /// Whether it says something of a stage.
-    pub(crate) fn speaks_of(&self, subject: &Subject<'_>) -> bool {
-        self.candidate(subject).is_some()
+    pub(crate) fn speaks_of(&self, facts: &StageFacts<'_>) -> bool {
+        self.candidate(facts).is_some()
     }
 
     /// Share of a stage's time that it can account for at most, by the parts of the time.
-    pub(crate) fn share_at_most(&self, subject: &Subject<'_>) -> f64 {
-        let Some(budget) = subject.figures.budget.as_ref() else {
+    pub(crate) fn share_at_most(&self, facts: &StageFacts<'_>) -> f64 {
+        let Some(budget) = facts.figures.budget.as_ref() else {
             return 1.0;
         };
         let elsewhere = budget.parts.iter();

@@ -2,7 +2,8 @@
 
 use super::interface::{self, larger_block};
 use super::prelude::*;
-use super::spindle::Spindle;
+use super::tested;
+use crate::revolution::Spindle;
 
 pub(crate) const LIMITER: Limiter = Limiter {
     name: "media-rate",
@@ -30,49 +31,49 @@ const MORE_BYTES: f64 = 1.0 / OF_BEST;
 /// (IBM Deskstar 14GXP, data sheet: 13 to 22 MB/s at the rim).
 pub(crate) const RATE_MIN: f64 = 10e6;
 
-fn medium_moves_no_more(subject: &Subject<'_>) -> Option<Candidate> {
-    let turning = subject.rotates();
+fn medium_moves_no_more(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let turning = facts.rotates();
     let is_platter = turning == Some(true);
     // Of the one rate of flash behind a link that ends there, the link is what is known, unless
     // a test has refuted it.
     let link = interface::LIMITER;
-    unless(!is_platter && !subject.is_refuted(link.name) && link.speaks_of(subject))?;
-    let rate = subject.flow()?;
-    let best = subject.best_flow()?;
+    unless(!is_platter && !tested::is_refuted(facts, link.name) && link.speaks_of(facts))?;
+    let rate = facts.flow()?;
+    let best = facts.best_flow()?;
     let least = if turning == Some(false) {
         OF_BEST
     } else {
         OF_BEST_ZONE
     };
-    let here = best_here(subject).unwrap_or(rate);
+    let here = best_here(facts).unwrap_or(rate);
     unless(rate < least * best || rate < OF_BEST_HERE * here || rate < RATE_MIN)?;
-    let in_flight = subject.workload().block_size as f64 * subject.outstanding();
+    let in_flight = facts.workload().block_size as f64 * facts.outstanding();
     let [moves, most] = [rate, best].map(show_throughput);
     let mut evidence = vec![format!(
         "{moves} with {} in flight: seek time is negligible.",
         size(in_flight)
     )];
     // What stayed in memory is not the medium's.
-    let share = rate / best * (1.0 - subject.memory_share());
+    let share = rate / best * (1.0 - facts.memory_share());
     if best > rate * 1.02 {
         let of_it = percent(share);
         evidence.push(format!(
             "The fastest stage in the same direction moves {most}: {of_it} of it."
         ));
     }
-    if is_platter && subject.leaves().all(|leaf| leaf.layout.is_none()) {
-        let spindle = Spindle::of(subject);
-        let each = size(rate * spindle.turn_ns() / 1e9 / subject.disks());
+    if is_platter && facts.leaves().all(|leaf| leaf.layout.is_none()) {
+        let spindle = Spindle::of(facts);
+        let each = size(rate * spindle.turn_ns() / 1e9 / facts.disks());
         let rpm = spindle.rpm;
         evidence.push(format!(
             "At {rpm} rpm that is {each} under the head in each revolution."
         ));
         evidence.push(spindle.source);
     }
-    let busy = subject.busy().filter(|busy| *busy > 0.0);
+    let busy = facts.busy().filter(|busy| *busy > 0.0);
     evidence.extend(busy.map(|busy| format!("The device was busy {} of the time.", percent(busy))));
     let what = match turning {
-        Some(true) if is_array(subject) => "the platters of the array together",
+        Some(true) if is_array(facts) => "the platters of the array together",
         Some(true) => "the platter passing under the head",
         Some(false) => "its flash",
         None => "its medium",
@@ -81,7 +82,7 @@ fn medium_moves_no_more(subject: &Subject<'_>) -> Option<Candidate> {
     let share = share * busy.unwrap_or(1.0);
     let found = Candidate::new(Standing::Nature, share, likely_if(is_platter), claim)
         .evidence(evidence)
-        .settled_by(more_at_a_time(subject))
+        .settled_by(more_at_a_time(facts))
         .remedy_if(is_platter.then_some(
             "The outer part of the disk is the fastest: put there what is streamed. Beyond that \
              only more disks side by side move more.",
@@ -90,14 +91,14 @@ fn medium_moves_no_more(subject: &Subject<'_>) -> Option<Candidate> {
 }
 
 /// Whether several disks, of which the kernel shows one, move the bytes.
-fn is_array(subject: &Subject<'_>) -> bool {
-    subject.disks() > 1.0 || subject.leaves().any(|leaf| leaf.layout.is_some())
+fn is_array(facts: &StageFacts<'_>) -> bool {
+    facts.disks() > 1.0 || facts.leaves().any(|leaf| leaf.layout.is_some())
 }
 
 /// The largest rate in order in this direction from the same place on a platter.
-fn best_here(subject: &Subject<'_>) -> Option<f64> {
-    let own = subject.workload();
-    let here = subject.alike(&[Same::Operation]).filter(|other| {
+fn best_here(facts: &StageFacts<'_>) -> Option<f64> {
+    let own = facts.workload();
+    let here = facts.alike(&[Same::Operation]).filter(|other| {
         let theirs = other.workload();
         theirs.offset == own.offset && theirs.span == own.span && other.in_order()
     });
@@ -105,8 +106,8 @@ fn best_here(subject: &Subject<'_>) -> Option<f64> {
 }
 
 /// Gives the device more to do at a time, in either way.
-pub(crate) fn more_at_a_time(subject: &Subject<'_>) -> Stages {
-    subject
+pub(crate) fn more_at_a_time(facts: &StageFacts<'_>) -> Stages {
+    facts
         .as_it_was()
         .and("deeper", |w| w.queue_depth = (w.queue_depth * 4).min(128))
         .and("larger-blocks", |w| {

@@ -18,9 +18,9 @@ pub(super) const LIMITER: Limiter = Limiter {
     ..Limiter::ANY
 };
 
-fn disk_is_memory(subject: &Subject<'_>) -> Option<Candidate> {
-    let reasons = Some(devices_of_memory(subject.stack())).filter(|found| !found.is_empty())?;
-    let names: Vec<&str> = subject.leaves().map(|leaf| leaf.name.as_str()).collect();
+fn disk_is_memory(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let reasons = Some(devices_of_memory(facts.stack())).filter(|found| !found.is_empty())?;
+    let names: Vec<&str> = facts.leaves().map(|leaf| leaf.name.as_str()).collect();
     let claim = format!(
         "{} is memory of this machine and no disk: the rate is that of the processors, which \
          copy the bytes.",

@@ -19,31 +19,35 @@ pub(crate) const LIMITER: Limiter = Limiter {
 /// some count in 1000 and some in 1024 (7 % at mega).
 const OFF: f64 = 1.25;
 
-fn contradicts_itself(subject: &Subject<'_>) -> Option<Candidate> {
-    let mut trials = subject.trials().iter();
-    let (factor, line) = trials.find_map(|trial| in_trial(subject, trial))?;
-    Some(wrong_label(subject, factor, Certain).evidence([line]))
+fn contradicts_itself(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let mut trials = facts.trials().iter();
+    let (factor, line) = trials.find_map(|trial| in_trial(facts, trial))?;
+    Some(wrong_label(facts, factor, Certain).evidence([line]))
 }
 
 /// What is said of a stage whose stated figure is so many times what it should be.
-pub(crate) fn wrong_label(subject: &Subject<'_>, factor: f64, confidence: Confidence) -> Candidate {
+pub(crate) fn wrong_label(
+    facts: &StageFacts<'_>,
+    factor: f64,
+    confidence: Confidence,
+) -> Candidate {
     let way = if factor > 1.0 { "high" } else { "low" };
     let times = factor.max(1.0 / factor);
     let claim = format!(
         "The rate cannot be right as it is labelled: it is {} times too {way}.",
         ratio(times)
     );
-    let stages = subject.stages().and("as-labelled", |_| ());
+    let stages = facts.stages().and("as-labelled", |_| ());
     let share = 1.0 - 1.0 / times;
     let what = "state block size, count and time of this line";
     Candidate::new(Standing::NotTheDevice, share, confidence, claim)
         .settled_by(stages)
-        .remedy_if(of_document(subject.run(), what))
+        .remedy_if(of_document(facts.run(), what))
 }
 
 /// The first two ways to a figure of one and the same trial, by bytes, operations, time and
 /// latency, that are too far apart: the stated figure over what it should be.
-fn in_trial(subject: &Subject<'_>, trial: &Trial) -> Option<(f64, String)> {
+fn in_trial(facts: &StageFacts<'_>, trial: &Trial) -> Option<(f64, String)> {
     let (s, iops, rate) = (trial.seconds, trial.iops, trial.throughput_bytes_per_s);
     let workload = &trial.workload;
     let said = |keys: &[&str]| !trial.unsaid.iter().any(|one| keys.contains(&one.as_str()));
@@ -61,7 +65,7 @@ fn in_trial(subject: &Subject<'_>, trial: &Trial) -> Option<(f64, String)> {
         closed && said(&["queue_depth", "streams"]),
         iops * latency_ns / 1e9,
     );
-    let depth = subject.workload().outstanding() as f64;
+    let depth = facts.workload().outstanding() as f64;
     let (by_bytes, by_ops, by_blocks) = (
         trial.bytes as f64 / s,
         trial.ops as f64 / s,

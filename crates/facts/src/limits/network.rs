@@ -51,15 +51,15 @@ const REMOTE: [Transport; 5] = [
     Transport::Rbd,
 ];
 
-fn way_takes_the_time(subject: &Subject<'_>) -> Option<Candidate> {
-    round_trip(subject)
-        .or_else(|| full_link(subject))
-        .or_else(|| behind_it(subject))
+fn way_takes_the_time(facts: &StageFacts<'_>) -> Option<Candidate> {
+    round_trip(facts)
+        .or_else(|| full_link(facts))
+        .or_else(|| behind_it(facts))
 }
 
 /// What says that the target is remote.
-fn reason(subject: &Subject<'_>) -> Option<String> {
-    let stack = &subject.run().stack;
+fn reason(facts: &StageFacts<'_>) -> Option<String> {
+    let stack = &facts.run().stack;
     if let Some(f) = remote(stack) {
         let (on, from, kind) = (&f.mount_point, &f.source, &f.kind);
         return Some(format!("{on} is mounted from {from} ({kind})."));
@@ -73,38 +73,38 @@ fn reason(subject: &Subject<'_>) -> Option<String> {
     Some(format!("{device} is a device on another machine."))
 }
 
-fn round_trip(subject: &Subject<'_>) -> Option<Candidate> {
-    let workload = subject.workload();
+fn round_trip(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let workload = facts.workload();
     // The kernel reads ahead for one that reads in order: how far is its window's matter.
     let ahead =
-        subject.in_order() && workload.operation.reads() && workload.cache != CacheMode::Direct;
-    let is_small = workload.block_size <= SMALL && subject.outstanding() <= 4.0;
+        facts.in_order() && workload.operation.reads() && workload.cache != CacheMode::Direct;
+    let is_small = workload.block_size <= SMALL && facts.outstanding() <= 4.0;
     unless(!is_small || ahead || workload.rate.is_some())?;
     // A synced write of a local device is long for another reason.
-    let remote = reason(subject);
-    let flushed = workload.sync.each_write() && subject.flushes().is_some();
+    let remote = reason(facts);
+    let flushed = workload.sync.each_write() && facts.flushes().is_some();
     // What the thread did for it is spent on no way, and is the same for all as well.
-    let figures = subject.figures;
+    let figures = facts.figures;
     let own_ns =
         figures.cpu_user_ns_per_io.unwrap_or(0.0) + figures.cpu_system_ns_per_io.unwrap_or(0.0);
-    let floor_ns = subject.shortest_ns()? - own_ns;
-    let mean_ns = subject.latency_ns()?;
+    let floor_ns = facts.shortest_ns()? - own_ns;
+    let mean_ns = facts.latency_ns()?;
     let share = (floor_ns / mean_ns).min(1.0);
     unless(
         floor_ns < FLOOR_NS
             || share < SHARE_MIN
-            || has_been_there_in_less(subject, remote.is_some(), floor_ns),
+            || has_been_there_in_less(facts, remote.is_some(), floor_ns),
     )?;
     // Where something lets so many operations pass, one at a time wait for their turn.
-    unless(paced_elsewhere(subject, floor_ns) || paced_elsewhere(subject, mean_ns))?;
+    unless(paced_elsewhere(facts, floor_ns) || paced_elsewhere(facts, mean_ns))?;
     // What is in this machine is its own way there.
-    let by_arm = subject.rotates() == Some(true) && !beyond_mechanics(subject, share);
-    unless(remote.is_none() && (flushed || by_arm || !may_be_remote(subject)))?;
+    let by_arm = facts.rotates() == Some(true) && !beyond_mechanics(facts, share);
+    unless(remote.is_none() && (flushed || by_arm || !may_be_remote(facts)))?;
     // A round trip does not grow with what is under way beside it.
-    let deeper = subject
+    let deeper = facts
         .alike(&[Same::Operation, Same::Block])
-        .find(|other| other.outstanding() >= 4.0 * subject.outstanding());
-    let iops = subject.iops();
+        .find(|other| other.outstanding() >= 4.0 * facts.outstanding());
+    let iops = facts.iops();
     let more = deeper.and_then(|other| Some((other.stage.label(), other.iops()? / iops?)));
     // What is full with one is no way there and back.
     unless(more.as_ref().is_some_and(|(_, times)| *times < MORE))?;
@@ -124,7 +124,7 @@ fn round_trip(subject: &Subject<'_>) -> Option<Candidate> {
         "constant, as a network round trip would be"
     };
     let claim = format!("{floor} of each operation is {what}: {of_time} of its time.");
-    let stages = subject
+    let stages = facts
         .as_it_was()
         .and("qd8", |w| w.queue_depth = 8)
         .and("larger-blocks", |w| w.block_size *= 4)
@@ -137,8 +137,8 @@ fn round_trip(subject: &Subject<'_>) -> Option<Candidate> {
 
 /// Whether the target may lie on another machine: what a hypervisor shows as a disk, what is
 /// not attached to a bus of this machine, a document's, and what nothing is known of.
-fn may_be_remote(subject: &Subject<'_>) -> bool {
-    let mut leaves = subject.leaves().peekable();
+fn may_be_remote(facts: &StageFacts<'_>) -> bool {
+    let mut leaves = facts.leaves().peekable();
     let is_open = |leaf: &BlockDevice| match leaf.kind {
         DeviceKind::Disk => {
             let bus = leaf.transport;
@@ -153,11 +153,11 @@ fn may_be_remote(subject: &Subject<'_>) -> bool {
 /// Whether operations have taken much less in another stage: then the way there and back is not
 /// what this one spends its time on. To a target that is known to be remote reads and writes go
 /// the same way; of another the host of a guest may keep what is written.
-fn has_been_there_in_less(subject: &Subject<'_>, is_remote: bool, floor_ns: f64) -> bool {
+fn has_been_there_in_less(facts: &StageFacts<'_>, is_remote: bool, floor_ns: f64) -> bool {
     const MUCH_LESS: f64 = 0.7;
-    let mut others = subject
+    let mut others = facts
         .others()
-        .filter(|other| is_remote || other.workload().operation == subject.workload().operation);
+        .filter(|other| is_remote || other.workload().operation == facts.workload().operation);
     others.any(|other| {
         let direct = other.workload().cache == CacheMode::Direct && other.memory_share() == 0.0;
         let least_ns = other.shortest_ns();
@@ -168,20 +168,20 @@ fn has_been_there_in_less(subject: &Subject<'_>, is_remote: bool, floor_ns: f64)
 /// Whether the constant part is none of arm and platter: far below a revolution, or more
 /// of the reads anywhere than the nearest of many takes, whose arm hardly moves and whose
 /// place comes round at once.
-fn beyond_mechanics(subject: &Subject<'_>, share: f64) -> bool {
+fn beyond_mechanics(facts: &StageFacts<'_>, share: f64) -> bool {
     const BELOW_TURNING_NS: f64 = 2e6;
     const OF_ANYWHERE: f64 = 0.6;
     const SAMPLES_MIN: u64 = 200;
-    let latency = &subject.figures.latency_ns;
+    let latency = &facts.figures.latency_ns;
     let fast = latency.mean.is_some_and(|mean| mean <= BELOW_TURNING_NS);
-    let anywhere = subject.only_reads() && subject.scattered() && latency.samples >= SAMPLES_MIN;
+    let anywhere = facts.only_reads() && facts.scattered() && latency.samples >= SAMPLES_MIN;
     fast || (anywhere && share >= OF_ANYWHERE)
 }
 
 /// Large transfers at the rate of an Ethernet, to a target that is known to be remote.
-fn full_link(subject: &Subject<'_>) -> Option<Candidate> {
-    let remote = reason(subject).filter(|_| subject.flows())?;
-    let rate = subject.rate()?;
+fn full_link(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let remote = reason(facts).filter(|_| facts.flows())?;
+    let rate = facts.rate()?;
     let link = that_stop_at(rate, LeadsTo::Server)?;
     let [moves, carries] = [rate, link.bytes_per_s].map(show_throughput);
     let claim = format!(
@@ -190,7 +190,7 @@ fn full_link(subject: &Subject<'_>) -> Option<Candidate> {
     );
     let of_it = percent(link.share(rate));
     let sum = format!("{moves} is {of_it} of its {carries}; headers take the rest.");
-    let stages = subject
+    let stages = facts
         .as_it_was()
         .and("deeper", |w| w.queue_depth = w.queue_depth.max(32))
         .at_most(("deeper", "as-it-was"), Throughput, MORE);
@@ -205,22 +205,20 @@ fn full_link(subject: &Subject<'_>) -> Option<Candidate> {
 
 /// Large transfers of a remote target at a rate of no link: what the network, its server and the
 /// disks behind that do together. This host does not see which of them it is.
-fn behind_it(subject: &Subject<'_>) -> Option<Candidate> {
-    let remote = reason(subject).filter(|_| subject.flows())?;
-    let rate = subject.rate()?;
+fn behind_it(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let remote = reason(facts).filter(|_| facts.flows())?;
+    let rate = facts.rate()?;
     // Several readers, or one beside another, make the server's disks go to and fro.
-    let workload = subject.workload();
+    let workload = facts.workload();
     unless(
-        workload.streams > 1
-            || workload.beside.is_some()
-            || rate < OF_BEST * subject.best_flow()?,
+        workload.streams > 1 || workload.beside.is_some() || rate < OF_BEST * facts.best_flow()?,
     )?;
     let claim = format!(
         "{} is what the network and the server behind it pass: which of the two, or the server's \
          disks, this host does not see.",
         show_throughput(rate)
     );
-    let stages = subject
+    let stages = facts
         .as_it_was()
         .and("deeper", |w| w.queue_depth = w.queue_depth.max(32))
         .at_most(("deeper", "as-it-was"), Throughput, MORE);

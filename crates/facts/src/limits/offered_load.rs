@@ -15,17 +15,17 @@ pub(super) const LIMITER: Limiter = Limiter {
     ..Limiter::ANY
 };
 
-fn rate_was_kept(subject: &Subject<'_>) -> Option<Candidate> {
-    let open = OpenLoop::of(subject.stage).filter(OpenLoop::kept)?;
+fn rate_was_kept(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let open = OpenLoop::of(facts.stage).filter(OpenLoop::kept)?;
     let [asked, done] = [open.asked, open.done].map(rate_digits);
     let kept = percent(open.done / open.asked);
     let kept = format!("{asked} operations a second were asked for, {done} were done: {kept}.");
-    let each = service_ns(subject).map(|ns| {
+    let each = service_ns(facts).map(|ns| {
         format!(
             "Each took {}: {done} a second times that is {:.2} in flight on average, of {} allowed.",
             duration(ns),
             open.done * ns / 1e9,
-            subject.workload().outstanding()
+            facts.workload().outstanding()
         )
     });
     let claim = format!(
@@ -35,17 +35,17 @@ fn rate_was_kept(subject: &Subject<'_>) -> Option<Candidate> {
     let found = Candidate::new(Standing::NotTheDevice, 1.0, Certain, claim)
         .evidence([kept])
         .evidence(each)
-        .settled_by(subject.stages().and("closed-loop", |_| ()));
+        .settled_by(facts.stages().and("closed-loop", |_| ()));
     Some(found)
 }
 
 /// Mean time from submission to completion, weighted by the operations, ns.
-fn service_ns(subject: &Subject<'_>) -> Option<f64> {
+fn service_ns(facts: &StageFacts<'_>) -> Option<f64> {
     let latency = |trial: &Trial| trial.latency_service_ns.unwrap_or(trial.latency_ns);
-    let sum = subject.sum(|trial| {
+    let sum = facts.sum(|trial| {
         let mean = latency(trial).mean.filter(|mean| mean.is_finite())?;
         Some(mean * latency(trial).samples as f64)
     })?;
-    let samples = subject.sum(|trial| Some(latency(trial).samples as f64))?;
+    let samples = facts.sum(|trial| Some(latency(trial).samples as f64))?;
     (samples > 0.0).then(|| sum / samples)
 }

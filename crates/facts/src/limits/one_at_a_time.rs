@@ -23,23 +23,23 @@ const MOST: f64 = 0.5;
 /// streams or the blocks, or the kernel may have read ahead or written behind. And
 /// whether its blocks are so large that their time is that of the bytes: what more in
 /// flight would do then, one figure does not show.
-fn is_unknown(subject: &Subject<'_>) -> bool {
-    let workload = subject.workload();
+fn is_unknown(facts: &StageFacts<'_>) -> bool {
+    let workload = facts.workload();
     let by_kernel =
-        subject.in_order() && workload.cache != CacheMode::Direct && !workload.sync.each_write();
+        facts.in_order() && workload.cache != CacheMode::Direct && !workload.sync.each_write();
     let said = ["block_size", "queue_depth", "streams", "pattern"];
-    let said = said.iter().all(|key| subject.says(key));
-    subject.imported() && (by_kernel || subject.flows() || !said || workload.block_size == 0)
+    let said = said.iter().all(|key| facts.says(key));
+    facts.imported() && (by_kernel || facts.flows() || !said || workload.block_size == 0)
 }
 
-fn each_waits_for_the_one_before(subject: &Subject<'_>) -> Option<Candidate> {
-    unless(is_unknown(subject))?;
-    let ladder = Ladder::of(subject)?;
+fn each_waits_for_the_one_before(facts: &StageFacts<'_>) -> Option<Candidate> {
+    unless(is_unknown(facts))?;
+    let ladder = Ladder::of(facts)?;
     let (depth, latency_ns) = (ladder.own.depth, ladder.own.latency_ns);
-    let mean_iops = subject.mean_iops()?;
+    let mean_iops = facts.mean_iops()?;
     let in_flight = mean_iops * latency_ns / 1e9;
     // Else most of the time went by elsewhere: in a sync after the last write.
-    unless(!ladder.has_room(subject) || in_flight < MOST * depth)?;
+    unless(!ladder.has_room(facts) || in_flight < MOST * depth)?;
     let latency = duration(latency_ns);
     let qd = three_digits(depth);
     let claim = format!("QD{qd}: rate = {qd} / latency = {qd} / {latency}.");
@@ -60,7 +60,7 @@ fn each_waits_for_the_one_before(subject: &Subject<'_>) -> Option<Candidate> {
     });
     let measured = deeper.map(|_| format!(" Measured: {}.", ladder.advice()));
     let measured = measured.unwrap_or_default();
-    let mut stages = subject.as_it_was();
+    let mut stages = facts.as_it_was();
     for (name, times) in [
         ("four-times-the-depth", 4),
         ("sixteen-times-the-depth", 16),

@@ -3,7 +3,6 @@
 
 use super::cpu_quota;
 use super::prelude::*;
-use super::processor::{IDLE, Machine};
 use crate::journal::Commits;
 use crate::layers::in_memory;
 use crate::layers::reach::{self, Direction, roots};
@@ -11,6 +10,7 @@ use crate::neighbours;
 use crate::others::by_others;
 use crate::processor_wait::ProcessorWait;
 use crate::rules::disturbed;
+use crate::stage_facts::processor::{IDLE, Machine};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "other-process",
@@ -38,24 +38,24 @@ const FREE: f64 = 0.25;
 /// Time of others in user mode, nanoseconds: ten ticks of `/proc/stat`, at 100 a second.
 const TICKS_NS: f64 = 1e8;
 
-fn others_take_part(subject: &Subject<'_>) -> Option<Candidate> {
+fn others_take_part(facts: &StageFacts<'_>) -> Option<Candidate> {
     // The largest of them.
     let each = [planned, on_device, on_journal, by_discards, on_processors];
-    let found = each.into_iter().filter_map(|of| of(subject));
+    let found = each.into_iter().filter_map(|of| of(facts));
     found.min_by(Candidate::best_first)
 }
 
 /// What the plan has run beside it: what that costs was measured, as far as the stage was
 /// measured alone too.
-fn planned(subject: &Subject<'_>) -> Option<Candidate> {
-    let alone = disturbed::alone(subject.context, subject.stage)?;
-    let with = &subject.figures.throughput_bytes_per_s;
+fn planned(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let alone = disturbed::alone(facts.context, facts.stage)?;
+    let with = &facts.figures.throughput_bytes_per_s;
     let without = &alone.throughput_bytes_per_s;
     let share = disturbed::loss(with, without).filter(|share| *share >= DETAIL)?;
     let cost = percent(share);
     let [alone, beside] = [without.median, with.median].map(show_throughput);
     let less = format!("{alone} alone, {beside} beside it: {cost} less.");
-    let rates = subject.trials().iter();
+    let rates = facts.trials().iter();
     let rates = rates.filter_map(|t| Some(t.evidence.beside.as_ref()?.throughput_bytes_per_s));
     let other = stats::median(&rates.collect::<Vec<_>>()).map(|other| {
         format!(
@@ -82,25 +82,25 @@ fn planned(subject: &Subject<'_>) -> Option<Candidate> {
 }
 
 /// Whether others moved so much on the devices that it is worth a word.
-pub(super) fn takes_part(subject: &Subject<'_>) -> bool {
-    bytes(subject).is_some()
+pub(super) fn takes_part(facts: &StageFacts<'_>) -> bool {
+    bytes(facts).is_some()
 }
 
 /// Bytes of the stage and of others on its devices, where these are worth a word.
-fn bytes(subject: &Subject<'_>) -> Option<(u64, u64)> {
-    let stack = &subject.run().stack;
-    let workload = subject.workload();
+fn bytes(facts: &StageFacts<'_>) -> Option<(u64, u64)> {
+    let stack = &facts.run().stack;
+    let workload = facts.workload();
     unless(
-        subject.imported()
-            || !subject.moves_blocks()
+        facts.imported()
+            || !facts.moves_blocks()
             || in_memory(stack)
             || workload.cache == CacheMode::Warm
             || workload.beside.is_some(),
     )?;
-    let trials = subject.trials();
+    let trials = facts.trials();
     let others = trials.iter().map(|trial| by_others(trial, stack).bytes());
     let others: u64 = others.sum();
-    let own = subject.stage.sum(|trial| trial.bytes);
+    let own = facts.stage.sum(|trial| trial.bytes);
     let matters =
         own > 0 && others as f64 >= DETAIL * own as f64 && others / (trials.len() as u64) >= BYTES;
     matters.then_some((own, others))
@@ -108,10 +108,10 @@ fn bytes(subject: &Subject<'_>) -> Option<(u64, u64)> {
 
 /// The devices on which others were seen: those right under the target, or those at the
 /// bottom where only these counted more.
-fn used_by_others(subject: &Subject<'_>) -> String {
-    let stack = subject.stack();
-    let above = subject.trials().iter().any(|trial| {
-        let others = by_others(trial, &subject.run().stack);
+fn used_by_others(facts: &StageFacts<'_>) -> String {
+    let stack = facts.stack();
+    let above = facts.trials().iter().any(|trial| {
+        let others = by_others(trial, &facts.run().stack);
         others.read.saturating_add(others.written) > others.beside
     });
     let name = |device: &BlockDevice| device.name.clone();
@@ -125,27 +125,27 @@ fn used_by_others(subject: &Subject<'_>) -> String {
 
 /// Seconds for which the busiest device of the stack had something to do, of whatever layer:
 /// what a loop device holds up need not reach the disk. `None` where nothing was counted.
-fn busiest_s(subject: &Subject<'_>) -> Option<f64> {
-    let of_leaves = subject.device_work()?.busy_s;
-    let devices = subject.stack().devices.iter();
-    let each = devices.filter_map(|device| Some(subject.work_of(&device.name)?.busy_s));
+fn busiest_s(facts: &StageFacts<'_>) -> Option<f64> {
+    let of_leaves = facts.device_work()?.busy_s;
+    let devices = facts.stack().devices.iter();
+    let each = devices.filter_map(|device| Some(facts.work_of(&device.name)?.busy_s));
     Some(each.fold(of_leaves, f64::max))
 }
 
 /// Others used the device.
-fn on_device(subject: &Subject<'_>) -> Option<Candidate> {
-    let (own, others) = bytes(subject)?;
+fn on_device(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let (own, others) = bytes(facts)?;
     let by_bytes = others as f64 / (others + own) as f64;
-    let by_requests = requests(subject);
+    let by_requests = requests(facts);
     // A rotating disk takes as long for a small request as for a large one; flash takes
     // time for both, its commands and its bytes.
-    let of_work = match (subject.rotates(), by_requests) {
+    let of_work = match (facts.rotates(), by_requests) {
         (Some(true), Some(by_requests)) => by_requests,
         (Some(false), Some(by_requests)) => f64::midpoint(by_bytes, by_requests),
         _ => by_bytes,
     };
     // While the device had nothing to do, nobody was in the way there.
-    let busy = busiest_s(subject)? / subject.seconds();
+    let busy = busiest_s(facts)? / facts.seconds();
     let share = of_work * busy.min(1.0);
     let [moved, more] = [own, others].map(show_size);
     let evidence = [
@@ -160,7 +160,7 @@ fn on_device(subject: &Subject<'_>) -> Option<Candidate> {
                 percent(share)
             )
         }),
-        neighbours::on_storage(subject.trials()),
+        neighbours::on_storage(facts.trials()),
         by_requests.map(|share| {
             let share = percent(share);
             format!("{share} of the requests that the device completed were not the stage's.")
@@ -168,24 +168,24 @@ fn on_device(subject: &Subject<'_>) -> Option<Candidate> {
     ];
     let claim = format!(
         "Others used {} meanwhile: {} of its work was theirs.",
-        used_by_others(subject),
+        used_by_others(facts),
         percent(of_work)
     );
     let planted = "Take the neighbour out of the simulated computer.";
     let found = cause(share, Likely, claim)
         .evidence(evidence.into_iter().flatten())
-        .remedy_if(is_simulated(subject.run()).then_some(planted));
+        .remedy_if(is_simulated(facts.run()).then_some(planted));
     Some(found)
 }
 
 /// Others discarded blocks of the devices, which no workload does: their time beside that of reads
 /// and writes, where the filesystem does not discard what is deleted.
-fn by_discards(subject: &Subject<'_>) -> Option<Candidate> {
+fn by_discards(facts: &StageFacts<'_>) -> Option<Candidate> {
     const LEAST: u64 = 10;
-    let filesystem = subject.run().stack.filesystem.as_ref();
+    let filesystem = facts.run().stack.filesystem.as_ref();
     unless(filesystem.is_some_and(|one| one.options.iter().any(|of| of.starts_with("discard"))))?;
-    let tops: Vec<&BlockDevice> = roots(subject.stack()).collect();
-    let counters = subject
+    let tops: Vec<&BlockDevice> = roots(facts.stack()).collect();
+    let counters = facts
         .trials()
         .iter()
         .flat_map(|trial| &trial.evidence.devices);
@@ -216,16 +216,16 @@ fn by_discards(subject: &Subject<'_>) -> Option<Candidate> {
 }
 
 /// Commits of the journal while each write is synced, where others asked for a good part of them.
-pub(super) fn commits(subject: &Subject<'_>) -> Option<Commits> {
-    Commits::of(subject.trials(), subject.run()).filter(Commits::are_of_others)
+pub(super) fn commits(facts: &StageFacts<'_>) -> Option<Commits> {
+    Commits::of(facts.trials(), facts.run()).filter(Commits::are_of_others)
 }
 
 /// Others synced files on the same filesystem: a journal commits for all, one commit after the
 /// other, each with a flush of its own.
-fn on_journal(subject: &Subject<'_>) -> Option<Candidate> {
-    unless(!subject.only_writes())?;
-    let commits = commits(subject)?;
-    let filesystem = subject.run().stack.filesystem.as_ref()?;
+fn on_journal(facts: &StageFacts<'_>) -> Option<Candidate> {
+    unless(!facts.only_writes())?;
+    let commits = commits(facts)?;
+    let filesystem = facts.run().stack.filesystem.as_ref()?;
     let flushes = commits.others() + commits.syncs;
     let share = commits.others() as f64 / flushes as f64;
     let claim = format!(
@@ -241,7 +241,7 @@ fn on_journal(subject: &Subject<'_>) -> Option<Candidate> {
     );
     let found = cause(share, Likely, claim)
         .evidence([line])
-        .evidence(neighbours::on_storage(subject.trials()))
+        .evidence(neighbours::on_storage(facts.trials()))
         .refuted_by("As many commits for each sync while nothing else uses the filesystem.")
         .remedy(
             "Find who syncs with `perf trace -a -e fsync,fdatasync,sync,syncfs` as root, stop it, or \
@@ -253,20 +253,20 @@ fn on_journal(subject: &Subject<'_>) -> Option<Candidate> {
 /// Share of the requests of the devices under the filesystem that were not the
 /// stage's, where each of its operations is one request; `None` where that is not
 /// known.
-fn requests(subject: &Subject<'_>) -> Option<f64> {
-    let tops: Vec<&BlockDevice> = roots(subject.stack()).collect();
+fn requests(facts: &StageFacts<'_>) -> Option<f64> {
+    let tops: Vec<&BlockDevice> = roots(facts.stack()).collect();
     let largest = tops.iter().filter_map(|device| device.max_request_bytes);
-    let workload = subject.workload();
+    let workload = facts.workload();
     let is_one = workload.block_size <= largest.min()? && !workload.sync.each_write();
-    let trials = subject.trials();
-    unless(!is_one || subject.direct() != Some(true))?;
+    let trials = facts.trials();
+    unless(!is_one || facts.direct() != Some(true))?;
     let counters = trials.iter().flat_map(|trial| &trial.evidence.devices);
     let of_tops = counters.filter(|device| tops.iter().any(|top| top.name == device.name));
     let counted: u64 = of_tops.map(|device| device.reads + device.writes).sum();
     // The devices must have counted at all.
     reach::count(&tops, Direction::Read, &trials.first()?.evidence)?;
     let own = |trial: &Trial| trial.evidence.issued.reads + trial.evidence.issued.writes;
-    let own = subject.stage.sum(own);
+    let own = facts.stage.sum(own);
     (counted > own).then(|| (counted - own) as f64 / counted as f64)
 }
 
@@ -279,24 +279,24 @@ fn requests(subject: &Subject<'_>) -> Option<f64> {
 /// work for the stage (encryption, arrays, completions) are nobody else, and are never in
 /// user mode: so others must have been there, for longer than the ticks of `/proc/stat`
 /// can be wrong about.
-fn on_processors(subject: &Subject<'_>) -> Option<Candidate> {
-    let workload = subject.workload();
-    let own_wait = ProcessorWait::of(subject.stage);
+fn on_processors(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let workload = facts.workload();
+    let own_wait = ProcessorWait::of(facts.stage);
     // Where only the pressure of the machine is known, several streams may wait for each
     // other. And they may wait for the next period of their own group.
     unless(
         workload.rate.is_some()
             || (workload.streams > 1 && own_wait.is_none())
-            || cpu_quota::holds_back(subject.stage),
+            || cpu_quota::holds_back(facts.stage),
     )?;
     // Threads that are bound to some processors wait while others are idle.
-    let machine = Machine::of(subject).filter(|one| own_wait.is_some() || one.idle <= IDLE)?;
-    let waited = subject.sum(|trial| Some(trial.evidence.pressure?.cpu_some_ns as f64))?;
-    let time = subject.seconds() * 1e9;
-    let iops = subject.iops()?;
-    let own_user = subject.figures.cpu_user_ns_per_io? * iops / 1e9;
-    let own = own_user + subject.figures.cpu_system_ns_per_io? * iops / 1e9;
-    let device = (subject.device_work()?.busy_s / subject.seconds()).min(1.0);
+    let machine = Machine::of(facts).filter(|one| own_wait.is_some() || one.idle <= IDLE)?;
+    let waited = facts.sum(|trial| Some(trial.evidence.pressure?.cpu_some_ns as f64))?;
+    let time = facts.seconds() * 1e9;
+    let iops = facts.iops()?;
+    let own_user = facts.figures.cpu_user_ns_per_io? * iops / 1e9;
+    let own = own_user + facts.figures.cpu_system_ns_per_io? * iops / 1e9;
+    let device = (facts.device_work()?.busy_s / facts.seconds()).min(1.0);
     let waited = (waited / time).min(1.0);
     let rest = 1.0 - own - device;
     let share = own_wait.map_or(rest.min(waited), |wait| wait.share);
@@ -344,8 +344,8 @@ fn on_processors(subject: &Subject<'_>) -> Option<Candidate> {
     let found = cause(share, Likely, claim)
         .evidence([processors, how_long])
         .evidence(neighbours::on_processors(
-            subject.trials(),
-            subject.seconds(),
+            facts.trials(),
+            facts.seconds(),
         ))
         .refuted_by("The same rate on an idle machine.")
         .question(

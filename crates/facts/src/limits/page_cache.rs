@@ -1,9 +1,8 @@
 //! Memory of the host served the bytes, or took them: the figure is not the disk's.
 
 use super::prelude::*;
-use super::{
-    cgroup_throttle, cpu_quota, dirty_throttling, evicted, holes, partial_pages, sync_mount,
-};
+use super::{cgroup_throttle, cpu_quota, dirty_throttling, evicted, holes, partial_pages};
+use crate::layers::is_mounted_sync;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "page-cache",
@@ -24,12 +23,12 @@ const DEVICE_BUSY: f64 = 0.5;
 /// ten thousand times as long as a hit, so fewer could still fill the time.
 const ALL: f64 = 0.9999;
 
-fn memory_serves_it(subject: &Subject<'_>) -> Option<Candidate> {
-    let memory = subject.memory_share();
+fn memory_serves_it(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let memory = facts.memory_share();
     // Less makes the figure larger by less than a ninth.
     unless(memory < WORTH_A_WORD)?;
-    let reads = subject.only_reads();
-    let busy = subject.busy();
+    let reads = facts.only_reads();
+    let busy = facts.busy();
     // Next to nothing came from the device, whatever others did with it meanwhile.
     let all = memory > ALL;
     let idle = busy.map_or(memory > 1.0 - WORTH_A_WORD, |busy| busy < DEVICE_BUSY);
@@ -38,27 +37,27 @@ fn memory_serves_it(subject: &Subject<'_>) -> Option<Candidate> {
         all || (memory >= 0.5 && idle)
     } else {
         memory >= 0.5
-            && !dirty_throttling::is_waited_for(subject)
-            && !partial_pages::LIMITER.speaks_of(subject)
-            && !sync_mount::is_synchronous(subject.stack())
+            && !dirty_throttling::is_waited_for(facts)
+            && !partial_pages::LIMITER.speaks_of(facts)
+            && !is_mounted_sync(facts.stack())
     };
     // The memory behind a loop device is fast, and a limit in front of it holds all
     // the same; so does one on the processor that copies.
-    let held = holes::are_read(subject)
-        || cgroup_throttle::is_reached(subject)
-        || cpu_quota::holds_back(subject.stage)
-        || evicted::is_waited_for(subject);
+    let held = holes::are_read(facts)
+        || cgroup_throttle::is_reached(facts)
+        || cpu_quota::holds_back(facts.stage)
+        || evicted::is_waited_for(facts);
     let standing = Standing::NotTheDevice.only_if(by_memory && !held);
     let share = match busy {
         Some(busy) if reads && !all => 1.0 - busy,
         // Where some are read and some written, each after the other, the reads keep the device
         // at work: memory has the rest of the time at most, whatever its share of the bytes.
-        Some(busy) if !subject.only_writes() && !by_memory => memory.min(1.0 - busy),
+        Some(busy) if !facts.only_writes() && !by_memory => memory.min(1.0 - busy),
         _ => memory,
     };
     let of_bytes = percent(memory);
-    let issued = show_size(subject.stage.sum(|trial| trial.bytes));
-    let rate = subject
+    let issued = show_size(facts.stage.sum(|trial| trial.bytes));
+    let rate = facts
         .rate()
         .map(|rate| format!(", at {}", show_throughput(rate)));
     let rate = rate.unwrap_or_default();
@@ -77,13 +76,13 @@ fn memory_serves_it(subject: &Subject<'_>) -> Option<Candidate> {
         let busy = percent(busy);
         format!("The disks were busy {busy} of the time.")
     });
-    let past = subject.stages().and("past-the-cache", |w| {
+    let past = facts.stages().and("past-the-cache", |w| {
         w.cache = CacheMode::Direct;
         if w.operation.writes() && !w.sync.each_write() {
             w.sync = SyncMode::FdatasyncAtEnd;
         }
     });
-    let remedy = if subject.workload().cache == CacheMode::Warm {
+    let remedy = if facts.workload().cache == CacheMode::Warm {
         "Nothing: the stage is meant to measure memory. It is faster with larger blocks, and \
          with more streams while there are processors."
     } else if reads {

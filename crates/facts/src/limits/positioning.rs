@@ -34,10 +34,10 @@ pub(super) const POSITIONING: Limiter = Limiter {
     ..Limiter::OF_HARDWARE
 };
 
-fn arm_moves(subject: &Subject<'_>) -> Option<Candidate> {
-    let visit = Visit::of(subject).filter(|visit| !visit.chosen)?;
+fn arm_moves(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let visit = Visit::of(facts).filter(|visit| !visit.chosen)?;
     let share = Some(visit.share(visit.seek_ns)).filter(|share| *share >= DETAIL)?;
-    let (of_time, span) = (percent(share), show_size(subject.span()));
+    let (of_time, span) = (percent(share), show_size(facts.span()));
     let times = [
         visit.each_ns,
         visit.rotation_ns,
@@ -54,12 +54,12 @@ fn arm_moves(subject: &Subject<'_>) -> Option<Candidate> {
     let confidence = likely_if(visit.spindle.known);
     let found = Candidate::new(Standing::Nature, share, confidence, claim)
         .evidence([sum, anywhere, visit.spindle.source])
-        .settled_by(near(subject).without(("near", "anywhere"), Iops, share));
+        .settled_by(near(facts).without(("near", "anywhere"), Iops, share));
     Some(found)
 }
 
-fn arm_and_platter_move(subject: &Subject<'_>) -> Option<Candidate> {
-    let visit = Visit::of(subject).filter(|visit| visit.chosen)?;
+fn arm_and_platter_move(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let visit = Visit::of(facts).filter(|visit| visit.chosen)?;
     let positioning_ns = visit.rotation_ns + visit.seek_ns;
     let share = Some(visit.share(positioning_ns)).filter(|share| *share >= DETAIL)?;
     let times = [visit.each_ns, visit.transfer_ns, positioning_ns];
@@ -82,10 +82,7 @@ fn arm_and_platter_move(subject: &Subject<'_>) -> Option<Candidate> {
             "{each} per operation and disk, less {transfer} for its bytes and the command's share, \
              leaves {positioning} for arm and platter."
         ),
-        format!(
-            "The operations go anywhere in {}.",
-            show_size(subject.span())
-        ),
+        format!("The operations go anywhere in {}.", show_size(facts.span())),
         "With several to choose from the drive takes the nearest first, by arm and by platter: \
          how much each of them takes is not known."
             .into(),
@@ -98,6 +95,6 @@ fn arm_and_platter_move(subject: &Subject<'_>) -> Option<Candidate> {
     // One time, less what is assumed of two parts: the rest need not be arm and platter.
     let found = Candidate::new(Standing::Nature, share, Possible, claim)
         .evidence(evidence)
-        .settled_by(near(subject).without(("near", "anywhere"), Iops, of_arm));
+        .settled_by(near(facts).without(("near", "anywhere"), Iops, of_arm));
     Some(found)
 }

@@ -6,12 +6,12 @@ use crate::simulated::edit_profile;
 /// How to set an attribute of a device (`queue/read_ahead_kb`): a command, or, of a
 /// simulated disk, what to change under `[host]` in its profile.
 pub(super) fn set(
-    subject: &Subject<'_>,
+    facts: &StageFacts<'_>,
     device: &BlockDevice,
     (attribute, value): (&str, &str),
     key: &str,
 ) -> String {
-    edit_profile(subject.run(), &format!("set {key} under [host]")).unwrap_or_else(|| {
+    edit_profile(facts.run(), &format!("set {key} under [host]")).unwrap_or_else(|| {
         // A partition has no queue of its own.
         let name = match (device.kind, device.below.first()) {
             (DeviceKind::Partition, Some(disk)) => disk,

@@ -24,15 +24,15 @@ const PAGE_BYTES: u64 = 4096;
 /// Requests to the disks for each write from which on the penalty is seen: one is none.
 const SEEN: f64 = 1.5;
 
-fn parity_is_rewritten(subject: &Subject<'_>) -> Option<Candidate> {
-    let workload = subject.workload();
-    let devices = subject.run().stack.devices.iter();
+fn parity_is_rewritten(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let workload = facts.workload();
+    let devices = facts.run().stack.devices.iter();
     let (array, level) = devices
         .filter_map(|device| Some((device, device.layout.as_deref()?)))
         .find(|(_, layout)| ["raid4", "raid5", "raid6"].contains(layout))?;
     let stripe = array.optimal_request_bytes.unwrap_or(STRIPE_MIN);
     // Writes in order may be gathered into whole stripes, unless each is synced.
-    let gathered = subject.in_order() && !workload.sync.each_write();
+    let gathered = facts.in_order() && !workload.sync.each_write();
     unless(gathered || !(1..stripe).contains(&workload.block_size))?;
     let cost = Cost::of(array, level, workload.block_size)?;
     let requests = cost.requests();
@@ -42,7 +42,7 @@ fn parity_is_rewritten(subject: &Subject<'_>) -> Option<Candidate> {
     };
     let writes = 1.0 - f64::from(read_percent) / 100.0;
     let expected = writes * requests + (1.0 - writes);
-    let counted = counted(subject, &array.name);
+    let counted = counted(facts, &array.name);
     let seen = counted
         .as_ref()
         .map(|(each, _)| *each)
@@ -68,7 +68,7 @@ fn parity_is_rewritten(subject: &Subject<'_>) -> Option<Candidate> {
          parity).",
         ratio(each)
     );
-    let stages = subject
+    let stages = facts
         .as_it_was()
         .and("reads", |w| {
             w.operation = Operation::Read;
@@ -79,7 +79,7 @@ fn parity_is_rewritten(subject: &Subject<'_>) -> Option<Candidate> {
     let found = cause(share, certain_if(seen.is_some()), claim)
         .evidence([by_level])
         .evidence(counted.map(|(_, line)| line))
-        .evidence(against_reads(subject))
+        .evidence(against_reads(facts))
         .evidence([without])
         .settled_by(stages);
     Some(found)
@@ -150,15 +150,15 @@ impl Cost {
 }
 
 /// Requests that the members did for each write to the array, where they are seen.
-fn counted(subject: &Subject<'_>, array: &str) -> Option<(f64, String)> {
+fn counted(facts: &StageFacts<'_>, array: &str) -> Option<(f64, String)> {
     let (mut above, mut below) = (0_u64, 0_u64);
-    for trial in subject.trials() {
+    for trial in facts.trials() {
         let devices = &trial.evidence.devices;
         above += devices.iter().find(|d| d.name == array)?.writes;
         let members = devices.iter().filter(|d| d.leaf && d.name != array);
         below += members.map(|d| d.reads + d.writes).sum::<u64>();
     }
-    (above > 0 && below > 0 && subject.only_writes()).then(|| {
+    (above > 0 && below > 0 && facts.only_writes()).then(|| {
         let each = below as f64 / above as f64;
         let line = format!(
             "The disks below did {below} requests for {above} writes to {array}: {} each.",
@@ -168,11 +168,11 @@ fn counted(subject: &Subject<'_>, array: &str) -> Option<(f64, String)> {
     })
 }
 
-fn against_reads(subject: &Subject<'_>) -> Option<String> {
-    let reads = subject
+fn against_reads(facts: &StageFacts<'_>) -> Option<String> {
+    let reads = facts
         .alike(&[Same::Pattern, Same::Block, Same::Depth])
         .find(|other| other.only_reads() && other.reaches_device())?;
-    let (read, write) = (reads.iops()?, subject.iops()?);
+    let (read, write) = (reads.iops()?, facts.iops()?);
     Some(format!(
         "{} does {} reads a second, this {} operations: {} times fewer.",
         reads.stage.label(),

@@ -49,23 +49,23 @@ struct Gain {
     line: String,
 }
 
-fn window_is_too_small(subject: &Subject<'_>) -> Option<Candidate> {
-    let workload = subject.workload();
+fn window_is_too_small(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let workload = facts.workload();
     let through = matches!(workload.cache, CacheMode::Buffered | CacheMode::Cold);
-    unless(!subject.in_order() || !through)?;
-    let device = subject.stack().top()?;
+    unless(!facts.in_order() || !through)?;
+    let device = facts.stack().top()?;
     let window = device.read_ahead_bytes?;
-    let work = subject.device_work().filter(|work| work.reads >= 1.0)?;
-    let rate = subject.rate()?;
+    let work = facts.device_work().filter(|work| work.reads >= 1.0)?;
+    let rate = facts.rate()?;
     let request = work.read_bytes / work.reads;
     let latency_ns = work.waited_s * 1e9 / work.requests;
     // A reader that asks for more than a window at once gets it at once.
     let unit = (window as f64).max(workload.block_size as f64).max(4096.0);
     // Bytes under way, on average.
-    let in_flight = work.waited_s / subject.seconds() * request;
+    let in_flight = work.waited_s / facts.seconds() * request;
     let readers = f64::from(workload.streams.max(1)) * f64::from(workload.queue_depth.max(1));
-    unless(in_flight > WINDOWS * unit * readers || work.busy_s < DEVICE_BUSY * subject.seconds())?;
-    let gain = gain(subject, rate, latency_ns, window)?;
+    unless(in_flight > WINDOWS * unit * readers || work.busy_s < DEVICE_BUSY * facts.seconds())?;
+    let gain = gain(facts, rate, latency_ns, window)?;
     let needed = gain.possible.map(|rate| rate * gain.latency_ns / 1e9);
     // No larger one is proposed than this: then the window is not what is too small.
     let proposed = Some(proposed(window, needed)).filter(|bytes| *bytes > window)?;
@@ -91,7 +91,7 @@ fn window_is_too_small(subject: &Subject<'_>) -> Option<Candidate> {
             size(needed)
         )
     });
-    let stages = subject.stages().and("large-direct-reads", |w| {
+    let stages = facts.stages().and("large-direct-reads", |w| {
         w.cache = CacheMode::Direct;
         w.block_size = proposed.min(16 << 20);
         // One that is waited for and the next, as the kernel has them on their way.
@@ -108,7 +108,7 @@ fn window_is_too_small(subject: &Subject<'_>) -> Option<Candidate> {
     );
     let kib = (proposed / 1024).to_string();
     let key = format!("read_ahead = \"{}\"", exact_size(proposed));
-    let set = set(subject, device, ("queue/read_ahead_kb", &kib), &key);
+    let set = set(facts, device, ("queue/read_ahead_kb", &kib), &key);
     let found = cause(gain.share, gain.confidence, claim)
         .evidence(sums)
         .evidence(needed)
@@ -128,17 +128,17 @@ fn proposed(window: u64, needed: Option<f64>) -> u64 {
 
 /// Bytes per second that the threads of the stage could take if they never waited for the
 /// device: by their time on a processor, and that for which they were ready and had none.
-fn by_processor(subject: &Subject<'_>) -> Option<f64> {
+fn by_processor(facts: &StageFacts<'_>) -> Option<f64> {
     let waited = |trial: &Trial| trial.cpu.wait_ns_per_io.unwrap_or(0.0) * trial.ops as f64;
-    let waited_ns = subject.sum(|trial| Some(waited(trial)))?;
-    let each_ns = subject.processor_ns()? + waited_ns / subject.ops();
-    let streams = f64::from(subject.workload().streams.max(1));
-    let rate = streams * subject.workload().block_size as f64 / each_ns * 1e9;
+    let waited_ns = facts.sum(|trial| Some(waited(trial)))?;
+    let each_ns = facts.processor_ns()? + waited_ns / facts.ops();
+    let streams = f64::from(facts.workload().streams.max(1));
+    let rate = streams * facts.workload().block_size as f64 / each_ns * 1e9;
     (rate.is_finite() && rate > 0.0).then_some(rate)
 }
 
-fn gain(subject: &Subject<'_>, rate: f64, latency_ns: f64, window: u64) -> Option<Gain> {
-    let small = small_read_ns(subject);
+fn gain(facts: &StageFacts<'_>, rate: f64, latency_ns: f64, window: u64) -> Option<Gain> {
+    let small = small_read_ns(facts);
     let by_itself = |share: f64, confidence: Confidence, line: String| Gain {
         share,
         possible: None,
@@ -146,9 +146,9 @@ fn gain(subject: &Subject<'_>, rate: f64, latency_ns: f64, window: u64) -> Optio
         confidence,
         line,
     };
-    if let Some((label, better)) = best_sequential_read(subject) {
+    if let Some((label, better)) = best_sequential_read(facts) {
         // However large its window, the reader copies what it reads.
-        let possible = better.min(by_processor(subject).unwrap_or(f64::INFINITY));
+        let possible = better.min(by_processor(facts).unwrap_or(f64::INFINITY));
         let share = (1.0 - rate / possible).max(0.0);
         let [reached, lets] = [better, possible].map(show_throughput);
         let lets = if possible < better {
@@ -167,7 +167,7 @@ fn gain(subject: &Subject<'_>, rate: f64, latency_ns: f64, window: u64) -> Optio
             ),
         });
     }
-    if subject.rotates() != Some(false) {
+    if facts.rotates() != Some(false) {
         let line = "Read in order, a request has no reason to wait for the arm or the platter; \
                     between two windows the platter turns on.";
         let share = 1.0 - REVOLUTION_NS / latency_ns / 2.0;

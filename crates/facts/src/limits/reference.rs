@@ -6,23 +6,23 @@ use super::prelude::*;
 const OF_DEVICE: f64 = 0.05;
 
 /// Other stages of the device that went as fast as they could.
-fn unhindered<'s, 'a>(subject: &'s Subject<'a>) -> impl Iterator<Item = Subject<'a>> + 's {
-    let others = subject.others();
+fn unhindered<'s, 'a>(facts: &'s StageFacts<'a>) -> impl Iterator<Item = StageFacts<'a>> + 's {
+    let others = facts.others();
     others.filter(|other| other.memory_share() <= OF_DEVICE && other.workload().rate.is_none())
 }
 
 /// The fastest other stage that read in order from the device.
-pub(super) fn best_sequential_read(subject: &Subject<'_>) -> Option<(String, f64)> {
-    best(subject, |other| other.in_order() && other.only_reads())
+pub(super) fn best_sequential_read(facts: &StageFacts<'_>) -> Option<(String, f64)> {
+    best(facts, |other| other.in_order() && other.only_reads())
 }
 
 /// The fastest other stage of the device that `fits`: its name, with its settings, and bytes
 /// per second.
 pub(super) fn best(
-    subject: &Subject<'_>,
-    fits: impl Fn(&Subject<'_>) -> bool,
+    facts: &StageFacts<'_>,
+    fits: impl Fn(&StageFacts<'_>) -> bool,
 ) -> Option<(String, f64)> {
-    unhindered(subject)
+    unhindered(facts)
         .filter(|other| other.workload().beside.is_none() && fits(other))
         .filter_map(|other| Some((other.stage.label(), other.rate()?)))
         .max_by(|a, b| a.1.total_cmp(&b.1))
@@ -30,9 +30,9 @@ pub(super) fn best(
 
 /// How long the device takes for a small block of random reads, one at a time, ns:
 /// what each request costs besides its bytes.
-pub(super) fn small_read_ns(subject: &Subject<'_>) -> Option<(String, f64)> {
+pub(super) fn small_read_ns(facts: &StageFacts<'_>) -> Option<(String, f64)> {
     const SMALL: u64 = 16 << 10;
-    unhindered(subject)
+    unhindered(facts)
         .filter(|other| other.scattered() && other.only_reads())
         .filter(|other| other.outstanding() <= 1.0 && other.workload().block_size <= SMALL)
         .filter_map(|other| Some((other.stage.label(), other.latency_ns()?)))

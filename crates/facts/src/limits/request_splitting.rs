@@ -50,47 +50,47 @@ enum Cut<'a> {
 
 impl<'a> Cut<'a> {
     /// What cuts smallest, into pieces of so many bytes, of what is smaller than a block.
-    fn of(subject: &'a Subject<'_>) -> Option<(Self, u64)> {
-        let top = subject.stack().top();
+    fn of(facts: &'a StageFacts<'_>) -> Option<(Self, u64)> {
+        let top = facts.stack().top();
         let queue = top.and_then(|device| Some((Self::Queue(device), device.max_request_bytes?)));
-        let extents = subject.run().target.extents.and_then(|all| {
+        let extents = facts.run().target.extents.and_then(|all| {
             let number = all.extents.filter(|number| *number > 1)?;
             Some((Self::Extents(number), all.span_bytes / number))
         });
-        let chunks = subject.stack().devices.iter().filter_map(|device| {
+        let chunks = facts.stack().devices.iter().filter_map(|device| {
             let chunk = device.array.as_ref()?.chunk_bytes;
             // Larger ones go to several members at once, which gains more than they cost.
             let small = chunk.filter(|bytes| *bytes as f64 <= SMALL)?;
             Some((Self::Chunk(device), small))
         });
         let each = queue.into_iter().chain(extents).chain(chunks);
-        let smaller = 1..subject.workload().block_size;
+        let smaller = 1..facts.workload().block_size;
         let cuts = each.filter(|(_, bytes)| smaller.contains(bytes));
         cuts.min_by_key(|(_, bytes)| *bytes)
     }
 }
 
-fn operations_are_split(subject: &Subject<'_>) -> Option<Candidate> {
-    let (cut, bytes) = Cut::of(subject)?;
+fn operations_are_split(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let (cut, bytes) = Cut::of(facts)?;
     // The members of an array get what it divides; all others count at the target.
-    let of_top = || subject.work_of(&subject.stack().top()?.name);
+    let of_top = || facts.work_of(&facts.stack().top()?.name);
     let work = match cut {
         Cut::Chunk(_) => None,
         Cut::Queue(_) | Cut::Extents(_) => of_top(),
     };
-    let work = work.or_else(|| subject.device_work())?;
-    let pieces = work.requests / subject.ops();
+    let work = work.or_else(|| facts.device_work())?;
+    let pieces = work.requests / facts.ops();
     let pace = Pace {
-        each_ns: subject.seconds() * 1e9 / work.requests,
+        each_ns: facts.seconds() * 1e9 / work.requests,
         bytes: work.bytes / work.requests,
         whole: 1.0 - 1.0 / pieces,
     };
     let is_cut = pace.bytes <= EXPLAINED * bytes as f64;
     unless(!pieces.is_finite() || pieces < PIECES || !is_cut)?;
-    let (share, confidence, by) = pace.share(subject);
+    let (share, confidence, by) = pace.share(facts);
     // Nothing else was measured, and requests so small cost more than their bytes.
     let by_size = confidence == Possible && pace.bytes <= SMALL && pieces >= MANY;
-    let block_bytes = subject.workload().block_size;
+    let block_bytes = facts.workload().block_size;
     let [block, piece] = [block_bytes, bytes].map(show_size);
     let (many, mean) = (ratio(pieces), size(pace.bytes));
     // A block of one request is a power of two, of whole sectors.
@@ -100,7 +100,7 @@ fn operations_are_split(subject: &Subject<'_>) -> Option<Candidate> {
         Cut::Queue(device) => {
             let kib = (block_bytes / 1024).max(1).to_string();
             let key = format!("max_request = \"{}\"", block.replace(' ', ""));
-            let set = set(subject, device, ("queue/max_sectors_kb", &kib), &key);
+            let set = set(facts, device, ("queue/max_sectors_kb", &kib), &key);
             let name = &device.name;
             (
                 format!("the largest request that the kernel sends to {name} is {piece}"),
@@ -139,7 +139,7 @@ fn operations_are_split(subject: &Subject<'_>) -> Option<Candidate> {
         ),
     };
     let each = duration(pace.each_ns);
-    let rate = subject.rate().map_or_else(String::new, show_throughput);
+    let rate = facts.rate().map_or_else(String::new, show_throughput);
     let evidence = [
         format!(
             "A block is {block}, and {what}: {many} requests were counted for each operation, of \
@@ -159,7 +159,7 @@ fn operations_are_split(subject: &Subject<'_>) -> Option<Candidate> {
         "Blocks of just one request: as many bytes a second as with the large blocks say that \
          large blocks gain nothing here; then the same {then}."
     );
-    let stages = subject.stages().and("one-request", |w| w.block_size = one);
+    let stages = facts.stages().and("one-request", |w| w.block_size = one);
     let found = Candidate::new(standing, share, confidence, claim)
         .evidence(evidence)
         .refuted_by(match cut {
@@ -184,9 +184,9 @@ struct Pace {
 
 impl Pace {
     /// What would go away without splitting, how sure that is, and by which figure.
-    fn share(&self, subject: &Subject<'_>) -> (f64, Confidence, String) {
-        if let Some((label, better)) = with_larger_requests(subject, self.bytes) {
-            let own = subject.rate().unwrap_or(f64::INFINITY);
+    fn share(&self, facts: &StageFacts<'_>) -> (f64, Confidence, String) {
+        if let Some((label, better)) = with_larger_requests(facts, self.bytes) {
+            let own = facts.rate().unwrap_or(f64::INFINITY);
             let share = (1.0 - own / better).max(0.0);
             let by = format!(
                 "{label} reached {} with larger requests: {} of the time would be saved at that \
@@ -197,7 +197,7 @@ impl Pace {
             return (share, Likely, by);
         }
         let of_cost = |cost_ns: f64| cost_ns / self.each_ns * self.whole;
-        if let Some((label, bytes, ns)) = self.smaller(subject) {
+        if let Some((label, bytes, ns)) = self.smaller(facts) {
             let a_byte_ns = (self.each_ns - ns).max(0.0) / (self.bytes - bytes);
             let cost_ns = (ns - a_byte_ns * bytes).clamp(0.0, self.each_ns);
             let [small, these] = [bytes, self.bytes].map(size);
@@ -208,7 +208,7 @@ impl Pace {
             );
             return (of_cost(cost_ns), Likely, by);
         }
-        let flash = subject.rotates() == Some(false);
+        let flash = facts.rotates() == Some(false);
         let (rate, most_ns) = if flash { FLASH } else { TURNING };
         let bytes_ns = self.bytes / rate * 1e9;
         let cost_ns = (self.each_ns - bytes_ns).clamp(0.0, most_ns);
@@ -226,11 +226,11 @@ impl Pace {
     /// faster than these, so that not their bytes but their number is what takes the
     /// time: its name, the bytes of a request, and ns from one to the next. Of disks
     /// that turn only what is done in order tells, because the rest is the arm.
-    fn smaller(&self, subject: &Subject<'_>) -> Option<(String, f64, f64)> {
+    fn smaller(&self, facts: &StageFacts<'_>) -> Option<(String, f64, f64)> {
         const DEPTH: f64 = 8.0;
         const FULL: f64 = 1.05;
-        let flash = subject.rotates() == Some(false);
-        subject
+        let flash = facts.rotates() == Some(false);
+        facts
             .alike(&[Same::Operation, Same::Cache])
             .filter(|other| {
                 other.workload().rate.is_none()
@@ -250,15 +250,15 @@ impl Pace {
 
 /// The fastest stage of the same kind whose requests were larger, as with another
 /// setting.
-fn with_larger_requests(subject: &Subject<'_>, bytes: f64) -> Option<(String, f64)> {
-    let workload = subject.workload();
-    best(subject, |other| {
+fn with_larger_requests(facts: &StageFacts<'_>, bytes: f64) -> Option<(String, f64)> {
+    let workload = facts.workload();
+    best(facts, |other| {
         let theirs = other.workload();
         let work = other.device_work();
         work.is_some_and(|work| work.bytes >= LARGER * bytes * work.requests)
             && theirs.operation == workload.operation
             && theirs.cache == CacheMode::Direct
-            && other.in_order() == subject.in_order()
+            && other.in_order() == facts.in_order()
             && theirs.sync == workload.sync
     })
 }

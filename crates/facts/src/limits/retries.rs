@@ -1,8 +1,8 @@
 //! Weak sectors: a few operations take several revolutions more.
 
-use super::gaps::{Gaps, Slow};
 use super::prelude::*;
-use super::spindle::Spindle;
+use crate::revolution::Spindle;
+use crate::stage_facts::gaps::{Gaps, Slow};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "retries",
@@ -20,21 +20,21 @@ pub(super) const LIMITER: Limiter = Limiter {
     ..Limiter::OF_HARDWARE
 };
 
-fn sectors_are_read_again(subject: &Subject<'_>) -> Option<Candidate> {
+fn sectors_are_read_again(facts: &StageFacts<'_>) -> Option<Candidate> {
     // Where several are in flight anywhere, a drive that does the nearest first makes
     // some wait long.
-    unless(!subject.in_order() && subject.outstanding() > 1.0)?;
+    unless(!facts.in_order() && facts.outstanding() > 1.0)?;
     // Less is a tail as healthy disks have.
-    let slow = Slow::by_revolutions(subject).filter(|slow| slow.share >= WORTH_A_WORD)?;
-    let gaps = Gaps::of(subject);
-    unless(slow.number * 2 > slow.of || !is_of_the_drive(subject, &slow, &gaps))?;
+    let slow = Slow::by_revolutions(facts).filter(|slow| slow.share >= WORTH_A_WORD)?;
+    let gaps = Gaps::of(facts);
+    unless(slow.number * 2 > slow.of || !is_of_the_drive(facts, &slow, &gaps))?;
     // Silences at equal distances, or in writes too, are not a place that is read badly.
-    let elsewhere = subject
+    let elsewhere = facts
         .others()
         .any(|other| other.only_writes() && Gaps::of(&other).share() > 0.02);
     let stands_still = gaps.number >= 3 && (gaps.regular_s().is_some() || elsewhere);
     let standing = Standing::cause(slow.share).only_if(!stands_still);
-    let spindle = Spindle::of(subject);
+    let spindle = Spindle::of(facts);
     let [each, usual] = [slow.each_ns, slow.usual_ns].map(duration);
     let of_time = percent(slow.share);
     let evidence = [
@@ -55,14 +55,14 @@ fn sectors_are_read_again(subject: &Subject<'_>) -> Option<Candidate> {
     );
     let found = Candidate::new(standing, slow.share, likely_if(!stands_still), claim)
         .evidence(evidence)
-        .planted(subject, "[[faults.weak_sector]]");
+        .planted(facts, "[[faults.weak_sector]]");
     Some(found)
 }
 
 /// Whether the drive itself was at the slow reads all the time. One arm that reads a sector
 /// again does nothing else meanwhile, so nothing comes back: where other streams are served,
 /// a read waits for its turn, and through the page cache for what is read ahead.
-fn is_of_the_drive(subject: &Subject<'_>, slow: &Slow, gaps: &Gaps) -> bool {
-    let alone = subject.outstanding() <= 1.0 && subject.workload().cache == CacheMode::Direct;
+fn is_of_the_drive(facts: &StageFacts<'_>, slow: &Slow, gaps: &Gaps) -> bool {
+    let alone = facts.outstanding() <= 1.0 && facts.workload().cache == CacheMode::Direct;
     alone || gaps.total_s >= 0.5 * slow.number as f64 * slow.each_ns / 1e9
 }

@@ -3,9 +3,10 @@
 //! anywhere.
 
 use super::prelude::*;
-use super::spindle::{ALIKE, Spindle, arithmetic, revolutions, wait_ns, whole_wait};
 use super::visit::{QUESTION, Visit, near};
+use crate::revolution::Spindle;
 use crate::revolution::Turns;
+use crate::stage_facts::spindle::{ALIKE, arithmetic, revolutions, wait_ns, whole_wait};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "rotation",
@@ -20,22 +21,22 @@ pub(super) const LIMITER: Limiter = Limiter {
     ..Limiter::OF_HARDWARE
 };
 
-fn platter_comes_round(subject: &Subject<'_>) -> Option<Candidate> {
-    whole(subject).or_else(|| half(subject))
+fn platter_comes_round(facts: &StageFacts<'_>) -> Option<Candidate> {
+    whole(facts).or_else(|| half(facts))
 }
 
 /// Writes in order that wait for whole revolutions.
-fn whole(subject: &Subject<'_>) -> Option<Candidate> {
-    let each_ns = subject.each_ns()?;
-    let turns = whole_wait(subject).or_else(|| on_average(subject))?;
+fn whole(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let each_ns = facts.each_ns()?;
+    let turns = whole_wait(facts).or_else(|| on_average(facts))?;
     let (rpm, waits_ns) = (turns.rpm, turns.ns());
-    let spindle = Spindle::of(subject);
-    let latency = &subject.figures.latency_ns;
+    let spindle = Spindle::of(facts);
+    let latency = &facts.figures.latency_ns;
     let both = latency.p50.zip(latency.p90);
     let evidence = [
         Some(format!(
             "{}; {} writes a second are {} each.",
-            arithmetic(rpm, wait_ns(subject, each_ns)),
+            arithmetic(rpm, wait_ns(facts, each_ns)),
             three_digits(1e9 / each_ns),
             duration(each_ns)
         )),
@@ -50,9 +51,9 @@ fn whole(subject: &Subject<'_>) -> Option<Candidate> {
         }),
         Some(spindle.source),
     ];
-    let run = subject.run();
+    let run = facts.run();
     let is_bare = run.target.kind == TargetKind::Simulated || run.machine.virtualization.is_none();
-    let sure = spindle.known && subject.rotates() == Some(true) && is_bare;
+    let sure = spindle.known && facts.rotates() == Some(true) && is_bare;
     let claim = format!(
         "Each write waits for {} of a disk of {rpm} rpm: {} writes a second at most, however \
          small.",
@@ -61,7 +62,7 @@ fn whole(subject: &Subject<'_>) -> Option<Candidate> {
     );
     let share = (waits_ns / each_ns).min(1.0);
     let pair = ("four-times-the-block", "as-it-was");
-    let stages = subject.as_it_was().and(pair.0, |w| w.block_size *= 4);
+    let stages = facts.as_it_was().and(pair.0, |w| w.block_size *= 4);
     let found = Candidate::new(Standing::Nature, share, likely_if(sure), claim)
         .evidence(evidence.into_iter().flatten())
         // By the bytes there would be a quarter as many.
@@ -71,20 +72,20 @@ fn whole(subject: &Subject<'_>) -> Option<Candidate> {
 
 /// Where percentiles are not known or spread, the average may still be whole
 /// revolutions: of writes that are made durable one by one.
-fn on_average(subject: &Subject<'_>) -> Option<Turns> {
-    let durable = subject.workload().sync.each_write();
-    let asked = durable && subject.only_writes() && subject.in_order();
-    let spread = subject.is_even(2.0 * ALIKE) == Some(false);
-    unless(!asked || subject.rotates() != Some(true) || !subject.reaches_device() || spread)?;
-    let wait_ns = wait_ns(subject, subject.each_ns()?);
-    let known = Some(Spindle::of(subject)).filter(|spindle| spindle.known)?;
+fn on_average(facts: &StageFacts<'_>) -> Option<Turns> {
+    let durable = facts.workload().sync.each_write();
+    let asked = durable && facts.only_writes() && facts.in_order();
+    let spread = facts.is_even(2.0 * ALIKE) == Some(false);
+    unless(!asked || facts.rotates() != Some(true) || !facts.reaches_device() || spread)?;
+    let wait_ns = wait_ns(facts, facts.each_ns()?);
+    let known = Some(Spindle::of(facts)).filter(|spindle| spindle.known)?;
     known.whole(wait_ns)
 }
 
 /// Operations anywhere, which wait for half a revolution on average.
-fn half(subject: &Subject<'_>) -> Option<Candidate> {
+fn half(facts: &StageFacts<'_>) -> Option<Candidate> {
     // Of what a drive chooses the platter's part is not known.
-    let visit = Visit::of(subject).filter(|visit| !visit.chosen)?;
+    let visit = Visit::of(facts).filter(|visit| !visit.chosen)?;
     let share = visit.share(visit.rotation_ns);
     let (rpm, turn_ns) = (visit.spindle.rpm, visit.spindle.turn_ns());
     let [turn, half, each] = [turn_ns, 0.5 * turn_ns, visit.each_ns].map(duration);
@@ -105,7 +106,7 @@ fn half(subject: &Subject<'_>) -> Option<Candidate> {
              {rpm} rpm on the data sheet of the disk."
         ))
         .question(QUESTION)
-        .settled_by(near(subject))
+        .settled_by(near(facts))
         .remedy(
             "Give the drive more to choose from (a larger queue depth): it then does first \
              what comes round first. Or put what is read at random on flash.",

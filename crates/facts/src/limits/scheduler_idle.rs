@@ -27,15 +27,15 @@ pub(super) struct Idle<'a> {
 impl<'a> Idle<'a> {
     /// `None` where no scheduler idles, or another stage does not show that a write by itself is
     /// short.
-    pub(super) fn of(subject: &'a Subject<'_>) -> Option<Self> {
-        unless(!subject.workload().sync.each_write() || subject.outstanding() > 1.0)?;
-        let device = subject.stack().top()?;
+    pub(super) fn of(facts: &'a StageFacts<'_>) -> Option<Self> {
+        unless(!facts.workload().sync.each_write() || facts.outstanding() > 1.0)?;
+        let device = facts.stack().top()?;
         let turn_ns = device.scheduler_idle_ns.filter(|ns| *ns > 0)?;
-        let work = subject.work_of(&device.name)?;
-        let requests_ns = work.waited_s * 1e9 / subject.ops();
+        let work = facts.work_of(&device.name)?;
+        let requests_ns = work.waited_s * 1e9 / facts.ops();
         let turns = (requests_ns / turn_ns as f64).floor().min(TURNS);
-        let block = subject.workload().block_size;
-        let others = subject.others().filter(|other| {
+        let block = facts.workload().block_size;
+        let others = facts.others().filter(|other| {
             let alone = other.only_writes() && other.outstanding() <= 1.0;
             alone && !other.workload().sync.each_write() && other.workload().block_size >= block
         });
@@ -58,9 +58,9 @@ impl<'a> Idle<'a> {
 }
 
 /// The scheduler idles at each sync.
-pub(super) fn at_each_sync(subject: &Subject<'_>) -> Option<Candidate> {
-    let idle = Idle::of(subject)?;
-    let latency_ns = subject.latency_ns()?;
+pub(super) fn at_each_sync(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let idle = Idle::of(facts)?;
+    let latency_ns = facts.latency_ns()?;
     let share = idle.each_ns() / latency_ns;
     unless(share < WORTH_A_WORD)?;
     let scheduler = idle.device.scheduler.as_deref().unwrap_or("The scheduler");
@@ -93,6 +93,6 @@ pub(super) fn at_each_sync(subject: &Subject<'_>) -> Option<Candidate> {
             "The same with the scheduler `none`, or with its `slice_idle` at 0: a higher rate \
              speaks for it, the same rate against it.",
         )
-        .remedy(set(subject, idle.device, none, "scheduler = \"none\""));
+        .remedy(set(facts, idle.device, none, "scheduler = \"none\""));
     Some(found)
 }

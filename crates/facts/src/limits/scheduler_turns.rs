@@ -40,12 +40,12 @@ struct Turns<'a> {
 
 impl<'a> Turns<'a> {
     /// Those of a stage.
-    fn of(subject: &'a Subject<'_>) -> Option<Self> {
-        unless(subject.workload().sync.each_write())?;
-        let devices = subject.stack().devices.iter();
+    fn of(facts: &'a StageFacts<'_>) -> Option<Self> {
+        unless(facts.workload().sync.each_write())?;
+        let devices = facts.stack().devices.iter();
         let turns = devices.filter_map(|device| {
-            let turns = Self::on(subject, device)?;
-            let most = FEW * subject.depth().min(takes(device)?);
+            let turns = Self::on(facts, device)?;
+            let most = FEW * facts.depth().min(takes(device)?);
             let few = turns.at_device as f64 <= most;
             (few && turns.share() >= WAITED).then_some(turns)
         });
@@ -54,11 +54,11 @@ impl<'a> Turns<'a> {
 
     /// Those of a device that has a scheduler; `None` where too few requests were seen, events
     /// were lost, or the device sent requests back.
-    fn on(subject: &Subject<'_>, device: &'a BlockDevice) -> Option<Self> {
+    fn on(facts: &StageFacts<'_>, device: &'a BlockDevice) -> Option<Self> {
         let scheduler = device.scheduler.as_deref().filter(|name| *name != "none")?;
         let (mut at_device, mut operations) = (0, Vec::new());
         // Following requests costs something, so not each trial is.
-        let trials = subject.trials().iter();
+        let trials = facts.trials().iter();
         for layer in trials.filter_map(|trial| trial.evidence.block_layer.as_ref()) {
             layer.queued_from?;
             let seen = layer.devices.iter().find(|one| one.name == device.name)?;
@@ -95,12 +95,12 @@ fn mean(latencies: impl Iterator<Item = Latency>) -> (f64, f64) {
 }
 
 /// Whether the scheduler, and not the device, keeps most of what is to be in flight waiting.
-pub(super) fn hold_back(subject: &Subject<'_>) -> bool {
-    Turns::of(subject).is_some()
+pub(super) fn hold_back(facts: &StageFacts<'_>) -> bool {
+    Turns::of(facts).is_some()
 }
 
-pub(super) fn few_of_many(subject: &Subject<'_>) -> Option<Candidate> {
-    let turns = Turns::of(subject)?;
+pub(super) fn few_of_many(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let turns = Turns::of(facts)?;
     let (name, scheduler) = (&turns.device.name, turns.scheduler);
     let [queued, with_device] = [turns.queued_ns, turns.device_ns].map(duration);
     let at_a_time = ratio_of(turns.at_device as f64, "request", "requests");
@@ -112,7 +112,7 @@ pub(super) fn few_of_many(subject: &Subject<'_>) -> Option<Candidate> {
     let evidence = [
         format!(
             "Of {} in flight {} at most were with {name}, by the kernel's events.",
-            ratio(subject.depth()),
+            ratio(facts.depth()),
             turns.at_device
         ),
         format!(
@@ -128,7 +128,7 @@ pub(super) fn few_of_many(subject: &Subject<'_>) -> Option<Candidate> {
             "The same measurement with the scheduler `none`: a higher rate at a lower latency \
              speaks for it, the same rate against it.",
         )
-        .remedy(set(subject, turns.device, none, "scheduler = \"none\""));
+        .remedy(set(facts, turns.device, none, "scheduler = \"none\""));
     Some(found)
 }
 
@@ -137,13 +137,13 @@ pub(super) fn few_of_many(subject: &Subject<'_>) -> Option<Candidate> {
 const OF_QUEUE: f64 = 0.5;
 
 /// The queue, or its scheduler, lets few requests be made, and the threads sleep for a place.
-pub(super) fn few_places(subject: &Subject<'_>) -> Option<Candidate> {
-    let looks = Looks::of(subject.trials().iter().copied())?;
+pub(super) fn few_places(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let looks = Looks::of(facts.trials().iter().copied())?;
     let share = looks.share(By::Tags);
     unless(share < Standing::CAUSE_MIN)?;
-    let device = *subject.stack().queue_devices().first()?;
-    let made = subject.work_of(&device.name)?.waited_s / subject.seconds();
-    let wanted = subject.depth();
+    let device = *facts.stack().queue_devices().first()?;
+    let made = facts.work_of(&device.name)?.waited_s / facts.seconds();
+    let wanted = facts.depth();
     let most = takes(device).map_or(wanted, |most| most.min(wanted));
     unless(made > OF_QUEUE * most)?;
     let (name, scheduler) = (&device.name, device.scheduler.as_deref());
@@ -174,13 +174,13 @@ pub(super) fn few_places(subject: &Subject<'_>) -> Option<Candidate> {
         .to_string();
     let remedy = match scheduler {
         Some(_) => set(
-            subject,
+            facts,
             device,
             ("queue/scheduler", "none"),
             "scheduler = \"none\"",
         ),
         None => set(
-            subject,
+            facts,
             device,
             ("queue/nr_requests", &more),
             "the requests that are let through",

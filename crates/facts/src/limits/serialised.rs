@@ -5,8 +5,8 @@
 
 use super::ladder::MORE;
 use super::prelude::*;
-use super::subject::DeviceWork;
 use crate::layers::reach::roots;
+use crate::stage_facts::DeviceWork;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "serialised",
@@ -40,15 +40,15 @@ struct Layer<'a> {
     each_ns: f64,
 }
 
-fn layer<'a>(subject: &'a Subject<'_>) -> Option<Layer<'a>> {
-    let seconds = subject.seconds();
-    let devices = subject.stack().devices.iter();
+fn layer<'a>(facts: &'a StageFacts<'_>) -> Option<Layer<'a>> {
+    let seconds = facts.seconds();
+    let devices = facts.stack().devices.iter();
     // A partition is its disk.
     let layers = devices.filter(|one| !one.below.is_empty() && one.kind != DeviceKind::Partition);
     layers
         .filter_map(|device| {
-            let own = subject.work_of(&device.name)?;
-            let below = device.below.iter().map(|name| subject.work_of(name));
+            let own = facts.work_of(&device.name)?;
+            let below = device.below.iter().map(|name| facts.work_of(name));
             let below: Vec<DeviceWork> = below.collect::<Option<_>>()?;
             let sum = |of: fn(&DeviceWork) -> f64| below.iter().map(of).sum::<f64>();
             let (requests, waited_s) = (sum(|one| one.requests), sum(|one| one.waited_s));
@@ -67,20 +67,20 @@ fn layer<'a>(subject: &'a Subject<'_>) -> Option<Layer<'a>> {
 }
 
 /// A layer, or the filesystem.
-fn one_is_handed_on(subject: &Subject<'_>) -> Option<Candidate> {
-    by_layer(subject).or_else(|| by_filesystem(subject))
+fn one_is_handed_on(facts: &StageFacts<'_>) -> Option<Candidate> {
+    by_layer(facts).or_else(|| by_filesystem(facts))
 }
 
 /// A filesystem that was given several direct operations has one request at a time at the device
 /// under it. Who waits for a lock or for a place in the queue is seen there.
-fn by_filesystem(subject: &Subject<'_>) -> Option<Candidate> {
-    let filesystem = subject.run().stack.filesystem.as_ref()?;
-    let mut devices = roots(subject.stack());
+fn by_filesystem(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let filesystem = facts.run().stack.filesystem.as_ref()?;
+    let mut devices = roots(facts.stack());
     let (device, None) = (devices.next()?, devices.next()) else {
         return None;
     };
-    let work = subject.work_of(&device.name)?;
-    let (within, below) = (subject.depth(), work.waited_s / subject.seconds());
+    let work = facts.work_of(&device.name)?;
+    let (within, below) = (facts.depth(), work.waited_s / facts.seconds());
     let is_one = within >= SEVERAL && (ALWAYS..=ONE).contains(&below);
     let elsewhere = [
         Spent::Blocked,
@@ -89,12 +89,12 @@ fn by_filesystem(subject: &Subject<'_>) -> Option<Candidate> {
         Spent::Processor,
         Spent::Kernel,
     ];
-    let waits = 1.0 - below / within - subject.spent(&elsewhere)?;
+    let waits = 1.0 - below / within - facts.spent(&elsewhere)?;
     unless(
-        subject.direct() != Some(true)
-            || subject.workload().sync.each_write()
+        facts.direct() != Some(true)
+            || facts.workload().sync.each_write()
             || !is_one
-            || work.requests < HANDED_ON * subject.ops()
+            || work.requests < HANDED_ON * facts.ops()
             || waits < Standing::CAUSE_MIN,
     )?;
     let (kind, name) = (&filesystem.kind, &device.name);
@@ -104,7 +104,7 @@ fn by_filesystem(subject: &Subject<'_>) -> Option<Candidate> {
         three_digits(below),
         three_digits(within)
     );
-    let by_checksums = kind == "btrfs" && subject.workload().operation.writes();
+    let by_checksums = kind == "btrfs" && facts.workload().operation.writes();
     let remedy = if by_checksums {
         "Since Linux 6.15 btrfs sends a direct write through the page cache and waits for it where \
          the file has checksums: write to a new file without (`chattr +C` on its folder, or the \
@@ -119,8 +119,8 @@ fn by_filesystem(subject: &Subject<'_>) -> Option<Candidate> {
     Some(found.refuted_by("As many at the device as are in flight."))
 }
 
-fn by_layer(subject: &Subject<'_>) -> Option<Candidate> {
-    let layer = layer(subject)?;
+fn by_layer(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let layer = layer(facts)?;
     let device = layer.device;
     let (name, below) = (&device.name, device.below.join(", "));
     let share = 1.0 - layer.below / layer.within;
@@ -158,7 +158,7 @@ fn by_layer(subject: &Subject<'_>) -> Option<Candidate> {
     let claim = format!(
         "{name} passes on one request at a time, {how}: {wait} are in it, {one} at {below}."
     );
-    let stages = subject.stages().and("one", |w| {
+    let stages = facts.stages().and("one", |w| {
         w.queue_depth = 1;
         w.streams = 1;
     });

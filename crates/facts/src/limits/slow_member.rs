@@ -2,8 +2,8 @@
 //! filesystem of several devices, is as slow as the slowest of them.
 
 use super::prelude::*;
-use super::subject::DeviceWork;
 use crate::layers::reach::roots;
+use crate::stage_facts::DeviceWork;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "slow-member",
@@ -35,8 +35,8 @@ fn each_ns(work: &DeviceWork) -> f64 {
 }
 
 /// Those that share the work of one device, or of the filesystem.
-fn groups<'a>(subject: &'a Subject<'_>) -> impl Iterator<Item = Vec<Member<'a>>> {
-    let stack = subject.stack();
+fn groups<'a>(facts: &'a StageFacts<'_>) -> impl Iterator<Item = Vec<Member<'a>>> {
+    let stack = facts.stack();
     let arrays = stack.devices.iter().filter(|device| device.array.is_some());
     let members = arrays.map(|array| {
         let below = array.below.iter();
@@ -44,7 +44,7 @@ fn groups<'a>(subject: &'a Subject<'_>) -> impl Iterator<Item = Vec<Member<'a>>>
     });
     let all: Vec<Vec<&BlockDevice>> = members.chain([roots(stack).collect()]).collect();
     all.into_iter().filter_map(|devices| {
-        let with_work = |device: &'a BlockDevice| Some((device, subject.work_of(&device.name)?));
+        let with_work = |device: &'a BlockDevice| Some((device, facts.work_of(&device.name)?));
         devices.into_iter().map(with_work).collect()
     })
 }
@@ -67,7 +67,7 @@ fn slowest<'a>(members: &[Member<'a>]) -> Option<(Member<'a>, f64)> {
     (number >= 1.0 && !few && !is_other_load && is_slow).then_some((slow, others_ns))
 }
 
-fn one_is_slower(subject: &Subject<'_>) -> Option<Candidate> {
+fn one_is_slower(facts: &StageFacts<'_>) -> Option<Candidate> {
     let of_group = |members: Vec<Member<'_>>| {
         let ((device, work), others_ns) = slowest(&members)?;
         let sum = |of: fn(&DeviceWork) -> f64| members.iter().map(|one| of(&one.1)).sum::<f64>();
@@ -95,7 +95,7 @@ fn one_is_slower(subject: &Subject<'_>) -> Option<Candidate> {
         let found = cause(1.0 - others_ns / mean_ns, Likely, claim);
         Some(found.evidence([line]).remedy(remedy))
     };
-    groups(subject).find_map(of_group)
+    groups(facts).find_map(of_group)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! A few requests take the device much longer than the rest: in one place of it, or now and
 //! then.
 
-use super::gaps::{Gaps, Slow};
 use super::prelude::*;
-use super::processor;
+use crate::stage_facts::gaps::{Gaps, Slow};
+use crate::stage_facts::processor;
 use diskfacts_record::evidence::Outliers;
 
 pub(super) const LIMITER: Limiter = Limiter {
@@ -30,29 +30,29 @@ const AT_DEVICE: f64 = 0.5;
 const OF_RANGE: f64 = 0.5;
 const OF_VISITED: f64 = 0.25;
 
-fn few_take_much_longer(subject: &Subject<'_>) -> Option<Candidate> {
+fn few_take_much_longer(facts: &StageFacts<'_>) -> Option<Candidate> {
     // Reads and writes differ by nature, a sync waits for more than its write, and what a disk
     // that turns chooses last waits long.
-    let alike = subject.only_reads() || subject.only_writes();
-    let synced = subject.workload().sync.each_write();
-    unless(!alike || synced || subject.rotates() == Some(true))?;
-    let slow = Slow::beyond(subject, |usual_ns| TIMES * usual_ns)?;
+    let alike = facts.only_reads() || facts.only_writes();
+    let synced = facts.workload().sync.each_write();
+    unless(!alike || synced || facts.rotates() == Some(true))?;
+    let slow = Slow::beyond(facts, |usual_ns| TIMES * usual_ns)?;
     let few = slow.number >= LEAST && slow.number * ONE_IN <= slow.of;
     unless(!few || slow.share < WORTH_A_WORD)?;
     // While nothing else is done meanwhile either, the device stood still.
-    let depth = subject.outstanding();
-    let gaps = Gaps::of(subject);
+    let depth = facts.outstanding();
+    let gaps = Gaps::of(facts);
     let all_s = slow.number as f64 * slow.each_ns / 1e9 / depth;
     let stood_still = gaps.total_s >= 0.5 * all_s;
     unless(stood_still && (depth > 1.0 || gaps.regular_s().is_some()))?;
-    let seen = outliers(subject);
-    let was_followed = subject
+    let seen = outliers(facts);
+    let was_followed = facts
         .trials()
         .iter()
         .any(|trial| trial.evidence.block_layer.is_some());
     unless(was_followed && !seen.is_some_and(|(_, seen)| is_of_device(&slow, &seen)))?;
     let (kind, of_time) = (
-        if subject.only_reads() {
+        if facts.only_reads() {
             "reads"
         } else {
             "writes"
@@ -68,8 +68,8 @@ fn few_take_much_longer(subject: &Subject<'_>) -> Option<Candidate> {
     );
     let place = seen.filter(|(_, seen)| is_a_place(seen));
     // Who serves a device of this machine's own making waits for a processor wherever it lies.
-    let lost_s = slow.share * subject.seconds();
-    unless(place.is_none() && processor::not_of_others(subject, lost_s).is_none())?;
+    let lost_s = slow.share * facts.seconds();
+    unless(place.is_none() && processor::not_of_others(facts, lost_s).is_none())?;
     let (claim, remedy) = if let Some((device, seen)) = place {
         let [from, to] = [seen.from_bytes, seen.to_bytes].map(show_size);
         let [there, elsewhere] = [seen.device_ns, seen.usual_ns].map(duration);
@@ -102,8 +102,8 @@ fn few_take_much_longer(subject: &Subject<'_>) -> Option<Candidate> {
 }
 
 /// The device that had outliers, and those of the trial that had most.
-fn outliers<'a>(subject: &Subject<'a>) -> Option<(&'a str, Outliers)> {
-    let trials = subject.trials().iter();
+fn outliers<'a>(facts: &StageFacts<'a>) -> Option<(&'a str, Outliers)> {
+    let trials = facts.trials().iter();
     let layers = trials.filter_map(|trial| trial.evidence.block_layer.as_ref());
     let devices = layers.flat_map(|layer| &layer.devices);
     let seen = devices.filter_map(|one| Some((one.name.as_str(), one.outliers?)));
@@ -134,8 +134,8 @@ fn sampled(device: &str, seen: &Outliers) -> String {
 }
 
 /// Whether one at a time some take long, and the device is silent because of them.
-pub(super) fn are_silences(subject: &Subject<'_>) -> bool {
-    subject.outstanding() <= 1.0 && LIMITER.speaks_of(subject)
+pub(super) fn are_silences(facts: &StageFacts<'_>) -> bool {
+    facts.outstanding() <= 1.0 && LIMITER.speaks_of(facts)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! The device stood still for a part of the time.
 
 use super::cap::Cap;
-use super::gaps::Gaps;
 use super::prelude::*;
 use super::{cgroup_throttle, dirty_throttling, slow_requests};
+use crate::stage_facts::gaps::Gaps;
 use crate::stalls::Stalls;
 
 pub(super) const LIMITER: Limiter = Limiter {
@@ -34,36 +34,36 @@ const LONG: f64 = 3.0;
 
 /// Whether other work is of another kind or place, so that a weak place of this stage is
 /// not what both have met.
-fn is_elsewhere(subject: &Subject<'_>, other: &Subject<'_>) -> bool {
-    let ends = |one: &Subject<'_>| {
+fn is_elsewhere(facts: &StageFacts<'_>, other: &StageFacts<'_>) -> bool {
+    let ends = |one: &StageFacts<'_>| {
         let (offset, span) = (one.workload().offset, one.workload().span);
         let rest = one.run().target.size_bytes.saturating_sub(offset);
         (offset, offset.saturating_add(span.unwrap_or(rest)))
     };
-    let (mine, theirs) = (ends(subject), ends(other));
-    other.only_writes() != subject.only_writes() || mine.1 <= theirs.0 || theirs.1 <= mine.0
+    let (mine, theirs) = (ends(facts), ends(other));
+    other.only_writes() != facts.only_writes() || mine.1 <= theirs.0 || theirs.1 <= mine.0
 }
 
-fn nothing_is_answered(subject: &Subject<'_>) -> Option<Candidate> {
+fn nothing_is_answered(facts: &StageFacts<'_>) -> Option<Candidate> {
     // A limit pays out its budget slice by slice, and holds back between. And the kernel lets
     // writers sleep for up to 200 ms at a time until enough is written back.
-    unless(cgroup_throttle::is_reached(subject) || dirty_throttling::is_waited_for(subject))?;
-    let gaps = Gaps::of(subject);
+    unless(cgroup_throttle::is_reached(facts) || dirty_throttling::is_waited_for(facts))?;
+    let gaps = Gaps::of(facts);
     let share = gaps.share();
     // One alone may be chance, unless a trial stood still for much of its time.
     let long = gaps.longest_s >= LONG * gaps.grid_s
-        && subject.trials().iter().any(|t| Stalls::is_most_of(t));
+        && facts.trials().iter().any(|t| Stalls::is_most_of(t));
     unless(gaps.number == 0 || (gaps.number < 2 && !long) || share < DETAIL)?;
     // What pays out a budget, or holds back until a timer, leaves the device idle between.
-    unless(Cap::of(subject).is_some_and(|cap| gaps.longest_s <= cap.window_s()))?;
+    unless(Cap::of(facts).is_some_and(|cap| gaps.longest_s <= cap.window_s()))?;
     // Silences in other work too are the device's; those of one stage may be its place.
-    let elsewhere = subject
+    let elsewhere = facts
         .others()
-        .filter(|other| is_elsewhere(subject, other))
+        .filter(|other| is_elsewhere(facts, other))
         .filter(|other| Gaps::of(other).share() >= DETAIL / 2.0);
     let elsewhere = elsewhere.count() as u64;
     let regular = gaps.regular_s();
-    unless(regular.is_none() && elsewhere == 0 && slow_requests::are_silences(subject))?;
+    unless(regular.is_none() && elsewhere == 0 && slow_requests::are_silences(facts))?;
     let [all, total, longest] = [gaps.seconds, gaps.total_s, gaps.longest_s].map(seconds);
     let of_time = percent(share);
     let silences = count(gaps.number as u64, "silence");
@@ -86,6 +86,6 @@ fn nothing_is_answered(subject: &Subject<'_>) -> Option<Candidate> {
         format!("The device completed nothing for {of_time} of the time, up to {longest} at once.");
     let found = cause(share, confidence, claim)
         .evidence(evidence.into_iter().flatten())
-        .planted(subject, "[faults.stall] and [faults.stuck]");
+        .planted(facts, "[faults.stall] and [faults.stuck]");
     Some(found)
 }

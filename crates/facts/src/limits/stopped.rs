@@ -16,13 +16,13 @@ pub(super) const LIMITER: Limiter = Limiter {
 /// counts at all.
 const STOLEN: f64 = 0.5;
 
-fn did_not_run(subject: &Subject<'_>) -> Option<Candidate> {
-    let pauses = Pauses::of(subject.trials().iter().copied());
+fn did_not_run(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let pauses = Pauses::of(facts.trials().iter().copied());
     let paused_s = pauses.total_ns as f64 / 1e9;
     // Of a document not even the time need be known.
-    unless(pauses.number == 0 || paused_s < DETAIL * subject.seconds())?;
-    let share = (paused_s / subject.seconds()).min(1.0);
-    let stolen = subject.trials().iter().map(|t| t.evidence.cpu_steal_ns);
+    unless(pauses.number == 0 || paused_s < DETAIL * facts.seconds())?;
+    let share = (paused_s / facts.seconds()).min(1.0);
+    let stolen = facts.trials().iter().map(|t| t.evidence.cpu_steal_ns);
     let stolen: Option<u64> = stolen.sum();
     let by_machine = stolen.is_some_and(|ns| ns as f64 / 1e9 >= STOLEN * paused_s);
     let (who, remedy) = if by_machine {

@@ -2,7 +2,7 @@
 //! asks for it or not (`mount(8)`).
 
 use super::prelude::*;
-use diskfacts_record::Stack;
+use crate::layers::is_mounted_sync;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "sync-mount",
@@ -15,18 +15,12 @@ pub(super) const LIMITER: Limiter = Limiter {
     ..Limiter::ANY
 };
 
-/// Whether each write waits though nobody asked for it.
-pub(crate) fn is_synchronous(stack: &Stack) -> bool {
-    let filesystem = stack.filesystem.as_ref();
-    filesystem.is_some_and(|f| f.options.iter().any(|option| option == "sync"))
-}
-
-fn each_write_waits(subject: &Subject<'_>) -> Option<Candidate> {
-    let stack = subject.stack();
-    unless(!is_synchronous(stack) || subject.workload().sync.each_write())?;
+fn each_write_waits(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let stack = facts.stack();
+    unless(!is_mounted_sync(stack) || facts.workload().sync.each_write())?;
     let mount_point = &stack.filesystem.as_ref()?.mount_point;
     let own = [Spent::User, Spent::Kernel, Spent::Processor, Spent::Due];
-    let share = subject.spent(&own).map(|own| 1.0 - own);
+    let share = facts.spent(&own).map(|own| 1.0 - own);
     let line = share.map(|share| {
         let waits = percent(share);
         format!(

@@ -4,8 +4,8 @@
 //! are measured in turn, so that what comes and goes falls on both, and the 99 % interval
 //! of the ratio has to lie on one side of what divides the prediction from its opposite.
 
-use super::subject::Subject;
-use crate::rules::Context;
+use crate::context::Context;
+use crate::stage_facts::StageFacts;
 use crate::stages::Stage;
 use crate::stats;
 use crate::words::ratio;
@@ -26,6 +26,13 @@ const TRIALS_MIN: usize = 3;
 pub(super) fn of_stage(context: &Context<'_>, stage: &Stage<'_>) -> Vec<TestedClaim> {
     let tests = tests_of(context, stage);
     tests.map(|test| outcome(context, test)).collect()
+}
+
+/// Whether a test of the run has refuted what this limiter said of a stage.
+pub(super) fn is_refuted(facts: &StageFacts<'_>, limiter: &str) -> bool {
+    let tested = of_stage(facts.context, facts.stage);
+    let mut tests = tested.iter().filter(|test| test.limiter == limiter);
+    tests.any(|test| test.outcome == TestOutcome::Refuted)
 }
 
 fn tests_of<'a>(context: &Context<'a>, stage: &Stage<'_>) -> impl Iterator<Item = &'a ClaimTest> {
@@ -59,9 +66,9 @@ fn outcome(context: &Context<'_>, test: &ClaimTest) -> TestedClaim {
 
 /// What was gained in the test of what a limiter said of a stage, if it held, and was one of
 /// more without it.
-pub(super) fn gain<'a>(subject: &Subject<'a>, limiter: &str) -> Option<(&'a ClaimTest, Ratio)> {
-    let context = subject.context;
-    let mut own = tests_of(context, subject.stage).filter(|test| test.limiter == limiter);
+pub(super) fn gain<'a>(facts: &StageFacts<'a>, limiter: &str) -> Option<(&'a ClaimTest, Ratio)> {
+    let context = facts.context;
+    let mut own = tests_of(context, facts.stage).filter(|test| test.limiter == limiter);
     own.find_map(|test| {
         let (control, changed) = both(context, &test.prediction);
         let ratio = ratio_of(&control, &changed)?;

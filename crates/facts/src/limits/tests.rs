@@ -185,10 +185,9 @@ fn a_limit_looks_at_the_settings_that_were_in_force_in_the_trials() {
         }];
     });
     let context = Context::new(&run);
-    let shared = Shared::default();
     for (stage, figures) in context.each() {
-        let subject = Subject::new(&context, &shared, stage, figures);
-        let seen = subject
+        let facts = StageFacts::new(&context, stage, figures);
+        let seen = facts
             .stack()
             .device("vda")
             .and_then(|disk| disk.nr_requests);

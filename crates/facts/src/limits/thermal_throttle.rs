@@ -25,21 +25,21 @@ pub(super) const LIMITER: Limiter = Limiter {
 /// holds the drive back: one that is full of them has one or more.
 const AT_WORK: f64 = 0.5;
 
-fn rate_falls_under_load(subject: &Subject<'_>) -> Option<Candidate> {
-    unless(Cap::of(subject).is_some())?;
-    let found = stepped(subject).or_else(|| held_down(subject))?;
-    unless(same_rate(subject).is_some())?;
-    Some(found.planted(subject, "[faults.heat]"))
+fn rate_falls_under_load(facts: &StageFacts<'_>) -> Option<Candidate> {
+    unless(Cap::of(facts).is_some())?;
+    let found = stepped(facts).or_else(|| held_down(facts))?;
+    unless(same_rate(facts).is_some())?;
+    Some(found.planted(facts, "[faults.heat]"))
 }
 
 /// The step is seen.
-fn stepped(subject: &Subject<'_>) -> Option<Candidate> {
-    let held = Held::of(subject)?;
+fn stepped(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let held = Held::of(facts)?;
     // A cache that is full makes writes step down too, to what is behind it.
-    let reads = subject.only_reads();
-    unless(!(reads || held.flat) || (!of_bytes(subject) && held.flat))?;
-    let moved = held.before.rate * held.before.seconds * subject.workload().block_size as f64;
-    let [from, to] = [held.before.rate, held.after.rate].map(|rate| show_rate(subject, rate));
+    let reads = facts.only_reads();
+    unless(!(reads || held.flat) || (!of_bytes(facts) && held.flat))?;
+    let moved = held.before.rate * held.before.seconds * facts.workload().block_size as f64;
+    let [from, to] = [held.before.rate, held.after.rate].map(|rate| show_rate(facts, rate));
     let claim = format!(
         "Under load the rate steps down from {from} to {to} and stays there, as a drive does that \
          has become too warm."
@@ -50,27 +50,27 @@ fn stepped(subject: &Subject<'_>) -> Option<Candidate> {
         size(moved)
     );
     let found = cause(held.share(), likely_if(reads), claim);
-    Some(found.evidence([held.line(subject), step]))
+    Some(found.evidence([held.line(facts), step]))
 }
 
 /// The drive was too warm from nearly the beginning on: reads wait, though hardly any is
 /// at work. Only the first were as fast as the drive can be.
-fn held_down(subject: &Subject<'_>) -> Option<Candidate> {
+fn held_down(facts: &StageFacts<'_>) -> Option<Candidate> {
     // The shortest is of all trials, the rate of the one in the middle. And the shortest read
     // through the page cache is of what was read ahead.
     unless(
-        !subject.only_reads()
-            || !of_bytes(subject)
-            || subject.outstanding() <= 1.0
-            || !subject.agrees()
-            || subject.workload().cache != CacheMode::Direct,
+        !facts.only_reads()
+            || !of_bytes(facts)
+            || facts.outstanding() <= 1.0
+            || !facts.agrees()
+            || facts.workload().cache != CacheMode::Direct,
     )?;
-    let (iops, alone_ns) = (subject.iops()?, subject.shortest_ns()?);
+    let (iops, alone_ns) = (facts.iops()?, facts.shortest_ns()?);
     let at_work = iops * alone_ns / 1e9;
     unless(at_work > AT_WORK)?;
     let claim = format!(
         "Reads are throttled to {}, as by an overheated drive.",
-        show_rate(subject, iops)
+        show_rate(facts, iops)
     );
     let line = format!(
         "{} reads/s x {} (the shortest) = {} in service, though {} are in flight: the first were \
@@ -78,7 +78,7 @@ fn held_down(subject: &Subject<'_>) -> Option<Candidate> {
         rate_digits(iops),
         duration(alone_ns),
         ratio(at_work),
-        ratio(subject.depth()),
+        ratio(facts.depth()),
         ratio(1.0 / at_work)
     );
     Some(cause(1.0 - at_work, Possible, claim).evidence([line]))

@@ -2,7 +2,7 @@
 //! one exact rate, and whether it had a faster time before.
 
 use super::prelude::*;
-use super::rate_over_time::{Plateau, RateOverTime, Step};
+use crate::stage_facts::rate_over_time::{Plateau, RateOverTime, Step};
 
 /// A limiter lets operations pass at equal distances: the counts of a point differ by
 /// one or two. What a device does by itself differs by more: the places, the dies.
@@ -38,10 +38,10 @@ pub(super) struct Held {
 }
 
 impl Held {
-    pub(super) fn of(subject: &Subject<'_>) -> Option<Self> {
+    pub(super) fn of(facts: &StageFacts<'_>) -> Option<Self> {
         // Large transfers are few, and what they are compared with is the first of them.
-        let finely = || of_bytes(subject).then(|| RateOverTime::finely(subject).step());
-        let step = RateOverTime::of(subject).step().or_else(|| finely()?)?;
+        let finely = || of_bytes(facts).then(|| RateOverTime::finely(facts).step());
+        let step = RateOverTime::of(facts).step().or_else(|| finely()?)?;
         let Step { before, after, .. } = step;
         let down = before.rate >= STEP_MIN * after.rate && step.held >= PLATEAU_SHARE;
         (down && step.explained >= EXPLAINED).then(|| Self {
@@ -57,9 +57,9 @@ impl Held {
         slow * (1.0 - self.after.rate / self.before.rate)
     }
 
-    pub(super) fn line(&self, subject: &Subject<'_>) -> String {
+    pub(super) fn line(&self, facts: &StageFacts<'_>) -> String {
         let plateaus = [self.before, self.after];
-        let [first, then] = plateaus.map(|plateau| show_rate(subject, plateau.rate));
+        let [first, then] = plateaus.map(|plateau| show_rate(facts, plateau.rate));
         let [before, after] = plateaus.map(|plateau| seconds(plateau.seconds));
         format!(
             "For {before} it did {first}, then {then} for {after}; points of the second part \
@@ -70,23 +70,23 @@ impl Held {
 }
 
 /// Operations a second in the unit that a stage is about.
-pub(super) fn show_rate(subject: &Subject<'_>, iops: f64) -> String {
-    if of_bytes(subject) {
-        show_throughput(iops * subject.workload().block_size as f64)
+pub(super) fn show_rate(facts: &StageFacts<'_>, iops: f64) -> String {
+    if of_bytes(facts) {
+        show_throughput(iops * facts.workload().block_size as f64)
     } else {
         format!("{} operations/s", rate_digits(iops))
     }
 }
 
 /// Whether a stage is one of bytes rather than of operations.
-pub(super) fn of_bytes(subject: &Subject<'_>) -> bool {
-    subject.workload().block_size >= OF_BYTES
+pub(super) fn of_bytes(facts: &StageFacts<'_>) -> bool {
+    facts.workload().block_size >= OF_BYTES
 }
 
 /// Whether all of a stage ran at one exact rate.
-pub(super) fn is_flat(subject: &Subject<'_>) -> bool {
-    let course = || RateOverTime::of(subject).whole();
-    subject.is_even(EVEN) == Some(true) && course().is_none_or(|plateau| is_even(&plateau))
+pub(super) fn is_flat(facts: &StageFacts<'_>) -> bool {
+    let course = || RateOverTime::of(facts).whole();
+    facts.is_even(EVEN) == Some(true) && course().is_none_or(|plateau| is_even(&plateau))
 }
 
 /// Whether a plateau is one exact rate, as far as counts can show it.

@@ -1,8 +1,9 @@
 //! Where the time of one operation that goes anywhere on a rotating disk is spent.
 
 use super::prelude::*;
-use super::rate_over_time::{RateOverTime, Step};
-use super::spindle::{Spindle, transfer_ns};
+use crate::revolution::Spindle;
+use crate::stage_facts::rate_over_time::{RateOverTime, Step};
+use crate::stage_facts::spindle::transfer_ns;
 use diskfacts_plan::Pattern;
 
 /// Below this share of a revolution between two operations, the disk did not go to
@@ -41,26 +42,26 @@ pub(super) struct Visit {
 impl Visit {
     /// `None` where operations do not go anywhere, the disk does not turn, or is not
     /// known to, or where they took so little that no arm was moved for each of them.
-    pub(super) fn of(subject: &Subject<'_>) -> Option<Self> {
-        let strided = matches!(subject.workload().pattern, Pattern::Stride { .. });
+    pub(super) fn of(facts: &StageFacts<'_>) -> Option<Self> {
+        let strided = matches!(facts.workload().pattern, Pattern::Stride { .. });
         unless(
-            subject.rotates() != Some(true)
-                || !subject.reaches_device()
-                || !subject.scattered() && !strided,
+            facts.rotates() != Some(true)
+                || !facts.reaches_device()
+                || !facts.scattered() && !strided,
         )?;
-        let spindle = Spindle::of(subject);
+        let spindle = Spindle::of(facts);
         let turn_ns = spindle.turn_ns();
-        let (arms, outstanding) = (subject.disks(), subject.outstanding());
-        let workload = subject.workload();
+        let (arms, outstanding) = (facts.disks(), facts.outstanding());
+        let workload = facts.workload();
         let writes = workload.operation.writes() && !workload.sync.each_write();
-        let cached = writes && subject.has_write_cache();
-        let mean_ns = subject.each_ns()?;
+        let cached = writes && facts.has_write_cache();
+        let mean_ns = facts.each_ns()?;
         // A cache that fills first makes the mean shorter than what its disk needs.
-        let drained = cached.then(|| drained(subject)).flatten();
+        let drained = cached.then(|| drained(facts)).flatten();
         let drained_ns = drained.map(|step| 1e9 / step.after.rate);
         // Disks work side by side as far as there is something in flight for them.
         let each_ns = drained_ns.unwrap_or(mean_ns).max(mean_ns) * arms.min(outstanding);
-        let transfer_ns = transfer_ns(subject);
+        let transfer_ns = transfer_ns(facts);
         let waiting_ns = each_ns - transfer_ns - COMMAND_NS;
         unless(waiting_ns < MOVED * turn_ns)?;
         let chosen = outstanding > 1.0 || cached;
@@ -96,8 +97,8 @@ impl Visit {
 }
 
 /// When the drive's cache was full: the course steps down, and stays down.
-pub(super) fn drained(subject: &Subject<'_>) -> Option<Step> {
-    let step = RateOverTime::of(subject).step()?;
+pub(super) fn drained(facts: &StageFacts<'_>) -> Option<Step> {
+    let step = RateOverTime::of(facts).step()?;
     (step.before.rate > 1.5 * step.after.rate && step.explained > 0.5).then_some(step)
 }
 
@@ -107,10 +108,10 @@ pub(super) const QUESTION: &str = "What `near` keeps of the time of `anywhere` i
 
 /// Reads of the smallest span that no cache holds whole: the arm stands nearly still,
 /// and the platter turns as before.
-pub(super) fn near(subject: &Subject<'_>) -> Stages {
-    let block = subject.workload().block_size.max(1);
-    let span = (512_u64 << 20).min(subject.run().target.size_bytes) / block * block;
-    subject
+pub(super) fn near(facts: &StageFacts<'_>) -> Stages {
+    let block = facts.workload().block_size.max(1);
+    let span = (512_u64 << 20).min(facts.run().target.size_bytes) / block * block;
+    facts
         .stages()
         .and("anywhere", |w| w.sync = SyncMode::None)
         .and("near", |w| {

@@ -6,10 +6,10 @@
 //! the same place is read, of which a disk does both in as many revolutions.
 
 use super::prelude::*;
-use super::rate_over_time::Step;
-use super::spindle::Spindle;
 use super::visit::{MOVED, drained};
 use crate::device_physics::no_drives;
+use crate::revolution::Spindle;
+use crate::stage_facts::rate_over_time::Step;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "write-cache",
@@ -36,10 +36,9 @@ const ONE_BY_ONE: f64 = 1.15;
 /// Share of the time, and what shows it.
 type Found = (f64, String, Vec<String>);
 
-fn cache_takes_the_writes(subject: &Subject<'_>) -> Option<Candidate> {
-    let (share, claim, lines) =
-        faster_than_an_arm(subject).or_else(|| faster_than_reads(subject))?;
-    let stages = subject.as_it_was().and("ten-times-as-long", |w| {
+fn cache_takes_the_writes(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let (share, claim, lines) = faster_than_an_arm(facts).or_else(|| faster_than_reads(facts))?;
+    let stages = facts.as_it_was().and("ten-times-as-long", |w| {
         w.stop.time_ns = w.stop.time_ns.map(|ns| ns.saturating_mul(10));
         w.stop.operations = w.stop.operations.map(|n| n.saturating_mul(10));
     });
@@ -53,20 +52,20 @@ fn cache_takes_the_writes(subject: &Subject<'_>) -> Option<Candidate> {
 
 /// Writes that are answered faster than an arm moves: without it for each, and, where they are
 /// synced, without a flush.
-fn faster_than_an_arm(subject: &Subject<'_>) -> Option<Found> {
-    let workload = subject.workload();
+fn faster_than_an_arm(facts: &StageFacts<'_>) -> Option<Found> {
+    let workload = facts.workload();
     let synced = workload.sync.each_write();
     let by_host = workload.cache != CacheMode::Direct && !synced;
-    unless(by_host || synced && subject.flushes().is_some() || subject.in_order() && !synced)?;
-    let each_ns = answered_in(subject)?;
-    let [each, turn] = [each_ns, Spindle::of(subject).turn_ns()].map(duration);
+    unless(by_host || synced && facts.flushes().is_some() || facts.in_order() && !synced)?;
+    let each_ns = answered_in(facts)?;
+    let [each, turn] = [each_ns, Spindle::of(facts).turn_ns()].map(duration);
     let mut lines = vec![format!(
         "Half of the writes take up to {each}, beside those before them; a revolution of the disk \
          is {turn}, and no arm moves in a small part of one."
     )];
     // Once it is full, each waits until one is on the medium.
     let mut share = 1.0;
-    if let Some(Step { before, after, .. }) = drained(subject) {
+    if let Some(Step { before, after, .. }) = drained(facts) {
         share = before.seconds / (before.seconds + after.seconds);
         let [room, full] = [before.seconds, after.seconds].map(seconds);
         lines.push(format!(
@@ -78,34 +77,32 @@ fn faster_than_an_arm(subject: &Subject<'_>) -> Option<Found> {
 }
 
 /// What a write takes beside those before it, ns, where that is too little for an arm.
-fn answered_in(subject: &Subject<'_>) -> Option<f64> {
-    let (p50_ns, depth) = (median_ns(subject)?, subject.outstanding());
-    let moved_ns = MOVED * Spindle::of(subject).turn_ns();
+fn answered_in(facts: &StageFacts<'_>) -> Option<f64> {
+    let (p50_ns, depth) = (median_ns(facts)?, facts.outstanding());
+    let moved_ns = MOVED * Spindle::of(facts).turn_ns();
     if depth <= 1.0 {
         return (p50_ns < moved_ns).then_some(p50_ns);
     }
     // An array of many disks completes as many with an arm for each: there one at a time tells.
-    let mut alone = subject.alike(Same::WORK);
+    let mut alone = facts.alike(Same::WORK);
     let alone = alone.find(|other| other.outstanding() <= 1.0)?;
     let each_ns = median_ns(&alone).filter(|ns| *ns < moved_ns)?;
     (p50_ns <= ONE_BY_ONE * depth * each_ns).then_some(p50_ns / depth)
 }
 
-fn median_ns(subject: &Subject<'_>) -> Option<f64> {
-    Some(subject.figures.latency_ns.p50? as f64)
+fn median_ns(facts: &StageFacts<'_>) -> Option<f64> {
+    Some(facts.figures.latency_ns.p50? as f64)
 }
 
 /// Writes in order that are faster than reads of the same place.
-fn faster_than_reads(subject: &Subject<'_>) -> Option<Found> {
-    let rate = subject.flow().filter(|_| subject.in_order())?;
-    let own = subject.workload();
+fn faster_than_reads(facts: &StageFacts<'_>) -> Option<Found> {
+    let rate = facts.flow().filter(|_| facts.in_order())?;
+    let own = facts.workload();
     // Of a disk behind a network the way there is one for writes, and one for reads.
     unless(
-        own.sync.each_write()
-            || own.cache != CacheMode::Direct
-            || no_drives(subject.run()).is_some(),
+        own.sync.each_write() || own.cache != CacheMode::Direct || no_drives(facts.run()).is_some(),
     )?;
-    let reads = subject.others().filter(|other| {
+    let reads = facts.others().filter(|other| {
         let theirs = other.workload();
         let same_place = theirs.offset == own.offset && other.in_order();
         other.only_reads()
@@ -115,11 +112,11 @@ fn faster_than_reads(subject: &Subject<'_>) -> Option<Found> {
     });
     let read = reads.filter_map(|other| Some((other.flow()?, other)));
     let (most, read) = read.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let ends = |one: &Subject<'_>| {
+    let ends = |one: &StageFacts<'_>| {
         let rate = &one.figures.throughput_bytes_per_s;
         rate.ci95.unwrap_or([rate.min, rate.max])
     };
-    let apart = ends(subject)[0] > ends(&read)[1];
+    let apart = ends(facts)[0] > ends(&read)[1];
     unless(rate < FASTER * most || !apart)?;
     let [written, by_read] = [rate, most].map(show_throughput);
     let claim = format!(

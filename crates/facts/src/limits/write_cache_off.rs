@@ -1,8 +1,8 @@
 //! The drive does not keep writes back: each goes to the medium before it is answered.
 
 use super::prelude::*;
-use super::spindle::{arithmetic, stream_rate, wait_ns, whole_wait};
 use crate::layers::all_leaves;
+use crate::stage_facts::spindle::{arithmetic, stream_rate, wait_ns, whole_wait};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "write-cache-off",
@@ -28,26 +28,26 @@ const TURNING_NS: f64 = 2e6;
 /// faster was answered from memory that survives.
 const PROGRAM_NS: f64 = 0.15e6;
 
-fn no_write_is_kept_back(subject: &Subject<'_>) -> Option<Candidate> {
-    let workload = subject.workload();
+fn no_write_is_kept_back(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let workload = facts.workload();
     let synced = workload.sync.each_write();
-    let off = all_leaves(&subject.run().stack, "write through");
+    let off = all_leaves(&facts.run().stack, "write through");
     let forced = matches!(workload.sync, SyncMode::ODsync | SyncMode::OSync)
-        && subject.leaves().any(|leaf| leaf.fua == Some(true));
+        && facts.leaves().any(|leaf| leaf.fua == Some(true));
     // What waits in the page cache goes to the device in other pieces, and later.
     unless(!(off || forced) || workload.cache != CacheMode::Direct && !synced)?;
-    let turning = subject.rotates()?;
-    let each_ns = subject.each_ns()?;
+    let turning = facts.rotates()?;
+    let each_ns = facts.each_ns()?;
     // Of several in flight on flash one may follow the other at once, so there the
     // shortest says whether any of them was answered from memory.
     let (takes_ns, least_ns) = if turning {
         (each_ns, TURNING_NS)
     } else {
-        (subject.shortest_ns()?, PROGRAM_NS)
+        (facts.shortest_ns()?, PROGRAM_NS)
     };
-    let (in_order, stream) = (subject.in_order(), stream_rate(subject));
+    let (in_order, stream) = (facts.in_order(), stream_rate(facts));
     let is_large = workload.block_size > SMALL && !(in_order && stream.is_some());
-    unless(takes_ns < least_ns || is_large || others_are_kept_back(subject, least_ns))?;
+    unless(takes_ns < least_ns || is_large || others_are_kept_back(facts, least_ns))?;
     let bytes_ns = workload.block_size as f64 / stream.unwrap_or(UNKNOWN_RATE) * 1e9;
     // What a cache would make of it: blocks one behind the other at the rate of the medium.
     // Blocks anywhere are sorted by it, which saves about half: how much was not measured.
@@ -60,8 +60,8 @@ fn no_write_is_kept_back(subject: &Subject<'_>) -> Option<Candidate> {
     } else {
         "Each write asks to be on the medium when it returns (O_DSYNC on a device with FUA)."
     };
-    let turns = whole_wait(subject).filter(|_| turning).map(|found| {
-        let turns = arithmetic(found.rpm, wait_ns(subject, each_ns));
+    let turns = whole_wait(facts).filter(|_| turning).map(|found| {
+        let turns = arithmetic(found.rpm, wait_ns(facts, each_ns));
         format!("{turns}.")
     });
     let at = match stream {
@@ -72,7 +72,7 @@ fn no_write_is_kept_back(subject: &Subject<'_>) -> Option<Candidate> {
     let sum = format!(
         "A write of {} takes {each}, {}; {at} its bytes take {bytes}.",
         show_size(workload.block_size),
-        show_throughput(subject.rate()?)
+        show_throughput(facts.rate()?)
     );
     let medium = if turning { "platter" } else { "flash" };
     let of_time = if in_order {
@@ -87,9 +87,9 @@ fn no_write_is_kept_back(subject: &Subject<'_>) -> Option<Candidate> {
     // Where each write is synced, a cache would have to be emptied each time. Flash that
     // survives a power cut says `write through` too, and answers from its memory.
     let of_use =
-        (!synced || (forced && !turning)) && (turning || forced || slower_than_reads(subject));
+        (!synced || (forced && !turning)) && (turning || forced || slower_than_reads(facts));
     let standing = Standing::cause(share).only_if(of_use);
-    let stages = subject
+    let stages = facts
         .stages()
         .and("small", |w| w.sync = SyncMode::None)
         .and("large", |w| {
@@ -109,7 +109,7 @@ fn no_write_is_kept_back(subject: &Subject<'_>) -> Option<Candidate> {
             "Open without O_DSYNC and sync where it matters, so that several writes share a flush.",
         ));
     }
-    let mut leaves = subject.leaves();
+    let mut leaves = facts.leaves();
     let device = leaves.next().map_or("/dev/sdX", |leaf| &leaf.path);
     let remedy = format!(
         "Switch the cache on, where what is written can be lost in a power cut or is synced where \
@@ -118,7 +118,7 @@ fn no_write_is_kept_back(subject: &Subject<'_>) -> Option<Candidate> {
     let found = found.remedy(remedy);
     // Of simulated flash no key switches it.
     Some(if turning {
-        found.profile(subject, "set enabled = true in [hdd.write_cache]")
+        found.profile(facts, "set enabled = true in [hdd.write_cache]")
     } else {
         found
     })
@@ -126,18 +126,18 @@ fn no_write_is_kept_back(subject: &Subject<'_>) -> Option<Candidate> {
 
 /// Whether other writes, unsynced as these, were answered before a medium could have them: the
 /// drive has memory for writes that survives a power cut, whatever the kernel says of its cache.
-fn others_are_kept_back(subject: &Subject<'_>, least_ns: f64) -> bool {
-    let alike = subject.alike(&[Same::Operation, Same::Cache, Same::Sync]);
+fn others_are_kept_back(facts: &StageFacts<'_>, least_ns: f64) -> bool {
+    let alike = facts.alike(&[Same::Operation, Same::Cache, Same::Sync]);
     let mut writes = alike.filter(|other| other.rotates() == Some(false));
     writes.any(|other| other.shortest_ns().is_some_and(|ns| ns < least_ns))
 }
 
 /// Whether writes of one size take longer than reads of it: no way to the device, which
 /// both go, is the reason then.
-fn slower_than_reads(subject: &Subject<'_>) -> bool {
-    let reads = subject.alike(&[Same::Block, Same::Depth]);
-    let mut reads = reads.filter(Subject::only_reads);
+fn slower_than_reads(facts: &StageFacts<'_>) -> bool {
+    let reads = facts.alike(&[Same::Block, Same::Depth]);
+    let mut reads = reads.filter(StageFacts::only_reads);
     let read = reads.find_map(|other| other.each_ns());
-    let both = subject.each_ns().zip(read);
+    let both = facts.each_ns().zip(read);
     both.is_none_or(|(write, read)| write > 2.0 * read)
 }

@@ -23,17 +23,17 @@ const SLOWER: f64 = 0.08;
 /// outer one: sqrt(1 - 0.5 x) at x = 0.4 is 0.89.
 const INNER: f64 = 0.4;
 
-fn further_out_is_faster(subject: &Subject<'_>) -> Option<Candidate> {
-    unless(!subject.flows())?;
-    let found = compared(subject).or_else(|| by_place(subject))?;
+fn further_out_is_faster(facts: &StageFacts<'_>) -> Option<Candidate> {
+    unless(!facts.flows())?;
+    let found = compared(facts).or_else(|| by_place(facts))?;
     Some(found.settled_by(Settling::BuiltIn("zones")))
 }
 
 /// Another stage of the same kind is faster at another place.
-fn compared(subject: &Subject<'_>) -> Option<Candidate> {
-    let offset = subject.workload().offset;
-    let rate = subject.rate()?;
-    let (best, other) = subject
+fn compared(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let offset = facts.workload().offset;
+    let rate = facts.rate()?;
+    let (best, other) = facts
         .alike(&[Same::Operation, Same::Pattern, Same::Cache, Same::Sync])
         .filter(|other| other.workload().offset != offset && other.flows())
         .filter_map(|other| Some((other.rate()?, other)))
@@ -58,18 +58,18 @@ fn compared(subject: &Subject<'_>) -> Option<Candidate> {
 }
 
 /// The stage lies far inside, as the disk counts its blocks from the rim.
-fn by_place(subject: &Subject<'_>) -> Option<Candidate> {
-    let run = subject.run();
+fn by_place(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let run = facts.run();
     let on_disk = matches!(run.target.kind, TargetKind::Device | TargetKind::Simulated);
-    let leaf = subject.context.turning().next()?;
+    let leaf = facts.context.turning().next()?;
     let size = leaf.size_bytes.filter(|size| *size > 0)? as f64;
-    unless(!on_disk || subject.leaves().count() > 1)?;
+    unless(!on_disk || facts.leaves().count() > 1)?;
     let starts = run
         .stack
         .devices
         .iter()
         .filter_map(|device| device.start_bytes);
-    let place = (starts.sum::<u64>() + subject.workload().offset) as f64 / size;
+    let place = (starts.sum::<u64>() + facts.workload().offset) as f64 / size;
     unless(!(INNER..=1.0).contains(&place))?;
     // Constant areal density, k between 0.5 and 0.78 on the disks that were measured.
     let of_rim = percent((1.0 - 0.5 * place).sqrt());

@@ -1,10 +1,7 @@
 //! What was to run beside a trial ended before it: the trial, or a part of it,
 //! was undisturbed, and its figure says nothing of the disturbance.
 
-use super::{Check, Context, Needs, Rule, Shown};
-use crate::words::measure;
-use diskfacts_plan::units::show_size;
-use diskfacts_record::{Confidence, Finding, Severity};
+use super::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     name: "beside-ended",

@@ -5,20 +5,13 @@
 //! journal beside the data; a RAID wrote copies or parity. Fewer: compression,
 //! or holes below a loop device.
 
-use super::served_from_cache::SHARE;
-use super::{Check, Context, Needs, Rule, Shown, holes, names, warning_if};
+use super::holes;
+use super::prelude::*;
 use crate::journal::beyond_own;
 use crate::layers::answered::may_count_twice;
 use crate::layers::reach::{Direction, Reach, below, compresses, count, roots};
 use crate::layers::{copies, in_memory};
-use crate::simulated::edit_profile;
-use crate::stages::Stage;
-use crate::words::{device_list, edit_plan, list, lower_first, percent, ratio, shell};
-use diskfacts_plan::CacheMode;
-use diskfacts_plan::units::show_size;
-use diskfacts_record::{
-    BlockDevice, Confidence, DeviceKind, Evidence, Finding, Severity, Stack, StageFigures,
-};
+use diskfacts_record::Evidence;
 
 pub(super) const RULE: Rule = Rule {
     name: "bytes-disagree",
@@ -56,7 +49,7 @@ fn answered(context: &Context<'_>) -> Option<Finding> {
     let stack = &context.run.stack;
     let shown = Shown::by(stages(context), |stage, figures| {
         let share = figures.layers.mapping;
-        if share <= SHARE {
+        if share <= SERVED_FROM_CACHE {
             return None;
         }
         let reaches = stage.trials.iter().flat_map(|t| Reach::both(t, stack));
@@ -81,7 +74,7 @@ fn answered(context: &Context<'_>) -> Option<Finding> {
     Some(Finding {
         severity: Severity::Warning,
         headline: "answered by a mapping: no disk took part".into(),
-        claim: if shown.all(|(share, _)| *share > 1.0 - SHARE) {
+        claim: if shown.all(|(share, _)| *share > 1.0 - SERVED_FROM_CACHE) {
             format!("{stages}: answered by {by}; no disk took part.")
         } else {
             format!(
@@ -113,7 +106,8 @@ fn fewer(context: &Context<'_>) -> Option<Finding> {
         let issued = show_size(stage.sum(|t| t.bytes));
         let counted = percent(1.0 - lost);
         let line = format!("{issued} issued, of which the devices counted {counted}.");
-        (lost > SHARE && layers.page_cache <= SHARE).then_some((1.0 - lost, [line]))
+        (lost > SERVED_FROM_CACHE && layers.page_cache <= SERVED_FROM_CACHE)
+            .then_some((1.0 - lost, [line]))
     })?;
     let least = percent(shown.least(|counted| *counted));
     let given = shell(&run.target.given);
@@ -160,7 +154,7 @@ fn fetched(context: &Context<'_>) -> Option<Finding> {
         let [all, got] = [issued, fetched].map(show_size);
         let each = ratio(times);
         let line = format!("{all} read, {got} fetched, {each} bytes for each byte asked for.");
-        (issued > 0 && beyond > 1.0 + SHARE).then_some((times, [line]))
+        (issued > 0 && beyond > 1.0 + SERVED_FROM_CACHE).then_some((times, [line]))
     })?;
     let most = ratio(shown.most(|times| *times));
     let edit = edit_profile(context.run, "set read_ahead = \"0B\" under [host]");
@@ -222,7 +216,7 @@ fn committed(context: &Context<'_>) -> Option<Finding> {
             "{own} written, and {more} more by the device, which grow with the syncs: {each} bytes \
              for each byte written."
         );
-        (issued > 0 && times > 1.0 + SHARE).then_some((times, [line]))
+        (issued > 0 && times > 1.0 + SERVED_FROM_CACHE).then_some((times, [line]))
     })?;
     let most = ratio(shown.most(|times| *times));
     Some(Finding {
@@ -248,7 +242,7 @@ fn copied(context: &Context<'_>) -> Option<Finding> {
     let shown = Shown::by(stages(context), |stage, _| {
         let both = [by_devices(stack, stage), by_filesystem(stack, stage)];
         let both = both.into_iter().flatten();
-        let both = both.filter(|(times, _)| *times > 1.0 + SHARE);
+        let both = both.filter(|(times, _)| *times > 1.0 + SERVED_FROM_CACHE);
         let (times, lines): (Vec<f64>, Vec<String>) = both.unzip();
         Some((times.into_iter().reduce(f64::max)?, lines))
     })?;

@@ -7,12 +7,7 @@
 //! only until that is full. Flash has caches of its own, of which reads tell nothing,
 //! so there nothing is said.
 
-use super::{Check, Context, Needs, Rule, Shown, rate};
-use crate::stages::Stage;
-use crate::words::{edit_stages, longer, lower_first, ratio};
-use diskfacts_plan::units::{show_size, show_throughput};
-use diskfacts_plan::{CacheMode, Operation, Pattern, SyncMode};
-use diskfacts_record::{Confidence, Finding, Severity, StageFigures};
+use super::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     name: "cache-burst",

@@ -1,9 +1,6 @@
 //! The clock that latencies were measured with cannot be trusted.
 
-use super::{Check, Context, Needs, Rule, Shown};
-use crate::words::{count, shell};
-use diskfacts_plan::units::three_digits;
-use diskfacts_record::{Confidence, Finding, Severity};
+use super::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     name: "clock",

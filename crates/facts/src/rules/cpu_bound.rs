@@ -5,11 +5,7 @@
 //! by design), of an open loop that kept its rate, and of trials so short that
 //! the kernel's share of their time is one of a few ticks.
 
-use super::{Check, Context, Needs, Rule, Shown};
-use crate::words::{edit_plan, percent};
-use diskfacts_plan::CacheMode;
-use diskfacts_plan::units::show_duration;
-use diskfacts_record::{Confidence, Finding, Severity};
+use super::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     name: "cpu-bound",

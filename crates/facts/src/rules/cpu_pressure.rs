@@ -1,11 +1,8 @@
 //! Tasks waited for a processor while a trial ran: latencies hold that wait.
 
-use super::{Check, Context, Needs, Rule, Shown, warning_if};
+use super::prelude::*;
 use crate::limits::cpu_quota;
 use crate::processor_wait::ProcessorWait;
-use crate::stages::Stage;
-use crate::words::{edit_plan, measure, percent, ratio_of};
-use diskfacts_record::{Confidence, Finding, Severity};
 
 pub(super) const RULE: Rule = Rule {
     name: "cpu-pressure",

@@ -1,8 +1,6 @@
 //! The hypervisor gave processor time to others while this machine wanted it.
 
-use super::{Check, Context, Needs, Rule, Shown};
-use crate::words::{measure_longer, percent};
-use diskfacts_record::{Confidence, Finding, Severity};
+use super::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     name: "cpu-stolen",

@@ -10,14 +10,9 @@
 //! A common cause in virtual machines: memory that the host has to find first. Filling a
 //! page cache with it costs the guest processor time that no counter of the guest names.
 
+use super::prelude::*;
 use super::too_noisy::{self, NOTE};
-use super::{Check, Context, Needs, Rule, Shown};
 use crate::figures;
-use crate::stages::Stage;
-use crate::stats;
-use crate::words::{percent, when};
-use diskfacts_plan::units::show_duration;
-use diskfacts_record::{Confidence, Finding, Severity};
 
 pub(super) const RULE: Rule = Rule {
     name: "cpu-time-varies",

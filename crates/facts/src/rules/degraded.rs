@@ -4,12 +4,8 @@
 //!
 //! As the kernel told it when the run began and when it ended.
 
-use super::{Check, Context, Needs, Rule, names};
-use crate::simulated::is_simulated;
-use crate::words::{list, measure, shell, when};
-use diskfacts_record::{
-    Confidence, DeviceKind, Finding, Impairment, ImpairmentKind, Severity, Unsound,
-};
+use super::prelude::*;
+use diskfacts_record::{Impairment, ImpairmentKind, Unsound};
 
 pub(super) const RULE: Rule = Rule {
     name: "degraded",

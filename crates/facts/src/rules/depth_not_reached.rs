@@ -8,11 +8,7 @@
 //! a short trial. In an open loop the rate decides, and at a depth of one there is
 //! nothing to miss.
 
-use super::{Check, Context, Needs, Rule, Shown};
-use crate::words::{count, edit_plan, percent};
-use diskfacts_plan::CacheMode;
-use diskfacts_plan::units::three_digits;
-use diskfacts_record::{Confidence, Finding, Severity, Trial};
+use super::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     name: "depth-not-reached",

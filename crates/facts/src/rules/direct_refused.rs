@@ -1,11 +1,8 @@
 //! Direct I/O was asked for and not done: the page cache was in the way.
 
-use super::{Check, Context, Needs, Rule, join, names};
+use super::prelude::*;
 use crate::layers::in_memory;
-use crate::stages::Stage;
-use crate::words::{edit_plan, list, shell, stage_list};
-use diskfacts_plan::units::exact_size;
-use diskfacts_record::{Confidence, DirectIo, Finding, Severity};
+use diskfacts_record::DirectIo;
 
 pub(super) const RULE: Rule = Rule {
     name: "direct-refused",

@@ -7,15 +7,10 @@
 //! bytes; the page cache hides it, because the kernel reads ahead and writes behind in
 //! large pieces.
 
-use super::{Check, Context, Rule, SERVED_FROM_CACHE, join, likely_if, names, rate};
+use super::prelude::*;
 use crate::layers::{REVOLUTION_NS_MIN, all_leaves};
 use crate::places::Place;
-use crate::stages::Stage;
 use crate::stats::median_of;
-use crate::words::{duration, in_lines, percent, upper_first};
-use diskfacts_plan::units::{show_size, show_throughput, three_digits};
-use diskfacts_plan::{CacheMode, Operation, Pattern, SyncMode};
-use diskfacts_record::{Confidence, Finding, Severity};
 use std::collections::BTreeMap;
 
 pub(super) const RULE: Rule = Rule {

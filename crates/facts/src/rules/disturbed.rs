@@ -6,13 +6,8 @@
 //! of the other; three trials against three would do so by chance once in 20
 //! times if there were none (1 / C(6, 3), one-sided rank test of Wilcoxon).
 
-use super::{Check, Context, Rule, Shown};
-use crate::simulated::edit_profile;
-use crate::stages::Stage;
-use crate::words::{measure_with, percent, when};
-use diskfacts_plan::units::show_throughput;
-use diskfacts_plan::{Stop, Workload};
-use diskfacts_record::{Confidence, Figure, Finding, Severity, StageFigures};
+use super::prelude::*;
+use diskfacts_record::Figure;
 use std::cmp::Reverse;
 
 pub(super) const RULE: Rule = Rule {

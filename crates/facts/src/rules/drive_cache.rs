@@ -7,14 +7,12 @@
 //! without the sync and at `a` with it leave `S (1 - a / d)`. Like is compared with
 //! like: of the simulated drive of seed 003, which keeps 9.4 MB, that finds 9.3.
 
-use super::{Check, Context, Needs, Rule, names, whole_revolutions};
-use crate::stats::{self, median, median_of};
-use crate::words::{in_lines, percent};
+use super::prelude::*;
+use super::whole_revolutions;
+use crate::stats::{median, median_of};
 use crate::write_matrix::{CONFIDENCE, Cell, Matrix, PLAIN, rising};
 use diskfacts_plan::WriteMode;
-use diskfacts_plan::units::{show_size, show_throughput};
 use diskfacts_plan::write_mode::Variant;
-use diskfacts_record::{Confidence, Finding, Run, Severity};
 
 pub(super) const RULE: Rule = Rule {
     name: "drive-cache",

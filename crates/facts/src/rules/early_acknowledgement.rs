@@ -7,13 +7,11 @@
 //! same: one whose cache survives a power cut, and one that does not obey.
 
 use super::flush_cost::Pairs;
-use super::{Check, Context, Needs, Rule, likely_if, whole_revolutions};
+use super::prelude::*;
+use super::whole_revolutions;
 use crate::layers::all_leaves;
 use crate::revolution::turn_ns;
-use crate::simulated::{edit_profile, planted};
-use crate::words::{device_list, duration, lower_first, ratio};
 use crate::write_matrix::span_of_sizes;
-use diskfacts_record::{Confidence, Finding, Run, Severity};
 
 pub(super) const RULE: Rule = Rule {
     name: "early-acknowledgement",

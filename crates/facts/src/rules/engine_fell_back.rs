@@ -1,9 +1,7 @@
 //! A plan asked for an engine or an ability by name and got another.
 
-use super::{Check, Context, Needs, Rule, Shown};
-use crate::words::{edit_plan, list};
+use super::prelude::*;
 use diskfacts_plan::EngineChoice;
-use diskfacts_record::{Confidence, Finding, Severity};
 
 pub(super) const RULE: Rule = Rule {
     name: "engine-fell-back",

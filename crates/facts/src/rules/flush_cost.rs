@@ -1,11 +1,10 @@
 //! What a sync costs on top of the write: a flush of the drive's cache, or what a
 //! filesystem adds. Where the disk waits for whole revolutions, that rule speaks.
 
-use super::{Check, Context, Needs, Rule, likely_if, names, whole_revolutions};
+use super::prelude::*;
+use super::whole_revolutions;
 use crate::stats::{median, median_of};
-use crate::words::{duration, ratio, ratio_of};
 use crate::write_matrix::{Cell, Matrix, rising, span_of_sizes};
-use diskfacts_record::{Confidence, Finding, Severity};
 
 pub(super) const RULE: Rule = Rule {
     name: "flush-cost",

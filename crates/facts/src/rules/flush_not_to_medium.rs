@@ -5,12 +5,8 @@
 //! is volatile, it counts the flushes, and only physics contradicts it. What a
 //! hypervisor shows as rotating may be anything, so there nothing is said.
 
-use super::{Check, Context, Needs, Rule, Shown};
+use super::prelude::*;
 use crate::layers::{REVOLUTION_NS_MIN, faster_than_revolutions};
-use crate::simulated::{is_simulated, planted};
-use crate::stats;
-use crate::words::{count, device_list, duration};
-use diskfacts_record::{Confidence, Finding, Severity};
 
 pub(super) const RULE: Rule = Rule {
     name: "flush-not-to-medium",

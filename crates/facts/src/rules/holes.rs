@@ -2,14 +2,8 @@
 //! never written. Reading them gives zeros without any I/O, as fast as memory,
 //! so a read figure over them is not one of the device.
 
-use super::served_from_cache::SHARE;
-use super::{Check, Context, Needs, Rule, names};
-use crate::words::{percent, shell, stage_list};
-use diskfacts_plan::Workload;
-use diskfacts_plan::units::show_size;
-use diskfacts_record::{
-    Confidence, ExtentMethod, Finding, Layers, Run, Severity, Target, TargetKind,
-};
+use super::prelude::*;
+use diskfacts_record::{ExtentMethod, Layers, Target};
 
 pub(super) const RULE: Rule = Rule {
     name: "holes",
@@ -46,7 +40,7 @@ pub(crate) fn empty_share(target: &Target) -> Option<f64> {
 pub(crate) fn explain(target: &Target, workload: &Workload, share: f64) -> bool {
     empty_share(target).is_some_and(|empty| {
         let everywhere = is_everywhere(target, workload);
-        empty > SHARE && (!everywhere || share <= 1.5 * empty + SHARE)
+        empty > SERVED_FROM_CACHE && (!everywhere || share <= 1.5 * empty + SERVED_FROM_CACHE)
     })
 }
 
@@ -56,13 +50,15 @@ fn is_everywhere(target: &Target, workload: &Workload) -> bool {
 
 /// Whether such parts can have been read: of a part of the file all may have come from a device.
 pub(crate) fn may_be_read(target: &Target, workload: &Workload, layers: &Layers) -> bool {
-    let all_of_device = layers.device.is_some_and(|share| share > 1.0 - SHARE);
+    let all_of_device = layers
+        .device
+        .is_some_and(|share| share > 1.0 - SERVED_FROM_CACHE);
     is_everywhere(target, workload) || !all_of_device
 }
 
 fn check(context: &Context<'_>) -> Option<Finding> {
     let target = &context.run.target;
-    let share = empty_share(target).filter(|share| *share > SHARE)?;
+    let share = empty_share(target).filter(|share| *share > SERVED_FROM_CACHE)?;
     let reads = context.doing_io().filter(|(stage, figures)| {
         let workload = stage.workload();
         workload.operation.reads() && may_be_read(target, workload, &figures.layers)

@@ -1,8 +1,7 @@
 //! The run did not do all that was planned.
 
-use super::{Check, Context, Needs, Rule};
-use crate::words::{count, if_any, list, measure};
-use diskfacts_record::{Confidence, Finding, Run, Severity, Status};
+use super::prelude::*;
+use diskfacts_record::Status;
 
 pub(super) const RULE: Rule = Rule {
     name: "interrupted",

@@ -1,12 +1,8 @@
 //! Operations failed: counted, with what came back and where it began.
 
-use super::{Check, Context, Needs, Rule, Shown, join, names};
-use crate::simulated::planted;
-use crate::stages::Stage;
-use crate::words::{count, if_any, is_copy, measure_with, shell, smartctl, stage_list};
-use diskfacts_plan::units::{exact_size, show_size};
+use super::prelude::*;
+use crate::words::{is_copy, smartctl};
 use diskfacts_record::evidence::ErrorCount;
-use diskfacts_record::{Confidence, Finding, Severity, Trial};
 
 pub(super) const RULE: Rule = Rule {
     name: "io-errors",

@@ -1,9 +1,8 @@
 //! Trials whose figure cannot be one: no rate, or one below nothing. A document may
 //! hold such lines, and a trial may end before its first operation does; that is no figure.
 
-use super::{Check, Context, Rule, Shown, names};
-use crate::words::{count, in_lines, is_copy, list, longer, of_document};
-use diskfacts_record::{Confidence, Finding, Severity, Trial};
+use super::prelude::*;
+use crate::words::is_copy;
 
 pub(super) const RULE: Rule = Rule {
     name: "no-figure",

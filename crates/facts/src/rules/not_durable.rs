@@ -1,10 +1,8 @@
 //! Writes without sync to a disk with a volatile write cache: the figure is how
 //! fast the disk says "got it", not how fast data becomes durable. Said once.
 
-use super::{Check, Context, Needs, Rule, cache_burst, names};
-use crate::words::{device_list, edit_stages, stage_list};
-use diskfacts_plan::SyncMode;
-use diskfacts_record::{Confidence, Finding, Severity};
+use super::cache_burst;
+use super::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     name: "not-durable",

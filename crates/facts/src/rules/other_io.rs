@@ -5,16 +5,12 @@
 //! Syncs: who makes files and syncs them moves few bytes, and holds up every sync on the same
 //! filesystem, because a journal commits for all and one commit after the other ([`Commits`]).
 
-use super::{Check, Context, Needs, Rule, Shown};
+use super::prelude::*;
 use crate::journal::Commits;
 use crate::layers::in_memory;
 use crate::neighbours;
 use crate::others::by_others;
-use crate::simulated::is_simulated;
-use crate::words::{count as number, device_list, edit_stages, measure, percent, ratio};
-use diskfacts_plan::CacheMode;
-use diskfacts_plan::units::show_size;
-use diskfacts_record::{Confidence, Finding, Severity};
+use crate::words::count as number;
 
 pub(super) const RULE: Rule = Rule {
     name: "other-io",

@@ -1,11 +1,8 @@
 //! An open loop fell behind its rate: the target cannot do what was asked.
 
-use super::{Check, Context, Needs, Rule, Shown};
+use super::prelude::*;
 use crate::open_loop::OpenLoop;
-use crate::stages::Stage;
-use crate::words::{duration, edit_plan, percent};
-use diskfacts_plan::units::{rate_digits, show_duration};
-use diskfacts_record::{Confidence, Finding, Latency, Severity};
+use diskfacts_record::Latency;
 
 pub(super) const RULE: Rule = Rule {
     name: "rate-missed",

@@ -5,16 +5,11 @@
 //! Looked for from trial to trial, and within each trial, where most have to show the
 //! same. No value is left out of a figure for it.
 
+use super::cpu_varies;
+use super::prelude::*;
 use super::too_noisy::WARNING;
 use super::warm_up::trials_behind;
-use super::{Check, Context, Needs, Rule, Shown, cpu_varies, warning_if};
 use crate::course::{self, Course, Kind};
-use crate::simulated::planted;
-use crate::stages::Stage;
-use crate::stats;
-use crate::words::{count, measure_longer, of_document, percent, upper_first};
-use diskfacts_plan::units::{rate_digits, show_duration};
-use diskfacts_record::{Confidence, Finding, Severity, Trial};
 
 pub(super) const CHANGE: Rule = Rule {
     name: "change-point",
@@ -62,7 +57,8 @@ pub(super) fn told(stage: &Stage<'_>) -> Option<(Course, String)> {
 
 fn check(context: &Context<'_>, rule: &Rule, kind: Kind) -> Option<Finding> {
     // One of each stage, in their order.
-    let mut courses = context.courses().iter();
+    let told = || context.stages.iter().map(told).collect();
+    let mut courses = context.courses.get_or_init(told).iter();
     let mut shown = Shown::by(context.each(), |_, _| {
         let (course, line) = courses.next()?.as_ref()?;
         (course.kind == kind).then(|| (course.size(), [line.clone()]))

@@ -3,13 +3,10 @@
 //! Stages are compared that differ in the size of the read-ahead and in nothing else.
 //! A size is large enough where no larger one gives much more.
 
-use super::{Check, Context, Rule, join, names};
+use super::prelude::*;
 use crate::advise::{Dimension, Measured, Ratio, intervals};
-use crate::stages::Stage;
-use crate::words::{if_any, lines, list, percent, ratio};
-use diskfacts_plan::units::{parse_size, rate_digits};
-use diskfacts_plan::{Stop, Workload};
-use diskfacts_record::{Confidence, Finding, Severity};
+use crate::words::lines;
+use diskfacts_plan::units::parse_size;
 use std::collections::BTreeMap;
 
 pub(super) const RULE: Rule = Rule {

@@ -4,11 +4,8 @@
 //! The arithmetic, the thresholds and their reasons are in
 //! [`read_ahead`](crate::read_ahead). Stages without that evidence say nothing.
 
-use super::{Check, Context, Needs, Rule, names};
+use super::prelude::*;
 use crate::read_ahead::{self, Sums};
-use crate::simulated::edit_profile;
-use crate::stages::Stage;
-use diskfacts_record::{Confidence, Finding, Severity, Stack};
 
 /// Of measured stages.
 pub(super) const LIMIT: Rule = Rule {

@@ -4,14 +4,9 @@
 //! write is a request, and the next one waits for it, so that the figure is one
 //! of latency (seed 004).
 
-use super::{Check, Context, Needs, Rule, names};
+use super::prelude::*;
 use crate::device_rates::DeviceRates;
-use crate::stages::Stage;
-use crate::stats;
-use crate::words::{edit_plan, ratio, ratio_of};
-use diskfacts_plan::units::show_size;
-use diskfacts_plan::{CacheMode, On, Operation, Pattern, SyncMode, Workload};
-use diskfacts_record::{Confidence, Finding, Severity};
+use diskfacts_plan::On;
 
 pub(crate) const RULE: Rule = Rule {
     name: "writes-merged",

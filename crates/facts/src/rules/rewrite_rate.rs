@@ -12,12 +12,8 @@
 
 mod order;
 
-use super::{Check, Context, Rule, names};
-use crate::stages::Stage;
-use crate::words::{lower_first, percent, ratio};
-use diskfacts_plan::units::rate_digits;
-use diskfacts_plan::{Operation, Pattern, Touch};
-use diskfacts_record::{Confidence, Finding, Severity, StageFigures};
+use super::prelude::*;
+use diskfacts_plan::Touch;
 
 pub(super) const RULE: Rule = Rule {
     name: "rewrite-rate",

@@ -1,6 +1,6 @@
 //! What a rule is, and the finding that it makes.
 
-use super::Context;
+use crate::context::Context;
 use crate::device_physics::no_drives;
 use diskfacts_record::{Confidence, Finding, Severity};
 
@@ -107,14 +107,5 @@ pub(crate) fn warning_if(grave: bool) -> Severity {
         Severity::Warning
     } else {
         Severity::Note
-    }
-}
-
-/// Likely where there is enough for it, else possible.
-pub(crate) fn likely_if(enough: bool) -> Confidence {
-    if enough {
-        Confidence::Likely
-    } else {
-        Confidence::Possible
     }
 }

@@ -7,12 +7,9 @@
 //! show that there is little data. And a size at which they are further apart
 //! must be the exception.
 
-use super::{Check, Context, Rule, names};
-use crate::stats;
-use crate::words::{count, list, measure_with, of_document, percent};
+use super::prelude::*;
 use crate::write_matrix::{CONFIDENCE, Matrix};
 use diskfacts_plan::WriteMode;
-use diskfacts_record::{Confidence, Finding, Severity};
 
 pub(super) const RULE: Rule = Rule {
     name: "same-modes",

@@ -9,11 +9,8 @@
 //! Stages are compared that differ in their pool, and in nothing else.
 
 use super::disturbed::TRIALS;
-use super::{Check, Context, Needs, Rule, join, names};
-use crate::words::{edit_plan, if_any, lower_first, ratio, stage_list};
-use diskfacts_plan::units::show_throughput;
-use diskfacts_plan::{IoContext, Pool, Stop, Workload};
-use diskfacts_record::{BlockDevice, Confidence, Finding, Severity, Stack, StageFigures};
+use super::prelude::*;
+use diskfacts_plan::{IoContext, Pool};
 use std::collections::BTreeSet;
 
 pub(crate) const RULE: Rule = Rule {

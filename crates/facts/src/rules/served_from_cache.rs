@@ -10,15 +10,8 @@
 mod cause;
 mod evidence;
 
-use super::{Check, Context, Needs, Rule, join, names};
-use crate::stages::Stage;
-use crate::words::{
-    edit_plan, edit_stages, list, lower_first, measure, measure_with, percent, shell, stage_list,
-    when,
-};
+use super::prelude::*;
 use cause::{Buffered, Cause, Cold};
-use diskfacts_plan::units::exact_size;
-use diskfacts_record::{Confidence, Finding, Run, Severity, TargetKind};
 
 pub(super) const RULE: Rule = Rule {
     name: "served-from-cache",
@@ -30,10 +23,6 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Several(check),
 };
 
-/// Share of the bytes from which on it is a finding, of this rule and of others that count
-/// bytes.
-pub(crate) const SHARE: f64 = 0.02;
-
 /// A stage, and the share of its bytes that stayed in memory.
 type Case<'c, 'a> = (&'c Stage<'a>, f64);
 
@@ -42,7 +31,7 @@ fn check(context: &Context<'_>) -> Vec<Finding> {
         .doing_io()
         .map(|(stage, figures)| (stage, figures.layers.page_cache));
     let mut causes = Vec::new();
-    for (stage, share) in shares.filter(|(_, share)| *share > SHARE) {
+    for (stage, share) in shares.filter(|(_, share)| *share > SERVED_FROM_CACHE) {
         if let Some(cause) = cause::of(context, stage, share) {
             join(&mut causes, cause, (stage, share));
         }

@@ -7,19 +7,19 @@ use diskfacts_record::{Finding, StageFigures};
 
 /// Stages that show the same.
 #[derive(Debug)]
-pub(super) struct Shown<T> {
+pub(crate) struct Shown<T> {
     /// Their names, each once.
-    pub(super) stages: Vec<String>,
+    pub(crate) stages: Vec<String>,
     /// What was seen of each.
-    pub(super) seen: Vec<T>,
+    pub(crate) seen: Vec<T>,
     /// The figures of each, sentences.
-    pub(super) lines: Vec<String>,
+    pub(crate) lines: Vec<String>,
 }
 
 impl<T> Shown<T> {
     /// Those of these stages of which `look` sees something: that, and sentences, which are
     /// put behind the label of the stage. `None` where there are none.
-    pub(super) fn by<'s, 'a: 's, L: IntoIterator<Item = String>>(
+    pub(crate) fn by<'s, 'a: 's, L: IntoIterator<Item = String>>(
         stages: impl IntoIterator<Item = (&'s Stage<'a>, &'s StageFigures)>,
         mut look: impl FnMut(&'s Stage<'a>, &'s StageFigures) -> Option<(T, L)>,
     ) -> Option<Self> {
@@ -41,33 +41,33 @@ impl<T> Shown<T> {
     }
 
     /// The stages within a claim.
-    pub(super) fn list(&self) -> String {
+    pub(crate) fn list(&self) -> String {
         stage_list(&self.stages)
     }
 
     /// The most of what was seen.
-    pub(super) fn most(&self, of: impl Fn(&T) -> f64) -> f64 {
+    pub(crate) fn most(&self, of: impl Fn(&T) -> f64) -> f64 {
         self.seen.iter().map(of).fold(0.0, f64::max)
     }
 
     /// The least of what was seen.
-    pub(super) fn least(&self, of: impl Fn(&T) -> f64) -> f64 {
+    pub(crate) fn least(&self, of: impl Fn(&T) -> f64) -> f64 {
         self.seen.iter().map(of).fold(f64::INFINITY, f64::min)
     }
 
     /// Whether all that was seen is like this.
-    pub(super) fn all(&self, is: impl Fn(&T) -> bool) -> bool {
+    pub(crate) fn all(&self, is: impl Fn(&T) -> bool) -> bool {
         self.seen.iter().all(is)
     }
 
     /// Leaves the lines of the worst, where each stage has one line.
-    pub(super) fn keep_worst(&mut self, of: impl Fn(&T) -> f64) {
+    pub(crate) fn keep_worst(&mut self, of: impl Fn(&T) -> f64) {
         let lines = std::mem::take(&mut self.lines);
         self.lines = worst(self.seen.iter().map(of).zip(lines).collect());
     }
 
     /// The finding of a rule about these stages.
-    pub(super) fn finding(self, rule: &Rule) -> Finding {
+    pub(crate) fn finding(self, rule: &Rule) -> Finding {
         rule.finding(self.stages, self.lines)
     }
 }

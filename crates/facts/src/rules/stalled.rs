@@ -1,14 +1,9 @@
 //! Nothing was completed for a while in the middle of a trial.
 
-use super::{Check, Context, Needs, Rule, Shown, warning_if};
+use super::prelude::*;
 use crate::blocked::Looks;
 use crate::processor_wait::ProcessorWait;
-use crate::simulated::planted;
-use crate::stages::Stage;
 use crate::stalls::Stalls;
-use crate::words::{count, if_any, list, measure_longer, percent};
-use diskfacts_plan::units::show_duration;
-use diskfacts_record::{Confidence, Finding, Run, Severity};
 
 pub(super) const RULE: Rule = Rule {
     name: "stalled",

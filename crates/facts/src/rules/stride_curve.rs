@@ -12,13 +12,9 @@
 //! A device that does not turn has no such stretch: from the shortest skip on, an
 //! operation takes the same time at any distance, and nothing is said.
 
+use super::prelude::*;
 use super::too_few_trials::TRIALS;
-use super::{Check, Context, Needs, Rule, join, likely_if};
 use crate::stats::median_of;
-use crate::words::{duration, if_any, percent};
-use diskfacts_plan::units::{show_size, show_throughput};
-use diskfacts_plan::{Operation, Pattern};
-use diskfacts_record::{Confidence, Finding, Severity};
 use std::collections::BTreeMap;
 
 pub(super) const RULE: Rule = Rule {

@@ -1,11 +1,9 @@
 //! The smallest block at which synced writes are nearly as fast as a stream.
 
-use super::{Check, Context, Rule, join, names};
+use super::prelude::*;
 use crate::stats::median_of;
 use crate::write_matrix::{Matrix, span_of_sizes};
 use diskfacts_plan::WriteMode;
-use diskfacts_plan::units::{show_size, show_throughput};
-use diskfacts_record::{Confidence, Finding, Severity};
 
 pub(super) const RULE: Rule = Rule {
     name: "sync-block-size",

@@ -2,11 +2,8 @@
 //! cache: what was synced may be lost with the power, and the figure is too
 //! good.
 
-use super::{Check, Context, Needs, Rule, Shown};
+use super::prelude::*;
 use crate::layers::{all_leaves, flushes};
-use crate::words::{count, device_list, if_any, list, shell};
-use diskfacts_plan::SyncMode;
-use diskfacts_record::{Confidence, Finding, Severity};
 
 pub(super) const RULE: Rule = Rule {
     name: "sync-without-flush",

@@ -1,6 +1,7 @@
 use super::*;
 use crate::{findings, testing};
 use diskfacts_record::Severity;
+use diskfacts_record::{Run, TargetKind};
 use std::cmp::Reverse;
 
 #[test]

@@ -1,9 +1,8 @@
 //! Too few trials to state a spread: with fewer than three, one odd trial moves
 //! the median, and nothing shows it.
 
-use super::{Check, Context, Needs, Rule, names};
-use crate::words::{is_copy, list, measure_longer, measure_with, stage_list};
-use diskfacts_record::{Confidence, Finding, Run, Severity};
+use super::prelude::*;
+use crate::words::is_copy;
 
 pub(super) const RULE: Rule = Rule {
     name: "too-few-trials",

@@ -5,13 +5,12 @@
 //! SNIA's Performance Test Specification no longer calls a device steady, so it
 //! is a warning from there; half of that is a note.
 
+use super::prelude::*;
 use super::warm_up::trials_behind;
-use super::{Check, Context, Rule, Shown, cpu_varies, rate_patterns, warning_if};
+use super::{cpu_varies, rate_patterns};
 use crate::figures;
-use crate::simulated::{Slower, is_simulated};
-use crate::words::{list, longer, of_document, percent, when};
-use diskfacts_plan::units::{rate_digits, show_throughput};
-use diskfacts_record::{Confidence, Figure, Finding, Severity};
+use crate::simulated::Slower;
+use diskfacts_record::Figure;
 
 pub(super) const RULE: Rule = Rule {
     name: "too-noisy",

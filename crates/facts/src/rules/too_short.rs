@@ -6,10 +6,7 @@
 //! pause, not the rate. Below 30 operations: not even the 90th percentile is
 //! bounded (Wilks: 29 are needed at 95 %).
 
-use super::{Check, Context, Needs, Rule, Shown, warning_if};
-use crate::words::longer;
-use diskfacts_plan::units::{show_duration, three_digits};
-use diskfacts_record::{Confidence, Finding, Severity};
+use super::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     name: "too-short",

@@ -2,12 +2,9 @@
 //!
 //! The measure is Jain's fairness index ([`fairness`]).
 
-use super::{Check, Context, Needs, Rule, Shown};
+use super::prelude::*;
 use crate::stats::fairness;
 use crate::streams::stream_rates;
-use crate::words::measure_longer;
-use diskfacts_plan::units::show_throughput;
-use diskfacts_record::{Confidence, Finding, Severity};
 
 pub(super) const RULE: Rule = Rule {
     name: "unfair-streams",

@@ -1,12 +1,7 @@
 //! A stage that reads from memory had to read from the device: its figure is
 //! not one of the page cache.
 
-use super::served_from_cache::SHARE;
-use super::{Check, Context, Needs, Rule, Shown};
-use crate::words::{edit_plan, percent};
-use diskfacts_plan::CacheMode;
-use diskfacts_plan::units::{exact_size, show_size};
-use diskfacts_record::{Confidence, Finding, Severity, Trial};
+use super::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     name: "warm-not-cached",
@@ -25,7 +20,10 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     let run = context.run;
     let mut shown = Shown::by(context.doing_io(), |stage, figures| {
         let workload = stage.workload();
-        let share = figures.layers.device.filter(|share| *share > SHARE)?;
+        let share = figures
+            .layers
+            .device
+            .filter(|share| *share > SERVED_FROM_CACHE)?;
         if workload.cache != CacheMode::Warm || workload.operation.writes() {
             return None;
         }
@@ -50,7 +48,7 @@ fn check(context: &Context<'_>) -> Option<Finding> {
             .filter(|r| r.span_bytes > 0)
             .map(|r| r.cached_bytes as f64 / r.span_bytes as f64)
             .fold(1.0, f64::min);
-        lines.extend((fewest < 1.0 - SHARE).then(|| {
+        lines.extend((fewest < 1.0 - SERVED_FROM_CACHE).then(|| {
             let fewest = percent(fewest);
             format!("after a trial as little as {fewest} of its span was in the page cache.")
         }));

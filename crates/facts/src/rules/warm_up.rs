@@ -5,13 +5,9 @@
 //! chance calls a stage of five trials different once in 500; and only where
 //! the difference is worth telling.
 
+use super::cpu_varies;
+use super::prelude::*;
 use super::too_noisy::WARNING;
-use super::{Check, Context, Needs, Rule, Shown, cpu_varies, warning_if};
-use crate::stages::Stage;
-use crate::stats;
-use crate::words::{count, edit_plan, lower_first, percent};
-use diskfacts_plan::units::{rate_digits, show_throughput};
-use diskfacts_record::{Confidence, Finding, Severity, Trial};
 
 pub(super) const RULE: Rule = Rule {
     name: "warm-up",

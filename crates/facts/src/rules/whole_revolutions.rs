@@ -1,13 +1,11 @@
 //! A synced write of a rotating disk that waits for whole revolutions: nothing is
 //! slower, and nothing but fewer syncs makes it faster.
 
-use super::{Check, Context, Needs, Rule, likely_if, names};
+use super::prelude::*;
 use crate::revolution::{Turns, turn_ns};
 use crate::stats::median_of;
-use crate::words::{duration, if_any, lines_behind, list, percent, ratio};
+use crate::words::lines_behind;
 use crate::write_matrix::{Matrix, Revolution, SMALL_MAX, span_of_sizes};
-use diskfacts_plan::units::{show_size, three_digits};
-use diskfacts_record::{Confidence, Finding, Run, Severity, TargetKind};
 
 pub(super) const RULE: Rule = Rule {
     name: "whole-revolutions",

@@ -6,14 +6,12 @@
 //! odd cell does not decide. Those within 5 % of the fastest are as good; among
 //! them the first is taken, or the first that spares the page cache.
 
+use super::NOISE;
+use super::prelude::*;
 use super::too_few_trials::TRIALS;
-use super::{Check, Context, NOISE, Rule, likely_if, names};
 use crate::stats::median_of;
-use crate::words::{count, percent};
 use crate::write_matrix::{Cell, Matrix, span_of_sizes};
-use diskfacts_plan::units::{show_size, show_throughput, three_digits};
 use diskfacts_plan::write_mode::Variant;
-use diskfacts_record::{Confidence, Finding, Severity};
 
 pub(super) const RULE: Rule = Rule {
     name: "write-choice",

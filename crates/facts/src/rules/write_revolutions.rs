@@ -6,15 +6,10 @@
 //! medium with each block: the rest of a larger physical sector that has to be
 //! read first, or a second write.
 
-use super::{Check, Context, Needs, Rule, likely_if, names};
+use super::prelude::*;
 use crate::layers::all_leaves;
 use crate::revolution::{NEAR, REVOLUTIONS_MAX, SPEEDS, turn_ns};
-use crate::stages::Stage;
-use crate::words::{duration, in_lines, percent, ratio, when};
 use crate::write_matrix::SMALL_MAX;
-use diskfacts_plan::units::{show_size, show_throughput, three_digits};
-use diskfacts_plan::{Operation, Pattern, SyncMode};
-use diskfacts_record::{Confidence, Finding, Severity};
 use std::collections::BTreeMap;
 
 pub(super) const RULE: Rule = Rule {

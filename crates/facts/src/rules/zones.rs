@@ -11,12 +11,8 @@
 
 mod slow_spots;
 
+use super::prelude::*;
 use super::too_few_trials::TRIALS;
-use super::{Check, Context, Needs, Rule, join, likely_if, rate};
-use crate::words::percent;
-use diskfacts_plan::units::{show_size, show_throughput};
-use diskfacts_plan::{CacheMode, Pattern, Stop, Workload};
-use diskfacts_record::{Confidence, Finding, Severity};
 
 pub(super) const RULE: Rule = Rule {
     name: "zones",

@@ -5,9 +5,9 @@
 //! and of mean latencies. A percentile has none: which operations waited is not known.
 
 use super::Uncertain;
+use crate::context::Context;
 use crate::layers::reach::roots;
 use crate::others::by_others;
-use crate::rules::Context;
 use crate::stages::Stage;
 use crate::uses::{Metric, Requirement};
 use diskfacts_record::{Stack, Trial};

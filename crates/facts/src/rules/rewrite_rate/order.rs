@@ -1,9 +1,7 @@
 //! Why of two volumes the one that writes more slowly may rewrite faster.
 
 use super::{RULE, Triple, ratio};
-use crate::words::{in_lines, percent};
-use diskfacts_plan::units::rate_digits;
-use diskfacts_record::Finding;
+use crate::rules::prelude::*;
 
 /// How much more the one must write for the order to be told as turned.
 const APART: f64 = 1.1;

@@ -1,12 +1,9 @@
 //! Why bytes did not reach a device.
 
-use super::super::{Context, join};
-use super::SHARE;
 use crate::layers::in_memory;
 use crate::layers::reach::Reach;
 use crate::rules::holes;
-use crate::stages::Stage;
-use diskfacts_plan::{CacheMode, Pattern, SyncMode};
+use crate::rules::prelude::*;
 
 /// Where the bytes stayed, and why.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,7 +105,7 @@ fn cold(stage: &Stage<'_>) -> Cold {
         stage.workload().pattern,
         Pattern::Random | Pattern::Zipf { .. } | Pattern::Stride { .. }
     );
-    if cached_before(stage) > SHARE {
+    if cached_before(stage) > SERVED_FROM_CACHE {
         Cold::NotDropped
     } else if again || drawn {
         Cold::ReadAgain

@@ -1,11 +1,8 @@
 //! What shows that bytes did not reach a device.
 
-use super::super::Context;
 use super::cause::{Cause, Cold, cached_before};
 use crate::layers::reach::{Reach, roots};
-use crate::stages::Stage;
-use crate::words::{device_list, list, percent};
-use diskfacts_plan::units::show_size;
+use crate::rules::prelude::*;
 
 /// Sentences with the figures of a stage.
 pub(super) fn of(

@@ -4,11 +4,8 @@
 //! position is held against those inside of it; the innermost against those before.
 
 use super::{CORRELATION, Position, RULE, enough, rank_correlation};
-use crate::rules::likely_if;
-use crate::simulated::planted;
-use crate::words::{list, measure, smartctl};
-use diskfacts_plan::units::{show_size, show_throughput};
-use diskfacts_record::{Finding, Run, Severity};
+use crate::rules::prelude::*;
+use crate::words::smartctl;
 
 /// Slower than this share of the neighbours' rate. From one position to the next
 /// the zones of a disk differ by some per cent, and all of them by half.

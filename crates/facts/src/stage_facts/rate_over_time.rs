@@ -1,8 +1,8 @@
 //! How the rate of a stage ran over time, from the operations completed in equal
 //! intervals.
 
-use super::prelude::unless;
-use super::subject::Subject;
+use super::StageFacts;
+use crate::prelude::unless;
 use crate::stats;
 
 /// Points that a trial is seen in: enough to see a step, and few enough for each to
@@ -22,65 +22,65 @@ const HELD_OFF: f64 = 1.0 / 3.0;
 
 /// The rate of a stage over the time of all its trials, one after the other.
 #[derive(Debug, Clone, Default)]
-pub(super) struct RateOverTime {
+pub(crate) struct RateOverTime {
     /// Operations per second, and seconds, of each point.
-    pub(super) points: Vec<(f64, f64)>,
+    pub(crate) points: Vec<(f64, f64)>,
 }
 
 /// A rate that was held for a while.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Plateau {
+pub(crate) struct Plateau {
     /// Operations per second, median of the points.
-    pub(super) rate: f64,
+    pub(crate) rate: f64,
     /// Standard deviation of the points over their median, without the lowest and the
     /// highest twentieth: a plateau has an end.
-    pub(super) scatter: f64,
+    pub(crate) scatter: f64,
     /// Points of which that is the scatter.
-    pub(super) points: usize,
+    pub(crate) points: usize,
     /// Operations of a point, on average.
-    pub(super) operations: f64,
+    pub(crate) operations: f64,
     /// Seconds.
-    pub(super) seconds: f64,
+    pub(crate) seconds: f64,
 }
 
 /// A step from one rate to another.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Step {
-    pub(super) before: Plateau,
-    pub(super) after: Plateau,
+pub(crate) struct Step {
+    pub(crate) before: Plateau,
+    pub(crate) after: Plateau,
     /// Share of the scatter of all points that the step explains.
-    pub(super) explained: f64,
+    pub(crate) explained: f64,
     /// Share of the points of either plateau, of that where it is less, which lie within
     /// [`HELD_OFF`] of the step from the rate there.
-    pub(super) held: f64,
+    pub(crate) held: f64,
 }
 
 /// A rate that rises or falls evenly.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Line {
+pub(crate) struct Line {
     /// Operations per second at the beginning and at the end.
-    pub(super) from: f64,
-    pub(super) to: f64,
+    pub(crate) from: f64,
+    pub(crate) to: f64,
     /// Share of the scatter of all points that it explains.
-    pub(super) explained: f64,
+    pub(crate) explained: f64,
     /// How long it is.
-    pub(super) seconds: f64,
+    pub(crate) seconds: f64,
 }
 
 impl RateOverTime {
     /// With so many operations in a point that its rate is no chance.
-    pub(super) fn of(subject: &Subject<'_>) -> Self {
-        Self::with(subject, OPERATIONS_MIN)
+    pub(crate) fn of(facts: &StageFacts<'_>) -> Self {
+        Self::with(facts, OPERATIONS_MIN)
     }
 
     /// With few operations in a point: large transfers are even, and not many.
-    pub(super) fn finely(subject: &Subject<'_>) -> Self {
-        Self::with(subject, OPERATIONS_FEW)
+    pub(crate) fn finely(facts: &StageFacts<'_>) -> Self {
+        Self::with(facts, OPERATIONS_FEW)
     }
 
-    fn with(subject: &Subject<'_>, operations: f64) -> Self {
+    fn with(facts: &StageFacts<'_>, operations: f64) -> Self {
         let mut points = Vec::new();
-        for trial in subject.trials() {
+        for trial in facts.trials() {
             let intervals = &trial.evidence.intervals;
             // The first interval holds the start, and the last is cut short.
             let [_, counts @ .., _] = intervals.operations.as_slice() else {
@@ -99,7 +99,7 @@ impl RateOverTime {
     }
 
     /// All of it as one plateau; `None` when there is too little of it.
-    pub(super) fn whole(&self) -> Option<Plateau> {
+    pub(crate) fn whole(&self) -> Option<Plateau> {
         plateau(&self.points)
     }
 
@@ -116,7 +116,7 @@ impl RateOverTime {
     }
 
     /// The straight line through all points, by least squares.
-    pub(super) fn line(&self) -> Line {
+    pub(crate) fn line(&self) -> Line {
         let n = self.points.len() as f64;
         let middle = (n - 1.0) / 2.0;
         let (total, squares) = self.sums();
@@ -138,7 +138,7 @@ impl RateOverTime {
 
     /// The one step that explains most of the scatter, by least squares; `None` when
     /// there is too little to see one.
-    pub(super) fn step(&self) -> Option<Step> {
+    pub(crate) fn step(&self) -> Option<Step> {
         let n = self.points.len();
         unless(n < 2 * PLATEAU_MIN)?;
         let (total, squares) = self.sums();

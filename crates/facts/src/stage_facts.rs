@@ -1,23 +1,29 @@
-//! The stage that a limiter looks at, and what all of them ask of it.
+//! What rules, limiters, verdicts and the budget ask of a stage.
 
-use super::cap::Pace;
-use super::spindle::Spindle;
-use super::tested;
+pub(crate) mod gaps;
+mod need;
+pub(crate) mod overlay;
+pub(crate) mod processor;
+pub(crate) mod rate_over_time;
+pub(crate) mod spindle;
+mod transfer;
+
+use crate::context::Context;
 use crate::layers::flush_counters;
-use crate::rules::Context;
 use crate::stages::Stage;
 use crate::stalls::Stalls;
 use crate::stats;
 use diskfacts_plan::{CacheMode, Operation, Pattern, Workload};
 use diskfacts_record::evidence::DeviceCounters;
 use diskfacts_record::{
-    BlockDevice, Histogram, Run, Spent, Stack, StageFigures, TargetKind, TestOutcome, Trial,
+    BlockDevice, Histogram, Run, Spent, Stack, StageFigures, TargetKind, Trial,
 };
+pub(crate) use need::Need;
 use std::cell::OnceCell;
 
 /// One stage of a run, with the others beside it.
 #[derive(Debug)]
-pub(crate) struct Subject<'a> {
+pub(crate) struct StageFacts<'a> {
     /// The run, all its stages and their figures.
     pub(crate) context: &'a Context<'a>,
     /// The stage.
@@ -27,19 +33,6 @@ pub(crate) struct Subject<'a> {
     histogram: OnceCell<Option<Histogram>>,
     /// The stack as it was in the trials, where settings were changed for them.
     stack: OnceCell<Option<Stack>>,
-    /// What is the same for all stages of the run.
-    pub(super) shared: &'a Shared,
-}
-
-/// What is worked out once for all stages of a run.
-#[derive(Debug, Default)]
-pub(super) struct Shared {
-    /// The best rate of a stream of the medium, bytes/s.
-    pub(super) stream_rate: OnceCell<Option<f64>>,
-    /// The wait of whole revolutions that some stage shows, and its label.
-    pub(super) spindle: OnceCell<Spindle>,
-    /// The exact paces of all stages that moved blocks, where they have one.
-    pub(super) paces: OnceCell<Vec<Option<Pace>>>,
 }
 
 /// What another stage may have in common with a stage.
@@ -63,7 +56,7 @@ pub(crate) enum Same {
 
 impl Same {
     /// The same work, with more or fewer in flight.
-    pub(super) const WORK: &[Self] = &[
+    pub(crate) const WORK: &[Self] = &[
         Self::Operation,
         Self::Pattern,
         Self::Block,
@@ -79,26 +72,25 @@ pub(crate) struct DeviceWork {
     /// Requests completed: reads and writes.
     pub(crate) requests: f64,
     /// Bytes of these.
-    pub(super) bytes: f64,
+    pub(crate) bytes: f64,
     /// Reads completed.
-    pub(super) reads: f64,
+    pub(crate) reads: f64,
     /// Bytes of these.
-    pub(super) read_bytes: f64,
+    pub(crate) read_bytes: f64,
     /// Flushes completed, and seconds spent by them; absent where the kernel does not count
     /// them.
     flushes: Option<f64>,
     pub(crate) flush_s: Option<f64>,
     /// Seconds spent by all requests, added up.
-    pub(super) waited_s: f64,
+    pub(crate) waited_s: f64,
     /// Seconds during which anything was in flight, of the busiest device.
     pub(crate) busy_s: f64,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> StageFacts<'a> {
     /// A stage of a run.
-    pub(super) fn new(
+    pub(crate) fn new(
         context: &'a Context<'a>,
-        shared: &'a Shared,
         stage: &'a Stage<'a>,
         figures: &'a StageFigures,
     ) -> Self {
@@ -108,7 +100,6 @@ impl<'a> Subject<'a> {
             figures,
             histogram: OnceCell::new(),
             stack: OnceCell::new(),
-            shared,
         }
     }
 
@@ -122,13 +113,6 @@ impl<'a> Subject<'a> {
         self.stage.workload()
     }
 
-    /// Whether a test of this run has refuted what this limiter said of the stage.
-    pub(super) fn is_refuted(&self, limiter: &str) -> bool {
-        let tested = tested::of_stage(self.context, self.stage);
-        let mut tests = tested.iter().filter(|test| test.limiter == limiter);
-        tests.any(|test| test.outcome == TestOutcome::Refuted)
-    }
-
     /// Its trials, at least one.
     pub(crate) fn trials(&self) -> &[&'a Trial] {
         &self.stage.trials
@@ -136,19 +120,19 @@ impl<'a> Subject<'a> {
 
     /// Whether all of its I/O went past the page cache, or all of it through it; `None` where
     /// trials differ.
-    pub(super) fn direct(&self) -> Option<bool> {
+    pub(crate) fn direct(&self) -> Option<bool> {
         let mut each = self.trials().iter().map(|t| t.evidence.engine.direct);
         let first = each.next()?;
         each.all(|other| other == first).then_some(first)
     }
 
     /// Sum over its trials; `None` where one of them does not know.
-    pub(super) fn sum(&self, of: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {
+    pub(crate) fn sum(&self, of: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {
         self.trials().iter().map(|trial| of(trial)).sum()
     }
 
     /// Operations of all trials.
-    pub(super) fn ops(&self) -> f64 {
+    pub(crate) fn ops(&self) -> f64 {
         self.stage.sum(|trial| trial.ops) as f64
     }
 
@@ -164,14 +148,17 @@ impl<'a> Subject<'a> {
     }
 
     /// The other stages that moved blocks of the target, with their figures.
-    pub(crate) fn others(&self) -> impl Iterator<Item = Subject<'a>> + '_ {
+    pub(crate) fn others(&self) -> impl Iterator<Item = StageFacts<'a>> + '_ {
         let this = self.stage;
         self.all()
             .filter(move |other| !std::ptr::eq(other.stage, this))
     }
 
     /// Those of them that have all of this in common with the stage.
-    pub(crate) fn alike<'s>(&'s self, same: &'s [Same]) -> impl Iterator<Item = Subject<'a>> + 's {
+    pub(crate) fn alike<'s>(
+        &'s self,
+        same: &'s [Same],
+    ) -> impl Iterator<Item = StageFacts<'a>> + 's {
         let own = self.workload();
         self.others().filter(move |other| {
             let theirs = other.workload();
@@ -188,14 +175,14 @@ impl<'a> Subject<'a> {
     }
 
     /// All stages that moved blocks of the target.
-    pub(super) fn all(&self) -> impl Iterator<Item = Subject<'a>> + use<'a> {
-        let (context, shared) = (self.context, self.shared);
+    pub(crate) fn all(&self) -> impl Iterator<Item = StageFacts<'a>> + use<'a> {
+        let context = self.context;
         let tests = context.tests.iter();
         context
             .each()
             .chain(tests.map(|(stage, figures)| (stage, figures)))
             .filter(|(stage, _)| !stage.is_null() && !stage.workload().operation.on_files())
-            .map(move |(stage, figures)| Subject::new(context, shared, stage, figures))
+            .map(move |(stage, figures)| StageFacts::new(context, stage, figures))
     }
 
     /// The trials of which means speak: those that no stall took much of.
@@ -210,14 +197,14 @@ impl<'a> Subject<'a> {
     }
 
     /// Operations per second, median of the trials; `None` when it is 0 or unknown.
-    pub(super) fn iops(&self) -> Option<f64> {
+    pub(crate) fn iops(&self) -> Option<f64> {
         positive(self.figures.iops.median)
     }
 
     /// Operations per second over all trials together, which is what goes with the mean
     /// latency of all of them; the median where the numbers are not known. Without trials
     /// that a stall took much of, as [`latency_ns`](Self::latency_ns) is.
-    pub(super) fn mean_iops(&self) -> Option<f64> {
+    pub(crate) fn mean_iops(&self) -> Option<f64> {
         let trials = self.without_stalls();
         let ops: f64 = trials.iter().map(|trial| trial.ops as f64).sum();
         let seconds: f64 = trials.iter().map(|trial| trial.seconds).sum();
@@ -225,7 +212,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Bytes per second, median of the trials; `None` when it is 0 or unknown.
-    pub(super) fn rate(&self) -> Option<f64> {
+    pub(crate) fn rate(&self) -> Option<f64> {
         positive(self.figures.throughput_bytes_per_s.median)
     }
 
@@ -237,7 +224,7 @@ impl<'a> Subject<'a> {
     /// Mean latency of an operation, nanoseconds; worked out from the rate where
     /// one operation at a time was in flight and no latency is known. Without trials that a
     /// stall took much of: their mean is that of the stall. `None` when all are such.
-    pub(super) fn latency_ns(&self) -> Option<f64> {
+    pub(crate) fn latency_ns(&self) -> Option<f64> {
         let trials = self.without_stalls();
         if trials.len() < self.trials().len() {
             let samples: f64 = trials.iter().map(|t| t.latency_ns.samples as f64).sum();
@@ -257,25 +244,25 @@ impl<'a> Subject<'a> {
     }
 
     /// The shortest latency, nanoseconds: what an operation takes that nothing holds up.
-    pub(super) fn shortest_ns(&self) -> Option<f64> {
+    pub(crate) fn shortest_ns(&self) -> Option<f64> {
         Some(self.figures.latency_ns.min? as f64)
     }
 
     /// Whether operations take equally long: nine of ten up to so many times what half of
     /// them take; `None` where that is not known.
-    pub(super) fn is_even(&self, times: f64) -> Option<bool> {
+    pub(crate) fn is_even(&self, times: f64) -> Option<bool> {
         let latency = &self.figures.latency_ns;
         Some(latency.p90? as f64 <= times * latency.p50? as f64)
     }
 
     /// Processor time of an operation, in user mode and in the kernel, nanoseconds.
-    pub(super) fn processor_ns(&self) -> Option<f64> {
+    pub(crate) fn processor_ns(&self) -> Option<f64> {
         Some(self.figures.cpu_user_ns_per_io? + self.figures.cpu_system_ns_per_io?)
     }
 
     /// Operations in flight on average, median of the trials: by Little's law the
     /// latencies over the time. What was asked for where that is not known.
-    pub(super) fn depth(&self) -> f64 {
+    pub(crate) fn depth(&self) -> f64 {
         let seen: Vec<f64> = self
             .trials()
             .iter()
@@ -287,7 +274,7 @@ impl<'a> Subject<'a> {
 
     /// Latencies of all operations of all trials; `None` when the run was loaded
     /// without them, or has none.
-    pub(super) fn histogram(&self) -> Option<&Histogram> {
+    pub(crate) fn histogram(&self) -> Option<&Histogram> {
         let all = || {
             let measured = self.stage.latencies()?.measured(self.workload());
             (!measured.is_empty()).then_some(measured)
@@ -297,7 +284,7 @@ impl<'a> Subject<'a> {
 
     /// How many operations took longer than this, and by how much they exceed what is usual,
     /// all of them together, nanoseconds.
-    pub(super) fn beyond(&self, limit_ns: f64, usual_ns: f64) -> Option<(u64, f64)> {
+    pub(crate) fn beyond(&self, limit_ns: f64, usual_ns: f64) -> Option<(u64, f64)> {
         let (mut number, mut excess_ns) = (0, 0.0);
         for (low, high, count) in self.histogram()?.buckets() {
             let middle = low as f64 + (high - low) as f64 / 2.0;
@@ -323,7 +310,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Whether blocks are visited anywhere.
-    pub(super) fn scattered(&self) -> bool {
+    pub(crate) fn scattered(&self) -> bool {
         matches!(
             self.workload().pattern,
             Pattern::Random | Pattern::Zipf { .. }
@@ -331,12 +318,12 @@ impl<'a> Subject<'a> {
     }
 
     /// Operations in flight that were asked for, over all streams, at least 1.
-    pub(super) fn outstanding(&self) -> f64 {
+    pub(crate) fn outstanding(&self) -> f64 {
         self.workload().outstanding().max(1) as f64
     }
 
     /// Bytes of the target that the stage goes over.
-    pub(super) fn span(&self) -> u64 {
+    pub(crate) fn span(&self) -> u64 {
         let whole = self.run().target.size_bytes;
         self.workload().span.unwrap_or(whole)
     }
@@ -345,7 +332,7 @@ impl<'a> Subject<'a> {
     /// the disks, serves less than half of them: what a device can have limited. Of a document that is not
     /// known, so there writes through the page cache are not taken for the device's
     /// unless they are synced.
-    pub(super) fn reaches_device(&self) -> bool {
+    pub(crate) fn reaches_device(&self) -> bool {
         let workload = self.workload();
         let to_memory = self.imported()
             && workload.operation.writes()
@@ -358,7 +345,7 @@ impl<'a> Subject<'a> {
 
     /// Mean time of a flush and how many there are for each operation, as the
     /// devices counted them; `None` where they were not counted, or there was none.
-    pub(super) fn flushes(&self) -> Option<(f64, f64)> {
+    pub(crate) fn flushes(&self) -> Option<(f64, f64)> {
         let work = self.device_work()?;
         let flushes = work.flushes.filter(|n| *n > 0.0)?;
         let (mean_ns, ops) = (work.flush_s? * 1e9 / flushes, self.ops());
@@ -367,7 +354,7 @@ impl<'a> Subject<'a> {
 
     /// Share of the operations' time that these parts of its budget have; `None` where there is
     /// no budget.
-    pub(super) fn spent(&self, parts: &[Spent]) -> Option<f64> {
+    pub(crate) fn spent(&self, parts: &[Spent]) -> Option<f64> {
         let budget = self.figures.budget.as_ref()?;
         let sum: f64 = parts.iter().map(|part| budget.mean_ns(*part)).sum();
         let share = sum / budget.latency_ns;
@@ -375,23 +362,23 @@ impl<'a> Subject<'a> {
     }
 
     /// Whether nothing is written.
-    pub(super) fn only_reads(&self) -> bool {
+    pub(crate) fn only_reads(&self) -> bool {
         self.workload().operation == Operation::Read
     }
 
     /// Whether nothing is read.
-    pub(super) fn only_writes(&self) -> bool {
+    pub(crate) fn only_writes(&self) -> bool {
         self.workload().operation == Operation::Write
     }
 
     /// Share of the bytes that memory of the host served.
-    pub(super) fn memory_share(&self) -> f64 {
+    pub(crate) fn memory_share(&self) -> f64 {
         self.figures.layers.page_cache
     }
 
     /// What lies under the target, with the settings that were in force in the trials of
     /// this stage; those of the run are the ones from before it.
-    pub(super) fn stack(&self) -> &Stack {
+    pub(crate) fn stack(&self) -> &Stack {
         let stack = &self.run().stack;
         let changed = self.stack.get_or_init(|| {
             // All trials of a stage were asked for the same.
@@ -402,45 +389,53 @@ impl<'a> Subject<'a> {
     }
 
     /// The devices that stand on no other.
-    pub(super) fn leaves(&self) -> impl Iterator<Item = &'a BlockDevice> {
+    pub(crate) fn leaves(&self) -> impl Iterator<Item = &'a BlockDevice> {
         self.run().stack.leaves()
     }
 
     /// How many these are, at least 1.
-    pub(super) fn disks(&self) -> f64 {
+    pub(crate) fn disks(&self) -> f64 {
         self.leaves().count().max(1) as f64
     }
 
     /// Whether a drive may keep what is written in a volatile cache.
-    pub(super) fn has_write_cache(&self) -> bool {
+    pub(crate) fn has_write_cache(&self) -> bool {
         self.leaves()
             .any(|leaf| leaf.write_cache.as_deref() == Some("write back"))
     }
 
     /// Whether the disks rotate: all of them, or none; `None` when they differ or
     /// when it is not known.
-    pub(super) fn rotates(&self) -> Option<bool> {
+    pub(crate) fn rotates(&self) -> Option<bool> {
         self.context.all_turn()
     }
 
     /// Whether rate and latency are of the same operations: that by Little's law at least
     /// half of what was to be in flight was. Where trials differ by much the rate is that of
     /// one, and the latencies are those of others, which did more.
-    pub(super) fn agrees(&self) -> bool {
+    pub(crate) fn agrees(&self) -> bool {
         let in_flight = self.iops().zip(self.latency_ns());
         in_flight.is_some_and(|(iops, ns)| iops * ns / 1e9 >= 0.5 * self.depth())
     }
 
     /// Share of the time during which the busiest of the devices had something to do; `None`
     /// where that was not counted.
-    pub(super) fn busy(&self) -> Option<f64> {
+    pub(crate) fn busy(&self) -> Option<f64> {
         let busy = (self.device_work()?.busy_s / self.seconds()).min(1.0);
         busy.is_finite().then_some(busy)
     }
 
+    /// The same with the flushes, and not bounded by 1; `None` too where requests were counted and
+    /// no time, as some drivers do.
+    pub(crate) fn busy_with_flushes(&self) -> Option<f64> {
+        let work = self.device_work()?;
+        let known = work.requests > 0.0 && work.busy_s > 0.0;
+        known.then(|| (work.busy_s + work.flush_s.unwrap_or(0.0)) / self.seconds())
+    }
+
     /// What a device did during the trials, flushes left out; `None` when one of the trials
     /// does not know, or nothing was counted.
-    pub(super) fn work_of(&self, name: &str) -> Option<DeviceWork> {
+    pub(crate) fn work_of(&self, name: &str) -> Option<DeviceWork> {
         let mut sum = DeviceWork::default();
         for trial in self.trials() {
             let mut devices = trial.evidence.devices.iter();
@@ -501,13 +496,13 @@ mod tests {
 
     /// Mean latency and operations per second of the stage.
     fn means(run: &Run) -> (f64, f64) {
-        let (context, shared) = (Context::new(run), Shared::default());
+        let context = Context::new(run);
         let mut each = context.each();
         let (stage, figures) = each
             .find(|(stage, _)| stage.trials[0].stage == STAGE)
             .expect("the stage");
-        let subject = Subject::new(&context, &shared, stage, figures);
-        let means = subject.latency_ns().zip(subject.mean_iops());
+        let facts = StageFacts::new(&context, stage, figures);
+        let means = facts.latency_ns().zip(facts.mean_iops());
         means.expect("both are known")
     }
 

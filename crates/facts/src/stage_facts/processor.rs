@@ -1,6 +1,7 @@
 //! How much of the time a thread that does the operations ran, and on what.
 
-use super::prelude::*;
+use super::StageFacts;
+use crate::prelude::*;
 use diskfacts_record::evidence::Processors;
 
 /// Share of the time that the busiest thread ran from which on it is the limit, as
@@ -12,21 +13,21 @@ const HALF: f64 = 0.5;
 
 /// The processor's part in a stage.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Processor {
+pub(crate) struct Processor {
     /// Share of the time that the busiest thread ran.
-    pub(super) busy: f64,
+    pub(crate) busy: f64,
     /// Processor time per operation in user mode and in the kernel, ns, where it is known.
-    pub(super) user_system_ns: Option<(f64, f64)>,
+    pub(crate) user_system_ns: Option<(f64, f64)>,
     /// Whether most of it was in user mode.
-    pub(super) in_user: bool,
+    pub(crate) in_user: bool,
     /// Share of the time that the larger of both parts makes up.
-    pub(super) share: f64,
+    pub(crate) share: f64,
 }
 
 impl Processor {
     /// How busy `who` was, and how the time of an operation on the processor divides: the part
     /// first that is larger.
-    pub(super) fn evidence(&self, who: &str) -> Vec<String> {
+    pub(crate) fn evidence(&self, who: &str) -> Vec<String> {
         let busy = format!("{who} {} of the time.", percent(self.busy));
         let known = self
             .user_system_ns
@@ -49,30 +50,30 @@ impl Processor {
 }
 
 /// Share of all processors' time that is idle at most where they are what is waited for.
-pub(super) const IDLE: f64 = 0.05;
+pub(crate) const IDLE: f64 = 0.05;
 
 /// What the processors of the machine did while a stage ran, ns.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Machine {
-    pub(super) user_ns: f64,
+pub(crate) struct Machine {
+    pub(crate) user_ns: f64,
     /// In the kernel, its interrupts among it.
-    pub(super) kernel_ns: f64,
-    pub(super) interrupt_ns: f64,
-    pub(super) all_ns: f64,
+    pub(crate) kernel_ns: f64,
+    pub(crate) interrupt_ns: f64,
+    pub(crate) all_ns: f64,
     /// Share of their time for which they had nothing to do.
-    pub(super) idle: f64,
+    pub(crate) idle: f64,
 }
 
 impl Machine {
     /// Where they had next to nothing to spare; `None` where that was not counted.
-    pub(super) fn busy(subject: &Subject<'_>) -> Option<Self> {
-        Self::of(subject).filter(|machine| machine.idle <= IDLE)
+    pub(crate) fn busy(facts: &StageFacts<'_>) -> Option<Self> {
+        Self::of(facts).filter(|machine| machine.idle <= IDLE)
     }
 
     /// `None` where that was not counted.
-    pub(super) fn of(subject: &Subject<'_>) -> Option<Self> {
+    pub(crate) fn of(facts: &StageFacts<'_>) -> Option<Self> {
         let sum = |of: fn(&Processors) -> u64| {
-            subject.sum(|trial| Some(of(&trial.evidence.processors?) as f64))
+            facts.sum(|trial| Some(of(&trial.evidence.processors?) as f64))
         };
         let interrupt_ns = sum(|one| one.interrupt_ns)?;
         let (user_ns, kernel_ns) = (sum(|one| one.user_ns)?, sum(|one| one.system_ns)?);
@@ -90,10 +91,10 @@ impl Machine {
 
 /// The processor's part, where it is the limit. Polling spins by design, and an
 /// open loop may spin while it waits for the next operation to be due.
-pub(super) fn of(subject: &Subject<'_>) -> Option<Processor> {
-    let workload = subject.workload();
+pub(crate) fn of(facts: &StageFacts<'_>) -> Option<Processor> {
+    let workload = facts.workload();
     unless(workload.iopoll || workload.sqpoll || workload.rate.is_some())?;
-    let trials = subject.trials().iter();
+    let trials = facts.trials().iter();
     let shares: Vec<f64> = trials
         .filter_map(|trial| trial.cpu.busiest_thread)
         .collect();
@@ -103,15 +104,15 @@ pub(super) fn of(subject: &Subject<'_>) -> Option<Processor> {
         SATURATED
     };
     let busy = stats::median(&shares).filter(|busy| *busy >= least)?;
-    let figures = subject.figures;
+    let figures = facts.figures;
     let user_system_ns = figures.cpu_user_ns_per_io.zip(figures.cpu_system_ns_per_io);
     let in_user = match user_system_ns {
         Some((user, system)) if user + system > 0.0 => user / (user + system),
         // What diskfacts itself costs without any I/O is known; all else is the
         // kernel's.
         _ => {
-            let own = subject.run().run.overhead_ns_per_io.unwrap_or(0.0);
-            let each = subject.each_ns()? * f64::from(workload.streams.max(1));
+            let own = facts.run().run.overhead_ns_per_io.unwrap_or(0.0);
+            let each = facts.each_ns()? * f64::from(workload.streams.max(1));
             (own / (busy * each)).clamp(0.0, 1.0)
         }
     };
@@ -136,15 +137,15 @@ const OWN_WAITED_OF_LOST: f64 = 0.05;
 /// How sure it is the device's that lost so much of the time: likely where there were processors
 /// enough, possible where nobody looked. `None` where more wanted them than there were, so that
 /// others may have made it.
-pub(super) fn not_of_others(subject: &Subject<'_>, lost_s: f64) -> Option<Confidence> {
-    if subject.run().target.kind == TargetKind::Simulated {
+pub(crate) fn not_of_others(facts: &StageFacts<'_>, lost_s: f64) -> Option<Confidence> {
+    if facts.run().target.kind == TargetKind::Simulated {
         return Some(Likely);
     }
     let own = |trial: &Trial| trial.cpu.wait_ns_per_io.unwrap_or(0.0) * trial.ops as f64 / 1e9;
-    let own_s = subject.sum(|trial| Some(own(trial)))?;
+    let own_s = facts.sum(|trial| Some(own(trial)))?;
     let pressure = |trial: &Trial| Some(trial.evidence.pressure?.cpu_some_ns as f64 / 1e9);
-    let seen_s: f64 = subject.trials().iter().filter_map(|t| pressure(t)).sum();
-    let all_seen = subject.sum(pressure).is_some();
+    let seen_s: f64 = facts.trials().iter().filter_map(|t| pressure(t)).sum();
+    let all_seen = facts.sum(pressure).is_some();
     let wanted =
         seen_s > WAITED_OF_LOST * lost_s || own_s > OWN_WAITED_OF_LOST * lost_s && !all_seen;
     (!wanted).then(|| likely_if(all_seen))

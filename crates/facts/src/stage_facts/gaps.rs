@@ -1,25 +1,25 @@
 //! Times in which nothing was completed, and operations that took much longer than
 //! the others.
 
-use super::spindle::Spindle;
-use super::subject::Subject;
+use super::StageFacts;
+use crate::revolution::Spindle;
 use crate::{pauses, stalls};
 use diskfacts_record::Trial;
 
 /// Silences of a stage.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Gaps {
+pub(crate) struct Gaps {
     /// How many.
-    pub(super) number: usize,
+    pub(crate) number: usize,
     /// Seconds of all of them, and of the longest.
-    pub(super) total_s: f64,
-    pub(super) longest_s: f64,
+    pub(crate) total_s: f64,
+    pub(crate) longest_s: f64,
     /// Seconds of the trials.
-    pub(super) seconds: f64,
+    pub(crate) seconds: f64,
     /// Seconds from the beginning of one to that of the next, within a trial.
     distances_s: Vec<f64>,
     /// Seconds of an interval: how exactly a distance is known.
-    pub(super) grid_s: f64,
+    pub(crate) grid_s: f64,
 }
 
 /// So many times what is usual between two completions is no chance: of operations
@@ -33,21 +33,21 @@ const OPERATIONS: f64 = 3.0;
 const TURN_S: f64 = 0.045;
 
 impl Gaps {
-    pub(super) fn of(subject: &Subject<'_>) -> Self {
+    pub(crate) fn of(facts: &StageFacts<'_>) -> Self {
         let mut found = Self {
-            seconds: subject.seconds(),
+            seconds: facts.seconds(),
             ..Self::default()
         };
-        if let Some(each_ns) = subject.each_ns() {
-            for trial in subject.trials() {
-                found.add(subject, trial, each_ns / 1e9);
+        if let Some(each_ns) = facts.each_ns() {
+            for trial in facts.trials() {
+                found.add(facts, trial, each_ns / 1e9);
             }
         }
         found
     }
 
     /// Adds the silences of a trial, of which an operation takes so long by the mean rate.
-    fn add(&mut self, subject: &Subject<'_>, trial: &Trial, each_s: f64) {
+    fn add(&mut self, facts: &StageFacts<'_>, trial: &Trial, each_s: f64) {
         let intervals = &trial.evidence.intervals;
         let length_s = intervals.length_ns as f64 / 1e9;
         self.grid_s = self.grid_s.max(length_s);
@@ -56,8 +56,8 @@ impl Gaps {
         // themselves make the mean rate lower.
         let usual_s = usual_s(&intervals.operations, length_s).unwrap_or(each_s);
         let operation_s = trial.latency_ns.p50.unwrap_or(0) as f64 / 1e9;
-        let turn_s = operation_s / subject.outstanding().max(1.0);
-        let turning = subject.rotates() != Some(false);
+        let turn_s = operation_s / facts.outstanding().max(1.0);
+        let turning = facts.rotates() != Some(false);
         let floor_s = if turning { TURN_S } else { 0.0 };
         let usual_s = (RARE * usual_s).max(OPERATIONS * turn_s);
         let least_s = usual_s.max(floor_s).max(length_s);
@@ -81,7 +81,7 @@ impl Gaps {
     }
 
     /// Share of the time.
-    pub(super) fn share(&self) -> f64 {
+    pub(crate) fn share(&self) -> f64 {
         if self.seconds > 0.0 {
             (self.total_s / self.seconds).min(1.0)
         } else {
@@ -91,7 +91,7 @@ impl Gaps {
 
     /// At which distance they come, seconds, where these are equal as far as a few of them
     /// show.
-    pub(super) fn regular_s(&self) -> Option<f64> {
+    pub(crate) fn regular_s(&self) -> Option<f64> {
         let n = self.distances_s.len() as f64;
         let mean = self.distances_s.iter().sum::<f64>() / n;
         let off = self.distances_s.iter().map(|d| (d - mean).powi(2));
@@ -111,31 +111,31 @@ fn usual_s(operations: &[u64], length_s: f64) -> Option<f64> {
 
 /// Operations that took much longer than most.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Slow {
+pub(crate) struct Slow {
     /// How many, and of how many.
-    pub(super) number: u64,
-    pub(super) of: u64,
+    pub(crate) number: u64,
+    pub(crate) of: u64,
     /// What they took beyond the median, of all time of the operations.
-    pub(super) share: f64,
+    pub(crate) share: f64,
     /// What they took beyond it on average, ns.
-    pub(super) each_ns: f64,
+    pub(crate) each_ns: f64,
     /// The median, ns.
-    pub(super) usual_ns: f64,
+    pub(crate) usual_ns: f64,
 }
 
 impl Slow {
     /// Of a disk that turns: by two revolutions. `None` where latencies are not known.
-    pub(super) fn by_revolutions(subject: &Subject<'_>) -> Option<Self> {
-        let turn_ns = Spindle::of(subject).turn_ns();
-        Self::beyond(subject, |usual_ns| usual_ns * 1.2 + 2.0 * turn_ns)
+    pub(crate) fn by_revolutions(facts: &StageFacts<'_>) -> Option<Self> {
+        let turn_ns = Spindle::of(facts).turn_ns();
+        Self::beyond(facts, |usual_ns| usual_ns * 1.2 + 2.0 * turn_ns)
     }
 
     /// Those beyond so much, given what is usual, ns.
-    pub(super) fn beyond(subject: &Subject<'_>, limit_ns: impl Fn(f64) -> f64) -> Option<Self> {
-        let histogram = subject.histogram()?;
+    pub(crate) fn beyond(facts: &StageFacts<'_>, limit_ns: impl Fn(f64) -> f64) -> Option<Self> {
+        let histogram = facts.histogram()?;
         // Where many are slow, the median is one of them; a few fast ones are not.
         let usual_ns = histogram.quantile(0.5)? as f64;
-        let (number, excess_ns) = subject.beyond(limit_ns(usual_ns), usual_ns)?;
+        let (number, excess_ns) = facts.beyond(limit_ns(usual_ns), usual_ns)?;
         let total_ns = histogram.mean()? * histogram.count() as f64;
         (number > 0 && total_ns > 0.0).then(|| Self {
             number,

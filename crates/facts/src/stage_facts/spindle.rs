@@ -1,7 +1,8 @@
 //! How fast a disk turns, and which waits are its revolutions.
 
-use super::prelude::*;
-use crate::revolution::{SPEEDS, Turns, turn_ns, whole};
+use super::StageFacts;
+use crate::prelude::*;
+use crate::revolution::{SPEEDS, Spindle, Turns, turn_ns, whole};
 
 /// How near a wait must be to whole revolutions: drives keep their speed within 0.5 %, a
 /// percentile is known to 0.4 %. To it comes what the time of the bytes may be off.
@@ -12,9 +13,6 @@ const BYTES_OFF: f64 = 0.5;
 /// The most by which a wait may be off and still be told from others; so much is the mean of
 /// writes of which one in thirty waits once more.
 const NEAR_MAX: f64 = 0.03;
-/// How near the mean of writes is that are made durable one by one, where the speed is known:
-/// one in twelve waits once more.
-const NEAR_MEAN: f64 = 0.08;
 /// The speed that is taken where none was seen: the most common one by far.
 const ASSUMED: u32 = 7200;
 /// From so many bytes on a single write is mostly its bytes, on any disk.
@@ -22,22 +20,11 @@ const LONE: u64 = 4 << 20;
 /// Where no stream was measured, small blocks take little beside a revolution; bytes/s.
 const STREAM: f64 = 150e6;
 /// Waits of whole revolutions are alike: their 90th percentile over the median.
-pub(super) const ALIKE: f64 = 1.15;
-
-/// The speed of a disk.
-#[derive(Debug, Clone)]
-pub(super) struct Spindle {
-    pub(super) rpm: u32,
-    /// Whether the drive states it, or several kinds of waits agree on it. One wait alone
-    /// fits some speed too often by chance.
-    pub(super) known: bool,
-    /// Where it is from, a sentence.
-    pub(super) source: String,
-}
+pub(crate) const ALIKE: f64 = 1.15;
 
 impl Spindle {
     /// That of the disks below a stage: as they state it, else as the waits of the run show it.
-    pub(super) fn of(subject: &Subject<'_>) -> Self {
+    pub(crate) fn of(facts: &StageFacts<'_>) -> Self {
         let assumed = || Self {
             rpm: ASSUMED,
             known: false,
@@ -47,27 +34,17 @@ impl Spindle {
             ),
         };
         let found = || {
-            stated(subject)
-                .or_else(|| shown(subject))
+            stated(facts)
+                .or_else(|| shown(facts))
                 .unwrap_or_else(assumed)
         };
-        subject.shared.spindle.get_or_init(found).clone()
-    }
-
-    /// Time of a revolution, ns.
-    pub(super) fn turn_ns(&self) -> f64 {
-        turn_ns(self.rpm)
-    }
-
-    /// The whole revolutions of it that a mean wait is.
-    pub(super) fn whole(&self, wait_ns: f64) -> Option<Turns> {
-        whole(&[self.rpm], wait_ns, NEAR_MEAN).first().copied()
+        facts.context.spindle.get_or_init(found).clone()
     }
 }
 
 /// As each of the disks below states it.
-fn stated(subject: &Subject<'_>) -> Option<Spindle> {
-    let mut all = subject.leaves().map(|leaf| leaf.rpm);
+fn stated(facts: &StageFacts<'_>) -> Option<Spindle> {
+    let mut all = facts.leaves().map(|leaf| leaf.rpm);
     let rpm = all.next()??;
     all.all(|other| other == Some(rpm)).then(|| Spindle {
         rpm,
@@ -77,12 +54,12 @@ fn stated(subject: &Subject<'_>) -> Option<Spindle> {
 }
 
 /// The speed whose revolutions the waits of the most stages are.
-fn shown(subject: &Subject<'_>) -> Option<Spindle> {
-    let of = |one: Subject<'_>| {
+fn shown(facts: &StageFacts<'_>) -> Option<Spindle> {
+    let of = |one: StageFacts<'_>| {
         let turns = whole_waits(&one, &SPEEDS);
         (!turns.is_empty()).then(|| (turns, one.workload().block_size, one.stage.label()))
     };
-    let all: Vec<(Vec<Turns>, u64, String)> = subject.all().filter_map(of).collect();
+    let all: Vec<(Vec<Turns>, u64, String)> = facts.all().filter_map(of).collect();
     // The stages that agree on a speed, and how many sizes of blocks these have.
     let agree = |rpm: u32| {
         let of_speed = |turns: &[Turns]| turns.iter().any(|turns| turns.rpm == rpm);
@@ -124,7 +101,7 @@ fn shown(subject: &Subject<'_>) -> Option<Spindle> {
 }
 
 /// `a whole revolution`, `2 revolutions`.
-pub(super) fn revolutions(number: u32) -> String {
+pub(crate) fn revolutions(number: u32) -> String {
     match number {
         1 => "a whole revolution".to_owned(),
         several => format!("{several} whole revolutions"),
@@ -132,7 +109,7 @@ pub(super) fn revolutions(number: u32) -> String {
 }
 
 /// `7200 rpm is 8.33 ms per revolution`, and how many of these a time is.
-pub(super) fn arithmetic(rpm: u32, ns: f64) -> String {
+pub(crate) fn arithmetic(rpm: u32, ns: f64) -> String {
     let turn_ns = turn_ns(rpm);
     let ([turn, wait], turns) = ([turn_ns, ns].map(duration), ratio(ns / turn_ns));
     format!("{rpm} rpm is {turn} per revolution; {wait} is {turns} of them")
@@ -140,47 +117,47 @@ pub(super) fn arithmetic(rpm: u32, ns: f64) -> String {
 
 /// The best rate of a stage in order that is not served from memory, bytes/s: what
 /// the bytes of an operation take at least.
-pub(super) fn stream_rate(subject: &Subject<'_>) -> Option<f64> {
-    let of = |one: Subject<'_>| {
+pub(crate) fn stream_rate(facts: &StageFacts<'_>) -> Option<f64> {
+    let of = |one: StageFacts<'_>| {
         // One write at a time may wait for the platter between two of them.
         let alone =
             one.only_writes() && one.outstanding() <= 1.0 && one.workload().block_size < LONE;
         (one.in_order() && !alone).then(|| one.flow()).flatten()
     };
-    let all = || subject.all().filter_map(of).reduce(f64::max);
-    *subject.shared.stream_rate.get_or_init(all)
+    let all = || facts.all().filter_map(of).reduce(f64::max);
+    *facts.context.stream_rate.get_or_init(all)
 }
 
 /// What the bytes of an operation take at that rate, ns.
-pub(super) fn transfer_ns(subject: &Subject<'_>) -> f64 {
-    subject.workload().block_size as f64 / stream_rate(subject).unwrap_or(STREAM) * 1e9
+pub(crate) fn transfer_ns(facts: &StageFacts<'_>) -> f64 {
+    facts.workload().block_size as f64 / stream_rate(facts).unwrap_or(STREAM) * 1e9
 }
 
 /// What is left of an operation that takes so long without the time of its bytes, ns.
-pub(super) fn wait_ns(subject: &Subject<'_>, ns: f64) -> f64 {
-    ns - transfer_ns(subject)
+pub(crate) fn wait_ns(facts: &StageFacts<'_>, ns: f64) -> f64 {
+    ns - transfer_ns(facts)
 }
 
 /// The wait of an ordered small write for the platter to come round; `None` where
 /// writes are no such, or their waits are no whole revolutions of this disk.
-pub(super) fn whole_wait(subject: &Subject<'_>) -> Option<Turns> {
-    let spindle = Spindle::of(subject);
-    whole_waits(subject, &[spindle.rpm]).first().copied()
+pub(crate) fn whole_wait(facts: &StageFacts<'_>) -> Option<Turns> {
+    let spindle = Spindle::of(facts);
+    whole_waits(facts, &[spindle.rpm]).first().copied()
 }
 
 /// The whole revolutions of these speeds that the ordered small writes of a stage wait.
-fn whole_waits(subject: &Subject<'_>, speeds: &[u32]) -> Vec<Turns> {
-    let small = (1..=1 << 20).contains(&subject.workload().block_size);
-    let waits = subject.only_writes() && subject.in_order() && subject.outstanding() <= 1.0;
-    if subject.rotates() == Some(false) || !small || !waits || !subject.reaches_device() {
+fn whole_waits(facts: &StageFacts<'_>, speeds: &[u32]) -> Vec<Turns> {
+    let small = (1..=1 << 20).contains(&facts.workload().block_size);
+    let waits = facts.only_writes() && facts.in_order() && facts.outstanding() <= 1.0;
+    if facts.rotates() == Some(false) || !small || !waits || !facts.reaches_device() {
         return Vec::new();
     }
-    let p50_ns = subject.figures.latency_ns.p50.map(|p50| p50 as f64);
-    let alike = subject.is_even(ALIKE).unwrap_or(true);
-    let Some(typical_ns) = p50_ns.or_else(|| subject.each_ns()).filter(|_| alike) else {
+    let p50_ns = facts.figures.latency_ns.p50.map(|p50| p50 as f64);
+    let alike = facts.is_even(ALIKE).unwrap_or(true);
+    let Some(typical_ns) = p50_ns.or_else(|| facts.each_ns()).filter(|_| alike) else {
         return Vec::new();
     };
-    let wait_ns = wait_ns(subject, typical_ns);
+    let wait_ns = wait_ns(facts, typical_ns);
     let bytes_off = BYTES_OFF * (typical_ns - wait_ns) / wait_ns;
     let near = if p50_ns.is_some() {
         (NEAR + bytes_off.max(0.0)).min(NEAR_MAX)

@@ -9,12 +9,12 @@
 //! number (Poisson). That a pace is exact does not yet make it a limiter's: a device that
 //! always takes equally long has one too.
 
-use super::prelude::unless;
+use crate::prelude::unless;
 use crate::stats;
 
 /// How closely trials are looked at.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Look {
+pub(crate) struct Look {
     /// Lumps that a window of intervals holds at least.
     lumps_min: f64,
     /// Intervals that a window is made of at most.
@@ -26,7 +26,7 @@ pub(super) struct Look {
 }
 
 /// Closely enough that a pace is no chance.
-pub(super) const CLOSE: Look = Look {
+pub(crate) const CLOSE: Look = Look {
     lumps_min: 10.0,
     intervals_max: 32,
     windows_of_trial: 4,
@@ -35,7 +35,7 @@ pub(super) const CLOSE: Look = Look {
 
 /// As far as few large operations show it: of Poisson counts one stage in ten would pass, so
 /// something else has to say it too.
-pub(super) const COARSE: Look = Look {
+pub(crate) const COARSE: Look = Look {
     lumps_min: 5.0,
     intervals_max: 64,
     windows_of_trial: 2,
@@ -60,28 +60,45 @@ const EMPTY: f64 = 0.6;
 
 /// The pace that the trials of a stage settle at.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Overlay {
+pub(crate) struct Overlay {
     /// Operations per interval, above 0.
-    pub(super) pace: f64,
+    pub(crate) pace: f64,
     /// Intervals of a window, at least 1: over so many the pace is exact.
-    pub(super) window: usize,
+    pub(crate) window: usize,
     /// Windows that it was seen in, in all trials, and the share of them that is off.
-    pub(super) windows: usize,
-    pub(super) off: f64,
+    pub(crate) windows: usize,
+    pub(crate) off: f64,
     /// Operations by which a window is off at most where it is not.
-    pub(super) tolerance: f64,
+    pub(crate) tolerance: f64,
     /// Operations beyond the pace at the beginning of a trial, median; 0 where there is
     /// no burst.
-    pub(super) burst: f64,
+    pub(crate) burst: f64,
     /// Operations that come together where most intervals are empty, median; 0 where they
     /// are not.
-    pub(super) bunch: f64,
+    pub(crate) bunch: f64,
+}
+
+/// An exact pace of a stage.
+#[derive(Debug, Clone)]
+pub(crate) struct Pace {
+    pub(crate) overlay: Overlay,
+    pub(crate) interval_s: f64,
+    /// Operations per second.
+    pub(crate) per_s: f64,
+    /// The shortest latency of a trial, where it is known: such as a quarter of them have.
+    pub(crate) alone_ns: Option<f64>,
+    /// Whether more operations come together than are in flight, with silence between.
+    pub(crate) is_bunched: bool,
+    /// Share by which the pace may be off.
+    pub(crate) off: f64,
+    /// Whether the stage by itself tells a cap from a device that always takes equally long.
+    pub(crate) shows_a_cap: bool,
 }
 
 impl Overlay {
     /// Of the operations in the intervals of each trial, without the last interval, which
     /// is cut short; `None` where there is no exact pace, or too little to see one.
-    pub(super) fn of(trials: &[&[u64]], look: &Look, lump: f64) -> Option<Self> {
+    pub(crate) fn of(trials: &[&[u64]], look: &Look, lump: f64) -> Option<Self> {
         let shortest = trials.iter().map(|trial| trial.len()).min()?;
         let later = trials.iter().map(|trial| mean(&trial[trial.len() / 2..]));
         let pace = stats::median(&later.collect::<Vec<_>>());

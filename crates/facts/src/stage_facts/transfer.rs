@@ -1,6 +1,6 @@
 //! Large transfers: whether a stage is one, and how evenly its bytes flow.
 
-use super::subject::Subject;
+use super::StageFacts;
 use crate::layers::all_leaves;
 use diskfacts_plan::CacheMode;
 
@@ -14,10 +14,10 @@ const FLOWING_ANYWHERE: f64 = 4.0 * 1024.0 * 1024.0;
 /// reach 524 MB/s (Seagate, Exos 2X18, data sheet of 2022).
 const RATE_MAX: f64 = 600e6;
 
-impl Subject<'_> {
+impl StageFacts<'_> {
     /// Whether so many bytes are in flight, or read ahead by the kernel, that the time
     /// is that of the bytes.
-    pub(super) fn flows(&self) -> bool {
+    pub(crate) fn flows(&self) -> bool {
         let workload = self.workload();
         let block = workload.block_size as f64;
         let through = workload.cache != CacheMode::Direct;
@@ -63,7 +63,7 @@ impl Subject<'_> {
     }
 
     /// The largest of these of the run in this direction, this stage's included.
-    pub(super) fn best_flow(&self) -> Option<f64> {
+    pub(crate) fn best_flow(&self) -> Option<f64> {
         let writes = self.workload().operation.writes();
         let alike = self
             .all()

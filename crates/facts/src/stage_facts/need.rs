@@ -1,0 +1,62 @@
+//! What has to be so of a stage for a rule or a limiter to be asked about it.
+
+use super::StageFacts;
+use diskfacts_plan::CacheMode;
+
+/// What has to be so of a stage for a rule or a limiter to be asked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Need {
+    /// The run was measured, and is not read from a document.
+    NoDocument,
+    /// Blocks of the target are moved, and not files made or asked for.
+    Blocks,
+    /// Nothing is written.
+    OnlyReads,
+    /// Nothing is read.
+    OnlyWrites,
+    /// Something is written.
+    Written,
+    /// [`StageFacts::reaches_device`].
+    Device,
+    /// Memory of the host served less than half of the bytes.
+    FromDisk,
+    /// No rate was asked for.
+    Closed,
+    /// Nothing was to run beside it, which has a part of the device's time.
+    Alone,
+    /// Direct I/O was asked for.
+    Direct,
+    /// All of it went through the page cache.
+    Buffered,
+    /// Each write is synced.
+    EachSynced,
+    /// All disks are known to rotate.
+    Platter,
+    /// Not all disks are known to rotate.
+    NoPlatter,
+    /// The disks may rotate.
+    MayRotate,
+}
+
+impl Need {
+    pub(crate) fn is_met(self, facts: &StageFacts<'_>) -> bool {
+        let workload = facts.workload();
+        match self {
+            Self::NoDocument => !facts.imported(),
+            Self::Blocks => facts.moves_blocks(),
+            Self::OnlyReads => facts.only_reads(),
+            Self::OnlyWrites => facts.only_writes(),
+            Self::Written => workload.operation.writes(),
+            Self::Device => facts.reaches_device(),
+            Self::FromDisk => facts.memory_share() < 0.5,
+            Self::Closed => workload.rate.is_none(),
+            Self::Alone => workload.beside.is_none(),
+            Self::Direct => workload.cache == CacheMode::Direct,
+            Self::Buffered => facts.direct() == Some(false),
+            Self::EachSynced => workload.sync.each_write(),
+            Self::Platter => facts.rotates() == Some(true),
+            Self::NoPlatter => facts.rotates() != Some(true),
+            Self::MayRotate => facts.rotates() != Some(false),
+        }
+    }
+}
