@@ -4,6 +4,7 @@ use crate::course::Course;
 use crate::figures;
 use crate::medium::Arm;
 use crate::revolution::Spindle;
+use crate::stage_facts::StageFacts;
 use crate::stage_facts::overlay::Pace;
 use crate::stages::{self, Stage};
 use crate::write_matrix::Matrix;
@@ -89,6 +90,12 @@ impl<'a> Context<'a> {
     /// Each stage with its figures.
     pub fn each(&self) -> impl Iterator<Item = (&Stage<'a>, &StageFigures)> {
         self.stages.iter().zip(&self.figures)
+    }
+
+    /// Each stage.
+    pub(crate) fn facts(&self) -> impl Iterator<Item = StageFacts<'_>> {
+        self.each()
+            .map(|(stage, figures)| StageFacts::new(self, stage, figures))
     }
 
     /// Each stage that did something, on a real disk or a simulated one.

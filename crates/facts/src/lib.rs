@@ -26,6 +26,7 @@ pub mod advise;
 mod arithmetic;
 mod blocked;
 mod budget;
+mod claim;
 pub mod compare;
 mod context;
 mod course;

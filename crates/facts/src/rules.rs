@@ -24,13 +24,14 @@ mod early_acknowledgement;
 mod engine_fell_back;
 mod flush_cost;
 mod flush_not_to_medium;
+mod found;
 pub(crate) mod holes;
 mod interrupted;
 mod io_errors;
 mod no_figure;
 mod not_durable;
 mod other_io;
-mod prelude;
+pub(crate) mod prelude;
 mod rate_missed;
 mod rate_patterns;
 pub(crate) mod read_ahead_size;
@@ -58,9 +59,10 @@ mod write_revolutions;
 mod zones;
 
 pub(crate) use cache_burst::of as cache_burst;
+#[cfg(test)]
+use rule::Needs;
 pub use rule::Rule;
-pub(crate) use rule::{Check, Needs, Part, Shared};
-pub(crate) use shown::join;
+pub(crate) use rule::{Part, Shared};
 pub(crate) use too_noisy::NOTE as NOISE;
 
 /// All rules; among findings of the same severity and confidence, those of

@@ -108,6 +108,12 @@ impl<'a> StageFacts<'a> {
         self.context.run
     }
 
+    /// Its place among the stages of the run; `None` of one that tests a claim.
+    pub(crate) fn place(&self) -> Option<usize> {
+        let mut stages = self.context.stages.iter();
+        stages.position(|stage| std::ptr::eq(stage, self.stage))
+    }
+
     /// What was asked for.
     pub(crate) fn workload(&self) -> &'a Workload {
         self.stage.workload()

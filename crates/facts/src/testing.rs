@@ -432,9 +432,14 @@ pub(crate) fn seed_run() -> Run {
 
 /// The finding of one rule, whatever the others would say.
 pub(crate) fn of_rule(run: &Run, rule: &str) -> Option<Finding> {
+    all_of_rule(run, rule).into_iter().next()
+}
+
+/// All findings of one rule.
+pub(crate) fn all_of_rule(run: &Run, rule: &str) -> Vec<Finding> {
     let known = crate::rules::all().iter().find(|known| known.name == rule);
     let known = known.expect("a rule of the table");
     let all = &[crate::Context::new(run)];
     let found = known.find(&crate::rules::Part { place: 0, all });
-    found.into_iter().map(|(finding, _)| finding).next()
+    found.into_iter().map(|(finding, _)| finding).collect()
 }

@@ -8,21 +8,17 @@
 //! one process that waits for each operation.
 
 use crate::advise::{Advised, Dimension, Measured, Ratio, Test, advise, names_flash};
-use crate::rules::{Check, Needs, Part, Rule, Shared, names};
-use crate::stages::Stage;
-use crate::words::{in_lines, lines, list, percent, ratio};
-use diskfacts_plan::units::{rate_digits, show_duration};
-use diskfacts_record::{Confidence, Finding, Severity};
+use crate::rules::prelude::*;
+use crate::rules::{Part, Shared};
+use crate::words::lines;
 
 pub(super) const RULE: Rule = Rule {
     name: "flash-like-disks",
     about: "flash is no faster than disks, so something else limits it",
     needs: &[Needs::Document],
-    severity: Severity::Warning,
     confidence: Confidence::Likely,
-    // Each has its own.
-    refuted_by: "",
     check: Check::Beside(check),
+    ..Rule::WARNING
 };
 
 /// Operations per second that flash does at the least, one at a time: ten times as
@@ -65,7 +61,7 @@ fn is_flash(stage: &Stage<'_>) -> bool {
 
 /// The finding on one option that is called flash, against the one of the others that
 /// seeks fastest.
-fn finding(advised: &Advised, flash: usize) -> Option<Finding> {
+fn finding(advised: &Advised, flash: usize) -> Option<Found> {
     let group = &advised.group;
     let mut tests = group.tests.iter();
     let seeks = tests.find(|test| test.dimension == Dimension::Seeks)?;
@@ -90,25 +86,26 @@ fn finding(advised: &Advised, flash: usize) -> Option<Finding> {
     evidence.extend(more_is_possible(advised, flash, disk));
     let tests = [seeks].into_iter().chain(streams(advised));
     let stages = names(tests.map(|test| test.stage.as_str()));
-    Some(Finding {
-        headline: "flash no faster than disks: something else limits both".into(),
-        claim: format!(
+    Some(
+        RULE.claim(format!(
             "The figures of {name} are not those of flash: it seeks {} times as often as {rival}, \
              so what they share, and not their drives, limits both.",
             ratio(times.value)
-        ),
-        refuted_by: format!(
+        ))
+        .headline("flash no faster than disks: something else limits both")
+        .refuted_by(format!(
             "{name} is no flash; or it does no more than this with direct I/O, 32 operations in \
              flight, on the device itself."
-        ),
-        remedy: format!(
+        ))
+        .remedy(format!(
             "Do not judge {name} by these figures. Measure the device without the filesystem: \
              `diskfacts measure /dev/md0 --stage random-read-qd32 --stage sequential-read`, with \
              the name of the device; if it is fast there, look at the link, the read-ahead \
              (`blockdev --getra`) and the filesystem."
-        ),
-        ..RULE.finding(stages, evidence)
-    })
+        ))
+        .stages(stages)
+        .evidence(evidence),
+    )
 }
 
 /// The option of these with the largest value.

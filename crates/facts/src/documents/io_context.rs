@@ -3,13 +3,9 @@
 
 use super::differ_in;
 use crate::advise::{Measured, Ratio, intervals};
-use crate::context::Context;
+use crate::rules::prelude::*;
 use crate::rules::served_by::{self, FAIR, RATIO};
-use crate::rules::{Check, Needs, Rule, names};
-use crate::stages::Stage;
-use crate::words::{lines_behind, ratio};
-use diskfacts_plan::units::rate_digits;
-use diskfacts_record::Finding;
+use crate::words::lines_behind;
 
 pub(super) const RULE: Rule = Rule {
     needs: &[Needs::Document],
@@ -70,7 +66,7 @@ impl<'c, 'a> Pair<'c, 'a> {
     }
 }
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+fn check(context: &Context<'_>) -> Option<Found> {
     let stages = context.stages.iter();
     let in_one = stages.filter(|stage| stage.settings.get(KEY).is_some_and(|value| value == ONE));
     let mut pairs: Vec<Pair<'_, '_>> = in_one
@@ -88,16 +84,20 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     let highest = others.first().map(|pair| pair.sentence());
     evidence.extend(highest.map(|said| format!("Most under another scheduler: {said}")));
     let times = ratio(most.gain.value);
-    Some(Finding {
-        headline: format!("one I/O context: up to {times} times faster than many"),
-        claim: format!(
+    Some(
+        RULE.claim(format!(
             "Under {} threads that serve a reader in turn do it up to {times} times faster in one \
              I/O context: it takes them for one reader, not for many.",
             most.setting("scheduler").unwrap_or("the scheduler")
-        ),
-        remedy: "Let the server's threads share one (`CLONE_IO` of clone(2), or one io_uring), \
-                 or use a scheduler that does not look at contexts."
-            .into(),
-        ..RULE.finding(names(gains.iter().map(|pair| pair.one.name)), evidence)
-    })
+        ))
+        .headline(format!(
+            "one I/O context: up to {times} times faster than many"
+        ))
+        .remedy(
+            "Let the server's threads share one (`CLONE_IO` of clone(2), or one io_uring), \
+                 or use a scheduler that does not look at contexts.",
+        )
+        .stages(names(gains.iter().map(|pair| pair.one.name)))
+        .evidence(evidence),
+    )
 }

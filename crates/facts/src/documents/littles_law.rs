@@ -4,20 +4,18 @@
 //! are there on average.
 
 use super::{number, readings};
-use crate::context::Context;
-use crate::rules::{Check, Needs, Rule, names};
-use crate::words::{count, lines, percent};
-use diskfacts_plan::units::three_digits;
-use diskfacts_record::{Confidence, Finding, Reading, Severity};
+use crate::rules::prelude::*;
+use crate::words::lines;
+use diskfacts_record::Reading;
 
 pub(super) const RULE: Rule = Rule {
     name: "littles-law",
     about: "whether rows of iostat agree with themselves",
     needs: &[Needs::Document],
-    severity: Severity::Note,
     confidence: Confidence::Certain,
     refuted_by: "A column that was read in another unit than it is printed in.",
     check: Check::One(check),
+    ..Rule::NOTE
 };
 
 /// From here on a row cannot be of one interval. The counters of a request are added at
@@ -85,7 +83,7 @@ fn follow(rows: usize) -> &'static str {
     if rows == 1 { "follows" } else { "follow" }
 }
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+fn check(context: &Context<'_>) -> Option<Found> {
     let source = context.run.run.source.as_ref();
     let format = source.map_or("", |source| &source.format);
     let (_, half_digit) = HALF_DIGITS.iter().find(|(known, _)| *known == format)?;
@@ -98,7 +96,7 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     let told = if odd.is_empty() { &sound } else { &odd };
     let evidence: Vec<String> = told.iter().map(|row| row.sentence()).collect();
     let stages = names(context.stages.iter().map(|stage| stage.name));
-    let mut base = RULE.finding(stages, evidence);
+    let mut base = RULE.claim("").stages(stages).evidence(evidence);
     if odd.is_empty() {
         if furthest > GROWS {
             base.evidence.push(
@@ -107,37 +105,37 @@ fn check(context: &Context<'_>) -> Option<Finding> {
                     .into(),
             );
         }
-        return Some(Finding {
-            headline: format!("rows agree with Little's law within {apart}"),
-            claim: format!(
+        return Some(
+            base.said(format!(
                 "{} of iostat {} Little's law within {apart}: the requests in the queue and the \
                  device are those that come per second, times the time of each.",
                 count(rows.len() as u64, "row"),
                 follow(rows.len())
+            ))
+            .headline(format!("rows agree with Little's law within {apart}"))
+            .remedy(
+                "Use the rows as they are: depth, rate and time of a request are not three \
+                     facts but two.",
             ),
-            remedy: "Use the rows as they are: depth, rate and time of a request are not three \
-                     facts but two."
-                .into(),
-            ..base
-        });
+        );
     }
     if !sound.is_empty() {
         let (rows, follow) = (sound.len(), follow(sound.len()));
         let line = format!("{rows} of the document's rows {follow} the law.");
         base.evidence.push(line);
     }
-    Some(Finding {
-        severity: Severity::Warning,
-        headline: format!("rows contradict Little's law by up to {apart}"),
-        claim: format!(
+    Some(
+        base.said(format!(
             "{} of iostat cannot be right as printed: by Little's law requests per second times \
              the time of each are those in the queue, and they are up to {apart} apart.",
             lines(odd.iter().map(|row| row.reading.line))
+        ))
+        .severity(Severity::Warning)
+        .headline(format!("rows contradict Little's law by up to {apart}"))
+        .refuted_by("Another unit of one of the columns in that version of iostat.")
+        .remedy(
+            "Leave out rows in which the queue grew or shrank throughout, as the first of a \
+                 call; take longer intervals, `iostat -x 10`.",
         ),
-        refuted_by: "Another unit of one of the columns in that version of iostat.".into(),
-        remedy: "Leave out rows in which the queue grew or shrank throughout, as the first of a \
-                 call; take longer intervals, `iostat -x 10`."
-            .into(),
-        ..base
-    })
+    )
 }

@@ -3,24 +3,18 @@
 //! diskfacts measured, who served the bytes is known; a document does not say it, and its
 //! own figures have to.
 
-use crate::context::Context;
-use crate::rules::{Check, Needs, Rule, names};
-use crate::stages::Stage;
-use crate::stats;
-use crate::words::{lines, of_document, percent, ratio};
-use diskfacts_plan::units::{show_duration, show_throughput};
-use diskfacts_plan::{CacheMode, Operation, Pattern, SyncMode};
-use diskfacts_record::{Confidence, Finding, Severity};
+use crate::rules::prelude::*;
+use crate::words::lines;
 
 pub(super) const RULE: Rule = Rule {
     name: "memory-speed",
     about: "figures of a document are those of memory",
     needs: &[Needs::Document],
-    severity: Severity::Warning,
     confidence: Confidence::Likely,
     refuted_by: "The device's own counters (`iostat -x 1`) with as many bytes written per second \
                  while it runs.",
     check: Check::One(check),
+    ..Rule::WARNING
 };
 
 /// So many times as fast as the device: at most a third of the bytes can have been on it
@@ -46,7 +40,7 @@ fn waits(stage: &Stage<'_>) -> Option<bool> {
     }
 }
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+fn check(context: &Context<'_>) -> Option<Found> {
     let of = |wanted: bool| {
         let stages = context.each();
         let of = stages.filter(move |(stage, _)| waits(stage) == Some(wanted));
@@ -78,15 +72,19 @@ fn check(context: &Context<'_>) -> Option<Finding> {
             percent(share)
         ),
     ];
-    Some(Finding {
-        headline: format!("unsynced writes at the speed of memory: {rate}"),
-        claim: format!(
+    Some(
+        RULE.claim(format!(
             "{} figures of writes through the page cache that nothing syncs are those of memory, \
              not of the disk: {rate} in the median, {} times what the device takes at most.",
             rates.len(),
             ratio(median / most)
-        ),
-        remedy: of_document(context.run, "sync once at the end (conv=fsync, fdatasync)")?,
-        ..RULE.finding(names(stages.iter().map(|stage| stage.name)), evidence)
-    })
+        ))
+        .headline(format!("unsynced writes at the speed of memory: {rate}"))
+        .remedy(of_document(
+            context.run,
+            "sync once at the end (conv=fsync, fdatasync)",
+        )?)
+        .stages(names(stages.iter().map(|stage| stage.name)))
+        .evidence(evidence),
+    )
 }

@@ -7,24 +7,18 @@
 //! does at that distance elsewhere tells. A page cache makes lines faster too, but
 //! not by one factor at every distance.
 
-use crate::context::Context;
-use crate::rules::{Check, Needs, Rule, names};
+use crate::rules::prelude::*;
 use crate::stats::median_of;
-use crate::words::{lines, list, percent, ratio};
-use diskfacts_plan::units::{show_size, three_digits};
-use diskfacts_plan::{Operation, Pattern};
-use diskfacts_record::{Confidence, Finding, Severity, Trial};
+use crate::words::lines;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const RULE: Rule = Rule {
     name: "mislabelled",
     about: "lines of a document say another fraction than they measured",
     needs: &[Needs::Document],
-    severity: Severity::Warning,
     confidence: Confidence::Likely,
-    // Each has its own.
-    refuted_by: "",
     check: Check::Several(check),
+    ..Rule::WARNING
 };
 
 /// Fewest lines at one distance, so that an odd one is not the median.
@@ -146,7 +140,7 @@ impl<'l, 'a> Odd<'l, 'a> {
     }
 }
 
-fn check(context: &Context<'_>) -> Vec<Finding> {
+fn check(context: &Context<'_>) -> Vec<Found> {
     let all: Vec<Line<'_>> = context.run.trials.iter().filter_map(Line::of).collect();
     let fractions: BTreeSet<u64> = all.iter().map(|line| line.fraction).collect();
     let mut distances: BTreeMap<_, Vec<Line<'_>>> = BTreeMap::new();
@@ -170,7 +164,7 @@ fn check(context: &Context<'_>) -> Vec<Finding> {
 }
 
 /// Of lines that say one fraction and show another one.
-fn finding(group: &[Odd<'_, '_>], all: &[Line<'_>]) -> Option<Finding> {
+fn finding(group: &[Odd<'_, '_>], all: &[Line<'_>]) -> Option<Found> {
     let said = lines(group.iter().map(|odd| odd.line.number));
     let first = group.first()?;
     let (own, other, factor) = (first.line.fraction, first.fraction, first.factor());
@@ -198,20 +192,23 @@ fn finding(group: &[Odd<'_, '_>], all: &[Line<'_>]) -> Option<Finding> {
         percent(group.iter().map(Odd::off).fold(0.0, f64::max))
     ));
     let skips = group.iter().map(|odd| odd.line.skip_blocks.to_string());
-    Some(Finding {
-        headline: format!("rows are labelled with another stride, {times} times too {direction}"),
-        claim: format!(
+    Some(
+        RULE.claim(format!(
             "{said} are mislabelled, {times} times too {direction}: their figures are those of \
              1/{other} of the blocks, and they say 1/{own}."
-        ),
-        refuted_by: format!(
+        ))
+        .headline(format!(
+            "rows are labelled with another stride, {times} times too {direction}"
+        ))
+        .refuted_by(format!(
             "A repeat with 1/{own} of the blocks and skips of {} that gives these rates.",
             list(skips)
-        ),
-        remedy: format!(
+        ))
+        .remedy(format!(
             "Divide the rates of {said} by {}, or leave them out.",
             ratio(factor)
-        ),
-        ..RULE.finding(names(group.iter().map(|odd| odd.line.stage)), evidence)
-    })
+        ))
+        .stages(names(group.iter().map(|odd| odd.line.stage)))
+        .evidence(evidence),
+    )
 }

@@ -6,23 +6,17 @@
 //! programs agree.
 
 use super::streams::{Stream, streams};
-use crate::context::Context;
 use crate::places::Place;
-use crate::rules::{Check, Needs, Part, Rule, Shared, names};
-use crate::words::{lines, percent};
-use diskfacts_plan::Operation;
-use diskfacts_plan::units::three_digits;
-use diskfacts_record::{Confidence, Finding, Severity};
+use crate::rules::prelude::*;
+use crate::rules::{Part, Shared};
+use crate::words::lines;
 
 pub(super) const RULE: Rule = Rule {
     name: "one-unit",
     about: "two programs agree once their figures have one unit",
     needs: &[Needs::Document],
-    severity: Severity::Note,
-    confidence: Confidence::Likely,
-    // Each has its own.
-    refuted_by: "",
     check: Check::Beside(check),
+    ..Rule::NOTE
 };
 
 /// Most that both figures of a place may be apart, in bytes per second: less than the
@@ -101,7 +95,7 @@ fn pairs<'a>(one: &[Stream<'a>], other: &[Stream<'a>]) -> Vec<Pair<'a>> {
     one.iter().filter_map(pair).collect()
 }
 
-fn finding(units: [&Unit; 2], pairs: &[Pair<'_>], stages: Vec<String>) -> Finding {
+fn finding(units: [&Unit; 2], pairs: &[Pair<'_>], stages: Vec<String>) -> Found {
     let [a, b] = units;
     let (large, small) = if a.bytes > b.bytes { (a, b) } else { (b, a) };
     let evidence = pairs.iter().map(|pair| {
@@ -125,25 +119,26 @@ fn finding(units: [&Unit; 2], pairs: &[Pair<'_>], stages: Vec<String>) -> Findin
     let [first, second, large_of, small_of] = [a, b, large, small].map(|unit| unit.program);
     let times = large.bytes / small.bytes;
     let most = percent(pairs.iter().map(apart).fold(0.0, f64::max));
-    Finding {
-        headline: format!("{first} and {second} agree once their MB are the same"),
-        claim: format!(
-            "{first} and {second} agree within {most} once their figures have one unit; as printed \
+    RULE.claim(format!(
+        "{first} and {second} agree within {most} once their figures have one unit; as printed \
              they differ by {} more, because MB of {large_of} are {} bytes and those of {small_of} \
              {}.",
-            percent(times - 1.0),
-            large.said,
-            small.said
-        ),
-        refuted_by: format!(
-            "A place that both read or wrote in order, with rates more than {} apart in bytes per \
+        percent(times - 1.0),
+        large.said,
+        small.said
+    ))
+    .headline(format!(
+        "{first} and {second} agree once their MB are the same"
+    ))
+    .refuted_by(format!(
+        "A place that both read or wrote in order, with rates more than {} apart in bytes per \
              second.",
-            percent(AGREE)
-        ),
-        remedy: format!(
-            "Compare bytes per second, as the figures of both runs are here: MB/s of {large_of} \
+        percent(AGREE)
+    ))
+    .remedy(format!(
+        "Compare bytes per second, as the figures of both runs are here: MB/s of {large_of} \
              times {times:.6} are those of {small_of}."
-        ),
-        ..RULE.finding(stages, evidence.collect())
-    }
+    ))
+    .stages(stages)
+    .evidence(evidence)
 }

@@ -6,25 +6,18 @@
 //! streams over. And the same filesystem at the other place is as fast as the device there.
 
 use super::streams::{Stream, streams};
-use crate::context::Context;
 use crate::places::Place;
-use crate::rules::{Check, Needs, Rule, names};
+use crate::rules::prelude::*;
 use crate::stats::{median, median_of};
-use crate::words::{duration, list, percent};
-use diskfacts_plan::units::show_size;
-use diskfacts_plan::{Operation, Pattern};
-use diskfacts_record::{Confidence, Finding, Severity};
 use std::collections::BTreeMap;
 
 pub(super) const RULE: Rule = Rule {
     name: "place-not-filesystem",
     about: "a place of a document is faster by its zone, not by its filesystem",
     needs: &[Needs::Document],
-    severity: Severity::Warning,
     confidence: Confidence::Likely,
-    // Each has its own.
-    refuted_by: "",
     check: Check::One(check),
+    ..Rule::WARNING
 };
 
 /// From here on two places differ: repeats of sequential access to one differ by 1 %.
@@ -40,7 +33,7 @@ const NEAR: f64 = 0.04;
 /// Fewest distances that show it.
 const DISTANCES_MIN: usize = 2;
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+fn check(context: &Context<'_>) -> Option<Found> {
     let all = streams(context);
     // One operation says it; the other says the same again.
     [Operation::Read, Operation::Write]
@@ -70,7 +63,7 @@ fn finding(
     files: &[&Stream<'_>],
     file: &Stream<'_>,
     device: &Stream<'_>,
-) -> Option<Finding> {
+) -> Option<Found> {
     let mut others = files.iter().filter(|other| other.place != file.place);
     let alone = others.clone().next().is_none();
     let elsewhere = others.find(|other| times(other, device) <= ALIKE);
@@ -121,23 +114,16 @@ fn finding(
     };
     let by = percent((ratio - 1.0).abs());
     let stages = names(file.stages.iter().chain(&device.stages).copied());
-    Some(Finding {
-        headline: format!("{by} {faster} by its place on the disk, not its filesystem"),
-        claim: format!(
+    Some(RULE.claim(format!(
             "{} is {by} {faster} than {} by where it lies on the disk, further {out}, and not by \
              its filesystem.",
             file.place, device.place
-        ),
-        refuted_by: format!(
+        )).headline(format!("{by} {faster} by its place on the disk, not its filesystem")).refuted_by(format!(
             "A filesystem made on the same blocks as {} that is as much {faster}, or two partitions \
              at the same distance from the beginning of the disk that differ.",
             device.place
-        ),
-        remedy: "Compare filesystems on the same blocks of a disk: make one, measure, make the \
-                 other. `diskfacts measure DEVICE --plan zones` shows what the place alone does."
-            .into(),
-        ..RULE.finding(stages, evidence)
-    })
+        )).remedy("Compare filesystems on the same blocks of a disk: make one, measure, make the \
+                 other. `diskfacts measure DEVICE --plan zones` shows what the place alone does.").stages(stages).evidence(evidence))
 }
 
 /// A distance from block to block that was visited at both places.

@@ -10,21 +10,18 @@
 
 use super::{number, readings};
 use crate::read_ahead::{self, IN_ORDER, SMALL, WINDOWS_MIN};
-use crate::rules::{Check, Needs, Part, Rule, Shared, read_ahead_size};
-use crate::stats;
-use crate::words::{lines, percent};
-use diskfacts_plan::units::show_size;
-use diskfacts_record::{Confidence, Finding, Reading, Severity};
+use crate::rules::prelude::*;
+use crate::rules::{Part, Shared, read_ahead_size};
+use crate::words::lines;
+use diskfacts_record::Reading;
 
 pub(super) const RULE: Rule = Rule {
     name: read_ahead::LIMIT,
     about: "read-ahead has grown to its limit, and that is small",
     needs: &[Needs::Document],
-    severity: Severity::Warning,
     confidence: Confidence::Likely,
-    // Each has its own.
-    refuted_by: "",
     check: Check::Beside(check),
+    ..Rule::WARNING
 };
 
 /// Pages that the windows are counted in, bytes: those of x86 and most ARM.
@@ -61,23 +58,23 @@ fn check(part: &Part<'_, '_>) -> Vec<Shared> {
         "Raise it and measure again"
     };
     let (others, said): (Vec<usize>, Vec<String>) = larger.into_iter().unzip();
-    let finding = Finding {
-        headline: format!("read-ahead window stays at its limit, {size}"),
-        claim: format!(
+    let finding = RULE
+        .claim(format!(
             "Read-ahead works and is too small: its windows stay at {size}, the limit that is \
              set."
-        ),
-        confidence: limit.confidence,
-        refuted_by: format!(
+        ))
+        .headline(format!("read-ahead window stays at its limit, {size}"))
+        .confidence(limit.confidence)
+        .refuted_by(format!(
             "A read-ahead limit (`blockdev --getra`) above {size} on the device while this was \
              traced; or the same rate with 1 MiB."
-        ),
-        remedy: format!(
+        ))
+        .remedy(format!(
             "{set_to}, on every device of the stack, the md or dm device too: `blockdev --setra \
              2048 /dev/sdX` sets 1 MiB."
-        ),
-        ..RULE.finding(Vec::new(), [limit.evidence, said].concat())
-    };
+        ))
+        .stages(Vec::new())
+        .evidence([limit.evidence, said].concat());
     vec![(finding, others)]
 }
 

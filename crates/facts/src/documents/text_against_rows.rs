@@ -6,23 +6,20 @@
 
 use super::{differ_in, number, readings};
 use crate::advise::intervals;
-use crate::context::Context;
-use crate::rules::{Check, Needs, Part, Rule, Shared};
-use crate::stages::Stage;
+use crate::rules::prelude::*;
+use crate::rules::{Part, Shared};
 use crate::stats::finite_sorted;
 use crate::words::lines;
-use diskfacts_plan::units::{rate_digits, three_digits};
-use diskfacts_record::{Confidence, Finding, Reading, Severity};
+use diskfacts_record::Reading;
 
 pub(super) const RULE: Rule = Rule {
     name: "text-against-rows",
     about: "numbers of the text are not what the document's figures give",
     needs: &[Needs::Document],
-    severity: Severity::Warning,
     // It is arithmetic; which of the numbers is wrong is not said.
-    confidence: Confidence::Certain,
     refuted_by: "Other rows that the text speaks of, and the document does not have.",
     check: Check::Beside(check),
+    ..Rule::WARNING
 };
 
 /// Points of a per cent by which a share may lie beyond what rounding of its rates
@@ -54,12 +51,12 @@ fn check(part: &Part<'_, '_>) -> Vec<Shared> {
         1 => "A number of the text is not what its own figures give.".to_owned(),
         many => format!("{many} numbers of the text are not what their own figures give."),
     };
-    let finding = Finding {
-        headline: "numbers of the text contradict its own rows".into(),
-        claim: what,
-        remedy: "Quote the rows and not the text.".into(),
-        ..RULE.finding(Vec::new(), evidence)
-    };
+    let finding = RULE
+        .claim(what)
+        .headline("numbers of the text contradict its own rows")
+        .remedy("Quote the rows and not the text.")
+        .stages(Vec::new())
+        .evidence(evidence);
     vec![(finding, others)]
 }
 

@@ -1,25 +1,22 @@
 //! Volumes that are each best at something else.
 
 use crate::advise::{Advised, Dimension, Ranking, advise, firsts, show};
-use crate::context::Context;
-use crate::rules::{Check, Needs, Rule, join, names};
-use crate::words::{lines_behind, list};
-use diskfacts_record::{Confidence, Finding, Severity};
+use crate::rules::prelude::*;
+use crate::words::lines_behind;
 
 pub(super) const RULE: Rule = Rule {
     name: "volume-choice",
     about: "no volume is the best at everything",
     needs: &[Needs::Document],
-    severity: Severity::Note,
-    confidence: Confidence::Likely,
     refuted_by: "More trials, whose intervals overlap where these do not.",
     check: Check::Several(check),
+    ..Rule::NOTE
 };
 
 /// Settings that name a volume.
 const VOLUMES: [&str; 4] = ["machine", "volume", "layout", "target"];
 
-fn check(context: &Context<'_>) -> Vec<Finding> {
+fn check(context: &Context<'_>) -> Vec<Found> {
     let is_volume = |key: &String| VOLUMES.contains(&key.as_str());
     let mut keys = context.stages.iter().flat_map(|s| s.settings.keys());
     if !keys.any(is_volume) {
@@ -37,7 +34,7 @@ fn check(context: &Context<'_>) -> Vec<Finding> {
         .collect()
 }
 
-fn finding(context: &Context<'_>, advised: &Advised) -> Option<Finding> {
+fn finding(context: &Context<'_>, advised: &Advised) -> Option<Found> {
     let options = &advised.group.options;
     let told: Vec<&(Dimension, Ranking)> = advised
         .dimensions
@@ -66,23 +63,21 @@ fn finding(context: &Context<'_>, advised: &Advised) -> Option<Finding> {
     let evidence = told
         .iter()
         .filter_map(|(dimension, ranking)| sentence(advised, *dimension, ranking));
-    Some(Finding {
-        headline: "no volume is the best at everything".into(),
-        claim: format!(
+    Some(
+        RULE.claim(format!(
             "None of {} volumes is the best at all of this: {}.",
             options.len(),
             said.collect::<Vec<_>>().join("; ")
-        ),
-        remedy: format!(
+        ))
+        .headline("no volume is the best at everything")
+        .remedy(format!(
             "Take the volume by what it is for; `diskfacts advise {} --weights \
              seq-read=1,seeks=1` ranks them for a mix of yours.",
             context.run.run.id
-        ),
-        ..RULE.finding(
-            names(stages.map(|test| test.stage.as_str())),
-            evidence.collect(),
-        )
-    })
+        ))
+        .stages(names(stages.map(|test| test.stage.as_str())))
+        .evidence(evidence),
+    )
 }
 
 /// `seq-read: Raid6 620.7 MB/s (612.8 to 628.6; lines 38 and 39), Raid10 ...`

@@ -2,12 +2,10 @@
 //! it: how large the requests are, and how many of them are in the queue.
 
 use super::{number, readings};
-use crate::context::Context;
+use crate::rules::prelude::*;
 use crate::rules::requests::{self, NEAR, ONE};
-use crate::rules::{Check, Needs, Rule, names};
-use crate::words::{percent, ratio};
-use diskfacts_plan::units::{parse_size, show_size};
-use diskfacts_record::{Finding, Reading, Trial};
+use diskfacts_plan::units::parse_size;
+use diskfacts_record::Reading;
 
 pub(super) const RULE: Rule = Rule {
     needs: &[Needs::Document],
@@ -70,7 +68,7 @@ fn size(bytes: f64) -> String {
     show_size(bytes.round() as u64)
 }
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+fn check(context: &Context<'_>) -> Option<Found> {
     let rows = readings(context).iter();
     let rows: Vec<Row<'_>> = rows.filter_map(|row| Row::of(context, row)).collect();
     let single =
@@ -85,7 +83,7 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     ))
 }
 
-fn finding(through: &Row<'_>, single: &Row<'_>) -> Finding {
+fn finding(through: &Row<'_>, single: &Row<'_>) -> Found {
     let mut evidence = vec![through.sentence(), single.sentence()];
     let merges = number(through.reading, "merges_per_s").filter(|merges| *merges > 0.0);
     if let Some(merges) = merges {
@@ -110,20 +108,14 @@ fn finding(through: &Row<'_>, single: &Row<'_>) -> Finding {
     let verb = if large { "merged" } else { "split" };
     let requests = size(through.request_bytes);
     let stages = names([&*through.trial.stage, &*single.trial.stage]);
-    Finding {
-        headline: format!("the page cache {verb} writes into requests of {requests}"),
-        claim: format!(
+    RULE.claim(format!(
             "On the block device writes of {} were {verb} into requests of {requests}, {} of them \
              on their way behind one writer; on the raw device each write of {} is one request, and \
              never more than one is on its way.",
             show_size(through.block_size),
             ratio(through.depth),
             show_size(single.block_size),
-        ),
-        remedy: "Compare such rows by what the program did per second: on the raw device larger \
+        )).headline(format!("the page cache {verb} writes into requests of {requests}")).remedy("Compare such rows by what the program did per second: on the raw device larger \
                  blocks or several writers make it faster, on the block device a sync at the end \
-                 makes it one of the disk."
-            .into(),
-        ..RULE.finding(stages, evidence)
-    }
+                 makes it one of the disk.").stages(stages).evidence(evidence)
 }

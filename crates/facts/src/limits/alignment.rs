@@ -60,7 +60,7 @@ fn sectors_are_read_first(facts: &StageFacts<'_>) -> Option<Candidate> {
     let remedy = "Make the partition anew on a boundary of 1 MiB: `parted -a optimal`, or `sfdisk`, \
                   which does so unless it is told otherwise.";
     let start = format!("set partition_start to a multiple of \"{bytes}\" in [faults]");
-    Some(found.remedy(remedy).profile(facts, &start))
+    Some(found.remedy(remedy).profile(facts.run(), &start))
 }
 
 fn not_aligned(facts: &StageFacts<'_>, leaf: &BlockDevice) -> Option<Off> {

@@ -11,10 +11,9 @@
 use super::experiment::Settling;
 use super::limiter::Limiter;
 use super::prelude::DETAIL;
-use crate::simulated::{edit_profile, planted};
+use crate::claim::Claim;
 use crate::stage_facts::StageFacts;
 use diskfacts_record::{Confidence, Gain, Limit};
-use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// What kind of statement a limiter makes; those named first come first.
@@ -58,24 +57,19 @@ impl Standing {
 }
 
 /// What a limiter says of a stage beyond what is in its row.
+pub(crate) type Candidate = Claim<Limiting>;
+
+/// What a limit has beside its claim.
 #[derive(Debug, Clone)]
-pub(crate) struct Candidate {
+pub(crate) struct Limiting {
     /// What kind of statement it is.
     pub(super) standing: Standing,
     /// Share, from 0 to 1, of the operations' time that it accounts for.
     pub(super) share: Option<f64>,
-    /// How sure it is.
-    confidence: Confidence,
-    /// What is so, in one sentence.
-    claim: String,
-    /// The figures it rests on and the arithmetic over them, each a sentence.
-    evidence: Vec<String>,
     /// What would settle it.
     settling: Settling,
-    /// In place of what the row says.
-    refuted_by: Option<String>,
+    /// What that asks, in place of what the row says.
     question: Option<String>,
-    remedy: Option<Cow<'static, str>>,
 }
 
 /// A cause that accounts for this share of the time.
@@ -91,84 +85,44 @@ impl Candidate {
         confidence: Confidence,
         claim: impl Into<String>,
     ) -> Self {
-        Self {
+        let limiting = Limiting {
             standing,
             share: share.into(),
-            confidence,
-            claim: claim.into(),
-            evidence: Vec::new(),
             settling: Settling::Again,
-            refuted_by: None,
             question: None,
-            remedy: None,
-        }
-    }
-
-    /// Resting on these figures.
-    pub(crate) fn evidence(mut self, lines: impl IntoIterator<Item = String>) -> Self {
-        self.evidence.extend(lines);
-        self
+        };
+        Self::of(limiting, confidence, claim)
     }
 
     /// With this experiment.
     pub(crate) fn settled_by(mut self, settling: impl Into<Settling>) -> Self {
-        self.settling = settling.into();
-        self
-    }
-
-    /// Refuted by something else than its row says.
-    pub(super) fn refuted_by(mut self, said: impl Into<String>) -> Self {
-        self.refuted_by = Some(said.into());
+        self.kind.settling = settling.into();
         self
     }
 
     /// With another question than its row has.
     pub(super) fn question(mut self, said: impl Into<String>) -> Self {
-        self.question = Some(said.into());
+        self.kind.question = Some(said.into());
         self
-    }
-
-    /// With another remedy than its row has.
-    pub(super) fn remedy(mut self, said: impl Into<Cow<'static, str>>) -> Self {
-        self.remedy = Some(said.into());
-        self
-    }
-
-    /// With this remedy in the place of the one it has, where there is one.
-    pub(super) fn remedy_if(self, said: Option<impl Into<Cow<'static, str>>>) -> Self {
-        match said {
-            Some(said) => self.remedy(said),
-            None => self,
-        }
-    }
-
-    /// Of a simulated disk the remedy is this change of its profile.
-    pub(super) fn profile(self, facts: &StageFacts<'_>, change: &str) -> Self {
-        self.remedy_if(edit_profile(facts.run(), change))
-    }
-
-    /// Of a simulated disk the cause stands in these tables of its profile.
-    pub(super) fn planted(self, facts: &StageFacts<'_>, tables: &str) -> Self {
-        let sentence = planted(facts.run(), tables);
-        self.remedy_if(sentence.map(|sentence| format!("{sentence}.")))
     }
 
     /// By standing, then by the share that is accounted for, each share counting
     /// for as much as it is sure.
     pub(super) fn best_first(&self, other: &Self) -> Ordering {
-        self.standing
-            .cmp(&other.standing)
+        self.kind
+            .standing
+            .cmp(&other.kind.standing)
             .then_with(|| other.weight().total_cmp(&self.weight()))
     }
 
     /// With no more than this share of the time: what is said to have more has less, and a
     /// share that is not known stays so.
     pub(super) fn within(mut self, most: f64) -> Self {
-        if self.share.unwrap_or(1.0) > most {
-            self.share = self.share.map(|_| most);
+        if self.kind.share.unwrap_or(1.0) > most {
+            self.kind.share = self.kind.share.map(|_| most);
             // Also what serves the bytes is not the answer where they mostly wait for others.
-            if most < Standing::CAUSE_MIN && self.standing <= Standing::Cause {
-                self.standing = Standing::Beside;
+            if most < Standing::CAUSE_MIN && self.kind.standing <= Standing::Cause {
+                self.kind.standing = Standing::Beside;
             }
         }
         self
@@ -177,7 +131,8 @@ impl Candidate {
     /// Whether it is worth a line: what accounts for less than a twentieth and leads to
     /// nothing is not.
     pub(super) fn matters(&self) -> bool {
-        self.standing != Standing::Beside || self.share.is_none_or(|share| share >= DETAIL)
+        self.kind.standing != Standing::Beside
+            || self.kind.share.is_none_or(|share| share >= DETAIL)
     }
 
     /// What it accounts for, less when that is not sure. A possible explanation has
@@ -189,7 +144,11 @@ impl Candidate {
             Confidence::Possible => 0.5,
         };
         // What cannot say its share is taken for half.
-        let share = self.share.filter(|share| share.is_finite()).unwrap_or(0.5);
+        let share = self
+            .kind
+            .share
+            .filter(|share| share.is_finite())
+            .unwrap_or(0.5);
         sure * share.clamp(0.0, 1.0)
     }
 
@@ -200,17 +159,23 @@ impl Candidate {
         of: &StageFacts<'_>,
         gain: Option<Gain>,
     ) -> Limit {
-        let share = self.share.filter(|share| share.is_finite());
-        let question = self.question.unwrap_or_else(|| row.question.to_owned());
+        let share = self.kind.share.filter(|share| share.is_finite());
+        let question = self
+            .kind
+            .question
+            .unwrap_or_else(|| row.question.to_owned());
         Limit {
             limiter: row.name.to_owned(),
-            claim: self.claim,
+            claim: self.said,
             evidence: self.evidence,
             share: share.map(|share| share.clamp(0.0, 1.0)),
             gain,
             confidence: self.confidence,
-            refuted_by: self.refuted_by.unwrap_or_else(|| row.refuted_by.to_owned()),
-            experiment: self.settling.experiment(of, question),
+            refuted_by: self
+                .refuted_by
+                .unwrap_or(row.refuted_by.into())
+                .into_owned(),
+            experiment: self.kind.settling.experiment(of, question),
             remedy: self.remedy.unwrap_or(row.remedy.into()).into_owned(),
         }
     }

@@ -50,7 +50,7 @@ fn held_at_a_base_rate(facts: &StageFacts<'_>) -> Option<Candidate> {
         // A device that is full does no more with more in flight either.
         None => flat(facts)?.settled_by(deeper),
     };
-    Some(found.planted(facts, "[faults.credit]"))
+    Some(found.planted(facts.run(), "[faults.credit]"))
 }
 
 fn four_times_as_deep(facts: &StageFacts<'_>) -> Stages {

@@ -165,6 +165,6 @@ fn writers_wait(facts: &StageFacts<'_>) -> Option<Candidate> {
         .evidence(evidence)
         .settled_by(stages)
         .remedy(remedy)
-        .profile(facts, &limit);
+        .profile(facts.run(), &limit);
     Some(found)
 }

@@ -25,7 +25,7 @@ const SHARE: f64 = 0.02;
 /// time.
 pub(super) fn is_waited_for(facts: &StageFacts<'_>) -> bool {
     let found = LIMITER.candidate(facts);
-    found.is_some_and(|found| found.standing == Standing::Cause)
+    found.is_some_and(|found| found.kind.standing == Standing::Cause)
 }
 
 fn memory_does_not_keep_it(facts: &StageFacts<'_>) -> Option<Candidate> {

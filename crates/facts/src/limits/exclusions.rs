@@ -151,7 +151,7 @@ const TABLE: [(&str, &[&str], f64); 14] = [
 pub(super) fn apply(candidates: &mut Vec<(&Limiter, Candidate)>) {
     for (said, unless, least) in TABLE {
         let excludes = |(limiter, candidate): &(&Limiter, Candidate)| {
-            unless.contains(&limiter.name) && candidate.share.unwrap_or(1.0) >= least
+            unless.contains(&limiter.name) && candidate.kind.share.unwrap_or(1.0) >= least
         };
         if candidates.iter().any(excludes) {
             candidates.retain(|(limiter, _)| limiter.name != said);

@@ -23,7 +23,7 @@ const AS_SHOWN: f64 = 1.1;
 /// knows.
 pub(super) fn of(limiter: &str, facts: &StageFacts<'_>, candidate: &Candidate) -> Option<Gain> {
     // A rate that is asked for is no higher without anything.
-    unless(facts.workload().rate.is_some() || candidate.standing == Standing::NotTheDevice)?;
+    unless(facts.workload().rate.is_some() || candidate.kind.standing == Standing::NotTheDevice)?;
     by_test(limiter, facts)
         .or_else(|| by_depth(limiter, facts))
         .or_else(|| by_time(facts, candidate))
@@ -65,8 +65,9 @@ fn by_depth(limiter: &str, facts: &StageFacts<'_>) -> Option<Gain> {
 /// times as high that is has the interval of the rate that was measured, or its range where
 /// the trials are too few for one.
 fn by_time(facts: &StageFacts<'_>, candidate: &Candidate) -> Option<Gain> {
-    let is_load = candidate.standing == Standing::Load;
+    let is_load = candidate.kind.standing == Standing::Load;
     let share = candidate
+        .kind
         .share
         .filter(|share| *share > 0.0 && *share <= SHARE_MAX && !is_load)?;
     let times = 1.0 / (1.0 - share);

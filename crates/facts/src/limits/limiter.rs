@@ -102,8 +102,9 @@ impl Limiter {
 
     /// What it says of a stage.
     pub(crate) fn candidate(&self, facts: &StageFacts<'_>) -> Option<Candidate> {
-        let all_met = self.needs.iter().all(|need| need.is_met(facts));
-        all_met.then(|| (self.find)(facts)).flatten()
+        Need::are_met(self.needs, facts)
+            .then(|| (self.find)(facts))
+            .flatten()
     }
 
     /// Whether it says something of a stage.

@@ -55,7 +55,7 @@ fn sectors_are_read_again(facts: &StageFacts<'_>) -> Option<Candidate> {
     );
     let found = Candidate::new(standing, slow.share, likely_if(!stands_still), claim)
         .evidence(evidence)
-        .planted(facts, "[[faults.weak_sector]]");
+        .planted(facts.run(), "[[faults.weak_sector]]");
     Some(found)
 }
 

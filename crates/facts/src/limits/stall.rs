@@ -86,6 +86,6 @@ fn nothing_is_answered(facts: &StageFacts<'_>) -> Option<Candidate> {
         format!("The device completed nothing for {of_time} of the time, up to {longest} at once.");
     let found = cause(share, confidence, claim)
         .evidence(evidence.into_iter().flatten())
-        .planted(facts, "[faults.stall] and [faults.stuck]");
+        .planted(facts.run(), "[faults.stall] and [faults.stuck]");
     Some(found)
 }

@@ -29,7 +29,7 @@ fn rate_falls_under_load(facts: &StageFacts<'_>) -> Option<Candidate> {
     unless(Cap::of(facts).is_some())?;
     let found = stepped(facts).or_else(|| held_down(facts))?;
     unless(same_rate(facts).is_some())?;
-    Some(found.planted(facts, "[faults.heat]"))
+    Some(found.planted(facts.run(), "[faults.heat]"))
 }
 
 /// The step is seen.

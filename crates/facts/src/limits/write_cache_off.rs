@@ -118,7 +118,7 @@ fn no_write_is_kept_back(facts: &StageFacts<'_>) -> Option<Candidate> {
     let found = found.remedy(remedy);
     // Of simulated flash no key switches it.
     Some(if turning {
-        found.profile(facts, "set enabled = true in [hdd.write_cache]")
+        found.profile(facts.run(), "set enabled = true in [hdd.write_cache]")
     } else {
         found
     })

@@ -6,45 +6,42 @@ use super::prelude::*;
 pub(super) const RULE: Rule = Rule {
     name: "beside-ended",
     about: "what was to run beside a trial ended before it",
-    needs: &[Needs::Evidence],
-    severity: Severity::Warning,
-    confidence: Confidence::Certain,
     refuted_by: "A trial beside which it ran to the end.",
-    check: Check::One(check),
+    check: Check::Stages(&[Look(&[], ended, undisturbed)]),
+    ..Rule::WARNING
 };
 
-fn check(context: &Context<'_>) -> Option<Finding> {
-    let shown = Shown::by(context.each(), |stage, _| {
-        let mut ended = stage.trials.iter().filter_map(|trial| {
-            let beside = trial.evidence.beside.as_ref()?;
-            Some((trial, beside, beside.ended_early.as_ref()?))
-        });
-        let (trial, beside, why) = ended.next()?;
-        let line = format!(
-            "in {} of {} trials; first after {:.2} s and {}, where the trial took {:.2} s: {}.",
-            1 + ended.count(),
-            stage.trials.len(),
-            beside.seconds,
-            show_size(beside.read_bytes + beside.write_bytes),
-            trial.seconds,
-            why.trim_end_matches('.')
-        );
-        Some(((), [line]))
-    })?;
-    Some(Finding {
-        headline: "the load beside it ended early: figures too high".into(),
-        claim: format!(
-            "What was to run beside {} ended early, so these trials were not disturbed to their \
-             end: their figures are too high for what they stand for.",
-            shown.list()
-        ),
-        remedy: format!(
-            "Mend what the error names, or give it another part of the target (offset and span in \
-             [stage.beside]), then type `{}`.",
-            measure(context.run)
-        ),
-        ..shown.finding(&RULE)
-    })
+fn ended(facts: &StageFacts<'_>) -> Option<Seen> {
+    let trials = facts.trials();
+    let mut ended = trials.iter().filter_map(|trial| {
+        let beside = trial.evidence.beside.as_ref()?;
+        Some((trial, beside, beside.ended_early.as_ref()?))
+    });
+    let (trial, beside, why) = ended.next()?;
+    let line = format!(
+        "in {} of {} trials; first after {:.2} s and {}, where the trial took {:.2} s: {}.",
+        1 + ended.count(),
+        trials.len(),
+        beside.seconds,
+        show_size(beside.read_bytes + beside.write_bytes),
+        trial.seconds,
+        why.trim_end_matches('.')
+    );
+    Some(Seen::line(1.0, line))
+}
+
+fn undisturbed(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    RULE.claim(format!(
+        "What was to run beside {} ended early, so these trials were not disturbed to their end: \
+         their figures are too high for what they stand for.",
+        shown.list()
+    ))
+    .headline("the load beside it ended early: figures too high")
+    .remedy(format!(
+        "Mend what the error names, or give it another part of the target (offset and span in \
+         [stage.beside]), then type `{}`.",
+        measure(context.run)
+    ))
 }
 
 #[cfg(test)]

@@ -9,176 +9,162 @@ use super::holes;
 use super::prelude::*;
 use crate::journal::beyond_own;
 use crate::layers::answered::may_count_twice;
+use crate::layers::copies;
 use crate::layers::reach::{Direction, Reach, below, compresses, count, roots};
-use crate::layers::{copies, in_memory};
 use diskfacts_record::Evidence;
 
 pub(super) const RULE: Rule = Rule {
     name: "bytes-disagree",
     about: "the device moved more or fewer bytes than were issued",
-    needs: &[Needs::Evidence],
-    severity: Severity::Note,
-    confidence: Confidence::Likely,
-    // Each kind has its own.
-    refuted_by: "",
-    check: Check::Several(check),
+    check: Check::Stages(&[
+        Look(OF, answered, by_mapping),
+        Look(OF, counted_fewer, fewer),
+        Look(OF, fetched_more, fetched),
+        Look(OF, committed_more, committed),
+        Look(OF, moved_more, copied),
+    ]),
+    ..Rule::NOTE
 };
 
 /// Fetched over issued from which on read-ahead is more than a note: a third of
 /// what was fetched was in vain.
 const WASTE: f64 = 1.5;
 
-fn check(context: &Context<'_>) -> Vec<Finding> {
-    if in_memory(&context.run.stack) {
-        return Vec::new();
-    }
-    let each = [answered, fewer, fetched, committed, copied];
-    each.into_iter().filter_map(|find| find(context)).collect()
-}
+/// A stage that was meant to reach a device.
+const OF: &[Need] = &[Something, Blocks, NotWarm, NotInMemory];
 
-/// Each stage that was meant to reach a device.
-fn stages<'c, 'a>(
-    context: &'c Context<'a>,
-) -> impl Iterator<Item = (&'c Stage<'a>, &'c StageFigures)> {
-    let each = context.doing_io();
-    each.filter(|(stage, _)| stage.workload().cache != CacheMode::Warm)
+/// Devices that answered by themselves, and bytes that came in at them and that went on below.
+fn answering(facts: &StageFacts<'_>) -> (Vec<String>, [u64; 2]) {
+    let stack = &facts.run().stack;
+    let reaches = facts.trials().iter().flat_map(|t| Reach::both(t, stack));
+    let mut by: Vec<String> = Vec::new();
+    let (mut above, mut below) = (0_u64, 0_u64);
+    for answered in reaches.flat_map(|reach| reach.answered).flatten() {
+        above = above.saturating_add(answered.above);
+        below = below.saturating_add(answered.below);
+        by.extend(answered.names);
+    }
+    (names(by.iter().map(String::as_str)), [above, below])
 }
 
 /// A device above the disks answered by itself: bytes came in at it that no disk moved.
-fn answered(context: &Context<'_>) -> Option<Finding> {
-    let stack = &context.run.stack;
-    let shown = Shown::by(stages(context), |stage, figures| {
-        let share = figures.layers.mapping;
-        if share <= SERVED_FROM_CACHE {
-            return None;
-        }
-        let reaches = stage.trials.iter().flat_map(|t| Reach::both(t, stack));
-        let mut by: Vec<String> = Vec::new();
-        let (mut above, mut below) = (0_u64, 0_u64);
-        for answered in reaches.flat_map(|reach| reach.answered).flatten() {
-            above = above.saturating_add(answered.above);
-            below = below.saturating_add(answered.below);
-            by.extend(answered.names);
-        }
-        let by = names(by.iter().map(String::as_str));
-        let [above, below] = [above, below].map(show_size);
-        let (at, names) = (device_list(roots(stack)), list(&by));
-        let line = format!("{above} came in at {at}, {below} went on below {names}.");
-        Some(((share, by), [line]))
-    })?;
-    let by = shown.seen.iter().flat_map(|(_, by)| by);
-    let by = list(names(by.map(String::as_str)));
-    let stages = shown.list();
-    let most = percent(shown.most(|(share, _)| *share));
+fn answered(facts: &StageFacts<'_>) -> Option<Seen> {
+    let share = facts.figures.layers.mapping;
+    unless(share <= SERVED_FROM_CACHE)?;
+    let (by, bytes) = answering(facts);
+    let [above, below] = bytes.map(show_size);
+    let (at, names) = (device_list(roots(&facts.run().stack)), list(&by));
+    let line = format!("{above} came in at {at}, {below} went on below {names}.");
+    Some(Seen::line(share, line))
+}
+
+fn by_mapping(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let by: Vec<String> = shown.facts().flat_map(|facts| answering(facts).0).collect();
+    let by = list(names(by.iter().map(String::as_str)));
+    let (stages, most) = (shown.list(), percent(shown.most()));
     let given = shell(&context.run.target.given);
-    Some(Finding {
-        severity: Severity::Warning,
-        headline: "answered by a mapping: no disk took part".into(),
-        claim: if shown.all(|(share, _)| *share > 1.0 - SERVED_FROM_CACHE) {
-            format!("{stages}: answered by {by}; no disk took part.")
-        } else {
-            format!(
-                "{stages}: up to {most} of the bytes were answered by {by}; no disk took part in \
-                 these."
-            )
-        },
-        confidence: Confidence::Certain,
-        refuted_by: "Bytes counted by a disk below (`iostat -x 1`) that belong to this I/O.".into(),
-        remedy: format!(
+    let claim = if shown.least() > 1.0 - SERVED_FROM_CACHE {
+        format!("{stages}: answered by {by}; no disk took part.")
+    } else {
+        format!(
+            "{stages}: up to {most} of the bytes were answered by {by}; no disk took part in these."
+        )
+    };
+    RULE.claim(claim)
+        .severity(Severity::Warning)
+        .headline("answered by a mapping: no disk took part")
+        .confidence(Certain)
+        .refuted_by("Bytes counted by a disk below (`iostat -x 1`) that belong to this I/O.")
+        .remedy(format!(
             "Write all of the target first: a thin volume has nothing to read where nothing was \
              written. `dmsetup table` (as root) and `diskfacts devices {given}` show which \
              mappings there are; one of type `zero`, or `flakey` that drops writes, stores nothing."
-        ),
-        ..shown.finding(&RULE)
-    })
+        ))
 }
 
 /// The device moved fewer bytes, and no page cache explains it.
-fn fewer(context: &Context<'_>) -> Option<Finding> {
+fn counted_fewer(facts: &StageFacts<'_>) -> Option<Seen> {
+    let layers = facts.figures.layers;
+    let lost = 1.0 - layers.device? - layers.page_cache - layers.mapping;
+    let workload = facts.workload();
+    let by_holes = holes::explain(&facts.run().target, workload, lost);
+    unless(!workload.operation.writes() && by_holes)?;
+    let issued = show_size(facts.stage.sum(|t| t.bytes));
+    let counted = percent(1.0 - lost);
+    let line = format!("{issued} issued, of which the devices counted {counted}.");
+    let is_lost = lost > SERVED_FROM_CACHE && layers.page_cache <= SERVED_FROM_CACHE;
+    is_lost.then(|| Seen::line(1.0 - lost, line))
+}
+
+fn fewer(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     let run = context.run;
-    let shown = Shown::by(stages(context), |stage, figures| {
-        let layers = figures.layers;
-        let lost = 1.0 - layers.device? - layers.page_cache - layers.mapping;
-        let workload = stage.workload();
-        if !workload.operation.writes() && holes::explain(&run.target, workload, lost) {
-            return None;
-        }
-        let issued = show_size(stage.sum(|t| t.bytes));
-        let counted = percent(1.0 - lost);
-        let line = format!("{issued} issued, of which the devices counted {counted}.");
-        (lost > SERVED_FROM_CACHE && layers.page_cache <= SERVED_FROM_CACHE)
-            .then_some((1.0 - lost, [line]))
-    })?;
-    let least = percent(shown.least(|counted| *counted));
+    let least = percent(shown.least());
     let given = shell(&run.target.given);
-    Some(Finding {
-        severity: Severity::Warning,
-        headline: format!("the devices counted {least} of the bytes"),
-        claim: format!(
-            "In {} the devices counted only {least} of the bytes issued, and no page cache \
-             explains the rest.",
-            shown.list()
-        ),
-        confidence: Confidence::Possible,
-        refuted_by: "A file without compressed extents and, under a loop device, a backing file \
-                     without holes, that show the same."
-            .into(),
-        remedy: if compresses(&run.stack) {
-            format!(
-                "The filesystem compresses; measure a folder, for which diskfacts makes a file \
-                 that cannot be compressed, or look at the extents with `filefrag -v {given}`."
-            )
-        } else {
-            format!(
-                "Look for holes in the backing file with `filefrag -v`, and at the stack with \
-                 `diskfacts devices {given}`."
-            )
-        },
-        ..shown.finding(&RULE)
+    RULE.claim(format!(
+        "In {} the devices counted only {least} of the bytes issued, and no page cache explains \
+         the rest.",
+        shown.list()
+    ))
+    .severity(Severity::Warning)
+    .headline(format!("the devices counted {least} of the bytes"))
+    .confidence(Possible)
+    .refuted_by(
+        "A file without compressed extents and, under a loop device, a backing file without \
+         holes, that show the same.",
+    )
+    .remedy(if compresses(&run.stack) {
+        format!(
+            "The filesystem compresses; measure a folder, for which diskfacts makes a file that \
+             cannot be compressed, or look at the extents with `filefrag -v {given}`."
+        )
+    } else {
+        format!(
+            "Look for holes in the backing file with `filefrag -v`, and at the stack with \
+             `diskfacts devices {given}`."
+        )
     })
 }
 
 /// Read-ahead, or other reads of this process.
-fn fetched(context: &Context<'_>) -> Option<Finding> {
-    let stack = &context.run.stack;
+fn fetched_more(facts: &StageFacts<'_>) -> Option<Seen> {
+    let (stage, stack) = (facts.stage, &facts.run().stack);
     let tops: Vec<&BlockDevice> = roots(stack).collect();
-    let shown = Shown::by(stages(context), |stage, _| {
-        let issued = stage.sum(|t| t.evidence.issued.read_bytes);
-        let counted = stage.known(|t| read(&tops, stack, &t.evidence));
-        let process = stage.known(|t| t.evidence.process_io.map(|io| io.read_bytes))?;
-        // Both witnesses must see it: the device alone may count the I/O of others.
-        let fetched = counted.map_or(process, |device| device.min(process));
-        let begun = windows(stage, stack).saturating_mul(stage.trials.len() as u64);
-        let times = fetched as f64 / issued as f64;
-        let beyond = fetched.saturating_sub(begun) as f64 / issued as f64;
-        let [all, got] = [issued, fetched].map(show_size);
-        let each = ratio(times);
-        let line = format!("{all} read, {got} fetched, {each} bytes for each byte asked for.");
-        (issued > 0 && beyond > 1.0 + SERVED_FROM_CACHE).then_some((times, [line]))
-    })?;
-    let most = ratio(shown.most(|times| *times));
+    let issued = stage.sum(|t| t.evidence.issued.read_bytes);
+    let counted = stage.known(|t| read(&tops, stack, &t.evidence));
+    let process = stage.known(|t| t.evidence.process_io.map(|io| io.read_bytes))?;
+    // Both witnesses must see it: the device alone may count the I/O of others.
+    let fetched = counted.map_or(process, |device| device.min(process));
+    let begun = windows(facts).saturating_mul(stage.trials.len() as u64);
+    let times = fetched as f64 / issued as f64;
+    let beyond = fetched.saturating_sub(begun) as f64 / issued as f64;
+    let [all, got] = [issued, fetched].map(show_size);
+    let each = ratio(times);
+    let line = format!("{all} read, {got} fetched, {each} bytes for each byte asked for.");
+    (issued > 0 && beyond > 1.0 + SERVED_FROM_CACHE).then(|| Seen::line(times, line))
+}
+
+fn fetched(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let stack = &context.run.stack;
+    let most = ratio(shown.most());
     let edit = edit_profile(context.run, "set read_ahead = \"0B\" under [host]");
-    Some(Finding {
-        severity: warning_if(!shown.all(|times| *times <= WASTE)),
-        headline: format!("{most} bytes fetched for each asked for"),
-        claim: format!(
-            "In {} up to {most} bytes were fetched for each byte asked for: read-ahead, or other \
-             reads of this process.",
-            shown.list()
-        ),
-        refuted_by: "The same excess with read-ahead set to 0.".into(),
-        remedy: match (edit, stack.top()) {
-            (Some(edit), _) => format!("If reads are random, {}", lower_first(&edit)),
-            (None, Some(top)) => {
-                let path = shell(&top.path);
-                format!(
-                    "If reads are random, type `blockdev --setra 0 {path}` as root and measure \
-                     again; `blockdev --getra {path}` shows what to put back."
-                )
-            }
-            (None, None) => edit_plan(context.run, "set cache = \"direct\" in this stage"),
-        },
-        ..shown.finding(&RULE)
+    RULE.claim(format!(
+        "In {} up to {most} bytes were fetched for each byte asked for: read-ahead, or other \
+         reads of this process.",
+        shown.list()
+    ))
+    .severity(warning_if(shown.most() > WASTE))
+    .headline(format!("{most} bytes fetched for each asked for"))
+    .refuted_by("The same excess with read-ahead set to 0.")
+    .remedy(match (edit, stack.top()) {
+        (Some(edit), _) => format!("If reads are random, {}", lower_first(&edit)),
+        (None, Some(top)) => {
+            let path = shell(&top.path);
+            format!(
+                "If reads are random, type `blockdev --setra 0 {path}` as root and measure again; \
+                 `blockdev --getra {path}` shows what to put back."
+            )
+        }
+        (None, None) => edit_plan(context.run, "set cache = \"direct\" in this stage"),
     })
 }
 
@@ -196,67 +182,65 @@ fn read(tops: &[&BlockDevice], stack: &Stack, evidence: &Evidence) -> Option<u64
 
 /// Bytes that a trial may fetch beyond its end: a window of read-ahead that is
 /// being read, and the next one that is asked for meanwhile.
-fn windows(stage: &Stage<'_>, stack: &Stack) -> u64 {
-    // All trials of a stage were asked for the same.
-    let in_force = stack.under(&stage.trials[0].evidence.settings);
-    let windows = roots(&in_force).filter_map(|top| top.read_ahead_bytes);
+fn windows(facts: &StageFacts<'_>) -> u64 {
+    let windows = roots(facts.stack()).filter_map(|top| top.read_ahead_bytes);
     2 * windows.max().unwrap_or(0)
 }
 
 /// Writes of the filesystem for its own needs.
-fn committed(context: &Context<'_>) -> Option<Finding> {
-    let stack = &context.run.stack;
-    let shown = Shown::by(stages(context), |stage, _| {
-        let issued = stage.sum(|t| t.evidence.issued.write_bytes);
-        // A trial of which it is not known is no evidence for the others.
-        let added = stage.known(|t| Some(beyond_own(t, stack)?.journal_bytes))?;
-        let times = 1.0 + added as f64 / issued as f64;
-        let ([own, more], each) = ([issued, added].map(show_size), ratio(times));
-        let line = format!(
-            "{own} written, and {more} more by the device, which grow with the syncs: {each} bytes \
-             for each byte written."
-        );
-        (issued > 0 && times > 1.0 + SERVED_FROM_CACHE).then_some((times, [line]))
-    })?;
-    let most = ratio(shown.most(|times| *times));
-    Some(Finding {
-        headline: format!("{most} bytes written for each: the journal"),
-        claim: format!(
-            "In {} the device wrote up to {most} bytes for each byte written: the filesystem adds \
-             its journal and metadata to each sync.",
-            shown.list()
-        ),
-        refuted_by: "The same excess on the raw device, or writes of another process that come as \
-                     often as the syncs."
-            .into(),
-        remedy: "Nothing needs to be done: it is what a commit costs on this filesystem. To see \
-                 the device alone, give a raw device that holds nothing."
-            .into(),
-        ..shown.finding(&RULE)
-    })
+fn committed_more(facts: &StageFacts<'_>) -> Option<Seen> {
+    let stack = &facts.run().stack;
+    let issued = facts.stage.sum(|t| t.evidence.issued.write_bytes);
+    // A trial of which it is not known is no evidence for the others.
+    let added = facts
+        .stage
+        .known(|t| Some(beyond_own(t, stack)?.journal_bytes))?;
+    let times = 1.0 + added as f64 / issued as f64;
+    let ([own, more], each) = ([issued, added].map(show_size), ratio(times));
+    let line = format!(
+        "{own} written, and {more} more by the device, which grow with the syncs: {each} bytes \
+         for each byte written."
+    );
+    (issued > 0 && times > 1.0 + SERVED_FROM_CACHE).then(|| Seen::line(times, line))
+}
+
+fn committed(_: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let most = ratio(shown.most());
+    RULE.claim(format!(
+        "In {} the device wrote up to {most} bytes for each byte written: the filesystem adds its \
+         journal and metadata to each sync.",
+        shown.list()
+    ))
+    .headline(format!("{most} bytes written for each: the journal"))
+    .refuted_by(
+        "The same excess on the raw device, or writes of another process that come as often as \
+         the syncs.",
+    )
+    .remedy(
+        "Nothing needs to be done: it is what a commit costs on this filesystem. To see the \
+         device alone, give a raw device that holds nothing.",
+    )
 }
 
 /// A RAID, a mapping or a filesystem moves more than it was given.
-fn copied(context: &Context<'_>) -> Option<Finding> {
-    let stack = &context.run.stack;
-    let shown = Shown::by(stages(context), |stage, _| {
-        let both = [by_devices(stack, stage), by_filesystem(stack, stage)];
-        let both = both.into_iter().flatten();
-        let both = both.filter(|(times, _)| *times > 1.0 + SERVED_FROM_CACHE);
-        let (times, lines): (Vec<f64>, Vec<String>) = both.unzip();
-        Some((times.into_iter().reduce(f64::max)?, lines))
-    })?;
-    let most = ratio(shown.most(|times| *times));
-    Some(Finding {
-        headline: format!("I/O amplified {most} times: copies or parity"),
-        claim: format!(
-            "In {} the disks moved up to {most} times the bytes of the volume: copies or parity.",
-            shown.list()
-        ),
-        refuted_by: "Other I/O on the disks that does not go through this volume.".into(),
-        remedy: "Nothing needs to be done: it is what this layout costs.".into(),
-        ..shown.finding(&RULE)
-    })
+fn moved_more(facts: &StageFacts<'_>) -> Option<Seen> {
+    let (stack, stage) = (&facts.run().stack, facts.stage);
+    let both = [by_devices(stack, stage), by_filesystem(stack, stage)];
+    let both = both.into_iter().flatten();
+    let both = both.filter(|(times, _)| *times > 1.0 + SERVED_FROM_CACHE);
+    let (times, lines): (Vec<f64>, Vec<String>) = both.unzip();
+    Some(Seen::lines(times.into_iter().reduce(f64::max)?, lines))
+}
+
+fn copied(_: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let most = ratio(shown.most());
+    RULE.claim(format!(
+        "In {} the disks moved up to {most} times the bytes of the volume: copies or parity.",
+        shown.list()
+    ))
+    .headline(format!("I/O amplified {most} times: copies or parity"))
+    .refuted_by("Other I/O on the disks that does not go through this volume.")
+    .remedy("Nothing needs to be done: it is what this layout costs.")
 }
 
 /// Bytes on the disks for each byte of a RAID or mapping.

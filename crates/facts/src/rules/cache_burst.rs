@@ -13,10 +13,10 @@ pub(super) const RULE: Rule = Rule {
     name: "cache-burst",
     about: "a write cache took what was written faster than the medium streams",
     needs: &[Needs::Evidence, Needs::Drives],
-    severity: Severity::Warning,
     confidence: Confidence::Likely,
     refuted_by: "The same rate when many times as much is written in each trial.",
-    check: Check::One(check),
+    check: Check::Stages(&[Look(IO, went_in_faster, into_a_cache)]),
+    ..Rule::WARNING
 };
 
 /// Written over read from which on it was the cache. Between the outermost and the
@@ -72,39 +72,36 @@ fn streamed(stage: &Stage<'_>, figures: &StageFigures) -> Option<f64> {
     rate(figures).filter(|_| streams)
 }
 
-fn check(context: &Context<'_>) -> Option<Finding> {
-    let mut shown = Shown::by(context.doing_io(), |stage, figures| {
-        let burst = of(context, stage, figures)?;
-        let rate = figures.throughput_bytes_per_s.median;
-        let each = stage.sum(|t| t.evidence.issued.write_bytes) / stage.trials.len() as u64;
-        let line = format!(
-            "written {}, {} in each trial; {} reads the same place at {}.",
-            show_throughput(rate),
-            show_size(each),
-            burst.read,
-            show_throughput(burst.read_bytes_per_s)
-        );
-        Some((rate / burst.read_bytes_per_s, [line]))
-    })?;
-    let most = ratio(shown.most(|times| *times));
-    let line = "A rotating disk writes in order no faster than it reads.".to_owned();
-    shown.lines.push(line);
-    let more = longer(context.run, &shown.stages, 10);
+fn went_in_faster(facts: &StageFacts<'_>) -> Option<Seen> {
+    let burst = of(facts.context, facts.stage, facts.figures)?;
+    let rate = facts.figures.throughput_bytes_per_s.median;
+    let written = facts.stage.sum(|t| t.evidence.issued.write_bytes);
+    let line = format!(
+        "written {}, {} in each trial; {} reads the same place at {}.",
+        show_throughput(rate),
+        show_size(written / facts.trials().len() as u64),
+        burst.read,
+        show_throughput(burst.read_bytes_per_s)
+    );
+    Some(Seen::line(rate / burst.read_bytes_per_s, line))
+}
+
+fn into_a_cache(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let most = ratio(shown.most());
+    let more = longer(context.run, &shown.stages(), 10);
     let synced = edit_stages(context.run, "set sync = \"at-end\" in these stages");
-    Some(Finding {
-        headline: format!("write cache: {most}x the rate of the medium"),
-        claim: format!(
-            "A write cache took what {} wrote, {most} times as fast as the medium streams: \
-             this rate does not last, and what was acknowledged need not be on its medium.",
-            shown.list()
-        ),
-        remedy: format!(
-            "Write more than the cache holds: {} Or wait for it: {}",
-            lower_first(&more),
-            lower_first(&synced)
-        ),
-        ..shown.finding(&RULE)
-    })
+    RULE.claim(format!(
+        "A write cache took what {} wrote, {most} times as fast as the medium streams: this rate \
+         does not last, and what was acknowledged need not be on its medium.",
+        shown.list()
+    ))
+    .headline(format!("write cache: {most}x the rate of the medium"))
+    .evidence(["A rotating disk writes in order no faster than it reads.".to_owned()])
+    .remedy(format!(
+        "Write more than the cache holds: {} Or wait for it: {}",
+        lower_first(&more),
+        lower_first(&synced)
+    ))
 }
 
 #[cfg(test)]

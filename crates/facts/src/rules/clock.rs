@@ -5,11 +5,12 @@ use super::prelude::*;
 pub(super) const RULE: Rule = Rule {
     name: "clock",
     about: "the clock cannot be trusted",
-    needs: &[Needs::Evidence],
-    severity: Severity::Warning,
-    confidence: Confidence::Certain,
     refuted_by: "A run in which the two clocks agree and no operation ends before it began.",
-    check: Check::One(check),
+    remedy: "Type `cat /sys/devices/system/clocksource/clocksource0/current_clocksource`: if it is \
+             not `tsc`, the kernel does not trust the processor's counter either, and `dmesg | grep \
+             -i tsc` says why.",
+    check: Check::Stages(&[Look(&[], is_uneven, uneven)]),
+    ..Rule::WARNING
 };
 
 /// Drift from which on it is a finding, parts per million: the most by which
@@ -17,45 +18,36 @@ pub(super) const RULE: Rule = Rule {
 /// clocks are not further apart.
 const DRIFT_PPM: f64 = 500.0;
 
-fn check(context: &Context<'_>) -> Option<Finding> {
-    let mut shown = Shown::by(context.each(), |stage, _| {
-        let clocks = || stage.trials.iter().map(|t| &t.evidence.clock);
-        let drifts = clocks().filter_map(|clock| clock.drift_ppm);
-        let drift = drifts.filter(|ppm| ppm.is_finite()).map(f64::abs);
-        let drift = drift.fold(0.0, f64::max);
-        let backwards = stage.sum(|t| t.evidence.clock.backwards);
-        if backwards == 0 && drift <= DRIFT_PPM {
-            return None;
-        }
-        let back = (backwards > 0).then(|| {
-            let it = if backwards == 1 { "it" } else { "they" };
-            let operations = count(backwards, "operation");
-            format!("{operations} seemed to end before {it} began.")
-        });
-        let off = (drift > DRIFT_PPM).then(|| {
-            let ppm = three_digits(drift);
-            format!("it was up to {ppm} parts per million off CLOCK_MONOTONIC.")
-        });
-        Some((clocks().next()?, back.into_iter().chain(off)))
-    })?;
-    if let Some(kernel) = &context.run.machine.clock_source {
-        let kernel = shell(kernel);
-        let line = format!("The kernel itself counts time by {kernel}.");
-        shown.lines.push(line);
-    }
-    let source = shown.seen.last().map_or("", |clock| &clock.source);
-    Some(Finding {
-        headline: format!("the clock ({source}) ran unevenly"),
-        claim: format!(
-            "The clock ({source}) ran unevenly during {}: its latencies and rates may be wrong.",
-            shown.list()
-        ),
-        remedy: "Type `cat /sys/devices/system/clocksource/clocksource0/current_clocksource`: if \
-                 it is not `tsc`, the kernel does not trust the processor's counter either, and \
-                 `dmesg | grep -i tsc` says why."
-            .into(),
-        ..shown.finding(&RULE)
-    })
+fn is_uneven(facts: &StageFacts<'_>) -> Option<Seen> {
+    let clocks = facts.trials().iter().map(|t| &t.evidence.clock);
+    let drifts = clocks.filter_map(|clock| clock.drift_ppm);
+    let drift = drifts.filter(|ppm| ppm.is_finite()).map(f64::abs);
+    let drift = drift.fold(0.0, f64::max);
+    let backwards = facts.stage.sum(|t| t.evidence.clock.backwards);
+    unless(backwards == 0 && drift <= DRIFT_PPM)?;
+    let back = (backwards > 0).then(|| {
+        let it = if backwards == 1 { "it" } else { "they" };
+        let operations = count(backwards, "operation");
+        format!("{operations} seemed to end before {it} began.")
+    });
+    let off = (drift > DRIFT_PPM).then(|| {
+        let ppm = three_digits(drift);
+        format!("it was up to {ppm} parts per million off CLOCK_MONOTONIC.")
+    });
+    Some(Seen::lines(drift, back.into_iter().chain(off).collect()))
+}
+
+fn uneven(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let kernel = context.run.machine.clock_source.as_ref();
+    let kernel = kernel.map(|of| format!("The kernel itself counts time by {}.", shell(of)));
+    let last = shown.facts().next_back();
+    let source = last.map_or("", |facts| &facts.trials()[0].evidence.clock.source);
+    RULE.claim(format!(
+        "The clock ({source}) ran unevenly during {}: its latencies and rates may be wrong.",
+        shown.list()
+    ))
+    .headline(format!("the clock ({source}) ran unevenly"))
+    .evidence(kernel)
 }
 
 #[cfg(test)]

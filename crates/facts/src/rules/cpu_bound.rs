@@ -10,11 +10,14 @@ use super::prelude::*;
 pub(super) const RULE: Rule = Rule {
     name: "cpu-bound",
     about: "a processor was the limit, not the device",
-    needs: &[Needs::Evidence],
-    severity: Severity::Warning,
     confidence: Confidence::Likely,
     refuted_by: "The same rate with twice the streams.",
-    check: Check::One(check),
+    check: Check::Stages(&[Look(
+        &[Something, NotWarm, Closed],
+        thread_is_busy,
+        processor_limits,
+    )]),
+    ..Rule::WARNING
 };
 
 /// Share of the time that the busiest thread ran, from which on it is the
@@ -28,57 +31,59 @@ const SECONDS: f64 = 0.1;
 /// Share of the bytes that memory served from which on no device could have been the limit.
 const FROM_MEMORY: f64 = 0.5;
 
-fn check(context: &Context<'_>) -> Option<Finding> {
-    let mut shown = Shown::by(context.doing_something(), |stage, figures| {
-        let workload = stage.workload();
-        let busy = stage.median(|t| t.cpu.busiest_thread)?;
-        let seconds = stage.median(|t| Some(t.seconds))?;
-        // What memory serves is copied by a processor, and that it did is a finding of its own.
-        let by_design = workload.cache == CacheMode::Warm
-            || figures.layers.page_cache > FROM_MEMORY
-            || workload.iopoll
-            || workload.sqpoll
-            || workload.rate.is_some();
-        if busy <= BUSY || by_design || seconds < SECONDS {
-            return None;
-        }
-        let (user, system) = (figures.cpu_user_ns_per_io, figures.cpu_system_ns_per_io);
-        let cost = user.zip(system).map_or_else(String::new, |(user, system)| {
-            let (user, system) = (whole(user), whole(system));
-            format!("; an operation took {user} in user mode and {system} in the kernel")
-        });
-        let busy = percent(busy);
-        let line = format!("the busiest thread ran {busy} of the time{cost}.");
-        let ns = [user, system].map(|ns| ns.unwrap_or(0.0));
-        Some(((ns, workload.streams), [line]))
-    })?;
-    if let Some(overhead) = context.run.run.overhead_ns_per_io {
-        shown.lines.push(format!(
+fn thread_is_busy(facts: &StageFacts<'_>) -> Option<Seen> {
+    let (workload, figures) = (facts.workload(), facts.figures);
+    let busy = facts.stage.median(|t| t.cpu.busiest_thread)?;
+    let seconds = facts.stage.median(|t| Some(t.seconds))?;
+    // What memory serves is copied by a processor, and that it did is a finding of its own.
+    let from_memory = figures.layers.page_cache > FROM_MEMORY;
+    let by_design = from_memory || workload.iopoll || workload.sqpoll;
+    unless(busy <= BUSY || by_design || seconds < SECONDS)?;
+    let (user, system) = (figures.cpu_user_ns_per_io, figures.cpu_system_ns_per_io);
+    let cost = user.zip(system).map_or_else(String::new, |(user, system)| {
+        let (user, system) = (whole(user), whole(system));
+        format!("; an operation took {user} in user mode and {system} in the kernel")
+    });
+    let of_time = percent(busy);
+    let line = format!("the busiest thread ran {of_time} of the time{cost}.");
+    Some(Seen::line(busy, line))
+}
+
+fn processor_limits(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let own = context.run.run.overhead_ns_per_io.map(|overhead| {
+        format!(
             "diskfacts itself costs {} per operation here, measured without I/O.",
             whole(overhead)
-        ));
-    }
-    let all = |of: usize| shown.seen.iter().map(|(ns, _)| ns[of]).sum::<f64>();
-    let part = if all(1) >= all(0) {
+        )
+    });
+    let all = |of: fn(&StageFigures) -> Option<f64>| {
+        let each = shown.facts().filter_map(|facts| of(facts.figures));
+        each.sum::<f64>()
+    };
+    let (user, system) = (
+        all(|f| f.cpu_user_ns_per_io),
+        all(|f| f.cpu_system_ns_per_io),
+    );
+    let part = if system >= user {
         "the kernel"
     } else {
         "diskfacts itself"
     };
-    let streams = shown.seen.iter().map(|(_, streams)| *streams).max()?;
-    let twice = streams.saturating_mul(2);
-    Some(Finding {
-        headline: format!("limited by a processor, not the device; mostly {part}"),
-        claim: format!(
-            "A processor of this machine was the limit in {}, not the device; most of its time \
-             went to {part}.",
-            shown.list()
-        ),
-        remedy: edit_plan(
-            context.run,
-            &format!("set streams = {twice} in these stages"),
-        ),
-        ..shown.finding(&RULE)
-    })
+    let streams = shown.facts().map(|facts| facts.workload().streams).max();
+    let twice = streams.unwrap_or(1).saturating_mul(2);
+    RULE.claim(format!(
+        "A processor of this machine was the limit in {}, not the device; most of its time went \
+         to {part}.",
+        shown.list()
+    ))
+    .headline(format!(
+        "limited by a processor, not the device; mostly {part}"
+    ))
+    .evidence(own)
+    .remedy(edit_plan(
+        context.run,
+        &format!("set streams = {twice} in these stages"),
+    ))
 }
 
 /// Whole nanoseconds.

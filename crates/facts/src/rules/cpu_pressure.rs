@@ -7,11 +7,14 @@ use crate::processor_wait::ProcessorWait;
 pub(super) const RULE: Rule = Rule {
     name: "cpu-pressure",
     about: "tasks waited for a processor during a trial",
-    needs: &[Needs::Evidence],
-    severity: Severity::Note,
     confidence: Confidence::Possible,
     refuted_by: "The same latencies while the first line of `/proc/pressure/cpu` stays near 0.",
-    check: Check::Several(check),
+    check: Check::Stages(&[
+        Look(&[], |facts| of(Whose::Others, facts), others),
+        Look(&[], |facts| of(Whose::Nobody, facts), nobody),
+        Look(&[], |facts| of(Whose::Own, facts), own),
+    ]),
+    ..Rule::NOTE
 };
 
 /// Share of a trial's time from which on it is a note, and a warning. The
@@ -38,12 +41,6 @@ enum Whose {
     Others,
     /// Nobody: they were idle, and the stage was not let on them.
     Nobody,
-}
-
-fn check(context: &Context<'_>) -> Vec<Finding> {
-    let of = |whose| finding(context, whose);
-    let each = [Whose::Others, Whose::Nobody, Whose::Own];
-    each.into_iter().filter_map(of).collect()
 }
 
 /// Who had the processors that a stage waited for, the share of its time that it waited,
@@ -85,7 +82,8 @@ fn waited(stage: &Stage<'_>) -> Option<(Whose, f64, String)> {
     Some((whose, wait.share, told))
 }
 
-fn finding(context: &Context<'_>, whose: Whose) -> Option<Finding> {
+/// What is said of those that waited for processors that somebody has.
+fn of(whose: Whose, facts: &StageFacts<'_>) -> Option<Seen> {
     // Beside idle processors a quarter of the time was seen without any limit, where the
     // kernel's threads of a loop device wake up where the stage runs, and are not taken
     // elsewhere at once.
@@ -93,65 +91,65 @@ fn finding(context: &Context<'_>, whose: Whose) -> Option<Finding> {
         Whose::Nobody => WARNING,
         Whose::Own | Whose::Others => NOTE,
     };
-    let mut shown = Shown::by(context.each(), |stage, _| {
-        // What waits for the next period of its own group does not wait for a processor.
-        if cpu_quota::holds_back(stage) {
-            return None;
-        }
-        let (of, share, told) = waited(stage)?;
-        (of == whose && share > worth).then_some((share, [told]))
-    })?;
-    shown.keep_worst(|share| *share);
-    let most = shown.most(|share| *share);
-    let (stages, share) = (shown.list(), percent(most.min(1.0)));
-    let again = measure(context.run);
-    let base = Finding {
-        severity: warning_if(most > WARNING && whose != Whose::Own),
-        ..shown.finding(&RULE)
-    };
-    Some(match whose {
-        Whose::Others => Finding {
-            headline: format!("tasks waited for a processor {share} of the time"),
-            claim: format!(
-                "Tasks waited for a processor during up to {share} of {stages}: latencies hold \
-                 some of that wait."
-            ),
-            remedy: format!(
-                "Find what else runs with `top`, and in a container its limit with `cat \
-                 /sys/fs/cgroup/cpu.max`; then type `{again}`."
-            ),
-            ..base
-        },
-        Whose::Nobody => Finding {
-            headline: format!("kept from idle processors {share} of the time"),
-            claim: format!(
-                "The threads of {stages} waited for a processor during up to {share} of the time \
-                 while the machine had idle ones: a limit on processor time, or a binding to some \
-                 processors, holds them back."
-            ),
-            refuted_by: "The same latencies outside the control group, or bound to no processor."
-                .into(),
-            remedy: format!(
-                "Look at the limit of the control group (`cpu.max` and `nr_throttled` in \
-                 `cpu.stat`; version 1: `cpu.cfs_quota_us`) and at the binding (`taskset -p $$`, \
-                 `cpuset.cpus`); then type `{again}`."
-            ),
-            ..base
-        },
-        Whose::Own => Finding {
-            headline: format!("more streams than processors: waited {share} of the time"),
-            claim: format!(
-                "The streams of {stages} waited for each other's processors during up to {share} \
-                 of the time: there are more of them than this machine can run at once."
-            ),
-            refuted_by: "The same latencies with as many streams as there are processors.".into(),
-            remedy: edit_plan(
-                context.run,
-                "set fewer streams, and a larger queue_depth, in these stages",
-            ),
-            ..base
-        },
-    })
+    // What waits for the next period of its own group does not wait for a processor.
+    unless(cpu_quota::holds_back(facts.stage))?;
+    let (of, share, told) = waited(facts.stage)?;
+    (of == whose && share > worth).then(|| Seen::line(share, told))
+}
+
+fn others(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    shown.keep_worst();
+    let share = percent(shown.most().min(1.0));
+    RULE.claim(format!(
+        "Tasks waited for a processor during up to {share} of {}: latencies hold some of that \
+         wait.",
+        shown.list()
+    ))
+    .severity(warning_if(shown.most() > WARNING))
+    .headline(format!("tasks waited for a processor {share} of the time"))
+    .remedy(format!(
+        "Find what else runs with `top`, and in a container its limit with `cat \
+         /sys/fs/cgroup/cpu.max`; then type `{}`.",
+        measure(context.run)
+    ))
+}
+
+fn nobody(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    shown.keep_worst();
+    let share = percent(shown.most().min(1.0));
+    RULE.claim(format!(
+        "The threads of {} waited for a processor during up to {share} of the time while the \
+         machine had idle ones: a limit on processor time, or a binding to some processors, holds \
+         them back.",
+        shown.list()
+    ))
+    .severity(warning_if(shown.most() > WARNING))
+    .headline(format!("kept from idle processors {share} of the time"))
+    .refuted_by("The same latencies outside the control group, or bound to no processor.")
+    .remedy(format!(
+        "Look at the limit of the control group (`cpu.max` and `nr_throttled` in `cpu.stat`; \
+         version 1: `cpu.cfs_quota_us`) and at the binding (`taskset -p $$`, `cpuset.cpus`); then \
+         type `{}`.",
+        measure(context.run)
+    ))
+}
+
+fn own(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    shown.keep_worst();
+    let share = percent(shown.most().min(1.0));
+    RULE.claim(format!(
+        "The streams of {} waited for each other's processors during up to {share} of the time: \
+         there are more of them than this machine can run at once.",
+        shown.list()
+    ))
+    .headline(format!(
+        "more streams than processors: waited {share} of the time"
+    ))
+    .refuted_by("The same latencies with as many streams as there are processors.")
+    .remedy(edit_plan(
+        context.run,
+        "set fewer streams, and a larger queue_depth, in these stages",
+    ))
 }
 
 #[cfg(test)]

@@ -5,39 +5,36 @@ use super::prelude::*;
 pub(super) const RULE: Rule = Rule {
     name: "cpu-stolen",
     about: "the hypervisor gave processor time to others during a trial",
-    needs: &[Needs::Evidence],
-    severity: Severity::Warning,
     confidence: Confidence::Likely,
     refuted_by: "The same figures at a time when `st` in `vmstat 1` stays 0.",
-    check: Check::One(check),
+    check: Check::Stages(&[Look(&[], is_stolen, stolen)]),
+    ..Rule::WARNING
 };
 
 /// Share of all processors' time from which on it is a finding.
 const SHARE: f64 = 0.05;
 
-fn check(context: &Context<'_>) -> Option<Finding> {
-    let cpus = f64::from(context.run.machine.cpus.max(1));
-    let shown = Shown::by(context.each(), |stage, _| {
-        let stolen = stage.known(|t| t.evidence.cpu_steal_ns)?;
-        let share = stolen as f64 / 1e9 / stage.seconds() / cpus;
-        let said = percent(share.min(1.0));
-        let line = format!("{said} of the processors' time was stolen.");
-        (share.is_finite() && share > SHARE).then_some((share, [line]))
-    })?;
-    let most = percent(shown.most(|share| *share).min(1.0));
-    Some(Finding {
-        headline: format!("the hypervisor took up to {most} of the CPU time"),
-        claim: format!(
-            "The hypervisor took up to {most} of the processors' time during {}: rates and \
-             latencies are those of a shared host.",
-            shown.list()
-        ),
-        remedy: format!(
-            "Measure at another hour, or longer so that it averages out: `{}`.",
-            measure_longer(context.run, 4)
-        ),
-        ..shown.finding(&RULE)
-    })
+fn is_stolen(facts: &StageFacts<'_>) -> Option<Seen> {
+    let cpus = f64::from(facts.run().machine.cpus.max(1));
+    let stolen = facts.stage.known(|t| t.evidence.cpu_steal_ns)?;
+    let share = stolen as f64 / 1e9 / facts.seconds() / cpus;
+    let said = percent(share.min(1.0));
+    let line = format!("{said} of the processors' time was stolen.");
+    (share.is_finite() && share > SHARE).then(|| Seen::line(share, line))
+}
+
+fn stolen(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let most = percent(shown.most().min(1.0));
+    RULE.claim(format!(
+        "The hypervisor took up to {most} of the processors' time during {}: rates and latencies \
+         are those of a shared host.",
+        shown.list()
+    ))
+    .headline(format!("the hypervisor took up to {most} of the CPU time"))
+    .remedy(format!(
+        "Measure at another hour, or longer so that it averages out: `{}`.",
+        measure_longer(context.run, 4)
+    ))
 }
 
 #[cfg(test)]

@@ -17,11 +17,11 @@ use crate::figures;
 pub(super) const RULE: Rule = Rule {
     name: "cpu-time-varies",
     about: "the kernel's processor time makes trials differ, not the device",
-    needs: &[Needs::Evidence],
-    severity: Severity::Note,
-    confidence: Confidence::Likely,
     refuted_by: "Trials with the same processor time for an operation that differ as much.",
-    check: Check::One(check),
+    remedy: "Judge the device by stages with direct I/O, which need little of it. To see where the \
+             kernel spends it, run `perf top` beside the measurement.",
+    check: Check::Stages(&[Look(IO, by_processor, not_the_device)]),
+    ..Rule::NOTE
 };
 
 /// Trials from which on a range is one of more than chance.
@@ -72,38 +72,33 @@ fn varies(stage: &Stage<'_>) -> Option<Varies> {
     })
 }
 
-fn check(context: &Context<'_>) -> Option<Finding> {
-    let mut shown = Shown::by(context.doing_io(), |stage, _| {
-        let varies = varies(stage)?;
-        let [least, most] = varies.system_ns.map(|ns| show_duration(ns as u64));
-        let line = format!(
-            "the kernel's processor time for an operation went from {least} to {most} over {} \
-             trials, which differ by {}; with the median of it in each they would by {}.",
-            stage.trials.len(),
-            percent(varies.width),
-            percent(varies.equal),
-        );
-        Some((varies, [line]))
-    })?;
-    shown.keep_worst(|varies| varies.width);
-    let by = percent(shown.most(|varies| varies.width));
+fn by_processor(facts: &StageFacts<'_>) -> Option<Seen> {
+    let varies = varies(facts.stage)?;
+    let [least, most] = varies.system_ns.map(|ns| show_duration(ns as u64));
+    let line = format!(
+        "the kernel's processor time for an operation went from {least} to {most} over {} trials, \
+         which differ by {}; with the median of it in each they would by {}.",
+        facts.trials().len(),
+        percent(varies.width),
+        percent(varies.equal),
+    );
+    Some(Seen::line(varies.width, line))
+}
+
+fn not_the_device(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    shown.keep_worst();
+    let by = percent(shown.most());
     let guest = context.run.machine.virtualization.is_some();
     let memory = when(
         guest,
         || " In a virtual machine, memory that the host has to find first costs such time.",
     );
-    Some(Finding {
-        headline: format!("trials differ by {by}: kernel CPU, not the device"),
-        claim: format!(
-            "The trials of {} differ by up to {by} because the kernel's processor time for an \
-             operation does; what the device did was the same.{memory}",
-            shown.list()
-        ),
-        remedy: "Judge the device by stages with direct I/O, which need little of it. To see \
-                 where the kernel spends it, run `perf top` beside the measurement."
-            .into(),
-        ..shown.finding(&RULE)
-    })
+    RULE.claim(format!(
+        "The trials of {} differ by up to {by} because the kernel's processor time for an \
+         operation does; what the device did was the same.{memory}",
+        shown.list()
+    ))
+    .headline(format!("trials differ by {by}: kernel CPU, not the device"))
 }
 
 #[cfg(test)]

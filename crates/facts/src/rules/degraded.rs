@@ -10,14 +10,12 @@ use diskfacts_record::{Impairment, ImpairmentKind, Unsound};
 pub(super) const RULE: Rule = Rule {
     name: "degraded",
     about: "an array, a filesystem or a path is not sound",
-    needs: &[Needs::Evidence],
-    severity: Severity::Warning,
-    confidence: Confidence::Certain,
     refuted_by: "The same state told as sound (`diskfacts devices`) before and after such a run.",
     check: Check::One(check),
+    ..Rule::WARNING
 };
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+fn check(context: &Context<'_>) -> Option<Found> {
     let found = context.run.unsound();
     if found.is_empty() {
         return None;
@@ -36,21 +34,22 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     let risk = found.iter().any(|one| at_risk(one) && !is_over(one));
     let risk = when(risk, || ", and the next failure may lose data");
     let stages = names(context.doing_something().map(|(stage, _)| stage.name));
-    Some(Finding {
-        severity: if found.iter().any(|one| at_risk(one) || gone(one)) {
-            Severity::Error
-        } else {
-            Severity::Warning
-        },
-        claim: if found.iter().all(gone) {
+    Some(
+        RULE.claim(if found.iter().all(gone) {
             format!("{said}.")
         } else {
             format!("{said}: its rates are not those of a sound one{changed}{risk}.")
-        },
-        headline: said,
-        remedy: remedy(context, &found),
-        ..RULE.finding(stages, found.iter().flat_map(evidence).collect())
-    })
+        })
+        .severity(if found.iter().any(|one| at_risk(one) || gone(one)) {
+            Severity::Error
+        } else {
+            Severity::Warning
+        })
+        .headline(said)
+        .remedy(remedy(context, &found))
+        .stages(stages)
+        .evidence(found.iter().flat_map(evidence)),
+    )
 }
 
 /// Whether it was seen that it is so no more.

@@ -13,55 +13,54 @@ use super::prelude::*;
 pub(super) const RULE: Rule = Rule {
     name: "depth-not-reached",
     about: "fewer operations were in flight than asked for",
-    needs: &[Needs::Evidence],
-    severity: Severity::Warning,
-    confidence: Confidence::Certain,
     refuted_by: "A trial whose latencies add up to the depth asked for, times its duration.",
-    check: Check::One(check),
+    check: Check::Stages(&[Look(
+        &[Something, Blocks, Closed],
+        fewer_in_flight,
+        not_reached,
+    )]),
+    ..Rule::WARNING
 };
 
 /// Share of the depth asked for below which it is a finding.
 const SHARE: f64 = 0.8;
 
-fn check(context: &Context<'_>) -> Option<Finding> {
-    let shown = Shown::by(context.doing_io(), |stage, _| {
-        let workload = stage.workload();
-        let asked = workload.outstanding() as f64;
-        let reached = stage.median(|t| depth(t).filter(|_| t.ops > 0))?;
-        if workload.rate.is_some() || asked < 2.0 || reached >= SHARE * asked {
-            return None;
-        }
-        let engine = &stage.trials[0].evidence.engine;
-        let mut lines = vec![format!(
-            "{asked:.0} in flight asked for, {} reached, by the {} engine on {}.",
-            three_digits(reached),
-            engine.name,
-            count(u64::from(engine.threads), "thread")
-        )];
-        let reasons = engine.fallbacks.iter();
-        lines.extend(reasons.map(|reason| format!("{}.", reason.trim_end_matches('.'))));
-        Some(((stage, reached / asked), lines))
-    })?;
-    let lowest = percent(shown.least(|(_, share)| *share).min(1.0));
-    let remedy = if shown.all(|(of, _)| of.trials[0].evidence.engine.name == "sync") {
+fn fewer_in_flight(facts: &StageFacts<'_>) -> Option<Seen> {
+    let asked = facts.workload().outstanding() as f64;
+    let reached = facts.stage.median(|t| depth(t).filter(|_| t.ops > 0))?;
+    unless(asked < 2.0 || reached >= SHARE * asked)?;
+    let engine = &facts.trials()[0].evidence.engine;
+    let mut lines = vec![format!(
+        "{asked:.0} in flight asked for, {} reached, by the {} engine on {}.",
+        three_digits(reached),
+        engine.name,
+        count(u64::from(engine.threads), "thread")
+    )];
+    let reasons = engine.fallbacks.iter();
+    lines.extend(reasons.map(|reason| format!("{}.", reason.trim_end_matches('.'))));
+    Some(Seen::lines(reached / asked, lines))
+}
+
+fn not_reached(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let lowest = percent(shown.least().min(1.0));
+    let synchronous = |of: &StageFacts<'_>| of.trials()[0].evidence.engine.name == "sync";
+    let direct = |of: &StageFacts<'_>| of.workload().cache == CacheMode::Direct;
+    let remedy = if shown.facts().all(synchronous) {
         "set streams to the depth that you want and queue_depth = 1 in these stages (the sync \
          engine keeps one operation in flight per stream)"
-    } else if shown.all(|(of, _)| of.workload().cache == CacheMode::Direct) {
+    } else if shown.facts().all(direct) {
         "set streams = 2 and half the queue_depth in these stages"
     } else {
         "set streams = 2 and half the queue_depth in these stages, or cache = \"direct\", since \
          buffered operations end inside the call that starts them"
     };
-    Some(Finding {
-        headline: format!("queue depth not reached: down to {lowest} of it"),
-        claim: format!(
-            "The queue depth asked for was not reached in {}: down to {lowest} of it, so the \
-             device could do less in parallel.",
-            shown.list()
-        ),
-        remedy: edit_plan(context.run, remedy),
-        ..shown.finding(&RULE)
-    })
+    RULE.claim(format!(
+        "The queue depth asked for was not reached in {}: down to {lowest} of it, so the device \
+         could do less in parallel.",
+        shown.list()
+    ))
+    .headline(format!("queue depth not reached: down to {lowest} of it"))
+    .remedy(edit_plan(context.run, remedy))
 }
 
 /// The most that can have been in flight on average while operations were

@@ -7,14 +7,12 @@ use diskfacts_record::DirectIo;
 pub(super) const RULE: Rule = Rule {
     name: "direct-refused",
     about: "direct I/O was asked for and not done",
-    needs: &[Needs::Evidence],
-    severity: Severity::Warning,
-    confidence: Confidence::Certain,
     refuted_by: "An open of the target with O_DIRECT and an aligned read that succeed.",
     check: Check::One(check),
+    ..Rule::WARNING
 };
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+fn check(context: &Context<'_>) -> Option<Found> {
     let mut refused: Vec<&Stage<'_>> = Vec::new();
     // Each reason once, with the stages: the cells of a matrix often share it.
     let mut reasons = Vec::new();
@@ -35,15 +33,16 @@ fn check(context: &Context<'_>) -> Option<Finding> {
         evidence.push(alignment(needs));
     }
     let stages = names(refused.iter().map(|stage| stage.name));
-    Some(Finding {
-        headline: "direct I/O refused: went through the page cache".into(),
-        claim: format!(
+    Some(
+        RULE.claim(format!(
             "Direct I/O was refused in {}: the figures went through the page cache.",
             stage_list(&stages)
-        ),
-        remedy: remedy(context, needs, &refused),
-        ..RULE.finding(stages, evidence)
-    })
+        ))
+        .headline("direct I/O refused: went through the page cache")
+        .remedy(remedy(context, needs, &refused))
+        .stages(stages)
+        .evidence(evidence),
+    )
 }
 
 /// Why it was refused in some stages.

@@ -17,11 +17,10 @@ pub(super) const RULE: Rule = Rule {
     name: "direct-small-blocks",
     about: "what small direct operations cost beside the time of their bytes",
     needs: &[],
-    severity: Severity::Note,
-    confidence: Confidence::Likely,
     refuted_by: "The same rate with several small operations in flight: then it is not \
                  the wait for each.",
     check: Check::One(check),
+    ..Rule::NOTE
 };
 
 /// Blocks that are small, and from which on they are large.
@@ -178,7 +177,7 @@ fn series<'a>(context: &'a Context<'_>, cache: CacheMode) -> Vec<Series<'a>> {
     each.collect()
 }
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+fn check(context: &Context<'_>) -> Option<Found> {
     let all = series(context, CacheMode::Direct);
     // The one that loses most is the claim; the others are evidence.
     let mut slow: Vec<(f64, &Series<'_>)> = all
@@ -230,19 +229,22 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     let large = ends.map_or(largest, |(_, (_, full))| full).size();
     let share = percent(smallest.rate / largest.rate);
     let stages = slow.iter().flat_map(|series| series.stages.iter().copied());
-    Some(Finding {
-        headline: format!("direct {word} of {small} reach {share} of the rate of large ones"),
-        claim: format!(
+    Some(
+        RULE.claim(format!(
             "Direct {word} of {small} one at a time reach {share} of the rate of large ones: each \
              takes {beside} beside the time of its bytes, {cost}{hide}."
-        ),
-        confidence: likely_if(slow.len() > 1 || worst.points.len() > 2),
-        remedy: format!(
+        ))
+        .headline(format!(
+            "direct {word} of {small} reach {share} of the rate of large ones"
+        ))
+        .confidence(likely_if(slow.len() > 1 || worst.points.len() > 2))
+        .remedy(format!(
             "Use blocks of {large} and more with direct I/O, or keep several operations in \
              flight; through the page cache the kernel does."
-        ),
-        ..RULE.finding(names(stages), evidence)
-    })
+        ))
+        .stages(names(stages))
+        .evidence(evidence),
+    )
 }
 
 /// Whether what an operation of a series takes beside its bytes is a revolution: a write

@@ -14,10 +14,9 @@ pub(super) const RULE: Rule = Rule {
     name: "disturbed",
     about: "what a stage loses to what runs beside it",
     needs: &[],
-    severity: Severity::Note,
-    confidence: Confidence::Likely,
     refuted_by: "Trials of the same stage that do as much with it as without.",
-    check: Check::One(check),
+    check: Check::Stages(&[Look(IO, loses, lost)]),
+    ..Rule::NOTE
 };
 
 /// Trials of each that a comparison needs.
@@ -26,23 +25,22 @@ pub(super) const TRIALS: u32 = 3;
 /// Share that must be lost at least to be worth a word.
 const SHARE: f64 = 0.05;
 
-fn check(context: &Context<'_>) -> Option<Finding> {
-    let shown = Shown::by(context.doing_io(), |stage, figures| {
-        let with = &figures.throughput_bytes_per_s;
-        let without = &alone(context, stage)?.throughput_bytes_per_s;
-        let lost = loss(with, without).filter(|lost| *lost >= SHARE)?;
-        Some((lost, [sentence(stage, with.median, without.median)]))
-    })?;
-    let most = percent(shown.most(|lost| *lost));
-    Some(Finding {
-        headline: format!("what runs beside it costs up to {most}"),
-        claim: format!(
-            "What runs beside {} costs up to {most} of what it does alone.",
-            shown.list()
-        ),
-        remedy: remedy(context),
-        ..shown.finding(&RULE)
-    })
+fn loses(facts: &StageFacts<'_>) -> Option<Seen> {
+    let with = &facts.figures.throughput_bytes_per_s;
+    let without = &alone(facts.context, facts.stage)?.throughput_bytes_per_s;
+    let lost = loss(with, without).filter(|lost| *lost >= SHARE)?;
+    let line = sentence(facts.stage, with.median, without.median);
+    Some(Seen::line(lost, line))
+}
+
+fn lost(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let most = percent(shown.most());
+    RULE.claim(format!(
+        "What runs beside {} costs up to {most} of what it does alone.",
+        shown.list()
+    ))
+    .headline(format!("what runs beside it costs up to {most}"))
+    .remedy(remedy(context))
 }
 
 fn remedy(context: &Context<'_>) -> String {

@@ -18,11 +18,11 @@ pub(super) const RULE: Rule = Rule {
     name: "drive-cache",
     about: "how much the cache of the drive keeps",
     needs: &[Needs::Drives],
-    severity: Severity::Note,
     confidence: Confidence::Possible,
     refuted_by: "The same difference with the drive's write cache switched off, or one that grows \
                  with the bytes that are written.",
     check: Check::One(check),
+    ..Rule::NOTE
 };
 
 /// Blocks at which the direct writes reach this share of the fastest ones: below,
@@ -35,7 +35,7 @@ const PAIRS_MIN: usize = 6;
 /// A direct cell without a sync, and the same size with one at its end.
 type Pair<'m, 'a> = (&'m Cell<'a>, &'m Cell<'a>);
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+fn check(context: &Context<'_>) -> Option<Found> {
     let matrix = context.matrix.as_ref()?;
     // Elsewhere a sync may take its time for other things than bytes.
     whole_revolutions::of(context)?;
@@ -87,18 +87,19 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     evidence.push(source);
     let upper = most.map_or_else(String::new, |most| format!(" to {most}"));
     let stages = names(direct.iter().flat_map(|(a, b)| [a.stage, b.stage]));
-    Some(Finding {
-        headline: format!("the drive's cache keeps about {about}{upper} MB"),
-        claim: format!(
+    Some(
+        RULE.claim(format!(
             "The drive's cache keeps about {about}{upper} MB: so much of direct writes is not on \
              the medium when the last of them comes back."
-        ),
-        remedy:
+        ))
+        .headline(format!("the drive's cache keeps about {about}{upper} MB"))
+        .remedy(
             "Sync at the end what is measured, or write many times as much: else so many bytes \
-                 are counted that a power cut would lose."
-                .into(),
-        ..RULE.finding(stages, evidence)
-    })
+                 are counted that a power cut would lose.",
+        )
+        .stages(stages)
+        .evidence(evidence),
+    )
 }
 
 fn pairs<'m, 'a>(matrix: &'m Matrix<'a>) -> Vec<Pair<'m, 'a>> {

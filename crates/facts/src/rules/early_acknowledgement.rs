@@ -17,10 +17,10 @@ pub(super) const RULE: Rule = Rule {
     name: "early-acknowledgement",
     about: "the drive acknowledges writes before its medium has them",
     needs: &[Needs::Evidence, Needs::Drives],
-    severity: Severity::Note,
     confidence: Confidence::Possible,
     refuted_by: "The same latencies with the drive's write cache switched off.",
     check: Check::One(check),
+    ..Rule::NOTE
 };
 
 /// Share of a revolution below which a write cannot have waited for its place:
@@ -33,7 +33,7 @@ const TIMES: f64 = 2.0;
 /// Up to here a sync costs nothing.
 const FREE: f64 = 1.25;
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+fn check(context: &Context<'_>) -> Option<Found> {
     let run = context.run;
     let pairs = Pairs::of(context.matrix.as_ref()?)?;
     let (plain_ns, synced_ns) = (
@@ -69,35 +69,35 @@ fn check(context: &Context<'_>) -> Option<Finding> {
         || "What kind of write cache the disk has is not known.".into(),
         |says| format!("The kernel says `{says}` for the write cache of {disks}."),
     ));
-    let base = RULE.finding(pairs.stages(), evidence);
+    let found = |claim: &str| RULE.claim(claim).stages(pairs.stages()).evidence(evidence);
     let early = revolution.is_some() || (pairs.times >= TIMES && !through);
     if early {
         // What a sync adds may be the filesystem's journal, where there is one.
         let by_revolution = revolution.is_some_and(|of| whole_revolutions::is_sure(&of, run));
         let sure = by_revolution || (volatile && run.stack.filesystem.is_none());
-        return Some(Finding {
-            headline: "direct writes are acknowledged from the drive's cache".into(),
-            claim: "The drive acknowledges direct writes from its cache, before its medium has \
-                    them; only those with a sync wait for it."
-                .into(),
-            confidence: likely_if(sure),
-            remedy: switch_off(run),
-            ..base
-        });
+        return Some(
+            found(
+                "The drive acknowledges direct writes from its cache, before its medium has \
+                    them; only those with a sync wait for it.",
+            )
+            .headline("direct writes are acknowledged from the drive's cache")
+            .confidence(likely_if(sure))
+            .remedy(switch_off(run)),
+        );
     }
     let of_profile = "`protected` of its write cache or lying_flush of [faults]";
-    (pairs.times <= FREE && volatile).then(|| Finding {
-        headline: "a sync costs nothing: protected cache, or ignored flush".into(),
-        claim: "A sync costs nothing here: either the drive's cache survives a power cut, or the \
-                drive, or what emulates it, acknowledges a flush before the medium has the data."
-            .into(),
-        remedy: match planted(run, of_profile) {
+    (pairs.times <= FREE && volatile).then(|| {
+        found(
+            "A sync costs nothing here: either the drive's cache survives a power cut, or the \
+                drive, or what emulates it, acknowledges a flush before the medium has the data.",
+        )
+        .headline("a sync costs nothing: protected cache, or ignored flush")
+        .remedy(match planted(run, of_profile) {
             Some(planted) => format!("{planted}."),
             None => "Look for power-loss protection in the data sheet, or for the cache mode of \
                      the virtual disk; only pulling the plug tells for sure."
                 .into(),
-        },
-        ..base
+        })
     })
 }
 

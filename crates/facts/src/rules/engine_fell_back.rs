@@ -6,68 +6,61 @@ use diskfacts_plan::EngineChoice;
 pub(super) const RULE: Rule = Rule {
     name: "engine-fell-back",
     about: "another engine than the one asked for did the operations",
-    needs: &[Needs::Evidence],
-    severity: Severity::Warning,
-    confidence: Confidence::Certain,
     refuted_by: "An operation done by the engine and with the abilities asked for.",
-    check: Check::One(check),
+    check: Check::Stages(&[Look(&[], lacks, another_engine)]),
+    ..Rule::WARNING
 };
 
-fn check(context: &Context<'_>) -> Option<Finding> {
-    let shown = Shown::by(context.each(), |stage, _| {
-        let workload = stage.workload();
-        let engine = &stage.trials[0].evidence.engine;
-        let wanted = match workload.engine {
-            EngineChoice::Auto => None,
-            EngineChoice::Sync => Some("sync"),
-            EngineChoice::IoUring => Some("io_uring"),
-            EngineChoice::Mmap => Some("mmap"),
-            EngineChoice::Null => Some("null"),
-        };
-        let has = |feature: &str| engine.features.iter().any(|f| f == feature);
-        // A simulated disk has an engine of its own, which does what each of
-        // the others does.
-        let simulated = engine.name == "sim";
-        // With system calls polling is asked for by RWF_HIPRI.
-        let polls = has("iopoll") || has("hipri");
-        let missing = [
-            wanted.filter(|name| *name != engine.name && !simulated),
-            (workload.iopoll && !polls).then_some("iopoll"),
-            (workload.sqpoll && !has("sqpoll")).then_some("sqpoll"),
-        ];
-        let missing: Vec<&str> = missing.into_iter().flatten().collect();
-        if missing.is_empty() || engine.name.is_empty() {
-            return None;
-        }
-        let reason = if engine.fallbacks.is_empty() {
-            "no reason was recorded".to_owned()
-        } else {
-            engine.fallbacks.join("; ")
-        };
-        let line = format!(
-            "{} asked for, {} used: {}.",
-            list(&missing),
-            engine.name,
-            reason.trim_end_matches('.')
-        );
-        Some(((), [line]))
-    })?;
-    Some(Finding {
-        headline: "not run by the engine that was asked for".into(),
-        claim: format!(
-            "{} ran without what the plan asked of the engine.",
-            shown.list()
-        ),
-        remedy: format!(
-            "Remove the reason given (for io_uring, `sysctl kernel.io_uring_disabled` should be \
-             0), or ask for what there is. {}",
-            edit_plan(
-                context.run,
-                "set engine = \"auto\" and leave iopoll and sqpoll out"
-            )
-        ),
-        ..shown.finding(&RULE)
-    })
+fn lacks(facts: &StageFacts<'_>) -> Option<Seen> {
+    let workload = facts.workload();
+    let engine = &facts.trials()[0].evidence.engine;
+    let wanted = match workload.engine {
+        EngineChoice::Auto => None,
+        EngineChoice::Sync => Some("sync"),
+        EngineChoice::IoUring => Some("io_uring"),
+        EngineChoice::Mmap => Some("mmap"),
+        EngineChoice::Null => Some("null"),
+    };
+    let has = |feature: &str| engine.features.iter().any(|f| f == feature);
+    // A simulated disk has an engine of its own, which does what each of the others does.
+    let simulated = engine.name == "sim";
+    // With system calls polling is asked for by RWF_HIPRI.
+    let polls = has("iopoll") || has("hipri");
+    let missing = [
+        wanted.filter(|name| *name != engine.name && !simulated),
+        (workload.iopoll && !polls).then_some("iopoll"),
+        (workload.sqpoll && !has("sqpoll")).then_some("sqpoll"),
+    ];
+    let missing: Vec<&str> = missing.into_iter().flatten().collect();
+    unless(missing.is_empty() || engine.name.is_empty())?;
+    let reason = if engine.fallbacks.is_empty() {
+        "no reason was recorded".to_owned()
+    } else {
+        engine.fallbacks.join("; ")
+    };
+    let line = format!(
+        "{} asked for, {} used: {}.",
+        list(&missing),
+        engine.name,
+        reason.trim_end_matches('.')
+    );
+    Some(Seen::line(1.0, line))
+}
+
+fn another_engine(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let edit = edit_plan(
+        context.run,
+        "set engine = \"auto\" and leave iopoll and sqpoll out",
+    );
+    RULE.claim(format!(
+        "{} ran without what the plan asked of the engine.",
+        shown.list()
+    ))
+    .headline("not run by the engine that was asked for")
+    .remedy(format!(
+        "Remove the reason given (for io_uring, `sysctl kernel.io_uring_disabled` should be 0), or \
+         ask for what there is. {edit}"
+    ))
 }
 
 #[cfg(test)]

@@ -9,11 +9,9 @@ use crate::write_matrix::{Cell, Matrix, rising, span_of_sizes};
 pub(super) const RULE: Rule = Rule {
     name: "flush-cost",
     about: "what a sync costs on top of a write",
-    needs: &[Needs::Evidence],
-    severity: Severity::Note,
-    confidence: Confidence::Likely,
     refuted_by: "As long a time for the same writes without a sync, in a repeat on an idle disk.",
     check: Check::One(check),
+    ..Rule::NOTE
 };
 
 /// A synced write must take so many times as long as the same direct write
@@ -60,7 +58,7 @@ impl<'m, 'a> Pairs<'m, 'a> {
     }
 }
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+fn check(context: &Context<'_>) -> Option<Found> {
     let pairs = Pairs::of(context.matrix.as_ref()?)?;
     if pairs.times < TIMES || whole_revolutions::of(context).is_some() {
         return None;
@@ -90,15 +88,19 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     } else {
         "a forced write (FUA), a flush or what the filesystem adds"
     };
-    Some(Finding {
-        headline: format!("a sync adds {cost} to a write"),
-        claim: format!("A sync costs {cost} on top of a write of {sizes}: {what}."),
-        confidence: likely_if(by_flush),
-        remedy: "Let several commits share one sync, or write larger blocks; a drive whose cache \
-                 survives a power cut answers a flush at once."
-            .into(),
-        ..RULE.finding(pairs.stages(), evidence)
-    })
+    Some(
+        RULE.claim(format!(
+            "A sync costs {cost} on top of a write of {sizes}: {what}."
+        ))
+        .headline(format!("a sync adds {cost} to a write"))
+        .confidence(likely_if(by_flush))
+        .remedy(
+            "Let several commits share one sync, or write larger blocks; a drive whose cache \
+                 survives a power cut answers a flush at once.",
+        )
+        .stages(pairs.stages())
+        .evidence(evidence),
+    )
 }
 
 #[cfg(test)]

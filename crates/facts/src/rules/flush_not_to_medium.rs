@@ -12,64 +12,54 @@ pub(super) const RULE: Rule = Rule {
     name: "flush-not-to-medium",
     about: "syncs came back sooner than the medium can turn",
     needs: &[Needs::Evidence, Needs::Drives],
-    severity: Severity::Warning,
     confidence: Confidence::Likely,
     refuted_by: "A cache that survives a power cut (a controller with a battery, a hybrid disk's \
                  flash), or a device that does not rotate: `lsblk -d -o NAME,ROTA,MODEL` and its \
                  data sheet tell.",
-    check: Check::One(check),
+    remedy: "Do not rely on this disk for what must survive a power cut before you have pulled the \
+             plug in a test; `hdparm -W 0` or `sdparm --clear WCE` switches its cache off.",
+    check: Check::Stages(&[Look(&[Something, Blocks, Platter], is_too_fast, in_a_cache)]),
+    ..Rule::WARNING
 };
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+fn is_too_fast(facts: &StageFacts<'_>) -> Option<Seen> {
+    let run = facts.run();
+    unless(!is_simulated(run) && run.machine.virtualization.is_some())?;
+    let each_ns = facts
+        .trials()
+        .iter()
+        .map(|trial| faster_than_revolutions(&trial.workload, &trial.evidence, &run.stack));
+    let each_ns: Vec<f64> = each_ns.collect::<Option<_>>()?;
+    let took = duration(stats::median(&each_ns)?);
+    let writes = count(facts.stage.sum(|t| t.evidence.issued.writes), "write");
+    let line = format!("{writes}, each synced before the next, took {took} each.");
+    Some(Seen::line(1.0, line))
+}
+
+fn in_a_cache(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     let run = context.run;
-    let shown = !is_simulated(run) && run.machine.virtualization.is_some();
-    // Reads without an arm's latency show that nothing rotates, whatever the driver says.
-    if shown || context.all_turn() != Some(true) {
-        return None;
-    }
-    let mut shown = Shown::by(context.doing_io(), |stage, _| {
-        let each_ns = stage
-            .trials
-            .iter()
-            .map(|trial| faster_than_revolutions(&trial.workload, &trial.evidence, &run.stack));
-        let each_ns: Vec<f64> = each_ns.collect::<Option<_>>()?;
-        let took = duration(stats::median(&each_ns)?);
-        let writes = count(stage.sum(|trial| trial.evidence.issued.writes), "write");
-        let line = format!("{writes}, each synced before the next, took {took} each.");
-        Some(((), [line]))
-    })?;
-    shown.lines.push(format!(
-        "The fastest disks, of 15000 revolutions per minute, turn once in {}; a write behind the \
-         last one waits for nearly a whole revolution, one anywhere for half of one.",
-        duration(REVOLUTION_NS_MIN as f64)
-    ));
-    shown.lines.push(format!(
-        "By what the kernel knows of {}, it rotates, its write cache is volatile (`write back`), \
-         and the writes were flushed or forced to the medium.",
-        device_list(run.stack.leaves())
-    ));
-    let refuted_by = if is_simulated(run) {
-        "A write cache with `protected` in the profile of the simulated disk."
-    } else {
-        RULE.refuted_by
-    };
-    Some(Finding {
-        headline: "syncs return sooner than the medium can turn".into(),
-        claim: format!(
-            "The disk acknowledged the syncs of {} sooner than its medium can turn: what was \
-             synced lies in a cache, and may be lost with the power.",
-            shown.list()
+    let protected = is_simulated(run)
+        .then_some("A write cache with `protected` in the profile of the simulated disk.");
+    RULE.claim(format!(
+        "The disk acknowledged the syncs of {} sooner than its medium can turn: what was synced \
+         lies in a cache, and may be lost with the power.",
+        shown.list()
+    ))
+    .headline("syncs return sooner than the medium can turn")
+    .evidence([
+        format!(
+            "The fastest disks, of 15000 revolutions per minute, turn once in {}; a write behind \
+             the last one waits for nearly a whole revolution, one anywhere for half of one.",
+            duration(REVOLUTION_NS_MIN as f64)
         ),
-        refuted_by: refuted_by.into(),
-        remedy: match planted(run, "lying_flush of [faults]") {
-            Some(planted) => format!("{planted}."),
-            None => "Do not rely on this disk for what must survive a power cut before you have \
-                     pulled the plug in a test; `hdparm -W 0` or `sdparm --clear WCE` switches \
-                     its cache off."
-                .into(),
-        },
-        ..shown.finding(&RULE)
-    })
+        format!(
+            "By what the kernel knows of {}, it rotates, its write cache is volatile (`write \
+             back`), and the writes were flushed or forced to the medium.",
+            device_list(run.stack.leaves())
+        ),
+    ])
+    .refuted_by(protected.unwrap_or(RULE.refuted_by))
+    .planted(run, "lying_flush of [faults]")
 }
 
 #[cfg(test)]

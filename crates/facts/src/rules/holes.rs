@@ -8,11 +8,9 @@ use diskfacts_record::{ExtentMethod, Layers, Target};
 pub(super) const RULE: Rule = Rule {
     name: "holes",
     about: "the file has parts without data, which are read without any I/O",
-    needs: &[Needs::Evidence],
-    severity: Severity::Warning,
-    confidence: Confidence::Certain,
     refuted_by: "As many bytes counted by the device as were issued.",
     check: Check::One(check),
+    ..Rule::WARNING
 };
 
 /// The file that the extents are of: the target, or what is behind it.
@@ -56,7 +54,7 @@ pub(crate) fn may_be_read(target: &Target, workload: &Workload, layers: &Layers)
     is_everywhere(target, workload) || !all_of_device
 }
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+fn check(context: &Context<'_>) -> Option<Found> {
     let target = &context.run.target;
     let share = empty_share(target).filter(|share| *share > SERVED_FROM_CACHE)?;
     let reads = context.doing_io().filter(|(stage, figures)| {
@@ -80,20 +78,23 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     let evidence = vec![format!("{how}: of {span}, {holes} are holes."), unwritten];
     let looks = if stages.len() == 1 { "looks" } else { "look" };
     let (share, path) = (percent(share), shell(path(context.run)));
-    Some(Finding {
-        headline: format!("{share} of the file is holes: not read from the device"),
-        claim: format!(
+    Some(
+        RULE.claim(format!(
             "{share} of the file has no data of its own: reading that part is not I/O, and {} \
              {looks} faster than the device.",
             stage_list(&stages)
-        ),
-        remedy: format!(
+        ))
+        .headline(format!(
+            "{share} of the file is holes: not read from the device"
+        ))
+        .remedy(format!(
             "Measure a file that was written in full: `cp --sparse=never {path} {path}.full`, \
              then `diskfacts measure {path}.full`; or give the folder, and diskfacts makes and \
              fills a file of its own.",
-        ),
-        ..RULE.finding(stages, evidence)
-    })
+        ))
+        .stages(stages)
+        .evidence(evidence),
+    )
 }
 
 #[cfg(test)]

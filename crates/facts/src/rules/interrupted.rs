@@ -6,14 +6,12 @@ use diskfacts_record::Status;
 pub(super) const RULE: Rule = Rule {
     name: "interrupted",
     about: "the run did not do all that was planned",
-    needs: &[Needs::Evidence],
-    severity: Severity::Warning,
-    confidence: Confidence::Certain,
     refuted_by: "All stages of the plan with all their trials.",
     check: Check::One(check),
+    ..Rule::WARNING
 };
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+fn check(context: &Context<'_>) -> Option<Found> {
     let run = context.run;
     let (headline, claim, how) = match run.run.status {
         Status::Complete => return None,
@@ -59,12 +57,13 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     evidence.extend(if_any(list(fewer), |fewer| {
         format!("With fewer than {}: {fewer}.", count(planned, "trial"))
     }));
-    Some(Finding {
-        headline: headline.into(),
-        claim: claim.into(),
-        remedy: format!("Type `{}` to measure again.", measure(run)),
-        ..RULE.finding(missing, evidence)
-    })
+    Some(
+        RULE.claim(claim)
+            .headline(headline)
+            .remedy(format!("Type `{}` to measure again.", measure(run)))
+            .stages(missing)
+            .evidence(evidence),
+    )
 }
 
 /// Rounds that were done of every stage: trials are done in rounds, and a short

@@ -7,12 +7,11 @@ use diskfacts_record::evidence::ErrorCount;
 pub(super) const RULE: Rule = Rule {
     name: "io-errors",
     about: "operations failed",
-    needs: &[Needs::Evidence],
     severity: Severity::Error,
-    confidence: Confidence::Certain,
     refuted_by: "The kernel returned these errors; nothing refutes them. A second run without \
                  errors would show that they come and go.",
-    check: Check::One(check),
+    check: Check::Stages(&[Look(&[], failed, failures)]),
+    ..Rule::WARNING
 };
 
 /// Linux: no space left on device.
@@ -25,58 +24,59 @@ const GONE: [i32; 2] = [19, 6];
 /// Linux: invalid argument, which misaligned direct I/O gets.
 const EINVAL: i32 = 22;
 
-/// What failed in a stage: how many operations, and the errors of its trials by what failed
-/// and how.
-type Failed<'c, 'a> = (&'c Stage<'a>, u64, Vec<Vec<&'a ErrorCount>>);
+/// The errors of the trials of a stage by what failed and how.
+fn errors<'a>(stage: &Stage<'a>) -> Vec<Vec<&'a ErrorCount>> {
+    let mut errors = Vec::new();
+    for error in stage.all_trials().flat_map(|t| &t.evidence.errors) {
+        join(&mut errors, (&error.operation, error.errno), error);
+    }
+    errors.into_iter().map(|(_, of)| of).collect()
+}
 
-fn check(context: &Context<'_>) -> Option<Finding> {
-    let mut shown = Shown::by(context.each(), |stage, figures| {
-        let mut errors = Vec::new();
-        for error in stage.all_trials().flat_map(|t| &t.evidence.errors) {
-            join(&mut errors, (&error.operation, error.errno), error);
-        }
-        let errors: Vec<Vec<&ErrorCount>> = errors.into_iter().map(|(_, of)| of).collect();
-        let counted = errors.iter().map(|of| times(of));
-        let operations = figures.errors.max(counted.fold(0, u64::saturating_add));
-        let mut lines: Vec<String> = errors.iter().map(|of| said(of)).collect();
-        if lines.is_empty() {
-            let failed = count(operations, "operation");
-            lines.push(format!("{failed} failed; what came back was not recorded."));
-        }
-        (operations > 0).then_some(((stage, operations, errors), lines))
-    })?;
+/// How many operations of a stage failed.
+fn operations(facts: &StageFacts<'_>) -> u64 {
+    let counted = errors(facts.stage).iter().map(|of| times(of)).sum();
+    facts.figures.errors.max(counted)
+}
+
+fn failed(facts: &StageFacts<'_>) -> Option<Seen> {
+    let operations = operations(facts);
+    unless(operations == 0)?;
+    let mut lines: Vec<String> = errors(facts.stage).iter().map(|of| said(of)).collect();
+    if lines.is_empty() {
+        let failed = count(operations, "operation");
+        lines.push(format!("{failed} failed; what came back was not recorded."));
+    }
+    Some(Seen::lines(operations as f64, lines))
+}
+
+fn failures(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     let gone = gone(context);
     let lines = gone.iter();
     let lines = lines.map(|name| format!("{name} was gone when the run ended."));
-    shown.lines.extend(lines);
-    let operations = shown.seen.iter().map(|(_, operations, _)| *operations);
+    let operations = shown.facts().map(operations);
     let failed = count(operations.fold(0, u64::saturating_add), "operation");
-    let mut errors = context.run.trials.iter().flat_map(|t| &t.evidence.errors);
-    let first = errors.next().map(|error| format!(": {}", error.message));
-    let all = shown
-        .seen
-        .iter()
-        .flat_map(|(.., errors)| errors.iter().flatten());
+    let mut all = context.run.trials.iter().flat_map(|t| &t.evidence.errors);
+    let first = all.next().map(|error| format!(": {}", error.message));
+    let of_stages: Vec<_> = shown.facts().map(|facts| errors(facts.stage)).collect();
+    let all = of_stages.iter().flatten().flatten();
     let kinds: Vec<i32> = all.map(|error| error.errno).collect();
     let is_check = |of: &Vec<&ErrorCount>| of[0].operation == "check";
-    let only_checks = shown.all(|(.., of)| !of.is_empty() && of.iter().all(is_check));
-    let refuted_by = if only_checks {
+    let mut each = of_stages.iter();
+    let only_checks = each.all(|of| !of.is_empty() && of.iter().all(is_check));
+    let of_checks = only_checks.then_some(
         "A second run in which the same bytes are right: then they went wrong on the way, or \
-         somebody else wrote them."
-    } else {
-        RULE.refuted_by
-    };
-    Some(Finding {
-        headline: format!("{failed} failed{}", first.unwrap_or_default()),
-        claim: format!(
-            "{failed} failed in {}; {}.",
-            shown.list(),
-            figures_of(context, &shown)
-        ),
-        refuted_by: refuted_by.into(),
-        remedy: remedy(context, &gone, &kinds),
-        ..shown.finding(&RULE)
-    })
+         somebody else wrote them.",
+    );
+    RULE.claim(format!(
+        "{failed} failed in {}; {}.",
+        shown.list(),
+        figures_of(context, shown)
+    ))
+    .headline(format!("{failed} failed{}", first.unwrap_or_default()))
+    .evidence(lines)
+    .refuted_by(of_checks.unwrap_or(RULE.refuted_by))
+    .remedy(remedy(context, &gone, &kinds))
 }
 
 /// How many times.
@@ -86,11 +86,11 @@ fn times(errors: &[&ErrorCount]) -> u64 {
 }
 
 /// What the figures of these stages are of.
-fn figures_of(context: &Context<'_>, shown: &Shown<Failed<'_, '_>>) -> String {
+fn figures_of(context: &Context<'_>, shown: &Shown<'_>) -> String {
     if is_copy(context.run) {
         return "the figures are of those that succeeded".to_owned();
     }
-    let stages = || shown.seen.iter().map(|(stage, ..)| *stage);
+    let stages = || shown.facts().map(|facts| facts.stage);
     let unsound = || stages().filter(|stage| !stage.is_sound());
     let left_out = stages().flat_map(|stage| &stage.failed);
     let left_out = left_out.chain(unsound().flat_map(|stage| &stage.trials));
@@ -101,7 +101,7 @@ fn figures_of(context: &Context<'_>, shown: &Shown<Failed<'_, '_>>) -> String {
     };
     match unsound().count() {
         0 => excluded,
-        some if some < shown.stages.len() => {
+        some if some < shown.stages().len() => {
             let without = names(unsound().map(|stage| stage.name));
             format!("{excluded}, and {} has no figure", stage_list(&without))
         }

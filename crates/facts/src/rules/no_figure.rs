@@ -8,10 +8,12 @@ pub(super) const RULE: Rule = Rule {
     name: "no-figure",
     about: "trials have a rate of zero or below, or no operation completed in them",
     needs: &[],
-    severity: Severity::Warning,
-    confidence: Confidence::Certain,
     refuted_by: "The bytes and the seconds of these trials, both above zero.",
-    check: Check::Several(check),
+    check: Check::Stages(&[
+        Look(&[Something], completed_nothing, not_measured),
+        Look(&[Something], has_no_rate, without_rate),
+    ]),
+    ..Rule::WARNING
 };
 
 /// Whether a trial has a rate that says nothing of a disk. What is not a number is
@@ -26,83 +28,70 @@ fn is_idle(trial: &Trial) -> bool {
     trial.throughput_bytes_per_s == 0.0 && trial.iops == 0.0
 }
 
-fn check(context: &Context<'_>) -> Vec<Finding> {
-    let found = [not_measured(context), without_rate(context)];
-    found.into_iter().flatten().collect()
+/// Trials in which no operation completed, and none failed.
+fn completed_nothing(facts: &StageFacts<'_>) -> Option<Seen> {
+    let run = facts.run();
+    unless(run.run.source.is_some() || is_copy(run))?;
+    let trials = facts.stage.all_trials();
+    let empty = trials.filter(|t| t.errors == 0 && t.ops == 0).count();
+    let all = count(facts.stage.all_trials().count() as u64, "trial");
+    let line = format!("no operation completed in {empty} of {all}.");
+    (empty > 0).then(|| Seen::line(1.0, line))
 }
 
-/// Trials in which no operation completed, and none failed.
-fn not_measured(context: &Context<'_>) -> Option<Finding> {
-    if context.run.run.source.is_some() || is_copy(context.run) {
-        return None;
-    }
-    let shown = Shown::by(context.doing_something(), |stage, _| {
-        let trials = stage.all_trials();
-        let empty = trials.filter(|t| t.errors == 0 && t.ops == 0).count();
-        let all = count(stage.all_trials().count() as u64, "trial");
-        let line = format!("no operation completed in {empty} of {all}.");
-        (empty > 0).then_some((stage, [line]))
-    })?;
-    let without = shown.seen.iter().filter(|stage| !stage.is_sound());
-    let without = names(without.map(|stage| stage.name));
-    let (headline, claim) = if without.is_empty() {
-        (
-            "trials without a completed operation are left out",
-            format!(
-                "Trials of {} in which no operation completed are excluded from the results.",
-                list(&shown.stages)
-            ),
-        )
+fn not_measured(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let without = shown.facts().filter(|facts| !facts.stage.is_sound());
+    let without = names(without.map(|facts| facts.stage.name));
+    let found = if without.is_empty() {
+        RULE.claim(format!(
+            "Trials of {} in which no operation completed are excluded from the results.",
+            list(shown.stages())
+        ))
+        .headline("trials without a completed operation are left out")
     } else {
         let verb = if without.len() == 1 { "was" } else { "were" };
-        (
-            "no operation completed",
-            format!(
-                "{} {verb} not measured: no operation completed, so there is no figure.",
-                list(&without)
-            ),
-        )
+        RULE.claim(format!(
+            "{} {verb} not measured: no operation completed, so there is no figure.",
+            list(&without)
+        ))
+        .headline("no operation completed")
     };
-    Some(Finding {
-        headline: headline.into(),
-        claim,
-        refuted_by: "A completed operation in one of these trials.".into(),
-        remedy: longer(context.run, &shown.stages, 5),
-        ..shown.finding(&RULE)
-    })
+    found
+        .refuted_by("A completed operation in one of these trials.")
+        .remedy(longer(context.run, &shown.stages(), 5))
 }
 
-fn without_rate(context: &Context<'_>) -> Option<Finding> {
+fn has_no_rate(facts: &StageFacts<'_>) -> Option<Seen> {
     // What watches disks sees them idle.
-    let source = context.run.run.source.as_ref();
+    let source = facts.run().run.source.as_ref();
     let watches = source.is_some_and(|source| source.format.starts_with("iostat"));
-    let shown = Shown::by(context.doing_something(), |stage, _| {
-        // What failed is told by the errors.
-        let tried = stage.trials.iter().filter(|trial| trial.errors == 0);
-        // And where nothing was done, that is said.
-        let tried = tried.filter(|trial| source.is_some() || trial.ops > 0);
-        let empty = tried.filter(|t| says_nothing(t) && !(watches && is_idle(t)));
-        let empty: Vec<&Trial> = empty.copied().collect();
-        let lines = empty.iter().filter_map(|trial| trial.line);
-        let line = format!(
-            "{} of {} trials{}.",
-            empty.len(),
-            stage.trials.len(),
-            in_lines(lines)
-        );
-        (!empty.is_empty()).then_some(((), [line]))
-    })?;
-    Some(Finding {
-        headline: "rates of zero or below: no figure".into(),
-        claim: format!(
-            "Trials of {} have a rate of zero or below, which no disk has: their figures, and \
-             medians with them, say nothing.",
-            list(&shown.stages)
-        ),
-        remedy: of_document(context.run, "measure for longer")
-            .unwrap_or_else(|| longer(context.run, &shown.stages, 5)),
-        ..shown.finding(&RULE)
-    })
+    // What failed is told by the errors.
+    let tried = facts.trials().iter().filter(|trial| trial.errors == 0);
+    // And where nothing was done, that is said.
+    let tried = tried.filter(|trial| source.is_some() || trial.ops > 0);
+    let empty = tried.filter(|t| says_nothing(t) && !(watches && is_idle(t)));
+    let empty: Vec<&Trial> = empty.copied().collect();
+    let lines = empty.iter().filter_map(|trial| trial.line);
+    let line = format!(
+        "{} of {} trials{}.",
+        empty.len(),
+        facts.trials().len(),
+        in_lines(lines)
+    );
+    (!empty.is_empty()).then(|| Seen::line(1.0, line))
+}
+
+fn without_rate(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    RULE.claim(format!(
+        "Trials of {} have a rate of zero or below, which no disk has: their figures, and medians \
+         with them, say nothing.",
+        list(shown.stages())
+    ))
+    .headline("rates of zero or below: no figure")
+    .remedy(
+        of_document(context.run, "measure for longer")
+            .unwrap_or_else(|| longer(context.run, &shown.stages(), 5)),
+    )
 }
 
 #[cfg(test)]
@@ -110,8 +99,8 @@ mod tests {
     use super::*;
     use crate::testing::{self, each};
 
-    fn found(run: &diskfacts_record::Run) -> Vec<Finding> {
-        check(&Context::new(run))
+    fn found(run: &diskfacts_record::Run) -> Vec<diskfacts_record::Finding> {
+        testing::all_of_rule(run, RULE.name)
     }
 
     #[test]

@@ -7,14 +7,13 @@ use super::prelude::*;
 pub(super) const RULE: Rule = Rule {
     name: "not-durable",
     about: "write figures are acknowledgements of a volatile cache",
-    needs: &[Needs::Evidence],
-    severity: Severity::Note,
     confidence: Confidence::Certain,
     refuted_by: "A cache that survives a power cut, which the kernel does not know of.",
     check: Check::One(check),
+    ..Rule::NOTE
 };
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+fn check(context: &Context<'_>) -> Option<Found> {
     let leaves = context.run.stack.leaves();
     let volatile = leaves.filter(|leaf| leaf.write_cache.as_deref() == Some("write back"));
     let disks = device_list(volatile);
@@ -32,19 +31,20 @@ fn check(context: &Context<'_>) -> Option<Finding> {
         format!("The kernel says `write back` for the write cache of {disks}."),
         "These stages do not sync.".into(),
     ];
-    Some(Finding {
-        headline: "in a volatile write cache: not yet durable".into(),
-        claim: format!(
+    Some(
+        RULE.claim(format!(
             "The write figures of {} are acknowledgements: {disks} may still hold the data in its \
              volatile cache.",
             stage_list(&stages)
-        ),
-        remedy: edit_stages(
+        ))
+        .headline("in a volatile write cache: not yet durable")
+        .remedy(edit_stages(
             context.run,
             "set sync = \"fdatasync\" in these stages for durable writes",
-        ),
-        ..RULE.finding(stages, evidence)
-    })
+        ))
+        .stages(stages)
+        .evidence(evidence),
+    )
 }
 
 #[cfg(test)]

@@ -10,17 +10,15 @@ use crate::journal::Commits;
 use crate::layers::in_memory;
 use crate::neighbours;
 use crate::others::by_others;
-use crate::words::count as number;
 
 pub(super) const RULE: Rule = Rule {
     name: "other-io",
     about: "others used the same device during a trial",
-    needs: &[Needs::Evidence],
-    severity: Severity::Warning,
     confidence: Confidence::Likely,
     refuted_by: "A run with the same excess while nothing else uses the device, as `iostat -x 1` \
                  shows before it begins.",
     check: Check::Several(check),
+    ..Rule::WARNING
 };
 
 /// Bytes of others over those issued, from which on it is a finding: 1 in 20
@@ -29,96 +27,80 @@ const SHARE: f64 = 0.05;
 /// Bytes per trial below which it is not: a commit of the journal now and then.
 const BYTES: u64 = 64 << 10;
 
-fn check(context: &Context<'_>) -> Vec<Finding> {
+fn check(context: &Context<'_>) -> Vec<Found> {
     let stack = &context.run.stack;
     let on_disks = !in_memory(stack) && !stack.devices.is_empty();
-    let before = on_disks.then(|| in_flight_before(context)).flatten();
-    let moved = on_disks.then(|| moved(context)).flatten();
-    let moved = match (moved, before) {
-        (Some(mut moved), Some(before)) => {
-            moved.evidence.extend(before.evidence);
-            Some(moved)
-        }
+    let find = |look: &Look| look.find(context).filter(|_| on_disks);
+    let before = find(&Look(IO, had_in_flight, in_flight_before));
+    let moved = match (
+        find(&Look(&[Something, Blocks, NotWarm], move_much, moved)),
+        before,
+    ) {
+        (Some(moved), Some(before)) => Some(moved.evidence(before.evidence)),
         (moved, before) => moved.or(before),
     };
-    moved.into_iter().chain(synced(context)).collect()
+    let synced = Look(IO, sync_much, synced).find(context);
+    moved.into_iter().chain(synced).collect()
 }
 
 /// Others moved bytes.
-fn moved(context: &Context<'_>) -> Option<Finding> {
-    let stack = &context.run.stack;
-    let shown = Shown::by(context.doing_io(), |stage, _| {
-        if stage.workload().cache == CacheMode::Warm {
-            return None;
-        }
-        let others = stage.sum(|t| by_others(t, stack).bytes());
-        let issued = stage.sum(|t| t.bytes);
-        let share = others as f64 / issued as f64;
-        let is_worth = share > SHARE && others / stage.trials.len() as u64 > BYTES;
-        let ([own, more], part) = ([issued, others].map(show_size), percent(share));
-        let line = format!("{own} issued, and {more} more moved by others ({part}).");
-        (issued > 0 && is_worth).then_some((share, [line]))
-    })?;
-    let most = shown.most(|share| *share);
+fn move_much(facts: &StageFacts<'_>) -> Option<Seen> {
+    let (stage, stack) = (facts.stage, &facts.run().stack);
+    let others = stage.sum(|t| by_others(t, stack).bytes());
+    let issued = stage.sum(|t| t.bytes);
+    let share = others as f64 / issued as f64;
+    let is_worth = share > SHARE && others / stage.trials.len() as u64 > BYTES;
+    let ([own, more], part) = ([issued, others].map(show_size), percent(share));
+    let line = format!("{own} issued, and {more} more moved by others ({part}).");
+    (issued > 0 && is_worth).then(|| Seen::line(share, line))
+}
+
+fn moved(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let most = shown.most();
     // 0.1 is a share, and 1850 no percentage that anybody reads.
     let of_ours = if most < 1.0 {
         format!("{} of our I/O", percent(most))
     } else {
         format!("{} times our I/O", ratio(most))
     };
-    Some(Finding {
-        headline: format!("others used the disk: up to {of_ours}"),
-        claim: format!(
-            "Others used {} during {}: they did up to {of_ours}.",
-            device_list(stack.leaves()),
-            shown.list()
-        ),
-        remedy: remedy(context),
-        ..shown.finding(&RULE)
-    })
+    RULE.claim(format!(
+        "Others used {} during {}: they did up to {of_ours}.",
+        device_list(context.run.stack.leaves()),
+        shown.list()
+    ))
+    .headline(format!("others used the disk: up to {of_ours}"))
+    .remedy(remedy(context))
 }
 
 /// Others had the journal of the filesystem committed while each write of a stage was synced.
-fn synced(context: &Context<'_>) -> Option<Finding> {
-    let filesystem = context.run.stack.filesystem.as_ref()?;
-    let mut shown = Shown::by(context.doing_io(), |stage, _| {
-        let commits = Commits::of(&stage.trials, context.run)?;
-        let (all, own, others) = (commits.all, commits.own_max, commits.others());
-        let share = others as f64 / all as f64;
-        let times = number(all, "time");
-        let line = format!(
-            "the journal committed {times}, of which our syncs and its timer asked for {own} at \
-             most."
-        );
-        commits.are_of_others().then_some(((share, stage), [line]))
-    })?;
-    let beside = shown
-        .seen
-        .iter()
-        .map(|(_, stage)| neighbours::on_storage(&stage.trials));
-    let lines = shown.lines.into_iter().zip(beside);
-    shown.lines = lines
-        .flat_map(|(line, beside)| [Some(line), beside])
-        .flatten()
-        .collect();
-    let share = percent(shown.most(|(share, _)| *share));
-    Some(Finding {
-        headline: format!("others synced here: up to {share} of the commits"),
-        claim: format!(
-            "Others synced files on {} ({}) during {}: up to {share} of the journal's commits were \
-             theirs, and a sync of ours that needs a commit waits for the one under way.",
-            filesystem.mount_point,
-            filesystem.kind,
-            shown.list()
-        ),
-        refuted_by: "As many commits for each sync while nothing else uses the filesystem.".into(),
-        remedy: format!(
-            "Find who syncs with `perf trace -a -e fsync,fdatasync,sync,syncfs` as root, stop it \
-             or give one of the two a filesystem of its own, then type `{}`.",
-            measure(context.run)
-        ),
-        ..shown.finding(&RULE)
-    })
+fn sync_much(facts: &StageFacts<'_>) -> Option<Seen> {
+    let commits = Commits::of(facts.trials(), facts.run()).filter(Commits::are_of_others)?;
+    let (all, own, others) = (commits.all, commits.own_max, commits.others());
+    let times = count(all, "time");
+    let line = format!(
+        "the journal committed {times}, of which our syncs and its timer asked for {own} at most."
+    );
+    Some(
+        Seen::line(others as f64 / all as f64, line).beside(neighbours::on_storage(facts.trials())),
+    )
+}
+
+fn synced(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let share = percent(shown.most());
+    let filesystem = context.run.stack.filesystem.as_ref();
+    let (on, kind) = filesystem.map_or(("", ""), |of| (&of.mount_point, &of.kind));
+    RULE.claim(format!(
+        "Others synced files on {on} ({kind}) during {}: up to {share} of the journal's commits \
+         were theirs, and a sync of ours that needs a commit waits for the one under way.",
+        shown.list()
+    ))
+    .headline(format!("others synced here: up to {share} of the commits"))
+    .refuted_by("As many commits for each sync while nothing else uses the filesystem.")
+    .remedy(format!(
+        "Find who syncs with `perf trace -a -e fsync,fdatasync,sync,syncfs` as root, stop it or \
+         give one of the two a filesystem of its own, then type `{}`.",
+        measure(context.run)
+    ))
 }
 
 fn remedy(context: &Context<'_>) -> String {
@@ -133,37 +115,42 @@ fn remedy(context: &Context<'_>) -> String {
     )
 }
 
-/// Operations of others that were under way when trials began.
-fn in_flight_before(context: &Context<'_>) -> Option<Finding> {
-    let shown = Shown::by(context.doing_io(), |stage, _| {
-        // What was to run beside a trial has begun before it.
-        let alone = stage.trials.iter().filter(|t| t.workload.beside.is_none());
-        let before = alone.map(|t| {
-            let leaves = t.evidence.devices.iter().filter(|d| d.leaf);
-            leaves.map(|d| d.in_flight_before).sum::<u64>()
-        });
-        let before: Vec<u64> = before.filter(|n| *n > 0).collect();
-        (!before.is_empty()).then_some((before, []))
-    })?;
-    let before = || shown.seen.iter().flatten();
-    let most = number(*before().max()?, "operation");
-    let trials = number(before().count() as u64, "trial");
-    Some(Finding {
-        severity: Severity::Note,
-        headline: format!("the disk was busy when {trials} began"),
-        claim: format!(
-            "The disk was not idle when {trials} of {} began.",
-            shown.list()
-        ),
-        evidence: vec![format!(
-            "Up to {most} of others were in flight then (`/sys/block/*/inflight`)."
-        )],
-        confidence: Confidence::Possible,
-        refuted_by: "A write-back of this run's own earlier stages that ends with the same trial."
-            .into(),
-        remedy: remedy(context),
-        ..shown.finding(&RULE)
-    })
+/// Operations of others that were under way when trials of a stage began, of each where there
+/// were some.
+fn before(facts: &StageFacts<'_>) -> Vec<u64> {
+    // What was to run beside a trial has begun before it.
+    let alone = facts
+        .trials()
+        .iter()
+        .filter(|t| t.workload.beside.is_none());
+    let before = alone.map(|t| {
+        let leaves = t.evidence.devices.iter().filter(|d| d.leaf);
+        leaves.map(|d| d.in_flight_before).sum::<u64>()
+    });
+    before.filter(|n| *n > 0).collect()
+}
+
+fn had_in_flight(facts: &StageFacts<'_>) -> Option<Seen> {
+    let before = before(facts);
+    (!before.is_empty()).then(|| Seen::lines(before.len() as f64, Vec::new()))
+}
+
+fn in_flight_before(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let before: Vec<u64> = shown.facts().flat_map(before).collect();
+    let most = count(before.iter().copied().max().unwrap_or(0), "operation");
+    let trials = count(before.len() as u64, "trial");
+    RULE.claim(format!(
+        "The disk was not idle when {trials} of {} began.",
+        shown.list()
+    ))
+    .severity(Severity::Note)
+    .headline(format!("the disk was busy when {trials} began"))
+    .evidence([format!(
+        "Up to {most} of others were in flight then (`/sys/block/*/inflight`)."
+    )])
+    .confidence(Possible)
+    .refuted_by("A write-back of this run's own earlier stages that ends with the same trial.")
+    .remedy(remedy(context))
 }
 
 #[cfg(test)]
@@ -289,10 +276,7 @@ mod tests {
 
     #[test]
     fn copies_that_the_filesystem_keeps_by_itself_are_not_others() {
-        let of = |run: &diskfacts_record::Run| {
-            let context = Context::new(run);
-            check(&context).into_iter().next()
-        };
+        let of = |run: &Run| testing::of_rule(run, RULE.name);
         assert_eq!(of(&on_btrfs("raid1")), None);
         // Where it keeps one, as much again is somebody else's.
         let finding = of(&on_btrfs("single")).expect("twice the bytes");

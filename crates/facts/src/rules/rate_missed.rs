@@ -7,40 +7,43 @@ use diskfacts_record::Latency;
 pub(super) const RULE: Rule = Rule {
     name: "rate-missed",
     about: "an open loop fell behind its rate",
-    needs: &[Needs::Evidence],
-    severity: Severity::Warning,
-    confidence: Confidence::Certain,
     refuted_by: "A trial that does the rate asked for.",
-    check: Check::One(check),
+    check: Check::Stages(&[Look(&[], fell_behind, missed)]),
+    ..Rule::WARNING
 };
 
-fn check(context: &Context<'_>) -> Option<Finding> {
-    let shown = Shown::by(context.each(), |stage, figures| {
-        let open = OpenLoop::of(stage).filter(|open| !open.kept())?;
-        let behind = open.behind_ns.map(duration).map_or_else(String::new, |by| {
-            format!("; at the end of a trial it was {by} behind its intended starts")
-        });
-        let line = format!(
-            "{} operations per second asked for, {} done{behind}.",
-            rate_digits(open.asked),
-            rate_digits(open.done)
-        );
-        let lines = [line].into_iter();
-        Some((open, lines.chain(latencies(stage, &figures.latency_ns))))
-    })?;
-    let lowest = percent(shown.least(|open| open.share).min(1.0));
-    let reached = shown.least(|open| open.done.min(open.asked * open.share));
+fn fell_behind(facts: &StageFacts<'_>) -> Option<Seen> {
+    let open = OpenLoop::of(facts.stage).filter(|open| !open.kept())?;
+    let behind = open.behind_ns.map(duration).map_or_else(String::new, |by| {
+        format!("; at the end of a trial it was {by} behind its intended starts")
+    });
+    let line = format!(
+        "{} operations per second asked for, {} done{behind}.",
+        rate_digits(open.asked),
+        rate_digits(open.done)
+    );
+    let latencies = latencies(facts.stage, &facts.figures.latency_ns);
+    Some(Seen::line(open.share, line).beside(latencies))
+}
+
+fn missed(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let lowest = percent(shown.least().min(1.0));
+    let open = shown.facts().filter_map(|facts| OpenLoop::of(facts.stage));
+    let reached = open.map(|open| open.done.min(open.asked * open.share));
+    let reached = reached.fold(f64::INFINITY, f64::min);
     let less = (reached * 0.9).round().max(1.0) as u64;
-    Some(Finding {
-        headline: format!("{lowest} of the rate asked for: latency grows with time"),
-        claim: format!(
-            "{} did only {lowest} of the rate asked for: latency grew with the time of the trial \
-             and says how long it lasted, not how fast the target is.",
-            shown.list()
-        ),
-        remedy: edit_plan(context.run, &format!("set rate = {less} in these stages")),
-        ..shown.finding(&RULE)
-    })
+    RULE.claim(format!(
+        "{} did only {lowest} of the rate asked for: latency grew with the time of the trial and \
+         says how long it lasted, not how fast the target is.",
+        shown.list()
+    ))
+    .headline(format!(
+        "{lowest} of the rate asked for: latency grows with time"
+    ))
+    .remedy(edit_plan(
+        context.run,
+        &format!("set rate = {less} in these stages"),
+    ))
 }
 
 /// Latency from the intended start beside latency from submission.

@@ -14,24 +14,22 @@ use crate::course::{self, Course, Kind};
 pub(super) const CHANGE: Rule = Rule {
     name: "change-point",
     about: "the rate went from one level to another",
-    needs: &[Needs::Evidence],
-    severity: Severity::Note,
-    confidence: Confidence::Likely,
     refuted_by: "A longer run whose rates stay on one level.",
-    check: Check::One(|context| check(context, &CHANGE, Kind::Change)),
+    check: Check::Stages(&[Look(&[], |facts| course(facts, Kind::Change), changed)]),
+    ..Rule::NOTE
 };
 
 pub(super) const DRIFT: Rule = Rule {
     name: "drift",
     about: "the rate rose or fell all the time",
-    check: Check::One(|context| check(context, &DRIFT, Kind::Drift)),
+    check: Check::Stages(&[Look(&[], |facts| course(facts, Kind::Drift), drifted)]),
     ..CHANGE
 };
 
 pub(super) const MODES: Rule = Rule {
     name: "several-modes",
     about: "the rate came and went between two levels",
-    check: Check::One(|context| check(context, &MODES, Kind::Modes)),
+    check: Check::Stages(&[Look(&[], |facts| course(facts, Kind::Modes), alternated)]),
     ..CHANGE
 };
 
@@ -55,47 +53,52 @@ pub(super) fn told(stage: &Stage<'_>) -> Option<(Course, String)> {
     Some((course, line))
 }
 
-fn check(context: &Context<'_>, rule: &Rule, kind: Kind) -> Option<Finding> {
-    // One of each stage, in their order.
-    let told = || context.stages.iter().map(told).collect();
-    let mut courses = context.courses.get_or_init(told).iter();
-    let mut shown = Shown::by(context.each(), |_, _| {
-        let (course, line) = courses.next()?.as_ref()?;
-        (course.kind == kind).then(|| (course.size(), [line.clone()]))
-    })?;
-    shown.keep_worst(|size| *size);
-    let most = shown.most(|size| *size);
-    let (whose, by) = (upper_first(&shown.list()), percent(most));
-    let (headline, claim) = match kind {
-        Kind::Change => (
-            format!("the rate changed by up to {by} on the way"),
-            format!(
-                "{whose} went from one rate to another, by up to {by}, while measured: the figure \
-                 is of both."
-            ),
-        ),
-        Kind::Drift => (
-            format!("the rate rose or fell all the time, by up to {by}"),
-            format!(
-                "{whose} became faster or slower all the time, by up to {by}: the figure depends \
-                 on how long was measured."
-            ),
-        ),
-        Kind::Modes => (
-            format!("bimodal: two rates, {by} apart"),
-            format!(
-                "{whose} came and went between two rates, which differ by up to {by}: the median \
-                 is of neither alone."
-            ),
-        ),
-    };
-    Some(Finding {
-        severity: warning_if(most >= WARNING),
-        headline,
-        claim,
-        remedy: remedy(context),
-        ..shown.finding(rule)
-    })
+/// A stage whose rates follow this pattern.
+fn course(facts: &StageFacts<'_>, kind: Kind) -> Option<Seen> {
+    let all = || facts.context.stages.iter().map(told).collect();
+    let courses = facts.context.courses.get_or_init(all);
+    let (course, line) = courses.get(facts.place()?)?.as_ref()?;
+    (course.kind == kind).then(|| Seen::line(course.size(), line.clone()))
+}
+
+fn changed(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let by = percent(shown.most());
+    let claim = format!(
+        "{} went from one rate to another, by up to {by}, while measured: the figure is of both.",
+        upper_first(&shown.list())
+    );
+    let headline = format!("the rate changed by up to {by} on the way");
+    of_pattern(context, shown, CHANGE.claim(claim).headline(headline))
+}
+
+fn drifted(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let by = percent(shown.most());
+    let claim = format!(
+        "{} became faster or slower all the time, by up to {by}: the figure depends on how long \
+         was measured.",
+        upper_first(&shown.list())
+    );
+    let headline = format!("the rate rose or fell all the time, by up to {by}");
+    of_pattern(context, shown, DRIFT.claim(claim).headline(headline))
+}
+
+fn alternated(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let by = percent(shown.most());
+    let claim = format!(
+        "{} came and went between two rates, which differ by up to {by}: the median is of neither \
+         alone.",
+        upper_first(&shown.list())
+    );
+    let headline = format!("bimodal: two rates, {by} apart");
+    of_pattern(context, shown, MODES.claim(claim).headline(headline))
+}
+
+/// What is the same of all patterns.
+fn of_pattern(context: &Context<'_>, shown: &mut Shown<'_>, found: Found) -> Found {
+    shown.keep_worst();
+    found
+        .severity(warning_if(shown.most() >= WARNING))
+        .remedy(remedy(context))
 }
 
 fn remedy(context: &Context<'_>) -> String {

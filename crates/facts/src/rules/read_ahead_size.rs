@@ -13,10 +13,9 @@ pub(super) const RULE: Rule = Rule {
     name: "read-ahead-size",
     about: "what the size of the read-ahead does",
     needs: &[],
-    severity: Severity::Note,
-    confidence: Confidence::Likely,
     refuted_by: "Trials with the small size that come up to those with the large one.",
     check: Check::One(check),
+    ..Rule::NOTE
 };
 
 /// The names of the setting, and the bytes of a bare number.
@@ -111,7 +110,7 @@ impl<'c, 'a> Series<'c, 'a> {
     }
 }
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+fn check(context: &Context<'_>) -> Option<Found> {
     // Where the size does nothing or harms, that is a part of the effect.
     let (matter, others): (Vec<_>, Vec<_>) = series(context).into_iter().partition(Series::matters);
     if matter.is_empty() {
@@ -135,12 +134,16 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     let sized = matter.iter().flat_map(|s| &s.sizes);
     let stages = names(sized.map(|sized| sized.stage.name));
     let evidence = matter.iter().chain(&others).map(Series::sentence);
-    Some(Finding {
-        headline: "the size of the read-ahead decides the rate".into(),
-        claim: format!("The size of the read-ahead decides: {}.", claims.join(", ")),
-        remedy: enough(&matter),
-        ..RULE.finding(stages, evidence.collect())
-    })
+    Some(
+        RULE.claim(format!(
+            "The size of the read-ahead decides: {}.",
+            claims.join(", ")
+        ))
+        .headline("the size of the read-ahead decides the rate")
+        .remedy(enough(&matter))
+        .stages(stages)
+        .evidence(evidence),
+    )
 }
 
 /// The size that is enough, for each way of reading: the largest that any of the

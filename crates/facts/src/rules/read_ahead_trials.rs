@@ -6,34 +6,33 @@
 
 use super::prelude::*;
 use crate::read_ahead::{self, Sums};
+use diskfacts_record::Finding;
 
 /// Of measured stages.
 pub(super) const LIMIT: Rule = Rule {
     name: read_ahead::LIMIT,
     about: "read-ahead has grown to its limit, and that is small",
-    needs: &[Needs::Evidence],
-    severity: Severity::Warning,
     confidence: Confidence::Likely,
     // `read_ahead` says it, for `diskfacts readahead` too.
-    refuted_by: "",
-    check: Check::Several(|context| {
+    check: Check::Told(|context| {
         let turning = context.turning().next();
         let limit = |sums: &Sums, stack: &Stack| read_ahead::limit(sums, stack, turning);
         told(context, limit, Some("1MiB"))
     }),
+    ..Rule::WARNING
 };
 
 pub(super) const UNUSED: Rule = Rule {
     name: read_ahead::UNUSED,
     about: "what was read ahead was not used",
-    check: Check::Several(|context| told(context, read_ahead::unused, Some("16KiB"))),
+    check: Check::Told(|context| told(context, read_ahead::unused, Some("16KiB"))),
     ..LIMIT
 };
 
 pub(super) const PATTERN: Rule = Rule {
     name: read_ahead::PATTERN,
     about: "read-ahead loses the pattern of a stream",
-    check: Check::Several(|context| told(context, |sums, _| read_ahead::pattern(sums), None)),
+    check: Check::Told(|context| told(context, |sums, _| read_ahead::pattern(sums), None)),
     ..LIMIT
 };
 

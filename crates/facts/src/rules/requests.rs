@@ -11,11 +11,10 @@ use diskfacts_plan::On;
 pub(crate) const RULE: Rule = Rule {
     name: "writes-merged",
     about: "what the device saw of buffered and of direct writes",
-    needs: &[Needs::Evidence],
-    severity: Severity::Note,
     confidence: Confidence::Certain,
     refuted_by: "Requests of the same size and depth for both, as `iostat -x 1` shows them.",
     check: Check::Several(check),
+    ..Rule::NOTE
 };
 
 /// Requests must be so many times as large as the writes to be called merged.
@@ -80,7 +79,7 @@ fn is_one_writer(stage: &Stage<'_>) -> bool {
         && workload.on == On::Target
 }
 
-fn check(context: &Context<'_>) -> Vec<Finding> {
+fn check(context: &Context<'_>) -> Vec<Found> {
     let direct = |workload: &Workload| workload.cache == CacheMode::Direct;
     let stages = context.doing_io().map(|(stage, _)| stage);
     let (raw, buffered): (Vec<_>, Vec<_>) = stages
@@ -96,7 +95,7 @@ fn check(context: &Context<'_>) -> Vec<Finding> {
     found.collect()
 }
 
-fn finding(context: &Context<'_>, buffered: &Stage<'_>, raw: &Stage<'_>) -> Option<Finding> {
+fn finding(context: &Context<'_>, buffered: &Stage<'_>, raw: &Stage<'_>) -> Option<Found> {
     let (merged, single) = (Seen::of(buffered)?, Seen::of(raw)?);
     let block = buffered.workload().block_size;
     let times = |seen: &Seen| seen.bytes / block as f64;
@@ -127,20 +126,23 @@ fn finding(context: &Context<'_>, buffered: &Stage<'_>, raw: &Stage<'_>) -> Opti
         ("sent", "as")
     };
     let other = format!("set block_size = \"1MiB\" or queue_depth = 8 in {name}");
-    Some(Finding {
-        headline: format!("through the page cache: requests of {size}, {depth} in flight"),
-        claim: format!(
+    Some(
+        RULE.claim(format!(
             "Through the page cache the kernel {sent} writes of {} {into} requests of {size}, \
              with {depth} on their way behind one writer; with direct I/O each write is one \
              request, so {name} measures the latency of a write.",
             show_size(block)
-        ),
-        remedy: format!(
+        ))
+        .headline(format!(
+            "through the page cache: requests of {size}, {depth} in flight"
+        ))
+        .remedy(format!(
             "Direct writes need larger blocks or several at once to be as fast. {}",
             edit_plan(context.run, &other)
-        ),
-        ..RULE.finding(names([buffered.name, name]), evidence)
-    })
+        ))
+        .stages(names([buffered.name, name]))
+        .evidence(evidence),
+    )
 }
 
 #[cfg(test)]

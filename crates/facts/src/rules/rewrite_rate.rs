@@ -19,11 +19,10 @@ pub(super) const RULE: Rule = Rule {
     name: "rewrite-rate",
     about: "how rewriting follows from reading and writing",
     needs: &[],
-    severity: Severity::Note,
-    confidence: Confidence::Likely,
     refuted_by: "Another ratio when reading or writing alone is made faster or slower, with \
                  another read-ahead for example.",
     check: Check::Several(check),
+    ..Rule::NOTE
 };
 
 /// How far a rewrite may be from the sum of both times, and still be called the
@@ -58,7 +57,7 @@ impl Triple<'_, '_, '_> {
     }
 }
 
-fn check(context: &Context<'_>) -> Vec<Finding> {
+fn check(context: &Context<'_>) -> Vec<Found> {
     let passes: Vec<Pass<'_, '_>> = context.doing_io().filter_map(pass).collect();
     let rewrites = passes.iter().filter(|pass| rewrites(pass.stage));
     let triples: Vec<Triple<'_, '_, '_>> = rewrites
@@ -117,7 +116,7 @@ fn beside<'p, 'c, 'a>(
     same.max_by(|a, b| a.bytes_per_s.total_cmp(&b.bytes_per_s))
 }
 
-fn finding(triple: &Triple<'_, '_, '_>) -> Finding {
+fn finding(triple: &Triple<'_, '_, '_>) -> Found {
     let [rewrite, read, write] = [triple.rewrite, triple.read, triple.write];
     let (r, w) = (read.bytes_per_s, write.bytes_per_s);
     let in_turn = 1.0 / (1.0 / r + 1.0 / w);
@@ -162,15 +161,15 @@ fn finding(triple: &Triple<'_, '_, '_>) -> Finding {
              in {of_write} {writing}: {dearer}."
         ),
     ];
-    Finding {
-        headline: format!("{} at {rate}", lower_first(&named)),
-        claim: format!("{named} runs at {rate}, {how}."),
-        remedy: "Compare volumes by this figure, and not by writing alone, when files are changed \
+    RULE.claim(format!("{named} runs at {rate}, {how}."))
+        .headline(format!("{} at {rate}", lower_first(&named)))
+        .remedy(
+            "Compare volumes by this figure, and not by writing alone, when files are changed \
                  in place: of two, the one that writes more slowly may rewrite faster, because it \
-                 reads faster."
-            .into(),
-        ..RULE.finding(triple.stages(), evidence)
-    }
+                 reads faster.",
+        )
+        .stages(triple.stages())
+        .evidence(evidence)
 }
 
 #[cfg(test)]
@@ -210,8 +209,8 @@ mod tests {
         run
     }
 
-    fn found(run: &Run) -> Vec<Finding> {
-        check(&Context::new(run))
+    fn found(run: &Run) -> Vec<diskfacts_record::Finding> {
+        crate::testing::all_of_rule(run, RULE.name)
     }
 
     /// Why the rewrites of seed 002 are tipped the other way: RAID 6 writes the

@@ -1,7 +1,10 @@
-//! What a rule is, and the finding that it makes.
+//! What a rule is, and how it looks at a run.
 
+use super::found::Found;
+use super::shown::Look;
 use crate::context::Context;
 use crate::device_physics::no_drives;
+use crate::stage_facts::Need;
 use diskfacts_record::{Confidence, Finding, Severity};
 
 /// One rule.
@@ -19,6 +22,8 @@ pub struct Rule {
     pub(crate) confidence: Confidence,
     /// What would show it to be wrong, where a finding says nothing else.
     pub(crate) refuted_by: &'static str,
+    /// What to do about it, where a finding says nothing else.
+    pub(crate) remedy: &'static str,
     pub(crate) check: Check,
 }
 
@@ -34,17 +39,26 @@ pub(crate) enum Needs {
     Drives,
 }
 
+/// Stages that read or wrote blocks of the target. What is done to the files of a folder is names
+/// and attributes: its bytes are not those of the target, and a filesystem writes them when it
+/// likes.
+pub(crate) const IO: &[Need] = &[Need::Something, Need::Blocks];
+
 /// How a rule looks at a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Check {
-    One(fn(&Context<'_>) -> Option<Finding>),
-    Several(fn(&Context<'_>) -> Vec<Finding>),
+    One(fn(&Context<'_>) -> Option<Found>),
+    Several(fn(&Context<'_>) -> Vec<Found>),
+    /// What is told elsewhere too.
+    Told(fn(&Context<'_>) -> Vec<Finding>),
+    /// At one stage after the other.
+    Stages(&'static [Look]),
     /// With the other runs of its document beside it.
     Beside(fn(&Part<'_, '_>) -> Vec<Shared>),
 }
 
 /// A finding, and the other runs that it rests on, by their places.
-pub(crate) type Shared = (Finding, Vec<usize>);
+pub(crate) type Shared = (Found, Vec<usize>);
 
 /// A run of a document, with all of them beside it.
 #[derive(Debug, Clone, Copy)]
@@ -67,37 +81,55 @@ impl<'d, 'a> Part<'d, 'a> {
 }
 
 impl Rule {
+    /// A warning about what was measured.
+    pub(crate) const WARNING: Self = Self {
+        name: "",
+        about: "",
+        needs: &[Needs::Evidence],
+        severity: Severity::Warning,
+        confidence: Confidence::Certain,
+        refuted_by: "",
+        remedy: "",
+        check: Check::One(|_| None),
+    };
+
+    /// A note about what was measured.
+    pub(crate) const NOTE: Self = Self {
+        severity: Severity::Note,
+        confidence: Confidence::Likely,
+        ..Self::WARNING
+    };
+
     /// What it finds in a run; empty when there is nothing to say, or when what it needs is
     /// not there.
-    pub(crate) fn find(&self, part: &Part<'_, '_>) -> Vec<Shared> {
+    pub(crate) fn find(&self, part: &Part<'_, '_>) -> Vec<(Finding, Vec<usize>)> {
         let context = part.run();
         let is_there = |need: &Needs| match need {
             Needs::Evidence => !context.is_imported(),
             Needs::Document => context.is_imported(),
             Needs::Drives => no_drives(context.run).is_none(),
         };
-        let alone = |finding| (finding, Vec::new());
-        match self.check {
-            _ if !self.needs.iter().all(is_there) => Vec::new(),
+        if !self.needs.iter().all(is_there) {
+            return Vec::new();
+        }
+        let alone = |found| (found, Vec::new());
+        let found: Vec<Shared> = match self.check {
+            Check::Told(check) => {
+                let found = check(context).into_iter();
+                return found.map(|finding| (finding, Vec::new())).collect();
+            }
             Check::One(check) => check(context).into_iter().map(alone).collect(),
             Check::Several(check) => check(context).into_iter().map(alone).collect(),
+            Check::Stages(looks) => {
+                let found = looks.iter().filter_map(|look| look.find(context));
+                found.map(alone).collect()
+            }
             Check::Beside(check) => check(part),
-        }
-    }
-
-    /// A finding of this rule, which has yet to say what is so and what to do.
-    pub(crate) fn finding(&self, stages: Vec<String>, evidence: Vec<String>) -> Finding {
-        Finding {
-            rule: self.name.into(),
-            severity: self.severity,
-            headline: String::new(),
-            claim: String::new(),
-            evidence,
-            confidence: self.confidence,
-            refuted_by: self.refuted_by.into(),
-            remedy: String::new(),
-            stages,
-        }
+        };
+        let found = found.into_iter();
+        found
+            .map(|(found, others)| (found.into_finding(self), others))
+            .collect()
     }
 }
 

@@ -15,11 +15,10 @@ pub(super) const RULE: Rule = Rule {
     name: "same-modes",
     about: "ways to write that are the same thing here",
     needs: &[],
-    severity: Severity::Note,
-    confidence: Confidence::Likely,
     refuted_by: "A repeat with `--trials 5` in which one of a group is faster than another by more \
                  than 5 % at most sizes.",
     check: Check::One(check),
+    ..Rule::NOTE
 };
 
 /// How near the median ratio must be to 1.
@@ -46,7 +45,7 @@ fn syncs_alike(matrix: &Matrix<'_>, group: &[WriteMode]) -> bool {
     all && matrix.synced().all(|cell| group.contains(&cell.mode))
 }
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+fn check(context: &Context<'_>) -> Option<Found> {
     let matrix = context.matrix.as_ref()?;
     let groups = groups(matrix);
     let same: Vec<&Vec<WriteMode>> = groups.iter().filter(|group| group.len() > 1).collect();
@@ -54,19 +53,22 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     let modes = matrix.modes().len();
     if same.is_empty() {
         let stages = names(matrix.cells.iter().map(|cell| cell.stage));
-        return untold.map(|said| Finding {
-            headline: "too few trials to tell the ways to write apart".into(),
-            claim: format!(
+        return untold.map(|said| {
+            RULE.claim(format!(
                 "Which of the {modes} ways to write are the same thing here cannot be told from \
                  these trials."
-            ),
-            confidence: Confidence::Certain,
-            refuted_by: "More trials that agree with each other.".into(),
-            remedy: of_document(context.run, "measure more often").unwrap_or_else(|| {
-                let again = measure_with(context.run, "--trials", "5");
-                format!("Type `{again}`, while nothing else uses the disk.")
-            }),
-            ..RULE.finding(stages, vec![said])
+            ))
+            .headline("too few trials to tell the ways to write apart")
+            .confidence(Confidence::Certain)
+            .refuted_by("More trials that agree with each other.")
+            .remedy(
+                of_document(context.run, "measure more often").unwrap_or_else(|| {
+                    let again = measure_with(context.run, "--trials", "5");
+                    format!("Type `{again}`, while nothing else uses the disk.")
+                }),
+            )
+            .stages(stages)
+            .evidence(vec![said])
         });
     }
     let alike: usize = same.iter().map(|group| group.len()).sum();
@@ -83,18 +85,19 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     let cells = matrix.cells.iter();
     let cells = cells.filter(|cell| same.iter().any(|group| group.contains(&cell.mode)));
     let told = same.iter().map(|group| told(matrix, group));
-    Some(Finding {
-        headline: format!("{alike} ways to write are the same here"),
-        claim: format!("{alike} of the {modes} ways to write are {things} here{synced}."),
-        remedy: "Choose among them by what they promise, not by speed: O_DIRECT leaves the page \
+    Some(
+        RULE.claim(format!(
+            "{alike} of the {modes} ways to write are {things} here{synced}."
+        ))
+        .headline(format!("{alike} ways to write are the same here"))
+        .remedy(
+            "Choose among them by what they promise, not by speed: O_DIRECT leaves the page \
                  cache to others, fdatasync and O_DSYNC leave out metadata that reading does not \
-                 need."
-            .into(),
-        ..RULE.finding(
-            names(cells.map(|cell| cell.stage)),
-            told.chain(untold).collect(),
+                 need.",
         )
-    })
+        .stages(names(cells.map(|cell| cell.stage)))
+        .evidence(told.chain(untold)),
+    )
 }
 
 /// The pairs of some modes.

@@ -16,12 +16,10 @@ use std::collections::BTreeSet;
 pub(crate) const RULE: Rule = Rule {
     name: "io-context",
     about: "it matters whether a pool's threads share an I/O context",
-    needs: &[Needs::Evidence],
-    severity: Severity::Note,
-    confidence: Confidence::Likely,
     refuted_by: "The same difference under the scheduler `none` or `mq-deadline`, which do not \
                  look at I/O contexts.",
     check: Check::One(check),
+    ..Rule::NOTE
 };
 
 /// How much faster the best must be than the slowest to be worth a word.
@@ -34,7 +32,7 @@ type Served<'a> = (Pool, &'a str, &'a StageFigures);
 /// of a simulated host.
 pub(crate) const FAIR: [&str; 3] = ["bfq", "cfq", "fair"];
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+fn check(context: &Context<'_>) -> Option<Found> {
     let (mut evidence, mut stages) = (Vec::new(), Vec::new());
     let mut most = 1.0_f64;
     let mut schedulers = BTreeSet::new();
@@ -71,20 +69,23 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     let schedulers = Vec::from_iter(schedulers).join(", ");
     evidence.extend(if_any(schedulers, |said| format!("{said}.")));
     let most = ratio(most);
-    Some(Finding {
-        headline: format!("one I/O context: up to {most} times faster than many"),
-        claim: format!(
+    Some(
+        RULE.claim(format!(
             "The threads that serve {} are up to {most} times faster in one I/O context: the \
              scheduler then sees one reader, not many.",
             stage_list(&stages)
-        ),
-        remedy: format!(
+        ))
+        .headline(format!(
+            "one I/O context: up to {most} times faster than many"
+        ))
+        .remedy(format!(
             "Let the server's threads share one (`CLONE_IO` of clone(2), or one io_uring), or use \
              a scheduler that does not look at contexts. To see the one alone, {}",
             lower_first(&edit_plan(context.run, "leave one of the two in `vary`"))
-        ),
-        ..RULE.finding(stages, evidence)
-    })
+        ))
+        .stages(stages)
+        .evidence(evidence),
+    )
 }
 
 /// Stages under a scheduler that looks at I/O contexts that differ in their pool only;

@@ -16,17 +16,15 @@ use cause::{Buffered, Cause, Cold};
 pub(super) const RULE: Rule = Rule {
     name: "served-from-cache",
     about: "bytes that were meant to reach a device were served by memory",
-    needs: &[Needs::Evidence],
-    severity: Severity::Warning,
-    confidence: Confidence::Certain,
     refuted_by: "As many bytes counted by the device as were issued.",
     check: Check::Several(check),
+    ..Rule::WARNING
 };
 
 /// A stage, and the share of its bytes that stayed in memory.
 type Case<'c, 'a> = (&'c Stage<'a>, f64);
 
-fn check(context: &Context<'_>) -> Vec<Finding> {
+fn check(context: &Context<'_>) -> Vec<Found> {
     let shares = context
         .doing_io()
         .map(|(stage, figures)| (stage, figures.layers.page_cache));
@@ -53,7 +51,7 @@ fn shares(cases: &[Case<'_, '_>]) -> String {
     }
 }
 
-fn finding(context: &Context<'_>, cause: &Cause, cases: &[Case<'_, '_>]) -> Finding {
+fn finding(context: &Context<'_>, cause: &Cause, cases: &[Case<'_, '_>]) -> Found {
     let run = context.run;
     let stages = names(cases.iter().map(|(stage, _)| stage.name));
     let shares = shares(cases);
@@ -62,7 +60,7 @@ fn finding(context: &Context<'_>, cause: &Cause, cases: &[Case<'_, '_>]) -> Find
     let evidence = cases
         .iter()
         .flat_map(|(stage, share)| evidence::of(context, cause, stage, *share));
-    let base = RULE.finding(stages, evidence.collect());
+    let base = RULE.claim("").stages(stages).evidence(evidence);
     match cause {
         Cause::Cold(why) => cold(run, *why, cases, [&shares, &subject], base),
         Cause::Buffered(why) => buffered(run, *why, [&shares, &subject], base),
@@ -71,49 +69,51 @@ fn finding(context: &Context<'_>, cause: &Cause, cases: &[Case<'_, '_>]) -> Find
                 || "memory".to_owned(),
                 |f| format!("{} on {}", f.kind, f.mount_point),
             );
-            Finding {
-                headline: "the target lies in memory, not on a disk".into(),
-                claim: format!(
-                    "The target lies in memory ({what}): these figures are not of a disk."
-                ),
-                refuted_by: "A block device under the target, as `diskfacts devices` would show \
-                             it."
-                .into(),
-                remedy: "Give a path on a disk: `diskfacts measure PATH`; `findmnt --real` lists \
-                         where disks are mounted."
-                    .into(),
-                ..base
-            }
+            base.said(format!(
+                "The target lies in memory ({what}): these figures are not of a disk."
+            ))
+            .headline("the target lies in memory, not on a disk")
+            .refuted_by(
+                "A block device under the target, as `diskfacts devices` would show \
+                             it.",
+            )
+            .remedy(
+                "Give a path on a disk: `diskfacts measure PATH`; `findmnt --real` lists \
+                         where disks are mounted.",
+            )
         }
         Cause::Loop(names) => {
             let commands = names
                 .iter()
                 .map(|name| format!("`losetup --direct-io=on /dev/{name}`"));
-            Finding {
-                headline: format!("memory behind the loop device: {shares}"),
-                claim: format!(
-                    "{subject} stayed in the page cache of the file behind {}: the figure is one \
+            base.said(format!(
+                "{subject} stayed in the page cache of the file behind {}: the figure is one \
                      of memory, not of a disk.",
-                    list(names)
-                ),
-                refuted_by: "As many bytes counted by the device under the backing file as by the \
-                             loop device."
-                    .into(),
-                remedy: format!("Type {} as root, then `{}`.", list(commands), measure(run)),
-                ..base
-            }
+                list(names)
+            ))
+            .headline(format!("memory behind the loop device: {shares}"))
+            .refuted_by(
+                "As many bytes counted by the device under the backing file as by the \
+                             loop device.",
+            )
+            .remedy(format!(
+                "Type {} as root, then `{}`.",
+                list(commands),
+                measure(run)
+            ))
         }
-        Cause::DirectIgnored => Finding {
-            headline: format!("memory, though direct: {shares}"),
-            claim: format!(
+        Cause::DirectIgnored => base
+            .said(format!(
                 "{subject} did not reach a device, though the file was opened past the page \
                  cache: the filesystem served them from memory."
-            ),
-            confidence: Confidence::Likely,
-            refuted_by: "As many bytes counted by the device as were issued; or holes or \
-                         compressed extents in the file, which need no I/O or less."
-                .into(),
-            remedy: match run.stack.top() {
+            ))
+            .headline(format!("memory, though direct: {shares}"))
+            .confidence(Confidence::Likely)
+            .refuted_by(
+                "As many bytes counted by the device as were issued; or holes or \
+                         compressed extents in the file, which need no I/O or less.",
+            )
+            .remedy(match run.stack.top() {
                 Some(top) => format!(
                     "Type `diskfacts measure {}` as root to read the device without the \
                      filesystem (nothing is written), and compare.",
@@ -123,9 +123,7 @@ fn finding(context: &Context<'_>, cause: &Cause, cases: &[Case<'_, '_>]) -> Find
                     "Type `diskfacts devices {}` for what lies under it, and measure that.",
                     shell(&run.target.given)
                 ),
-            },
-            ..base
-        },
+            }),
     }
 }
 
@@ -135,22 +133,22 @@ fn cold(
     why: Cold,
     cases: &[Case<'_, '_>],
     [shares, subject]: [&str; 2],
-    base: Finding,
-) -> Finding {
+    base: Found,
+) -> Found {
     if why == Cold::ReadAgain {
         let read = cases
             .iter()
             .map(|(stage, _)| evidence::largest_trial(stage));
         let read = read.max().unwrap_or(0);
         let enough = exact_size(read.checked_next_power_of_two().unwrap_or(read));
-        return Finding {
-            headline: format!("memory, read more than once: {shares}"),
-            claim: format!(
+        return base
+            .said(format!(
                 "{subject} came from the page cache, because a trial read blocks of its span more \
                  than once, and only the first time was cold."
-            ),
-            refuted_by: "The same share when no block is read twice.".into(),
-            remedy: if run.target.kind == TargetKind::Folder {
+            ))
+            .headline(format!("memory, read more than once: {shares}"))
+            .refuted_by("The same share when no block is read twice.")
+            .remedy(if run.target.kind == TargetKind::Folder {
                 format!(
                     "Type `{}`, so that a trial ends before its span does.",
                     measure_with(run, "--size", &enough)
@@ -158,9 +156,7 @@ fn cold(
             } else {
                 let span = exact_size(run.target.size_bytes);
                 edit_plan(run, &format!("set bytes = \"{span}\" in this stage"))
-            },
-            ..base
-        };
+            });
     }
     let (though, confidence) = if why == Cold::NotDropped {
         (
@@ -174,77 +170,66 @@ fn cold(
             Confidence::Possible,
         )
     };
-    Finding {
-        headline: format!("memory, though cold: {shares}"),
-        claim: format!("{subject} came from the page cache{though}."),
-        confidence,
-        refuted_by: "The same share in a trial that begins and ends with nothing of the span in \
-                     the page cache."
-            .into(),
-        remedy: format!(
+    base.said(format!("{subject} came from the page cache{though}."))
+        .headline(format!("memory, though cold: {shares}"))
+        .confidence(confidence)
+        .refuted_by(
+            "The same share in a trial that begins and ends with nothing of the span in \
+                     the page cache.",
+        )
+        .remedy(format!(
             "Stop what else uses the file (`fuser -v {}` names it), or measure past the page \
              cache: {}",
             shell(&run.target.path),
             edit_stages(run, "set cache = \"direct\" in this stage")
-        ),
-        ..base
-    }
+        ))
 }
 
 /// Of stages that go through the page cache.
-fn buffered(run: &Run, why: Buffered, [shares, subject]: [&str; 2], base: Finding) -> Finding {
+fn buffered(run: &Run, why: Buffered, [shares, subject]: [&str; 2], base: Found) -> Found {
     if why == Buffered::AsItDoes {
         let all = subject.starts_with("100 %");
         let and_device = when(!all, || " and device together");
-        return Finding {
-            severity: Severity::Note,
-            headline: format!("from the page cache: {shares}"),
-            claim: format!(
+        return base
+            .said(format!(
                 "{subject} stayed in the page cache, as buffered I/O does: the figure is one of \
                  memory{and_device}."
-            ),
-            remedy: edit_stages(
+            ))
+            .severity(Severity::Note)
+            .headline(format!("from the page cache: {shares}"))
+            .remedy(edit_stages(
                 run,
                 "set cache = \"direct\" in this stage for the device alone",
-            ),
-            ..base
-        };
+            ));
     }
-    let synced = Finding {
-        confidence: Confidence::Likely,
-        refuted_by: "As many bytes counted by the device in the window of the trial as were \
-                     written."
-            .into(),
-        ..base
-    };
+    let synced = base.confidence(Confidence::Likely).refuted_by(
+        "As many bytes counted by the device in the window of the trial as were \
+                     written.",
+    );
     if why == Buffered::Rewritten {
-        return Finding {
-            severity: Severity::Note,
-            headline: format!("overwritten in memory before the sync: {shares}"),
-            claim: format!(
+        return synced
+            .said(format!(
                 "{subject} never left the page cache: the blocks were written again before the \
                  sync at the end."
-            ),
-            remedy: edit_stages(
+            ))
+            .severity(Severity::Note)
+            .headline(format!("overwritten in memory before the sync: {shares}"))
+            .remedy(edit_stages(
                 run,
                 "set sync = \"fdatasync\" or cache = \"direct\" in this stage",
-            ),
-            ..synced
-        };
+            ));
     }
-    Finding {
-        headline: format!("synced, yet not counted by the device: {shares}"),
-        claim: format!(
+    synced
+        .said(format!(
             "{subject} were not counted by the device, though every write was synced: the figure \
              is not one of durable writes."
-        ),
-        remedy: format!(
+        ))
+        .headline(format!("synced, yet not counted by the device: {shares}"))
+        .remedy(format!(
             "Type `diskfacts devices {}` and look for a filesystem or a loop device that does not \
              pass syncs on (mount options `nobarrier`, `volatile`).",
             shell(&run.target.given)
-        ),
-        ..synced
-    }
+        ))
 }
 
 #[cfg(test)]

@@ -1,74 +1,121 @@
-//! What several stages show alike: one finding that names them all.
+//! What several stages show alike: one claim about them all.
 
-use super::Rule;
-use crate::stages::Stage;
+use crate::context::Context;
+use crate::rules::found::Found;
+use crate::stage_facts::{Need, StageFacts};
 use crate::words::{stage_list, worst};
-use diskfacts_record::{Finding, StageFigures};
 
-/// Stages that show the same.
-#[derive(Debug)]
-pub(crate) struct Shown<T> {
-    /// Their names, each once.
-    pub(crate) stages: Vec<String>,
-    /// What was seen of each.
-    pub(crate) seen: Vec<T>,
-    /// The figures of each, sentences.
-    pub(crate) lines: Vec<String>,
-}
+/// A look at one stage after the other, and what is said of those that show something.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Look(
+    /// What has to be so of a stage that is looked at.
+    pub(crate) &'static [Need],
+    /// What is seen of it.
+    pub(crate) fn(&StageFacts<'_>) -> Option<Seen>,
+    /// What is said of all that showed something.
+    pub(crate) fn(&Context<'_>, &mut Shown<'_>) -> Found,
+);
 
-impl<T> Shown<T> {
-    /// Those of these stages of which `look` sees something: that, and sentences, which are
-    /// put behind the label of the stage. `None` where there are none.
-    pub(crate) fn by<'s, 'a: 's, L: IntoIterator<Item = String>>(
-        stages: impl IntoIterator<Item = (&'s Stage<'a>, &'s StageFigures)>,
-        mut look: impl FnMut(&'s Stage<'a>, &'s StageFigures) -> Option<(T, L)>,
-    ) -> Option<Self> {
-        let (mut names, mut seen, mut lines) = (Vec::new(), Vec::new(), Vec::new());
-        for (stage, figures) in stages {
-            let Some((what, said)) = look(stage, figures) else {
-                continue;
-            };
-            names.push(stage.name);
-            seen.push(what);
-            let label = stage.label();
-            lines.extend(said.into_iter().map(|line| format!("{label}: {line}")));
+impl Look {
+    /// What it finds in a run: of the stages that show it, with their lines as the first evidence.
+    pub(super) fn find(&self, context: &Context<'_>) -> Option<Found> {
+        let mut shown = Shown::default();
+        for facts in context.facts().filter(|facts| Need::are_met(self.0, facts)) {
+            if let Some(seen) = (self.1)(&facts) {
+                let label = facts.stage.label();
+                let lines = seen.lines.into_iter();
+                shown
+                    .lines
+                    .extend(lines.map(|line| format!("{label}: {line}")));
+                shown.seen.push((facts, seen.by));
+            }
         }
-        (!seen.is_empty()).then(|| Self {
-            stages: super::names(names),
-            seen,
-            lines,
+        (!shown.seen.is_empty()).then(|| {
+            let mut found = (self.2)(context, &mut shown);
+            let own = std::mem::replace(&mut found.evidence, std::mem::take(&mut shown.lines));
+            found.evidence(own).stages(shown.stages())
         })
     }
+}
 
-    /// The stages within a claim.
+/// What one stage shows.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    /// By how much: a share, a factor, what the rule is about.
+    by: f64,
+    /// The figures that show it, sentences, which are put behind the label of the stage.
+    lines: Vec<String>,
+}
+
+impl Seen {
+    pub(crate) fn line(by: f64, line: String) -> Self {
+        Self::lines(by, vec![line])
+    }
+
+    /// And what else was seen.
+    pub(crate) fn beside(mut self, lines: impl IntoIterator<Item = String>) -> Self {
+        self.lines.extend(lines);
+        self
+    }
+
+    pub(crate) fn lines(by: f64, lines: Vec<String>) -> Self {
+        Self { by, lines }
+    }
+}
+
+/// Stages that show the same, at least one.
+#[derive(Debug, Default)]
+pub(crate) struct Shown<'a> {
+    /// Each with how much it shows.
+    seen: Vec<(StageFacts<'a>, f64)>,
+    /// What was seen of them.
+    lines: Vec<String>,
+}
+
+impl<'a> Shown<'a> {
+    /// Their names, each once.
+    pub(crate) fn stages(&self) -> Vec<String> {
+        super::names(self.facts().map(|facts| facts.stage.name))
+    }
+
+    /// The same within a claim.
     pub(crate) fn list(&self) -> String {
-        stage_list(&self.stages)
+        stage_list(&self.stages())
+    }
+
+    pub(crate) fn facts(&self) -> impl DoubleEndedIterator<Item = &StageFacts<'a>> {
+        self.seen.iter().map(|(facts, _)| facts)
+    }
+
+    fn by(&self) -> impl Iterator<Item = f64> {
+        self.seen.iter().map(|(_, by)| *by)
     }
 
     /// The most of what was seen.
-    pub(crate) fn most(&self, of: impl Fn(&T) -> f64) -> f64 {
-        self.seen.iter().map(of).fold(0.0, f64::max)
+    pub(crate) fn most(&self) -> f64 {
+        self.by().fold(0.0, f64::max)
     }
 
     /// The least of what was seen.
-    pub(crate) fn least(&self, of: impl Fn(&T) -> f64) -> f64 {
-        self.seen.iter().map(of).fold(f64::INFINITY, f64::min)
+    pub(crate) fn least(&self) -> f64 {
+        self.by().fold(f64::INFINITY, f64::min)
     }
 
-    /// Whether all that was seen is like this.
-    pub(crate) fn all(&self, is: impl Fn(&T) -> bool) -> bool {
-        self.seen.iter().all(is)
+    /// The stage that shows most; of equals the first.
+    pub(crate) fn worst(&self) -> &StageFacts<'a> {
+        let mut worst = &self.seen[0];
+        for one in &self.seen {
+            if one.1 > worst.1 {
+                worst = one;
+            }
+        }
+        &worst.0
     }
 
     /// Leaves the lines of the worst, where each stage has one line.
-    pub(crate) fn keep_worst(&mut self, of: impl Fn(&T) -> f64) {
+    pub(crate) fn keep_worst(&mut self) {
         let lines = std::mem::take(&mut self.lines);
-        self.lines = worst(self.seen.iter().map(of).zip(lines).collect());
-    }
-
-    /// The finding of a rule about these stages.
-    pub(crate) fn finding(self, rule: &Rule) -> Finding {
-        rule.finding(self.stages, self.lines)
+        self.lines = worst(self.by().zip(lines).collect());
     }
 }
 

@@ -8,11 +8,10 @@ use crate::stalls::Stalls;
 pub(super) const RULE: Rule = Rule {
     name: "stalled",
     about: "nothing was completed for a while in the middle of a trial",
-    needs: &[Needs::Evidence],
-    severity: Severity::Note,
     confidence: Confidence::Certain,
     refuted_by: "Operations that ended in the intervals counted as empty.",
-    check: Check::One(check),
+    check: Check::Stages(&[Look(&[Alone], stalls, stalled)]),
+    ..Rule::NOTE
 };
 
 /// A disk that turns may need so long for an operation without anything being
@@ -24,45 +23,38 @@ const TURN_NS: u64 = 40_000_000;
 /// only its slowest latencies.
 const WARNING: f64 = 0.05;
 
-fn check(context: &Context<'_>) -> Option<Finding> {
-    let turns = context.turning().next().is_some();
-    let shortest_ns = if turns { TURN_NS } else { 0 };
-    // What runs beside another waits while that has its turn, as it was meant to.
-    let alone = context
-        .each()
-        .filter(|(stage, _)| stage.workload().beside.is_none());
-    let mut shown = Shown::by(alone, |stage, _| {
-        let (all, line) = of_stage(stage, shortest_ns)?;
-        let share = all.total_ns as f64 / 1e9 / stage.seconds();
-        Some(((all, share), [line]))
-    })?;
-    let mut all = Stalls::default();
-    for (of_stage, _) in &shown.seen {
-        all = all.and(of_stage);
-    }
-    let is_shown = |name: &str| shown.stages.iter().any(|known| known == name);
-    let stages = || context.each().filter(|(stage, _)| is_shown(stage.name));
-    let held_ns: f64 = stages().map(|(stage, _)| held_ns(stage)).sum();
-    let excluded = stages().flat_map(|(stage, _)| {
+fn stalls(facts: &StageFacts<'_>) -> Option<Seen> {
+    let (all, line) = of_stage(facts)?;
+    let share = all.total_ns as f64 / 1e9 / facts.seconds();
+    Some(Seen::line(share, line))
+}
+
+fn stalled(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let each = shown.facts().filter_map(|facts| Some(of_stage(facts)?.0));
+    let all = each.fold(Stalls::default(), |sum, of_stage| sum.and(&of_stage));
+    let names = shown.stages();
+    let is_shown = |stage: &Stage<'_>| names.iter().any(|known| known == stage.name);
+    let stages = || context.stages.iter().filter(|stage| is_shown(stage));
+    let held_ns: f64 = stages().map(held_ns).sum();
+    let excluded = stages().flat_map(|stage| {
         let long = stage.trials.iter().filter(|t| Stalls::is_most_of(t));
         long.map(|trial| format!("{} {}", stage.label(), trial.number))
     });
-    shown.lines.extend(if_any(list(excluded), |excluded| {
+    let excluded = if_any(list(excluded), |excluded| {
         format!(
             "Claims that rest on mean latencies leave out trials that a stall took a quarter of or \
              more: {excluded}."
         )
-    }));
-    if all.paused_ns > 0 {
-        let (paused, total) = (show_duration(all.paused_ns), show_duration(all.total_ns));
-        shown.lines.push(format!(
+    });
+    let paused = (all.paused_ns > 0).then(|| {
+        let [paused, total] = [all.paused_ns, all.total_ns].map(show_duration);
+        format!(
             "In {paused} of {total} no thread of diskfacts ran, and none waited for a processor."
-        ));
-    }
-    let share = shown.most(|(_, share)| *share);
+        )
+    });
+    let share = shown.most();
     let most = percent(share.min(1.0));
     let line = format!("Stalls make up to {most} of the time of a stage.");
-    shown.lines.push(line);
     let is_own = 2 * all.paused_ns >= all.total_ns;
     let (who, remedy) = if is_own {
         let who = "diskfacts was stopped, or the whole machine was";
@@ -77,16 +69,14 @@ fn check(context: &Context<'_>) -> Option<Finding> {
         (who, remedy(context.run, false))
     };
     let longest = show_duration(all.longest_ns);
-    Some(Finding {
-        severity: warning_if(share > WARNING),
-        headline: format!("I/O stalled for up to {longest}"),
-        claim: format!(
-            "Nothing was completed for up to {longest} in the middle of {}: {who}.",
-            shown.list()
-        ),
-        remedy,
-        ..shown.finding(&RULE)
-    })
+    RULE.claim(format!(
+        "Nothing was completed for up to {longest} in the middle of {}: {who}.",
+        shown.list()
+    ))
+    .severity(warning_if(share > WARNING))
+    .headline(format!("I/O stalled for up to {longest}"))
+    .evidence(excluded.into_iter().chain(paused).chain([line]))
+    .remedy(remedy)
 }
 
 /// Time for which the threads of a stage were blocked in front of their requests, as far as
@@ -99,7 +89,10 @@ fn held_ns(stage: &Stage<'_>) -> f64 {
 }
 
 /// The stalls of all trials of a stage, and what they were; `None` where there was none.
-fn of_stage(stage: &Stage<'_>, shortest_ns: u64) -> Option<(Stalls, String)> {
+fn of_stage(facts: &StageFacts<'_>) -> Option<(Stalls, String)> {
+    let turns = facts.context.turning().next().is_some();
+    let shortest_ns = if turns { TURN_NS } else { 0 };
+    let stage = facts.stage;
     let mut all = Stalls::default();
     let (mut trials, mut worst) = (0, None);
     for trial in &stage.trials {
@@ -110,6 +103,7 @@ fn of_stage(stage: &Stage<'_>, shortest_ns: u64) -> Option<(Stalls, String)> {
         }
         all = all.and(&here);
     }
+
     let worst = worst?;
     let slowest = stage.trials.iter().filter_map(|t| t.latency_ns.max).max();
     let slowest = slowest.map(show_duration).map_or_else(String::new, |took| {

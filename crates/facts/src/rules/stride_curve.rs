@@ -21,11 +21,8 @@ pub(super) const RULE: Rule = Rule {
     name: "stride-curve",
     about: "where a disk stops streaming and starts seeking",
     needs: &[Needs::Drives],
-    severity: Severity::Note,
-    confidence: Confidence::Likely,
-    // Each curve has its own.
-    refuted_by: "",
     check: Check::Several(check),
+    ..Rule::NOTE
 };
 
 /// The span goes by at no more than this many times the sequential rate: it
@@ -88,7 +85,7 @@ impl Crossing {
     }
 }
 
-fn check(context: &Context<'_>) -> Vec<Finding> {
+fn check(context: &Context<'_>) -> Vec<Found> {
     let findings = curves(context).into_iter().filter_map(|(curve, points)| {
         let points = points_of(points, context.is_imported());
         let crossing = crossing(&points)?;
@@ -187,7 +184,7 @@ fn crossing(points: &[Point]) -> Option<Crossing> {
     })
 }
 
-fn finding(curve: &Curve<'_>, found: &Crossing, enough: bool) -> Finding {
+fn finding(curve: &Curve<'_>, found: &Crossing, enough: bool) -> Found {
     let [first, last, longest] = [&found.first, &found.last, &found.longest];
     let what = match curve.operation {
         Operation::Read => "Reads",
@@ -219,23 +216,24 @@ fn finding(curve: &Curve<'_>, found: &Crossing, enough: bool) -> Finding {
             percent(curve.block_size as f64 / longest.ns * 1e9 / found.rate)
         ),
     ];
-    Finding {
-        headline: format!("streams up to strides of {at_last}, seeks from {at_first}"),
-        claim: format!(
-            "{what} of {} at a distance{place} stream up to {at_last} and seek from {at_first} on: \
+    RULE.claim(format!(
+        "{what} of {} at a distance{place} stream up to {at_last} and seek from {at_first} on: \
              there, going past what lies between takes as long as a seek, {seek}.",
-            show_size(curve.block_size)
-        ),
-        confidence: likely_if(enough),
-        refuted_by: format!(
-            "A repeat in which an operation at {} takes less than {} of what it takes at \
+        show_size(curve.block_size)
+    ))
+    .headline(format!(
+        "streams up to strides of {at_last}, seeks from {at_first}"
+    ))
+    .confidence(likely_if(enough))
+    .refuted_by(format!(
+        "A repeat in which an operation at {} takes less than {} of what it takes at \
              {at_last}: then it seeks instead of reading through.",
-            show_size(last.distance / 2),
-            percent(0.4)
-        ),
-        remedy: remedy(curve.operation, &crossing),
-        ..RULE.finding(vec![curve.stage.to_owned()], evidence)
-    }
+        show_size(last.distance / 2),
+        percent(0.4)
+    ))
+    .remedy(remedy(curve.operation, &crossing))
+    .stages(vec![curve.stage.to_owned()])
+    .evidence(evidence)
 }
 
 fn remedy(operation: Operation, crossing: &str) -> String {

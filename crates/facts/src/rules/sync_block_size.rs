@@ -9,16 +9,15 @@ pub(super) const RULE: Rule = Rule {
     name: "sync-block-size",
     about: "the smallest block at which synced writes are nearly as fast as a stream",
     needs: &[],
-    severity: Severity::Note,
-    confidence: Confidence::Likely,
     refuted_by: "A repeat with `--trials 5` in which another size is the first.",
     check: Check::One(check),
+    ..Rule::NOTE
 };
 
 /// Share of the streaming rate that is to be reached.
 const SHARE: f64 = 0.9;
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+fn check(context: &Context<'_>) -> Option<Found> {
     let matrix = context.matrix.as_ref()?;
     let (stream, rate) = matrix.streaming()?;
     let largest = *matrix.sizes().last()?;
@@ -46,14 +45,16 @@ fn check(context: &Context<'_>) -> Option<Finding> {
         };
         format!("{from}: {}.", modes.join(", "))
     }));
-    Some(Finding {
-        headline,
-        claim,
-        remedy: "Collect what is written until so much can be synced at once; where less must be \
-                 durable at a time, this rate is the maximum."
-            .into(),
-        ..RULE.finding(names(matrix.cells.iter().map(|cell| cell.stage)), evidence)
-    })
+    Some(
+        RULE.claim(claim)
+            .headline(headline)
+            .remedy(
+                "Collect what is written until so much can be synced at once; where less must be \
+                 durable at a time, this rate is the maximum.",
+            )
+            .stages(names(matrix.cells.iter().map(|cell| cell.stage)))
+            .evidence(evidence),
+    )
 }
 
 /// Headline and claim: the size that most modes need; where most never stream and others do,

@@ -8,64 +8,58 @@ use crate::layers::{all_leaves, flushes};
 pub(super) const RULE: Rule = Rule {
     name: "sync-without-flush",
     about: "syncs did not flush a volatile write cache",
-    needs: &[Needs::Evidence],
-    severity: Severity::Warning,
     confidence: Confidence::Likely,
     refuted_by: "Flushes counted in `/proc/diskstats` (field 19) during such a trial.",
-    check: Check::One(check),
+    check: Check::Stages(&[Look(IO, is_not_flushed, not_flushed)]),
+    ..Rule::WARNING
 };
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+fn is_not_flushed(facts: &StageFacts<'_>) -> Option<Seen> {
+    let (stage, stack) = (facts.stage, &facts.run().stack);
+    // A forced write (FUA) does without a flush, so a write opened with O_DSYNC or O_SYNC needs
+    // none where the disk can force single writes.
+    let by_flush = match facts.workload().sync {
+        SyncMode::None => false,
+        SyncMode::ODsync | SyncMode::OSync => stack.leaves().all(|leaf| leaf.fua == Some(false)),
+        SyncMode::Fdatasync | SyncMode::Fsync | SyncMode::AtEnd | SyncMode::FdatasyncAtEnd => true,
+    };
+    let written = stage.sum(|t| t.evidence.issued.writes);
+    let flushed = stage.known(|t| flushes(&t.evidence, stack))?;
+    unless(!all_leaves(stack, "write back") || !by_flush || written == 0 || flushed > 0)?;
+    let writes = count(written, "write");
+    let syncs = count(stage.sum(|t| t.evidence.issued.syncs), "sync");
+    let line = format!("{writes} and {syncs}, and not one flush counted by the disk.");
+    Some(Seen::line(1.0, line))
+}
+
+fn not_flushed(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     let stack = &context.run.stack;
-    if !all_leaves(stack, "write back") {
-        return None;
-    }
-    let mut shown = Shown::by(context.doing_io(), |stage, _| {
-        // A forced write (FUA) does without a flush, so a write opened with
-        // O_DSYNC or O_SYNC needs none where the disk can force single writes.
-        let by_flush = match stage.workload().sync {
-            SyncMode::None => false,
-            SyncMode::ODsync | SyncMode::OSync => {
-                stack.leaves().all(|leaf| leaf.fua == Some(false))
-            }
-            SyncMode::Fdatasync | SyncMode::Fsync | SyncMode::AtEnd | SyncMode::FdatasyncAtEnd => {
-                true
-            }
-        };
-        let written = stage.sum(|t| t.evidence.issued.writes);
-        let flushed = stage.known(|t| flushes(&t.evidence, stack))?;
-        let writes = count(written, "write");
-        let syncs = count(stage.sum(|t| t.evidence.issued.syncs), "sync");
-        let line = format!("{writes} and {syncs}, and not one flush counted by the disk.");
-        (by_flush && written > 0 && flushed == 0).then_some(((), [line]))
-    })?;
     let have = match stack.leaves().count() {
         1 => "has",
         _ => "have",
     };
     let disks = device_list(stack.leaves());
-    let line = format!("{disks} {have} a volatile write cache (`write back`).");
-    shown.lines.push(line);
     let options = stack.filesystem.iter().flat_map(|of| &of.options);
     let suspects =
         options.filter(|option| ["nobarrier", "barrier=0", "volatile"].contains(&option.as_str()));
-    shown.lines.extend(if_any(list(suspects), |suspects| {
+    let mounted = if_any(list(suspects), |suspects| {
         format!("The filesystem is mounted with {suspects}.")
-    }));
-    Some(Finding {
-        headline: "syncs did not flush the write cache: may not be durable".into(),
-        claim: format!(
-            "The syncs of {} did not flush the disk's write cache: what they made durable may be \
-             lost with the power.",
-            shown.list()
-        ),
-        remedy: format!(
-            "Type `findmnt -no OPTIONS --target {}`; if it shows `nobarrier`, `barrier=0` or \
-             `volatile`, mount without.",
-            shell(&context.run.target.path)
-        ),
-        ..shown.finding(&RULE)
-    })
+    });
+    RULE.claim(format!(
+        "The syncs of {} did not flush the disk's write cache: what they made durable may be lost \
+         with the power.",
+        shown.list()
+    ))
+    .headline("syncs did not flush the write cache: may not be durable")
+    .evidence([format!(
+        "{disks} {have} a volatile write cache (`write back`)."
+    )])
+    .evidence(mounted)
+    .remedy(format!(
+        "Type `findmnt -no OPTIONS --target {}`; if it shows `nobarrier`, `barrier=0` or \
+         `volatile`, mount without.",
+        shell(&context.run.target.path)
+    ))
 }
 
 #[cfg(test)]

@@ -7,17 +7,16 @@ use crate::words::is_copy;
 pub(super) const RULE: Rule = Rule {
     name: "too-few-trials",
     about: "too few trials to state a spread",
-    needs: &[Needs::Evidence],
-    severity: Severity::Note,
     confidence: Confidence::Certain,
     refuted_by: "More trials.",
     check: Check::One(check),
+    ..Rule::NOTE
 };
 
 /// Fewest trials of a stage that have a spread.
 pub(super) const TRIALS: usize = 3;
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+fn check(context: &Context<'_>) -> Option<Found> {
     let few = || {
         let stages = context.stages.iter();
         let each = stages.map(|stage| (stage.name, stage.trials.len()));
@@ -43,15 +42,16 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     let evidence = format!("Trials: {}.", list(counts));
     let stages = names(few().map(|(name, _)| name));
     let have = if stages.len() == 1 { "has" } else { "have" };
-    Some(Finding {
-        headline: "too few trials: no interval".into(),
-        claim: format!(
+    Some(
+        RULE.claim(format!(
             "{} {have} too few trials, less than three, for an interval.",
             stage_list(&stages)
-        ),
-        remedy: remedy(context.run),
-        ..RULE.finding(stages, vec![evidence])
-    })
+        ))
+        .headline("too few trials: no interval")
+        .remedy(remedy(context.run))
+        .stages(stages)
+        .evidence(vec![evidence]),
+    )
 }
 
 /// More trials, or the time for those that the plan has.

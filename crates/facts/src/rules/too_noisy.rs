@@ -16,10 +16,10 @@ pub(super) const RULE: Rule = Rule {
     name: "too-noisy",
     about: "the trials of a stage differ too much",
     needs: &[],
-    severity: Severity::Note,
     confidence: Confidence::Certain,
     refuted_by: "A longer run whose trials agree.",
-    check: Check::One(check),
+    check: Check::Stages(&[Look(&[Closed], differs, noisy)]),
+    ..Rule::NOTE
 };
 
 /// Width over median from which on it is a note, and a warning.
@@ -34,37 +34,30 @@ pub(super) fn width(rates: &Figure) -> Option<f64> {
     }
 }
 
-fn check(context: &Context<'_>) -> Option<Finding> {
-    let mut shown = Shown::by(context.each(), |stage, figures| {
-        // The rate of an open loop is the plan's.
-        // Rates that follow a pattern, or the processor time, are findings of their own.
-        if stage.workload().rate.is_some()
-            || rate_patterns::between(stage).is_some()
-            || cpu_varies::is_cause(stage)
-        {
-            return None;
-        }
-        let rates = figures::figure(trials_behind(stage).iter().map(|t| t.iops));
-        let width = width(&rates).filter(|width| *width > NOTE)?;
-        let told = sentence(&rates, &figures.throughput_bytes_per_s, width);
-        Some(((width, stage), [told + &apart(&figures.outliers)]))
-    })?;
-    shown.keep_worst(|(width, _)| *width);
-    // Of several as wide the first.
-    let widths = shown.seen.iter().rev();
-    let (most, widest) = *widths.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+/// The rates of the trials that are compared.
+fn rates(stage: &Stage<'_>) -> Figure {
+    figures::figure(trials_behind(stage).iter().map(|t| t.iops))
+}
+
+fn differs(facts: &StageFacts<'_>) -> Option<Seen> {
+    // Rates that follow a pattern, or the processor time, are findings of their own.
+    unless(rate_patterns::between(facts.stage).is_some() || cpu_varies::is_cause(facts.stage))?;
+    let (rates, figures) = (rates(facts.stage), facts.figures);
+    let width = width(&rates).filter(|width| *width > NOTE)?;
+    let told = sentence(&rates, &figures.throughput_bytes_per_s, width);
+    Some(Seen::line(width, told + &apart(&figures.outliers)))
+}
+
+fn noisy(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    shown.keep_worst();
+    let (most, widest) = (shown.most(), shown.worst().stage);
     let slower = Slower::of(&widest.label(), trials_behind(widest));
-    let cause = slower.map(|(cause, line)| {
-        shown.lines.push(line);
-        cause
-    });
-    let up_to = when(shown.stages.len() > 1, || "up to ");
+    let (cause, line) = slower.unzip();
+    let stages = shown.stages();
+    let up_to = when(stages.len() > 1, || "up to ");
     let by = percent(most);
     // The range is what the figures of a stage have; with enough trials the interval is narrower.
-    let is_interval = figures::figure(trials_behind(widest).iter().map(|t| t.iops))
-        .ci95
-        .is_some();
-    let (headline, what) = if is_interval {
+    let (headline, what) = if rates(widest).ci95.is_some() {
         (
             format!("95 % interval {up_to}{by} wide"),
             format!(
@@ -78,13 +71,13 @@ fn check(context: &Context<'_>) -> Option<Finding> {
             format!("The trials of {} differ by up to {by}", shown.list()),
         )
     };
-    Some(Finding {
-        severity: warning_if(most > WARNING),
-        headline,
-        claim: format!("{what}: smaller differences between two runs of them mean nothing."),
-        remedy: remedy(context, &shown.stages, cause),
-        ..shown.finding(&RULE)
-    })
+    RULE.claim(format!(
+        "{what}: smaller differences between two runs of them mean nothing."
+    ))
+    .severity(warning_if(most > WARNING))
+    .headline(headline)
+    .evidence(line)
+    .remedy(remedy(context, &stages, cause))
 }
 
 fn remedy(context: &Context<'_>, stages: &[String], cause: Option<Slower>) -> String {

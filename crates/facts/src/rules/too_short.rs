@@ -11,48 +11,44 @@ use super::prelude::*;
 pub(super) const RULE: Rule = Rule {
     name: "too-short",
     about: "trials are too short to stand for more than themselves",
-    needs: &[Needs::Evidence],
-    severity: Severity::Warning,
-    confidence: Confidence::Certain,
     refuted_by: "Longer trials with the same figures.",
-    check: Check::One(check),
+    check: Check::Stages(&[Look(&[], is_short, short)]),
+    ..Rule::WARNING
 };
 
 const SECONDS: f64 = 0.1;
 const OPERATIONS: f64 = 30.0;
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+/// How many times as long the trials of a stage would have to be.
+fn is_short(facts: &StageFacts<'_>) -> Option<Seen> {
+    let seconds = facts.stage.median(|t| Some(t.seconds))?;
+    let operations = facts.stage.median(|t| Some(t.ops as f64))?;
     // Of trials that failed, the errors say all there is to say.
-    let without_errors = context.each().filter(|(_, figures)| figures.errors == 0);
-    let shown = Shown::by(without_errors, |stage, _| {
-        let seconds = stage.median(|t| Some(t.seconds))?;
-        let operations = stage.median(|t| Some(t.ops as f64))?;
-        let longer = (SECONDS / seconds.max(0.001)).max(OPERATIONS / operations.max(1.0));
-        let line = format!(
-            "a trial took {} and did {} operations, in the median.",
-            show_duration((seconds.max(0.0) * 1e9) as u64),
-            three_digits(operations)
-        );
-        let short = seconds < SECONDS || operations < OPERATIONS;
-        short.then_some(((longer, stage.settings.is_empty()), [line]))
-    })?;
-    let factor = shown.most(|(longer, _)| *longer).max(2.0);
-    let factor = factor.ceil().min(100.0) as u64;
-    Some(Finding {
-        // The cell of a matrix is read beside its neighbours, which bear it out
-        // or not.
-        severity: warning_if(!shown.all(|(_, alone)| !alone)),
-        headline: "trials too short: below 30 operations or 100 ms".into(),
-        claim: format!(
-            "The trials of {} are too short: fewer than 30 operations or less than 100 ms each.",
-            shown.list()
-        ),
-        remedy: format!(
-            "Measure longer. {}",
-            longer(context.run, &shown.stages, factor)
-        ),
-        ..shown.finding(&RULE)
-    })
+    let short = seconds < SECONDS || operations < OPERATIONS;
+    unless(!short || facts.figures.errors > 0)?;
+    let longer = (SECONDS / seconds.max(0.001)).max(OPERATIONS / operations.max(1.0));
+    let line = format!(
+        "a trial took {} and did {} operations, in the median.",
+        show_duration((seconds.max(0.0) * 1e9) as u64),
+        three_digits(operations)
+    );
+    Some(Seen::line(longer, line))
+}
+
+fn short(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let factor = shown.most().clamp(2.0, 100.0).ceil() as u64;
+    // The cell of a matrix is read beside its neighbours, which bear it out or not.
+    let is_alone = |facts: &StageFacts<'_>| facts.stage.settings.is_empty();
+    RULE.claim(format!(
+        "The trials of {} are too short: fewer than 30 operations or less than 100 ms each.",
+        shown.list()
+    ))
+    .severity(warning_if(shown.facts().any(is_alone)))
+    .headline("trials too short: below 30 operations or 100 ms")
+    .remedy(format!(
+        "Measure longer. {}",
+        longer(context.run, &shown.stages(), factor)
+    ))
 }
 
 #[cfg(test)]

@@ -6,94 +6,88 @@ use super::prelude::*;
 pub(super) const RULE: Rule = Rule {
     name: "warm-not-cached",
     about: "a stage that reads from memory had to read from the device",
-    needs: &[Needs::Evidence],
-    severity: Severity::Warning,
-    confidence: Confidence::Certain,
     refuted_by: "A trial in which this process fetches nothing from block devices.",
-    check: Check::One(check),
+    check: Check::Stages(&[Look(
+        &[Something, Blocks, OnlyReads, Warm],
+        from_device,
+        not_kept,
+    )]),
+    ..Rule::WARNING
 };
 
 /// What could not be done, as the session names it.
 pub(crate) const WARMING: &str = "warm page cache";
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+/// Why the page cache of a stage was not warmed, where it was not.
+fn not_warmed<'a>(facts: &StageFacts<'a>) -> Option<&'a str> {
+    let mut unseen = facts.trials().iter().flat_map(|t| &t.evidence.unseen);
+    let warming = unseen.find(|unseen| unseen.what == WARMING)?;
+    Some(warming.why.trim_end_matches('.'))
+}
+
+fn from_device(facts: &StageFacts<'_>) -> Option<Seen> {
+    let share = facts.figures.layers.device;
+    let share = share.filter(|share| *share > SERVED_FROM_CACHE)?;
+    let read = show_size(facts.stage.sum(|t| t.bytes));
+    let fetched = percent(share);
+    let line = format!("of {read} read, {fetched} were fetched from the device.");
+    let warming = not_warmed(facts);
+    let warming = warming.map(|why| format!("warming the page cache was not done: {why}."));
+    let after = facts.trials().iter();
+    let after = after.filter_map(|t| t.evidence.residency_after);
+    let fewest = after
+        .clone()
+        .filter(|r| r.span_bytes > 0)
+        .map(|r| r.cached_bytes as f64 / r.span_bytes as f64)
+        .fold(1.0, f64::min);
+    let fewer = (fewest < 1.0 - SERVED_FROM_CACHE).then(|| {
+        let fewest = percent(fewest);
+        format!("after a trial as little as {fewest} of its span was in the page cache.")
+    });
+    let evicted = after.filter_map(|r| r.evicted_bytes).max();
+    let evicted = evicted.filter(|bytes| *bytes > 0).map(|evicted| {
+        format!(
+            "up to {} of its span had been taken out of the page cache because memory was short, \
+             and were not read in again.",
+            show_size(evicted)
+        )
+    });
+    Some(Seen::line(share, line).beside([warming, fewer, evicted].into_iter().flatten()))
+}
+
+fn not_kept(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     let run = context.run;
-    let mut shown = Shown::by(context.doing_io(), |stage, figures| {
-        let workload = stage.workload();
-        let share = figures
-            .layers
-            .device
-            .filter(|share| *share > SERVED_FROM_CACHE)?;
-        if workload.cache != CacheMode::Warm || workload.operation.writes() {
-            return None;
-        }
-        let read = show_size(stage.sum(|t| t.bytes));
-        let fetched = percent(share);
-        let mut lines = vec![format!(
-            "of {read} read, {fetched} were fetched from the device."
-        )];
-        let mut unseen = stage.trials.iter().flat_map(|t| &t.evidence.unseen);
-        let failed = unseen.find(|unseen| unseen.what == WARMING);
-        lines.extend(failed.map(|warming| {
-            let why = warming.why.trim_end_matches('.');
-            format!("warming the page cache was not done: {why}.")
-        }));
-        let after = || {
-            stage
-                .trials
-                .iter()
-                .filter_map(|t| t.evidence.residency_after)
-        };
-        let fewest = after()
-            .filter(|r| r.span_bytes > 0)
-            .map(|r| r.cached_bytes as f64 / r.span_bytes as f64)
-            .fold(1.0, f64::min);
-        lines.extend((fewest < 1.0 - SERVED_FROM_CACHE).then(|| {
-            let fewest = percent(fewest);
-            format!("after a trial as little as {fewest} of its span was in the page cache.")
-        }));
-        let evicted = after().filter_map(|r| r.evicted_bytes).max();
-        lines.extend(evicted.filter(|bytes| *bytes > 0).map(|evicted| {
-            format!(
-                "up to {} of its span had been taken out of the page cache because memory was \
-                 short, and were not read in again.",
-                show_size(evicted)
-            )
-        }));
-        let span = workload.span.unwrap_or(run.target.size_bytes);
-        Some(((share, span, failed.is_some()), lines))
-    })?;
     let trials: Vec<&Trial> = run.trials.iter().collect();
-    shown.lines.extend(group_limit(&trials).map(|limit| {
+    let limit = group_limit(&trials).map(|limit| {
         format!(
             "A control group of this process limits its memory, its part of the page cache among \
              it, to {}: {}.",
             show_size(limit.bytes),
             limit.folder
         )
-    }));
-    let most = percent(shown.most(|(share, ..)| *share));
-    let span = shown.seen.iter().map(|(_, span, _)| *span).max()?;
+    });
+    let most = percent(shown.most());
+    let span = shown.facts().map(StageFacts::span).max().unwrap_or(0);
     let quarter = exact_size((span / 4).max(1 << 20));
-    Some(Finding {
-        headline: format!("up to {most} came from the device, not from memory"),
-        claim: format!(
-            "Up to {most} of the bytes of {} came from the device: the page cache did not keep \
-             what had been read into it.",
-            shown.list()
-        ),
-        remedy: if shown.all(|(.., failed)| !failed) {
-            format!(
-                "Memory was short, or was taken back by the hypervisor or a cgroup limit: `free -h` \
-                 shows what is available. {}",
-                edit_plan(run, &format!("set span = \"{quarter}\" in this stage"))
-            )
-        } else {
-            "Reading into the page cache failed, so this says nothing of memory. Type `dmesg --ctime \
-             --level=err,warn | tail -n 30` for what the kernel says about it."
-                .into()
-        },
-        ..shown.finding(&RULE)
+    RULE.claim(format!(
+        "Up to {most} of the bytes of {} came from the device: the page cache did not keep what \
+         had been read into it.",
+        shown.list()
+    ))
+    .headline(format!(
+        "up to {most} came from the device, not from memory"
+    ))
+    .evidence(limit)
+    .remedy(if shown.facts().all(|facts| not_warmed(facts).is_none()) {
+        format!(
+            "Memory was short, or was taken back by the hypervisor or a cgroup limit: `free -h` \
+             shows what is available. {}",
+            edit_plan(run, &format!("set span = \"{quarter}\" in this stage"))
+        )
+    } else {
+        "Reading into the page cache failed, so this says nothing of memory. Type `dmesg --ctime \
+         --level=err,warn | tail -n 30` for what the kernel says about it."
+            .to_owned()
     })
 }
 

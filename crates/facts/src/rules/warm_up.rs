@@ -12,11 +12,9 @@ use super::too_noisy::WARNING;
 pub(super) const RULE: Rule = Rule {
     name: "warm-up",
     about: "the first trial differs from the later ones",
-    needs: &[Needs::Evidence],
-    severity: Severity::Note,
-    confidence: Confidence::Likely,
     refuted_by: "A second run whose first trials do not differ.",
-    check: Check::One(check),
+    check: Check::Stages(&[Look(&[], first_differs, warmed_up)]),
+    ..Rule::NOTE
 };
 
 /// Trials of a stage from which on a rest has a range.
@@ -45,38 +43,36 @@ pub(super) fn trials_behind<'s, 'a>(stage: &'s Stage<'a>) -> &'s [&'a Trial] {
     &stage.trials[usize::from(difference(stage).is_some())..]
 }
 
-fn check(context: &Context<'_>) -> Option<Finding> {
-    let shown = Shown::by(context.each(), |stage, _| {
-        let difference = difference(stage).filter(|_| !cpu_varies::is_cause(stage))?;
-        let line = format!(
-            "the first trial did {} IOPS, {}, which is {} {} than the median of the {} after it.",
-            rate_digits(stage.trials[0].iops),
-            show_throughput(stage.trials[0].throughput_bytes_per_s),
-            percent(difference.abs()),
-            if difference < 0.0 { "less" } else { "more" },
-            stage.trials.len() - 1
-        );
-        Some((difference.abs(), [line]))
-    })?;
-    let most = shown.most(|difference| *difference);
-    let by = percent(most);
+fn first_differs(facts: &StageFacts<'_>) -> Option<Seen> {
+    let stage = facts.stage;
+    let difference = difference(stage).filter(|_| !cpu_varies::is_cause(stage))?;
+    let line = format!(
+        "the first trial did {} IOPS, {}, which is {} {} than the median of the {} after it.",
+        rate_digits(stage.trials[0].iops),
+        show_throughput(stage.trials[0].throughput_bytes_per_s),
+        percent(difference.abs()),
+        if difference < 0.0 { "less" } else { "more" },
+        stage.trials.len() - 1
+    );
+    Some(Seen::line(difference.abs(), line))
+}
+
+fn warmed_up(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let by = percent(shown.most());
     let trials = context.run.plan.trials.max(4);
     let more = format!("set trials = {}", trials.saturating_mul(2));
-    Some(Finding {
-        severity: warning_if(most > WARNING),
-        headline: format!("the first trial differs by up to {by}"),
-        claim: format!(
-            "The first trial of {} differs from all later ones, by up to {by}: the target had to \
-             warm up, or had room that was used up.",
-            shown.list()
-        ),
-        remedy: format!(
-            "The median is little moved by one of {}. To settle it, {}",
-            count(u64::from(trials), "trial"),
-            lower_first(&edit_plan(context.run, &more))
-        ),
-        ..shown.finding(&RULE)
-    })
+    RULE.claim(format!(
+        "The first trial of {} differs from all later ones, by up to {by}: the target had to warm \
+         up, or had room that was used up.",
+        shown.list()
+    ))
+    .severity(warning_if(shown.most() > WARNING))
+    .headline(format!("the first trial differs by up to {by}"))
+    .remedy(format!(
+        "The median is little moved by one of {}. To settle it, {}",
+        count(u64::from(trials), "trial"),
+        lower_first(&edit_plan(context.run, &more))
+    ))
 }
 
 #[cfg(test)]

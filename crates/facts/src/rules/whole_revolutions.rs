@@ -11,11 +11,10 @@ pub(super) const RULE: Rule = Rule {
     name: "whole-revolutions",
     about: "each synced write waits for whole revolutions of the disk",
     needs: &[Needs::Drives],
-    severity: Severity::Note,
-    confidence: Confidence::Likely,
     refuted_by: "Another speed in what `smartctl -i` or the data sheet says of the disk, or waits \
                  of other lengths in a repeat on an idle disk.",
     check: Check::One(check),
+    ..Rule::NOTE
 };
 
 /// From here on, slow writes beside the usual ones, the median does not stand for
@@ -109,7 +108,7 @@ pub(super) fn is_sure(found: &Revolution, run: &Run) -> bool {
     known && found.others.is_empty()
 }
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+fn check(context: &Context<'_>) -> Option<Found> {
     let (run, matrix) = (context.run, context.matrix.as_ref()?);
     let found = of(context)?;
     let of_sizes = by_size(matrix, &found);
@@ -149,19 +148,23 @@ fn check(context: &Context<'_>) -> Option<Finding> {
     let small = matrix.small_synced().map(|cell| cell.block_size);
     let sizes = span_of_sizes(small.chain(last));
     let stages = names(matrix.small_synced().map(|cell| cell.stage));
-    Some(Finding {
-        headline: format!("each synced write waits for whole revolutions: {per_second} a second"),
-        claim: format!(
+    Some(
+        RULE.claim(format!(
             "Each synced write of {sizes} waits {as_long} {whole} of a disk with {rpm} revolutions \
              per minute{more}: {per_second} writes per second at most, however small."
-        ),
-        confidence: likely_if(is_sure(&found, run) && !wide),
-        refuted_by: refuted_by.into(),
-        remedy: "Sync less often: let several commits share one sync, or write larger blocks. \
-                 Else put what is synced on a device that does not rotate."
-            .into(),
-        ..RULE.finding(stages, evidence)
-    })
+        ))
+        .headline(format!(
+            "each synced write waits for whole revolutions: {per_second} a second"
+        ))
+        .confidence(likely_if(is_sure(&found, run) && !wide))
+        .refuted_by(refuted_by)
+        .remedy(
+            "Sync less often: let several commits share one sync, or write larger blocks. \
+                 Else put what is synced on a device that does not rotate.",
+        )
+        .stages(stages)
+        .evidence(evidence),
+    )
 }
 
 /// What small writes wait, a sentence each.

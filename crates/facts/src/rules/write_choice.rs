@@ -17,10 +17,9 @@ pub(super) const RULE: Rule = Rule {
     name: "write-choice",
     about: "which way to write suits a log, a database and bulk data",
     needs: &[],
-    severity: Severity::Note,
-    confidence: Confidence::Likely,
     refuted_by: "A repeat with `--trials 5` in which another durable way is more than 5 % faster.",
     check: Check::One(check),
+    ..Rule::NOTE
 };
 
 /// A way this near to the fastest is as good.
@@ -53,7 +52,7 @@ struct Choice<'m, 'a> {
     sizes: Vec<u64>,
 }
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+fn check(context: &Context<'_>) -> Option<Found> {
     let matrix = context.matrix.as_ref()?;
     let sizes = matrix.sizes();
     let near = |wanted: u64| {
@@ -77,9 +76,8 @@ fn check(context: &Context<'_>) -> Option<Finding> {
         told("Pages, durable at a checkpoint", &pages),
         told("Bulk, durable in the end", &bulk),
     ];
-    Some(Finding {
-        headline: format!("a log is best written with {}", log.chosen.mode),
-        claim: format!(
+    Some(
+        RULE.claim(format!(
             "Here a log is best written with {} ({} writes of {} per second), a database's pages \
              with {}, and bulk data with {}.",
             log.chosen.mode,
@@ -87,13 +85,16 @@ fn check(context: &Context<'_>) -> Option<Finding> {
             show_size(log.chosen.block_size),
             of(&pages),
             of(&bulk)
-        ),
-        confidence: likely_if(used.iter().all(|cell| cell.trials >= TRIALS)),
-        remedy: "Set the program so: FDATASYNC and FSYNC are calls after the write, O_DSYNC, \
-                 O_SYNC and O_DIRECT flags of open(2), AMORTIZED is one call after many writes."
-            .into(),
-        ..RULE.finding(names(used.map(|cell| cell.stage)), evidence)
-    })
+        ))
+        .headline(format!("a log is best written with {}", log.chosen.mode))
+        .confidence(likely_if(used.iter().all(|cell| cell.trials >= TRIALS)))
+        .remedy(
+            "Set the program so: FDATASYNC and FSYNC are calls after the write, O_DSYNC, \
+                 O_SYNC and O_DIRECT flags of open(2), AMORTIZED is one call after many writes.",
+        )
+        .stages(names(used.map(|cell| cell.stage)))
+        .evidence(evidence),
+    )
 }
 
 /// The best of some modes at a size; of those as good, the first that spares the page cache

@@ -16,11 +16,10 @@ pub(super) const RULE: Rule = Rule {
     name: "write-revolutions",
     about: "writes without the drive's cache wait for whole revolutions",
     needs: &[Needs::Drives],
-    severity: Severity::Note,
-    confidence: Confidence::Likely,
     refuted_by: "A block size at which a write takes no whole number of revolutions beside its \
                  bytes, or the same rate with the cache on.",
     check: Check::One(check),
+    ..Rule::NOTE
 };
 
 /// What the host may add to whole revolutions, as a share of one, where the speed is known.
@@ -62,7 +61,7 @@ impl Written<'_, '_> {
     }
 }
 
-fn check(context: &Context<'_>) -> Option<Finding> {
+fn check(context: &Context<'_>) -> Option<Found> {
     // Repeats of one thing are one finding.
     context.doing_io().find_map(|(stage, figures)| {
         let rate = figures.throughput_bytes_per_s.median;
@@ -180,7 +179,7 @@ fn waits(context: &Context<'_>, written: &Written<'_, '_>) -> Option<Waits> {
     })
 }
 
-fn finding(written: &Written<'_, '_>, waits: &Waits) -> Finding {
+fn finding(written: &Written<'_, '_>, waits: &Waits) -> Found {
     let (rate, rpm) = (written.rate, waits.rpm);
     let size = show_size(written.size());
     let per_second = three_digits(1e9 / written.write_ns());
@@ -228,19 +227,19 @@ fn finding(written: &Written<'_, '_>, waits: &Waits) -> Finding {
     } else {
         "a whole revolution".to_owned()
     };
-    Finding {
-        headline: format!("write cache off: each write waits {turns}"),
-        claim: format!(
-            "With the drive's write cache off each write of {size} waits {turns} of a disk with \
+    RULE.claim(format!(
+        "With the drive's write cache off each write of {size} waits {turns} of a disk with \
              {rpm} per minute: {per_second} per second."
-        ),
-        confidence: likely_if(waits.said),
-        remedy: "Write larger blocks or several at once, or switch the write cache on and sync \
+    ))
+    .headline(format!("write cache off: each write waits {turns}"))
+    .confidence(likely_if(waits.said))
+    .remedy(
+        "Write larger blocks or several at once, or switch the write cache on and sync \
                  where data has to last; a controller with a cache that survives a power cut does \
-                 the same."
-            .into(),
-        ..RULE.finding(names([written.stage.name]), evidence)
-    }
+                 the same.",
+    )
+    .stages(names([written.stage.name]))
+    .evidence(evidence)
 }
 
 #[cfg(test)]

@@ -18,10 +18,9 @@ pub(super) const RULE: Rule = Rule {
     name: "zones",
     about: "the rate depends on the position on the target",
     needs: &[Needs::Evidence, Needs::Drives],
-    severity: Severity::Note,
-    confidence: Confidence::Likely,
     refuted_by: "A repeat in which the same positions are not the slow ones.",
     check: Check::Several(check),
+    ..Rule::NOTE
 };
 
 /// Fewest positions.
@@ -50,7 +49,7 @@ fn enough(positions: &[Position]) -> bool {
     positions.iter().all(|position| position.trials >= TRIALS)
 }
 
-fn check(context: &Context<'_>) -> Vec<Finding> {
+fn check(context: &Context<'_>) -> Vec<Found> {
     let mut findings = Vec::new();
     for ((stage, _), mut positions) in series(context) {
         positions.sort_by_key(|position| position.offset);
@@ -100,7 +99,7 @@ fn series<'a>(context: &'a Context<'_>) -> Vec<((&'a str, Workload), Vec<Positio
     series
 }
 
-fn finding(stage: &str, positions: &[Position]) -> Option<Finding> {
+fn finding(stage: &str, positions: &[Position]) -> Option<Found> {
     let by_rate = |a: &&Position, b: &&Position| a.rate.total_cmp(&b.rate);
     let fastest = positions.iter().max_by(by_rate)?;
     let slowest = positions.iter().min_by(by_rate)?;
@@ -125,22 +124,25 @@ fn finding(stage: &str, positions: &[Position]) -> Option<Finding> {
     };
     let [most, least] = [fastest, slowest].map(|position| show_throughput(position.rate));
     let [at_most, at_least] = [fastest, slowest].map(|position| show_size(position.offset));
-    Some(Finding {
-        headline: format!("the rate depends on the position: {most} to {least}"),
-        claim: format!(
+    Some(
+        RULE.claim(format!(
             "The rate depends on the position: {most} at {at_most}, {least} at {at_least}, in {} \
              zones. The slowest position costs {}.",
             zones.len(),
             percent(cost)
-        ),
-        confidence: likely_if(enough(positions)),
-        remedy: format!(
+        ))
+        .headline(format!(
+            "the rate depends on the position: {most} to {least}"
+        ))
+        .confidence(likely_if(enough(positions)))
+        .remedy(format!(
             "Put what is read or written in bulk to the {near}, and what is seldom used to the \
              {far}. Compare volumes at the same position of their disks: a partition on inner \
              tracks is slower by this much, whatever filesystem it carries."
-        ),
-        ..RULE.finding(vec![stage.to_owned()], evidence)
-    })
+        ))
+        .stages(vec![stage.to_owned()])
+        .evidence(evidence),
+    )
 }
 
 /// Positions one after the other that are about as fast as the first of them.
@@ -252,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_slow_spot_is_told_as_one_and_not_as_a_zone() {
-        let all = |rate: &dyn Fn(usize) -> f64| check(&Context::new(&run(rate)));
+        let all = |rate: &dyn Fn(usize) -> f64| crate::testing::all_of_rule(&run(rate), RULE.name);
         let flat = all(&|i| if i == 20 { 100e6 } else { 500e6 });
         let [spot] = &flat[..] else {
             panic!("{flat:#?}");

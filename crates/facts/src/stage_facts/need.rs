@@ -1,6 +1,7 @@
 //! What has to be so of a stage for a rule or a limiter to be asked about it.
 
 use super::StageFacts;
+use crate::layers::in_memory;
 use diskfacts_plan::CacheMode;
 
 /// What has to be so of a stage for a rule or a limiter to be asked.
@@ -8,6 +9,8 @@ use diskfacts_plan::CacheMode;
 pub(crate) enum Need {
     /// The run was measured, and is not read from a document.
     NoDocument,
+    /// It was to do something.
+    Something,
     /// Blocks of the target are moved, and not files made or asked for.
     Blocks,
     /// Nothing is written.
@@ -28,6 +31,12 @@ pub(crate) enum Need {
     Direct,
     /// All of it went through the page cache.
     Buffered,
+    /// What is read is meant to be in memory.
+    Warm,
+    /// It is not.
+    NotWarm,
+    /// The target does not lie in memory.
+    NotInMemory,
     /// Each write is synced.
     EachSynced,
     /// All disks are known to rotate.
@@ -39,10 +48,16 @@ pub(crate) enum Need {
 }
 
 impl Need {
-    pub(crate) fn is_met(self, facts: &StageFacts<'_>) -> bool {
+    /// Whether all of these are so.
+    pub(crate) fn are_met(needs: &[Self], facts: &StageFacts<'_>) -> bool {
+        needs.iter().all(|need| need.is_met(facts))
+    }
+
+    fn is_met(self, facts: &StageFacts<'_>) -> bool {
         let workload = facts.workload();
         match self {
             Self::NoDocument => !facts.imported(),
+            Self::Something => !facts.stage.is_null(),
             Self::Blocks => facts.moves_blocks(),
             Self::OnlyReads => facts.only_reads(),
             Self::OnlyWrites => facts.only_writes(),
@@ -53,6 +68,9 @@ impl Need {
             Self::Alone => workload.beside.is_none(),
             Self::Direct => workload.cache == CacheMode::Direct,
             Self::Buffered => facts.direct() == Some(false),
+            Self::Warm => workload.cache == CacheMode::Warm,
+            Self::NotWarm => workload.cache != CacheMode::Warm,
+            Self::NotInMemory => !in_memory(&facts.run().stack),
             Self::EachSynced => workload.sync.each_write(),
             Self::Platter => facts.rotates() == Some(true),
             Self::NoPlatter => facts.rotates() != Some(true),

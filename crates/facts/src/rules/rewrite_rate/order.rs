@@ -34,7 +34,7 @@ impl Triple<'_, '_, '_> {
 }
 
 /// Of the pairs whose order is turned, the one whose rewriting differs most.
-pub(super) fn turned(triples: &[Triple<'_, '_, '_>]) -> Option<Finding> {
+pub(super) fn turned(triples: &[Triple<'_, '_, '_>]) -> Option<Found> {
     let pairs = triples
         .iter()
         .flat_map(|slow| triples.iter().map(move |fast| (slow, fast)));
@@ -49,7 +49,7 @@ pub(super) fn turned(triples: &[Triple<'_, '_, '_>]) -> Option<Finding> {
     Some(finding(slow, fast))
 }
 
-fn finding(slow: &Triple<'_, '_, '_>, fast: &Triple<'_, '_, '_>) -> Finding {
+fn finding(slow: &Triple<'_, '_, '_>, fast: &Triple<'_, '_, '_>) -> Found {
     let (a, b) = (slow.name(), fast.name());
     let [slow_read, slow_write, slow_rewrite] = slow.ms_per_mb();
     let [fast_read, fast_write, fast_rewrite] = fast.ms_per_mb();
@@ -77,17 +77,16 @@ fn finding(slow: &Triple<'_, '_, '_>, fast: &Triple<'_, '_, '_>) -> Finding {
             rate_digits(won)
         ),
     ];
-    Finding {
-        headline: "a rewrite reads too: fast reads decide".into(),
-        claim: format!(
-            "A rewrite reads too: {a} writes at {writes} of {b}'s rate and rewrites {rewrites} \
+    RULE.claim(format!(
+        "A rewrite reads too: {a} writes at {writes} of {b}'s rate and rewrites {rewrites} \
              times as fast, because it reads {reads} times as fast."
-        ),
-        refuted_by: "The same order of the rewrites with a read-ahead that makes both read alike."
-            .into(),
-        remedy: "Choose by the figure of what is done: writing new files, rewriting files in \
-                 place and reading are three orders of the same volumes."
-            .into(),
-        ..RULE.finding(slow.stages(), evidence)
-    }
+    ))
+    .headline("a rewrite reads too: fast reads decide")
+    .refuted_by("The same order of the rewrites with a read-ahead that makes both read alike.")
+    .remedy(
+        "Choose by the figure of what is done: writing new files, rewriting files in \
+                 place and reading are three orders of the same volumes.",
+    )
+    .stages(slow.stages())
+    .evidence(evidence)
 }

@@ -50,7 +50,7 @@ fn beside(inwards: &[Position], i: usize) -> f64 {
     second.copied().unwrap_or(0.0)
 }
 
-pub(super) fn finding(run: &Run, stage: &str, usual: &[Position], slow: &[Position]) -> Finding {
+pub(super) fn finding(run: &Run, stage: &str, usual: &[Position], slow: &[Position]) -> Found {
     const TOLD: usize = 3;
     let at = |position: &Position| show_size(position.offset);
     let evidence = slow.iter().map(|spot| {
@@ -71,21 +71,21 @@ pub(super) fn finding(run: &Run, stage: &str, usual: &[Position], slow: &[Positi
         ("are", "their", "those")
     };
     let of = format!("{} of {} positions", slow.len(), usual.len() + slow.len());
-    Finding {
-        severity: Severity::Warning,
-        headline: format!("{of} much slower than their neighbours"),
-        claim: format!(
-            "{of} {is} much slower than {whose} neighbours: {those} at {}. Zones of a disk are not \
+    RULE.claim(format!(
+        "{of} {is} much slower than {whose} neighbours: {those} at {}. Zones of a disk are not \
              like this.",
-            list(&places)
-        ),
-        confidence: likely_if(enough(slow)),
-        refuted_by: "A repeat in which these positions are as fast as their neighbours: then \
-                     something else used the disk."
-            .into(),
-        remedy: remedy(run),
-        ..RULE.finding(vec![stage.to_owned()], evidence.collect())
-    }
+        list(&places)
+    ))
+    .severity(Severity::Warning)
+    .headline(format!("{of} much slower than their neighbours"))
+    .confidence(likely_if(enough(slow)))
+    .refuted_by(
+        "A repeat in which these positions are as fast as their neighbours: then \
+                     something else used the disk.",
+    )
+    .remedy(remedy(run))
+    .stages(vec![stage.to_owned()])
+    .evidence(evidence)
 }
 
 fn remedy(run: &Run) -> String {

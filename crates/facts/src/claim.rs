@@ -1,0 +1,85 @@
+//! A claim: what is so, what it rests on, how sure it is, what would refute it, and what to do
+//! about it. Findings and limits are made from it; what a row says of all its claims is taken from
+//! there, unless a claim says something else.
+
+use crate::simulated::{edit_profile, planted};
+use diskfacts_record::{Confidence, Run};
+use std::borrow::Cow;
+
+/// One claim, with what only its kind has.
+#[derive(Debug, Clone)]
+pub(crate) struct Claim<Kind> {
+    /// What is so, in a sentence.
+    pub(crate) said: String,
+    /// The figures it rests on and the arithmetic over them, each a sentence.
+    pub(crate) evidence: Vec<String>,
+    /// How sure it is.
+    pub(crate) confidence: Confidence,
+    /// What would refute it, in place of what its row says.
+    pub(crate) refuted_by: Option<Cow<'static, str>>,
+    /// What to do about it, in place of what its row says.
+    pub(crate) remedy: Option<Cow<'static, str>>,
+    pub(crate) kind: Kind,
+}
+
+impl<Kind> Claim<Kind> {
+    /// With the words of its row.
+    pub(crate) fn of(kind: Kind, confidence: Confidence, said: impl Into<String>) -> Self {
+        Self {
+            said: said.into(),
+            evidence: Vec::new(),
+            confidence,
+            refuted_by: None,
+            remedy: None,
+            kind,
+        }
+    }
+
+    /// Which says this.
+    pub(crate) fn said(mut self, said: impl Into<String>) -> Self {
+        self.said = said.into();
+        self
+    }
+
+    /// Resting on these figures, behind those that it has.
+    pub(crate) fn evidence(mut self, lines: impl IntoIterator<Item = String>) -> Self {
+        self.evidence.extend(lines);
+        self
+    }
+
+    /// As sure as this.
+    pub(crate) fn confidence(mut self, confidence: Confidence) -> Self {
+        self.confidence = confidence;
+        self
+    }
+
+    /// Refuted by something else than its row says.
+    pub(crate) fn refuted_by(mut self, said: impl Into<Cow<'static, str>>) -> Self {
+        self.refuted_by = Some(said.into());
+        self
+    }
+
+    /// With another remedy than its row has.
+    pub(crate) fn remedy(mut self, said: impl Into<Cow<'static, str>>) -> Self {
+        self.remedy = Some(said.into());
+        self
+    }
+
+    /// With this remedy in the place of the one it has, where there is one.
+    pub(crate) fn remedy_if(self, said: Option<impl Into<Cow<'static, str>>>) -> Self {
+        match said {
+            Some(said) => self.remedy(said),
+            None => self,
+        }
+    }
+
+    /// Of a simulated disk the remedy is this change of its profile.
+    pub(crate) fn profile(self, run: &Run, change: &str) -> Self {
+        self.remedy_if(edit_profile(run, change))
+    }
+
+    /// Of a simulated disk the cause stands in these tables of its profile.
+    pub(crate) fn planted(self, run: &Run, tables: &str) -> Self {
+        self.remedy_if(planted(run, tables).map(|sentence| format!("{sentence}.")))
+    }
+}
