@@ -16,6 +16,7 @@ use crate::stages::Stage;
 use diskfacts_record::trial::Histograms;
 use diskfacts_record::{Budget, BudgetPart, Run, SlowestBudget, Spent};
 use divide::Division;
+pub(crate) use divide::{HELD_BACK, PART, USED};
 use requests::Requests;
 
 /// Share of the operations that are the slowest ones.

@@ -58,6 +58,7 @@ mod revolution;
 pub mod rules;
 mod share;
 mod simulated;
+mod spread;
 mod stage_facts;
 mod stages;
 mod stalls;

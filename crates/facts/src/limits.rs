@@ -51,7 +51,6 @@ mod credit_throttle;
 mod device_parallelism;
 mod flush_per_write;
 mod garbage_collection;
-mod in_short;
 mod interface;
 mod ladder;
 mod links;
@@ -73,7 +72,6 @@ mod write_cache_off;
 mod zone;
 
 pub(crate) use candidate::{Candidate, Standing};
-pub use in_short::in_short;
 #[cfg(test)]
 pub(crate) use limiter::Claims;
 pub use limiter::Limiter;
@@ -150,6 +148,14 @@ pub fn about(name: &str) -> Option<&'static str> {
     found.map(|limiter| limiter.about)
 }
 
+/// What to do about it in a clause of at most 36 columns; `None` of one about which nothing can
+/// be done, or something else each time. Its remedy says it with the names and the numbers of the
+/// run.
+pub fn in_short(name: &str) -> Option<&'static str> {
+    let found = all().find(|limiter| limiter.name == name)?;
+    Some(found.in_short).filter(|clause| !clause.is_empty())
+}
+
 /// Those on the side of the storage: the device, what its work costs, and what is done
 /// to it.
 pub fn of_storage() -> &'static [Limiter] {
@@ -192,7 +198,7 @@ fn of_stage(facts: &StageFacts<'_>, more: &'static [Limiter]) -> Vec<Limit> {
         .into_iter()
         .map(|(limiter, candidate)| {
             let gain = gain::of(limiter.name, facts, &candidate);
-            candidate.into_limit(limiter, facts, gain)
+            limiter.limit(facts, candidate, gain)
         })
         .collect()
 }

@@ -49,18 +49,13 @@ fn programs<'a>(trials: &[&'a Trial], of: fn(&Neighbour) -> u64) -> Vec<Program<
 }
 
 fn named(programs: &[Program<'_>], show: impl Fn(u64) -> String) -> String {
-    let each: Vec<String> = programs
-        .iter()
-        .map(|program| {
-            let amount = show(program.amount);
-            match &program.processes[..] {
-                [one] => format!("{} (process {one}), {amount}", program.name),
-                several => format!("{} ({} processes), {amount}", program.name, several.len()),
-            }
-        })
-        .collect();
-    let each: Vec<&str> = each.iter().map(String::as_str).collect();
-    list(&each)
+    list(programs.iter().map(|program| {
+        let amount = show(program.amount);
+        match &program.processes[..] {
+            [one] => format!("{} (process {one}), {amount}", program.name),
+            several => format!("{} ({} processes), {amount}", program.name, several.len()),
+        }
+    }))
 }
 
 /// Who moved most on storage, a sentence; `None` where nobody is known to have moved much.

@@ -12,6 +12,12 @@ use crate::layers::copies;
 use crate::layers::reach::{Direction, count, dirty_before, roots};
 use diskfacts_record::{BlockDevice, DeviceKind, Stack, Trial};
 
+/// Bytes of others over those issued, from which on they matter: 1 in 20 is what trials of a quiet
+/// disk differ by anyway.
+pub(crate) const MATTERS: f64 = 0.05;
+/// Bytes of others per trial below which they do not: a commit of the journal now and then.
+pub(crate) const MATTER_BYTES: u64 = 64 << 10;
+
 /// Bytes that others moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Others {

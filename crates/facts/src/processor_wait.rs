@@ -7,6 +7,10 @@
 
 use crate::stages::Stage;
 
+/// Share of the time that a thread ran from which on it did nothing else, and is the limit: a tenth
+/// is left to waiting that batches and the kernel's ticks hide.
+pub(crate) const SATURATED: f64 = 0.9;
+
 /// Waiting for processors, of one stage.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ProcessorWait {

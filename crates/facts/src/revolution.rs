@@ -18,6 +18,10 @@ pub(crate) const SPEEDS: [u32; 5] = [5400, 5900, 7200, 10_000, 15_000];
 /// journal may cost one each.
 pub(crate) const REVOLUTIONS_MAX: u32 = 4;
 
+/// Fastest stream of one rotating disk, bytes per second: drives with two actuators
+/// reach 524 MB/s (Seagate, Exos 2X18, data sheet of 2022).
+pub(crate) const RATE_MAX: f64 = 600e6;
+
 /// How near waits must be to whole revolutions, as a share. Drives keep their speed within
 /// 0.5 %; the rest is for the host's part of a write.
 pub(crate) const NEAR: f64 = 0.025;

@@ -63,7 +63,6 @@ pub(crate) use cache_burst::of as cache_burst;
 use rule::Needs;
 pub use rule::Rule;
 pub(crate) use rule::{Part, Shared};
-pub(crate) use too_noisy::NOTE as NOISE;
 
 /// All rules; among findings of the same severity and confidence, those of
 /// earlier rules come first.

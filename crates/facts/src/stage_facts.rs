@@ -5,6 +5,7 @@ mod need;
 pub(crate) mod overlay;
 pub(crate) mod processor;
 pub(crate) mod rate_over_time;
+pub(crate) mod slow;
 pub(crate) mod spindle;
 mod transfer;
 
@@ -12,7 +13,6 @@ use crate::context::Context;
 use crate::layers::flush_counters;
 use crate::stages::Stage;
 use crate::stalls::Stalls;
-use crate::stats;
 use diskfacts_plan::{CacheMode, Operation, Pattern, Workload};
 use diskfacts_record::evidence::DeviceCounters;
 use diskfacts_record::{
@@ -269,13 +269,11 @@ impl<'a> StageFacts<'a> {
     /// Operations in flight on average, median of the trials: by Little's law the
     /// latencies over the time. What was asked for where that is not known.
     pub(crate) fn depth(&self) -> f64 {
-        let seen: Vec<f64> = self
-            .trials()
-            .iter()
-            .map(|trial| trial.evidence.engine.mean_depth)
-            .filter(|depth| *depth > 0.0)
-            .collect();
-        stats::median(&seen).unwrap_or_else(|| self.workload().outstanding() as f64)
+        let seen = |trial: &Trial| Some(trial.evidence.engine.mean_depth);
+        let seen = self
+            .stage
+            .median(|trial| seen(trial).filter(|depth| *depth > 0.0));
+        seen.unwrap_or_else(|| self.workload().outstanding() as f64)
     }
 
     /// Latencies of all operations of all trials; `None` when the run was loaded

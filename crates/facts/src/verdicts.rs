@@ -18,7 +18,9 @@ mod held_back;
 use crate::context::Context;
 use crate::layers;
 use crate::layers::SERVED_FROM_CACHE;
-use crate::rules::{NOISE, cache_burst};
+use crate::rules::cache_burst;
+use crate::spread::NOISE;
+use crate::stage_facts::StageFacts;
 use crate::stages::Stage;
 use crate::stats;
 use crate::uses::{Limit, Metric, Requirement, Use, uses};
@@ -48,12 +50,13 @@ pub(crate) fn of(context: &Context<'_>, findings: &[Finding]) -> Vec<Verdict> {
     uses()
         .iter()
         .flat_map(|usage| usage.requirements.iter().map(move |needed| (usage, needed)))
-        .flat_map(|(usage, needed)| of_requirement((context, findings), usage, needed))
+        .flat_map(|(usage, needed)| of_requirement(context, findings, usage, needed))
         .collect()
 }
 
 fn of_requirement(
-    (context, findings): (&Context<'_>, &[Finding]),
+    context: &Context<'_>,
+    findings: &[Finding],
     usage: &Use,
     needed: &Requirement,
 ) -> Vec<Verdict> {
@@ -66,11 +69,11 @@ fn of_requirement(
         source: format!("{}, {}", needed.source.title, needed.source.url),
     };
     let measured: Vec<Verdict> = context
-        .each()
-        .filter(|(stage, _)| stage.name == needed.stage && (needed.suits)(stage.workload()))
-        .map(|(stage, figures)| {
-            let (outcome, measured) = judge((context, findings), stage, figures, needed);
-            verdict(outcome, measured, stage.label())
+        .facts()
+        .filter(|facts| facts.stage.name == needed.stage && (needed.suits)(facts.workload()))
+        .map(|facts| {
+            let (outcome, measured) = judge(&facts, findings, needed);
+            verdict(outcome, measured, facts.stage.label())
         })
         .collect();
     if measured.is_empty() {
@@ -80,13 +83,13 @@ fn of_requirement(
 }
 
 fn judge(
-    (context, findings): (&Context<'_>, &[Finding]),
-    stage: &Stage<'_>,
-    figures: &StageFigures,
+    facts: &StageFacts<'_>,
+    findings: &[Finding],
     needed: &Requirement,
 ) -> (Outcome, Option<String>) {
-    let measured = Uncertain::of(stage, figures, needed.metric);
-    let figure = measured.or_else(|| Uncertain::at_least(stage, figures, needed));
+    let figures = facts.figures;
+    let measured = Uncertain::of(facts.stage, figures, needed.metric);
+    let figure = measured.or_else(|| Uncertain::at_least(facts.stage, figures, needed));
     let Some(figure) = figure else {
         return (Outcome::Unmeasured, None);
     };
@@ -102,13 +105,13 @@ fn judge(
         let words = format!("{words}, but {} operations failed", figures.errors);
         return (Outcome::Unmeasured, Some(words));
     }
-    let cached = figures.layers.page_cache;
-    let meant = stage.workload().cache == CacheMode::Warm;
+    let cached = facts.memory_share();
+    let meant = facts.workload().cache == CacheMode::Warm;
     if cached > SERVED_FROM_CACHE && !meant {
         let words = format!("{words}, but memory served {} of it", percent(cached));
         return (Outcome::Unmeasured, Some(words));
     }
-    if let Some(burst) = cache_burst(context, stage, figures) {
+    if let Some(burst) = cache_burst(facts) {
         let words = format!(
             "{words}, but a write cache took it: {} reads {}",
             burst.read,
@@ -116,7 +119,7 @@ fn judge(
         );
         return (Outcome::Unmeasured, Some(words));
     }
-    if layers::is_unknown(&context.run.stack) {
+    if layers::is_unknown(&facts.run().stack) {
         let words = format!("{words}, but what lies under the target is not known");
         return (Outcome::Unmeasured, Some(words));
     }
@@ -131,7 +134,7 @@ fn judge(
         findings.iter().any(|finding| {
             finding.rule == rule
                 && finding.severity >= Severity::Warning
-                && finding.stages.iter().any(|name| name == stage.name)
+                && finding.stages.iter().any(|name| name == facts.stage.name)
         })
     };
     let doubts: Vec<&(&str, &str)> = doubts.iter().filter(|(rule, _)| found(rule)).collect();
@@ -140,7 +143,7 @@ fn judge(
     };
     let rules = doubts.iter().map(|(rule, _)| *rule);
     let without = (outcome == Outcome::Fail)
-        .then(|| held_back::at_best(context, stage, &figure, rules, needed))
+        .then(|| held_back::at_best(facts, &figure, rules, needed))
         .flatten();
     match without {
         Some(best) if best.against(needed.limit) == Outcome::Fail => {

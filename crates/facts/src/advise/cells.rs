@@ -6,10 +6,11 @@ use super::dimension::{self, CHOSEN};
 use crate::context::Context;
 use crate::layers::SERVED_FROM_CACHE;
 use crate::rules::cache_burst;
+use crate::stage_facts::StageFacts;
 use crate::stages::Stage;
 use crate::words::percent;
 use diskfacts_plan::CacheMode;
-use diskfacts_record::{BlockDevice, Run, StageFigures, TargetKind, Trial};
+use diskfacts_record::{BlockDevice, Run, TargetKind, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Settings that say what was done, and not what could be chosen: two cells that
@@ -60,7 +61,7 @@ pub(super) fn of(runs: &[Run]) -> (Vec<Cell<'_>>, LeftOut) {
                 }
                 continue;
             };
-            if let Some(why) = doubt(&context, stage, figures) {
+            if let Some(why) = doubt(&StageFacts::new(&context, stage, figures)) {
                 left_out.entry(why).or_default().push(stage.label());
                 continue;
             }
@@ -102,7 +103,8 @@ const NONE_OF_THESE: &str =
     "not compared, because it measures memory, files, single characters, or a rate that was set";
 
 /// Why the figure of a stage is not one of its disk.
-fn doubt(context: &Context<'_>, stage: &Stage<'_>, figures: &StageFigures) -> Option<String> {
+fn doubt(facts: &StageFacts<'_>) -> Option<String> {
+    let (stage, figures) = (facts.stage, facts.figures);
     if figures.errors > 0 {
         return Some("not compared, because operations failed".to_owned());
     }
@@ -120,8 +122,7 @@ fn doubt(context: &Context<'_>, stage: &Stage<'_>, figures: &StageFigures) -> Op
     {
         return Some("not compared, because its direct I/O was refused".to_owned());
     }
-    cache_burst(context, stage, figures)
-        .map(|_| "not compared, because a write cache took it".to_owned())
+    cache_burst(facts).map(|_| "not compared, because a write cache took it".to_owned())
 }
 
 /// For each stage the conditions that a matrix of its run chooses between: those that

@@ -13,7 +13,7 @@
 //! That two such intervals do not overlap is a stricter demand than a test of their
 //! difference at 5 %, which leaves room for looking at several pairs.
 
-use crate::rules::NOISE;
+use crate::spread::NOISE;
 use crate::stats;
 
 /// Confidence that intervals are stated with.

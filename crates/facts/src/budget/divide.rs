@@ -11,6 +11,7 @@ use crate::dirty_pages;
 use crate::layers::{self, reach::roots};
 use crate::others::by_others;
 use crate::pages;
+use crate::processor_wait::SATURATED;
 use diskfacts_plan::EngineChoice;
 use diskfacts_record::evidence::LimitOf;
 use diskfacts_record::{Run, Spent, TargetKind, Trial};
@@ -18,20 +19,16 @@ use diskfacts_record::{Run, Spent, TargetKind, Trial};
 /// Requests for each operation up to which an operation is one request: a few are of the
 /// filesystem's own structures.
 const WHOLE: f64 = 1.05;
-/// Share of a limit from which on it is reached, as for the limiter `cgroup-throttle`: what is
-/// not used at once is lost.
-const REACHED: f64 = 0.9;
-
-/// Share of a limit that is used where most of the time was spent neither with the devices
-/// nor by the thread: the rest of it was charged for others of the group, or twice
-/// (`cgroup-throttle` has the same).
-const SHARED: f64 = 0.45;
-/// Most of the time.
-const MOST: f64 = 0.5;
-
-/// Share of the time that a thread ran from which on it did nothing else, as for the rule
-/// `cpu-bound`: a tenth is left to what the kernel's ticks hide.
-const AT_WORK: f64 = 0.9;
+/// Share of a control group's limit that the device must have counted for it to be reached: budget
+/// that is not asked for in its slice is lost.
+pub(crate) const USED: f64 = 0.9;
+/// Share of the operations' time that they are held back from which on a limit is what holds them
+/// though the stage does not come to it: others of the group have the rest, or it is charged for
+/// twice (Linux 6.18 does so for devices that were used before).
+pub(crate) const HELD_BACK: f64 = 0.5;
+/// Share of the limit that the stage has then at least: a little less than the half of it that is
+/// left where each operation is charged twice.
+pub(crate) const PART: f64 = 0.45;
 
 const EVENTS: &str =
     "trace events of the block layer, and where it was not followed its counters divided alike";
@@ -117,7 +114,7 @@ impl Division {
     /// Whether most of what is in flight is neither with the devices nor with a thread that is at
     /// work: that is no way back from a device, but a filesystem that keeps it.
     fn is_held_elsewhere(&self, trial: &Trial) -> bool {
-        trial.workload.outstanding() > 1 && self.left_ns() >= MOST * self.latency_ns
+        trial.workload.outstanding() > 1 && self.left_ns() >= HELD_BACK * self.latency_ns
     }
 
     /// The same of one that is followed by a sync.
@@ -405,7 +402,10 @@ fn take_requests(requests: &Requests, times: f64, time: &mut Division) {
 /// Whether the thread ran all the time, so that what is done waits for its work on other
 /// operations.
 fn is_at_work(trial: &Trial) -> bool {
-    let busy = trial.cpu.busiest_thread.is_some_and(|busy| busy >= AT_WORK);
+    let busy = trial
+        .cpu
+        .busiest_thread
+        .is_some_and(|busy| busy >= SATURATED);
     busy && trial.workload.queue_depth > 1
 }
 
@@ -428,7 +428,7 @@ fn lacks_tags(run: &Run, trial: &Trial, time: &Division) -> bool {
     let in_queue: f64 = requests.iter().map(|part| time.of(*part)).sum();
     let in_queue = wanted * in_queue / time.latency_ns;
     let holds = holds.fold(f64::INFINITY, f64::min);
-    holds < REACHED * wanted && in_queue >= REACHED * holds
+    holds < USED * wanted && in_queue >= USED * holds
 }
 
 /// Whether a limit of a control group on what was done is reached, or most of the time is
@@ -453,6 +453,6 @@ fn is_limited(trial: &Trial, time: &Division) -> bool {
         let left = time.left_ns() / time.latency_ns;
         // What is left is in front of the requests where these are known.
         let known = time.of(Spent::Device) > 0.0;
-        used >= REACHED || (known && used >= SHARED && left >= MOST)
+        used >= USED || (known && used >= PART && left >= HELD_BACK)
     })
 }

@@ -12,6 +12,7 @@ pub(super) const LIMITER: Limiter = Limiter {
     question: "If it is the alignment, `whole-sectors` does more operations a second than \
                `as-it-was`, though each moves as much or more; where the partition itself is not \
                aligned, the same on the whole disk does.",
+    in_short: "align partition and blocks",
     find: sectors_are_read_first,
     ..Limiter::OF_BUSY_DEVICE
 };

@@ -12,6 +12,7 @@ pub(super) const LIMITER: Limiter = Limiter {
     question: "Past the page cache: more reads a second speak for it, as many for the device.",
     remedy: "Use direct I/O for a deep queue, or as many threads as reads are to be in \
              flight (`streams`).",
+    in_short: "direct I/O, or more threads",
     find: few_reach_the_device,
     ..Limiter::ANY
 };

@@ -9,11 +9,9 @@
 //! there before what has to be, and that before the mere shape of the load.
 
 use super::experiment::Settling;
-use super::limiter::Limiter;
 use super::prelude::DETAIL;
 use crate::claim::Claim;
-use crate::stage_facts::StageFacts;
-use diskfacts_record::{Confidence, Gain, Limit};
+use diskfacts_record::Confidence;
 use std::cmp::Ordering;
 
 /// What kind of statement a limiter makes; those named first come first.
@@ -67,9 +65,9 @@ pub(crate) struct Limiting {
     /// Share, from 0 to 1, of the operations' time that it accounts for.
     pub(super) share: Option<f64>,
     /// What would settle it.
-    settling: Settling,
+    pub(super) settling: Settling,
     /// What that asks, in place of what the row says.
-    question: Option<String>,
+    pub(super) question: Option<String>,
 }
 
 /// A cause that accounts for this share of the time.
@@ -150,33 +148,5 @@ impl Candidate {
             .filter(|share| share.is_finite())
             .unwrap_or(0.5);
         sure * share.clamp(0.0, 1.0)
-    }
-
-    /// As it stands in the record.
-    pub(super) fn into_limit(
-        self,
-        row: &Limiter,
-        of: &StageFacts<'_>,
-        gain: Option<Gain>,
-    ) -> Limit {
-        let share = self.kind.share.filter(|share| share.is_finite());
-        let question = self
-            .kind
-            .question
-            .unwrap_or_else(|| row.question.to_owned());
-        Limit {
-            limiter: row.name.to_owned(),
-            claim: self.said,
-            evidence: self.evidence,
-            share: share.map(|share| share.clamp(0.0, 1.0)),
-            gain,
-            confidence: self.confidence,
-            refuted_by: self
-                .refuted_by
-                .unwrap_or(row.refuted_by.into())
-                .into_owned(),
-            experiment: self.kind.settling.experiment(of, question),
-            remedy: self.remedy.unwrap_or(row.remedy.into()).into_owned(),
-        }
     }
 }

@@ -9,7 +9,6 @@
 //! of the time, and a burst, bunches or several in flight show what an operation takes
 //! when nothing holds it back. With one in flight and none of these nothing is said.
 
-use super::credit_throttle;
 use super::prelude::*;
 use super::tested;
 use crate::device_physics::no_drives;
@@ -55,7 +54,7 @@ impl Cap {
     /// keep it.
     pub(super) fn of(facts: &StageFacts<'_>) -> Option<Self> {
         // Then the same intervals are something else's.
-        unless(tested::is_refuted(facts, credit_throttle::LIMITER.name))?;
+        unless(tested::is_refuted(facts, "credit-throttle"))?;
         let all = || facts.all().map(|stage| Pace::of(&stage)).collect();
         let paces: &Vec<Option<Pace>> = facts.context.paces.get_or_init(all);
         let is_own = |other: &StageFacts<'_>| std::ptr::eq(other.stage, facts.stage);

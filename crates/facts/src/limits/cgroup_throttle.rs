@@ -2,6 +2,7 @@
 //! at it (kernel, `block/blk-throttle.c`).
 
 use super::prelude::*;
+use crate::budget::{HELD_BACK, PART, USED};
 use crate::stage_facts::DeviceWork;
 use diskfacts_record::evidence::{IoLimit, LimitOf};
 
@@ -11,27 +12,17 @@ pub(super) const LIMITER: Limiter = Limiter {
     refuted_by: "The same rate after the limit was taken away.",
     question: "The same measurement from a group without the limit: a higher rate speaks for it, \
                the same rate against it.",
+    in_short: "raise io.max of the group",
     find: held_at_the_limit,
     ..Limiter::ANY
 };
 
-/// Share of the limit that the device must have counted: budget that is not asked
-/// for in its slice is lost.
-const USED: f64 = 0.9;
 /// Slices of 100 ms (`DFL_THROTL_SLICE`) whose whole budget may be used at once, that which a
 /// trial begins in and that which it ends in, seconds: what it can have had beyond the rate.
 const SLICE_S: f64 = 0.2;
 /// What the counts of both may differ by for other reasons: clocks, others who are in
 /// no group.
 const OFF: f64 = 1.02;
-
-/// Share of the operations' time before they are with the device from which on a limit is
-/// what holds them back though the stage does not come to it: others of the group have the
-/// rest, or it is charged for twice (Linux 6.18 does so for devices that were used before).
-const HELD_BACK: f64 = 0.5;
-/// Share of the limit that the stage has then at least: a little less than the half of it that
-/// is left where each operation is charged twice.
-const PART: f64 = 0.45;
 
 /// A limit that was reached.
 struct Reached<'a> {

@@ -18,6 +18,7 @@ pub(super) const LIMITER: Limiter = Limiter {
     remedy: "Look at what happened then: `dmesg -T`, `smartctl -x` or `nvme smart-log` \
              (heat, a slower link, reallocated sectors), an array that lost a member or is \
              rebuilt, a cloud volume's credit.",
+    in_short: "see dmesg, smartctl",
     find: rate_stepped,
     ..Limiter::ANY
 };

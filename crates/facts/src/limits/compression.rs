@@ -14,6 +14,7 @@ pub(super) const LIMITER: Limiter = Limiter {
     remedy: "For the device's figures, measure in a folder without compression (`chattr +m` \
              or `btrfs property set FOLDER compression none`, then a new copy); for those \
              of use, data that compress as the real ones do.",
+    in_short: "measure without compression",
     find: reads_are_unpacked,
     ..Limiter::ANY
 };

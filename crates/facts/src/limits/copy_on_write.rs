@@ -12,6 +12,7 @@ pub(super) const LIMITER: Limiter = Limiter {
                speaks for it.",
     remedy: "Write to a file that is no clone and in no snapshot (`cp --reflink=never`), or \
              once over all of it first.",
+    in_short: "write over all of it once first",
     find: writes_to_shared_extents,
     ..Limiter::ANY
 };

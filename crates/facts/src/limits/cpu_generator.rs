@@ -11,6 +11,7 @@ pub(super) const LIMITER: Limiter = Limiter {
     refuted_by: "The same rate with twice the streams.",
     question: "With twice the streams: a higher rate speaks for the processor, the same rate for \
                the device.",
+    in_short: "more streams",
     find: measuring_takes_the_processor,
     ..Limiter::ANY
 };

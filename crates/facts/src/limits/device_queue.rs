@@ -3,7 +3,7 @@
 //! a process that may come back.
 
 use super::prelude::*;
-use super::queue::{pieces, set};
+use super::queue::{cap, pieces, set};
 use super::{cgroup_throttle, scheduler_idle, scheduler_turns};
 use diskfacts_plan::IoContext;
 
@@ -21,6 +21,7 @@ pub(super) const LIMITER: Limiter = Limiter {
     refuted_by: "The same rate with a longer queue.",
     question: "With only as many in flight as get through, the same rate at a lower latency speaks \
                for it; then the same with a longer queue: a higher rate speaks for it too.",
+    in_short: "raise nr_requests",
     find: queue_holds_back,
     ..Limiter::ANY
 };
@@ -38,18 +39,6 @@ const SMALL_CAP: f64 = 16.0;
 /// of few comes back and the next is handed over.
 const AS_FAST: f64 = 0.9;
 
-/// How many requests get to a device at a time, as far as the kernel tells, and whether that
-/// is the kernel's `nr_requests` or the device's own `queue_depth`.
-fn cap(device: &BlockDevice) -> Option<(f64, bool)> {
-    let queues = device.hardware_queues.unwrap_or(1).max(1);
-    let kernel = device.nr_requests.map(|each| each.saturating_mul(queues));
-    let kernel = kernel.map(|requests| (requests as f64, true));
-    let own = device.queue_depth.map(|depth| (depth as f64, false));
-    let caps = kernel.into_iter().chain(own);
-    let some = caps.filter(|(requests, _)| *requests >= 1.0);
-    some.min_by(|a, b| a.0.total_cmp(&b.0))
-}
-
 fn queue_holds_back(facts: &StageFacts<'_>) -> Option<Candidate> {
     unless(cgroup_throttle::is_reached(facts))?;
     held_back(facts)
@@ -57,11 +46,6 @@ fn queue_holds_back(facts: &StageFacts<'_>) -> Option<Candidate> {
         .or_else(|| scheduler_turns::few_places(facts))
         .or_else(|| idled(facts))
         .or_else(|| scheduler_idle::at_each_sync(facts))
-}
-
-/// How many requests a device takes at a time, as far as the kernel tells.
-pub(super) fn takes(device: &BlockDevice) -> Option<f64> {
-    Some(cap(device)?.0)
 }
 
 /// The device whose queue lets least through, of those that all the work goes by.

@@ -17,6 +17,7 @@ pub(super) const LIMITER: Limiter = Limiter {
     question: "Past the page cache: about the same rate says that the disk's own is what is left \
                once the limit is reached; a much higher one, that write-back is slower than it \
                could be.",
+    in_short: "as fast as the disk in the long run",
     find: writers_wait,
     ..Limiter::ANY
 };
@@ -71,19 +72,18 @@ fn waiting(facts: &StageFacts<'_>) -> Option<Waiting> {
     let fullest = at_limit.or_else(by_rate)?;
     let unhindered_ns = unhindered(facts)?;
     let streams = f64::from(workload.streams.max(1));
-    let share = |trial: &&Trial| {
+    let share = |trial: &Trial| {
         let waited_ns = (trial.latency_ns.mean? - unhindered_ns).max(0.0);
         let samples = trial.latency_ns.samples as f64;
         Some(waited_ns * samples / (trial.seconds * 1e9 * streams))
     };
-    let shares: Vec<f64> = facts.trials().iter().filter_map(share).collect();
     let at_limit = at_limit.is_some();
     let least = if at_limit {
         WORTH_A_WORD
     } else {
         WAITED_BY_RATE
     };
-    let share = stats::median(&shares)?.min(1.0);
+    let share = facts.stage.median(share)?.min(1.0);
     (share >= least).then_some(Waiting {
         share,
         unhindered_ns,

@@ -14,6 +14,7 @@ pub(super) const LIMITER: Limiter = Limiter {
     remedy: "Look for who does it: `free -h` for memory that is short, and programs that \
              drop caches (`echo 3 > /proc/sys/vm/drop_caches`, `blockdev --flushbufs`, \
              backups with POSIX_FADV_DONTNEED).",
+    in_short: "find what drops the cache",
     find: memory_does_not_keep_it,
     ..Limiter::ANY
 };

@@ -11,134 +11,65 @@ const OF_OTHERS: f64 = 0.05;
 const HALF: f64 = 0.5;
 
 /// Causes that leave the medium and its link idle, or busy with something else.
-const HOLD_BACK: &[&str] = &[
-    "retries",
-    "stall",
-    "slow-requests",
-    "slow-member",
-    "thermal-throttle",
-    "credit-throttle",
-    "cgroup-throttle",
-    "write-cache-off",
-    "flush-per-write",
-    "raid-small-write",
-    "request-splitting",
-    "other-process",
-    "cpu-generator",
-    "cpu-kernel",
-    "cpu-quota",
-];
+const HOLD_BACK: &str = "retries stall slow-requests slow-member thermal-throttle credit-throttle \
+                         cgroup-throttle write-cache-off flush-per-write raid-small-write \
+                         request-splitting other-process cpu-generator cpu-kernel cpu-quota";
 
 /// Limiters that are not said of a stage of which one of these others is, where that accounts
 /// for so large a share of the time, or has a claim without a share. In the order in which they
 /// are applied: what is left out leaves nothing else out, so a limiter is decided on before
 /// those that it excludes.
-const TABLE: [(&str, &[&str], f64); 14] = [
+const TABLE: [(&str, &str, f64); 14] = [
     // Who waits for others waits long now and then, and a device that serves them is not still.
-    ("retries", &["other-process"], OF_OTHERS),
+    ("retries", "other-process", OF_OTHERS),
     // A process that is let run again has to get going.
-    ("stall", &["other-process", "stopped", "blocked"], OF_OTHERS),
+    ("stall", "other-process stopped blocked", OF_OTHERS),
     // What the processor does for an operation is the same for all of them, as a way is.
-    (
-        "network",
-        &["cpu-generator", "cpu-kernel", "cpu-quota"],
-        HALF,
-    ),
+    ("network", "cpu-generator cpu-kernel cpu-quota", HALF),
     // That few are at work though several are in flight has one of these causes.
     (
         "thermal-throttle",
-        &[
-            "device-queue",
-            "cgroup-throttle",
-            "request-splitting",
-            "stall",
-            "other-process",
-        ],
+        "device-queue cgroup-throttle request-splitting stall other-process",
         HALF,
     ),
     // One step has one cause: of reads in large blocks it is likelier the drive's heat. And
     // what a queue lets through one by one keeps the pace of the device.
     (
         "credit-throttle",
-        &[
-            "thermal-throttle",
-            "device-queue",
-            "garbage-collection",
-            "cpu-generator",
-            "cpu-kernel",
-        ],
+        "thermal-throttle device-queue garbage-collection cpu-generator cpu-kernel",
         HALF,
     ),
     // A cache that is held back takes nothing.
     (
         "write-cache",
-        &[
-            "stall",
-            "credit-throttle",
-            "cgroup-throttle",
-            "write-cache-off",
-            "raid-small-write",
-            "request-splitting",
-            "other-process",
-        ],
+        "stall credit-throttle cgroup-throttle write-cache-off raid-small-write request-splitting \
+         other-process",
         Standing::CAUSE_MIN,
     ),
     // A step that something is known to make is not of unknown cause.
     (
         "changed-speed",
-        &[
-            "write-cache",
-            "thermal-throttle",
-            "credit-throttle",
-            "cgroup-throttle",
-            "garbage-collection",
-            "zone",
-            "other-process",
-        ],
+        "write-cache thermal-throttle credit-throttle cgroup-throttle garbage-collection zone \
+         other-process",
         0.0,
     ),
     // What makes some operations wait is why they take longer than the others.
     (
         "slow-requests",
-        &[
-            "retries",
-            "stall",
-            "slow-member",
-            "garbage-collection",
-            "thermal-throttle",
-            "credit-throttle",
-            "cgroup-throttle",
-            "changed-speed",
-            "device-queue",
-            "blocked",
-            "stopped",
-            "other-process",
-            "cpu-quota",
-        ],
+        "retries stall slow-member garbage-collection thermal-throttle credit-throttle \
+         cgroup-throttle changed-speed device-queue blocked stopped other-process cpu-quota",
         WORTH_A_WORD,
     ),
     // What does not get to a device, or is held back on its way, does not fill it.
     (
         "device-parallelism",
-        &[
-            "device-queue",
-            "serialised",
-            "slow-member",
-            "credit-throttle",
-            "cgroup-throttle",
-            "cpu-generator",
-            "cpu-kernel",
-            "cpu-quota",
-        ],
+        "device-queue serialised slow-member credit-throttle cgroup-throttle cpu-generator \
+         cpu-kernel cpu-quota",
         HALF,
     ),
-    (
-        "device-parallelism",
-        &["buffered-depth", "offered-load"],
-        0.0,
-    ),
+    ("device-parallelism", "buffered-depth offered-load", 0.0),
     // What a cache takes the medium does not limit.
-    ("media-rate", &["write-cache"], HALF),
+    ("media-rate", "write-cache", HALF),
     // What waits for a cause for that much of its time is not at the rate of its medium, nor
     // of its link.
     ("media-rate", HOLD_BACK, Standing::CAUSE_MIN),
@@ -147,11 +78,16 @@ const TABLE: [(&str, &[&str], f64); 14] = [
     ("positioning", HOLD_BACK, Standing::CAUSE_MIN),
 ];
 
+/// Whether a limiter is one of these.
+fn is_in(names: &str, limiter: &str) -> bool {
+    names.split(' ').any(|name| name == limiter)
+}
+
 /// Leaves out what another of these that stays leaves no room for.
 pub(super) fn apply(candidates: &mut Vec<(&Limiter, Candidate)>) {
     for (said, unless, least) in TABLE {
         let excludes = |(limiter, candidate): &(&Limiter, Candidate)| {
-            unless.contains(&limiter.name) && candidate.kind.share.unwrap_or(1.0) >= least
+            is_in(unless, limiter.name) && candidate.kind.share.unwrap_or(1.0) >= least
         };
         if candidates.iter().any(excludes) {
             candidates.retain(|(limiter, _)| limiter.name != said);
@@ -195,7 +131,7 @@ mod tests {
         for (place, (said, unless, _)) in TABLE.iter().enumerate() {
             for (later, ..) in &TABLE[place + 1..] {
                 assert!(
-                    !unless.contains(later),
+                    !is_in(unless, later),
                     "{later} excludes {said} before it is decided on"
                 );
             }
@@ -205,7 +141,7 @@ mod tests {
     #[test]
     fn each_name_of_the_table_is_a_limiter() {
         for (said, unless, _) in TABLE {
-            for name in [said].iter().chain(unless) {
+            for name in [said].into_iter().chain(unless.split(' ')) {
                 assert!(about(name).is_some(), "{name}");
             }
         }

@@ -16,6 +16,7 @@ pub(super) const LIMITER: Limiter = Limiter {
     remedy: "Leave flash free that the drive can work with: trim (`fstrim -av`), leave a part \
              of it unpartitioned, write in larger pieces in order. A drive with more spare area \
              (made for writing) cleans less.",
+    in_short: "trim; leave spare area",
     find: writes_wait_for_the_drive,
     ..Limiter::OF_HARDWARE
 };

@@ -22,6 +22,7 @@ pub(super) const LIMITER: Limiter = Limiter {
     remedy: "Write over a file that has its length and its blocks already, and use fdatasync \
              (or O_DSYNC) instead of fsync; let several writes share a sync; or put the journal \
              on a device of its own (`mkfs.ext4 -J device=DEVICE`, `mkfs.xfs -l logdev=DEVICE`).",
+    in_short: "fdatasync over allocated blocks",
     find: journal_writes_more,
     ..Limiter::ANY
 };

@@ -3,7 +3,7 @@
 use super::candidate::{Candidate, Standing};
 use crate::device_physics::no_drives;
 use crate::stage_facts::{Need, StageFacts};
-use diskfacts_record::Spent;
+use diskfacts_record::{Gain, Limit, Spent};
 
 /// One limiter.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +28,9 @@ pub struct Limiter {
     pub(crate) question: &'static str,
     /// What to do about it, a sentence or more, unless that is another.
     pub(crate) remedy: &'static str,
+    /// The same in as few words as a first page has room for, at most 36 columns; empty where
+    /// nothing can be done, or something else each time.
+    pub(crate) in_short: &'static str,
     /// What it says of a stage; `None` when it does not hold, or when the evidence
     /// for it is missing.
     pub(crate) find: fn(&StageFacts<'_>) -> Option<Candidate>,
@@ -66,6 +69,7 @@ impl Limiter {
         refuted_by: "",
         question: "",
         remedy: "",
+        in_short: "",
         find: |_| None,
     };
 
@@ -121,5 +125,29 @@ impl Limiter {
         let elsewhere = elsewhere.filter(|one| self.not_in.contains(&one.part));
         let elsewhere_ns: f64 = elsewhere.map(|one| one.mean_ns).sum();
         (1.0 - elsewhere_ns / budget.latency_ns).clamp(0.0, 1.0)
+    }
+
+    /// What it says of a stage as it stands in the record.
+    pub(super) fn limit(
+        &self,
+        facts: &StageFacts<'_>,
+        found: Candidate,
+        gain: Option<Gain>,
+    ) -> Limit {
+        let (refuted_by, remedy) = (self.refuted_by.into(), self.remedy.into());
+        let share = found.kind.share.filter(|share| share.is_finite());
+        let question = found.kind.question;
+        let question = question.unwrap_or_else(|| self.question.to_owned());
+        Limit {
+            limiter: self.name.to_owned(),
+            claim: found.said,
+            evidence: found.evidence,
+            share: share.map(|share| share.clamp(0.0, 1.0)),
+            gain,
+            confidence: found.confidence,
+            refuted_by: found.refuted_by.unwrap_or(refuted_by).into_owned(),
+            experiment: found.kind.settling.experiment(facts, question),
+            remedy: found.remedy.unwrap_or(remedy).into_owned(),
+        }
     }
 }

@@ -16,6 +16,7 @@ pub(super) const LIMITER: Limiter = Limiter {
                latency, and blocks of 512 bytes take as long as those of 16 KiB.",
     remedy: "Have more in flight (a deeper queue, more threads), or fewer and larger \
              operations: each round trip is paid once. Nearer storage has a shorter one.",
+    in_short: "more in flight, or larger blocks",
     find: way_takes_the_time,
     ..Limiter::BEHIND_THREADS
 };

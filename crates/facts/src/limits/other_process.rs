@@ -7,7 +7,7 @@ use crate::journal::Commits;
 use crate::layers::in_memory;
 use crate::layers::reach::{self, Direction, roots};
 use crate::neighbours;
-use crate::others::by_others;
+use crate::others::{MATTER_BYTES, MATTERS, by_others};
 use crate::processor_wait::ProcessorWait;
 use crate::rules::disturbed;
 use crate::stage_facts::processor::{IDLE, Machine};
@@ -21,12 +21,11 @@ pub(super) const LIMITER: Limiter = Limiter {
     remedy: "Find who it is with `pidstat -d 1` or `iotop -o`, and let it wait, or give it a \
              lower weight: `ionice -c 3 -p PID` (schedulers bfq and mq-deadline), `io.max` of its \
              control group.",
+    in_short: "find it with pidstat -d 1",
     find: others_take_part,
     ..Limiter::ANY
 };
 
-/// Bytes of others per trial below which they are not worth a word, as for the rule `other-io`.
-const BYTES: u64 = 64 << 10;
 /// Of the time that operations waited, the share that others must have been in user mode.
 /// Beside four `dd bs=4k` from `/dev/zero` to `/dev/null` that was half of it, beside
 /// loops of a shell all; a `dd bs=1M` is there for a hundredth of its time, and is missed
@@ -55,9 +54,8 @@ fn planned(facts: &StageFacts<'_>) -> Option<Candidate> {
     let cost = percent(share);
     let [alone, beside] = [without.median, with.median].map(show_throughput);
     let less = format!("{alone} alone, {beside} beside it: {cost} less.");
-    let rates = facts.trials().iter();
-    let rates = rates.filter_map(|t| Some(t.evidence.beside.as_ref()?.throughput_bytes_per_s));
-    let other = stats::median(&rates.collect::<Vec<_>>()).map(|other| {
+    let other = |t: &Trial| Some(t.evidence.beside.as_ref()?.throughput_bytes_per_s);
+    let other = facts.stage.median(other).map(|other| {
         format!(
             "What ran beside it moved {}, both together {} of the rate alone.",
             show_throughput(other),
@@ -101,8 +99,9 @@ fn bytes(facts: &StageFacts<'_>) -> Option<(u64, u64)> {
     let others = trials.iter().map(|trial| by_others(trial, stack).bytes());
     let others: u64 = others.sum();
     let own = facts.stage.sum(|trial| trial.bytes);
-    let matters =
-        own > 0 && others as f64 >= DETAIL * own as f64 && others / (trials.len() as u64) >= BYTES;
+    let matters = own > 0
+        && others as f64 >= MATTERS * own as f64
+        && others / (trials.len() as u64) >= MATTER_BYTES;
     matters.then_some((own, others))
 }
 

@@ -11,6 +11,7 @@ pub(super) const LIMITER: Limiter = Limiter {
     needs: &[NoDocument, Blocks, OnlyWrites, Buffered],
     refuted_by: "Writes of whole pages that take as long.",
     question: "Writes of whole pages, at their boundaries: a higher rate speaks for it.",
+    in_short: "write whole pages",
     find: pages_are_read_first,
     ..Limiter::ANY
 };

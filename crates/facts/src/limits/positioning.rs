@@ -18,6 +18,7 @@ pub(super) const SEEK: Limiter = Limiter {
     remedy: "Keep what is used together near together: a part of the disk only (the outer \
              one), or one file instead of many. More in flight lets the drive order them; flash \
              has no arm.",
+    in_short: "keep data together; queue deeper",
     find: arm_moves,
     ..Limiter::OF_HARDWARE
 };
@@ -30,6 +31,7 @@ pub(super) const POSITIONING: Limiter = Limiter {
     remedy: "Keep what is used together near together: a part of the disk only (the outer \
              one), or one file instead of many. More in flight gives the drive more to choose \
              from; flash has neither arm nor platter.",
+    in_short: "keep data together; queue deeper",
     find: arm_and_platter_move,
     ..Limiter::OF_HARDWARE
 };

@@ -27,3 +27,20 @@ pub(super) fn pieces(device: &BlockDevice, block: u64) -> u64 {
     let largest = device.max_request_bytes.filter(|bytes| *bytes > 0);
     largest.map_or(1, |largest| block.div_ceil(largest))
 }
+
+/// How many requests get to a device at a time, as far as the kernel tells, and whether that
+/// is the kernel's `nr_requests` or the device's own `queue_depth`.
+pub(super) fn cap(device: &BlockDevice) -> Option<(f64, bool)> {
+    let queues = device.hardware_queues.unwrap_or(1).max(1);
+    let kernel = device.nr_requests.map(|each| each.saturating_mul(queues));
+    let kernel = kernel.map(|requests| (requests as f64, true));
+    let own = device.queue_depth.map(|depth| (depth as f64, false));
+    let caps = kernel.into_iter().chain(own);
+    let some = caps.filter(|(requests, _)| *requests >= 1.0);
+    some.min_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+/// How many requests a device takes at a time, as far as the kernel tells.
+pub(super) fn takes(device: &BlockDevice) -> Option<f64> {
+    Some(cap(device)?.0)
+}

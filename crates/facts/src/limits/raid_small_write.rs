@@ -12,6 +12,7 @@ pub(super) const LIMITER: Limiter = Limiter {
                writes of whole stripes move many times the bytes.",
     remedy: "Put small writes on mirrors (RAID-10), gather them into whole stripes, or let a \
              protected cache or a journal on flash (`mdadm --write-journal`) take them first.",
+    in_short: "full stripes, or mirrors",
     find: parity_is_rewritten,
     ..Limiter::OF_BUSY_DEVICE
 };

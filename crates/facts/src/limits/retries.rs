@@ -2,7 +2,8 @@
 
 use super::prelude::*;
 use crate::revolution::Spindle;
-use crate::stage_facts::gaps::{Gaps, Slow};
+use crate::stage_facts::gaps::Gaps;
+use crate::stage_facts::slow::Slow;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "retries",
@@ -16,6 +17,7 @@ pub(super) const LIMITER: Limiter = Limiter {
     remedy: "Save what is on the disk, then look at its counters (`smartctl -a /dev/sdX`: \
              pending and reallocated sectors) and replace it when they grow. Writing such a \
              sector makes the drive replace it.",
+    in_short: "save the data, replace the disk",
     find: sectors_are_read_again,
     ..Limiter::OF_HARDWARE
 };

@@ -9,9 +9,8 @@
 //! kyber, the domains of kyber) shows nothing in its queue: who has no place sleeps in front of
 //! it, and that was seen.
 
-use super::device_queue::takes;
 use super::prelude::*;
-use super::queue::set;
+use super::queue::{set, takes};
 use crate::blocked::{By, Looks};
 use diskfacts_record::Latency;
 

@@ -2,8 +2,9 @@
 //! then.
 
 use super::prelude::*;
-use crate::stage_facts::gaps::{Gaps, Slow};
+use crate::stage_facts::gaps::Gaps;
 use crate::stage_facts::processor;
+use crate::stage_facts::slow::Slow;
 use diskfacts_record::evidence::Outliers;
 
 pub(super) const LIMITER: Limiter = Limiter {

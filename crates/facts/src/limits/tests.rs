@@ -195,3 +195,14 @@ fn a_limit_looks_at_the_settings_that_were_in_force_in_the_trials() {
         assert_eq!(seen, Some(expected), "{}", stage.name);
     }
 }
+
+#[test]
+fn what_to_do_in_short_has_room_on_a_page_of_80_columns() {
+    /// What such a page has beside the longest name.
+    const MOST: usize = 36;
+    let clauses: Vec<&str> = all().map(|limiter| limiter.in_short).collect();
+    assert!(clauses.iter().any(|clause| !clause.is_empty()));
+    for clause in clauses {
+        assert!(clause.len() <= MOST, "{clause}");
+    }
+}

@@ -17,6 +17,7 @@ pub(super) const LIMITER: Limiter = Limiter {
     remedy: "Look at the temperature and at how often it was too high: `nvme smart-log \
              /dev/nvme0` (thermal management), `smartctl -x /dev/sdX`. Air over the drive, or a \
              heat sink on it, moves the limit.",
+    in_short: "cool the drive",
     find: rate_falls_under_load,
     ..Limiter::OF_HARDWARE
 };

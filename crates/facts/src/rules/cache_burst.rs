@@ -34,18 +34,12 @@ pub(crate) struct Burst<'a> {
 }
 
 /// The burst that a stage is, if it is one.
-pub(crate) fn of<'a>(
-    context: &Context<'a>,
-    stage: &Stage<'_>,
-    figures: &StageFigures,
-) -> Option<Burst<'a>> {
-    let writes = stage.workload();
-    let unsynced = writes.operation == Operation::Write && writes.sync == SyncMode::None;
-    if !unsynced || context.all_turn() != Some(true) {
-        return None;
-    }
-    let rate = streamed(stage, figures)?;
-    let reads = context.doing_io().filter_map(|(other, figures)| {
+pub(crate) fn of<'a>(facts: &StageFacts<'a>) -> Option<Burst<'a>> {
+    let (stage, writes) = (facts.stage, facts.workload());
+    let unsynced = facts.only_writes() && writes.sync == SyncMode::None;
+    unless(!unsynced || facts.rotates() != Some(true))?;
+    let rate = streamed(stage, facts.figures)?;
+    let reads = facts.context.doing_io().filter_map(|(other, figures)| {
         let reads = other.workload();
         // Larger blocks read no slower: what is slow in small ones is no bound.
         let same = reads.operation == Operation::Read
@@ -73,7 +67,7 @@ fn streamed(stage: &Stage<'_>, figures: &StageFigures) -> Option<f64> {
 }
 
 fn went_in_faster(facts: &StageFacts<'_>) -> Option<Seen> {
-    let burst = of(facts.context, facts.stage, facts.figures)?;
+    let burst = of(facts)?;
     let rate = facts.figures.throughput_bytes_per_s.median;
     let written = facts.stage.sum(|t| t.evidence.issued.write_bytes);
     let line = format!(

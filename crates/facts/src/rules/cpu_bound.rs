@@ -6,6 +6,7 @@
 //! the kernel's share of their time is one of a few ticks.
 
 use super::prelude::*;
+use crate::processor_wait::SATURATED;
 
 pub(super) const RULE: Rule = Rule {
     name: "cpu-bound",
@@ -19,10 +20,6 @@ pub(super) const RULE: Rule = Rule {
     )]),
     ..Rule::WARNING
 };
-
-/// Share of the time that the busiest thread ran, from which on it is the
-/// limit: a tenth is left to waiting that batches hide.
-const BUSY: f64 = 0.9;
 
 /// Trials below this, seconds, are some ticks of the kernel's processor clock
 /// (4 ms with `CONFIG_HZ=250`) long, and [`too_short`](super::too_short) besides.
@@ -38,7 +35,7 @@ fn thread_is_busy(facts: &StageFacts<'_>) -> Option<Seen> {
     // What memory serves is copied by a processor, and that it did is a finding of its own.
     let from_memory = figures.layers.page_cache > FROM_MEMORY;
     let by_design = from_memory || workload.iopoll || workload.sqpoll;
-    unless(busy <= BUSY || by_design || seconds < SECONDS)?;
+    unless(busy <= SATURATED || by_design || seconds < SECONDS)?;
     let (user, system) = (figures.cpu_user_ns_per_io, figures.cpu_system_ns_per_io);
     let cost = user.zip(system).map_or_else(String::new, |(user, system)| {
         let (user, system) = (whole(user), whole(system));

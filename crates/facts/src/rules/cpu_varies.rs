@@ -11,8 +11,8 @@
 //! page cache with it costs the guest processor time that no counter of the guest names.
 
 use super::prelude::*;
-use super::too_noisy::{self, NOTE};
 use crate::figures;
+use crate::spread::{self, NOISE};
 
 pub(super) const RULE: Rule = Rule {
     name: "cpu-time-varies",
@@ -58,14 +58,14 @@ fn varies(stage: &Stage<'_>) -> Option<Varies> {
     let (system, rest): (Vec<f64>, Vec<f64>) =
         times.collect::<Option<Vec<_>>>()?.into_iter().unzip();
     let typical = stats::median(&system)?;
-    let width = |rates: &mut dyn Iterator<Item = f64>| too_noisy::width(&figures::figure(rates));
+    let width = |rates: &mut dyn Iterator<Item = f64>| spread::width(&figures::figure(rates));
     let as_it_was = width(&mut stage.trials.iter().map(|trial| trial.iops))?;
     let equal = width(&mut rest.iter().map(|rest| 1e9 / (rest + typical)))?;
     let system_ns = [
         system.iter().copied().fold(f64::INFINITY, f64::min),
         system.iter().copied().fold(0.0, f64::max),
     ];
-    (as_it_was > NOTE && equal <= as_it_was / 2.0).then_some(Varies {
+    (as_it_was > NOISE && equal <= as_it_was / 2.0).then_some(Varies {
         width: as_it_was,
         equal,
         system_ns,

@@ -20,7 +20,7 @@ fn check(context: &Context<'_>) -> Option<Found> {
     let unsynced = context.doing_io().filter(|(stage, figures)| {
         let workload = stage.workload();
         // Of a burst into a cache that is said with more.
-        let burst = cache_burst::of(context, stage, figures).is_some();
+        let burst = cache_burst::of(&StageFacts::new(context, stage, figures)).is_some();
         workload.operation.writes() && workload.sync == SyncMode::None && !burst
     });
     let stages = names(unsynced.map(|(stage, _)| stage.name));

@@ -9,7 +9,7 @@ use super::prelude::*;
 use crate::journal::Commits;
 use crate::layers::in_memory;
 use crate::neighbours;
-use crate::others::by_others;
+use crate::others::{MATTER_BYTES, MATTERS, by_others};
 
 pub(super) const RULE: Rule = Rule {
     name: "other-io",
@@ -20,12 +20,6 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Several(check),
     ..Rule::WARNING
 };
-
-/// Bytes of others over those issued, from which on it is a finding: 1 in 20
-/// is what trials of a quiet disk differ by anyway.
-const SHARE: f64 = 0.05;
-/// Bytes per trial below which it is not: a commit of the journal now and then.
-const BYTES: u64 = 64 << 10;
 
 fn check(context: &Context<'_>) -> Vec<Found> {
     let stack = &context.run.stack;
@@ -49,7 +43,7 @@ fn move_much(facts: &StageFacts<'_>) -> Option<Seen> {
     let others = stage.sum(|t| by_others(t, stack).bytes());
     let issued = stage.sum(|t| t.bytes);
     let share = others as f64 / issued as f64;
-    let is_worth = share > SHARE && others / stage.trials.len() as u64 > BYTES;
+    let is_worth = share > MATTERS && others / stage.trials.len() as u64 > MATTER_BYTES;
     let ([own, more], part) = ([issued, others].map(show_size), percent(share));
     let line = format!("{own} issued, and {more} more moved by others ({part}).");
     (issued > 0 && is_worth).then(|| Seen::line(share, line))

@@ -7,9 +7,8 @@
 
 use super::cpu_varies;
 use super::prelude::*;
-use super::too_noisy::WARNING;
-use super::warm_up::trials_behind;
 use crate::course::{self, Course, Kind};
+use crate::spread::{WARNING, trials_behind};
 
 pub(super) const CHANGE: Rule = Rule {
     name: "change-point",

@@ -1,7 +1,8 @@
 //! What a rule is, and how it looks at a run.
 
-use super::found::Found;
+use super::found::{Found, Telling};
 use super::shown::Look;
+use crate::claim::Claim;
 use crate::context::Context;
 use crate::device_physics::no_drives;
 use crate::stage_facts::Need;
@@ -128,8 +129,34 @@ impl Rule {
         };
         let found = found.into_iter();
         found
-            .map(|(found, others)| (found.into_finding(self), others))
+            .map(|(found, others)| (self.finding(found), others))
             .collect()
+    }
+
+    /// A claim of this rule, as grave and as sure as its row says.
+    pub(crate) fn claim(&self, said: impl Into<String>) -> Found {
+        let telling = Telling {
+            severity: self.severity,
+            headline: String::new(),
+            stages: Vec::new(),
+        };
+        Claim::of(telling, self.confidence, said)
+    }
+
+    /// A claim of it as it stands in the record.
+    fn finding(&self, found: Found) -> Finding {
+        let (refuted_by, remedy) = (self.refuted_by.into(), self.remedy.into());
+        Finding {
+            rule: self.name.into(),
+            severity: found.kind.severity,
+            headline: found.kind.headline,
+            claim: found.said,
+            evidence: found.evidence,
+            confidence: found.confidence,
+            refuted_by: found.refuted_by.unwrap_or(refuted_by).into_owned(),
+            remedy: found.remedy.unwrap_or(remedy).into_owned(),
+            stages: found.kind.stages,
+        }
     }
 }
 

@@ -6,10 +6,10 @@
 //! is a warning from there; half of that is a note.
 
 use super::prelude::*;
-use super::warm_up::trials_behind;
 use super::{cpu_varies, rate_patterns};
 use crate::figures;
 use crate::simulated::Slower;
+use crate::spread::{NOISE, WARNING, trials_behind, width};
 use diskfacts_record::Figure;
 
 pub(super) const RULE: Rule = Rule {
@@ -22,18 +22,6 @@ pub(super) const RULE: Rule = Rule {
     ..Rule::NOTE
 };
 
-/// Width over median from which on it is a note, and a warning.
-pub(crate) const NOTE: f64 = 0.1;
-pub(super) const WARNING: f64 = 0.2;
-
-/// How wide the rates lie, over their median.
-pub(super) fn width(rates: &Figure) -> Option<f64> {
-    match rates.ci95 {
-        Some([low, high]) if rates.median > 0.0 => Some((high - low) / rates.median),
-        _ => rates.spread,
-    }
-}
-
 /// The rates of the trials that are compared.
 fn rates(stage: &Stage<'_>) -> Figure {
     figures::figure(trials_behind(stage).iter().map(|t| t.iops))
@@ -43,7 +31,7 @@ fn differs(facts: &StageFacts<'_>) -> Option<Seen> {
     // Rates that follow a pattern, or the processor time, are findings of their own.
     unless(rate_patterns::between(facts.stage).is_some() || cpu_varies::is_cause(facts.stage))?;
     let (rates, figures) = (rates(facts.stage), facts.figures);
-    let width = width(&rates).filter(|width| *width > NOTE)?;
+    let width = width(&rates).filter(|width| *width > NOISE)?;
     let told = sentence(&rates, &figures.throughput_bytes_per_s, width);
     Some(Seen::line(width, told + &apart(&figures.outliers)))
 }

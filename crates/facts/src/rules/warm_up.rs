@@ -7,7 +7,7 @@
 
 use super::cpu_varies;
 use super::prelude::*;
-use super::too_noisy::WARNING;
+use crate::spread::{WARNING, first_difference};
 
 pub(super) const RULE: Rule = Rule {
     name: "warm-up",
@@ -17,35 +17,9 @@ pub(super) const RULE: Rule = Rule {
     ..Rule::NOTE
 };
 
-/// Trials of a stage from which on a rest has a range.
-const TRIALS: usize = 4;
-/// Difference from which on it is told.
-const NOTE: f64 = 0.05;
-
-/// How the first trial differs from the median of the rest, as a share of it;
-/// `None` when it does not stand apart.
-fn difference(stage: &Stage<'_>) -> Option<f64> {
-    let rates: Vec<f64> = stage.trials.iter().map(|t| t.iops).collect();
-    let (first, rest) = rates.split_first()?;
-    if rates.len() < TRIALS || rates.iter().any(|rate| !rate.is_finite()) {
-        return None;
-    }
-    let median = stats::median(rest)?;
-    let ratio = stats::dixon_q(*first, rest)?;
-    let critical = stats::dixon_critical_99(rates.len())?;
-    let difference = (first - median) / median;
-    (median > 0.0 && ratio > critical && difference.abs() > NOTE).then_some(difference)
-}
-
-/// The trials of a stage without a first one that stands apart, which is a finding of
-/// its own.
-pub(super) fn trials_behind<'s, 'a>(stage: &'s Stage<'a>) -> &'s [&'a Trial] {
-    &stage.trials[usize::from(difference(stage).is_some())..]
-}
-
 fn first_differs(facts: &StageFacts<'_>) -> Option<Seen> {
     let stage = facts.stage;
-    let difference = difference(stage).filter(|_| !cpu_varies::is_cause(stage))?;
+    let difference = first_difference(stage).filter(|_| !cpu_varies::is_cause(stage))?;
     let line = format!(
         "the first trial did {} IOPS, {}, which is {} {} than the median of the {} after it.",
         rate_digits(stage.trials[0].iops),

@@ -2,7 +2,7 @@
 //! slower, and nothing but fewer syncs makes it faster.
 
 use super::prelude::*;
-use crate::revolution::{Turns, turn_ns};
+use crate::revolution::{RATE_MAX, Turns, turn_ns};
 use crate::stats::median_of;
 use crate::words::lines_behind;
 use crate::write_matrix::{Matrix, Revolution, SMALL_MAX, span_of_sizes};
@@ -20,10 +20,6 @@ pub(super) const RULE: Rule = Rule {
 /// From here on, slow writes beside the usual ones, the median does not stand for
 /// what a write costs: the 90th percentile over the median.
 const NARROW: f64 = 1.25;
-
-/// Fastest stream of one rotating disk, bytes per second: drives with two
-/// actuators reach 524 MB/s (Seagate, Exos 2X18, data sheet of 2022).
-const RATE_MAX: f64 = 600e6;
 
 /// How near the wait of a size must be to whole revolutions, as a part of one.
 const NEAR: f64 = 0.125;

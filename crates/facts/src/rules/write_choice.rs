@@ -6,9 +6,9 @@
 //! odd cell does not decide. Those within 5 % of the fastest are as good; among
 //! them the first is taken, or the first that spares the page cache.
 
-use super::NOISE;
 use super::prelude::*;
 use super::too_few_trials::TRIALS;
+use crate::spread::NOISE;
 use crate::stats::median_of;
 use crate::write_matrix::{Cell, Matrix, span_of_sizes};
 use diskfacts_plan::write_mode::Variant;

@@ -2,12 +2,10 @@
 
 use super::StageFacts;
 use crate::prelude::*;
+use crate::processor_wait::SATURATED;
 use diskfacts_record::evidence::Processors;
 
-/// Share of the time that the busiest thread ran from which on it is the limit, as
-/// for the rule `cpu-bound`: a tenth is left to what the kernel's ticks hide.
-const SATURATED: f64 = 0.9;
-/// The same where one operation is in flight at a time: its processor time and its
+/// What [`SATURATED`] is where one operation is in flight at a time: its processor time and its
 /// waiting follow on each other, and from here on the processor is the larger part.
 const HALF: f64 = 0.5;
 
@@ -94,16 +92,13 @@ impl Machine {
 pub(crate) fn of(facts: &StageFacts<'_>) -> Option<Processor> {
     let workload = facts.workload();
     unless(workload.iopoll || workload.sqpoll || workload.rate.is_some())?;
-    let trials = facts.trials().iter();
-    let shares: Vec<f64> = trials
-        .filter_map(|trial| trial.cpu.busiest_thread)
-        .collect();
     let least = if workload.queue_depth == 1 {
         HALF
     } else {
         SATURATED
     };
-    let busy = stats::median(&shares).filter(|busy| *busy >= least)?;
+    let busy = facts.stage.median(|trial| trial.cpu.busiest_thread);
+    let busy = busy.filter(|busy| *busy >= least)?;
     let figures = facts.figures;
     let user_system_ns = figures.cpu_user_ns_per_io.zip(figures.cpu_system_ns_per_io);
     let in_user = match user_system_ns {

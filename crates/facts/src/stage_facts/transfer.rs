@@ -2,6 +2,7 @@
 
 use super::StageFacts;
 use crate::layers::all_leaves;
+use crate::revolution::RATE_MAX;
 use diskfacts_plan::CacheMode;
 
 /// From so many bytes in flight on the way there is a small part of the time, on any
@@ -10,10 +11,6 @@ const FLOWING: f64 = 256.0 * 1024.0;
 /// The same for one block anywhere: behind a seek of 12 ms a disk of 150 MB/s has to
 /// move 2 MiB to spend as long on the bytes.
 const FLOWING_ANYWHERE: f64 = 4.0 * 1024.0 * 1024.0;
-/// Fastest stream of one rotating disk, bytes per second: drives with two actuators
-/// reach 524 MB/s (Seagate, Exos 2X18, data sheet of 2022).
-const RATE_MAX: f64 = 600e6;
-
 impl StageFacts<'_> {
     /// Whether so many bytes are in flight, or read ahead by the kernel, that the time
     /// is that of the bytes.

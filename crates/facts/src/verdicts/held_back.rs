@@ -5,37 +5,35 @@
 //! and of mean latencies. A percentile has none: which operations waited is not known.
 
 use super::Uncertain;
-use crate::context::Context;
 use crate::layers::reach::roots;
 use crate::others::by_others;
-use crate::stages::Stage;
+use crate::stage_facts::StageFacts;
 use crate::uses::{Metric, Requirement};
 use diskfacts_record::{Stack, Trial};
 
 /// The figure at best, without what these rules warn of; `None` where nobody can say.
 pub(super) fn at_best<'a>(
-    context: &Context<'_>,
-    stage: &Stage<'_>,
+    facts: &StageFacts<'_>,
     figure: &Uncertain,
     rules: impl Iterator<Item = &'a str>,
     needed: &Requirement,
 ) -> Option<Uncertain> {
     let rules: Vec<&str> = rules.collect();
     // Where arrivals are given, operations wait for each other too.
-    if stage.workload().rate.is_some() {
+    if facts.workload().rate.is_some() {
         return None;
     }
     let (mut faster, mut shorter) = (1.0_f64, 0.0_f64);
-    for trial in &stage.trials {
+    for trial in facts.trials() {
         let mut held_s = 0.0;
         for rule in &rules {
-            held_s += held_by(rule, trial, &context.run.stack)?;
+            held_s += held_by(rule, trial, &facts.run().stack)?;
         }
         let left_s = trial.seconds - held_s;
         if left_s <= 0.0 || trial.ops == 0 {
             return None;
         }
-        let at_once = stage.workload().outstanding() as f64;
+        let at_once = facts.workload().outstanding() as f64;
         faster = faster.max(trial.seconds / left_s);
         shorter = shorter.max(held_s * 1e9 * at_once / trial.ops as f64);
     }
