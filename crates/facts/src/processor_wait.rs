@@ -6,6 +6,7 @@
 //! of a thread (`run_delay`) is its own.
 
 use crate::stages::Stage;
+use diskfacts_record::Trial;
 
 /// Share of the time that a thread ran from which on it did nothing else, and is the limit: a tenth
 /// is left to waiting that batches and the kernel's ticks hide.
@@ -26,24 +27,22 @@ pub(crate) struct ProcessorWait {
 impl ProcessorWait {
     /// That of a stage; `None` where the kernel did not account for it in some trial.
     pub(crate) fn of(stage: &Stage<'_>) -> Option<Self> {
-        let (mut waited, mut time, mut used) = (0.0, 0.0, Some(0.0));
-        let (mut done, mut idle) = (Some(0.0), Some(0.0));
-        for trial in &stage.trials {
-            let ops = trial.ops as f64;
-            waited += trial.cpu.wait_ns_per_io? * ops;
-            time += trial.seconds * 1e9 * f64::from(trial.evidence.engine.threads.max(1));
-            let each = trial.cpu.user_ns_per_io.zip(trial.cpu.system_ns_per_io);
-            used = used
-                .zip(each)
-                .map(|(sum, (user, system))| sum + (user + system) * ops);
-            let processors = trial.evidence.processors;
-            done = done.zip(processors).map(|(sum, all)| {
-                sum + all.user_ns as f64 + all.system_ns as f64 + all.interrupt_ns as f64
-            });
-            idle = idle
-                .zip(processors)
-                .map(|(sum, all)| sum + all.idle_ns as f64);
-        }
+        let sum = |of: fn(&Trial) -> Option<f64>| -> Option<f64> {
+            stage.trials.iter().map(|trial| of(trial)).sum()
+        };
+        let waited = sum(|trial| Some(trial.cpu.wait_ns_per_io? * trial.ops as f64))?;
+        let time = sum(|trial| {
+            Some(trial.seconds * 1e9 * f64::from(trial.evidence.engine.threads.max(1)))
+        })?;
+        let used = sum(|trial| {
+            let each_ns = trial.cpu.user_ns_per_io? + trial.cpu.system_ns_per_io?;
+            Some(each_ns * trial.ops as f64)
+        });
+        let done = sum(|trial| {
+            let all = trial.evidence.processors?;
+            Some(all.user_ns as f64 + all.system_ns as f64 + all.interrupt_ns as f64)
+        });
+        let idle = sum(|trial| Some(trial.evidence.processors?.idle_ns as f64));
         let share = waited / time;
         let own = used.zip(done).map(|(used, done)| used / done);
         let idle = idle.zip(done).map(|(idle, done)| idle / (idle + done));

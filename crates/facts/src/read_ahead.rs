@@ -5,17 +5,41 @@
 //! of what it watched.
 
 use crate::layers::remote;
+use crate::rules::Rule;
+use crate::rules::found::Found;
 use crate::words::{count, list, percent};
 use diskfacts_plan::units::show_size;
 use diskfacts_record::evidence::{ReadAhead, ReadAheadCounts, ReadAheadPattern as Pattern};
-use diskfacts_record::{BlockDevice, Confidence, DeviceKind, Finding, Severity, Stack};
+use diskfacts_record::{BlockDevice, Confidence, DeviceKind, Finding, Stack};
 
-/// See the rule.
-pub const LIMIT: &str = "read-ahead-limit";
-/// See the rule.
-pub const UNUSED: &str = "read-ahead-unused";
-/// See the rule.
-pub const PATTERN: &str = "read-ahead-pattern";
+/// Read-ahead has grown to its limit, and that is small.
+pub(crate) const LIMIT: Rule = Rule {
+    name: "read-ahead-limit",
+    about: "read-ahead has grown to its limit, and that is small",
+    confidence: Confidence::Likely,
+    refuted_by: "The same rate with windows of 1 MiB.",
+    ..Rule::WARNING
+};
+
+/// What was read ahead was not used.
+pub(crate) const UNUSED: Rule = Rule {
+    name: "read-ahead-unused",
+    about: "what was read ahead was not used",
+    refuted_by: "As many bytes read from the device with a window of 16 KiB; or a reader that comes \
+                 for these pages later.",
+    ..LIMIT
+};
+
+/// Read-ahead loses the pattern of a stream.
+pub(crate) const PATTERN: Rule = Rule {
+    name: "read-ahead-pattern",
+    about: "read-ahead loses the pattern of a stream",
+    refuted_by: "The same rate, and as many decisions that somebody waits for, with one descriptor \
+                 for each stream.",
+    remedy: "Open the file once for each stream that reads in order, and read a stream through one \
+             descriptor: threads that take its blocks in turn may share it.",
+    ..LIMIT
+};
 
 /// A window below this is small for anything that turns or lies behind a network:
 /// while a disk turns once, 8 ms at 7200 rpm, some 1 MB passes under its heads.
@@ -161,36 +185,26 @@ fn whole(device: &BlockDevice) -> &str {
 
 /// What [`LIMIT`] says: windows in a row at the limit, on what is slow to begin, as the disk
 /// that rotates, if one does.
-pub(crate) fn limit(sums: &Sums, stack: &Stack, turning: Option<&BlockDevice>) -> Option<Finding> {
+pub(crate) fn limit(sums: &Sums, stack: &Stack, turning: Option<&BlockDevice>) -> Option<Found> {
     let bytes = sums
         .at_limit_bytes()
         .filter(|bytes| (*bytes as f64) < SMALL)?;
     let why = slow_way(stack, turning)?;
     let size = show_size(bytes);
-    Some(Finding {
-        rule: LIMIT.into(),
-        severity: Severity::Warning,
-        headline: format!("read-ahead window stays at its limit, {size}"),
-        claim: format!(
+    Some(LIMIT.claim(format!(
             "Read-ahead works and is too small: its windows stay at {size}, the limit that is set."
-        ),
-        evidence: vec![
+        )).headline(format!("read-ahead window stays at its limit, {size}")).evidence([
             format!(
                 "{} of {} decisions continue a stream (subsequent, marker); {} of {} windows are \
                  as large as the limit lets them be.",
                 sums.continued.count, sums.all.count, sums.at_limit, sums.windows
             ),
             why,
-        ],
-        confidence: Confidence::Likely,
-        refuted_by: "The same rate with windows of 1 MiB.".into(),
-        remedy: format!("{}, and measure again.", set_window(stack, 1024)),
-        stages: Vec::new(),
-    })
+        ]).remedy(format!("{}, and measure again.", set_window(stack, 1024))))
 }
 
 /// What [`UNUSED`] says: pages that were read ahead, and that nobody asked for.
-pub fn unused(sums: &Sums, stack: &Stack) -> Option<Finding> {
+pub(crate) fn unused(sums: &Sums, stack: &Stack) -> Option<Found> {
     let wasted = sums.unused.saturating_sub(sums.under_way);
     let share = wasted as f64 / sums.added.max(1) as f64;
     if share < UNUSED_SHARE || wasted.saturating_mul(sums.page_bytes) < UNUSED_BYTES {
@@ -234,35 +248,23 @@ pub fn unused(sums: &Sums, stack: &Stack) -> Option<Finding> {
          in the file.",
         sums.all.sync_count, sums.all.count, sums.random
     ));
-    Some(Finding {
-        rule: UNUSED.into(),
-        severity: Severity::Warning,
-        headline: format!("{} of what was read ahead was not used", percent(share)),
-        claim: format!(
+    Some(UNUSED.claim(format!(
             "{} of what read-ahead brought was not used: the device read {} for nobody.",
             percent(share),
             sums.size(wasted)
-        ),
-        evidence,
-        confidence: if sums.lost > 0 {
+        )).headline(format!("{} of what was read ahead was not used", percent(share))).evidence(evidence).confidence(if sums.lost > 0 {
             Confidence::Possible
         } else {
             Confidence::Likely
-        },
-        refuted_by: "As many bytes read from the device with a window of 16 KiB; or a reader that \
-                     comes for these pages later."
-            .into(),
-        remedy: format!(
+        }).remedy(format!(
             "In the program, {advice}; for all programs, {}, and compare what the device reads.",
             crate::words::lower_first(&set_window(stack, 16))
-        ),
-        stages: Vec::new(),
-    })
+        )))
 }
 
 /// What [`PATTERN`] says: reading in order that lost its window, to another stream
 /// through the same descriptor or by going on through another one.
-pub fn pattern(sums: &Sums) -> Option<Finding> {
+pub(crate) fn pattern(sums: &Sums) -> Option<Found> {
     let lost = sums.broken + sums.scattered;
     if lost < LOST_MIN || (lost as f64) < LOST_SHARE * sums.all.count as f64 {
         return None;
@@ -290,22 +292,12 @@ pub fn pattern(sums: &Sums) -> Option<Finding> {
         "Somebody waited for the pages of {}.",
         of_all(sums.all.sync_count)
     ));
-    Some(Finding {
-        rule: PATTERN.into(),
-        severity: Severity::Warning,
-        headline: "read-ahead loses the pattern of the streams".into(),
-        claim: format!("Read-ahead loses the pattern: {}.", list(&causes)),
-        evidence,
-        confidence: Confidence::Likely,
-        refuted_by: "The same rate, and as many decisions that somebody waits for, with one \
-                     descriptor for each stream."
-            .into(),
-        remedy:
-            "Open the file once for each stream that reads in order, and read a stream through \
-                 one descriptor: threads that take its blocks in turn may share it."
-                .into(),
-        stages: Vec::new(),
-    })
+    Some(
+        PATTERN
+            .claim(format!("Read-ahead loses the pattern: {}.", list(&causes)))
+            .headline("read-ahead loses the pattern of the streams")
+            .evidence(evidence),
+    )
 }
 
 /// Everything that follows from one table; `streams` read at the same time.
@@ -314,8 +306,14 @@ pub fn told(table: &ReadAhead, streams: u64, stack: &Stack) -> Vec<Finding> {
         return Vec::new();
     };
     let limit = limit(&sums, stack, said_to_turn(stack));
-    let found = [pattern(&sums), limit, unused(&sums, stack)];
-    found.into_iter().flatten().collect()
+    let found = [
+        (PATTERN, pattern(&sums)),
+        (LIMIT, limit),
+        (UNUSED, unused(&sums, stack)),
+    ];
+    let said = found.into_iter();
+    said.filter_map(|(row, found)| Some(row.finding(found?)))
+        .collect()
 }
 
 /// What to try where windows stay at a limit of which nothing else is known: on flash

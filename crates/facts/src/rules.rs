@@ -24,7 +24,7 @@ mod early_acknowledgement;
 mod engine_fell_back;
 mod flush_cost;
 mod flush_not_to_medium;
-mod found;
+pub(crate) mod found;
 pub(crate) mod holes;
 mod interrupted;
 mod io_errors;

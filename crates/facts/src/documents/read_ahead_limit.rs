@@ -16,12 +16,9 @@ use crate::words::lines;
 use diskfacts_record::Reading;
 
 pub(super) const RULE: Rule = Rule {
-    name: read_ahead::LIMIT,
-    about: "read-ahead has grown to its limit, and that is small",
     needs: &[Needs::Document],
-    confidence: Confidence::Likely,
     check: Check::Beside(check),
-    ..Rule::WARNING
+    ..read_ahead::LIMIT
 };
 
 /// Pages that the windows are counted in, bytes: those of x86 and most ARM.

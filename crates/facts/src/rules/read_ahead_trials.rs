@@ -6,64 +6,50 @@
 
 use super::prelude::*;
 use crate::read_ahead::{self, Sums};
-use diskfacts_record::Finding;
 
-/// Of measured stages.
 pub(super) const LIMIT: Rule = Rule {
-    name: read_ahead::LIMIT,
-    about: "read-ahead has grown to its limit, and that is small",
-    confidence: Confidence::Likely,
-    // `read_ahead` says it, for `diskfacts readahead` too.
-    check: Check::Told(|context| {
+    check: Check::Several(|context| {
         let turning = context.turning().next();
         let limit = |sums: &Sums, stack: &Stack| read_ahead::limit(sums, stack, turning);
         told(context, limit, Some("1MiB"))
     }),
-    ..Rule::WARNING
+    ..read_ahead::LIMIT
 };
 
 pub(super) const UNUSED: Rule = Rule {
-    name: read_ahead::UNUSED,
-    about: "what was read ahead was not used",
-    check: Check::Told(|context| told(context, read_ahead::unused, Some("16KiB"))),
-    ..LIMIT
+    check: Check::Several(|context| told(context, read_ahead::unused, Some("16KiB"))),
+    ..read_ahead::UNUSED
 };
 
 pub(super) const PATTERN: Rule = Rule {
-    name: read_ahead::PATTERN,
-    about: "read-ahead loses the pattern of a stream",
-    check: Check::Told(|context| told(context, |sums, _| read_ahead::pattern(sums), None)),
-    ..LIMIT
+    check: Check::Several(|context| told(context, |sums, _| read_ahead::pattern(sums), None)),
+    ..read_ahead::PATTERN
 };
 
 /// One finding for the stages of which the same is so; on a simulated disk the
 /// window is set in its profile.
 fn told(
     context: &Context<'_>,
-    say: impl Fn(&Sums, &Stack) -> Option<Finding>,
+    say: impl Fn(&Sums, &Stack) -> Option<Found>,
     window: Option<&str>,
-) -> Vec<Finding> {
+) -> Vec<Found> {
     let edit = window.and_then(|window| {
         let what = format!("set read_ahead = \"{window}\" under [host]");
         edit_profile(context.run, &what)
     });
-    let mut found: Vec<Finding> = Vec::new();
+    let mut all: Vec<Found> = Vec::new();
     for (stage, _) in context.doing_io() {
-        let Some(mut finding) = sums(stage).and_then(|sums| say(&sums, &context.run.stack)) else {
+        let Some(found) = sums(stage).and_then(|sums| say(&sums, &context.run.stack)) else {
             continue;
         };
-        if let Some(same) = found.iter_mut().find(|other| other.claim == finding.claim) {
-            same.stages.push(stage.name.to_owned());
-            same.evidence.extend(finding.evidence);
+        if let Some(same) = all.iter_mut().find(|other| other.said == found.said) {
+            same.kind.stages.push(stage.name.to_owned());
+            same.evidence.extend(found.evidence);
             continue;
         }
-        finding.stages = names([stage.name]);
-        if let Some(edit) = &edit {
-            finding.remedy.clone_from(edit);
-        }
-        found.push(finding);
+        all.push(found.stages(names([stage.name])).remedy_if(edit.clone()));
     }
-    found
+    all
 }
 
 fn sums(stage: &Stage<'_>) -> Option<Sums> {

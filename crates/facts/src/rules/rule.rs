@@ -50,8 +50,6 @@ pub(crate) const IO: &[Need] = &[Need::Something, Need::Blocks];
 pub(crate) enum Check {
     One(fn(&Context<'_>) -> Option<Found>),
     Several(fn(&Context<'_>) -> Vec<Found>),
-    /// What is told elsewhere too.
-    Told(fn(&Context<'_>) -> Vec<Finding>),
     /// At one stage after the other.
     Stages(&'static [Look]),
     /// With the other runs of its document beside it.
@@ -115,10 +113,6 @@ impl Rule {
         }
         let alone = |found| (found, Vec::new());
         let found: Vec<Shared> = match self.check {
-            Check::Told(check) => {
-                let found = check(context).into_iter();
-                return found.map(|finding| (finding, Vec::new())).collect();
-            }
             Check::One(check) => check(context).into_iter().map(alone).collect(),
             Check::Several(check) => check(context).into_iter().map(alone).collect(),
             Check::Stages(looks) => {
@@ -144,7 +138,7 @@ impl Rule {
     }
 
     /// A claim of it as it stands in the record.
-    fn finding(&self, found: Found) -> Finding {
+    pub(crate) fn finding(&self, found: Found) -> Finding {
         let (refuted_by, remedy) = (self.refuted_by.into(), self.remedy.into());
         Finding {
             rule: self.name.into(),
