@@ -3,7 +3,9 @@
 pub(crate) use crate::simulated::is_simulated;
 pub(crate) use crate::stage_facts::{Same, StageFacts};
 pub(crate) use crate::stats;
-pub(crate) use crate::words::{count, duration, edit_plan, list, percent, ratio, ratio_of, shell};
+pub(crate) use crate::words::{
+    count, duration, edit_plan, in_service, list, percent, ratio, ratio_of, shell,
+};
 pub(crate) use diskfacts_plan::units::{
     exact_size, rate_digits, show_duration, show_size, show_throughput, three_digits,
 };

@@ -1,6 +1,6 @@
 //! Numbers and commands in sentences.
 
-use diskfacts_plan::units::{exact_duration, exact_size, show_duration, three_digits};
+use diskfacts_plan::units::{exact_duration, exact_size, rate_digits, show_duration, three_digits};
 use diskfacts_plan::{CacheMode, Pattern, Stop, Workload};
 use diskfacts_record::{BlockDevice, Run, TargetKind};
 use std::borrow::Borrow;
@@ -340,6 +340,16 @@ pub(crate) fn edit_stages(run: &Run, what: &str) -> String {
 pub(crate) fn duration(ns: f64) -> String {
     // Latencies are far below 2^53 ns.
     show_duration(ns.max(0.0).round() as u64)
+}
+
+/// How many are in service, by throughput and the shortest latency: the utilisation law.
+pub(crate) fn in_service(per_s: f64, what: &str, alone_ns: f64) -> String {
+    format!(
+        "{} {what}/s x {} (the shortest) = {} in service",
+        rate_digits(per_s),
+        duration(alone_ns),
+        ratio(per_s * alone_ns / 1e9)
+    )
 }
 
 /// Words as the beginning of a sentence.

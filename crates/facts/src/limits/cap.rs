@@ -161,11 +161,8 @@ impl Cap {
         }
         if let Some(alone_ns) = self.pace.alone_ns.filter(|_| self.pace.idles()) {
             lines.push(format!(
-                "{} operations/s x {} (the shortest) = {} in service: the device idles while \
-                 operations wait.",
-                rate_digits(*per_s),
-                duration(alone_ns),
-                ratio(per_s * alone_ns / 1e9)
+                "{}: the device idles while operations wait.",
+                in_service(*per_s, "operations", alone_ns)
             ));
         }
         lines.extend(self.same.iter().map(|label| match self.of {

@@ -145,15 +145,13 @@ fn same_bytes(facts: &StageFacts<'_>) -> Option<Found> {
 /// With fewer, though some are always in flight, they wait for other work of the drive.
 fn not_at_work(facts: &StageFacts<'_>) -> Option<Found> {
     let (iops, alone_ns) = (facts.iops()?, facts.shortest_ns()?);
-    let [alone, mean] = [alone_ns, facts.latency_ns()?].map(duration);
+    let mean = duration(facts.latency_ns()?);
     let at_work = iops * alone_ns / 1e9;
     (at_work <= AT_WORK).then(|| {
         let lines = [
             format!(
-                "{} writes/s x {alone} (the shortest) = {} in service, though {} are in \
-                 flight.",
-                rate_digits(iops),
-                ratio(at_work),
+                "{}, though {} are in flight.",
+                in_service(iops, "writes", alone_ns),
                 ratio(facts.depth())
             ),
             format!(

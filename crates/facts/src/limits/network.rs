@@ -191,17 +191,20 @@ fn full_link(facts: &StageFacts<'_>) -> Option<Candidate> {
     );
     let of_it = percent(link.share(rate));
     let sum = format!("{moves} is {of_it} of its {carries}; headers take the rest.");
-    let stages = facts
-        .as_it_was()
-        .and("deeper", |w| w.queue_depth = w.queue_depth.max(32))
-        .at_most(("deeper", "as-it-was"), Throughput, MORE);
     let found = Candidate::new(Standing::Cause, 1.0, Likely, claim)
         .evidence([remote, sum])
         .refuted_by("A link that is faster than that: `ethtool eth0`.")
         .question("If it is the link, a deeper queue and larger blocks move no more.")
-        .settled_by(stages)
+        .settled_by(deeper(facts))
         .remedy("A faster link, or several (multipath, nconnect= of NFS).");
     Some(found)
+}
+
+/// A link that is full moves no more with more in flight.
+fn deeper(facts: &StageFacts<'_>) -> Stages {
+    let stages = facts.as_it_was();
+    let stages = stages.and("deeper", |w| w.queue_depth = w.queue_depth.max(32));
+    stages.at_most(("deeper", "as-it-was"), Throughput, MORE)
 }
 
 /// Large transfers of a remote target at a rate of no link: what the network, its server and the
@@ -219,15 +222,11 @@ fn behind_it(facts: &StageFacts<'_>) -> Option<Candidate> {
          disks, this host does not see.",
         show_throughput(rate)
     );
-    let stages = facts
-        .as_it_was()
-        .and("deeper", |w| w.queue_depth = w.queue_depth.max(32))
-        .at_most(("deeper", "as-it-was"), Throughput, MORE);
     let found = Candidate::new(Standing::Nature, 1.0, Possible, claim)
         .evidence([remote])
         .refuted_by("More bytes a second with more in flight.")
         .question("If it is what lies behind this host, a deeper queue moves no more.")
-        .settled_by(stages)
+        .settled_by(deeper(facts))
         .remedy(
             "Measure the network by itself (`iperf3`), and the disk on the server: the slower of \
              the two is the limit.",

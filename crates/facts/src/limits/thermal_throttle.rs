@@ -74,11 +74,8 @@ fn held_down(facts: &StageFacts<'_>) -> Option<Candidate> {
         show_rate(facts, iops)
     );
     let line = format!(
-        "{} reads/s x {} (the shortest) = {} in service, though {} are in flight: the first were \
-         {} times faster.",
-        rate_digits(iops),
-        duration(alone_ns),
-        ratio(at_work),
+        "{}, though {} are in flight: the first were {} times faster.",
+        in_service(iops, "reads", alone_ns),
         ratio(facts.depth()),
         ratio(1.0 / at_work)
     );
