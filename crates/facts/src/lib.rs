@@ -36,7 +36,7 @@ mod dirty_pages;
 pub mod documents;
 pub mod effects;
 pub mod explain;
-pub mod figures;
+mod figures;
 pub mod findings;
 mod journal;
 mod latency_intervals;

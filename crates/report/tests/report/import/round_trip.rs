@@ -32,7 +32,7 @@ fn run_of(name: &str, which: impl Fn(&Stage) -> bool, done: &[Done]) -> Run {
         run.trials
             .push(trial(&template, stage, *ops, *milliseconds));
     }
-    run.figures = diskfacts_facts::figures::figures(&run);
+    run.figures = diskfacts_facts::figures(&run);
     run
 }
 
