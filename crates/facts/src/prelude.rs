@@ -9,7 +9,7 @@ pub(crate) use crate::words::{
 pub(crate) use diskfacts_plan::units::{
     exact_size, rate_digits, show_duration, show_size, show_throughput, three_digits,
 };
-pub(crate) use diskfacts_plan::{CacheMode, Operation, SyncMode};
+pub(crate) use diskfacts_plan::{CacheMode, Operation, Pattern, SyncMode};
 pub(crate) use diskfacts_record::Confidence::{self, Certain, Likely, Possible};
 pub(crate) use diskfacts_record::{BlockDevice, DeviceKind, Spent, TargetKind, Trial};
 

@@ -4,6 +4,7 @@ use super::interface::{self, larger_block};
 use super::prelude::*;
 use super::tested;
 use crate::revolution::Spindle;
+use crate::stage_facts::spindle::stream_rate;
 
 pub(crate) const LIMITER: Limiter = Limiter {
     name: "media-rate",
@@ -33,6 +34,46 @@ const MORE_BYTES: f64 = 1.0 / OF_BEST;
 pub(crate) const RATE_MIN: f64 = 10e6;
 
 fn medium_moves_no_more(facts: &StageFacts<'_>) -> Option<Candidate> {
+    gaps_pass_by(facts).or_else(|| in_order(facts))
+}
+
+/// Of a stride the gaps pass under the head as the blocks do.
+fn gaps_pass_by(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let (passing, best) = (facts.passing()?, stream_rate(facts)?);
+    let (each_ns, block) = (facts.each_ns()?, facts.workload().block_size as f64);
+    let distance = passing * each_ns / 1e9;
+    let [passing_shown, best_shown] = [passing, best].map(show_throughput);
+    let claim = format!(
+        "The gaps pass under the head too: {} every {} are {passing_shown} of the medium.",
+        size(block),
+        size(distance)
+    );
+    let line = format!(
+        "{} per operation for {}, of which {} are wanted; in order the disk moves {best_shown}.",
+        duration(each_ns),
+        size(distance),
+        size(block)
+    );
+    let pair = ("half-the-distance", "as-it-was");
+    let halved = facts.as_it_was().and(pair.0, |w| {
+        if let Pattern::Stride { skip_blocks, .. } = &mut w.pattern {
+            *skip_blocks /= 2;
+        }
+    });
+    let share = (passing / best).min(1.0);
+    let found = Candidate::new(Standing::Nature, share, Likely, claim)
+        .evidence([line])
+        .refuted_by("The same operations a second at half the distance.")
+        .question("If the gaps pass by, half the distance is twice as many operations a second.")
+        .settled_by(halved.without(pair, Iops, 0.5 * share))
+        .remedy(
+            "What lies between costs nothing more: read it in one go and drop it. Place what is \
+             used together side by side, and each operation takes less.",
+        );
+    Some(found)
+}
+
+fn in_order(facts: &StageFacts<'_>) -> Option<Candidate> {
     let turning = facts.rotates();
     let is_platter = turning == Some(true);
     // Of the one rate of flash behind a link that ends there, the link is what is known, unless

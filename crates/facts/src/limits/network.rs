@@ -99,7 +99,10 @@ fn round_trip(facts: &StageFacts<'_>) -> Option<Candidate> {
     // Where something lets so many operations pass, one at a time wait for their turn.
     unless(paced_elsewhere(facts, floor_ns) || paced_elsewhere(facts, mean_ns))?;
     // What is in this machine is its own way there.
-    let by_arm = facts.rotates() == Some(true) && !beyond_mechanics(facts, share);
+    // Steps of one length take an arm and a platter equally long.
+    let strided = matches!(workload.pattern, Pattern::Stride { .. }) && !facts.in_order();
+    let mechanics = strided || !beyond_mechanics(facts, share);
+    let by_arm = facts.rotates() == Some(true) && mechanics;
     unless(remote.is_none() && (flushed || by_arm || !may_be_remote(facts)))?;
     // A round trip does not grow with what is under way beside it.
     let deeper = facts

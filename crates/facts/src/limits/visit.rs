@@ -47,7 +47,8 @@ impl Visit {
         unless(
             facts.rotates() != Some(true)
                 || !facts.reaches_device()
-                || !facts.scattered() && !strided,
+                || !facts.scattered() && !strided
+                || facts.passing().is_some(),
         )?;
         let spindle = Spindle::of(facts);
         let turn_ns = spindle.turn_ns();
@@ -75,7 +76,10 @@ impl Visit {
         } else {
             (1.0, 1.0)
         };
-        let rotation_ns = (turn_ns / (choices + 1.0)).min(most * waiting_ns);
+        let on_average_ns = turn_ns / (choices + 1.0);
+        // One at a time that waits less than that on average does not go anywhere.
+        unless(!chosen && waiting_ns < on_average_ns)?;
+        let rotation_ns = on_average_ns.min(most * waiting_ns);
         let of_time = drained.map_or(1.0, |step| {
             step.after.seconds / (step.before.seconds + step.after.seconds)
         });

@@ -76,6 +76,11 @@ fn check(context: &Context<'_>) -> Option<Found> {
         told("Pages, durable at a checkpoint", &pages),
         told("Bulk, durable in the end", &bulk),
     ];
+    let in_short = |choice: &Choice<'_, '_>| {
+        let size = show_size(choice.chosen.block_size);
+        format!("{}, {size}", choice.chosen.mode)
+    };
+    let [for_log, for_pages, for_bulk] = [&log, &pages, &bulk].map(in_short);
     Some(
         RULE.claim(format!(
             "Here a log is best written with {} ({} writes of {} per second), a database's pages \
@@ -86,7 +91,9 @@ fn check(context: &Context<'_>) -> Option<Found> {
             of(&pages),
             of(&bulk)
         ))
-        .headline(format!("a log is best written with {}", log.chosen.mode))
+        .headline(format!(
+            "log: {for_log}; database pages: {for_pages}; bulk data: {for_bulk}"
+        ))
         .confidence(likely_if(used.iter().all(|cell| cell.trials >= TRIALS)))
         .remedy(
             "Set the program so: FDATASYNC and FSYNC are calls after the write, O_DSYNC, \

@@ -1,9 +1,11 @@
 //! Large transfers: whether a stage is one, and how evenly its bytes flow.
 
 use super::StageFacts;
+use super::spindle::stream_rate;
 use crate::layers::all_leaves;
+use crate::prelude::unless;
 use crate::revolution::RATE_MAX;
-use diskfacts_plan::CacheMode;
+use diskfacts_plan::{CacheMode, Pattern};
 
 /// From so many bytes in flight on the way there is a small part of the time, on any
 /// link up to a few hundred MB/s: 256 KiB at 500 MB/s are 0.5 ms, a command 0.02 to 0.1.
@@ -11,6 +13,10 @@ const FLOWING: f64 = 256.0 * 1024.0;
 /// The same for one block anywhere: behind a seek of 12 ms a disk of 150 MB/s has to
 /// move 2 MiB to spend as long on the bytes.
 const FLOWING_ANYWHERE: f64 = 4.0 * 1024.0 * 1024.0;
+/// Within this factor of the rate in order a stride streams: what it passes over and what it
+/// stops for differ by the zones of the disk and the commands between.
+const PASSING: f64 = 1.25;
+
 impl StageFacts<'_> {
     /// Whether so many bytes are in flight, or read ahead by the kernel, that the time
     /// is that of the bytes.
@@ -57,6 +63,26 @@ impl StageFacts<'_> {
         // What stayed in memory the medium did not have.
         let rate = self.rate()? * (1.0 - self.memory_share());
         (rate <= most && self.flows()).then_some(rate)
+    }
+
+    /// The rate at which a stride passes over its blocks and the gaps between them, bytes/s, where
+    /// that is the rate of the medium: of a disk that turns both pass under the head. A disk that
+    /// moved its arm over the gaps would be faster or slower than that, and one that caches what
+    /// it reads on the way passes over the gaps all the same.
+    pub(crate) fn passing(&self) -> Option<f64> {
+        let workload = self.workload();
+        let Pattern::Stride { skip_blocks, .. } = workload.pattern else {
+            return None;
+        };
+        let one_by_one = self.outstanding() <= 1.0 && !workload.sync.each_write();
+        let turns = self.rotates() == Some(true) && self.reaches_device();
+        unless(skip_blocks < 2 || !one_by_one || !turns)?;
+        let distance = skip_blocks.saturating_mul(workload.block_size) as f64;
+        let rate = distance * 1e9 / self.each_ns()?;
+        let streams = stream_rate(self)?;
+        (streams / PASSING..=streams * PASSING)
+            .contains(&rate)
+            .then_some(rate)
     }
 
     /// The largest of these of the run in this direction, this stage's included.

@@ -33,11 +33,6 @@ impl<'a> Marks<'a> {
     /// The marks of a stage: `c !2,3`. A `!` says that its figure does not mean what it seems
     /// to mean, a `+` that it has more than so many numbers; the first matter most.
     pub(super) fn of_stage(&self, figures: &StageFigures, most: usize) -> String {
-        let is_of = |(stage, _): &(&StageLimits, &Limit)| {
-            stage.stage == figures.stage && stage.settings == figures.settings
-        };
-        let mut limits = self.limits.iter();
-        let limit = limits.position(|limiting| limiting.stages.iter().any(is_of));
         let numbered = self.findings.iter().enumerate();
         let about: Vec<(usize, &Finding)> = numbered
             .filter(|(_, finding)| finding.stages.contains(&figures.stage))
@@ -51,8 +46,19 @@ impl<'a> Marks<'a> {
             let mark = if doubtful { "!" } else { "" };
             format!("{mark}{}{more}", numbers.join(","))
         });
-        let parts: Vec<String> = limit.map(letter).into_iter().chain(numbers).collect();
+        let limit = self.letter_of(figures);
+        let parts: Vec<String> = limit.into_iter().chain(numbers).collect();
         parts.join(" ")
+    }
+
+    /// The letter of what limits a stage, or a cell of one.
+    pub(super) fn letter_of(&self, figures: &StageFigures) -> Option<String> {
+        let is_of = |(stage, _): &(&StageLimits, &Limit)| {
+            stage.stage == figures.stage && stage.settings == figures.settings
+        };
+        let mut limits = self.limits.iter();
+        let place = limits.position(|limiting| limiting.stages.iter().any(is_of));
+        place.map(letter)
     }
 
     /// Whether it was measured too seldom to be quoted. A document has what it has.

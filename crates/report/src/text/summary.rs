@@ -37,7 +37,7 @@ pub fn summary(run: &Run, closing: &Closing, look: &Look) -> String {
     head::write(&mut page, run, &marks);
     rows::write(&mut page, run, &marks);
     effects::answers(&mut page, run, effects::Length::Brief);
-    drawn::write(&mut page, run);
+    drawn::write(&mut page, run, &marks);
     if let Some(source) = &run.run.source {
         imports::readings(&mut page, source);
     }

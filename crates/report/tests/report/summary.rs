@@ -46,8 +46,8 @@ fn all() -> Vec<(&'static str, Run)> {
         ("varied", fixtures::varied()),
         ("rare", fixtures::rare()),
         ("tmpfs", fixtures::tmpfs()),
-        ("zones", fixtures::zones()),
-        ("stride", fixtures::stride()),
+        ("zones", explained(fixtures::zones())),
+        ("stride", explained(fixtures::stride())),
         ("streams", fixtures::streams()),
         ("tuned", fixtures::tuned()),
     ]
@@ -82,7 +82,7 @@ fn what_went_wrong_stands_first() {
 
 #[test]
 fn matrices_are_drawn() {
-    let (matrix, tuned) = (fixtures::write_matrix(), fixtures::tuned());
+    let (matrix, tuned) = (explained(fixtures::write_matrix()), fixtures::tuned());
     insta::assert_snapshot!("summary_write_matrix", shown(&matrix, &UNICODE));
     insta::assert_snapshot!("summary_tuned", shown(&tuned, &UNICODE));
 }
@@ -90,8 +90,8 @@ fn matrices_are_drawn() {
 #[test]
 fn what_is_swept_is_drawn_in_the_form_that_shows_most() {
     for (name, run) in [
-        ("zones", fixtures::zones()),
-        ("stride", fixtures::stride()),
+        ("zones", explained(fixtures::zones())),
+        ("stride", explained(fixtures::stride())),
         ("streams", fixtures::streams()),
     ] {
         insta::assert_snapshot!(format!("summary_{name}"), shown(&run, &PLAIN));

@@ -11,7 +11,7 @@ use diskfacts_disk::faults::stall::StallParameters;
 use diskfacts_disk::faults::throttle::{CreditParameters, HeatParameters, ThrottleParameters};
 use diskfacts_disk::profile::{Drive, profiles};
 use diskfacts_facts::limits;
-use diskfacts_plan::{Operation, Stage, SyncMode, file};
+use diskfacts_plan::{Operation, Pattern, Stage, SyncMode, file};
 use diskfacts_record::{Confidence, Limit, Run};
 
 const MS: u64 = 1_000_000;
@@ -25,6 +25,37 @@ pub(super) type Case = (&'static str, &'static str, fn() -> Setup);
 const CASES: &[Case] = &[
     ("media-rate", "sequential-read", || {
         Setup::on("hdd-7200-1tb")
+    }),
+    ("media-rate", "stride", || {
+        // Between 256 KiB and 512 KiB an arm that moved would be slower than the platter that
+        // turns on: the disk reads all that passes by.
+        let mut setup = Setup::on("hdd-7200-1tb");
+        let mut stride = setup.only("sequential-read").clone();
+        stride.name = "stride".into();
+        let workload = &mut stride.workload;
+        (workload.block_size, workload.queue_depth) = (4 * KIB, 1);
+        workload.pattern = Pattern::Stride {
+            skip_blocks: 64,
+            fixed: true,
+            from_start: true,
+        };
+        setup.plan.stages.push(stride);
+        setup
+    }),
+    ("rotation", "stride", || {
+        // Farther apart the arm moves, and then the platter has to come round.
+        let mut setup = Setup::on("hdd-7200-1tb");
+        let mut stride = setup.only("sequential-read").clone();
+        stride.name = "stride".into();
+        let workload = &mut stride.workload;
+        (workload.block_size, workload.queue_depth) = (4 * KIB, 1);
+        workload.pattern = Pattern::Stride {
+            skip_blocks: 1024,
+            fixed: false,
+            from_start: true,
+        };
+        setup.plan.stages.push(stride);
+        setup
     }),
     ("rotation", "log-write", || Setup::on("hdd-7200-sync")),
     ("seek", "random-read", || Setup::on("hdd-20tb-cmr")),

@@ -6,6 +6,7 @@ use super::super::marks::is_doubt;
 use super::super::page::Page;
 use super::super::words::count;
 use super::super::wrap::{columns, cut};
+use super::head::is_answer;
 use crate::notes::notes;
 use diskfacts_record::{Finding, Run};
 
@@ -57,7 +58,9 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run) {
 /// another way or setting, shares it.
 fn alike(run: &Run, room: usize) -> Vec<(Vec<usize>, &Finding, String)> {
     let mut lines: Vec<(Vec<usize>, &Finding, String)> = Vec::new();
-    for (i, finding) in run.findings.iter().enumerate() {
+    // What stands in the head is not said again.
+    let numbered = run.findings.iter().enumerate();
+    for (i, finding) in numbered.filter(|(_, finding)| !is_answer(finding)) {
         let text = headline(finding, room);
         let known = lines
             .iter_mut()

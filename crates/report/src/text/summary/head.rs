@@ -5,7 +5,7 @@ use super::super::look::Style;
 use super::super::marks::{Marks, is_doubt};
 use super::super::page::Page;
 use super::super::words::{add_once, count, list};
-use diskfacts_record::{Outcome, Run, TargetKind, Verdict};
+use diskfacts_record::{Finding, Outcome, Run, TargetKind, Verdict};
 
 /// Where the values of the rows begin.
 const COLUMN: usize = 10;
@@ -21,9 +21,20 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run, marks: &Marks<'_>) {
     for (style, label, uses) in judged(run, marks) {
         page.labelled(0, (style, label), COLUMN, Style::Plain, &uses);
     }
+    for (i, answer) in run.findings.iter().enumerate() {
+        if is_answer(answer) {
+            let text = format!("{} [{}]", answer.headline, i + 1);
+            page.labelled(0, (Style::Good, "Best"), COLUMN, Style::Plain, &text);
+        }
+    }
     if let Some((style, trust)) = trust(run, marks) {
         page.labelled(0, (style, "Trust"), COLUMN, Style::Plain, &trust);
     }
+}
+
+/// Whether a finding is what the plan was measured for: which of the ways to write to choose.
+pub(super) fn is_answer(finding: &Finding) -> bool {
+    finding.rule == "write-choice" && !finding.headline.is_empty()
 }
 
 /// The target, with what lies under it.

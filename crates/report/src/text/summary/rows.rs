@@ -6,9 +6,12 @@ use super::super::names::Names;
 use super::super::page::Page;
 use super::super::stages;
 use super::super::words::count;
+use super::super::wrap::columns;
 use super::columns::Columns;
 use super::strip;
+use diskfacts_plan::units::show_size;
 use diskfacts_record::{Run, StageFigures, TargetKind};
+use std::cmp::Reverse;
 
 /// Longest name beside which figures stand.
 const NAME: usize = 30;
@@ -44,10 +47,9 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run, marks: &Marks<'_>) {
     page.line(&head);
     for row in 0..shown.len() {
         if apart && row == 0 {
-            section(page, "from memory");
-        }
-        if apart && row == memory.len() {
-            section(page, "from the device");
+            section(page, run, "from memory", &memory);
+        } else if apart && row == memory.len() {
+            section(page, run, "from the device", &device);
         }
         names.write(page, row, Style::Plain, &table.row(row));
     }
@@ -74,7 +76,73 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run, marks: &Marks<'_>) {
     }
 }
 
-fn section(page: &mut Page<'_>, text: &str) {
-    let line = page.look.paint(Style::Minor, text);
+/// Who answered, and in which blocks, where that has room: `from the device, in blocks of 4 KiB;
+/// sequential-* 1 MiB`.
+fn section(page: &mut Page<'_>, run: &Run, from: &str, figures: &[&StageFigures]) {
+    let blocks = blocks(run, figures);
+    let with = blocks.map(|blocks| format!("{from}, in blocks of {blocks}"));
+    let with = with.filter(|text| columns(text) <= page.look.columns());
+    let line = page
+        .look
+        .paint(Style::Minor, with.as_deref().unwrap_or(from));
     page.line(&line);
+}
+
+/// The size of blocks of most of these stages, and those of the others by their names.
+fn blocks(run: &Run, figures: &[&StageFigures]) -> Option<String> {
+    let mut sizes: Vec<(u64, Vec<&str>)> = Vec::new();
+    for figures in figures {
+        let mut stages = run.plan.stages.iter();
+        let stage = stages.find(|stage| stage.name == figures.stage)?;
+        if stage.workload.operation.on_files() || !stage.settings.is_empty() {
+            return None;
+        }
+        let size = stage.workload.block_size;
+        match sizes.iter_mut().find(|(known, _)| *known == size) {
+            Some((_, names)) => names.push(&stage.name),
+            None => sizes.push((size, vec![&stage.name])),
+        }
+    }
+    // Of equals that which comes first.
+    sizes.sort_by_key(|(_, names)| Reverse(names.len()));
+    let (most, others) = sizes.split_first()?;
+    let all = figures.iter().map(|figures| figures.stage.as_str());
+    let others = others.iter().map(|(size, names)| {
+        let together = family(names, all.clone());
+        let names = together.unwrap_or_else(|| names.join(", "));
+        format!("{names} {}", show_size(*size))
+    });
+    let others: Vec<String> = others.collect();
+    let mut text = show_size(most.0);
+    if !others.is_empty() {
+        text = format!("{text}; {}", others.join(", "));
+    }
+    Some(text)
+}
+
+/// `sequential-*` of several names, where these are all that begin so.
+fn family<'n>(names: &[&str], mut all: impl Iterator<Item = &'n str>) -> Option<String> {
+    let (first, others) = names.split_first()?;
+    let begin = &first[..=first.find('-')?];
+    let own = others.iter().all(|name| name.starts_with(begin));
+    let alone = !all.any(|name| name.starts_with(begin) && !names.contains(&name));
+    (!others.is_empty() && own && alone).then(|| format!("{begin}*"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::family;
+
+    #[test]
+    fn several_names_are_one_where_no_other_begins_so() {
+        let all = || ["log-write", "log-read", "mixed"].into_iter();
+        assert_eq!(
+            family(&["log-write", "log-read"], all()).as_deref(),
+            Some("log-*")
+        );
+        assert_eq!(family(&["log-write"], all()), None);
+        assert_eq!(family(&["log-write", "mixed"], all()), None);
+        let more = all().chain(["log-sync"]);
+        assert_eq!(family(&["log-write", "log-read"], more), None);
+    }
 }

@@ -30,6 +30,8 @@ pub(super) fn write(page: &mut Page<'_>, grid: &Grid<'_>, rates: &Rates) {
             || "refused".to_owned(),
             |(row, most)| format!("most {} at {row}", rate(most)),
         );
+        let best = format!("{best}  {}", rates.letters_of(place));
+        let best = best.trim_end();
         let row = format!("  {curve}  {best}");
         let fits = names.width + columns(&row) <= page.look.columns();
         let row = if fits { row } else { format!("  {curve}") };

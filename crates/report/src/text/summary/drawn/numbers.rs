@@ -22,7 +22,8 @@ pub(super) fn write(page: &mut Page<'_>, grid: &Grid<'_>, rates: &Rates) -> bool
     if grid.rows.len() > ROWS || grid.heads.len() > WAYS {
         return false;
     }
-    let figures: Vec<Vec<String>> = rates.of_ways.iter().map(|way| shown(way)).collect();
+    let ways = 0..rates.of_ways.len();
+    let figures: Vec<Vec<String>> = ways.map(|way| shown(rates, way)).collect();
     let heads: Vec<String> = grid
         .rows
         .iter()
@@ -60,9 +61,17 @@ pub(super) fn write(page: &mut Page<'_>, grid: &Grid<'_>, rates: &Rates) -> bool
     true
 }
 
-fn shown(way: &[Option<f64>]) -> Vec<String> {
-    let shown = way
-        .iter()
-        .map(|known| known.map_or_else(|| "-".to_owned(), rate));
+/// The rates of a way, each with the letter of what limits it.
+fn shown(rates: &Rates, way: usize) -> Vec<String> {
+    let known = rates.of_ways[way].iter().enumerate();
+    let shown = known.map(|(row, known)| {
+        let number = known.map_or_else(|| "-".to_owned(), rate);
+        let letter = rates.letter_at(way, row);
+        if letter.is_empty() {
+            number
+        } else {
+            format!("{number} {}", &letter[..letter.len() - 1])
+        }
+    });
     shown.collect()
 }

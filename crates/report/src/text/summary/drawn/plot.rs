@@ -7,6 +7,7 @@ use super::super::super::page::Page;
 use super::super::super::words::rate;
 use super::super::super::wrap::columns;
 use super::Rates;
+use std::fmt::Write as _;
 
 /// Lines of the area.
 const HEIGHT: usize = 6;
@@ -55,6 +56,16 @@ pub(super) fn write(page: &mut Page<'_>, grid: &Grid<'_>, rates: &Rates) -> bool
             _ => "",
         };
         page.line(&format!("{beside:>label$} |{area}"));
+    }
+    // What limits it, below: where each value has room for its letter.
+    let mut letters = String::new();
+    for row in 0..way.len() {
+        let letter = rates.letter_at(0, row);
+        // Writing to a String cannot fail.
+        let _ = write!(letters, "{:<each$}", letter.trim_end());
+    }
+    if rates.letter_columns() <= each + 1 && !letters.trim().is_empty() {
+        page.line(&format!("{:label$}  {}", "", letters.trim_end()));
     }
     let shown = |row: &String| page.look.clean(row).into_owned();
     if let (Some(first), Some(last)) = (grid.rows.first(), grid.rows.last()) {

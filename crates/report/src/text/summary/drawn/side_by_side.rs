@@ -28,8 +28,9 @@ pub(super) fn write(page: &mut Page<'_>, grid: &Grid<'_>, rates: &Rates) -> bool
     let label = rows.iter().map(|row| columns(row)).max().unwrap_or(0);
     let room = page.look.columns().saturating_sub(label);
     let each = room / heads.len().max(1);
-    let bar = each.saturating_sub(GAP + NUMBER + 1).min(BAR);
-    let cell = NUMBER + 1 + bar;
+    let beside = NUMBER + 1 + rates.letter_columns();
+    let bar = each.saturating_sub(GAP + beside).min(BAR);
+    let cell = beside + bar;
     if bar == 0 || heads.iter().any(|head| columns(head) > cell) {
         return false;
     }
@@ -44,7 +45,7 @@ pub(super) fn write(page: &mut Page<'_>, grid: &Grid<'_>, rates: &Rates) -> bool
     let mark = if page.look.unicode { "█" } else { "#" };
     for (at, row) in rows.iter().enumerate() {
         let mut line = format!("{row}{:1$}", "", label - columns(row));
-        for way in &rates.of_ways {
+        for (place, way) in rates.of_ways.iter().enumerate() {
             let (number, drawn) = match way[at] {
                 Some(known) => {
                     let length = (rates.place(known) * bar as f64).round() as usize;
@@ -52,9 +53,10 @@ pub(super) fn write(page: &mut Page<'_>, grid: &Grid<'_>, rates: &Rates) -> bool
                 }
                 None => ("-".to_owned(), String::new()),
             };
-            let _ = write!(line, "{:GAP$}{number:>NUMBER$} {drawn:<bar$}", "");
+            let letter = rates.letter_at(place, at);
+            let _ = write!(line, "{:GAP$}{number:>NUMBER$} {letter}{drawn:<bar$}", "");
         }
-        page.line(&line);
+        page.line(line.trim_end());
     }
     true
 }
