@@ -41,10 +41,20 @@ impl Transfer {
     }
 }
 
+/// The most that one system call is asked to move, in bytes: 1 GiB.
+///
+/// Each system cuts a longer transfer, and none of them where a block ends: Linux at
+/// 2 GiB less a page (`MAX_RW_COUNT`), macOS at 2 GiB less 2 bytes, and the standard
+/// library asks Windows for at most 4 GiB less 1 byte. What is left is refused then,
+/// by a device whose blocks are larger than a page, on Windows by every one: `EINVAL`
+/// for a transfer that was aligned.
+const CALL_MAX: usize = 1 << 30;
+
 /// Reads into `buffer` from byte `offset` of the file, in one system call.
 ///
 /// Returns the bytes read: fewer than asked near the end of the file, 0 at or
-/// after it. On Windows the file's cursor moves.
+/// after it, and never more than 1 GiB; [`read_full_at`] goes on. On Windows the
+/// file's cursor moves.
 ///
 /// # Errors
 /// What the system reported; [`transfer_error`] says how it is explained. An
@@ -55,8 +65,8 @@ pub fn read_at(file: &impl AsFile, buffer: &mut [u8], offset: u64) -> Result<usi
 
 /// Writes `buffer` at byte `offset` of the file, in one system call.
 ///
-/// Returns the bytes written, which may be fewer than asked:
-/// [`write_all_at`] goes on. On Windows the file's cursor moves.
+/// Returns the bytes written, which may be fewer than asked, and are never more than
+/// 1 GiB: [`write_all_at`] goes on. On Windows the file's cursor moves.
 ///
 /// # Errors
 /// As [`read_at`].
@@ -90,8 +100,9 @@ pub fn write_at_durable(
 /// As [`read_at`].
 fn read_one(file: &File, buffer: &mut [u8], offset: u64) -> Result<usize, Error> {
     let (address, length) = (buffer.as_ptr().addr(), buffer.len());
+    let part = &mut buffer[..length.min(CALL_MAX)];
     within_range(offset)
-        .and_then(|()| os::read_at(file, buffer, offset))
+        .and_then(|()| os::read_at(file, part, offset))
         .map_err(|error| explain(file, Transfer::Read, address, length, offset, error))
 }
 
@@ -107,12 +118,13 @@ fn write_one(
         explain(file, Transfer::Write, address, length, offset, error)
     };
     within_range(offset).map_err(explained)?;
+    let part = &buffer[..buffer.len().min(CALL_MAX)];
     if durability != Durability::None {
-        if let Some(result) = os::write_at_durable(file, buffer, offset, durability) {
+        if let Some(result) = os::write_at_durable(file, part, offset, durability) {
             return result.map_err(explained);
         }
     }
-    let written = os::write_at(file, buffer, offset).map_err(explained)?;
+    let written = os::write_at(file, part, offset).map_err(explained)?;
     sync(file, durability)?;
     Ok(written)
 }

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, ErrorKind};
 
-use super::{Transfer, explain, read_one, within_range, write_one};
+use super::{CALL_MAX, Transfer, explain, read_one, within_range, write_one};
 use crate::as_file::{AsFile, lend};
 use crate::error::Subject;
 use crate::{Durability, Error, atomic_write_limits, os};
@@ -107,8 +107,9 @@ pub fn read_at_with(
     if !flags.needs_linux() {
         return read_one(file, buffer, offset);
     }
+    let part = &mut buffer[..memory.1.min(CALL_MAX)];
     within_range(offset)
-        .and_then(|()| os::read_at_with(file, buffer, offset, flags))
+        .and_then(|()| os::read_at_with(file, part, offset, flags))
         .map_err(|error| explain_flags(file, Transfer::Read, memory, offset, flags, error))
 }
 
@@ -126,8 +127,14 @@ pub fn write_at_with(
     if !flags.needs_linux() {
         return write_one(file, buffer, offset, flags.durability);
     }
+    // A part of it would not be all or nothing.
+    let part = if flags.atomic {
+        buffer
+    } else {
+        &buffer[..buffer.len().min(CALL_MAX)]
+    };
     within_range(offset)
-        .and_then(|()| os::write_at_with(file, buffer, offset, flags))
+        .and_then(|()| os::write_at_with(file, part, offset, flags))
         .map_err(|error| {
             let memory = (buffer.as_ptr().addr(), buffer.len());
             explain_flags(file, Transfer::Write, memory, offset, flags, error)

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::ops::Deref;
 
-use super::{Transfer, reason_of, within_range};
+use super::{CALL_MAX, Transfer, reason_of, within_range};
 use crate::as_file::{AsFile, lend};
 use crate::error::Subject;
 use crate::{Error, explain_misalignment, os};
@@ -26,8 +26,30 @@ pub fn readv_at(
     offset: u64,
 ) -> Result<usize, Error> {
     let file = &*lend(file);
-    let result = within_range(offset).and_then(|()| os::readv_at(file, buffers, offset));
+    let result = within_range(offset).and_then(|()| {
+        if let Some(first) = larger_than_a_call(buffers) {
+            return os::read_at(file, &mut buffers[first][..CALL_MAX], offset);
+        }
+        let count = in_one_call(buffers);
+        os::readv_at(file, &mut buffers[..count], offset)
+    });
     result.map_err(|error| explain(file, Transfer::Read, &parts(buffers), offset, error))
+}
+
+/// The first buffer that has bytes, if a part of it fills a call.
+fn larger_than_a_call(buffers: &[impl Deref<Target = [u8]>]) -> Option<usize> {
+    let first = buffers.iter().position(|part| !part.is_empty())?;
+    (buffers[first].len() > CALL_MAX).then_some(first)
+}
+
+/// How many of the buffers, from the first on, are together no longer than
+/// [`CALL_MAX`].
+fn in_one_call(buffers: &[impl Deref<Target = [u8]>]) -> usize {
+    let ends = buffers.iter().scan(0_usize, |end, part| {
+        *end = end.saturating_add(part.len());
+        Some(*end)
+    });
+    ends.take_while(|&end| end <= CALL_MAX).count()
 }
 
 /// Where each buffer lies and how long it is.
@@ -48,7 +70,12 @@ fn parts(buffers: &[impl Deref<Target = [u8]>]) -> Vec<(usize, usize)> {
 /// As [`write_at`](crate::write_at).
 pub fn writev_at(file: &impl AsFile, buffers: &[IoSlice<'_>], offset: u64) -> Result<usize, Error> {
     let file = &*lend(file);
-    let result = within_range(offset).and_then(|()| os::writev_at(file, buffers, offset));
+    let result = within_range(offset).and_then(|()| {
+        if let Some(first) = larger_than_a_call(buffers) {
+            return os::write_at(file, &buffers[first][..CALL_MAX], offset);
+        }
+        os::writev_at(file, &buffers[..in_one_call(buffers)], offset)
+    });
     result.map_err(|error| explain(file, Transfer::Write, &parts(buffers), offset, error))
 }
 
