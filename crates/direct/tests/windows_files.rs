@@ -7,7 +7,10 @@
 mod support;
 
 use std::fs;
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::os::windows::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::thread;
 
 use directio::{
     Direct, Durability, Error, Exclusivity, FileLock, LockKind, OpenOptions, Patience,
@@ -111,4 +114,34 @@ fn the_volume_under_a_file_is_named() {
             diskfacts_testkit::skip("a disk that answers geometry: not Wine");
         }
     }
+}
+
+/// An asynchronous handle, on which a call need not have ended when it returns. (Wine
+/// waits on these, too.)
+fn overlapped(path: &Path) -> fs::File {
+    const FILE_FLAG_OVERLAPPED: u32 = 0x4000_0000;
+    fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(FILE_FLAG_OVERLAPPED)
+        .open(path)
+        .expect("it is there")
+}
+
+#[test]
+fn a_call_on_an_asynchronous_handle_has_ended_when_it_returns() {
+    let (_folder, path) = file();
+    let (first, second) = (overlapped(&path), overlapped(&path));
+    let held = FileLock::acquire(first, LockKind::Exclusive, Patience::Fail).or_fail();
+    let error = FileLock::acquire(second, LockKind::Exclusive, Patience::Fail)
+        .expect_err("the first one has it");
+    assert_eq!(error.error.kind(), ErrorKind::WouldBlock, "{}", error.error);
+    let waiting = thread::spawn(move || {
+        FileLock::acquire(error.file, LockKind::Exclusive, Patience::Wait).map(FileLock::release)
+    });
+    drop(held);
+    let released = waiting.join().expect("it only waits").or_fail();
+    released.or_fail();
+    let last = FileLock::acquire(overlapped(&path), LockKind::Exclusive, Patience::Fail);
+    last.or_fail().release().or_fail();
 }

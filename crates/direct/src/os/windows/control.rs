@@ -13,6 +13,7 @@ use windows_sys::Win32::System::Ioctl::{
 };
 
 use super::handle;
+use super::overlapped::completed;
 
 /// Sends a command that has no input and no answer.
 pub(super) fn command(file: &File, code: u32) -> io::Result<()> {
@@ -98,25 +99,21 @@ fn control(
     (input, input_size): (*const c_void, u32),
     (output, output_size): (*mut c_void, u32),
 ) -> io::Result<usize> {
-    let mut written = 0;
-    // SAFETY: the handle is open; input and output are live for the stated
-    // sizes, or null for 0; the handle is synchronous (the standard library
-    // opens them so), so that the call has ended when it returns and needs no
-    // OVERLAPPED.
-    let result = unsafe {
-        DeviceIoControl(
-            handle(file),
-            code,
-            input,
-            input_size,
-            output,
-            output_size,
-            &raw mut written,
-            ptr::null_mut(),
-        )
-    };
-    if result == 0 {
-        return Err(io::Error::last_os_error());
-    }
+    let written = completed(file, |overlapped| {
+        // SAFETY: the handle is open; input and output are live for the stated
+        // sizes, or null for 0, until the call has ended.
+        unsafe {
+            DeviceIoControl(
+                handle(file),
+                code,
+                input,
+                input_size,
+                output,
+                output_size,
+                ptr::null_mut(),
+                overlapped,
+            )
+        }
+    })?;
     usize::try_from(written).map_err(|_| io::ErrorKind::InvalidData.into())
 }

@@ -1,7 +1,6 @@
 //! Locks: of a whole file by `LockFileEx`, of a volume by `FSCTL_LOCK_VOLUME`.
 
 use std::fs::File;
-use std::io;
 
 use windows_sys::Win32::Storage::FileSystem::{
     LOCK_FILE_FLAGS, LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY, LockFileEx, UnlockFileEx,
@@ -9,6 +8,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 use windows_sys::Win32::System::IO::OVERLAPPED;
 use windows_sys::Win32::System::Ioctl::{FSCTL_LOCK_VOLUME, FSCTL_UNLOCK_VOLUME};
 
+use super::overlapped::completed;
 use super::{control, handle, hint};
 use crate::error::Subject;
 use crate::{Error, LockKind, Patience};
@@ -27,28 +27,28 @@ pub(crate) fn lock_file(file: &File, kind: LockKind, patience: Patience) -> Resu
     if patience == Patience::Fail {
         flags |= LOCKFILE_FAIL_IMMEDIATELY;
     }
-    let mut from_zero = OVERLAPPED::default();
-    // SAFETY: the handle is open and synchronous (the standard library opens
-    // them so), so that the call has ended when it returns.
-    let result =
-        unsafe { LockFileEx(handle(file), flags, 0, WHOLE.0, WHOLE.1, &raw mut from_zero) };
-    answer("LockFileEx", file, result)
+    // SAFETY: the handle is open, and the structure stays until the call has ended.
+    let lock =
+        |from_zero| unsafe { LockFileEx(handle(file), flags, 0, WHOLE.0, WHOLE.1, from_zero) };
+    answer("LockFileEx", file, lock)
 }
 
 /// Undoes one [`lock_file`].
 pub(crate) fn unlock_file(file: &File) -> Result<(), Error> {
-    let mut from_zero = OVERLAPPED::default();
     // SAFETY: as in lock_file.
-    let result = unsafe { UnlockFileEx(handle(file), 0, WHOLE.0, WHOLE.1, &raw mut from_zero) };
-    answer("UnlockFileEx", file, result)
+    let unlock = |from_zero| unsafe { UnlockFileEx(handle(file), 0, WHOLE.0, WHOLE.1, from_zero) };
+    answer("UnlockFileEx", file, unlock)
 }
 
-fn answer(operation: &'static str, file: &File, result: i32) -> Result<(), Error> {
-    if result == 0 {
-        let error = io::Error::last_os_error();
-        return Err(Error::on_file(operation, file, error));
+fn answer(
+    operation: &'static str,
+    file: &File,
+    call: impl FnOnce(*mut OVERLAPPED) -> i32,
+) -> Result<(), Error> {
+    match completed(file, call) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Error::on_file(operation, file, error)),
     }
-    Ok(())
 }
 
 pub(crate) fn lock_volume(file: &File) -> Result<(), Error> {

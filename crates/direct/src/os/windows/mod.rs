@@ -8,6 +8,7 @@ mod hint;
 mod lock;
 mod memory;
 mod open;
+mod overlapped;
 mod space;
 
 use std::ffi::OsString;
