@@ -5,6 +5,7 @@ use std::fs::File;
 use std::sync::{PoisonError, RwLock};
 
 use crate::as_file::lends_its_file;
+use crate::space::length;
 use crate::transfer::{all_was_read, read_full, sync, write_all};
 use crate::{AlignedBuffer, BufferError, DirectAlignment, Durability, Error, Opened};
 
@@ -50,8 +51,8 @@ const CHUNK: usize = 256 << 10;
 ///   undo each other's part, and one that looks at the length while the last
 ///   block is written may see it rounded up. Take a
 ///   [`FileLock`](crate::FileLock).
-/// * No write is atomic, neither for a reader nor in a crash. A crash may leave a
-///   part of it; and a file that was longer than before may have zeros behind it
+/// * No write is atomic, neither for a reader, who may see zeros behind the end of the
+///   file meanwhile, nor in a crash. A crash may leave a part of it; and a file that was longer than before may have zeros behind it
 ///   up to the end of the block. Keep the length elsewhere, or a checksum in the
 ///   data, if that matters. A single aligned block is as atomic as the device
 ///   makes it; [`TransferFlags::atomic`](crate::TransferFlags::atomic) asks for
@@ -165,7 +166,7 @@ impl DirectFile {
             return write_all(&self.file, bytes, offset, durability);
         }
         let _alone = self.blocks.write().unwrap_or_else(PoisonError::into_inner);
-        let before = self.length()?;
+        let before = length(&self.file)?;
         let end = Ends::new(&self.rule, before, offset, bytes.len())?;
         let (head, rest) = bytes.split_at(parts.head);
         let (middle, tail) = rest.split_at(parts.middle);
@@ -188,7 +189,7 @@ impl DirectFile {
             return Ok(());
         }
         // Another one may have made the file longer meanwhile, and keeps it.
-        if end.is_padded() && self.length()? == Some(end.of_block) {
+        if end.is_padded() && length(&self.file)? == Some(end.of_block) {
             crate::set_len(&self.file, end.of_file)?;
             // The length is not made durable by the flags of the open file.
             return sync(&self.file, durability.max(self.durability));
@@ -297,15 +298,6 @@ impl DirectFile {
         };
         block[read..].fill(0);
         Ok(())
-    }
-
-    /// The length of the file; a device has none that changes.
-    fn length(&self) -> Result<Option<u64>, Error> {
-        let metadata = self
-            .file
-            .metadata()
-            .map_err(|error| Error::on_file("fstat", &self.file, error))?;
-        Ok(metadata.is_file().then_some(metadata.len()))
     }
 }
 

@@ -12,6 +12,7 @@ use std::path::Path;
 
 use crate::as_file::lends_its_file;
 use crate::error::Subject;
+use crate::space::length;
 use crate::{DirectAlignment, Error, os};
 
 /// Whether I/O shall bypass the system's page cache.
@@ -322,10 +323,7 @@ impl OpenOptions {
 
 /// Empties an open file; a device or a pipe keeps what it has, as with `O_TRUNC`.
 fn empty(file: &File) -> Result<(), Error> {
-    let metadata = file
-        .metadata()
-        .map_err(|error| Error::on_file("stat", file, error))?;
-    if metadata.is_file() {
+    if length(file)?.is_some() {
         file.set_len(0)
             .map_err(|error| Error::on_file("truncating", file, error))?;
     }

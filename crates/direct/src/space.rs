@@ -1,7 +1,19 @@
 //! The length of a file, and the space that it takes on its device.
 
+use std::fs::File;
+
 use crate::as_file::{AsFile, lend};
 use crate::{Error, os};
+
+/// The length of a file in bytes; a device has none that changes.
+pub(crate) fn length(file: &File) -> Result<Option<u64>, Error> {
+    match file.metadata() {
+        Ok(metadata) => Ok(metadata.is_file().then_some(metadata.len())),
+        // Windows has no metadata of a disk or a volume.
+        Err(_) if os::geometry(file).is_ok() => Ok(None),
+        Err(error) => Err(Error::on_file("fstat", file, error)),
+    }
+}
 
 /// Sets the length of a file in bytes: cuts it, or has zeros read behind its end,
 /// which take no space.
