@@ -51,12 +51,12 @@ const CHUNK: usize = 256 << 10;
 ///   undo each other's part, and one that looks at the length while the last
 ///   block is written may see it rounded up. Take a
 ///   [`FileLock`](crate::FileLock).
-/// * No write is atomic, neither for a reader, who may see zeros behind the end of the
-///   file meanwhile, nor in a crash. A crash may leave a part of it; and a file that was longer than before may have zeros behind it
-///   up to the end of the block. Keep the length elsewhere, or a checksum in the
-///   data, if that matters. A single aligned block is as atomic as the device
-///   makes it; [`TransferFlags::atomic`](crate::TransferFlags::atomic) asks for
-///   more.
+/// * No write is atomic, neither for a reader, who may see zeros behind the end of
+///   the file meanwhile, nor in a crash. A crash may leave a part of it; and a file
+///   that was longer than before may have zeros behind it up to the end of the
+///   block. Keep the length elsewhere, or a checksum in the data, if that matters. A
+///   single aligned block is as atomic as the device makes it;
+///   [`TransferFlags::atomic`](crate::TransferFlags::atomic) asks for more.
 /// * After an error any part may have been written.
 #[derive(Debug)]
 pub struct DirectFile {
