@@ -292,8 +292,8 @@ export class DirectFile {
 
   /**
    * A zeroed buffer that fits this file: `size` rounded up to what a length must be, at most
-   * 2147483647 bytes. Transfers work on its memory itself, as on that of {@link getAlignedBuffer},
-   * and on a copy of any other buffer.
+   * 2147483647 bytes. Transfers work on its memory itself, as on that of {@link getAlignedBuffer}
+   * and of a SharedArrayBuffer, and on a copy of any other buffer.
    *
    * @throws `ERR_INVALID_ARG_TYPE`, `ERR_OUT_OF_RANGE`, `ENOMEM`
    */

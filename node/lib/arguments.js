@@ -4,7 +4,7 @@
 // 3.0.1, to the letter; the second those of the functions that are new here.
 
 const { fileURLToPath } = require('node:url');
-const { isSharedArrayBuffer, isUint8Array } = require('node:util').types;
+const { isUint8Array } = require('node:util').types;
 const { coded, refusal } = require('./errors.js');
 
 /** @typedef {import('./buffers-in-use.js').Bytes} Bytes */
@@ -136,16 +136,18 @@ function checkedBuffer(buffer, name = 'buffer') {
     const what = `${name} must be a Buffer, TypedArray or DataView`;
     throw invalid('ERR_INVALID_ARG_TYPE', what, buffer);
   }
-  const memory = /** @type {ArrayBufferLike & { resizable?: boolean }} */ (buffer.buffer);
-  if (isSharedArrayBuffer(memory) || memory.resizable === true) {
+  /** @type {ArrayBufferLike & { resizable?: boolean, growable?: boolean }} */
+  const memory = buffer.buffer;
+  if (memory.resizable === true || memory.growable === true) {
     throw refusal(
       'ERR_INVALID_ARG_VALUE',
-      `${name} must not lie in a SharedArrayBuffer or in a resizable ArrayBuffer: other threads ` +
-        'could change or shrink it meanwhile',
+      `${name} must not lie in a resizable ArrayBuffer or a growable SharedArrayBuffer: its length ` +
+        'could change meanwhile',
     );
   }
-  if (isUint8Array(buffer)) return /** @type {Bytes} */ (buffer);
-  return new Uint8Array(/** @type {ArrayBuffer} */ (memory), buffer.byteOffset, buffer.byteLength);
+  return isUint8Array(buffer)
+    ? buffer
+    : new Uint8Array(memory, buffer.byteOffset, buffer.byteLength);
 }
 
 /**

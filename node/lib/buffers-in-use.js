@@ -14,21 +14,21 @@
 const { coded } = require('./errors.js');
 
 /**
- * @typedef {Uint8Array & { buffer: ArrayBuffer }} Bytes
+ * @typedef {Uint8Array<ArrayBufferLike>} Bytes
  * @typedef {{ start: number, end: number, filled: boolean }} Range
  */
 
-/** @type {WeakMap<ArrayBuffer, Set<Range>>} */
+/** @type {WeakMap<ArrayBufferLike, Set<Range>>} */
 const inUse = new WeakMap();
 
 /**
  * Lets nobody take the memory away while a part of it is used.
  *
- * @param {ArrayBuffer} memory
+ * @param {ArrayBufferLike} memory
  * @param {Set<Range>} used
  */
 function keepInPlace(memory, used) {
-  // Methods of V8 11.4 and later (Node 21).
+  // Methods of V8 11.4 and later (Node 21), and of no SharedArrayBuffer.
   for (const method of ['transfer', 'transferToFixedLength']) {
     if (!(method in memory)) continue;
     const taken = /** @type {any} */ (memory)[method];

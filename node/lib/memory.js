@@ -3,14 +3,18 @@
 // The memory that transfers work on.
 //
 // A script can take the memory of a buffer away while the kernel works on it:
-// ArrayBuffer.prototype.transfer frees it when the new owner is done, and
-// WebAssembly.Memory.grow detaches it. A reference to the buffer does not stop
-// that. So a transfer works on one of these, and on nothing else:
+// ArrayBuffer.prototype.transfer and postMessage give it to another ArrayBuffer,
+// which frees it when it likes, and WebAssembly.Memory.grow detaches it. A reference
+// to the buffer does not stop that, and Node-API has nothing that does: what would,
+// v8::ArrayBuffer::GetBackingStore and SetDetachKey, is C++. So a transfer works on
+// one of these, and on nothing else:
 //
 // - memory that the native half lends, and frees when the script and the last
 //   transfer are done with it: the buffers of this package;
+// - a SharedArrayBuffer, which nobody can detach: a reference keeps its memory;
 // - for any other buffer a copy, in lent memory that no script can reach.
 
+const { isSharedArrayBuffer } = require('node:util').types;
 const { INT_MAX, invalid } = require('./arguments.js');
 const { ALIGNMENT_MIN, checkSize, makeGetAlignedBuffer } = require('./aligned-buffer.js');
 const { take } = require('./buffers-in-use.js');
@@ -75,6 +79,15 @@ function getAlignedBuffer(size, alignment) {
 
 function nextTurn() {
   lentThisTurn = 0;
+}
+
+/**
+ * Whether a transfer can work on these bytes themselves: their memory stays.
+ *
+ * @param {Bytes} bytes
+ */
+function stays(bytes) {
+  return isSharedArrayBuffer(bytes.buffer) || native.isLent(bytes);
 }
 
 /**
@@ -171,7 +184,7 @@ async function sent(buffers, transfer) {
  */
 function placeOf(bytes) {
   const { length } = bytes;
-  if (native.isLent(bytes)) return { bytes, length, memory: bytes };
+  if (stays(bytes)) return { bytes, length, memory: bytes };
   const whole = memoryForCopies(length + SPAN);
   // As well or badly aligned: so a misaligned buffer is refused, and does not work
   // for some and fail for others.
@@ -222,4 +235,4 @@ function keepSpare({ whole }) {
   spareBytes += whole.length;
 }
 
-module.exports = { fileBuffer, filled, getAlignedBuffer, sent };
+module.exports = { fileBuffer, filled, getAlignedBuffer, sent, stays };

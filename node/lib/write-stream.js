@@ -1,13 +1,17 @@
 'use strict';
 
 // A stream into a file from any place on. What is written is gathered in memory
-// that fits the file, and goes out in whole blocks. Of the first and the last
+// that fits the file, and goes out in whole blocks; a large chunk that lies as the
+// file asks, as those of a DirectReadStream do, goes out of its own memory. Of the
+// first and the last
 // block, where the stream begins or ends within one, what the file has there
 // is read and written with them; and where the file ended before the last block
 // did, it is cut to where the stream ends.
 
 const { Writable } = require('node:stream');
 const { checkedOptions, isDurability } = require('./arguments.js');
+const { stays } = require('./memory.js');
+const native = require('./native.js');
 const { CHUNK, STREAM_OPTIONS, destroyed, roundUp, stepOf } = require('./stream-options.js');
 
 const WRITE_OPTIONS = { ...STREAM_OPTIONS, durability: isDurability };
@@ -95,20 +99,39 @@ class DirectWriteStream extends Writable {
 
   /** @param {Buffer} chunk */
   async #gather(chunk) {
-    for (let taken = 0; taken < chunk.length; ) {
-      const copied = chunk.copy(this.#memory, this.#gathered, taken);
-      taken += copied;
-      this.#taken += copied;
-      this.#gathered += copied;
-      if (this.#gathered === this.#memory.length) await this.#send(this.#gathered);
+    for (let rest = chunk; rest.length > 0; ) {
+      const straight = this.#straight(rest);
+      const moved = straight > 0 ? straight : rest.copy(this.#memory, this.#gathered);
+      this.#taken += moved;
+      if (straight > 0) {
+        await this.#send(rest.subarray(0, straight));
+      } else {
+        this.#gathered += moved;
+        if (this.#gathered === this.#memory.length) await this.#send(this.#memory);
+      }
+      rest = rest.subarray(moved);
     }
   }
 
-  /** @param {number} length a multiple of the step */
-  async #send(length) {
-    const durability = this.#durability;
-    await this.#file.write(this.#memory.subarray(0, length), this.#at, { durability });
-    this.#at += length;
+  /**
+   * How many bytes of a chunk can go out of its own memory: whole blocks, and no
+   * fewer than are gathered otherwise.
+   *
+   * @param {Buffer} chunk
+   */
+  #straight(chunk) {
+    const fits =
+      this.#gathered === 0 &&
+      chunk.length >= this.#memory.length &&
+      native.misalignment(chunk, this.#file.alignment.memory) === 0 &&
+      stays(chunk);
+    return fits ? chunk.length - (chunk.length % this.#step) : 0;
+  }
+
+  /** @param {Buffer} blocks all that was gathered, or what need not be */
+  async #send(blocks) {
+    await this.#file.write(blocks, this.#at, { durability: this.#durability });
+    this.#at += blocks.length;
     this.#gathered = 0;
   }
 
@@ -116,8 +139,9 @@ class DirectWriteStream extends Writable {
     if (this.#gathered === 0) return;
     const end = this.#at + this.#gathered;
     const length = roundUp(this.#gathered, this.#step);
+    const blocks = this.#memory.subarray(0, length);
     if (length === this.#gathered) {
-      await this.#send(length);
+      await this.#send(blocks);
       return;
     }
     const size = await this.#file.size();
@@ -129,7 +153,7 @@ class DirectWriteStream extends Writable {
       await this.#file.read(there, this.#at + length - this.#step);
       there.copy(last, used, used);
     }
-    await this.#send(length);
+    await this.#send(blocks);
     if (size >= this.#at) return;
     await this.#file.truncate(Math.max(size, end));
     if (this.#durability !== 'none') await this.#file.sync('data');

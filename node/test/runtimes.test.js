@@ -1,7 +1,9 @@
 'use strict';
 
-// The newest Node, Bun and Deno, in short: what elsewhere.cjs checks, and the
-// original's own test. The whole suite on every Node is npm run test:nodes.
+// Node 24 and the newest, Bun and Deno, in short: what elsewhere.cjs checks, and the
+// original's own test. From Node 24 on V8 ends a process that took memory of its own
+// wrongly, when it ends or a worker does. The whole suite on every Node is npm run
+// test:nodes.
 
 const assert = require('node:assert/strict');
 const test = require('node:test');
@@ -9,6 +11,7 @@ const { whereItCanRun } = require('../testing/programs.js');
 const { ORIGINAL, OTHERS, checks, node, originalTest } = require('../testing/runtimes.js');
 
 for (const [name, start] of [
+  ['Node 24', () => [node('24')]],
   ['the newest Node', () => [node('latest')]],
   ['Bun', OTHERS.bun],
   ['Deno', OTHERS.deno],

@@ -24,6 +24,7 @@ async function collected(stream) {
   return Buffer.concat(chunks);
 }
 
+const MIB = 1 << 20;
 const SIZE = 3 * 8192 + 1000;
 
 /** Ranges that begin and end at blocks, within them, beyond the file, and nowhere. */
@@ -65,6 +66,32 @@ test(
       }
       await file.close();
     }
+  }),
+);
+
+test(
+  'a chunk of another stream goes out of its own memory, where it is large and begins with a block',
+  whereItCanRun(async () => {
+    const size = 3 * MIB + 1000;
+    const content = pattern(size, 5);
+    const from = await DirectFile.open(directFile(content));
+    const { path } = await DirectFile.open(directFile(), { write: true });
+    for (const [start, straight] of [[0, 3], [8192, 3], [1, 0]]) {
+      const to = await DirectFile.open(path, { write: true, truncate: true });
+      const memories = new Set();
+      const chunks = [];
+      to.write = (buffer, ...rest) => {
+        memories.add(buffer.buffer);
+        return DirectFile.prototype.write.call(to, buffer, ...rest);
+      };
+      const reading = from.createReadStream({ autoClose: false });
+      reading.on('data', (chunk) => chunks.push(chunk.buffer));
+      await pipeline(reading, to.createWriteStream({ start }));
+      assert.equal(chunks.filter((memory) => memories.has(memory)).length, straight);
+      assert.ok(fs.readFileSync(path).subarray(start).equals(content), `from ${start} on`);
+      assert.equal(fs.statSync(path).size, start + size);
+    }
+    await from.close();
   }),
 );
 

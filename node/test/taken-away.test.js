@@ -9,7 +9,7 @@ const { join } = require('node:path');
 const test = require('node:test');
 const { DirectFile, getAlignedBuffer, promises } = require('..');
 const native = require('../lib/native.js');
-const { Missing, run, whereItCanRun } = require('../testing/programs.js');
+const { Missing, run, tool, whereItCanRun } = require('../testing/programs.js');
 const { directFile, directFolder } = require('../testing/scratch.js');
 
 const PAGE = 65536;
@@ -117,6 +117,50 @@ test(
       assert.ok(other.subarray(4096).every((found) => found === byte));
     }
     await file.close();
+  }),
+);
+
+/**
+ * Changes a buffer between the call of a write and its beginning, which waits for the
+ * only thread of the pool, and prints what was written.
+ */
+const CHANGED = `
+  const fs = require('node:fs');
+  const { DirectFile } = require(process.argv[1]);
+  const native = require(process.argv[2]);
+  const [, , , path, pipe, memory] = process.argv;
+  (async () => {
+    const file = await DirectFile.open(path, { write: true });
+    const whole = new Uint8Array(new globalThis[memory](16384 + 4096));
+    const start = (4096 - native.misalignment(whole, 4096)) % 4096;
+    const bytes = whole.subarray(start, start + 16384);
+    const opening = fs.promises.open(pipe, 'r');
+    const writing = file.write(bytes.fill(1), 0);
+    bytes.fill(2);
+    fs.closeSync(fs.openSync(pipe, 'w'));
+    await writing;
+    await (await opening).close();
+    console.log(fs.readFileSync(path)[16383]);
+    // What arrives is seen by all who share the memory.
+    const other = new Uint8Array(whole.buffer, start, 16384);
+    fs.writeFileSync(path, Buffer.alloc(16384, 3));
+    if ((await file.read(bytes, 0)) !== 16384 || other[0] !== 3) throw new Error('not read');
+    await file.close();
+  })();
+`;
+
+test(
+  'a SharedArrayBuffer is worked on itself, and of another buffer a copy as it was',
+  whereItCanRun(() => {
+    const path = directFile();
+    const pipe = join(directFolder(), 'pipe');
+    tool('mkfifo', 'coreutils', [pipe]);
+    const env = { ...process.env, UV_THREADPOOL_SIZE: '1' };
+    const modules = ['..', '../lib/native.js'].map((name) => require.resolve(name));
+    for (const [memory, written] of [['SharedArrayBuffer', '2\n'], ['ArrayBuffer', '1\n']]) {
+      const args = ['-e', CHANGED, ...modules, path, pipe, memory];
+      assert.equal(run(process.execPath, args, { env }), written, memory);
+    }
   }),
 );
 

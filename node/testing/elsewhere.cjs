@@ -23,18 +23,37 @@ const open = (path, options) => directIO.DirectFile.open(path, { direct, ...opti
 const MIB = 1 << 20;
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
+/**
+ * The most memory that this process has ever held, after reads into 1 GiB of buffers and
+ * writes into half of one, each dropped at once; in bytes.
+ *
+ * @param {() => Promise<void>} read
+ * @param {() => void} fill
+ */
+async function mostResident(read, fill) {
+  for (let count = 0; count < 1024; count += 1) await read();
+  for (let count = 0; count < 512; count += 1) {
+    fill();
+    if (count % 16 === 0) await turn();
+  }
+  return process.resourceUsage().maxRSS * 1024;
+}
+
 /** Each is awaited, in this order. */
 const CHECKS = {
-  'what is written is read, by buffers of the package and of the heap': async (path) => {
+  'what is written is read, by buffers of the package, of the heap and of shared memory': async (path) => {
     const file = await open(path, { write: true, create: true });
     const unit = Math.max(file.alignment.memory, file.alignment.length, 512);
-    const heap = new Uint8Array(new ArrayBuffer(16384 + 65536));
     const buffers = [file.allocate(16384), directIO.getAlignedBuffer(16384, 4096)];
-    for (let at = 0; buffers.length === 2; at += 8) {
-      // Its address is not known: the one that is taken is aligned.
-      if (at > unit) throw new Error('no place of the heap was taken');
-      const part = heap.subarray(at, at + 16384);
-      if (await file.write(part, 0).then(() => true, () => false)) buffers.push(part);
+    for (const Memory of [ArrayBuffer, SharedArrayBuffer]) {
+      const whole = new Uint8Array(new Memory(16384 + 65536));
+      const before = buffers.length;
+      for (let at = 0; buffers.length === before; at += 8) {
+        // Its address is not known: the one that is taken is aligned.
+        if (at > unit) throw new Error(`no place of an ${Memory.name} was taken`);
+        const part = whole.subarray(at, at + 16384);
+        if (await file.write(part, 0).then(() => true, () => false)) buffers.push(part);
+      }
     }
     for (const [seed, buffer] of buffers.entries()) {
       for (const other of buffers) {
@@ -114,16 +133,23 @@ const CHECKS = {
     }
   },
 
-  '1 GiB of buffers in turn needs less than 512 MiB of memory': async (path) => {
+  '1.5 GiB of buffers in turn need little more memory than ArrayBuffers do': async (path) => {
+    // A runtime holds much of what was dropped for a while, each as much as it likes.
+    const plain = await fs.promises.open(path);
+    const ofArrays = await mostResident(
+      async () => void (await plain.read(new Uint8Array(MIB), 0, MIB, 0)),
+      () => void new Uint8Array(MIB).fill(1),
+    );
+    await plain.close();
     const file = await open(path);
-    for (let count = 0; count < 1024; count += 1) await file.read(file.allocate(MIB), 0);
-    for (let count = 0; count < 512; count += 1) {
-      directIO.getAlignedBuffer(MIB, 4096).fill(1);
-      if (count % 16 === 0) await turn();
-    }
+    const most = await mostResident(
+      async () => void (await file.read(file.allocate(MIB), 0)),
+      () => void directIO.getAlignedBuffer(MIB, 4096).fill(1),
+    );
     await file.close();
-    const most = process.resourceUsage().maxRSS / 1024;
-    assert.ok(most < 512, `${most} MiB`);
+    // Deno (2.9) holds 300 MiB of what was lent to it, and V8's other owners 100.
+    const more = (process.versions.deno ? 448 : 192) * MIB;
+    assert.ok(most < ofArrays + more, `${most} bytes, and ${ofArrays} of ArrayBuffers`);
   },
 
   'a worker ends as it should with a buffer that was read into': async () => {

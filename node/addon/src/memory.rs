@@ -5,7 +5,8 @@
 //! script can move that into another `ArrayBuffer` (`transfer`), which frees it
 //! when it likes. So what the kernel works on is either memory that is lent to
 //! JavaScript from here, which is freed when both JavaScript and the last
-//! transfer are done with it, or memory that no script can reach.
+//! transfer are done with it, or memory that stays with its object: shared, or
+//! where no script can reach it.
 
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
@@ -175,7 +176,7 @@ pub fn is_lent(bytes: &[u8]) -> bool {
 /// The bytes of a transfer, whose memory stays until this is dropped.
 pub(crate) struct Kept {
     bytes: Uint8Array,
-    /// Lets go of lent memory; `None` for memory that no script can reach.
+    /// Lets go of lent memory; `None` for memory that stays with its object.
     _lender: Option<Arc<AlignedBuffer>>,
 }
 
@@ -200,10 +201,11 @@ impl Deref for Kept {
 
 impl DerefMut for Kept {
     fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: the memory is there: it is lent and held, or the JavaScript half
-        // made it for this transfer and shows it to nobody. Nor does that half let
-        // another transfer use it meanwhile. A script that looks at lent memory
-        // meanwhile sees bytes of before or after, as with Node's own fs.
+        // SAFETY: the memory is there: it is lent and held; or it is a
+        // SharedArrayBuffer's, which cannot be detached and whose object is held; or
+        // the JavaScript half made it for this transfer and shows it to nobody. Nor
+        // does that half let another transfer use it meanwhile. A script that looks at
+        // the memory meanwhile sees bytes of before or after, as with Node's own fs.
         unsafe { self.bytes.as_mut() }
     }
 }
