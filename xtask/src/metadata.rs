@@ -48,16 +48,27 @@ pub(crate) fn target_folder(project: &Project) -> Result<PathBuf, String> {
 }
 
 impl Metadata {
-    /// Asks cargo, for all features and all systems.
+    /// Asks cargo about the workspace of the project, for all features and all
+    /// systems.
     ///
     /// # Errors
     /// When cargo cannot say, or says something unexpected.
     pub(crate) fn read(project: &Project) -> Result<Self, String> {
+        Self::of_manifest(project, "Cargo.toml")
+    }
+
+    /// As [`read`](Self::read), of a workspace that stands apart.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(crate) fn of_manifest(project: &Project, manifest: &str) -> Result<Self, String> {
         let arguments = [
             "metadata",
             "--format-version=1",
             "--locked",
             "--all-features",
+            "--manifest-path",
+            manifest,
         ];
         let text = output(&mut project.cargo(&arguments))?;
         Self::parse(&text).ok_or_else(|| "cargo metadata has an unknown form".to_owned())

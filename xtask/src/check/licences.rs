@@ -10,6 +10,9 @@ use crate::project::Project;
 use std::collections::BTreeMap;
 use std::fs;
 
+/// Workspaces that stand apart, each with a lock file of its own.
+const APART: [&str; 1] = ["bench/runtimes/Cargo.toml"];
+
 pub(super) fn check(project: &Project) -> Result<Found, String> {
     let file = project.root.join("deny.toml");
     let text = fs::read_to_string(&file)
@@ -17,14 +20,34 @@ pub(super) fn check(project: &Project) -> Result<Found, String> {
     let accepted = accepted(&text)?;
     let metadata = Metadata::read(project)?;
     let foreign: Vec<&Package> = metadata.foreign().collect();
-    Ok(Found {
-        problems: foreign
-            .iter()
-            .filter_map(|package| judge(package, &accepted))
-            .collect(),
+    let mut found = Found {
+        problems: judge_all(&foreign, &accepted),
         notes: in_several_versions(&foreign),
         missing: None,
-    })
+    };
+    for manifest in APART {
+        let apart = Metadata::of_manifest(project, manifest)?;
+        // It builds on crates of the project, which lie here.
+        let foreign = apart
+            .foreign()
+            .filter(|package| {
+                package.source.is_some() || !package.folder.starts_with(&project.root)
+            })
+            .collect::<Vec<_>>();
+        let problems = judge_all(&foreign, &accepted);
+        let named = problems
+            .into_iter()
+            .map(|problem| format!("{manifest}: {problem}"));
+        found.problems.extend(named);
+    }
+    Ok(found)
+}
+
+fn judge_all(foreign: &[&Package], accepted: &[&str]) -> Vec<String> {
+    let judged = foreign
+        .iter()
+        .filter_map(|package| judge(package, accepted));
+    judged.collect()
 }
 
 /// The strings in the array `allow` of the table `[licenses]`, one per line.

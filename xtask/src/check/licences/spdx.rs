@@ -4,8 +4,10 @@
 //! ```text
 //! or     = and { "OR" and }
 //! and    = single { "AND" single }
-//! single = "(" or ")" | id [ "WITH" exception ]
+//! single = "(" or ")" | id [ "+" ] [ "WITH" exception ]
 //! ```
+//!
+//! `MPL-2.0+` is `MPL-2.0` or any later version, at the user's choice.
 
 /// Whether the expression can be met with licences that are accepted. An
 /// exception only adds permissions, so the licence before `WITH` decides.
@@ -78,7 +80,7 @@ impl Reader<'_> {
                 if self.take("WITH") && self.words.next().is_none() {
                     return Err("an exception is missing after WITH".to_owned());
                 }
-                Ok((self.accepted)(id))
+                Ok((self.accepted)(id.strip_suffix('+').unwrap_or(id)))
             }
         }
     }
@@ -105,6 +107,8 @@ mod tests {
             ("MIT OR Zlib AND GPL-3.0-only", true),
             ("(MIT OR Zlib) AND GPL-3.0-only", false),
             ("MIT WITH LLVM-exception", true),
+            ("Zlib+ AND MIT", true),
+            ("MPL-2.0+", false),
             ("Apache-2.0 WITH LLVM-exception OR MIT", true),
         ] {
             assert_eq!(with_mit_and_zlib(expression), Ok(allowed), "{expression}");
