@@ -41,7 +41,7 @@ pub use open::{Direct, Durability, Exclusivity, Granted, OpenOptions, Opened};
 pub use pool::{Backing, BufferPool, Pages};
 pub use shared_pool::{PooledBuffer, SharedPool};
 pub use space::{preallocate, punch_hole, set_len};
-pub use sync::{sync_all, sync_data, sync_to_medium};
+pub use sync::{sync_all, sync_data, sync_name, sync_to_medium};
 pub use transfer::{
     Transfer, TransferFlags, read_at, read_at_with, read_exact_at, read_full_at, readv_at,
     transfer_error, write_all_at, write_all_at_durable, write_at, write_at_durable, write_at_with,

@@ -12,6 +12,7 @@
 
 use std::fmt;
 use std::fs::File;
+use std::io;
 use std::ops::Deref;
 use std::path::Path;
 
@@ -39,7 +40,7 @@ pub enum Patience {
 
 /// A lock that could not be taken, with the file that it was asked for.
 ///
-/// `?` turns it into an [`Error`], and closes the file.
+/// `?` turns it into an [`Error`] or an [`io::Error`], and closes the file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct NotLocked {
@@ -64,6 +65,12 @@ impl std::error::Error for NotLocked {
 impl From<NotLocked> for Error {
     fn from(refused: NotLocked) -> Self {
         refused.error
+    }
+}
+
+impl From<NotLocked> for io::Error {
+    fn from(refused: NotLocked) -> Self {
+        refused.error.into()
     }
 }
 

@@ -1,9 +1,11 @@
 //! Bringing what was written down to the device and to its medium.
 //!
-//! The three functions differ in what they wait for. What each system really
+//! The first three functions differ in what they wait for. What each system really
 //! does stands in the table of the crate's documentation; in short: Linux and
 //! Windows flush the drive's write cache in all three, FreeBSD does for some
 //! filesystems, and macOS does only in [`sync_to_medium`].
+
+use std::path::Path;
 
 use crate::as_file::{AsFile, lend};
 use crate::{Error, os};
@@ -47,4 +49,17 @@ pub fn sync_all(file: &impl AsFile) -> Result<(), Error> {
 /// `F_FULLFSYNC`, where [`sync_all`] is the most there is.
 pub fn sync_to_medium(file: &impl AsFile) -> Result<(), Error> {
     os::sync_to_medium(&lend(file))
+}
+
+/// Waits until the device has the name of a file that was made, renamed or removed:
+/// the folder of `path`, where it stands, is brought down as by [`sync_all`]. Without
+/// that a crash may leave durable data under no name.
+///
+/// Windows opens no folder for that, and NTFS has names in its journal: there it does
+/// nothing.
+///
+/// # Errors
+/// As [`sync_all`], and as [`File::open`](std::fs::File::open) of the folder.
+pub fn sync_name(path: impl AsRef<Path>) -> Result<(), Error> {
+    os::sync_name(path.as_ref())
 }

@@ -98,9 +98,13 @@ fn a_lock_is_kept_with_its_file_which_is_worked_on_through_it() {
 fn a_lock_that_is_refused_is_an_error_like_any_other() {
     let (_folder, first, second) = twice();
     let guard = exclusive(first).or_fail();
+    let third = second.try_clone().expect("a file can be cloned");
     let asked = || -> Result<FileLock, Error> { Ok(exclusive(second)?) };
     let error = asked().expect_err("the first holds it");
     assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock);
+    let asked = || -> std::io::Result<FileLock> { Ok(exclusive(third)?) };
+    let number = asked().expect_err("the first holds it").raw_os_error();
+    assert_eq!(number, error.raw_os_error());
     drop(guard);
 }
 

@@ -8,8 +8,8 @@ use std::io::{ErrorKind, IoSlice, IoSliceMut};
 use directio::{
     AlignedBuffer, AlignmentSource, BufferError, Direct, DirectAlignment, Durability, Error,
     OpenOptions, Opened, TransferFlags, atomic_write_limits, explain_misalignment, read_at,
-    read_at_with, readv_at, sync_all, sync_data, sync_to_medium, write_at, write_at_durable,
-    write_at_with, writev_at,
+    read_at_with, readv_at, sync_all, sync_data, sync_name, sync_to_medium, write_at,
+    write_at_durable, write_at_with, writev_at,
 };
 use proptest::prelude::*;
 use support::OrFail;
@@ -96,6 +96,22 @@ fn every_durability_writes_the_same_bytes() {
     }
     let content = fs::read(folder.path().join("file")).expect("it is there");
     assert_eq!(content, [&block[..], &block[..], &block[..]].concat());
+}
+
+#[test]
+fn the_name_of_a_file_is_brought_down_with_its_folder() {
+    let folder = folder();
+    let path = folder.path().join("file");
+    fs::write(&path, b"x").expect("a new file");
+    sync_name(&path).or_fail();
+    fs::rename(&path, folder.path().join("other")).expect("it is there");
+    sync_name(&path).or_fail();
+    sync_name("a-name-alone").or_fail();
+    sync_name("/").or_fail();
+    if cfg!(unix) {
+        let error = sync_name(path.join("below")).expect_err("no folder");
+        assert_eq!(error.kind(), ErrorKind::NotFound, "{error:#}");
+    }
 }
 
 #[test]

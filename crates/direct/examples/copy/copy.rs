@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use directio::{Direct, DirectFile, Error, OpenOptions, sync_all};
+use directio::{Direct, DirectFile, Error, OpenOptions, sync_all, sync_name};
 
 /// How much is read at a time, in bytes.
 const CHUNK: usize = 1 << 20;
@@ -32,18 +32,6 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<u64, Error> {
         }
     }
     sync_all(&output)?;
-    #[cfg(unix)]
     sync_name(to)?;
     Ok(copied)
-}
-
-/// Makes the name of a new file durable, too: it stands in its folder. (Windows opens
-/// no folder as a file; NTFS has names in its journal.)
-#[cfg(unix)]
-fn sync_name(path: &Path) -> Result<(), Error> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    sync_all(&OpenOptions::new().read(true).open(folder)?)
 }

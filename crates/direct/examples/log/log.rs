@@ -11,7 +11,7 @@ use std::path::Path;
 
 use directio::{
     AlignmentSource, Direct, DirectAlignment, Durability, Error, FileLock, LockKind, OpenOptions,
-    Patience, read_full_at, sync_all, write_all_at, write_all_at_durable,
+    Patience, read_full_at, sync_all, sync_name, write_all_at, write_all_at_durable,
 };
 
 /// By how much the file is made longer when it is full, in bytes.
@@ -44,6 +44,8 @@ impl Log {
         let blocks = DirectAlignment::new(1, BLOCK, BLOCK, AlignmentSource::NoRule)?;
         let rule = opened.alignment()?.union(&blocks);
         let file = FileLock::acquire(opened.file, LockKind::Exclusive, Patience::Fail)?;
+        // It may be new: then no record is durable before its name is.
+        sync_name(path)?;
         let mut log = Self {
             length: length_of(&file, &rule),
             file,

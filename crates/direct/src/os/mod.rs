@@ -6,7 +6,7 @@
 //! | concern | functions |
 //! | --- | --- |
 //! | opening | `open` |
-//! | syncing | `sync_data`, `sync_all`, `sync_to_medium` |
+//! | syncing | `sync_data`, `sync_all`, `sync_to_medium`, `sync_name` |
 //! | transfers | `read_at`, `write_at`, `write_at_durable` (`None`: the system has no such call), `readv_at`, `writev_at`, `read_at_with`, `write_at_with`, `is_invalid_argument`, `kind_of`, `transfer_hint` |
 //! | space | `preallocate`, `punch_hole` |
 //! | devices | `geometry`, `geometry_under`, `direct_alignment`, `atomic_write_limits`, `holders` |

@@ -13,7 +13,8 @@ use super::Mapping;
 pub(crate) use super::unix::hint::{hint, transfer_hint};
 pub(crate) use super::unix::memory::{map, unmap};
 pub(crate) use super::unix::{
-    is_invalid_argument, kind_of, lock_volume, read_at, sync_all, unlock_volume, write_at,
+    is_invalid_argument, kind_of, lock_volume, read_at, sync_all, sync_name, unlock_volume,
+    write_at,
 };
 use crate::error::Subject;
 use crate::{

@@ -9,11 +9,24 @@ use std::fs::File;
 use std::io;
 #[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
 use std::io::{IoSlice, IoSliceMut};
+use std::path::Path;
 
 use crate::Error;
 
 pub(crate) fn sync_all(file: &File) -> Result<(), Error> {
     rustix::fs::fsync(file).map_err(|error| Error::on_file("fsync", file, error))
+}
+
+/// Brings down the folder that a path stands in.
+pub(crate) fn sync_name(path: &Path) -> Result<(), Error> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        // The root stands in itself.
+        None => path,
+        Some(_) => Path::new("."),
+    };
+    let open = File::open(folder).map_err(|error| Error::on_path("open", folder, error))?;
+    sync_all(&open)
 }
 
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
