@@ -143,14 +143,13 @@ pub(super) fn by_inquiry(file: &File) -> Option<String> {
     unit_serial::parse(&page[..answered])
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_pointer_width = "64"))]
 mod tests {
     use std::mem::offset_of;
 
     use super::SgIoHeader;
 
     #[test]
-    #[cfg(target_pointer_width = "64")]
     fn the_scsi_header_is_laid_out_as_on_64_bit_linux() {
         assert_eq!(size_of::<SgIoHeader>(), 88);
         assert_eq!(offset_of!(SgIoHeader, transfer), 16);
