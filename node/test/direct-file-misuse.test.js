@@ -171,6 +171,10 @@ test(
     assert.equal(moved[4095], 5);
     assert.equal(await file.read(moved.fill(0), 0), 4096);
     assert.equal(moved[4095], 5);
+    // Memory that takes no guard is read into all the same.
+    const frozen = file.allocate(4096);
+    Object.freeze(frozen.buffer);
+    assert.equal(await file.read(frozen, 0), 4096);
     await file.close();
   }),
 );
