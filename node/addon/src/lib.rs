@@ -22,6 +22,7 @@ pub mod memory;
 pub mod open;
 pub mod open_file;
 pub mod outcome;
+mod pages;
 mod parts;
 pub mod stop;
 mod system;

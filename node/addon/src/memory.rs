@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use directio::AlignedBuffer;
 use napi::Env;
 use napi::bindgen_prelude::{BufferSlice, Result, Uint8Array};
 use napi_derive::napi;
 
-/// From this size on a buffer has pages of its own, in bytes, which go back to the
-/// system when it is dropped.
+use crate::pages::Pages;
+
+/// From this size on a buffer has pages of its own, in bytes.
 const OWN_PAGES_FROM: usize = 128 << 10;
 
 /// What smaller buffers are cut from, in bytes. The program's allocator would
@@ -34,13 +34,13 @@ const CHUNK_ALIGNMENT: usize = 4096;
 struct Lent {
     length: usize,
     /// What it is a part of, which goes when its last part does.
-    memory: Arc<AlignedBuffer>,
+    memory: Arc<Pages>,
 }
 
 /// The chunk that small buffers are cut from at present: each byte is lent once,
 /// so it is zero when it is, and what was lent is not looked at again.
 struct Chunk {
-    memory: Arc<AlignedBuffer>,
+    memory: Arc<Pages>,
     /// Where its memory begins, to be written by whom a part of it is lent to.
     start: *mut u8,
     used: usize,
@@ -52,7 +52,7 @@ unsafe impl Send for Chunk {}
 
 impl Chunk {
     /// The next bytes, unless there are too few.
-    fn cut(&mut self, length: usize, alignment: usize) -> Option<(*mut u8, Arc<AlignedBuffer>)> {
+    fn cut(&mut self, length: usize, alignment: usize) -> Option<(*mut u8, Arc<Pages>)> {
         let from = self.used.next_multiple_of(alignment);
         if from + length > CHUNK {
             return None;
@@ -89,15 +89,15 @@ impl Lending {
         let (start, memory) = if length < OWN_PAGES_FROM && alignment <= CHUNK_ALIGNMENT {
             self.cut(length, alignment)?
         } else {
-            let mut memory = AlignedBuffer::mapped(length, alignment).ok()?;
-            (memory.as_mut_ptr(), Arc::new(memory))
+            let mut pages = Pages::take(length, alignment)?;
+            (pages.start(), Arc::new(pages))
         };
         self.lent.insert(start.addr(), Lent { length, memory });
         Some(start)
     }
 
     /// A part of the present chunk, or of a new one.
-    fn cut(&mut self, length: usize, alignment: usize) -> Option<(*mut u8, Arc<AlignedBuffer>)> {
+    fn cut(&mut self, length: usize, alignment: usize) -> Option<(*mut u8, Arc<Pages>)> {
         if let Some(part) = self
             .chunk
             .as_mut()
@@ -105,10 +105,10 @@ impl Lending {
         {
             return Some(part);
         }
-        let mut memory = AlignedBuffer::mapped(CHUNK, CHUNK_ALIGNMENT).ok()?;
+        let mut pages = Pages::take(CHUNK, CHUNK_ALIGNMENT)?;
         let chunk = self.chunk.insert(Chunk {
-            start: memory.as_mut_ptr(),
-            memory: Arc::new(memory),
+            start: pages.start(),
+            memory: Arc::new(pages),
             used: 0,
         });
         chunk.cut(length, alignment)
@@ -120,7 +120,7 @@ impl Lending {
     }
 
     /// What has all of these bytes.
-    fn lender(&self, bytes: &[u8]) -> Option<Arc<AlignedBuffer>> {
+    fn lender(&self, bytes: &[u8]) -> Option<Arc<Pages>> {
         let from = bytes.as_ptr().addr();
         let (start, lent) = self.lent.range(..=from).next_back()?;
         (from + bytes.len() <= start + lent.length).then(|| Arc::clone(&lent.memory))
@@ -137,7 +137,7 @@ pub fn misalignment(bytes: &[u8], alignment: u32) -> u32 {
 }
 
 /// A `Buffer` of zeros over memory that is lent; `size` and `alignment` are
-/// valid for an [`AlignedBuffer`].
+/// valid for a [`directio::AlignedBuffer`].
 ///
 /// `None` when there is no memory. A runtime that takes no lent memory
 /// (Electron) makes a copy, which is neither lent nor aligned.
@@ -177,7 +177,7 @@ pub fn is_lent(bytes: &[u8]) -> bool {
 pub(crate) struct Kept {
     bytes: Uint8Array,
     /// Lets go of lent memory; `None` for memory that stays with its object.
-    _lender: Option<Arc<AlignedBuffer>>,
+    _lender: Option<Arc<Pages>>,
 }
 
 impl Kept {
