@@ -92,9 +92,24 @@ function build() {
   return binary;
 }
 
+const USAGE = `usage: npx direct-io-build
+
+Builds the binary of @diskfacts/direct-io for this system, in a minute, and puts it into
+the package. It needs Rust (https://rustup.rs), and the network for the crates.`;
+
+/** @param {string[]} args */
+function main(args) {
+  if (args.length === 1 && ['-h', '--help'].includes(args[0])) {
+    console.log(USAGE);
+    return;
+  }
+  if (args.length > 0) throw new Refusal(`it takes no ${args[0]}\n${USAGE}`);
+  console.log(`built ${build()}`);
+}
+
 if (require.main === module) {
   try {
-    console.log(`built ${build()}`);
+    main(process.argv.slice(2));
   } catch (error) {
     // What cargo has to say stands above already.
     console.error(`direct-io-build: ${/** @type {Error} */ (error).message}`);

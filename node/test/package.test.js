@@ -282,6 +282,10 @@ test(
     assert.throws(() => run(process.execPath, [build], { cwd: install(), env }), {
       message: /ended with 2:\ndirect-io-build: .*no-cargo is not here: install Rust/,
     });
+    assert.throws(() => run(process.execPath, [build, '--wrong'], { cwd: install() }), {
+      message: /ended with 2:\ndirect-io-build: it takes no --wrong\nusage: npx direct-io-build\n/,
+    });
+    assert.match(run(process.execPath, [build, '--help'], { cwd: install() }), /^usage: /);
     // It is built by npm run test:nodes -- source, which takes a minute.
     const args = ['metadata', '--format-version=1', '--locked', '--no-deps'];
     const source = join(folder, 'source');
