@@ -49,8 +49,9 @@ const CHUNK: usize = 256 << 10;
 /// * Against other open files of the same path, in this process or another,
 ///   there is no such lock. Two of them that write to one block at a time may
 ///   undo each other's part, and one that looks at the length while the last
-///   block is written may see it rounded up. Take a
-///   [`FileLock`](crate::FileLock).
+///   block is written may see it rounded up. Open it
+///   [exclusively](crate::OpenOptions::exclusive), or have all take
+///   [`lock_file`](crate::lock_file).
 /// * No write is atomic, neither for a reader, who may see zeros behind the end of
 ///   the file meanwhile, nor in a crash. A crash may leave a part of it; and a file
 ///   that was longer than before may have zeros behind it up to the end of the
