@@ -395,7 +395,10 @@ fn take_requests(requests: &Requests, times: f64, time: &mut Division) {
             time.take(Spent::Scheduler, queued_ns * times, EVENTS);
             time.take(Spent::Mapping, requests.mapping_ns * times, ABOVE);
         }
-        None => time.take(Spent::BlockLayer, requests.device_ns * times, COUNTERS),
+        None => {
+            let ns = requests.device_ns + requests.mapping_ns;
+            time.take(Spent::BlockLayer, ns * times, COUNTERS);
+        }
     }
 }
 

@@ -12,6 +12,10 @@ use diskfacts_record::{BlockDevice, DeviceKind, Latency, Stack, Trial};
 /// as where each second shares the sync of another.
 const SYNCS: f64 = 0.5;
 
+/// Share of the requests of a device that it has to hand on to the one below it: what that one
+/// did then is in its time.
+const HANDED_ON: f64 = 0.5;
+
 /// Requests of a trial, and what they took on average.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Requests {
@@ -29,7 +33,8 @@ pub(super) struct Requests {
     pub(super) queued_ns: Option<f64>,
     /// Time of a read or write at the device, ns.
     pub(super) device_ns: f64,
-    /// Time of a read or write in the mappings above the devices that were followed, ns.
+    /// Time of a read or write in the mappings above the devices that were followed, and in front
+    /// of the disk below a device that hands its requests on, ns.
     pub(super) mapping_ns: f64,
     /// Time of a flush, ns.
     pub(super) flush_ns: f64,
@@ -95,11 +100,13 @@ impl Requests {
         };
         let counted = Self::counted(trial, stack).or_else(from_events)?;
         let queued_ns = mean(&data, |requests| &requests.queued_ns).unwrap_or(0.0);
-        let device_ns = mean(&data, |requests| &requests.device_ns)?;
-        let mapping_ns = if handed_on {
-            (counted.device_ns - queued_ns - device_ns).max(0.0)
+        let within_ns = mean(&data, |requests| &requests.device_ns)?;
+        let (device_ns, mapping_ns) = if handed_on {
+            let above_ns = counted.device_ns + counted.mapping_ns - queued_ns - within_ns;
+            (within_ns, above_ns.max(0.0))
         } else {
-            0.0
+            let below_ns = below_ns(trial, stack).map_or(within_ns, |ns| ns.min(within_ns));
+            (below_ns, within_ns - below_ns)
         };
         let alone = match seen.as_slice() {
             [only] if !handed_on => Some(only),
@@ -130,15 +137,18 @@ impl Requests {
         })
     }
 
-    /// Its time divided between the scheduler and the device by the share of the first.
+    /// With the scheduler's share of its time, which lies in front of all that is below.
     pub(super) fn split(self, queued_share: Option<f64>) -> Self {
-        match queued_share {
-            None => self,
-            Some(share) => Self {
-                queued_ns: Some(self.device_ns * share),
-                device_ns: self.device_ns * (1.0 - share),
-                ..self
-            },
+        let Some(share) = queued_share else {
+            return self;
+        };
+        let queued_ns = (self.device_ns + self.mapping_ns) * share;
+        let of_mapping_ns = queued_ns.min(self.mapping_ns);
+        Self {
+            queued_ns: Some(queued_ns),
+            mapping_ns: self.mapping_ns - of_mapping_ns,
+            device_ns: self.device_ns - (queued_ns - of_mapping_ns),
+            ..self
         }
     }
 
@@ -160,16 +170,19 @@ impl Requests {
         };
         let flushes = of_flushes(|one| one.flushes);
         let flush_ms = of_flushes(|one| one.flush_ms);
+        // What asks for a flush counts as a write, and the time of the flush as its own
+        // (kernel, `blk_account_io_done` in block/blk-mq.c).
+        let all_ms = (sum(|one| one.read_ms + one.write_ms) - flush_ms).max(0.0);
+        let all_ns = all_ms * 1e6 / requests;
+        let device_ns = below_ns(trial, stack).map_or(all_ns, |ns| ns.min(all_ns));
         (ops > 0.0 && requests > 0.0).then(|| Self {
             per_operation: requests / ops,
             reads_per_operation: sum(|one| one.reads) / ops,
             read_ns: sum(|one| one.read_ms) * 1e6 / sum(|one| one.reads).max(1.0),
             flushes_per_operation: flushes / ops,
             queued_ns: None,
-            mapping_ns: 0.0,
-            // What asks for a flush counts as a write, and the time of the flush as its own
-            // (kernel, `blk_account_io_done` in block/blk-mq.c).
-            device_ns: (sum(|one| one.read_ms + one.write_ms) - flush_ms).max(0.0) * 1e6 / requests,
+            mapping_ns: all_ns - device_ns,
+            device_ns,
             flush_ns: flush_ms * 1e6 / flushes.max(1.0),
             busy_ns: counters.iter().map(|one| one.busy_ms).max().unwrap_or(0) as f64 * 1e6 / ops,
             whole: false,
@@ -179,13 +192,32 @@ impl Requests {
     }
 }
 
+/// Of the time of a request to the only device under the target, what the disk had it that this
+/// device hands it on to, ns: that of a loop device's file. `None` where it hands nothing on.
+fn below_ns(trial: &Trial, stack: &Stack) -> Option<f64> {
+    let counters = |name: &str| trial.evidence.devices.iter().find(|one| one.name == name);
+    let mut roots = roots(stack);
+    let (root, None) = (roots.next()?, roots.next()) else {
+        return None;
+    };
+    let mut disk = root;
+    while let [below] = disk.below.as_slice() {
+        disk = stack.device(below)?;
+    }
+    let (above, below) = (counters(&root.name)?, counters(&disk.name)?);
+    let [handed_over, handed_on] = [above, below].map(|one| (one.reads + one.writes) as f64);
+    let worked_ms = (below.read_ms + below.write_ms).saturating_sub(below.flush_ms.unwrap_or(0));
+    let hands_on = disk.name != root.name && handed_on >= HANDED_ON * handed_over;
+    hands_on.then(|| worked_ms as f64 * 1e6 / handed_over)
+}
+
 /// Share of a request's time that it was in the scheduler, over all of these; `None` without
 /// any.
 pub(super) fn queued_share<'a>(followed: impl Iterator<Item = &'a Requests>) -> Option<f64> {
     let (mut queued, mut all) = (0.0, 0.0);
     for requests in followed {
         queued += requests.queued_ns?;
-        all += requests.queued_ns? + requests.device_ns;
+        all += requests.queued_ns? + requests.mapping_ns + requests.device_ns;
     }
     (all > 0.0).then(|| queued / all)
 }

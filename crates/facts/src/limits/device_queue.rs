@@ -3,7 +3,7 @@
 //! a process that may come back.
 
 use super::prelude::*;
-use super::queue::{cap, pieces, set};
+use super::queue::{cap, on_the_way, pieces, set};
 use super::{cgroup_throttle, scheduler_idle, scheduler_turns};
 use diskfacts_plan::IoContext;
 
@@ -49,15 +49,8 @@ fn queue_holds_back(facts: &StageFacts<'_>) -> Option<Candidate> {
 }
 
 /// The device whose queue lets least through, of those that all the work goes by.
-/// Mappings and software RAID have no requests of their own, whatever their
-/// `nr_requests` says; a partition goes by the queue of its disk.
 fn narrowest<'a>(facts: &'a StageFacts<'_>) -> Option<(&'a BlockDevice, (f64, bool))> {
-    // Of several leaves the work divides.
-    unless(facts.leaves().count() != 1)?;
-    let with_queue = [DeviceKind::Disk, DeviceKind::Loop, DeviceKind::Simulated];
-    let devices = facts.stack().devices.iter();
-    devices
-        .filter(|device| with_queue.contains(&device.kind))
+    on_the_way(facts)
         .filter_map(|device| Some((device, cap(device)?)))
         .min_by(|(_, a), (_, b)| a.0.total_cmp(&b.0))
 }

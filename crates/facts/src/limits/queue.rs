@@ -22,6 +22,16 @@ pub(super) fn set(
     })
 }
 
+/// The devices with a queue of requests that all the work goes by, from the target down: none where
+/// it divides. Mappings and software RAID have no requests of their own, whatever their
+/// `nr_requests` says; a partition goes by the queue of its disk.
+pub(super) fn on_the_way<'a>(facts: &'a StageFacts<'_>) -> impl Iterator<Item = &'a BlockDevice> {
+    let with_queue = [DeviceKind::Disk, DeviceKind::Loop, DeviceKind::Simulated];
+    let one_way = facts.leaves().count() == 1;
+    let devices = facts.stack().devices.iter();
+    devices.filter(move |device| one_way && with_queue.contains(&device.kind))
+}
+
 /// Requests of a device that a block is made of.
 pub(super) fn pieces(device: &BlockDevice, block: u64) -> u64 {
     let largest = device.max_request_bytes.filter(|bytes| *bytes > 0);

@@ -2,7 +2,7 @@
 //! the kernel sends to the device, by the extents of a fragmented file, by the chunks of an array.
 
 use super::prelude::*;
-use super::queue::set;
+use super::queue::{on_the_way, set};
 use super::reference::best;
 
 pub(super) const LIMITER: Limiter = Limiter {
@@ -51,8 +51,10 @@ enum Cut<'a> {
 impl<'a> Cut<'a> {
     /// What cuts smallest, into pieces of so many bytes, of what is smaller than a block.
     fn of(facts: &'a StageFacts<'_>) -> Option<(Self, u64)> {
-        let top = facts.stack().top();
-        let queue = top.and_then(|device| Some((Self::Queue(device), device.max_request_bytes?)));
+        let top = facts.stack().top().into_iter();
+        let queues = top.chain(on_the_way(facts));
+        let queues =
+            queues.filter_map(|device| Some((Self::Queue(device), device.max_request_bytes?)));
         let extents = facts.run().target.extents.and_then(|all| {
             let number = all.extents.filter(|number| *number > 1)?;
             Some((Self::Extents(number), all.span_bytes / number))
@@ -63,7 +65,7 @@ impl<'a> Cut<'a> {
             let small = chunk.filter(|bytes| *bytes as f64 <= SMALL)?;
             Some((Self::Chunk(device), small))
         });
-        let each = queue.into_iter().chain(extents).chain(chunks);
+        let each = queues.chain(extents).chain(chunks);
         let smaller = 1..facts.workload().block_size;
         let cuts = each.filter(|(_, bytes)| smaller.contains(bytes));
         cuts.min_by_key(|(_, bytes)| *bytes)
@@ -72,11 +74,13 @@ impl<'a> Cut<'a> {
 
 fn operations_are_split(facts: &StageFacts<'_>) -> Option<Candidate> {
     let (cut, bytes) = Cut::of(facts)?;
-    // The members of an array get what it divides; all others count at the target.
+    // The members of an array get what it divides, and a queue what goes by it; a file counts at
+    // the target.
     let of_top = || facts.work_of(&facts.stack().top()?.name);
     let work = match cut {
         Cut::Chunk(_) => None,
-        Cut::Queue(_) | Cut::Extents(_) => of_top(),
+        Cut::Queue(device) => facts.work_of(&device.name),
+        Cut::Extents(_) => of_top(),
     };
     let work = work.or_else(|| facts.device_work())?;
     let pieces = work.requests / facts.ops();
