@@ -1,7 +1,7 @@
-//! What journals count: `/proc/fs/jbd2/*/info` and XFS's statistics.
+//! What journals count: `/proc/fs/jbd2/*/info`, and the statistics of XFS and btrfs.
 
 use crate::refusal;
-use diskfacts_host::parse::journal::{parse_jbd2_info, parse_xfs_stats};
+use diskfacts_host::parse::journal::{parse_btrfs_commits, parse_jbd2_info, parse_xfs_stats};
 
 /// Any text has an answer, or a line where it stops to be one.
 ///
@@ -9,6 +9,9 @@ use diskfacts_host::parse::journal::{parse_jbd2_info, parse_xfs_stats};
 /// When that does not hold.
 pub fn run(input: &[u8]) {
     if let Err(error) = parse_jbd2_info(input) {
+        refusal::points_into(input, &error);
+    }
+    if let Err(error) = parse_btrfs_commits(input) {
         refusal::points_into(input, &error);
     }
     match parse_xfs_stats(input) {

@@ -185,12 +185,14 @@ fn journal(machine: &Machine, traffic: &PageTraffic) -> Option<Journal> {
             kind: "jbd2".to_owned(),
             commits: traffic.journal_commits,
             bytes: None,
+            commit_ms: None,
         });
     }
     (machine.host.parameters().journal_bytes > 0).then(|| Journal {
         kind: "simulated".to_owned(),
         commits: traffic.journal_commits,
         bytes: Some(traffic.journal_bytes),
+        commit_ms: None,
     })
 }
 

@@ -331,6 +331,7 @@ fn a_journal_is_named_when_it_counts_and_writes_more_than_the_data() {
             kind: "jbd2".into(),
             commits: trial.evidence.issued.writes,
             bytes: None,
+            commit_ms: None,
         });
     });
     let found = said(&run, "log-write", "journal").expect("a journal");

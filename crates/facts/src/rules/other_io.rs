@@ -162,6 +162,7 @@ mod tests {
                 kind: "jbd2".into(),
                 commits: commits as u64,
                 bytes: None,
+                commit_ms: None,
             });
         });
         run

@@ -2,7 +2,9 @@
 
 use super::Observer;
 use super::window::Window;
-use crate::parse::journal::{XfsLog, parse_jbd2_info, parse_xfs_stats};
+use crate::parse::journal::{
+    BtrfsCommits, XfsLog, parse_btrfs_commits, parse_jbd2_info, parse_xfs_stats,
+};
 use crate::roots::Roots;
 use diskfacts_record::evidence::Journal;
 use diskfacts_record::{Evidence, Stack, Unseen};
@@ -20,6 +22,7 @@ pub struct JournalObserver {
 enum Source {
     Jbd2,
     Xfs,
+    Btrfs,
 }
 
 impl JournalObserver {
@@ -39,12 +42,17 @@ impl JournalObserver {
                     let folder = roots.sys.join("fs/xfs").join(name);
                     (Source::Xfs, folder.join("stats/stats"))
                 }
+                "btrfs" => {
+                    let uuid = filesystem.uuid.as_ref()?;
+                    let folder = roots.sys.join("fs/btrfs").join(uuid);
+                    (Source::Btrfs, folder.join("commit_stats"))
+                }
                 _ => return None,
             };
             path.exists().then(|| {
                 let window = match source {
                     Source::Jbd2 => Window::open_anew(&path),
-                    Source::Xfs => Window::open(&path),
+                    Source::Xfs | Source::Btrfs => Window::open(&path),
                 };
                 (source, window)
             })
@@ -82,6 +90,7 @@ impl Observer for JournalObserver {
                     kind: "jbd2".to_owned(),
                     commits: after.saturating_sub(before),
                     bytes: None,
+                    commit_ms: None,
                 }),
             Source::Xfs => window.parse(parse_xfs_stats).map(|(before, after)| {
                 let since = |of: fn(&XfsLog) -> u64| of(&after).saturating_sub(of(&before));
@@ -89,6 +98,16 @@ impl Observer for JournalObserver {
                     kind: "xfs".to_owned(),
                     commits: since(|log| log.writes),
                     bytes: Some(since(|log| log.bytes)),
+                    commit_ms: None,
+                }
+            }),
+            Source::Btrfs => window.parse(parse_btrfs_commits).map(|(before, after)| {
+                let since = |of: fn(&BtrfsCommits) -> u64| of(&after).saturating_sub(of(&before));
+                Journal {
+                    kind: "btrfs".to_owned(),
+                    commits: since(|all| all.commits),
+                    bytes: None,
+                    commit_ms: Some(since(|all| all.total_ms)),
                 }
             }),
         };

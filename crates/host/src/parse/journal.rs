@@ -1,8 +1,8 @@
-//! What journals of filesystems count: `/proc/fs/jbd2/*/info` and
-//! `/sys/fs/xfs/*/stats/stats`.
+//! What journals of filesystems count: `/proc/fs/jbd2/*/info`, `/sys/fs/xfs/*/stats/stats` and
+//! `/sys/fs/btrfs/*/commit_stats`.
 //!
-//! Source: kernel, `jbd2_seq_info_show` in `fs/jbd2/journal.c`, and
-//! `fs/xfs/xfs_stats.c`.
+//! Source: kernel, `jbd2_seq_info_show` in `fs/jbd2/journal.c`, `fs/xfs/xfs_stats.c`, and
+//! `btrfs_commit_stats_show` in `fs/btrfs/sysfs.c` (Linux 6.1).
 
 use super::{ParseError, lines};
 
@@ -61,4 +61,34 @@ pub fn parse_xfs_stats(bytes: &[u8]) -> Result<XfsLog, ParseError> {
         });
     }
     Err(ParseError::at(FORMAT, last, "a line `log`", "the end"))
+}
+
+/// The transactions that btrfs committed since the filesystem was mounted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BtrfsCommits {
+    /// How many.
+    pub commits: u64,
+    /// How long they took, ms.
+    pub total_ms: u64,
+}
+
+/// Reads `commit_stats` of btrfs: lines `commits N` and `total_commit_ms N` among others.
+///
+/// # Errors
+/// When one of the two is missing.
+pub fn parse_btrfs_commits(bytes: &[u8]) -> Result<BtrfsCommits, ParseError> {
+    let number = |name: &'static str| {
+        let mut all = lines(bytes).map(|(_, line)| line);
+        let found = all.find_map(|line| {
+            let (word, number) = line.split_once(' ')?;
+            (word == name).then(|| number.trim().parse().ok()).flatten()
+        });
+        let last = lines(bytes).last().map_or(0, |(index, _)| index);
+        let missing = || ParseError::at("btrfs commit_stats", last, name, "the end");
+        found.ok_or_else(missing)
+    };
+    Ok(BtrfsCommits {
+        commits: number("commits")?,
+        total_ms: number("total_commit_ms")?,
+    })
 }

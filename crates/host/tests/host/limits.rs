@@ -120,6 +120,7 @@ fn what_a_journal_counted_over_the_window_is_told() {
         kind: "jbd2".into(),
         commits: 66,
         bytes: None,
+        commit_ms: None,
     };
     assert_eq!(evidence.journal, Some(jbd2));
 
@@ -134,6 +135,7 @@ fn what_a_journal_counted_over_the_window_is_told() {
         kind: "xfs".into(),
         commits: 10,
         bytes: Some(51_200),
+        commit_ms: None,
     };
     assert_eq!(evidence.journal, Some(xfs));
 }

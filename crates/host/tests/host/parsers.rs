@@ -4,7 +4,7 @@ use diskfacts_host::parse::cpuinfo::parse_cpuinfo;
 use diskfacts_host::parse::diskstats::{parse_any_stat, parse_diskstats, parse_stat};
 use diskfacts_host::parse::group_memory::{parse_memory_limit, parse_memory_usage};
 use diskfacts_host::parse::io_limits::{DeviceLimit, parse_blkio_throttle, parse_io_max};
-use diskfacts_host::parse::journal::{parse_jbd2_info, parse_xfs_stats};
+use diskfacts_host::parse::journal::{parse_btrfs_commits, parse_jbd2_info, parse_xfs_stats};
 use diskfacts_host::parse::meminfo::parse_meminfo;
 use diskfacts_host::parse::mountinfo::parse_mountinfo;
 use diskfacts_host::parse::os_release::parse_os_release;
@@ -333,6 +333,11 @@ fn journals_count_in_their_own_ways() {
     let log = parse_xfs_stats(b"trans 116 8521 0\nlog 272 816 0 388 272\npush").expect("a log");
     assert_eq!((log.writes, log.bytes), (272, 816 * 512));
     assert!(parse_xfs_stats(b"log 272\n").is_err());
+    let stats =
+        b"commits 7\ncur_commit_ms 0\nlast_commit_ms 3\nmax_commit_ms 9\ntotal_commit_ms 41\n";
+    let all = parse_btrfs_commits(stats).expect("its transactions");
+    assert_eq!((all.commits, all.total_ms), (7, 41));
+    assert!(parse_btrfs_commits(b"commits 7\n").is_err());
 }
 
 #[test]

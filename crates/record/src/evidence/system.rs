@@ -155,10 +155,15 @@ pub struct CpuQuota {
 /// What the journal of the filesystem did, for whomever.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Journal {
-    /// Which one: `jbd2` (ext4), `xfs`, `simulated`.
+    /// Which one: `jbd2` (ext4), `xfs`, `btrfs`, `simulated`.
     pub kind: String,
-    /// Times that it was written: transactions of jbd2, log writes of XFS.
+    /// Times that it was written: transactions of jbd2 and of btrfs (a sync of btrfs goes to its
+    /// log tree, and mostly asks for none), log writes of XFS.
     pub commits: u64,
-    /// Bytes that it wrote; jbd2 does not tell.
+    /// Bytes that it wrote; jbd2 and btrfs do not tell.
     pub bytes: Option<u64>,
+    /// How long these took together, milliseconds; btrfs alone tells. Absent in runs that were
+    /// stored before this key came.
+    #[serde(default)]
+    pub commit_ms: Option<u64>,
 }
