@@ -24,6 +24,8 @@ pub(crate) enum By {
     Throttle,
     /// The queue of the device is full.
     Tags,
+    /// The log of btrfs, which is being written for the sync of somebody else.
+    LogOfOthers,
     /// The journal of the filesystem: it is full, or is being committed.
     Journal,
     /// The filesystem is frozen (fsfreeze(8), a snapshot).
@@ -33,13 +35,14 @@ pub(crate) enum By {
 }
 
 impl By {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::FileLock,
         Self::Permission,
         Self::Tracer,
         Self::Memory,
         Self::Throttle,
         Self::Tags,
+        Self::LogOfOthers,
         Self::Journal,
         Self::Freeze,
         Self::QueueFrozen,
@@ -82,6 +85,8 @@ impl By {
             ],
             Self::Throttle => &["rq_qos_wait", "blkcg_maybe_throttle_current"],
             Self::Tags => &["blk_mq_get_tag", "__blk_mq_get_tag"],
+            // Who syncs alone writes the log itself (`btrfs_sync_log`, fs/btrfs/tree-log.c).
+            Self::LogOfOthers => &["wait_log_commit"],
             // In front of a change, while there is no room in the log for it or the running
             // transaction is closed.
             Self::Journal => &[
@@ -105,7 +110,7 @@ impl By {
     pub(crate) fn part(self) -> Spent {
         match self {
             Self::Throttle | Self::Tags | Self::QueueFrozen => Spent::Admission,
-            Self::Journal => Spent::Journal,
+            Self::Journal | Self::LogOfOthers => Spent::Journal,
             _ => Spent::Blocked,
         }
     }
@@ -134,7 +139,11 @@ impl Looks {
             };
             looks.number += asleep.looks;
             for (function, seen) in &asleep.functions {
-                let begins = |by: &By| by.functions().iter().any(|one| function.starts_with(one));
+                let streams = trial.workload.streams;
+                let begins = |by: &By| {
+                    let ours = *by == By::LogOfOthers && streams > 1;
+                    !ours && by.functions().iter().any(|one| function.starts_with(one))
+                };
                 let own_sync = function == WAITS_FOR_COMMIT && trial.workload.sync.each_write();
                 let Some(by) = By::ALL.into_iter().find(begins).filter(|_| !own_sync) else {
                     continue;

@@ -81,15 +81,23 @@ const COMMITS_MIN: u64 = 10;
 /// Commits that a journal makes by itself in a second, at most: mounts with `commit=1`.
 const BY_TIMER_PER_S: f64 = 1.0;
 
-/// Commits of jbd2 while each write of a stage was synced: sums over its trials.
+/// Commits of a journal while each write of a stage was synced: sums over its trials.
 ///
-/// A sync of ours asks for one at most, and the timer for one in five seconds
-/// (`JBD2_DEFAULT_MAX_COMMIT_AGE`). Who asks for the data alone (`fdatasync`, `O_DSYNC`) and
-/// writes over blocks that the file has asks for none: times do not have to be kept then
-/// (`i_datasync_tid`, `ext4_sync_file` in fs/ext4/fsync.c).
+/// * Of jbd2 a sync of ours asks for one at most, and the timer for one in five seconds
+///   (`JBD2_DEFAULT_MAX_COMMIT_AGE`).
+/// * Of XFS a sync forces one checkpoint, which may end in the log buffer behind the one that it
+///   began in (`xlog_cil_push_work` in fs/xfs/xfs_log_cil.c): two writes.
+/// * btrfs writes a tree of its own for syncs, and commits for none of them; where it must all
+///   the same (new block groups, renames: `btrfs_sync_log` in fs/btrfs/tree-log.c), once.
+///
+/// Who asks for the data alone (`fdatasync`, `O_DSYNC`) and writes over blocks that the file has
+/// asks for none: times do not have to be kept then (`i_datasync_tid`, `ext4_sync_file` in
+/// fs/ext4/fsync.c; `XFS_ILOG_TIMESTAMP` in fs/xfs/xfs_file.c).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Commits {
     pub(crate) all: u64,
+    /// Share of the time in which one was under way, where the filesystem tells.
+    pub(crate) of_time: Option<f64>,
     /// Most of them that were for the stage.
     pub(crate) own_max: u64,
     /// Its syncs.
@@ -98,35 +106,48 @@ pub(crate) struct Commits {
 }
 
 impl Commits {
-    /// `None` of what is not synced, where jbd2 did not count, and where data go through the
+    /// `None` of what is not synced, where no journal counted, and where data go through the
     /// journal: they fill it, and are committed unasked.
     pub(crate) fn of(trials: &[&Trial], run: &Run) -> Option<Self> {
         let filesystem = run.stack.filesystem.as_ref()?;
-        let journals_data = filesystem.options.iter().any(|of| of == "data=journal");
+        let is_mounted_with = |option: &str| filesystem.options.iter().any(|of| of == option);
+        let journals_data = is_mounted_with("data=journal");
+        let for_a_sync = |kind: &str| match kind {
+            "jbd2" => Some(1),
+            "xfs" => Some(2),
+            "btrfs" => Some(u64::from(is_mounted_with("notreelog"))),
+            _ => None,
+        };
+        let (mut seconds, mut commit_ms) = (0.0, None);
         let mut sum = Self {
             all: 0,
+            of_time: None,
             own_max: 0,
             syncs: 0,
             trials: trials.len() as u64,
         };
         for trial in trials {
             let journal = trial.evidence.journal.as_ref()?;
-            if journals_data || journal.kind != "jbd2" || !trial.workload.sync.each_write() {
+            if journals_data || !trial.workload.sync.each_write() {
                 return None;
             }
+            let for_a_sync = for_a_sync(&journal.kind)?;
+            seconds += trial.seconds;
+            commit_ms = journal.commit_ms.map(|ms| ms + commit_ms.unwrap_or(0));
             let issued = &trial.evidence.issued;
             // O_DSYNC and O_SYNC sync with each write.
             let syncs = issued.syncs.max(issued.writes);
             let asked = if syncs_data_alone(run, trial) {
                 0
             } else {
-                syncs
+                syncs.saturating_mul(for_a_sync)
             };
             let by_timer = (trial.seconds * BY_TIMER_PER_S).ceil().max(0.0) as u64;
             sum.all = sum.all.saturating_add(journal.commits);
             sum.own_max = sum.own_max.saturating_add(asked).saturating_add(by_timer);
             sum.syncs = sum.syncs.saturating_add(syncs);
         }
+        sum.of_time = commit_ms.map(|ms| (ms as f64 / 1e3 / seconds).min(1.0));
         Some(sum)
     }
 

@@ -14,7 +14,7 @@ pub(super) const LIMITER: Limiter = Limiter {
 
 /// Looks that have to have seen it: of so many the share is known within its half, with 95 %
 /// (the relative error of a count of n is 1.96 / sqrt(n)).
-const SEEN_MIN: u64 = 15;
+pub(super) const SEEN_MIN: u64 = 15;
 
 /// What operations do, when they would not (what refutes it), and what to do.
 struct Words {
@@ -74,7 +74,7 @@ fn words(by: By) -> Option<Words> {
             "Find who changes the scheduler, `nr_requests` or a limit of the device again and again: \
              rules of udev, `tuned`, a container runtime.",
         ),
-        By::Tags => return None,
+        By::Tags | By::LogOfOthers => return None,
     };
     Some(Words {
         claim,

@@ -65,7 +65,7 @@ fn journal_writes_more(facts: &StageFacts<'_>) -> Option<Candidate> {
             || per_sync < PER_SYNC
             || !added.commits.is_none_or(is_much)
             || other_process::takes_part(facts)
-            || other_process::commits(facts).is_some(),
+            || other_process::sync_too(facts),
     )?;
     // What its scheduler idles is in the time of the requests, and would be without a journal.
     let idle_ns = Idle::of(facts).map_or(0.0, |idle| idle.each_ns());
@@ -111,7 +111,9 @@ impl Added {
         let top = stack.top()?;
         let mut devices = evidence.devices.iter();
         let counted = devices.find(|device| device.name == top.name)?;
-        match (&stack.filesystem, &evidence.journal) {
+        // Transactions of btrfs are not what its syncs write.
+        let journal = evidence.journal.as_ref().filter(|one| one.kind != "btrfs");
+        match (&stack.filesystem, journal) {
             (_, Some(_)) => {}
             // These count what their journal does, when they have one.
             (Some(filesystem), None) if ["ext3", "ext4", "xfs"].contains(&&*filesystem.kind) => {
@@ -134,7 +136,7 @@ impl Added {
         self.flushes += counted.flushes.unwrap_or(0) as f64;
         self.flush_s += counted.flush_ms.unwrap_or(0) as f64 / 1e3;
         self.bytes += counted.write_bytes as f64 - issued.write_bytes as f64;
-        let commits = evidence.journal.as_ref().map(|journal| journal.commits);
+        let commits = journal.map(|journal| journal.commits);
         let both = self.commits.zip(commits);
         self.commits = both.map(|(sum, more)| sum + more as f64);
         Some(())

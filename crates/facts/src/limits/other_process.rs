@@ -1,8 +1,9 @@
 //! Others used the device while the stage ran, and took a good part of it; or they
 //! had the processors, and operations that were done waited for one.
 
-use super::cpu_quota;
 use super::prelude::*;
+use super::{blocked, cpu_quota};
+use crate::blocked::{By, Looks};
 use crate::journal::Commits;
 use crate::layers::in_memory;
 use crate::layers::reach::{self, Direction, roots};
@@ -39,7 +40,14 @@ const TICKS_NS: f64 = 1e8;
 
 fn others_take_part(facts: &StageFacts<'_>) -> Option<Candidate> {
     // The largest of them.
-    let each = [planned, on_device, on_journal, by_discards, on_processors];
+    let each = [
+        planned,
+        on_device,
+        on_journal,
+        on_log,
+        by_discards,
+        on_processors,
+    ];
     let found = each.into_iter().filter_map(|of| of(facts));
     found.min_by(Candidate::best_first)
 }
@@ -214,6 +222,11 @@ fn by_discards(facts: &StageFacts<'_>) -> Option<Candidate> {
     Some(cause(share, Likely, claim).evidence([line]).remedy(remedy))
 }
 
+/// What refutes that others synced, and what is to be done about them.
+const ALONE: &str = "As many commits for each sync while nothing else uses the filesystem.";
+const WHO_SYNCS: &str = "Find who syncs with `perf trace -a -e fsync,fdatasync,sync,syncfs` as root, \
+                         stop it, or give one of the two a filesystem of its own.";
+
 /// Commits of the journal while each write is synced, where others asked for a good part of them.
 pub(super) fn commits(facts: &StageFacts<'_>) -> Option<Commits> {
     Commits::of(facts.trials(), facts.run()).filter(Commits::are_of_others)
@@ -225,10 +238,22 @@ fn on_journal(facts: &StageFacts<'_>) -> Option<Candidate> {
     unless(!facts.only_writes())?;
     let commits = commits(facts)?;
     let filesystem = facts.run().stack.filesystem.as_ref()?;
-    let flushes = commits.others() + commits.syncs;
-    let share = commits.others() as f64 / flushes as f64;
+    let (others, own) = (commits.others() as f64, commits.syncs as f64);
+    // A commit of btrfs takes as long as many syncs; one of another journal has flushes of its own.
+    let timed = commits
+        .of_time
+        .map(|of_time| of_time * others / commits.all as f64);
+    let (share, theirs) = timed.map_or_else(
+        || {
+            let all = facts.flushes().map(|(_, for_each)| for_each * facts.ops());
+            let by_flushes = all.map_or(0.0, |all| 1.0 - (own + commits.own_max as f64) / all);
+            let share = by_flushes.max(others / (others + own));
+            (share, "of its commits and flushes were theirs")
+        },
+        |share| (share, "of the time it committed for them"),
+    );
     let claim = format!(
-        "Others synced files on {} ({}): {} of its commits and flushes were theirs.",
+        "Others synced files on {} ({}): {} {theirs}.",
         filesystem.mount_point,
         filesystem.kind,
         percent(share)
@@ -241,12 +266,40 @@ fn on_journal(facts: &StageFacts<'_>) -> Option<Candidate> {
     let found = cause(share, Likely, claim)
         .evidence([line])
         .evidence(neighbours::on_storage(facts.trials()))
-        .refuted_by("As many commits for each sync while nothing else uses the filesystem.")
-        .remedy(
-            "Find who syncs with `perf trace -a -e fsync,fdatasync,sync,syncfs` as root, stop it, or \
-             give one of the two a filesystem of its own.",
-        );
+        .refuted_by(ALONE)
+        .remedy(WHO_SYNCS);
     Some(found)
+}
+
+/// A sync of the only stream waited for the log of btrfs, which was being written for others: they
+/// share one log, and its next part waits for the one before.
+fn on_log(facts: &StageFacts<'_>) -> Option<Candidate> {
+    let looks = Looks::of(facts.trials().iter().copied())?;
+    let (seen, share) = (looks.by(By::LogOfOthers), looks.share(By::LogOfOthers));
+    unless(seen < blocked::SEEN_MIN || share < DETAIL)?;
+    let filesystem = facts.run().stack.filesystem.as_ref()?;
+    let claim = format!(
+        "Others synced files on {} ({}): {} of the time a sync waited for the log of theirs.",
+        filesystem.mount_point,
+        filesystem.kind,
+        percent(share)
+    );
+    let line = format!(
+        "Of {} looks at the threads, one each 10 ms, {seen} saw one in `wait_log_commit`, where a \
+         sync waits for another's.",
+        looks.number
+    );
+    let found = cause(share, Likely, claim)
+        .evidence([line])
+        .evidence(neighbours::on_storage(facts.trials()))
+        .refuted_by(ALONE)
+        .remedy(WHO_SYNCS);
+    Some(found)
+}
+
+/// Whether others synced on the same filesystem, by its commits or by its log.
+pub(super) fn sync_too(facts: &StageFacts<'_>) -> bool {
+    commits(facts).is_some() || on_log(facts).is_some()
 }
 
 /// Share of the requests of the devices under the filesystem that were not the
