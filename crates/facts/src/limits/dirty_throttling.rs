@@ -7,6 +7,7 @@
 //! speed of memory.
 
 use super::prelude::*;
+use super::sync_mount;
 use crate::dirty_pages;
 use diskfacts_record::evidence::WriteBack;
 
@@ -57,7 +58,8 @@ fn write_back<'a>(facts: &'a StageFacts<'_>) -> impl Iterator<Item = WriteBack> 
 fn waiting(facts: &StageFacts<'_>) -> Option<Waiting> {
     let workload = facts.workload();
     let direct = facts.direct() != Some(false);
-    unless(direct || !workload.operation.writes() || workload.sync.each_write())?;
+    let synced = workload.sync.each_write() || sync_mount::syncs_unasked(facts);
+    unless(direct || !workload.operation.writes() || synced)?;
     let most = |dirty: &WriteBack| dirty.dirty_after_bytes.max(dirty.dirtied_bytes);
     let at_limit = write_back(facts)
         .filter(|dirty| dirty_pages::reached_ceiling(dirty, workload.sync))

@@ -1,23 +1,48 @@
-//! The filesystem is mounted with `sync`: each write waits for the disk, whether the program
-//! asks for it or not (`mount(8)`).
+//! Each write waits for the disk, whether the program asks for it or not: the filesystem is
+//! mounted with `sync` (`mount(8)`), or the file has the attribute `S` (`chattr(1)`).
 
 use super::prelude::*;
-use crate::layers::is_mounted_sync;
+use crate::layers::{flush_counters, is_mounted_sync};
+use diskfacts_record::Stack;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "sync-mount",
-    about: "mounted sync: each write waits for the disk",
+    about: "each write waits for the disk, unasked",
     needs: &[Blocks, OnlyWrites],
-    refuted_by: "The same rate after `mount -o remount,async`.",
-    question: "The same after the option was taken away: a higher rate speaks for it, the same \
-               rate against it.",
+    refuted_by: "The same rate after `mount -o remount,async` and `chattr -S`.",
+    question: "The same after the option or attribute was taken away: a higher rate speaks for it, \
+               the same rate against it.",
     find: each_write_waits,
     ..Limiter::ANY
 };
 
-fn each_write_waits(facts: &StageFacts<'_>) -> Option<Candidate> {
+/// Flushes for each write from which on each is synced: two may share one.
+const EACH: f64 = 0.5;
+
+/// Whether each write through the page cache is synced, by what the device counted, though nobody
+/// asked for it. Who syncs beside a writer whose writes end in memory does it much more seldom.
+pub(crate) fn are_flushed(trial: &Trial, stack: &Stack) -> bool {
+    let evidence = &trial.evidence;
+    let workload = &trial.workload;
+    let unasked = workload.operation == Operation::Write && workload.sync == SyncMode::None;
+    let counters = flush_counters(evidence, stack);
+    let flushes: Option<u64> = counters.map(|all| all.iter().filter_map(|one| one.flushes).sum());
+    let each = |flushes| flushes as f64 >= EACH * evidence.issued.writes as f64;
+    unasked && !evidence.engine.direct && evidence.issued.writes > 0 && flushes.is_some_and(each)
+}
+
+/// Whether each write of a stage is synced that asks for no sync.
+pub(super) fn syncs_unasked(facts: &StageFacts<'_>) -> bool {
     let stack = facts.stack();
-    unless(!is_mounted_sync(stack) || facts.workload().sync.each_write())?;
+    let mut trials = facts.trials().iter();
+    !facts.workload().sync.each_write()
+        && (is_mounted_sync(stack) || trials.all(|trial| are_flushed(trial, stack)))
+}
+
+fn each_write_waits(facts: &StageFacts<'_>) -> Option<Candidate> {
+    unless(!syncs_unasked(facts))?;
+    let stack = facts.stack();
+    let mounted = is_mounted_sync(stack);
     let mount_point = &stack.filesystem.as_ref()?.mount_point;
     let own = [Spent::User, Spent::Kernel, Spent::Processor, Spent::Due];
     let share = facts.spent(&own).map(|own| 1.0 - own);
@@ -28,13 +53,24 @@ fn each_write_waits(facts: &StageFacts<'_>) -> Option<Candidate> {
              would be."
         )
     });
-    let claim = format!(
-        "{mount_point} is mounted with the option sync: each write waits until it is on the \
-         disk, though nothing here asks for it."
-    );
+    let (claim, remedy) = if mounted {
+        let claim = format!(
+            "{mount_point} is mounted with the option sync: each write waits until it is on the \
+             disk, though nothing here asks for it."
+        );
+        let remedy = format!(
+            "Type `mount -o remount,async {mount_point}` as root, if nothing relies on it."
+        );
+        (claim, remedy)
+    } else {
+        let claim = "Each write waits until it is on the disk, though nothing here asks for it: the \
+                     device counted a flush for each.";
+        let remedy = "Look for the attribute `S` of the file or its folder (`lsattr`; `chattr -S` \
+                      takes it away), and for a mount option that syncs (`findmnt`: `sync`, `wsync`, \
+                      `dirsync`).";
+        (claim.to_owned(), remedy.to_owned())
+    };
     let standing = share.map_or(Standing::Cause, Standing::cause);
     let found = Candidate::new(standing, share, Certain, claim).evidence(line);
-    Some(found.remedy(format!(
-        "Type `mount -o remount,async {mount_point}` as root, if nothing relies on it."
-    )))
+    Some(found.remedy(remedy))
 }
