@@ -75,7 +75,7 @@ use crate::share::{self, Known};
 use diskfacts_plan::Workload;
 use diskfacts_record::{Evidence, Layers, Stack};
 pub(crate) use durability::{
-    REVOLUTION_NS_MIN, all_leaves, faster_than_revolutions, flush_counters, flushes,
+    REVOLUTION_NS_MIN, all_leaves, are_flushed, faster_than_revolutions, flush_counters, flushes,
     is_mounted_sync,
 };
 use reach::{Direction, Reach};

@@ -43,6 +43,8 @@ const LOOKS: &str = "looks at what the threads sleep in (/proc/PID/wchan)";
 const REST: &str = "the rest";
 const REST_BEHIND: &str = "the rest, behind the block layer";
 const REST_ASLEEP: &str = "the rest, for which the thread was asleep";
+const REST_FLUSH: &str =
+    "the rest, for which the thread was asleep while the journal wrote nothing";
 const REST_LIMITED: &str = "the rest, at the limit of the group";
 const REST_AT_WORK: &str = "the rest, with the thread at work on other operations all the time";
 const REST_TAGS: &str = "the rest, with as many requests in the queue as it holds";
@@ -121,6 +123,8 @@ impl Division {
     fn take_rest_of_synced(&mut self, run: &Run, trial: &Trial) {
         if is_limited(trial, self) {
             self.take_rest(Spent::Admission, REST_LIMITED);
+        } else if waits_for_flushes(trial) {
+            self.take_rest(Spent::Flush, REST_FLUSH);
         } else if run.stack.filesystem.is_some() && is_synced(run, trial) {
             self.take_rest(Spent::Journal, REST_ASLEEP);
         }
@@ -153,7 +157,9 @@ impl Way {
 
 /// Whether each write is synced, because it was asked for or by the mount.
 fn is_synced(run: &Run, trial: &Trial) -> bool {
-    trial.workload.sync.each_write() || layers::is_mounted_sync(&run.stack)
+    trial.workload.sync.each_write()
+        || layers::is_mounted_sync(&run.stack)
+        || layers::are_flushed(trial, &run.stack)
 }
 
 /// Divides the mean latency of a trial; `None` where there is none.
@@ -325,8 +331,29 @@ fn own_share(run: &Run, trial: &Trial) -> f64 {
     1.0 - (others as f64 / read as f64).min(1.0)
 }
 
+/// Commits for each synced write up to which the journal had no part in them: its timer makes
+/// one every five seconds.
+const NO_COMMITS: f64 = 0.05;
+
+/// Whether several direct writes that are synced are under way, and the journal wrote next to
+/// nothing: beside its own request each of them waits for a flush, which serves all that wait
+/// when it begins.
+fn waits_for_flushes(trial: &Trial) -> bool {
+    let evidence = &trial.evidence;
+    let writes = NO_COMMITS * evidence.issued.writes as f64;
+    // Transactions of btrfs are not what its syncs write.
+    let mut journal = evidence.journal.iter().filter(|one| one.kind != "btrfs");
+    let idle = journal.any(|journal| journal.commits as f64 <= writes);
+    let flushed = evidence.devices.iter().any(|one| one.flushes > Some(0));
+    idle && flushed && evidence.engine.direct && trial.workload.outstanding() > 1
+}
+
 /// Requests that an operation waits for one after the other.
 fn one_by_one(trial: &Trial, requests: &Requests, time: &mut Division) {
+    if waits_for_flushes(trial) {
+        take_requests(requests, requests.per_operation.min(1.0), time);
+        return;
+    }
     // Of several operations one flush may serve all, and none waits for those of others.
     if trial.workload.outstanding() > 1 && trial.workload.sync.each_write() {
         return;

@@ -3,7 +3,7 @@
 
 use super::reach::roots;
 use diskfacts_plan::{Operation, SyncMode, Workload};
-use diskfacts_record::{BlockDevice, DeviceCounters, Evidence, Stack};
+use diskfacts_record::{BlockDevice, DeviceCounters, Evidence, Stack, Trial};
 
 /// The counters that show the flushes: those of the leaves. A multipath device hands its
 /// requests to its paths past their queues' flush machinery, which is what counts
@@ -135,4 +135,19 @@ fn said_on_medium(workload: &Workload, evidence: &Evidence, stack: &Stack) -> bo
 pub(crate) fn is_mounted_sync(stack: &Stack) -> bool {
     let filesystem = stack.filesystem.as_ref();
     filesystem.is_some_and(|f| f.options.iter().any(|option| option == "sync"))
+}
+
+/// Flushes for each write from which on each is synced: two may share one.
+const EACH: f64 = 0.5;
+
+/// Whether each write through the page cache is synced, by what the device counted, though nobody
+/// asked for it. Who syncs beside a writer whose writes end in memory does it much more seldom.
+pub(crate) fn are_flushed(trial: &Trial, stack: &Stack) -> bool {
+    let evidence = &trial.evidence;
+    let workload = &trial.workload;
+    let unasked = workload.operation == Operation::Write && workload.sync == SyncMode::None;
+    let counters = flush_counters(evidence, stack);
+    let flushes: Option<u64> = counters.map(|all| all.iter().filter_map(|one| one.flushes).sum());
+    let each = |flushes| flushes as f64 >= EACH * evidence.issued.writes as f64;
+    unasked && !evidence.engine.direct && evidence.issued.writes > 0 && flushes.is_some_and(each)
 }

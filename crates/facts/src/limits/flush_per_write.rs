@@ -1,7 +1,7 @@
 //! Each write pays for a flush of the drive's cache.
 
 use super::prelude::*;
-use super::{other_process, positioning, rotation};
+use super::{journal, other_process, positioning, rotation};
 use crate::device_physics::no_drives;
 
 pub(super) const LIMITER: Limiter = Limiter {
@@ -26,8 +26,9 @@ pub(super) const LIMITER: Limiter = Limiter {
     ..Limiter::OF_BUSY_DEVICE
 };
 
-/// Flushes for each write from which on it is each that pays: some kernels and
-/// filesystems let two syncs share one.
+/// Flushes for each write, of one that is in flight alone, from which on it is each that pays:
+/// some kernels and filesystems let two syncs share one, and all that wait at the same time may
+/// (`blk_kick_flush` in block/blk-flush.c).
 const EACH: f64 = 0.5;
 /// With more than that of them for each write, on a disk that turns, the arm goes between
 /// the data and a journal: the flushes are what it takes, and not why.
@@ -76,8 +77,18 @@ fn counted(facts: &StageFacts<'_>) -> Option<Cost> {
     // Commits that others asked for have flushes of their own.
     let of_others = other_process::commits(facts).map_or(0, |commits| commits.others());
     let for_each = all_for_each - of_others as f64 / facts.ops();
-    let cost_ns = mean_ns * for_each;
-    (for_each >= EACH && cost_ns > 0.0).then(|| {
+    // Those beyond one for each sync are the journal's, where it writes for each.
+    let for_each = if journal::LIMITER.speaks_of(facts) {
+        for_each.min(1.0)
+    } else {
+        for_each
+    };
+    // Who shares one waits for all of it, and for the one that is under way before it.
+    let shared_ns = facts.spent(&[Spent::Flush]).zip(facts.latency_ns());
+    let shared_ns = shared_ns.filter(|_| facts.outstanding() > 1.0);
+    let shared_ns = shared_ns.map_or(0.0, |(share, latency_ns)| share * latency_ns);
+    let cost_ns = (mean_ns * for_each).max(shared_ns);
+    (for_each >= EACH / facts.outstanding() && cost_ns > 0.0).then(|| {
         let syncs = facts.stage.sum(|trial| trial.evidence.issued.syncs);
         let line = format!(
             "The device counted {} for each write ({syncs} syncs of {} writes), {} each.",

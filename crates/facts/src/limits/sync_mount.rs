@@ -2,8 +2,7 @@
 //! mounted with `sync` (`mount(8)`), or the file has the attribute `S` (`chattr(1)`).
 
 use super::prelude::*;
-use crate::layers::{flush_counters, is_mounted_sync};
-use diskfacts_record::Stack;
+use crate::layers::{are_flushed, is_mounted_sync};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "sync-mount",
@@ -15,21 +14,6 @@ pub(super) const LIMITER: Limiter = Limiter {
     find: each_write_waits,
     ..Limiter::ANY
 };
-
-/// Flushes for each write from which on each is synced: two may share one.
-const EACH: f64 = 0.5;
-
-/// Whether each write through the page cache is synced, by what the device counted, though nobody
-/// asked for it. Who syncs beside a writer whose writes end in memory does it much more seldom.
-pub(crate) fn are_flushed(trial: &Trial, stack: &Stack) -> bool {
-    let evidence = &trial.evidence;
-    let workload = &trial.workload;
-    let unasked = workload.operation == Operation::Write && workload.sync == SyncMode::None;
-    let counters = flush_counters(evidence, stack);
-    let flushes: Option<u64> = counters.map(|all| all.iter().filter_map(|one| one.flushes).sum());
-    let each = |flushes| flushes as f64 >= EACH * evidence.issued.writes as f64;
-    unasked && !evidence.engine.direct && evidence.issued.writes > 0 && flushes.is_some_and(each)
-}
 
 /// Whether each write of a stage is synced that asks for no sync.
 pub(super) fn syncs_unasked(facts: &StageFacts<'_>) -> bool {
