@@ -169,6 +169,12 @@ fn of(rates: &[f64]) -> Option<Course> {
     })
 }
 
+/// Two levels that rates come and go between; `None` where one of them is none.
+pub(crate) fn turns(rates: &[f64]) -> Option<Course> {
+    let sound = rates.iter().all(|rate| rate.is_finite() && *rate > 0.0);
+    sound.then(|| modes(rates)).flatten()
+}
+
 /// Two levels that take turns: the dip says that there are two, and each is visited more
 /// than once.
 fn modes(rates: &[f64]) -> Option<Course> {

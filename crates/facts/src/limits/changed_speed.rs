@@ -1,9 +1,11 @@
-//! The rate went from one level to another while the stage was measured, and stayed there, or
-//! rose or fell all the time. Which of many things did it is not known; that it did, and when, is.
+//! The rate went from one level to another while the stage was measured, and stayed there, went
+//! to and fro between two, or rose or fell all the time. Which of many things did it is not known; that it did, and when, is.
 
 use super::cap::{Cap, FROM_MEMORY};
+use super::other_process;
 use super::prelude::*;
 use super::throttle::show_rate;
+use crate::course;
 use crate::device_physics::no_drives;
 use crate::stage_facts::processor;
 use crate::stage_facts::rate_over_time::{Line, RateOverTime, Step};
@@ -46,7 +48,7 @@ fn rate_stepped(facts: &StageFacts<'_>) -> Option<Candidate> {
     if step.explained >= EXPLAINED.max(line.explained) {
         stepped(facts, &step)
     } else {
-        drifted(facts, &line)
+        drifted(facts, &line).or_else(|| alternated(facts, &course))
     }
 }
 
@@ -101,6 +103,57 @@ fn drifted(facts: &StageFacts<'_>, line: &Line) -> Option<Candidate> {
     Some(Candidate::new(Standing::Cause, share, confidence, claim).evidence([line]))
 }
 
+/// Points for which each of two levels that take turns is held, on average: less is chance.
+const HELD_POINTS: usize = 3;
+/// Standard deviations of a count between the two, of operations that come at random.
+const APART: f64 = 4.0;
+
+/// Two levels in turn. Who shares the device by turns is seen by what he moves; and what comes
+/// through the page cache comes in windows.
+fn alternated(facts: &StageFacts<'_>, course: &RateOverTime) -> Option<Candidate> {
+    unless(facts.direct() != Some(true) || other_process::takes_part(facts))?;
+    let rates: Vec<f64> = course.points.iter().map(|(rate, _)| *rate).collect();
+    let levels = course::turns(&rates)?;
+    let (low, high) = (levels.from, levels.to);
+    let cut = f64::midpoint(low, high);
+    let slow = |(rate, _): &(f64, f64)| *rate < cut;
+    let pairs = course.points.windows(2);
+    let turns = pairs.filter(|two| slow(&two[0]) != slow(&two[1])).count();
+    let point_s = course.points.iter().map(|point| point.1).sum::<f64>() / rates.len() as f64;
+    let apart = (high - low) * point_s >= APART * (high * point_s).sqrt();
+    unless(high < TIMES * low || !apart || HELD_POINTS * turns > rates.len())?;
+    let (mut slow_s, mut all_s, mut off, mut spread) = (0.0, 0.0, 0.0, 0.0);
+    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+    for point in &course.points {
+        let (level, slow_for_s) = if slow(point) {
+            (low, point.1)
+        } else {
+            (high, 0.0)
+        };
+        slow_s += slow_for_s;
+        all_s += point.1;
+        off += (point.0 - level).powi(2);
+        spread += (point.0 - mean).powi(2);
+    }
+    let explained = 1.0 - off / spread;
+    unless(explained < EXPLAINED || slow_s.min(all_s - slow_s) < OF_TIME * all_s)?;
+    let lost_s = slow_s * (1.0 - low / high);
+    let confidence = processor::not_of_others(facts, lost_s)?;
+    let [from, to] = [low, high].map(|rate| show_rate(facts, rate));
+    let claim = format!(
+        "The rate went to and fro between {from} and {to}: the figure is of both, by how long each \
+         came."
+    );
+    let line = format!(
+        "Two levels explain {} of how much the rate scatters; it was on the lower one for {} of {}.",
+        percent(explained),
+        seconds(slow_s),
+        seconds(all_s)
+    );
+    let share = Some(lost_s / all_s);
+    Some(Candidate::new(Standing::Cause, share, confidence, claim).evidence([line]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::host_tests::said;
@@ -130,6 +183,8 @@ mod tests {
         let step = claim(&run(READS, |at| if at < 100 { 500 } else { 1000 })).expect("a step");
         assert!(step.contains("and stayed there"), "{step}");
         assert_eq!(claim(&run(READS, |at| 1000 + at % 7)), None);
+        let turns = claim(&run(READS, |at| if at / 9 % 2 == 0 { 500 } else { 1000 }));
+        assert!(turns.expect("two levels").contains("to and fro"));
     }
 
     #[test]
