@@ -49,8 +49,10 @@ fn reads_are_unpacked(facts: &StageFacts<'_>) -> Option<Candidate> {
 
 /// Share of the file that is encoded, and what says so.
 fn encoded(facts: &StageFacts<'_>) -> Option<(f64, String)> {
-    if let Some(extents) = &facts.run().target.extents {
-        let (bytes, span) = (extents.encoded_bytes?, extents.span_bytes);
+    // SEEK_HOLE tells nothing of it.
+    let extents = facts.run().target.extents.as_ref();
+    let told = extents.and_then(|all| Some((all.encoded_bytes?, all.span_bytes)));
+    if let Some((bytes, span)) = told {
         let line = format!(
             "{} of the file's {} are encoded (FIEMAP): compressed, or encrypted.",
             show_size(bytes),

@@ -9,6 +9,7 @@
 use super::prelude::*;
 use super::sync_mount;
 use crate::dirty_pages;
+use crate::rules::warm_not_cached::group_limit;
 use diskfacts_record::evidence::WriteBack;
 
 pub(super) const LIMITER: Limiter = Limiter {
@@ -150,11 +151,24 @@ fn writers_wait(facts: &StageFacts<'_>) -> Option<Candidate> {
         show_size(enough),
         enough / 4
     );
-    let why = if at_limit {
-        "the limit on dirty pages was reached"
-    } else {
-        "no more became dirty than was written back meanwhile"
+    // What a group may not keep it has to write back first, far below the limit of the machine.
+    let group = group_limit(facts.trials());
+    let group = group.filter(|group| !at_limit && group.bytes < fullest.dirty_limit_bytes);
+    let why = match &group {
+        _ if at_limit => "the limit on dirty pages was reached".to_owned(),
+        None => "no more became dirty than was written back meanwhile".to_owned(),
+        Some(group) => format!(
+            "the memory of a control group, {}, holds no more",
+            show_size(group.bytes)
+        ),
     };
+    let remedy = group.map_or(remedy, |group| {
+        format!(
+            "Raise `memory.max` (version 1: `memory.limit_in_bytes`) of {}, or write past the page \
+             cache: what lasts can only be written as fast as the disk is.",
+            group.folder
+        )
+    });
     let claim = format!("Writers waited for write-back in {waited} of the time: {why}.");
     let stages = facts.stages().and("past-the-cache", |w| {
         w.cache = CacheMode::Direct;
