@@ -181,6 +181,11 @@ impl DelayedDisk {
         lock(&self.server.flaws).drift = Some((Instant::now(), by));
     }
 
+    /// From now on answers come so much later in every second of such turns.
+    pub fn slow_by_turns(&self, turn: Duration, by: Duration) {
+        lock(&self.server.flaws).turns = Some((Instant::now(), turn, by));
+    }
+
     /// From now on a request is begun when the one before it is answered.
     pub fn one_at_a_time(&self) {
         lock(&self.server.flaws).one_at_a_time = true;

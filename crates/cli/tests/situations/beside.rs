@@ -2,9 +2,12 @@
 
 use crate::case::MIB;
 use diskfacts_testkit::{LoopDevice, LoopOptions, Missing};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// A loop device of random data that passes the page cache of its file.
 pub(crate) fn filled(size: u64) -> Result<LoopDevice, Missing> {
@@ -50,7 +53,7 @@ impl Shells {
             let mut shell = Command::new("sh");
             let shell = shell.args(["-c", &format!("while :; do {script}; done")]);
             let quiet = shell.stdout(Stdio::null()).stderr(Stdio::null());
-            quiet.spawn().expect("sh")
+            quiet.process_group(0).spawn().expect("sh")
         };
         Self((0..many).map(one).collect())
     }
@@ -59,9 +62,15 @@ impl Shells {
 impl Drop for Shells {
     fn drop(&mut self) {
         for shell in &mut self.0 {
-            // It may have ended by itself, and then there is nothing to end.
-            let _ended = shell.kill();
+            let group = Pid::from_child(shell);
+            // What a shell waits for goes on without it, into the control; and it may have ended
+            // by itself, and then there is nothing to end.
+            let _ended = kill_process_group(group, Signal::KILL);
             let _status = shell.wait();
+            let until = Instant::now() + Duration::from_secs(10);
+            while test_kill_process_group(group).is_ok() && Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(1));
+            }
         }
     }
 }

@@ -2,10 +2,9 @@
 
 use crate::alone::alone;
 use crate::case::MIB;
+use crate::disks::OnDisks;
 use crate::said::of;
-use diskfacts_testkit::{DelayedDisk, Missing, Scratch, Served, or_skip, require_tool, skip};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use diskfacts_testkit::{DelayedDisk, Missing, Served, or_skip, skip};
 use std::time::Duration;
 
 const ALONE: &str =
@@ -93,6 +92,25 @@ fn a_device_that_gets_slower_all_the_time() {
 }
 
 #[test]
+fn a_device_that_is_slow_by_turns() {
+    let _alone = alone();
+    let disk = or_skip!(disk());
+    disk.slow_by_turns(Duration::from_millis(250), Duration::from_millis(4));
+    let stage = ALONE.replace("1s", "2s");
+    let said = of(disk.device().path(), &stage).said();
+    let served = disk.served();
+    let late = |one: &&Served| one.service() > Duration::from_millis(4);
+    let late = served.iter().filter(late).count();
+    let quick = served.len() - late;
+    assert!(late.min(quick) > 50, "{late} and {quick}");
+    said.names("changed-speed", "to and fro between");
+    let sound = or_skip!(self::disk());
+    of(sound.device().path(), &stage)
+        .said()
+        .is_silent_of("changed-speed");
+}
+
+#[test]
 fn writes_that_are_slower_once_a_cache_is_full() {
     let _alone = alone();
     let stage = ALONE.replace("read", "write");
@@ -106,54 +124,6 @@ fn writes_that_are_slower_once_a_cache_is_full() {
     said.is_silent_of("changed-speed");
 }
 
-/// A btrfs over some devices, which deals its data out to them.
-struct Striped(Scratch);
-
-impl Striped {
-    fn over(devices: &[&Path], options: &str) -> Result<Self, Missing> {
-        let mkfs = require_tool("mkfs.btrfs", "btrfs-progs")?;
-        let striped = Self(Scratch::new()?);
-        let mut make = Command::new(mkfs);
-        make.args(["-q", "-f", "-d"]);
-        make.arg(if devices.len() > 1 { "raid0" } else { "single" });
-        make.args(devices);
-        let mut mount = Command::new("mount");
-        mount
-            .args(["-t", "btrfs", "-o", options])
-            .args(&devices[..1]);
-        mount.arg(striped.0.path());
-        for command in [&mut make, &mut mount] {
-            let output = command.output();
-            let output = output.map_err(|error| Missing::new("btrfs", error))?;
-            if !output.status.success() {
-                let said = String::from_utf8_lossy(&output.stderr).into_owned();
-                return Err(Missing::new("a btrfs of these devices", said));
-            }
-        }
-        Ok(striped)
-    }
-
-    /// A file of random data. Another process writes it: this one serves the disks.
-    fn file(&self) -> PathBuf {
-        let file = self.0.join("data");
-        let mut dd = Command::new("dd");
-        dd.args(["if=/dev/urandom", "bs=1M", "count=32", "conv=fsync"]);
-        let output = dd.arg(format!("of={}", file.display())).output();
-        let output = output.expect("dd");
-        assert!(output.status.success(), "{output:?}");
-        file
-    }
-}
-
-impl Drop for Striped {
-    fn drop(&mut self) {
-        let ended = Command::new("umount").arg(self.0.path()).status();
-        if !ended.is_ok_and(|status| status.success()) {
-            eprintln!("{} is left mounted", self.0.path().display());
-        }
-    }
-}
-
 #[test]
 fn one_of_two_devices_that_is_slow() {
     let _alone = alone();
@@ -163,7 +133,7 @@ fn one_of_two_devices_that_is_slow() {
         let (one, other) = (or_skip!(disk()), or_skip!(disk()));
         let devices = [one.device().path(), other.device().path()];
         let option = format!("device={}", devices[1].display());
-        let striped = or_skip!(Striped::over(&devices, &option));
+        let striped = or_skip!(OnDisks::btrfs(&devices, &option));
         let file = striped.file();
         other.slow_down_after(0, slower);
         other.served();
@@ -185,7 +155,7 @@ fn direct_writes_that_a_filesystem_does_one_at_a_time() {
     let stage = format!("{ALONE}\nqueue_depth = 8").replace("read", "write");
     for (option, sums) in [("datasum", true), ("nodatasum", false)] {
         let disk = or_skip!(DelayedDisk::new(200 * MIB, Duration::from_millis(1)));
-        let filesystem = or_skip!(Striped::over(&[disk.device().path()], option));
+        let filesystem = or_skip!(OnDisks::btrfs(&[disk.device().path()], option));
         let file = filesystem.file();
         disk.served();
         let said = of(&file, &stage).destroying().said();

@@ -3,8 +3,9 @@
 use crate::alone::alone;
 use crate::beside::{Counter, Shells, counted, empty};
 use crate::case::{Case, MIB, write_data};
+use crate::disks::OnDisks;
 use crate::said::of;
-use diskfacts_testkit::{FilesystemKind, MountedFilesystem, or_skip};
+use diskfacts_testkit::{FilesystemKind, LoopDevice, MountedFilesystem, or_skip, require_tool};
 use std::fmt::Write;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
@@ -126,6 +127,38 @@ fn a_file_that_is_compressed() {
 }
 
 #[test]
+fn a_filesystem_of_compressed_data() {
+    let _alone = alone();
+    or_skip!(require_tool("mksquashfs", "squashfs-tools"));
+    let case = Case::new();
+    let (folder, image) = (case.path("folder"), case.path("image"));
+    fs::create_dir(&folder).expect("a folder");
+    let text = folder.join("text");
+    let (mut words, mut random) = (String::new(), 1_u64);
+    while words.len() < 32 << 20 {
+        // A multiplier of a linear congruential generator (L'Ecuyer, 1999).
+        random = random
+            .wrapping_mul(3_935_559_000_370_003_845)
+            .wrapping_add(1);
+        write!(words, "{:x} ", (random >> 50) * 9973).expect("memory");
+    }
+    fs::write(&text, &words).expect("a file");
+    let mut pack = Command::new("mksquashfs");
+    let packed = pack
+        .args([&folder, &image])
+        .args(["-quiet", "-no-progress"]);
+    assert!(packed.status().expect("mksquashfs").success());
+    assert!(fs::metadata(&image).expect("the image").len() < words.len() as u64 * 3 / 4);
+    let device = or_skip!(LoopDevice::over_file(&image));
+    let filesystem = or_skip!(OnDisks::mounted("squashfs", device.path(), "ro"));
+    let stage = "operation = \"read\"\npattern = \"sequential\"\nblock_size = \"128KiB\"\n\
+                 cache = \"cold\"\ntime = \"300ms\"";
+    let said = of(&filesystem.path().join("text"), stage).said();
+    said.names("compression", "is compressed");
+    of(&text, stage).said().is_silent_of("compression");
+}
+
+#[test]
 fn a_mount_that_syncs_each_write() {
     let _alone = alone();
     let device = or_skip!(empty(100 * MIB));
@@ -138,6 +171,24 @@ fn a_mount_that_syncs_each_write() {
     let device = or_skip!(empty(100 * MIB));
     let filesystem = or_skip!(MountedFilesystem::on(device, kind, ""));
     let said = of(filesystem.path(), BUFFERED).sized("16MiB").said();
+    said.is_silent_of("sync-mount");
+}
+
+#[test]
+fn a_file_whose_attribute_syncs_each_write() {
+    let _alone = alone();
+    let device = or_skip!(empty(100 * MIB));
+    let filesystem = or_skip!(MountedFilesystem::on(device, FilesystemKind::Ext4, ""));
+    let file = filesystem.path().join("data");
+    write_data(&file, 16 * MIB);
+    tool("chattr", &["+S"], &file, &[]);
+    let before = counted(filesystem.device(), Counter::Flushes);
+    let said = of(&file, BUFFERED).destroying().said();
+    assert!(counted(filesystem.device(), Counter::Flushes) > before + 100);
+    said.names("sync-mount", "though nothing here asks for it")
+        .is_silent_of("dirty-throttling");
+    tool("chattr", &["-S"], &file, &[]);
+    let said = of(&file, BUFFERED).destroying().said();
     said.is_silent_of("sync-mount");
 }
 

@@ -15,10 +15,12 @@ mod blocked;
 #[path = "../cli/case.rs"]
 mod case;
 mod device;
+mod disks;
 mod files;
 mod held_back;
 mod machine;
 mod memory;
 mod requests;
 mod said;
+mod synced;
 mod volumes;

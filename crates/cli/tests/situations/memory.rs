@@ -1,7 +1,7 @@
 //! Memory that poses as a disk, or stands in front of one.
 
 use crate::alone::alone;
-use crate::beside::{DirtyLimit, filled};
+use crate::beside::{DirtyLimit, Group, filled};
 use crate::case::{Case, MIB, write_data};
 use crate::said::of;
 use diskfacts_testkit::{DelayedDisk, LoopDevice, Missing, Tmpfs, or_skip};
@@ -115,4 +115,20 @@ fn more_dirty_pages_than_are_let() {
     drop(limit);
     let _wide = or_skip!(DirtyLimit::new(1024 * MIB));
     measured().is_silent_of("dirty-throttling");
+}
+
+#[test]
+fn a_group_with_too_little_memory_for_what_is_written() {
+    let _alone = alone();
+    let disk = or_skip!(DelayedDisk::new(64 * MIB, Duration::from_millis(20)));
+    let stage = "operation = \"write\"\npattern = \"sequential\"\nblock_size = \"64KiB\"\n\
+                 cache = \"buffered\"\ntime = \"800ms\"";
+    let measured = || of(disk.device().path(), stage).destroying();
+    let limit = [("memory.limit_in_bytes", "48M")];
+    let small = or_skip!(Group::new("memory", "written", &limit));
+    let said = measured().inside(small.path()).said();
+    assert!(small.number("memory.failcnt", "") > 100);
+    said.names("dirty-throttling", "memory of a control group, 48 MiB");
+    let said = measured().said();
+    said.never_says("memory of a control group");
 }

@@ -5,7 +5,7 @@ use crate::beside::{Counter, Shells, counted, empty, filled};
 use crate::case::MIB;
 use crate::said::of;
 use diskfacts_testkit::{
-    DelayedDisk, FilesystemKind, LoopDevice, LoopOptions, MountedFilesystem, or_skip, skip,
+    DelayedDisk, FilesystemKind, LoopDevice, LoopOptions, Missing, MountedFilesystem, or_skip, skip,
 };
 use rustix::fs::FallocateFlags;
 use std::fs::File;
@@ -97,6 +97,65 @@ fn few_places_in_the_queue() {
     or_skip!(disk.device().set("nr_requests", "128"));
     let said = of(disk.device().path(), DEEP).said();
     said.is_silent_of("device-queue");
+}
+
+/// A loop device over this one, past the page cache.
+fn above(below: &LoopDevice) -> Result<LoopDevice, Missing> {
+    let options = LoopOptions {
+        direct_io: true,
+        ..LoopOptions::default()
+    };
+    LoopDevice::over_file_with(below.path(), options)
+}
+
+#[test]
+fn few_places_in_the_queue_of_the_disk_below() {
+    let _alone = alone();
+    let disk = or_skip!(DelayedDisk::new(64 * MIB, Duration::from_millis(2)));
+    let device = or_skip!(above(disk.device()));
+    for few in [true, false] {
+        or_skip!(
+            disk.device()
+                .set("nr_requests", if few { "4" } else { "128" })
+        );
+        disk.served();
+        let said = of(device.path(), DEEP).said();
+        let served = disk.served();
+        let since = served[0].arrived;
+        let all = served[served.len() - 1].replied - since;
+        let at_work: Duration = served.iter().map(diskfacts_testkit::Served::service).sum();
+        if few {
+            assert!(at_work < 5 * all, "{at_work:?} in {all:?}");
+            let name = disk.device().name();
+            let words = format!("The queue in front of {name} lets 4 requests through");
+            said.names("device-queue", &words)
+                .is_silent_of("device-parallelism");
+        } else {
+            said.is_silent_of("device-queue");
+        }
+    }
+}
+
+#[test]
+fn requests_that_are_cut_small_on_the_disk_below() {
+    let _alone = alone();
+    let below = or_skip!(filled(64 * MIB));
+    let device = or_skip!(above(&below));
+    for small in [true, false] {
+        let most = if small { "4" } else { "1280" };
+        or_skip!(below.set("max_sectors_kb", most));
+        let before = counted(&below, Counter::Reads);
+        let bytes = counted(&below, Counter::ReadSectors);
+        let said = of(device.path(), LARGE).said();
+        let reads = counted(&below, Counter::Reads) - before;
+        let bytes = 512 * (counted(&below, Counter::ReadSectors) - bytes);
+        assert_eq!(bytes / reads <= 4096, small, "{bytes} by {reads}");
+        if small {
+            said.names("request-splitting", "256 requests of at most 4 KiB");
+        } else {
+            said.is_silent_of("request-splitting");
+        }
+    }
 }
 
 #[test]

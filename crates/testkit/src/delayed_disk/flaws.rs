@@ -22,6 +22,8 @@ pub(super) struct Flaws {
     pub(super) blocks: Option<(u64, Duration)>,
     /// From then on answers come later by this for each second that has gone by.
     pub(super) drift: Option<(Instant, Duration)>,
+    /// From then on answers come later by this in every second turn of such a length.
+    pub(super) turns: Option<(Instant, Duration, Duration)>,
     /// The next request is begun when the one before is answered.
     pub(super) one_at_a_time: bool,
 }
@@ -84,7 +86,13 @@ impl Flaws {
         let drift: Duration = drift
             .map(|(from, by)| by.mul_f64(from.elapsed().as_secs_f64()))
             .sum();
-        from_then_on + place + blocks + drift
+        let turns = self.turns.iter();
+        let slow = turns.filter(|(from, turn, _)| {
+            let turns = from.elapsed().as_nanos() / turn.as_nanos().max(1);
+            !turns.is_multiple_of(2)
+        });
+        let turns: Duration = slow.map(|(_, _, by)| *by).sum();
+        from_then_on + place + blocks + drift + turns
     }
 
     /// How long to wait before the next answer.

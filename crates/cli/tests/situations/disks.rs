@@ -1,0 +1,99 @@
+//! Filesystems on disks of known delay. This process serves these, so that others make the
+//! filesystems and fill them.
+
+use diskfacts_testkit::{Missing, Scratch, require_tool};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A filesystem that is mounted until it is dropped.
+pub(crate) struct OnDisks(Scratch);
+
+impl OnDisks {
+    /// A btrfs that deals its data out to these devices.
+    pub(crate) fn btrfs(devices: &[&Path], options: &str) -> Result<Self, Missing> {
+        let data = if devices.len() > 1 { "raid0" } else { "single" };
+        let program = require_tool("mkfs.btrfs", "btrfs-progs")?;
+        Self::made(
+            "btrfs",
+            Command::new(program).args(["-q", "-f", "-d", data]),
+            devices,
+            options,
+        )
+    }
+
+    pub(crate) fn ext4(device: &Path) -> Result<Self, Missing> {
+        let program = require_tool("mkfs.ext4", "e2fsprogs")?;
+        let mut make = Command::new(program);
+        make.args(["-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0"]);
+        Self::made("ext4", &mut make, &[device], "defaults")
+    }
+
+    pub(crate) fn xfs(device: &Path) -> Result<Self, Missing> {
+        let program = require_tool("mkfs.xfs", "xfsprogs")?;
+        Self::made(
+            "xfs",
+            Command::new(program).args(["-q", "-f"]),
+            &[device],
+            "defaults",
+        )
+    }
+
+    fn made(
+        kind: &str,
+        make: &mut Command,
+        devices: &[&Path],
+        options: &str,
+    ) -> Result<Self, Missing> {
+        make.args(devices);
+        run(make, kind)?;
+        Self::mounted(kind, devices[0], options)
+    }
+
+    /// What is on this device already.
+    pub(crate) fn mounted(kind: &str, device: &Path, options: &str) -> Result<Self, Missing> {
+        let mounted = Self(Scratch::new()?);
+        let mut mount = Command::new("mount");
+        let mount = mount.args(["-t", kind, "-o", options]).arg(device);
+        run(mount.arg(mounted.path()), kind)?;
+        Ok(mounted)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// A file of 32 MiB of random data.
+    pub(crate) fn file(&self) -> PathBuf {
+        let file = self.0.join("data");
+        let mut dd = Command::new("dd");
+        dd.args(["if=/dev/urandom", "bs=1M", "count=32", "conv=fsync"]);
+        let output = dd.arg(format!("of={}", file.display())).output();
+        let output = output.expect("dd");
+        assert!(output.status.success(), "{output:?}");
+        file
+    }
+}
+
+fn run(command: &mut Command, kind: &str) -> Result<(), Missing> {
+    let output = command.output();
+    let output = output.map_err(|error| Missing::new(kind, error))?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let failed = || Missing::new(format_args!("a filesystem of the kind {kind}"), said);
+    output.status.success().then_some(()).ok_or_else(failed)
+}
+
+impl Drop for OnDisks {
+    fn drop(&mut self) {
+        // What was beside it may hold it for a moment yet.
+        let mut umount = Command::new("umount");
+        let mut ended = umount.arg(self.path()).status();
+        for _ in 0..20 {
+            if ended.as_ref().is_ok_and(std::process::ExitStatus::success) {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            ended = umount.status();
+        }
+        eprintln!("{} is left mounted", self.path().display());
+    }
+}

@@ -1,0 +1,139 @@
+//! What syncs wait for: a flush that several share, the journal, others who sync.
+
+use crate::alone::alone;
+use crate::beside::{Counter, Shells, counted};
+use crate::case::{Case, MIB};
+use crate::disks::OnDisks;
+use crate::said::of;
+use diskfacts_testkit::{DelayedDisk, Missing, or_skip, require_tool};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+const DIRECT: &str = "operation = \"write\"\npattern = \"sequential\"\nblock_size = \"4KiB\"\n\
+                      cache = \"direct\"\ntime = \"600ms\"";
+const BUFFERED: &str = "operation = \"write\"\nblock_size = \"4KiB\"\ncache = \"buffered\"\n\
+                        sync = \"fdatasync\"\ntime = \"800ms\"";
+
+/// A disk that takes half a millisecond for what it writes, and so long for a flush.
+fn disk(flush: Duration) -> Result<DelayedDisk, Missing> {
+    let disk = DelayedDisk::new(400 * MIB, Duration::from_micros(500))?;
+    disk.slow_flush_each(1, flush);
+    Ok(disk)
+}
+
+/// Transactions of the journal of ext4 on this disk.
+fn commits(disk: &DelayedDisk) -> u64 {
+    let info = format!("/proc/fs/jbd2/{}-8/info", disk.device().name());
+    let text = fs::read_to_string(&info).expect(&info);
+    let number = text.split_whitespace().next().expect("a number");
+    number.parse().expect("a number")
+}
+
+#[test]
+fn streams_that_share_a_flush() {
+    let _alone = alone();
+    let disk = or_skip!(disk(Duration::from_millis(3)));
+    let filesystem = or_skip!(OnDisks::ext4(disk.device().path()));
+    let file = filesystem.file();
+    let stage = format!("{DIRECT}\nstreams = 8");
+    let before = (commits(&disk), counted(disk.device(), Counter::Flushes));
+    let said = of(&file, &format!("{stage}\nsync = \"o-dsync\""))
+        .destroying()
+        .said();
+    assert!(commits(&disk) < before.0 + 10);
+    assert!(counted(disk.device(), Counter::Flushes) > before.1 + 100);
+    said.names("flush-per-write", "waits for a flush")
+        .is_silent_of("journal");
+    let said = of(&file, &stage).destroying().said();
+    said.is_silent_of("flush-per-write");
+}
+
+#[test]
+fn writes_to_space_that_was_set_aside_and_their_syncs() {
+    let _alone = alone();
+    let disk = or_skip!(disk(Duration::from_micros(500)));
+    let filesystem = or_skip!(OnDisks::ext4(disk.device().path()));
+    let written = filesystem.file();
+    let file = filesystem.path().join("log");
+    let mut allocate = Command::new("fallocate");
+    let allocated = allocate.args(["-l", "32M"]).arg(&file).status();
+    assert!(allocated.expect("fallocate").success());
+    let stage = format!("{DIRECT}\nsync = \"fdatasync\"");
+    let before = commits(&disk);
+    let said = of(&file, &stage).destroying().said();
+    assert!(commits(&disk) > before + 20);
+    said.names("journal", "The journal of ext4");
+    let said = of(&written, &stage).destroying().said();
+    said.is_silent_of("journal");
+}
+
+/// Somebody does this over and over on a filesystem, `AT` in it, and leaves a line in a log each
+/// time.
+fn beside(filesystem: &OnDisks, log: &Path, many: usize, script: &str) -> Shells {
+    let script = script.replace("AT", &filesystem.path().display().to_string());
+    Shells::running(many, &format!("{script}; echo >> {}", log.display()))
+}
+
+#[test]
+fn somebody_takes_snapshots_beside_syncs() {
+    let _alone = alone();
+    or_skip!(require_tool("btrfs", "btrfs-progs"));
+    let disk = or_skip!(disk(Duration::from_micros(500)));
+    let filesystem = or_skip!(OnDisks::btrfs(&[disk.device().path()], "defaults"));
+    let file = filesystem.file();
+    let case = Case::new();
+    let log = case.path("times");
+    let script = "btrfs subvolume snapshot AT AT/s$$; sync -f AT; btrfs subvolume delete AT/s$$";
+    let snapshots = beside(&filesystem, &log, 1, script);
+    let said = of(&file, BUFFERED).destroying().said();
+    drop(snapshots);
+    assert!(fs::metadata(&log).expect("a line each time").len() > 10);
+    said.names("other-process", "Others synced files")
+        .is_silent_of("journal");
+    let said = of(&file, BUFFERED).destroying().said();
+    said.never_says("Others synced files");
+}
+
+#[test]
+fn somebody_syncs_files_of_the_same_btrfs() {
+    let _alone = alone();
+    let disk = or_skip!(disk(Duration::from_micros(500)));
+    let filesystem = or_skip!(OnDisks::btrfs(&[disk.device().path()], "defaults"));
+    let file = filesystem.file();
+    let case = Case::new();
+    let log = case.path("times");
+    let syncs = beside(&filesystem, &log, 3, "echo > AT/n$$; sync AT/n$$");
+    let said = of(&file, BUFFERED).destroying().said();
+    drop(syncs);
+    assert!(fs::metadata(&log).expect("a line each time").len() > 50);
+    said.names("other-process", "Others synced files")
+        .is_silent_of("journal");
+    let said = of(&file, BUFFERED).destroying().said();
+    said.never_says("Others synced files");
+}
+
+#[test]
+fn somebody_syncs_files_of_the_same_xfs() {
+    let _alone = alone();
+    let disk = or_skip!(disk(Duration::from_micros(500)));
+    let filesystem = or_skip!(OnDisks::xfs(disk.device().path()));
+    let file = filesystem.file();
+    let case = Case::new();
+    let log = case.path("times");
+    let syncs = beside(
+        &filesystem,
+        &log,
+        3,
+        "echo > AT/n$$; sync AT/n$$; rm AT/n$$",
+    );
+    let said = of(&file, BUFFERED).destroying().said();
+    drop(syncs);
+    assert!(fs::metadata(&log).expect("a line each time").len() > 50);
+    // What a flush takes may come before it, which is longer for those of others.
+    said.finds("other-io", "Others synced files");
+    said.is_silent_of("journal");
+    let said = of(&file, BUFFERED).destroying().said();
+    said.does_not_find("other-io", "Others synced files");
+}
