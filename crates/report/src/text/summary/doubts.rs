@@ -108,6 +108,9 @@ fn clipped(text: &str, room: usize) -> String {
     let ends = CLAUSES.iter().flat_map(|end| text.match_indices(end));
     let ends = ends.filter(|(at, end)| *end != OPENING || ends_a_clause(text, *at));
     let clauses = ends.map(|(at, _)| &text[..at]);
+    // Nor in the middle of a parenthesis.
+    let clauses =
+        clauses.filter(|clause| clause.matches('(').count() == clause.matches(')').count());
     let whole = clauses.filter(|clause| columns(clause) <= room);
     if let Some(longest) = whole.max_by_key(|clause| clause.len()) {
         return longest.to_owned();
@@ -149,6 +152,9 @@ mod tests {
             clipped(list, 80),
             "Medians within 3 % (95 % CI) in 9 of 12 stages"
         );
+        let inside = "Medians within 3 % in 0 of 2 stages; out of time for random-write (trials: 1), \
+                      mixed (trials: 1).";
+        assert_eq!(clipped(inside, 70), "Medians within 3 % in 0 of 2 stages");
         assert_eq!(clipped(note, 20), "Left out the ...");
         assert_eq!(clipped(note, 6), "Lef...");
         let stages = "Measured 1 of 6 trials of random-write-qd1, random-write-qd32, mixed-70-30";
