@@ -2,7 +2,8 @@
 //! the journal of the filesystem, or others.
 
 use crate::layers::copies;
-use crate::layers::reach::{Direction, count, dirty_before, roots};
+use crate::layers::counted::{Direction, count, roots};
+use crate::layers::reach::dirty_before;
 use diskfacts_plan::SyncMode;
 use diskfacts_record::{BlockDevice, Run, Stack, Trial};
 

@@ -67,18 +67,20 @@
 
 pub(crate) mod answered;
 pub(crate) mod copies;
+pub(crate) mod counted;
 mod durability;
 pub(crate) mod reach;
 mod whereabouts;
 
 use crate::share::{self, Known};
+use counted::Direction;
 use diskfacts_plan::Workload;
 use diskfacts_record::{Evidence, Layers, Stack};
 pub(crate) use durability::{
     REVOLUTION_NS_MIN, all_leaves, are_flushed, faster_than_revolutions, flush_counters, flushes,
     is_mounted_sync,
 };
-use reach::{Direction, Reach};
+use reach::Reach;
 pub(crate) use whereabouts::{devices_of_memory, in_memory, is_unknown, remote};
 
 /// Share of the bytes from which on it matters that memory or a device above the disks served

@@ -9,7 +9,8 @@
 
 use crate::journal::beyond_own;
 use crate::layers::copies;
-use crate::layers::reach::{Direction, count, dirty_before, roots};
+use crate::layers::counted::{Direction, count, roots};
+use crate::layers::reach::dirty_before;
 use diskfacts_record::{BlockDevice, DeviceKind, Stack, Trial};
 
 /// Bytes of others over those issued, from which on they matter: 1 in 20 is what trials of a quiet

@@ -8,7 +8,8 @@
 use super::requests::Requests;
 use crate::blocked::{By, Looks};
 use crate::dirty_pages;
-use crate::layers::{self, reach::roots};
+use crate::layers::counted::roots;
+use crate::layers::{self};
 use crate::others::by_others;
 use crate::pages;
 use crate::processor_wait::SATURATED;

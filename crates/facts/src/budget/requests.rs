@@ -1,8 +1,8 @@
 //! What the requests of a trial took: means of those under the target, by the kernel's
 //! trace events or by its counters.
 
+use crate::layers::counted::roots;
 use crate::layers::flush_counters;
-use crate::layers::reach::roots;
 use diskfacts_record::evidence::{
     DeviceCounters, DeviceRequests, RequestKind, SlowestRequests, SlowestSyncs,
 };

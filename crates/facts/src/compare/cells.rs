@@ -115,7 +115,7 @@ pub(super) fn pair<'a>(a: &Selection<'a>, b: &Selection<'a>) -> Paired<'a> {
     }
     // Another plan, or another program's words, may have called it otherwise.
     for (i, cell) in of_a.iter().enumerate() {
-        let alike = |other: &Cell<'_>| workload::surely_same(cell, other);
+        let alike = |other: &Cell<'_>| workload::surely_same(cell.first(), other.first());
         let rivals = of_a
             .iter()
             .zip(&partners)

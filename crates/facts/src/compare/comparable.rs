@@ -30,7 +30,7 @@ pub(super) fn reasons(pair: &Pair<'_>) -> Vec<String> {
     }
     let mut reasons = Vec::new();
     if !pair.meant {
-        for (key, a, b) in workload::unlike(&pair.a, &pair.b) {
+        for (key, a, b) in workload::unlike(pair.a.first(), pair.b.first()) {
             if let (Some(a), Some(b)) = (a, b) {
                 reasons.push(format!("another workload: {key} is {a} in A and {b} in B"));
             }

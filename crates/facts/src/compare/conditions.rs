@@ -297,7 +297,7 @@ fn of_pair(pair: &Pair<'_>) -> Vec<Condition> {
     if pair.a.settings != pair.b.settings {
         differ("name", vec![pair.a.label()], vec![pair.b.label()]);
     }
-    for (key, a, b) in workload::unlike(&pair.a, &pair.b) {
+    for (key, a, b) in workload::unlike(pair.a.first(), pair.b.first()) {
         // Where both are known and nobody meant it, the pair is not comparable.
         if pair.meant || a.is_none() || b.is_none() {
             differ(key, one(a), one(b));

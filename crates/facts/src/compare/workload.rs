@@ -1,6 +1,5 @@
 //! What two workloads have in common.
 
-use super::cells::Cell;
 use diskfacts_plan::units::exact_size;
 use diskfacts_plan::{EngineChoice, Operation, Pattern, Workload};
 use diskfacts_record::Trial;
@@ -80,22 +79,20 @@ pub(super) fn is_unsaid(trial: &Trial, key: &str) -> bool {
 pub(super) type Unlike = (&'static str, Option<String>, Option<String>);
 
 /// Keys that differ, or that one side does not know.
-pub(super) fn unlike(a: &Cell<'_>, b: &Cell<'_>) -> Vec<Unlike> {
-    if a.workload() == b.workload() && a.first().unsaid == b.first().unsaid {
+pub(super) fn unlike(a: &Trial, b: &Trial) -> Vec<Unlike> {
+    if a.workload == b.workload && a.unsaid == b.unsaid {
         return Vec::new();
     }
-    let known = |cell: &Cell<'_>, key: &str, value: String| {
-        (!is_unsaid(cell.first(), key)).then_some(value)
-    };
-    keys(a.workload())
+    let known = |trial: &Trial, key: &str, value: String| (!is_unsaid(trial, key)).then_some(value);
+    keys(&a.workload)
         .into_iter()
-        .zip(keys(b.workload()))
+        .zip(keys(&b.workload))
         .map(|((key, of_a), (_, of_b))| (key, known(a, key, of_a), known(b, key, of_b)))
         .filter(|(_, of_a, of_b)| of_a != of_b)
         .collect()
 }
 
 /// Whether the two are known to be the same in every key.
-pub(super) fn surely_same(a: &Cell<'_>, b: &Cell<'_>) -> bool {
-    a.first().unsaid.is_empty() && b.first().unsaid.is_empty() && unlike(a, b).is_empty()
+pub(super) fn surely_same(a: &Trial, b: &Trial) -> bool {
+    a.unsaid.is_empty() && b.unsaid.is_empty() && unlike(a, b).is_empty()
 }

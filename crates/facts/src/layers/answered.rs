@@ -22,7 +22,7 @@
 //! as `brd`, may not count at all.
 
 use super::copies::least_below;
-use super::reach::{Direction, below, count, counters};
+use super::counted::{Direction, below, count, counters};
 use diskfacts_record::{BlockDevice, DeviceKind, Evidence, Stack};
 
 /// Bytes still under way when the window closed, and rounding.

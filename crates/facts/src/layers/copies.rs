@@ -1,7 +1,7 @@
 //! How often a byte is written: copies and parity of arrays, and copies that a
 //! filesystem keeps by itself.
 
-use super::reach::Direction;
+use super::counted::Direction;
 use diskfacts_record::{BlockDevice, Stack};
 
 /// Copies of each byte of a file that a filesystem writes.

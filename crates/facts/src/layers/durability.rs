@@ -1,7 +1,7 @@
 //! Whether written data is on the medium, as far as the devices tell, and where
 //! what they tell cannot be.
 
-use super::reach::roots;
+use super::counted::roots;
 use diskfacts_plan::{Operation, SyncMode, Workload};
 use diskfacts_record::{BlockDevice, DeviceCounters, Evidence, Stack, Trial};
 

@@ -5,8 +5,8 @@ use super::prelude::*;
 use super::{blocked, cpu_quota};
 use crate::blocked::{By, Looks};
 use crate::journal::Commits;
+use crate::layers::counted::{self, Direction, roots};
 use crate::layers::in_memory;
-use crate::layers::reach::{self, Direction, roots};
 use crate::neighbours;
 use crate::others::{MATTER_BYTES, MATTERS, by_others};
 use crate::processor_wait::ProcessorWait;
@@ -316,7 +316,7 @@ fn requests(facts: &StageFacts<'_>) -> Option<f64> {
     let of_tops = counters.filter(|device| tops.iter().any(|top| top.name == device.name));
     let counted: u64 = of_tops.map(|device| device.reads + device.writes).sum();
     // The devices must have counted at all.
-    reach::count(&tops, Direction::Read, &trials.first()?.evidence)?;
+    counted::count(&tops, Direction::Read, &trials.first()?.evidence)?;
     let own = |trial: &Trial| trial.evidence.issued.reads + trial.evidence.issued.writes;
     let own = facts.stage.sum(own);
     (counted > own).then(|| (counted - own) as f64 / counted as f64)

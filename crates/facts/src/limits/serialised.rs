@@ -5,7 +5,7 @@
 
 use super::ladder::MORE;
 use super::prelude::*;
-use crate::layers::reach::roots;
+use crate::layers::counted::roots;
 use crate::stage_facts::DeviceWork;
 
 pub(super) const LIMITER: Limiter = Limiter {

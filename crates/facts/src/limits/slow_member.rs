@@ -2,7 +2,7 @@
 //! filesystem of several devices, is as slow as the slowest of them.
 
 use super::prelude::*;
-use crate::layers::reach::roots;
+use crate::layers::counted::roots;
 use crate::stage_facts::DeviceWork;
 
 pub(super) const LIMITER: Limiter = Limiter {

@@ -10,7 +10,8 @@ use super::prelude::*;
 use crate::journal::beyond_own;
 use crate::layers::answered::may_count_twice;
 use crate::layers::copies;
-use crate::layers::reach::{Direction, Reach, below, compresses, count, roots};
+use crate::layers::counted::{Direction, below, count, roots};
+use crate::layers::reach::{Reach, compresses};
 use diskfacts_record::Evidence;
 
 pub(super) const RULE: Rule = Rule {

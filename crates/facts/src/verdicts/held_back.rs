@@ -5,7 +5,7 @@
 //! and of mean latencies. A percentile has none: which operations waited is not known.
 
 use super::Uncertain;
-use crate::layers::reach::roots;
+use crate::layers::counted::roots;
 use crate::others::by_others;
 use crate::stage_facts::StageFacts;
 use crate::uses::{Metric, Requirement};

@@ -1,7 +1,8 @@
 //! What shows that bytes did not reach a device.
 
 use super::cause::{Cause, Cold, cached_before};
-use crate::layers::reach::{Reach, roots};
+use crate::layers::counted::roots;
+use crate::layers::reach::Reach;
 use crate::rules::prelude::*;
 
 /// Sentences with the figures of a stage.

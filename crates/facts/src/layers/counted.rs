@@ -1,0 +1,82 @@
+//! What devices counted, and which of them lie right under a target.
+
+use diskfacts_record::{BlockDevice, DeviceCounters, Evidence, Stack};
+
+/// Which of the bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// Those read.
+    Read,
+    /// Those written.
+    Write,
+}
+
+/// The devices that these stand on, each once.
+pub(crate) fn below<'a>(devices: &[&BlockDevice], stack: &'a Stack) -> Vec<&'a BlockDevice> {
+    let mut found: Vec<&BlockDevice> = Vec::new();
+    for name in devices.iter().flat_map(|device| &device.below) {
+        if let Some(device) = stack.device(name)
+            && !found.iter().any(|known| known.name == device.name)
+        {
+            found.push(device);
+        }
+    }
+    found
+}
+
+/// The devices that no other device of the stack stands on: right under the
+/// filesystem (several, if it spans several), or the target itself.
+pub(crate) fn roots(stack: &Stack) -> impl Iterator<Item = &BlockDevice> {
+    stack.devices.iter().filter(|device| {
+        !stack
+            .devices
+            .iter()
+            .any(|other| other.below.contains(&device.name))
+    })
+}
+
+/// What a device counted; `None` where it did not, or says that it does not and its
+/// counters stood still.
+pub(super) fn counters<'a>(
+    device: &BlockDevice,
+    evidence: &'a Evidence,
+) -> Option<&'a DeviceCounters> {
+    let counted = evidence.devices.iter().find(|d| d.name == device.name)?;
+    // Flushes are counted whatever `queue/iostats` says.
+    let moved = counted.reads > 0 || counted.writes > 0;
+    (moved || device.counts_io != Some(false)).then_some(counted)
+}
+
+/// Bytes that all of these devices counted, less what was to run beside the
+/// trial; `None` when one did not count, or when it is not known what ran beside.
+pub(crate) fn count(
+    devices: &[&BlockDevice],
+    direction: Direction,
+    evidence: &Evidence,
+) -> Option<u64> {
+    let beside = match &evidence.beside {
+        None => 0,
+        Some(beside) => {
+            let caused = beside.process_io.as_ref()?;
+            match direction {
+                Direction::Read => caused.read_bytes,
+                Direction::Write => caused.write_bytes,
+            }
+        }
+    };
+    let counted = devices.iter().try_fold(0, |sum: u64, device| {
+        let counted = counters(device, evidence)?;
+        Some(sum.saturating_add(match direction {
+            Direction::Read => counted.read_bytes,
+            Direction::Write => counted.write_bytes,
+        }))
+    })?;
+    Some(counted.saturating_sub(beside))
+}
+
+/// Whether the device counted nothing at all.
+pub(super) fn silent(device: &BlockDevice, evidence: &Evidence) -> bool {
+    counters(device, evidence).is_none_or(|c| {
+        (c.reads, c.writes, c.read_bytes, c.write_bytes, c.busy_ms) == (0, 0, 0, 0, 0)
+    })
+}
