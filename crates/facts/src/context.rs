@@ -94,8 +94,8 @@ impl<'a> Context<'a> {
 
     /// Each stage.
     pub(crate) fn facts(&self) -> impl Iterator<Item = StageFacts<'_>> {
-        self.each()
-            .map(|(stage, figures)| StageFacts::new(self, stage, figures))
+        let each = self.each().enumerate();
+        each.map(|(place, (stage, figures))| StageFacts::new(self, stage, figures).at(place))
     }
 
     /// Each stage that did something, on a real disk or a simulated one.

@@ -30,6 +30,8 @@ pub(crate) struct StageFacts<'a> {
     pub(crate) stage: &'a Stage<'a>,
     /// Its figures.
     pub(crate) figures: &'a StageFigures,
+    /// Its place among the stages of the run; `None` where nobody asked for it.
+    pub(crate) place: Option<usize>,
     histogram: OnceCell<Option<Histogram>>,
     /// The stack as it was in the trials, where settings were changed for them.
     stack: OnceCell<Option<Stack>>,
@@ -98,20 +100,23 @@ impl<'a> StageFacts<'a> {
             context,
             stage,
             figures,
+            place: None,
             histogram: OnceCell::new(),
             stack: OnceCell::new(),
+        }
+    }
+
+    /// The same, which is known to stand at this place among the stages of the run.
+    pub(crate) fn at(self, place: usize) -> Self {
+        Self {
+            place: Some(place),
+            ..self
         }
     }
 
     /// The run.
     pub(crate) fn run(&self) -> &'a Run {
         self.context.run
-    }
-
-    /// Its place among the stages of the run; `None` of one that tests a claim.
-    pub(crate) fn place(&self) -> Option<usize> {
-        let mut stages = self.context.stages.iter();
-        stages.position(|stage| std::ptr::eq(stage, self.stage))
     }
 
     /// What was asked for.

@@ -82,7 +82,7 @@ fn went_in_faster(facts: &StageFacts<'_>) -> Option<Seen> {
 
 fn into_a_cache(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     let most = ratio(shown.most());
-    let more = longer(context.run, &shown.stages(), 10);
+    let more = longer(context.run, &shown.stages, 10);
     let synced = edit_stages(context.run, "set sync = \"at-end\" in these stages");
     RULE.claim(format!(
         "A write cache took what {} wrote, {most} times as fast as the medium streams: this rate \

@@ -101,7 +101,7 @@ fn figures_of(context: &Context<'_>, shown: &Shown<'_>) -> String {
     };
     match unsound().count() {
         0 => excluded,
-        some if some < shown.stages().len() => {
+        some if some < shown.stages.len() => {
             let without = names(unsound().map(|stage| stage.name));
             format!("{excluded}, and {} has no figure", stage_list(&without))
         }

@@ -45,7 +45,7 @@ fn not_measured(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     let found = if without.is_empty() {
         RULE.claim(format!(
             "Trials of {} in which no operation completed are excluded from the results.",
-            list(shown.stages())
+            list(&shown.stages)
         ))
         .headline("trials without a completed operation are left out")
     } else {
@@ -58,7 +58,7 @@ fn not_measured(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     };
     found
         .refuted_by("A completed operation in one of these trials.")
-        .remedy(longer(context.run, &shown.stages(), 5))
+        .remedy(longer(context.run, &shown.stages, 5))
 }
 
 fn has_no_rate(facts: &StageFacts<'_>) -> Option<Seen> {
@@ -85,12 +85,12 @@ fn without_rate(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     RULE.claim(format!(
         "Trials of {} have a rate of zero or below, which no disk has: their figures, and medians \
          with them, say nothing.",
-        list(shown.stages())
+        list(&shown.stages)
     ))
     .headline("rates of zero or below: no figure")
     .remedy(
         of_document(context.run, "measure for longer")
-            .unwrap_or_else(|| longer(context.run, &shown.stages(), 5)),
+            .unwrap_or_else(|| longer(context.run, &shown.stages, 5)),
     )
 }
 

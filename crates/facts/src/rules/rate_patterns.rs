@@ -56,7 +56,7 @@ pub(super) fn told(stage: &Stage<'_>) -> Option<(Course, String)> {
 fn course(facts: &StageFacts<'_>, kind: Kind) -> Option<Seen> {
     let all = || facts.context.stages.iter().map(told).collect();
     let courses = facts.context.courses.get_or_init(all);
-    let (course, line) = courses.get(facts.place()?)?.as_ref()?;
+    let (course, line) = courses.get(facts.place?)?.as_ref()?;
     (course.kind == kind).then(|| Seen::line(course.size(), line.clone()))
 }
 

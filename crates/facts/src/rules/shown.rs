@@ -30,11 +30,13 @@ impl Look {
                 shown.seen.push((facts, seen.by));
             }
         }
-        (!shown.seen.is_empty()).then(|| {
-            let mut found = (self.2)(context, &mut shown);
-            let own = std::mem::replace(&mut found.evidence, std::mem::take(&mut shown.lines));
-            found.evidence(own).stages(shown.stages())
-        })
+        if shown.seen.is_empty() {
+            return None;
+        }
+        shown.stages = super::names(shown.facts().map(|facts| facts.stage.name));
+        let mut found = (self.2)(context, &mut shown);
+        let own = std::mem::replace(&mut found.evidence, shown.lines);
+        Some(found.evidence(own).stages(shown.stages))
     }
 }
 
@@ -66,6 +68,8 @@ impl Seen {
 /// Stages that show the same, at least one.
 #[derive(Debug, Default)]
 pub(crate) struct Shown<'a> {
+    /// Their names, each once.
+    pub(crate) stages: Vec<String>,
     /// Each with how much it shows.
     seen: Vec<(StageFacts<'a>, f64)>,
     /// What was seen of them.
@@ -73,14 +77,9 @@ pub(crate) struct Shown<'a> {
 }
 
 impl<'a> Shown<'a> {
-    /// Their names, each once.
-    pub(crate) fn stages(&self) -> Vec<String> {
-        super::names(self.facts().map(|facts| facts.stage.name))
-    }
-
-    /// The same within a claim.
+    /// Their names within a claim.
     pub(crate) fn list(&self) -> String {
-        stage_list(&self.stages())
+        stage_list(&self.stages)
     }
 
     pub(crate) fn facts(&self) -> impl DoubleEndedIterator<Item = &StageFacts<'a>> {

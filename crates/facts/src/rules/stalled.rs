@@ -32,8 +32,7 @@ fn stalls(facts: &StageFacts<'_>) -> Option<Seen> {
 fn stalled(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     let each = shown.facts().filter_map(|facts| Some(of_stage(facts)?.0));
     let all = each.fold(Stalls::default(), |sum, of_stage| sum.and(&of_stage));
-    let names = shown.stages();
-    let is_shown = |stage: &Stage<'_>| names.iter().any(|known| known == stage.name);
+    let is_shown = |stage: &Stage<'_>| shown.stages.iter().any(|known| known == stage.name);
     let stages = || context.stages.iter().filter(|stage| is_shown(stage));
     let held_ns: f64 = stages().map(held_ns).sum();
     let excluded = stages().flat_map(|stage| {

@@ -41,8 +41,7 @@ fn noisy(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     let (most, widest) = (shown.most(), shown.worst().stage);
     let slower = Slower::of(&widest.label(), trials_behind(widest));
     let (cause, line) = slower.unzip();
-    let stages = shown.stages();
-    let up_to = when(stages.len() > 1, || "up to ");
+    let up_to = when(shown.stages.len() > 1, || "up to ");
     let by = percent(most);
     // The range is what the figures of a stage have; with enough trials the interval is narrower.
     let (headline, what) = if rates(widest).ci95.is_some() {
@@ -65,7 +64,7 @@ fn noisy(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     .severity(warning_if(most > WARNING))
     .headline(headline)
     .evidence(line)
-    .remedy(remedy(context, &stages, cause))
+    .remedy(remedy(context, &shown.stages, cause))
 }
 
 fn remedy(context: &Context<'_>, stages: &[String], cause: Option<Slower>) -> String {

@@ -47,7 +47,7 @@ fn short(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     .headline("trials too short: below 30 operations or 100 ms")
     .remedy(format!(
         "Measure longer. {}",
-        longer(context.run, &shown.stages(), factor)
+        longer(context.run, &shown.stages, factor)
     ))
 }
 
