@@ -1,13 +1,13 @@
 //! Of which devices the nature of drives may be claimed, and when a device can be what
 //! limits a stage. All limiters and rules that speak of platters, arms, flash, heat or
-//! links pass here.
+//! links pass here: rules by [`no_drives`], limiters by it and by `Limiter::may_speak_of`.
 //!
 //! * What a hypervisor, a server or this machine's memory shows as a disk may be anything:
 //!   nothing of a drive's nature follows from its rates. The host says which they are, and
 //!   by what ([`BlockDevice::virtual_by`]).
 //! * A device that is idle for more than a third of the time limits nothing: that much is
 //!   spent elsewhere, which is as large as what is called a cause
-//!   ([`Standing::CAUSE_MIN`]). LUKS on a processor that is too slow leaves its disks idle.
+//!   (`Standing::CAUSE_MIN`). LUKS on a processor that is too slow leaves its disks idle.
 //! * What the threads did themselves, and waited for with the devices done, is no device's:
 //!   where that leaves less than a third of an operation's time, no device limits it, and no
 //!   limiter of a device accounts for more than is left.

@@ -6,9 +6,9 @@
 //! of it. What diskfacts measured itself is labelled by what it did and counted as it
 //! was done, so that none of this could be said of it.
 //!
-//! **The border.** These files use `advise`, `places`, `read_ahead`, `stages`, `stats`,
-//! `words`; of `rules` what a rule is, the context of a run and what a rule of the same name
-//! goes by; of `limits` what a limiter is and what one of the same name says. Nothing in `rules` and
+//! **The border.** These files use `advise`, `context`, `places`, `read_ahead`, `stage_facts`,
+//! `stages`, `stats`, `words`; of `rules` what a rule is and what one of the same name goes by; of
+//! `limits` what a limiter is and what one of the same name says. Nothing in `rules` and
 //! `limits` uses anything of them (`cargo xtask check tidy` sees to it):
 //! [`findings`](crate::findings()) and [`explain`](crate::explain()) put both together.
 

@@ -55,11 +55,11 @@ impl Standing {
 }
 
 /// What a limiter says of a stage beyond what is in its row.
-pub(crate) type Candidate = Claim<Limiting>;
+pub(crate) type Candidate = Claim<LimitPart>;
 
 /// What a limit has beside its claim.
 #[derive(Debug, Clone)]
-pub(crate) struct Limiting {
+pub(crate) struct LimitPart {
     /// What kind of statement it is.
     pub(super) standing: Standing,
     /// Share, from 0 to 1, of the operations' time that it accounts for.
@@ -83,13 +83,13 @@ impl Candidate {
         confidence: Confidence,
         claim: impl Into<String>,
     ) -> Self {
-        let limiting = Limiting {
+        let part = LimitPart {
             standing,
             share: share.into(),
             settling: Settling::Again,
             question: None,
         };
-        Self::of(limiting, confidence, claim)
+        Self::of(part, confidence, claim)
     }
 
     /// With this experiment.

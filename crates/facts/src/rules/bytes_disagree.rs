@@ -18,11 +18,11 @@ pub(super) const RULE: Rule = Rule {
     name: "bytes-disagree",
     about: "the device moved more or fewer bytes than were issued",
     check: Check::Stages(&[
-        Look(OF, answered, by_mapping),
-        Look(OF, counted_fewer, fewer),
-        Look(OF, fetched_more, fetched),
-        Look(OF, committed_more, committed),
-        Look(OF, moved_more, copied),
+        StageCheck(OF, answered, by_mapping),
+        StageCheck(OF, counted_fewer, fewer),
+        StageCheck(OF, fetched_more, fetched),
+        StageCheck(OF, committed_more, committed),
+        StageCheck(OF, moved_more, copied),
     ]),
     ..Rule::NOTE
 };

@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     needs: &[Needs::Evidence, Needs::Drives],
     confidence: Confidence::Likely,
     refuted_by: "The same rate when many times as much is written in each trial.",
-    check: Check::Stages(&[Look(IO, went_in_faster, into_a_cache)]),
+    check: Check::Stages(&[StageCheck(IO, went_in_faster, into_a_cache)]),
     ..Rule::WARNING
 };
 

@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     about: "a processor was the limit, not the device",
     confidence: Confidence::Likely,
     refuted_by: "The same rate with twice the streams.",
-    check: Check::Stages(&[Look(
+    check: Check::Stages(&[StageCheck(
         &[Something, NotWarm, Closed],
         thread_is_busy,
         processor_limits,

@@ -20,7 +20,7 @@ pub(super) const RULE: Rule = Rule {
     refuted_by: "Trials with the same processor time for an operation that differ as much.",
     remedy: "Judge the device by stages with direct I/O, which need little of it. To see where the \
              kernel spends it, run `perf top` beside the measurement.",
-    check: Check::Stages(&[Look(IO, by_processor, not_the_device)]),
+    check: Check::Stages(&[StageCheck(IO, by_processor, not_the_device)]),
     ..Rule::NOTE
 };
 

@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     name: "depth-not-reached",
     about: "fewer operations were in flight than asked for",
     refuted_by: "A trial whose latencies add up to the depth asked for, times its duration.",
-    check: Check::Stages(&[Look(
+    check: Check::Stages(&[StageCheck(
         &[Something, Blocks, Closed],
         fewer_in_flight,
         not_reached,

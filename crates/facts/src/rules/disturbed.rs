@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     about: "what a stage loses to what runs beside it",
     needs: &[],
     refuted_by: "Trials of the same stage that do as much with it as without.",
-    check: Check::Stages(&[Look(IO, loses, lost)]),
+    check: Check::Stages(&[StageCheck(IO, loses, lost)]),
     ..Rule::NOTE
 };
 

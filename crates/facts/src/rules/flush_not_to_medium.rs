@@ -18,7 +18,11 @@ pub(super) const RULE: Rule = Rule {
                  data sheet tell.",
     remedy: "Do not rely on this disk for what must survive a power cut before you have pulled the \
              plug in a test; `hdparm -W 0` or `sdparm --clear WCE` switches its cache off.",
-    check: Check::Stages(&[Look(&[Something, Blocks, Platter], is_too_fast, in_a_cache)]),
+    check: Check::Stages(&[StageCheck(
+        &[Something, Blocks, Platter],
+        is_too_fast,
+        in_a_cache,
+    )]),
     ..Rule::WARNING
 };
 

@@ -4,11 +4,11 @@ use crate::claim::Claim;
 use diskfacts_record::Severity;
 
 /// A claim of a rule.
-pub(crate) type Found = Claim<Telling>;
+pub(crate) type Found = Claim<FindingPart>;
 
 /// What a finding has beside its claim.
 #[derive(Debug, Clone)]
-pub(crate) struct Telling {
+pub(crate) struct FindingPart {
     pub(super) severity: Severity,
     pub(super) headline: String,
     pub(super) stages: Vec<String>,

@@ -10,8 +10,8 @@ pub(super) const RULE: Rule = Rule {
     needs: &[],
     refuted_by: "The bytes and the seconds of these trials, both above zero.",
     check: Check::Stages(&[
-        Look(&[Something], completed_nothing, not_measured),
-        Look(&[Something], has_no_rate, without_rate),
+        StageCheck(&[Something], completed_nothing, not_measured),
+        StageCheck(&[Something], has_no_rate, without_rate),
     ]),
     ..Rule::WARNING
 };

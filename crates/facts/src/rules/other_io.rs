@@ -24,16 +24,16 @@ pub(super) const RULE: Rule = Rule {
 fn check(context: &Context<'_>) -> Vec<Found> {
     let stack = &context.run.stack;
     let on_disks = !in_memory(stack) && !stack.devices.is_empty();
-    let find = |look: &Look| look.find(context).filter(|_| on_disks);
-    let before = find(&Look(IO, had_in_flight, in_flight_before));
+    let find = |check: &StageCheck| check.find(context).filter(|_| on_disks);
+    let before = find(&StageCheck(IO, had_in_flight, in_flight_before));
     let moved = match (
-        find(&Look(&[Something, Blocks, NotWarm], move_much, moved)),
+        find(&StageCheck(&[Something, Blocks, NotWarm], move_much, moved)),
         before,
     ) {
         (Some(moved), Some(before)) => Some(moved.evidence(before.evidence)),
         (moved, before) => moved.or(before),
     };
-    let synced = Look(IO, sync_much, synced).find(context);
+    let synced = StageCheck(IO, sync_much, synced).find(context);
     moved.into_iter().chain(synced).collect()
 }
 

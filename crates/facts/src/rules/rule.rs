@@ -1,7 +1,7 @@
 //! What a rule is, and how it looks at a run.
 
-use super::found::{Found, Telling};
-use super::shown::Look;
+use super::found::{FindingPart, Found};
+use super::shown::StageCheck;
 use crate::claim::Claim;
 use crate::context::Context;
 use crate::device_physics::no_drives;
@@ -51,7 +51,7 @@ pub(crate) enum Check {
     One(fn(&Context<'_>) -> Option<Found>),
     Several(fn(&Context<'_>) -> Vec<Found>),
     /// At one stage after the other.
-    Stages(&'static [Look]),
+    Stages(&'static [StageCheck]),
     /// With the other runs of its document beside it.
     Beside(fn(&Part<'_, '_>) -> Vec<Shared>),
 }
@@ -115,8 +115,8 @@ impl Rule {
         let found: Vec<Shared> = match self.check {
             Check::One(check) => check(context).into_iter().map(alone).collect(),
             Check::Several(check) => check(context).into_iter().map(alone).collect(),
-            Check::Stages(looks) => {
-                let found = looks.iter().filter_map(|look| look.find(context));
+            Check::Stages(checks) => {
+                let found = checks.iter().filter_map(|check| check.find(context));
                 found.map(alone).collect()
             }
             Check::Beside(check) => check(part),
@@ -129,12 +129,12 @@ impl Rule {
 
     /// A claim of this rule, as grave and as sure as its row says.
     pub(crate) fn claim(&self, said: impl Into<String>) -> Found {
-        let telling = Telling {
+        let part = FindingPart {
             severity: self.severity,
             headline: String::new(),
             stages: Vec::new(),
         };
-        Claim::of(telling, self.confidence, said)
+        Claim::of(part, self.confidence, said)
     }
 
     /// A claim of it as it stands in the record.

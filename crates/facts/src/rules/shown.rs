@@ -7,7 +7,7 @@ use crate::words::{stage_list, worst};
 
 /// A look at one stage after the other, and what is said of those that show something.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Look(
+pub(crate) struct StageCheck(
     /// What has to be so of a stage that is looked at.
     pub(crate) &'static [Need],
     /// What is seen of it.
@@ -16,7 +16,7 @@ pub(crate) struct Look(
     pub(crate) fn(&Context<'_>, &mut Shown<'_>) -> Found,
 );
 
-impl Look {
+impl StageCheck {
     /// What it finds in a run: of the stages that show it, with their lines as the first evidence.
     pub(super) fn find(&self, context: &Context<'_>) -> Option<Found> {
         let mut shown = Shown::default();

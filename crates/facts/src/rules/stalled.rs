@@ -10,7 +10,7 @@ pub(super) const RULE: Rule = Rule {
     about: "nothing was completed for a while in the middle of a trial",
     confidence: Confidence::Certain,
     refuted_by: "Operations that ended in the intervals counted as empty.",
-    check: Check::Stages(&[Look(&[Alone], stalls, stalled)]),
+    check: Check::Stages(&[StageCheck(&[Alone], stalls, stalled)]),
     ..Rule::NOTE
 };
 

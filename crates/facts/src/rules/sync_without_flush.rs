@@ -10,7 +10,7 @@ pub(super) const RULE: Rule = Rule {
     about: "syncs did not flush a volatile write cache",
     confidence: Confidence::Likely,
     refuted_by: "Flushes counted in `/proc/diskstats` (field 19) during such a trial.",
-    check: Check::Stages(&[Look(IO, is_not_flushed, not_flushed)]),
+    check: Check::Stages(&[StageCheck(IO, is_not_flushed, not_flushed)]),
     ..Rule::WARNING
 };
 

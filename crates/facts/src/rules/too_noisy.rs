@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     needs: &[],
     confidence: Confidence::Certain,
     refuted_by: "A longer run whose trials agree.",
-    check: Check::Stages(&[Look(&[Closed], differs, noisy)]),
+    check: Check::Stages(&[StageCheck(&[Closed], differs, noisy)]),
     ..Rule::NOTE
 };
 

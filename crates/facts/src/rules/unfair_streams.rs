@@ -11,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     about: "streams that were to do the same got very different shares",
     confidence: Confidence::Certain,
     refuted_by: "Longer trials in which the streams do the same.",
-    check: Check::Stages(&[Look(IO, is_unfair, unfair)]),
+    check: Check::Stages(&[StageCheck(IO, is_unfair, unfair)]),
     ..Rule::NOTE
 };
 

@@ -7,7 +7,7 @@ pub(super) const RULE: Rule = Rule {
     name: "warm-not-cached",
     about: "a stage that reads from memory had to read from the device",
     refuted_by: "A trial in which this process fetches nothing from block devices.",
-    check: Check::Stages(&[Look(
+    check: Check::Stages(&[StageCheck(
         &[Something, Blocks, OnlyReads, Warm],
         from_device,
         not_kept,
