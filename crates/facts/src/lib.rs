@@ -24,12 +24,14 @@
 pub mod advise;
 #[cfg(test)]
 mod arithmetic;
+mod beside;
 mod blocked;
 mod budget;
 mod claim;
 pub mod compare;
 mod context;
 mod course;
+mod cpu_quota;
 mod device_physics;
 pub mod device_rates;
 mod dirty_pages;
@@ -38,11 +40,13 @@ pub mod effects;
 pub mod explain;
 mod figures;
 pub mod findings;
+mod holes;
 mod journal;
 mod latency_intervals;
 pub mod layers;
 pub mod limits;
 pub mod medium;
+mod memory_limit;
 mod moment;
 mod neighbours;
 mod open_loop;

@@ -22,7 +22,7 @@ mod compression;
 mod copy_on_write;
 mod cpu_generator;
 mod cpu_kernel;
-pub(crate) mod cpu_quota;
+mod cpu_quota;
 mod device_queue;
 mod dirty_throttling;
 mod evicted;

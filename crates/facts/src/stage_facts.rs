@@ -1,4 +1,4 @@
-//! What rules, limiters, verdicts and the budget ask of a stage.
+//! What rules, limiters and verdicts ask of a stage.
 
 pub(crate) mod gaps;
 mod need;

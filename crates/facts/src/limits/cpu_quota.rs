@@ -2,9 +2,8 @@
 //! period (kernel, `Documentation/scheduler/sched-bwc.rst`).
 
 use super::prelude::*;
+use crate::cpu_quota;
 use crate::processor_wait::ProcessorWait;
-use crate::stages::Stage;
-use diskfacts_record::evidence::CpuQuota;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "cpu-quota",
@@ -17,36 +16,8 @@ pub(super) const LIMITER: Limiter = Limiter {
     ..Limiter::ANY
 };
 
-/// Share of the periods in which the quota was used up, from which on the threads' waiting
-/// is for the next: as much as the processors were theirs and they used them.
-const OFTEN: f64 = 0.5;
-
-/// The quota, summed up over the trials of a stage; `None` where one of them had none, or it
-/// was not what the threads waited for.
-fn used_up(stage: &Stage<'_>) -> Option<CpuQuota> {
-    let quotas = stage
-        .trials
-        .iter()
-        .map(|trial| trial.evidence.cpu_quota.clone());
-    let sum = quotas.reduce(|sum, quota| {
-        let (mut sum, quota) = sum.zip(quota)?;
-        sum.periods += quota.periods;
-        sum.throttled_periods += quota.throttled_periods;
-        sum.throttled_ns += quota.throttled_ns;
-        Some(sum)
-    })??;
-    let often = sum.throttled_periods as f64 >= OFTEN * sum.periods as f64;
-    (sum.periods > 0 && often).then_some(sum)
-}
-
-/// Whether threads of this stage waited for their group's next period, and not for a
-/// processor that somebody else has.
-pub(crate) fn holds_back(stage: &Stage<'_>) -> bool {
-    used_up(stage).is_some()
-}
-
 fn quota_is_used_up(facts: &StageFacts<'_>) -> Option<Candidate> {
-    let quota = used_up(facts.stage)?;
+    let quota = cpu_quota::used_up(facts.stage)?;
     let share = ProcessorWait::of(facts.stage)?.share;
     unless(share < WORTH_A_WORD)?;
     let each = quota.quota_ns as f64 / quota.period_ns as f64;

@@ -9,7 +9,7 @@
 use super::prelude::*;
 use super::sync_mount;
 use crate::dirty_pages;
-use crate::rules::warm_not_cached::group_limit;
+use crate::memory_limit::group_limit;
 use diskfacts_record::evidence::WriteBack;
 
 pub(super) const LIMITER: Limiter = Limiter {

@@ -2,7 +2,7 @@
 //! it, because its control group may have less memory than that, or somebody took it away.
 
 use super::prelude::*;
-use crate::rules::warm_not_cached::{WARMING, group_limit};
+use crate::memory_limit::{WARMING, group_limit};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "evicted",

@@ -1,7 +1,7 @@
 //! What is read has no data: the kernel fills pages with zeros, and no device is asked.
 
 use super::prelude::*;
-use crate::rules::holes::{empty_share, explain, may_be_read, path};
+use crate::holes::{empty_share, explain, may_be_read, path};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "holes",

@@ -1,16 +1,17 @@
 //! Others used the device while the stage ran, and took a good part of it; or they
 //! had the processors, and operations that were done waited for one.
 
+use super::blocked;
 use super::prelude::*;
-use super::{blocked, cpu_quota};
+use crate::beside;
 use crate::blocked::{By, Looks};
+use crate::cpu_quota;
 use crate::journal::Commits;
 use crate::layers::counted::{self, Direction, roots};
 use crate::layers::in_memory;
 use crate::neighbours;
 use crate::others::{MATTER_BYTES, MATTERS, by_others};
 use crate::processor_wait::ProcessorWait;
-use crate::rules::disturbed;
 use crate::stage_facts::processor::{IDLE, Machine};
 
 pub(super) const LIMITER: Limiter = Limiter {
@@ -55,10 +56,10 @@ fn others_take_part(facts: &StageFacts<'_>) -> Option<Candidate> {
 /// What the plan has run beside it: what that costs was measured, as far as the stage was
 /// measured alone too.
 fn planned(facts: &StageFacts<'_>) -> Option<Candidate> {
-    let alone = disturbed::alone(facts.context, facts.stage)?;
+    let alone = beside::alone(facts.context, facts.stage)?;
     let with = &facts.figures.throughput_bytes_per_s;
     let without = &alone.throughput_bytes_per_s;
-    let share = disturbed::loss(with, without).filter(|share| *share >= DETAIL)?;
+    let share = beside::loss(with, without).filter(|share| *share >= DETAIL)?;
     let cost = percent(share);
     let [alone, beside] = [without.median, with.median].map(show_throughput);
     let less = format!("{alone} alone, {beside} beside it: {cost} less.");

@@ -1,7 +1,8 @@
 //! Memory of the host served the bytes, or took them: the figure is not the disk's.
 
 use super::prelude::*;
-use super::{cgroup_throttle, cpu_quota, dirty_throttling, evicted, holes, partial_pages};
+use super::{cgroup_throttle, dirty_throttling, evicted, holes, partial_pages};
+use crate::cpu_quota;
 use crate::layers::is_mounted_sync;
 
 pub(super) const LIMITER: Limiter = Limiter {

@@ -5,8 +5,8 @@
 //! journal beside the data; a RAID wrote copies or parity. Fewer: compression,
 //! or holes below a loop device.
 
-use super::holes;
 use super::prelude::*;
+use crate::holes;
 use crate::journal::beyond_own;
 use crate::layers::answered::may_count_twice;
 use crate::layers::copies;

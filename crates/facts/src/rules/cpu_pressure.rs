@@ -1,7 +1,7 @@
 //! Tasks waited for a processor while a trial ran: latencies hold that wait.
 
 use super::prelude::*;
-use crate::limits::cpu_quota;
+use crate::cpu_quota;
 use crate::processor_wait::ProcessorWait;
 
 pub(super) const RULE: Rule = Rule {

@@ -1,14 +1,8 @@
 //! How much a stage loses to what runs beside it: the same workload with and
 //! without.
-//!
-//! Two stages are a pair when their workloads differ in what runs beside, and in
-//! nothing else. The loss is a fact when no trial of the one comes up to a trial
-//! of the other; three trials against three would do so by chance once in 20
-//! times if there were none (1 / C(6, 3), one-sided rank test of Wilcoxon).
 
 use super::prelude::*;
-use diskfacts_record::Figure;
-use std::cmp::Reverse;
+use crate::beside::{alone, loss};
 
 pub(super) const RULE: Rule = Rule {
     name: "disturbed",
@@ -18,9 +12,6 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Stages(&[StageCheck(IO, loses, lost)]),
     ..Rule::NOTE
 };
-
-/// Trials of each that a comparison needs.
-pub(super) const TRIALS: u32 = 3;
 
 /// Share that must be lost at least to be worth a word.
 const SHARE: f64 = 0.05;
@@ -62,40 +53,6 @@ fn remedy(context: &Context<'_>) -> String {
         (_, Some(edit)) => format!("{seeks}. {edit}"),
         (_, None) => format!("{seeks} (`blockdev --setra`){again}."),
     }
-}
-
-/// The same stage with nothing beside it; of several, the one under the most settings that
-/// are the same.
-pub(crate) fn alone<'a>(context: &'a Context<'_>, stage: &Stage<'_>) -> Option<&'a StageFigures> {
-    stage.workload().beside.as_ref()?;
-    context
-        .doing_io()
-        .filter(|(other, _)| {
-            other.workload().beside.is_none() && alike(other.workload(), stage.workload())
-        })
-        .max_by_key(|(other, _)| {
-            let same = |(key, value): &(&String, &String)| stage.settings.get(*key) == Some(value);
-            let rest = other.settings.len();
-            (other.settings.iter().filter(same).count(), Reverse(rest))
-        })
-        .map(|(_, alone)| alone)
-}
-
-/// Share of its rate alone that a stage loses to what runs beside it; `None` where it may
-/// be chance.
-pub(crate) fn loss(with: &Figure, without: &Figure) -> Option<f64> {
-    let apart = with.trials.min(without.trials) >= TRIALS && with.max < without.min;
-    apart.then(|| 1.0 - with.median / without.median)
-}
-
-/// Whether two workloads are the same but for what runs beside and when they end.
-fn alike(one: &Workload, other: &Workload) -> bool {
-    let bare = |workload: &Workload| Workload {
-        beside: None,
-        stop: Stop::default(),
-        ..workload.clone()
-    };
-    bare(one) == bare(other)
 }
 
 fn sentence(stage: &Stage<'_>, with: f64, without: f64) -> String {

@@ -8,8 +8,8 @@
 //!
 //! Stages are compared that differ in their pool, and in nothing else.
 
-use super::disturbed::TRIALS;
 use super::prelude::*;
+use crate::beside::TRIALS;
 use diskfacts_plan::{IoContext, Pool};
 use std::collections::BTreeSet;
 

@@ -2,6 +2,7 @@
 //! not one of the page cache.
 
 use super::prelude::*;
+use crate::memory_limit::{WARMING, group_limit};
 
 pub(super) const RULE: Rule = Rule {
     name: "warm-not-cached",
@@ -14,9 +15,6 @@ pub(super) const RULE: Rule = Rule {
     )]),
     ..Rule::WARNING
 };
-
-/// What could not be done, as the session names it.
-pub(crate) const WARMING: &str = "warm page cache";
 
 /// Why the page cache of a stage was not warmed, where it was not.
 fn not_warmed<'a>(facts: &StageFacts<'a>) -> Option<&'a str> {
@@ -89,28 +87,6 @@ fn not_kept(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
          --level=err,warn | tail -n 30` for what the kernel says about it."
             .to_owned()
     })
-}
-
-/// A limit on memory.
-pub(crate) struct GroupLimit<'a> {
-    pub(crate) bytes: u64,
-    /// The control group that has it.
-    pub(crate) folder: &'a str,
-}
-
-/// The lowest limit on the memory of this process's control group, where it has one.
-pub(crate) fn group_limit<'a>(
-    trials: impl IntoIterator<Item = &'a &'a Trial>,
-) -> Option<GroupLimit<'a>> {
-    let limits = trials.into_iter().filter_map(|trial| {
-        let memory = trial.evidence.control_group.as_ref()?.memory.as_ref()?;
-        let lowest = memory.limit_bytes.into_iter().chain(memory.high_bytes);
-        Some(GroupLimit {
-            bytes: lowest.min()?,
-            folder: &memory.limited_by,
-        })
-    });
-    limits.min_by_key(|limit| limit.bytes)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Why bytes did not reach a device.
 
+use crate::holes;
 use crate::layers::in_memory;
 use crate::layers::reach::Reach;
-use crate::rules::holes;
 use crate::rules::prelude::*;
 
 /// Where the bytes stayed, and why.
