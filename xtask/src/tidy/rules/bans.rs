@@ -26,7 +26,7 @@ struct Ban {
     instead: &'static str,
 }
 
-const BANS: [Ban; 10] = [
+const BANS: [Ban; 12] = [
     Ban {
         rule: "unfinished-code",
         words: &["todo!", "unimplemented!"],
@@ -116,7 +116,30 @@ const BANS: [Ban; 10] = [
         in_tests: true,
         instead: "rules and limiters know nothing of documents; move what both use out of there",
     },
+    Ban {
+        rule: "row-border",
+        words: &["limits::"],
+        part: Part::Code,
+        files: |path| path.starts_with("crates/facts/src/rules"),
+        in_tests: false,
+        instead: ROW_BORDER,
+    },
+    Ban {
+        rule: "row-border",
+        words: &["rules::"],
+        part: Part::Code,
+        files: |path| {
+            ["limits", "stage_facts"]
+                .iter()
+                .any(|part| path.starts_with(&format!("crates/facts/src/{part}")))
+        },
+        in_tests: false,
+        instead: ROW_BORDER,
+    },
 ];
+
+const ROW_BORDER: &str =
+    "rules and limiters know nothing of each other; what both ask stands below them";
 
 /// Captured or made-up input of tests.
 fn is_data(path: &str) -> bool {
@@ -184,6 +207,7 @@ mod tests {
     fn every_ban_fires_on_each_of_its_words_in_a_file_it_is_about() {
         let files = [
             "crates/a/src/lib.rs",
+            "crates/facts/src/limits/a.rs",
             "crates/facts/src/rules/a.rs",
             "Cargo.toml",
             "tool.sh",
