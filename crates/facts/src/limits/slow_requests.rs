@@ -1,5 +1,5 @@
-//! A few requests take the device much longer than the rest: in one place of it, or now and
-//! then.
+//! Some requests take the device much longer than the rest: in one place of it, or a few now
+//! and then.
 
 use super::prelude::*;
 use crate::stage_facts::gaps::Gaps;
@@ -30,6 +30,9 @@ const AT_DEVICE: f64 = 0.5;
 /// visited that it is at most.
 const OF_RANGE: f64 = 0.5;
 const OF_VISITED: f64 = 0.25;
+/// The same of a place that is no small one, as in [`Outliers`]: nearly all in it are slow.
+const OF_LARGE_RANGE: f64 = 0.9;
+const LARGE: f64 = 0.75;
 
 fn few_take_much_longer(facts: &StageFacts<'_>) -> Option<Candidate> {
     // Reads and writes differ by nature, a sync waits for more than its write, and what a disk
@@ -37,6 +40,10 @@ fn few_take_much_longer(facts: &StageFacts<'_>) -> Option<Candidate> {
     let alike = facts.only_reads() || facts.only_writes();
     let synced = facts.workload().sync.each_write();
     unless(!alike || synced || facts.rotates() == Some(true))?;
+    let large = outliers(facts).filter(|(_, seen)| is_a_large_place(seen));
+    if let Some((device, seen)) = large {
+        return Some(in_large_place(device, &seen));
+    }
     let slow = Slow::beyond(facts, |usual_ns| TIMES * usual_ns)?;
     let few = slow.number >= LEAST && slow.number * ONE_IN <= slow.of;
     unless(!few || slow.share < WORTH_A_WORD)?;
@@ -72,17 +79,7 @@ fn few_take_much_longer(facts: &StageFacts<'_>) -> Option<Candidate> {
     let lost_s = slow.share * facts.seconds();
     unless(place.is_none() && processor::not_of_others(facts, lost_s).is_none())?;
     let (claim, remedy) = if let Some((device, seen)) = place {
-        let [from, to] = [seen.from_bytes, seen.to_bytes].map(show_size);
-        let [there, elsewhere] = [seen.device_ns, seen.usual_ns].map(duration);
-        (
-            format!(
-                "{device} is slow from {from} to {to}: {there} a request there, {elsewhere} \
-                 elsewhere; {of_time} of the time."
-            ),
-            "Read that range alone (`offset` and `span` of the stage), and look at the drive \
-             (`smartctl -x`, `nvme smart-log`: pending sectors, media errors), or at what backs that \
-             part of the volume.",
-        )
+        (is_slow_there(device, &seen, slow.share), LOOK_THERE)
     } else {
         (
             format!(
@@ -100,6 +97,31 @@ fn few_take_much_longer(facts: &StageFacts<'_>) -> Option<Candidate> {
         .evidence(seen.map(|(device, seen)| sampled(device, &seen)))
         .remedy(remedy);
     Some(found)
+}
+
+/// What to do about a place.
+const LOOK_THERE: &str = "Read that range alone (`offset` and `span` of the stage), and look at the \
+                          drive (`smartctl -x`, `nvme smart-log`: pending sectors, media errors), or \
+                          at what backs that part of the volume.";
+
+fn is_slow_there(device: &str, seen: &Outliers, share: f64) -> String {
+    let [from, to] = [seen.from_bytes, seen.to_bytes].map(show_size);
+    let [there, elsewhere] = [seen.device_ns, seen.usual_ns].map(duration);
+    format!(
+        "{device} is slow from {from} to {to}: {there} a request there, {elsewhere} elsewhere; {} \
+         of the time.",
+        percent(share)
+    )
+}
+
+/// The sample alone tells it: of the latencies no half is the usual one.
+fn in_large_place(device: &str, seen: &Outliers) -> Candidate {
+    let [slow, all] = [seen.requests, seen.sampled].map(|number| number as f64);
+    let all_ns = slow * seen.device_ns + (all - slow) * seen.usual_ns;
+    let share = slow * (seen.device_ns - seen.usual_ns) / all_ns;
+    cause(share, Likely, is_slow_there(device, seen, share))
+        .evidence([sampled(device, seen)])
+        .remedy(LOOK_THERE)
 }
 
 /// The device that had outliers, and those of the trial that had most.
@@ -122,6 +144,13 @@ fn is_a_place(seen: &Outliers) -> bool {
     let length = (seen.to_bytes - seen.from_bytes) as f64;
     length <= OF_VISITED * seen.visited_bytes as f64
         && seen.requests as f64 >= OF_RANGE * seen.within as f64
+}
+
+fn is_a_large_place(seen: &Outliers) -> bool {
+    let length = (seen.to_bytes - seen.from_bytes) as f64;
+    seen.requests * ONE_IN > seen.sampled
+        && length <= LARGE * seen.visited_bytes as f64
+        && seen.requests as f64 >= OF_LARGE_RANGE * seen.within as f64
 }
 
 fn sampled(device: &str, seen: &Outliers) -> String {
@@ -213,5 +242,25 @@ mod tests {
             testing::set_latencies(trial, &[(500_000, 600), (20_000_000, 400)]);
         });
         assert_eq!(said(&run, STAGE, LIMITER.name), None);
+    }
+
+    #[test]
+    fn half_of_the_device_is_a_place_where_nearly_all_of_it_are_slow() {
+        let half = |within| {
+            let mut run = run(5e6, 512 << 20, 1024 << 20, within);
+            each(&mut run, STAGE, |trial| {
+                let layer = trial.evidence.block_layer.as_mut().expect("followed");
+                let outliers = layer.devices[0].outliers.as_mut().expect("outliers");
+                outliers.requests = 500;
+                testing::set_latencies(trial, &[(500_000, 500), (5_000_000, 500)]);
+            });
+            said(&run, STAGE, LIMITER.name).map(|limit| limit.claim)
+        };
+        let claim = half(520).expect("a place");
+        assert!(
+            claim.starts_with("vda is slow from 512 MiB to 1 GiB"),
+            "{claim}"
+        );
+        assert_eq!(half(900), None);
     }
 }

@@ -62,7 +62,7 @@ pub struct DeviceRequests {
     #[serde(default)]
     pub slowest_syncs: Option<SlowestSyncs>,
     /// Reads and writes that the device had much longer than most; absent where they were
-    /// fewer than ten or more than one in four, and in runs that were stored before this key
+    /// fewer than ten, or more than one in four without a place of their own, and in runs that were stored before this key
     /// came.
     #[serde(default)]
     pub outliers: Option<Outliers>,
@@ -74,7 +74,9 @@ pub struct DeviceRequests {
 }
 
 /// Of a sample of a device's reads and writes, evenly over the time in which they were
-/// followed, those that it had at least four times as long as the median, and where they lie.
+/// followed, those that it had at least four times as long as the median, and where they lie;
+/// of more than one in four those that it had four times as long as the tenth percentile, where nine
+/// of ten in their range are such, and the range is three quarters of what was visited at most.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Outliers {
     /// Requests of the sample.

@@ -12,6 +12,10 @@ const TIMES: u64 = 4;
 const LEAST: usize = 10;
 /// The range has all but so many of its outliers: one in ten may be slow for another reason.
 const BESIDE: usize = 10;
+/// Of slow requests that are no few: the share of those in their range that are slow, at least,
+/// and of what was visited that the range is, at most. What is slow by chance lies everywhere.
+const SOLID: f64 = 0.9;
+const PLACE_MAX: f64 = 0.75;
 
 const SECTOR_BYTES: u64 = 512;
 
@@ -59,13 +63,21 @@ impl Sample {
         }
     }
 
-    /// `None` where there are few outliers, or more than are one in four.
+    /// `None` where there are few outliers, or more than are one in four, unless these have a
+    /// place of their own.
     pub(super) fn outliers(mut self) -> Option<Outliers> {
         self.kept.sort_unstable_by_key(|one| one.device_ns);
-        let limit_ns = TIMES * self.kept.get(self.kept.len() / 2)?.device_ns;
+        self.beyond(self.kept.len() / 2)
+            .filter(|seen| seen.requests * 4 <= seen.sampled)
+            .or_else(|| self.beyond(self.kept.len() / 10).filter(is_solid))
+    }
+
+    /// Those that took several times what this one of all did, by the order of their times.
+    fn beyond(&self, rank: usize) -> Option<Outliers> {
+        let limit_ns = TIMES * self.kept.get(rank)?.device_ns;
         let first = self.kept.partition_point(|one| one.device_ns < limit_ns);
         let (usual, slow) = self.kept.split_at(first);
-        if slow.len() < LEAST || slow.len() * 4 > self.kept.len() {
+        if slow.len() < LEAST || usual.is_empty() {
             return None;
         }
         let (from, to) = shortest(slow);
@@ -86,6 +98,13 @@ impl Sample {
             visited_bytes: visited * SECTOR_BYTES,
         })
     }
+}
+
+/// Whether nearly all in the range of the slow ones are slow, and it is not nearly all.
+fn is_solid(seen: &Outliers) -> bool {
+    let length = (seen.to_bytes - seen.from_bytes) as f64;
+    seen.requests as f64 >= SOLID * seen.within as f64
+        && length <= PLACE_MAX * seen.visited_bytes as f64
 }
 
 /// The shortest range of sectors that has all but a few of these.
@@ -149,5 +168,14 @@ mod tests {
         assert_eq!(outliers(5_000, |i, _| i < 9), None);
         assert_eq!(outliers(5_000, |i, _| i % 3 == 0), None);
         assert_eq!(outliers(0, |_, _| true), None);
+    }
+
+    #[test]
+    fn half_of_all_are_outliers_where_they_have_a_place() {
+        let half = outliers(3000, |_, sector| sector >= 65_536).expect("a place");
+        assert!((1400..1600).contains(&half.requests), "{half:?}");
+        assert!(half.from_bytes >= 32 << 20 && half.device_ns > 4.0 * half.usual_ns);
+        assert_eq!(outliers(3000, |i, _| i % 2 == 0), None);
+        assert_eq!(outliers(3000, |_, sector| sector >= 13_000), None);
     }
 }
