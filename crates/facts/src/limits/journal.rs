@@ -73,7 +73,7 @@ fn journal_writes_more(facts: &StageFacts<'_>) -> Option<Candidate> {
     let filesystem = facts.run().stack.filesystem.as_ref();
     let name = filesystem.map_or("the filesystem", |filesystem| &filesystem.kind);
     let extra = added.extra.round();
-    let requests = ratio(per_sync);
+    let requests = ratio_of(per_sync, "request", "requests");
     let writes = format!(
         "{} writes were the stage's and {extra} more were done, {requests} for each sync, with {} \
          more: {extra} / {} of the writes.",
@@ -86,7 +86,7 @@ fn journal_writes_more(facts: &StageFacts<'_>) -> Option<Candidate> {
         format!("The journal counted {commits} commits for {syncs} syncs.")
     });
     let claim = format!(
-        "The journal of {name} writes {requests} requests more for each sync: {} of the time.",
+        "The journal of {name} writes {requests} more for each sync: {} of the time.",
         percent(share)
     );
     let stages = facts
