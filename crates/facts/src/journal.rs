@@ -87,13 +87,13 @@ const BY_TIMER_PER_S: f64 = 1.0;
 /// * Of jbd2 a sync of ours asks for one at most, and the timer for one in five seconds
 ///   (`JBD2_DEFAULT_MAX_COMMIT_AGE`).
 /// * Of XFS a sync forces one checkpoint, which may end in the log buffer behind the one that it
-///   began in (`xlog_cil_push_work` in fs/xfs/xfs_log_cil.c): two writes.
+///   began in (`xlog_cil_push_work` in `fs/xfs/xfs_log_cil.c`): two writes.
 /// * btrfs writes a tree of its own for syncs, and commits for none of them; where it must all
 ///   the same (new block groups, renames: `btrfs_sync_log` in fs/btrfs/tree-log.c), once.
 ///
 /// Who asks for the data alone (`fdatasync`, `O_DSYNC`) and writes over blocks that the file has
 /// asks for none: times do not have to be kept then (`i_datasync_tid`, `ext4_sync_file` in
-/// fs/ext4/fsync.c; `XFS_ILOG_TIMESTAMP` in fs/xfs/xfs_file.c).
+/// fs/ext4/fsync.c; `XFS_ILOG_TIMESTAMP` in `fs/xfs/xfs_file.c`).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Commits {
     pub(crate) all: u64,

@@ -417,16 +417,13 @@ fn writers_were_held(run: &Run, trial: &Trial) -> bool {
 
 /// So many requests for each operation.
 fn take_requests(requests: &Requests, times: f64, time: &mut Division) {
-    match requests.queued_ns {
-        Some(queued_ns) => {
-            time.take(Spent::Device, requests.device_ns * times, EVENTS);
-            time.take(Spent::Scheduler, queued_ns * times, EVENTS);
-            time.take(Spent::Mapping, requests.mapping_ns * times, ABOVE);
-        }
-        None => {
-            let ns = requests.device_ns + requests.mapping_ns;
-            time.take(Spent::BlockLayer, ns * times, COUNTERS);
-        }
+    if let Some(queued_ns) = requests.queued_ns {
+        time.take(Spent::Device, requests.device_ns * times, EVENTS);
+        time.take(Spent::Scheduler, queued_ns * times, EVENTS);
+        time.take(Spent::Mapping, requests.mapping_ns * times, ABOVE);
+    } else {
+        let ns = requests.device_ns + requests.mapping_ns;
+        time.take(Spent::BlockLayer, ns * times, COUNTERS);
     }
 }
 

@@ -172,16 +172,16 @@ impl Requests {
         let flush_ms = of_flushes(|one| one.flush_ms);
         // What asks for a flush counts as a write, and the time of the flush as its own
         // (kernel, `blk_account_io_done` in block/blk-mq.c).
-        let all_ms = (sum(|one| one.read_ms + one.write_ms) - flush_ms).max(0.0);
-        let all_ns = all_ms * 1e6 / requests;
-        let device_ns = below_ns(trial, stack).map_or(all_ns, |ns| ns.min(all_ns));
+        let worked_ms = (sum(|one| one.read_ms + one.write_ms) - flush_ms).max(0.0);
+        let within_ns = worked_ms * 1e6 / requests;
+        let device_ns = below_ns(trial, stack).map_or(within_ns, |ns| ns.min(within_ns));
         (ops > 0.0 && requests > 0.0).then(|| Self {
             per_operation: requests / ops,
             reads_per_operation: sum(|one| one.reads) / ops,
             read_ns: sum(|one| one.read_ms) * 1e6 / sum(|one| one.reads).max(1.0),
             flushes_per_operation: flushes / ops,
             queued_ns: None,
-            mapping_ns: all_ns - device_ns,
+            mapping_ns: within_ns - device_ns,
             device_ns,
             flush_ns: flush_ms * 1e6 / flushes.max(1.0),
             busy_ns: counters.iter().map(|one| one.busy_ms).max().unwrap_or(0) as f64 * 1e6 / ops,
