@@ -75,8 +75,9 @@ pub(crate) const BUSY: &str = "Others had the processors";
 
 /// Part of a trial in which some task waited for a processor, from which on a cause that is
 /// there need not be named: what limits the stage then may be the processors, or what is
-/// said of a device is left unsaid because they may be.
-const STARVED: f64 = 0.5;
+/// said of a device is left unsaid because they may be: a changed speed where they waited for half
+/// of what it lost, which here is two fifths of the time at least.
+const STARVED: f64 = 0.2;
 
 /// A run with one stage.
 pub(crate) struct Said(Value);
