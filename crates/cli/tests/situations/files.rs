@@ -5,7 +5,9 @@ use crate::beside::{Counter, Shells, counted, empty};
 use crate::case::{Case, MIB, write_data};
 use crate::disks::OnDisks;
 use crate::said::of;
-use diskfacts_testkit::{FilesystemKind, LoopDevice, MountedFilesystem, or_skip, require_tool};
+use diskfacts_testkit::{
+    FilesystemKind, LoopDevice, LoopOptions, MountedFilesystem, or_skip, require_tool,
+};
 use std::fmt::Write;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
@@ -149,7 +151,12 @@ fn a_filesystem_of_compressed_data() {
         .args(["-quiet", "-no-progress"]);
     assert!(packed.status().expect("mksquashfs").success());
     assert!(fs::metadata(&image).expect("the image").len() < words.len() as u64 * 3 / 4);
-    let device = or_skip!(LoopDevice::over_file(&image));
+    tool("sync", &[], &image, &[]);
+    let direct = LoopOptions {
+        direct_io: true,
+        ..LoopOptions::default()
+    };
+    let device = or_skip!(LoopDevice::over_file_with(&image, direct));
     let filesystem = or_skip!(OnDisks::mounted("squashfs", device.path(), "ro"));
     let stage = "operation = \"read\"\npattern = \"sequential\"\nblock_size = \"128KiB\"\n\
                  cache = \"cold\"\ntime = \"300ms\"";
