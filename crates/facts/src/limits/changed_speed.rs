@@ -107,6 +107,9 @@ fn drifted(facts: &StageFacts<'_>, line: &Line) -> Option<Candidate> {
 const HELD_POINTS: usize = 3;
 /// Standard deviations of a count between the two, of operations that come at random.
 const APART: f64 = 4.0;
+/// Batches of all that is in flight by which two intervals of one rate may differ: one that falls
+/// just within the first, and one just behind the second.
+const BATCHES: f64 = 2.0;
 
 /// Two levels in turn. Who shares the device by turns is seen by what he moves; and what comes
 /// through the page cache comes in windows.
@@ -120,7 +123,9 @@ fn alternated(facts: &StageFacts<'_>, course: &RateOverTime) -> Option<Candidate
     let pairs = course.points.windows(2);
     let turns = pairs.filter(|two| slow(&two[0]) != slow(&two[1])).count();
     let point_s = course.points.iter().map(|point| point.1).sum::<f64>() / rates.len() as f64;
-    let apart = (high - low) * point_s >= APART * (high * point_s).sqrt();
+    // Where all that is in flight completes at once, an interval has a batch more or less.
+    let by_chance = (APART * (high * point_s).sqrt()).max(BATCHES * facts.outstanding());
+    let apart = (high - low) * point_s >= by_chance;
     unless(high < TIMES * low || !apart || HELD_POINTS * turns > rates.len())?;
     let (mut slow_s, mut all_s, mut off, mut spread) = (0.0, 0.0, 0.0, 0.0);
     let mean = rates.iter().sum::<f64>() / rates.len() as f64;
@@ -185,6 +190,14 @@ mod tests {
         assert_eq!(claim(&run(READS, |at| 1000 + at % 7)), None);
         let turns = claim(&run(READS, |at| if at / 9 % 2 == 0 { 500 } else { 1000 }));
         assert!(turns.expect("two levels").contains("to and fro"));
+        // One batch of all 64 that are in flight in an interval, or two, at one rate.
+        let in_flight = |depth| {
+            let mut run = run(READS, |at| if at / 9 % 2 == 0 { 64 } else { 128 });
+            each(&mut run, READS, |trial| trial.workload.queue_depth = depth);
+            claim(&run)
+        };
+        assert!(in_flight(4).is_some());
+        assert_eq!(in_flight(64), None);
     }
 
     #[test]

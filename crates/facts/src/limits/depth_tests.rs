@@ -89,6 +89,35 @@ fn a_depth_between_that_does_65_percent_is_not_enough_and_one_that_does_91_is() 
     );
 }
 
+/// Whoever writes a plan names its axes.
+#[test]
+fn cells_of_an_axis_of_any_name_are_depths_where_they_differ_in_depth_alone() {
+    let of_cells = |change: fn(&mut diskfacts_plan::Workload)| {
+        let mut run = measured(16_786.0, 17_500.0, &[]);
+        let cell = |name: &str| [("how much".to_owned(), name.to_owned())].into();
+        for stage in &mut run.plan.stages {
+            if stage.name == QD32 {
+                change(&mut stage.workload);
+            }
+            stage.settings = cell(&stage.name);
+            stage.name = "cells".into();
+        }
+        for trial in &mut run.trials {
+            if trial.stage == QD32 {
+                change(&mut trial.workload);
+            }
+            trial.settings = cell(&trial.stage);
+            trial.stage = "cells".into();
+        }
+        run
+    };
+    let first = |run: &Run| said(run, "cells", one_at_a_time::LIMITER.name);
+    assert_eq!(first(&of_cells(|_| ())), None);
+    // What is the same but for another thing tells nothing of the depth.
+    let otherwise = of_cells(|workload| workload.iopoll = true);
+    assert!(first(&otherwise).is_some());
+}
+
 #[test]
 fn who_is_alone_is_held_back_by_that_only_where_more_in_flight_do_more() {
     let run = measured(16_786.0, 62_728.0, &[]);

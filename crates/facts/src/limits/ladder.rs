@@ -19,6 +19,7 @@
 
 use super::garbage_collection;
 use super::prelude::*;
+use diskfacts_plan::Stop;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -276,5 +277,20 @@ fn is_alike(one: &StageFacts<'_>, other: &StageFacts<'_>) -> bool {
         && a.beside == b.beside
         && a.rate.is_none()
         && b.rate.is_none()
-        && settings(one) == settings(other)
+        && (settings(one) == settings(other) || differ_in_depth(one, other))
+}
+
+/// Whether two cells of a plan, whatever it calls its axes, ask for the same but for the depth
+/// and when to stop.
+fn differ_in_depth(one: &StageFacts<'_>, other: &StageFacts<'_>) -> bool {
+    let cell = |facts: &StageFacts<'_>| {
+        let mut cells = facts.run().plan.stages.iter();
+        let of_stage = cells
+            .find(|cell| cell.name == facts.stage.name && cell.settings == *facts.stage.settings)?;
+        let mut workload = of_stage.workload.clone();
+        (workload.queue_depth, workload.streams) = (1, 1);
+        workload.stop = Stop::default();
+        Some((workload, of_stage.kernel.clone()))
+    };
+    cell(one).is_some_and(|own| cell(other) == Some(own))
 }
