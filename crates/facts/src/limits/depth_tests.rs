@@ -89,6 +89,19 @@ fn a_depth_between_that_does_65_percent_is_not_enough_and_one_that_does_91_is() 
     );
 }
 
+/// On a real disk 8 reads of 1 MiB in flight took equally long, "likely" for want of depth;
+/// measured, 32 did 0.94 times as many.
+#[test]
+fn one_depth_alone_does_not_show_whether_more_would_do_more() {
+    let mut run = measured(16_786.0, 62_728.0, &[]);
+    let with_one = said(&run, QD1, one_at_a_time::LIMITER.name).expect("there is room");
+    assert_eq!(with_one.confidence, Confidence::Certain);
+    run.trials.retain(|trial| trial.stage == QD32);
+    let limit = said(&run, QD32, one_at_a_time::LIMITER.name).expect("it is one explanation");
+    assert_eq!(limit.confidence, Confidence::Possible);
+    assert!(limit.claim.contains("was not measured"), "{limit:#?}");
+}
+
 /// Whoever writes a plan names its axes.
 #[test]
 fn cells_of_an_axis_of_any_name_are_depths_where_they_differ_in_depth_alone() {

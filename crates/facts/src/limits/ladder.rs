@@ -107,17 +107,19 @@ impl Ladder {
         }
     }
 
-    /// Whether there is room for more in flight: some stage shows it, or, where none had
-    /// more, they do not take much longer than one alone.
-    pub(super) fn has_room(&self, facts: &StageFacts<'_>) -> bool {
-        let takes_as_long = || {
-            let alone = alone(facts, self);
-            alone.is_some_and(|alone| self.own.usual_ns <= ROOM * alone.usual_ns)
-        };
+    /// Whether there is room for more in flight, and how sure that is: some stage shows it, or,
+    /// where none had more, they do not take much longer than fewer. Without another stage it is
+    /// possible only: where each waits for all the others, all take equally long, too.
+    pub(super) fn has_room(&self, facts: &StageFacts<'_>) -> Option<Confidence> {
+        let takes_as_long = |other: Alone| self.own.usual_ns <= ROOM * other.usual_ns;
         match self.place() {
-            Place::Room => true,
-            Place::Deepest => self.own.depth <= 1.0 || takes_as_long(),
-            Place::NearlyFull | Place::Full(_) | Place::Behind => false,
+            Place::Room => Some(Certain),
+            Place::Deepest if self.own.depth <= 1.0 => Some(Likely),
+            Place::Deepest => match fewer(facts, self) {
+                Some(fewer) => takes_as_long(fewer).then_some(Likely),
+                None => takes_as_long(alone(facts, self)?).then_some(Possible),
+            },
+            Place::NearlyFull | Place::Full(_) | Place::Behind => None,
         }
     }
 
@@ -203,15 +205,9 @@ pub(super) struct Alone {
     pub(super) by: String,
 }
 
-/// That of a stage, by the stage with the fewest in flight; of reads and writes mixed by those
-/// that do one of them; else by the shortest, unless memory may have served that.
+/// That of a stage, by other stages, or by its shortest, unless memory may have served that.
 pub(super) fn alone(facts: &StageFacts<'_>, ladder: &Ladder) -> Option<Alone> {
-    let fewest = ladder.shallower().next().map(|fewer| Alone {
-        latency_ns: fewer.latency_ns,
-        usual_ns: fewer.usual_ns,
-        by: format!("{}, {} in flight", fewer.label, fewer.depth),
-    });
-    fewest.or_else(|| of_both_kinds(facts)).or_else(|| {
+    fewer(facts, ladder).or_else(|| {
         unless(facts.memory_share() > 0.0)?;
         let shortest_ns = shortest_ns(facts)?;
         Some(Alone {
@@ -220,6 +216,16 @@ pub(super) fn alone(facts: &StageFacts<'_>, ladder: &Ladder) -> Option<Alone> {
             by: "the shortest".to_owned(),
         })
     })
+}
+
+/// By the stage with the fewest in flight; of reads and writes mixed by those that do one of them.
+fn fewer(facts: &StageFacts<'_>, ladder: &Ladder) -> Option<Alone> {
+    let fewest = ladder.shallower().next().map(|fewer| Alone {
+        latency_ns: fewer.latency_ns,
+        usual_ns: fewer.usual_ns,
+        by: format!("{}, {} in flight", fewer.label, fewer.depth),
+    });
+    fewest.or_else(|| of_both_kinds(facts))
 }
 
 /// Of reads and writes mixed: what other stages that do one of them one at a time take, each for

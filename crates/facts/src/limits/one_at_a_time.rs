@@ -39,10 +39,16 @@ fn each_waits_for_the_one_before(facts: &StageFacts<'_>) -> Option<Candidate> {
     let mean_iops = facts.mean_iops()?;
     let in_flight = mean_iops * latency_ns / 1e9;
     // Else most of the time went by elsewhere: in a sync after the last write.
-    unless(!ladder.has_room(facts) || in_flight < MOST * depth)?;
+    let sure = ladder.has_room(facts)?;
+    unless(in_flight < MOST * depth)?;
     let latency = duration(latency_ns);
     let qd = three_digits(depth);
-    let claim = format!("QD{qd}: rate = {qd} / latency = {qd} / {latency}.");
+    let law = format!("QD{qd}: rate = {qd} / latency = {qd} / {latency}");
+    let claim = if sure == Possible {
+        format!("{law}; whether more in flight do more was not measured.")
+    } else {
+        format!("{law}.")
+    };
     let sum = format!(
         "Means: {} operations/s x {latency} is {} in flight (Little's law).",
         rate_digits(mean_iops),
@@ -70,7 +76,7 @@ fn each_waits_for_the_one_before(facts: &StageFacts<'_>) -> Option<Candidate> {
             w.queue_depth = (w.queue_depth.max(1) * times).min(QUEUE_DEPTH_MAX);
         });
     }
-    let found = Candidate::new(Standing::Load, 1.0, certain_if(deeper.is_some()), claim)
+    let found = Candidate::new(Standing::Load, 1.0, sure, claim)
         .evidence([sum])
         .evidence(more)
         .settled_by(stages.at_least(("four-times-the-depth", "as-it-was"), Iops, MORE))
