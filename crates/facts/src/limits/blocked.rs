@@ -2,6 +2,7 @@
 //! file, another program that is asked for leave, a tracer, memory, the throttling of
 //! writes, a journal without room, or what is frozen.
 
+use super::dirty_throttling;
 use super::prelude::*;
 use crate::blocked::{By, Looks};
 
@@ -91,6 +92,9 @@ fn sleeps_elsewhere(facts: &StageFacts<'_>) -> Option<Candidate> {
         .max_by_key(|by| looks.by(*by))?;
     let (seen, share) = (looks.by(by), looks.share(by));
     unless(seen < SEEN_MIN || share < DETAIL)?;
+    // Writers whose memory is full of what they wrote wait for that to be written back.
+    let is_told = by == By::Memory && dirty_throttling::LIMITER.speaks_of(facts);
+    unless(is_told)?;
     let words = words(by)?;
     let functions: Vec<String> = looks
         .blocked
