@@ -4,12 +4,20 @@ use super::{Scenario, Set, crypt, lvm, md};
 use crate::checks::{self, ensure};
 use crate::guest::{Built, Guest};
 use crate::product;
+use crate::sysfs;
 use serde_json::Value;
 
 pub(super) const SCENARIOS: &[Scenario] = &[
     survey("claims-nvme", &["nvme-512"], Set::Short, |guest| {
         let disk = guest.disk("nvme-512")?;
-        surveyed(guest, &disk)
+        // On a busy machine the emulated drive loses interrupts. The driver looks for itself when
+        // a request has taken so many milliseconds, of which it has 30 000 else.
+        let timeout = format!("/sys/block/{}/queue/io_timeout", sysfs::name_of(&disk)?);
+        let before = guest.sh(&format!("cat {timeout}"))?;
+        guest.sh(&format!("echo 1000 > {timeout}"))?;
+        let built = surveyed(guest, &disk);
+        guest.sh(&format!("echo {before} > {timeout}"))?;
+        built
     }),
     survey("claims-luks", &["d0"], Set::Long, |guest| {
         let disk = guest.disk("d0")?;
@@ -58,7 +66,10 @@ fn surveyed(guest: &mut Guest, top: &str) -> Built {
         document = match run.whole() {
             Ok(document) => document,
             Err(why) => {
-                guest.check("it is surveyed", Err(why));
+                match silences(guest)? {
+                    0 => guest.check("it is surveyed", Err(why)),
+                    many => guest.skip("it is surveyed", &lost(many)),
+                }
                 return Ok(());
             }
         };
@@ -68,12 +79,16 @@ fn surveyed(guest: &mut Guest, top: &str) -> Built {
         }
     }
     let claims = product::claims(&document);
-    guest.check(
-        "there are figures of several stages, and claims of them",
-        ensure(figures >= FIGURES_MIN && !claims.is_empty(), || {
-            format!("{figures} figures, claims: {}", claims.join(", "))
-        }),
-    );
+    let several = "there are figures of several stages, and claims of them";
+    match silences(guest)? {
+        many if figures < FIGURES_MIN && many > 0 => guest.skip(several, &lost(many)),
+        _ => guest.check(
+            several,
+            ensure(figures >= FIGURES_MIN && !claims.is_empty(), || {
+                format!("{figures} figures, claims: {}", claims.join(", "))
+            }),
+        ),
+    }
     guest.check("nothing false is claimed", checks::never(&document));
     // All of these stacks pass on every byte, also of requests that are cut on the way.
     let findings = document["findings"].to_string();
@@ -82,4 +97,15 @@ fn surveyed(guest: &mut Guest, top: &str) -> Built {
         ensure(!findings.contains("no disk took part"), || findings.clone()),
     );
     Ok(())
+}
+
+/// How often the kernel waited in vain for an answer of an emulated drive, by its log.
+fn silences(guest: &mut Guest) -> Built<usize> {
+    let log = guest.sh("dmesg")?;
+    let timeouts = log.lines().filter(|line| line.contains("nvme"));
+    Ok(timeouts.filter(|line| line.contains("timeout,")).count())
+}
+
+fn lost(many: usize) -> String {
+    format!("an emulated drive that answers: the kernel waited for it in vain {many} times")
 }
