@@ -223,11 +223,6 @@ fn by_discards(facts: &StageFacts<'_>) -> Option<Candidate> {
     Some(cause(share, Likely, claim).evidence([line]).remedy(remedy))
 }
 
-/// What refutes that others synced, and what is to be done about them.
-const ALONE: &str = "As many commits for each sync while nothing else uses the filesystem.";
-const WHO_SYNCS: &str = "Find who syncs with `perf trace -a -e fsync,fdatasync,sync,syncfs` as root, \
-                         stop it, or give one of the two a filesystem of its own.";
-
 /// Commits of the journal while each write is synced, where others asked for a good part of them.
 pub(super) fn commits(facts: &StageFacts<'_>) -> Option<Commits> {
     Commits::of(facts.trials(), facts.run()).filter(Commits::are_of_others)
@@ -238,7 +233,6 @@ pub(super) fn commits(facts: &StageFacts<'_>) -> Option<Commits> {
 fn on_journal(facts: &StageFacts<'_>) -> Option<Candidate> {
     unless(!facts.only_writes())?;
     let commits = commits(facts)?;
-    let filesystem = facts.run().stack.filesystem.as_ref()?;
     let (others, own) = (commits.others() as f64, commits.syncs as f64);
     // A commit of btrfs takes as long as many syncs; one of another journal has flushes of its own.
     let timed = commits
@@ -253,23 +247,12 @@ fn on_journal(facts: &StageFacts<'_>) -> Option<Candidate> {
         },
         |share| (share, "of the time it committed for them"),
     );
-    let claim = format!(
-        "Others synced files on {} ({}): {} {theirs}.",
-        filesystem.mount_point,
-        filesystem.kind,
-        percent(share)
-    );
     let line = format!(
         "The journal committed {} times, of which the {} syncs of the stage and its timer asked for \
          {} at most.",
         commits.all, commits.syncs, commits.own_max
     );
-    let found = cause(share, Likely, claim)
-        .evidence([line])
-        .evidence(neighbours::on_storage(facts.trials()))
-        .refuted_by(ALONE)
-        .remedy(WHO_SYNCS);
-    Some(found)
+    others_synced(facts, share, theirs, line)
 }
 
 /// A sync of the only stream waited for the log of btrfs, which was being written for others: they
@@ -278,23 +261,37 @@ fn on_log(facts: &StageFacts<'_>) -> Option<Candidate> {
     let looks = Looks::of(facts.trials().iter().copied())?;
     let (seen, share) = (looks.by(By::LogOfOthers), looks.share(By::LogOfOthers));
     unless(seen < blocked::SEEN_MIN || share < DETAIL)?;
-    let filesystem = facts.run().stack.filesystem.as_ref()?;
-    let claim = format!(
-        "Others synced files on {} ({}): {} of the time a sync waited for the log of theirs.",
-        filesystem.mount_point,
-        filesystem.kind,
-        percent(share)
-    );
     let line = format!(
         "Of {} looks at the threads, one each 10 ms, {seen} saw one in `wait_log_commit`, where a \
          sync waits for another's.",
         looks.number
     );
+    let theirs = "of the time a sync waited for the log of theirs";
+    others_synced(facts, share, theirs, line)
+}
+
+/// Others synced files: so large a share of what the claim names.
+fn others_synced(
+    facts: &StageFacts<'_>,
+    share: f64,
+    theirs: &str,
+    line: String,
+) -> Option<Candidate> {
+    let filesystem = facts.run().stack.filesystem.as_ref()?;
+    let claim = format!(
+        "Others synced files on {} ({}): {} {theirs}.",
+        filesystem.mount_point,
+        filesystem.kind,
+        percent(share)
+    );
     let found = cause(share, Likely, claim)
         .evidence([line])
         .evidence(neighbours::on_storage(facts.trials()))
-        .refuted_by(ALONE)
-        .remedy(WHO_SYNCS);
+        .refuted_by("As many commits for each sync while nothing else uses the filesystem.")
+        .remedy(
+            "Find who syncs with `perf trace -a -e fsync,fdatasync,sync,syncfs` as root, stop it, or \
+             give one of the two a filesystem of its own.",
+        );
     Some(found)
 }
 

@@ -26,37 +26,10 @@ const CASES: &[Case] = &[
     ("media-rate", "sequential-read", || {
         Setup::on("hdd-7200-1tb")
     }),
-    ("media-rate", "stride", || {
-        // Between 256 KiB and 512 KiB an arm that moved would be slower than the platter that
-        // turns on: the disk reads all that passes by.
-        let mut setup = Setup::on("hdd-7200-1tb");
-        let mut stride = setup.only("sequential-read").clone();
-        stride.name = "stride".into();
-        let workload = &mut stride.workload;
-        (workload.block_size, workload.queue_depth) = (4 * KIB, 1);
-        workload.pattern = Pattern::Stride {
-            skip_blocks: 64,
-            fixed: true,
-            from_start: true,
-        };
-        setup.plan.stages.push(stride);
-        setup
-    }),
-    ("rotation", "stride", || {
-        // Farther apart the arm moves, and then the platter has to come round.
-        let mut setup = Setup::on("hdd-7200-1tb");
-        let mut stride = setup.only("sequential-read").clone();
-        stride.name = "stride".into();
-        let workload = &mut stride.workload;
-        (workload.block_size, workload.queue_depth) = (4 * KIB, 1);
-        workload.pattern = Pattern::Stride {
-            skip_blocks: 1024,
-            fixed: false,
-            from_start: true,
-        };
-        setup.plan.stages.push(stride);
-        setup
-    }),
+    // At 256 KiB an arm that moved would be slower than the platter that turns on: the disk
+    // reads all that passes by. Farther apart the arm moves, and the place has to come round.
+    ("media-rate", "stride", || strided(64, true)),
+    ("rotation", "stride", || strided(1024, false)),
     ("rotation", "log-write", || Setup::on("hdd-7200-sync")),
     ("seek", "random-read", || Setup::on("hdd-20tb-cmr")),
     ("positioning", "random-read-qd8", || {
@@ -209,6 +182,22 @@ fn writes(setup: &mut Setup) -> &mut Stage {
         .retain(|stage| stage.name == "random-read-qd8");
     setup.plan.stages.push(write);
     setup.stage("random-write")
+}
+
+/// One block of 4 KiB of so many, beside a stage in order that shows the rate of the medium.
+fn strided(skip_blocks: u64, fixed: bool) -> Setup {
+    let mut setup = Setup::on("hdd-7200-1tb");
+    let mut stride = setup.only("sequential-read").clone();
+    stride.name = "stride".into();
+    let workload = &mut stride.workload;
+    (workload.block_size, workload.queue_depth) = (4 * KIB, 1);
+    workload.pattern = Pattern::Stride {
+        skip_blocks,
+        fixed,
+        from_start: true,
+    };
+    setup.plan.stages.push(stride);
+    setup
 }
 
 fn credit(base: u64, burst: u64, bucket: u64) -> ThrottleParameters {
