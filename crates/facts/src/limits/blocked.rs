@@ -5,6 +5,7 @@
 use super::dirty_throttling;
 use super::prelude::*;
 use crate::blocked::{By, Looks};
+use crate::memory_limit::group_limit;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "blocked",
@@ -92,8 +93,10 @@ fn sleeps_elsewhere(facts: &StageFacts<'_>) -> Option<Candidate> {
         .max_by_key(|by| looks.by(*by))?;
     let (seen, share) = (looks.by(by), looks.share(by));
     unless(seen < SEEN_MIN || share < DETAIL)?;
-    // Writers whose memory is full of what they wrote wait for that to be written back.
-    let is_told = by == By::Memory && dirty_throttling::LIMITER.speaks_of(facts);
+    // Writers whose group's memory is full of what they wrote wait for that to be written back.
+    let is_told = by == By::Memory
+        && group_limit(facts.trials()).is_some()
+        && dirty_throttling::LIMITER.speaks_of(facts);
     unless(is_told)?;
     let words = words(by)?;
     let functions: Vec<String> = looks
