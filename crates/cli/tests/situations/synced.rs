@@ -4,10 +4,9 @@ use crate::alone::alone;
 use crate::beside::{Counter, Shells, counted};
 use crate::case::{Case, MIB};
 use crate::disks::OnDisks;
-use crate::said::of;
+use crate::said::{Said, of};
 use diskfacts_testkit::{DelayedDisk, Missing, or_skip, require_tool};
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -69,11 +68,27 @@ fn writes_to_space_that_was_set_aside_and_their_syncs() {
     said.is_silent_of("journal");
 }
 
-/// Somebody does this over and over on a filesystem, `AT` in it, and leaves a line in a log each
-/// time.
-fn beside(filesystem: &OnDisks, log: &Path, many: usize, script: &str) -> Shells {
+/// What is said of a log while somebody does this over and over on its filesystem, `AT` in it, at
+/// least so often meanwhile; and then of the log alone.
+fn beside_and_alone(
+    filesystem: &OnDisks,
+    many: usize,
+    script: &str,
+    often: u64,
+) -> Result<[Said; 2], Missing> {
+    let file = filesystem.file();
+    let case = Case::new();
+    let times = case.path("times");
     let script = script.replace("AT", &filesystem.path().display().to_string());
-    Shells::running(many, &format!("{script}; echo >> {}", log.display()))
+    let shells = Shells::running(many, &format!("{script}; echo >> {}", times.display()));
+    let beside = of(&file, BUFFERED).destroying().said();
+    drop(shells);
+    let done = fs::metadata(&times).map_or(0, |times| times.len());
+    if done < often {
+        let what = format!("processors for who does it {often} times meanwhile");
+        return Err(Missing::new(what, format_args!("{done} times")));
+    }
+    Ok([beside, of(&file, BUFFERED).destroying().said()])
 }
 
 #[test]
@@ -82,18 +97,12 @@ fn somebody_takes_snapshots_beside_syncs() {
     or_skip!(require_tool("btrfs", "btrfs-progs"));
     let disk = or_skip!(disk(Duration::from_micros(500)));
     let filesystem = or_skip!(OnDisks::btrfs(&[disk.device().path()], "defaults"));
-    let file = filesystem.file();
-    let case = Case::new();
-    let log = case.path("times");
     let script = "btrfs subvolume snapshot AT AT/s$$; sync -f AT; btrfs subvolume delete AT/s$$";
-    let snapshots = beside(&filesystem, &log, 1, script);
-    let said = of(&file, BUFFERED).destroying().said();
-    drop(snapshots);
-    assert!(fs::metadata(&log).expect("a line each time").len() > 10);
-    said.names("other-process", "Others synced files")
+    let [beside, alone] = or_skip!(beside_and_alone(&filesystem, 1, script, 10));
+    beside
+        .names("other-process", "Others synced files")
         .is_silent_of("journal");
-    let said = of(&file, BUFFERED).destroying().said();
-    said.never_says("Others synced files");
+    alone.never_says("Others synced files");
 }
 
 #[test]
@@ -101,17 +110,16 @@ fn somebody_syncs_files_of_the_same_btrfs() {
     let _alone = alone();
     let disk = or_skip!(disk(Duration::from_micros(500)));
     let filesystem = or_skip!(OnDisks::btrfs(&[disk.device().path()], "defaults"));
-    let file = filesystem.file();
-    let case = Case::new();
-    let log = case.path("times");
-    let syncs = beside(&filesystem, &log, 3, "echo > AT/n$$; sync AT/n$$");
-    let said = of(&file, BUFFERED).destroying().said();
-    drop(syncs);
-    assert!(fs::metadata(&log).expect("a line each time").len() > 50);
-    said.names("other-process", "Others synced files")
+    let [beside, alone] = or_skip!(beside_and_alone(
+        &filesystem,
+        3,
+        "echo > AT/n$$; sync AT/n$$",
+        50
+    ));
+    beside
+        .names("other-process", "Others synced files")
         .is_silent_of("journal");
-    let said = of(&file, BUFFERED).destroying().said();
-    said.never_says("Others synced files");
+    alone.never_says("Others synced files");
 }
 
 #[test]
@@ -119,21 +127,10 @@ fn somebody_syncs_files_of_the_same_xfs() {
     let _alone = alone();
     let disk = or_skip!(disk(Duration::from_micros(500)));
     let filesystem = or_skip!(OnDisks::xfs(disk.device().path()));
-    let file = filesystem.file();
-    let case = Case::new();
-    let log = case.path("times");
-    let syncs = beside(
-        &filesystem,
-        &log,
-        3,
-        "echo > AT/n$$; sync AT/n$$; rm AT/n$$",
-    );
-    let said = of(&file, BUFFERED).destroying().said();
-    drop(syncs);
-    assert!(fs::metadata(&log).expect("a line each time").len() > 50);
+    let script = "echo > AT/n$$; sync AT/n$$; rm AT/n$$";
+    let [beside, alone] = or_skip!(beside_and_alone(&filesystem, 3, script, 50));
     // What a flush takes may come before it, which is longer for those of others.
-    said.finds("other-io", "Others synced files");
-    said.is_silent_of("journal");
-    let said = of(&file, BUFFERED).destroying().said();
-    said.does_not_find("other-io", "Others synced files");
+    beside.finds("other-io", "Others synced files");
+    beside.is_silent_of("journal");
+    alone.does_not_find("other-io", "Others synced files");
 }
