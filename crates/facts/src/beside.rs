@@ -6,6 +6,7 @@
 //! of Wilcoxon).
 
 use crate::context::Context;
+use crate::prelude::{DETAIL, StageFacts, percent, show_throughput};
 use crate::stages::Stage;
 use diskfacts_plan::{Stop, Workload};
 use diskfacts_record::{Figure, StageFigures};
@@ -16,7 +17,7 @@ pub(crate) const TRIALS: u32 = 3;
 
 /// The same stage with nothing beside it; of several, the one under the most settings that
 /// are the same.
-pub(crate) fn alone<'a>(context: &'a Context<'_>, stage: &Stage<'_>) -> Option<&'a StageFigures> {
+fn alone<'a>(context: &'a Context<'_>, stage: &Stage<'_>) -> Option<&'a StageFigures> {
     stage.workload().beside.as_ref()?;
     context
         .doing_io()
@@ -31,9 +32,30 @@ pub(crate) fn alone<'a>(context: &'a Context<'_>, stage: &Stage<'_>) -> Option<&
         .map(|(_, alone)| alone)
 }
 
+/// Share of its rate alone that a stage loses to what runs beside it, and the figures that show it;
+/// `None` where nothing does, or where it may be chance.
+pub(crate) fn cost(facts: &StageFacts<'_>) -> Option<(f64, String)> {
+    let with = &facts.figures.throughput_bytes_per_s;
+    let without = &alone(facts.context, facts.stage)?.throughput_bytes_per_s;
+    let lost = loss(with, without).filter(|lost| *lost >= DETAIL)?;
+    let [own, alone] = [with.median, without.median].map(show_throughput);
+    let stage = facts.stage;
+    let other = stage.median(|trial| Some(trial.evidence.beside.as_ref()?.throughput_bytes_per_s));
+    let line = match other {
+        // Of an import it is not known what the other did.
+        None => format!("{own} with it, {alone} alone."),
+        Some(other) => format!(
+            "{own} beside {}, {alone} alone; both together {} of that.",
+            show_throughput(other),
+            percent((with.median + other) / without.median)
+        ),
+    };
+    Some((lost, line))
+}
+
 /// Share of its rate alone that a stage loses to what runs beside it; `None` where it may
 /// be chance.
-pub(crate) fn loss(with: &Figure, without: &Figure) -> Option<f64> {
+fn loss(with: &Figure, without: &Figure) -> Option<f64> {
     let apart = with.trials.min(without.trials) >= TRIALS && with.max < without.min;
     apart.then(|| 1.0 - with.median / without.median)
 }

@@ -6,8 +6,8 @@
 //! of it. What diskfacts measured itself is labelled by what it did and counted as it
 //! was done, so that none of this could be said of it.
 //!
-//! **The border.** These files use `advise`, `context`, `places`, `read_ahead`, `stage_facts`,
-//! `stages`, `stats`, `words`; of `rules` what a rule is and what one of the same name goes by; of
+//! **The border.** These files use `advise`, `context`, `places`, `read_ahead`, `revolution`,
+//! `stage_facts`, `stages`, `stats`, `words`, `write_matrix`; of `rules` what a rule is and what one of the same name goes by; of
 //! `limits` what a limiter is and what one of the same name says. Nothing in `rules` and
 //! `limits` uses anything of them (`cargo xtask check tidy` sees to it):
 //! [`findings`](crate::findings()) and [`explain`](crate::explain()) put both together.
@@ -21,9 +21,12 @@ mod mislabelled;
 mod one_unit;
 mod place_not_filesystem;
 mod read_ahead_limit;
+mod read_ahead_size;
+mod rewrite_order;
 mod streams;
 mod text_against_rows;
 mod volume_choice;
+mod write_revolutions;
 mod writes_merged;
 
 use crate::context::Context;
@@ -57,6 +60,9 @@ fn differ_in<'s>(one: &'s Stage<'_>, other: &'s Stage<'_>) -> BTreeSet<&'s str> 
 /// measured.
 pub fn rules() -> &'static [Rule] {
     &[
+        rewrite_order::RULE,
+        read_ahead_size::RULE,
+        write_revolutions::RULE,
         mislabelled::RULE,
         memory_speed::RULE,
         place_not_filesystem::RULE,

@@ -2,7 +2,7 @@
 //! else than it seems to, and says so with its evidence.
 //!
 //! A rule is a row of the table in [`all`] and one file. It speaks only when
-//! what it needs was observed (`Needs`), names what would refute it, and says what
+//! what it needs was observed (`Need`), names what would refute it, and says what
 //! to type. Stages that show the same (`Shown`) are one finding that names them all. A
 //! healthy run gets no finding of severity warning or above.
 
@@ -22,7 +22,6 @@ mod disturbed;
 mod drive_cache;
 mod early_acknowledgement;
 mod engine_fell_back;
-mod flush_cost;
 mod flush_not_to_medium;
 pub(crate) mod found;
 mod holes;
@@ -34,10 +33,9 @@ mod other_io;
 pub(crate) mod prelude;
 mod rate_missed;
 mod rate_patterns;
-pub(crate) mod read_ahead_size;
 mod read_ahead_trials;
 pub(crate) mod requests;
-mod rewrite_rate;
+pub(crate) mod rewrite_rate;
 mod rule;
 mod same_modes;
 pub(crate) mod served_by;
@@ -55,12 +53,9 @@ mod warm_not_cached;
 mod warm_up;
 mod whole_revolutions;
 mod write_choice;
-mod write_revolutions;
 mod zones;
 
 pub(crate) use cache_burst::of as cache_burst;
-#[cfg(test)]
-use rule::Needs;
 pub use rule::Rule;
 pub(crate) use rule::{Part, Shared};
 
@@ -112,24 +107,20 @@ const RULES: &[Rule] = &[
     write_choice::RULE,
     sync_block_size::RULE,
     rewrite_rate::RULE,
-    read_ahead_size::RULE,
     whole_revolutions::RULE,
-    flush_cost::RULE,
     early_acknowledgement::RULE,
     same_modes::RULE,
     stride_curve::RULE,
     zones::RULE,
     direct_small_blocks::RULE,
     drive_cache::RULE,
-    write_revolutions::RULE,
 ];
 
 /// The rules that rest on what a drive is made of.
 #[cfg(test)]
 pub(crate) fn of_drives() -> impl Iterator<Item = &'static str> {
-    let rules = RULES
-        .iter()
-        .filter(|rule| rule.needs.contains(&Needs::Drives));
+    let rules = RULES.iter().chain(crate::documents::rules());
+    let rules = rules.filter(|rule| rule.needs.contains(&crate::stage_facts::Need::Drives));
     rules.map(|rule| rule.name)
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod gaps;
 mod need;
 pub(crate) mod overlay;
+mod pool;
 pub(crate) mod processor;
 pub(crate) mod rate_over_time;
 pub(crate) mod slow;
@@ -52,8 +53,6 @@ pub(crate) enum Same {
     Sync,
     /// Operations in flight.
     Depth,
-    /// Threads.
-    Streams,
 }
 
 impl Same {
@@ -180,7 +179,6 @@ impl<'a> StageFacts<'a> {
                 Same::Cache => theirs.cache == own.cache,
                 Same::Sync => theirs.sync == own.sync,
                 Same::Depth => theirs.outstanding() == own.outstanding(),
-                Same::Streams => theirs.streams == own.streams,
             })
         })
     }

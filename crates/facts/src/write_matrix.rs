@@ -8,7 +8,7 @@ mod revolution;
 
 use crate::figures::rate;
 use crate::layers::SERVED_FROM_CACHE;
-use crate::layers::{flushes, in_memory};
+use crate::layers::in_memory;
 use crate::stages::Stage;
 use crate::stats;
 use diskfacts_plan::WriteMode;
@@ -49,9 +49,6 @@ pub(crate) struct Cell<'a> {
     pub(crate) throughput: f64,
     /// Latencies of all trials; without percentiles when there are few writes.
     pub(crate) latency: Latency,
-    /// Flushes that the leaves counted for each write; `None` when they do not
-    /// count them.
-    pub(crate) flushes_per_write: Option<f64>,
     /// Share of its bytes that stayed in a page cache.
     pub(crate) page_cache: f64,
     /// Name of its stage.
@@ -90,8 +87,7 @@ impl<'a> Matrix<'a> {
     where
         'a: 's,
     {
-        let stack = &run.stack;
-        if in_memory(stack) {
+        if in_memory(&run.stack) {
             return None;
         }
         let mut cells: Vec<Cell<'a>> = Vec::new();
@@ -116,16 +112,11 @@ impl<'a> Matrix<'a> {
                 // The same under other kernel settings is another matrix.
                 return None;
             }
-            let writes = stage.sum(|t| t.evidence.issued.writes);
-            let flushed = stage.known(|t| flushes(&t.evidence, stack));
             cells.push(Cell {
                 mode,
                 block_size: workload.block_size,
                 throughput,
                 latency: figures.latency_ns,
-                flushes_per_write: flushed
-                    .filter(|_| writes > 0)
-                    .map(|flushes| flushes as f64 / writes as f64),
                 page_cache: figures.layers.page_cache,
                 stage: stage.name,
                 lines: stage.lines(),

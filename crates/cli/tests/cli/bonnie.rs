@@ -292,8 +292,8 @@ fn why_the_slowest_writer_of_an_imported_table_rewrites_the_fastest_is_a_finding
         .iter()
         .filter(|finding| finding["rule"] == "rewrite-rate")
         .collect();
-    let [both, raid6, raid10] = rewriting[..] else {
-        panic!("one for both, and one for each volume: {findings:?}");
+    let [raid6, raid10, both] = rewriting[..] else {
+        panic!("one for each volume, and one for both: {findings:?}");
     };
     let claim = both["claim"].as_str().expect("a claim");
     assert!(

@@ -15,7 +15,7 @@ use crate::words::lines;
 pub(super) const RULE: Rule = Rule {
     name: "flash-like-disks",
     about: "flash is no faster than disks, so something else limits it",
-    needs: &[Needs::Document],
+    needs: &[Document],
     confidence: Confidence::Likely,
     check: Check::Beside(check),
     ..Rule::WARNING

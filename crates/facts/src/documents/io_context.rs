@@ -8,7 +8,7 @@ use crate::rules::served_by::{self, FAIR, RATIO};
 use crate::words::lines_behind;
 
 pub(super) const RULE: Rule = Rule {
-    needs: &[Needs::Document],
+    needs: &[Document],
     refuted_by: "The same difference under a scheduler that does not look at I/O contexts.",
     check: Check::One(check),
     ..served_by::RULE

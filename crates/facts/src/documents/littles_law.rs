@@ -11,7 +11,7 @@ use diskfacts_record::Reading;
 pub(super) const RULE: Rule = Rule {
     name: "littles-law",
     about: "whether rows of iostat agree with themselves",
-    needs: &[Needs::Document],
+    needs: &[Document],
     confidence: Confidence::Certain,
     refuted_by: "A column that was read in another unit than it is printed in.",
     check: Check::One(check),

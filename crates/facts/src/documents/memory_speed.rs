@@ -9,7 +9,7 @@ use crate::words::lines;
 pub(super) const RULE: Rule = Rule {
     name: "memory-speed",
     about: "figures of a document are those of memory",
-    needs: &[Needs::Document],
+    needs: &[Document],
     confidence: Confidence::Likely,
     refuted_by: "The device's own counters (`iostat -x 1`) with as many bytes written per second \
                  while it runs.",

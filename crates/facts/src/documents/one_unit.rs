@@ -14,7 +14,7 @@ use crate::words::lines;
 pub(super) const RULE: Rule = Rule {
     name: "one-unit",
     about: "two programs agree once their figures have one unit",
-    needs: &[Needs::Document],
+    needs: &[Document],
     check: Check::Beside(check),
     ..Rule::NOTE
 };

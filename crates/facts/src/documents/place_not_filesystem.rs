@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub(super) const RULE: Rule = Rule {
     name: "place-not-filesystem",
     about: "a place of a document is faster by its zone, not by its filesystem",
-    needs: &[Needs::Document],
+    needs: &[Document],
     confidence: Confidence::Likely,
     check: Check::One(check),
     ..Rule::WARNING

@@ -8,15 +8,15 @@
 //! 1 MB passes under its heads: windows much below that lose a turn, or the way
 //! through a network, between one and the next.
 
-use super::{number, readings};
+use super::{number, read_ahead_size, readings};
 use crate::read_ahead::{self, IN_ORDER, SMALL, WINDOWS_MIN};
 use crate::rules::prelude::*;
-use crate::rules::{Part, Shared, read_ahead_size};
+use crate::rules::{Part, Shared};
 use crate::words::lines;
 use diskfacts_record::Reading;
 
 pub(super) const RULE: Rule = Rule {
-    needs: &[Needs::Document],
+    needs: &[Document],
     check: Check::Beside(check),
     ..read_ahead::LIMIT
 };

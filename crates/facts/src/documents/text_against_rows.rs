@@ -15,7 +15,7 @@ use diskfacts_record::Reading;
 pub(super) const RULE: Rule = Rule {
     name: "text-against-rows",
     about: "numbers of the text are not what the document's figures give",
-    needs: &[Needs::Document],
+    needs: &[Document],
     // It is arithmetic; which of the numbers is wrong is not said.
     refuted_by: "Other rows that the text speaks of, and the document does not have.",
     check: Check::Beside(check),

@@ -8,7 +8,7 @@ use diskfacts_plan::units::parse_size;
 use diskfacts_record::Reading;
 
 pub(super) const RULE: Rule = Rule {
-    needs: &[Needs::Document],
+    needs: &[Document],
     refuted_by: "Requests of the same size and depth for both, in rows of one machine and program.",
     check: Check::One(check),
     ..requests::RULE

@@ -18,10 +18,6 @@ pub(super) const LIMITER: Limiter = Limiter {
 
 fn measuring_takes_the_processor(facts: &StageFacts<'_>) -> Option<Candidate> {
     let processor = processor::of(facts).filter(|processor| processor.in_user)?;
-    let own = facts.run().run.overhead_ns_per_io.map(|ns| {
-        let own = duration(ns.max(0.0));
-        format!("diskfacts itself costs {own} per operation without I/O.")
-    });
     let workload = facts.workload();
     let streams = workload.streams.saturating_mul(2);
     let (claim, or) = if workload.touch != Touch::None || workload.values.is_some() {
@@ -42,7 +38,7 @@ fn measuring_takes_the_processor(facts: &StageFacts<'_>) -> Option<Candidate> {
     // It is the larger part of the time, whichever way it divides.
     let found = Candidate::new(Standing::Cause, processor.share, Likely, claim)
         .evidence(processor.evidence("The busiest thread ran"))
-        .evidence(own)
+        .evidence(processor::own_cost(facts.run()))
         .settled_by(twice)
         .remedy(edit_plan(facts.run(), &change));
     Some(found)

@@ -5,7 +5,6 @@
 use super::prelude::*;
 use super::queue::{cap, on_the_way, pieces, set};
 use super::{cgroup_throttle, scheduler_idle, scheduler_turns};
-use diskfacts_plan::IoContext;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "device-queue",
@@ -160,24 +159,9 @@ fn gains(facts: &StageFacts<'_>, cap: f64) -> Option<Vec<String>> {
 fn idled(facts: &StageFacts<'_>) -> Option<Candidate> {
     let device = facts.stack().top()?;
     let idle_ns = device.scheduler_idle_ns.filter(|ns| *ns > 0)?;
-    let workload = facts.workload();
-    let separate = |pool: &diskfacts_plan::Pool| pool.io_context == IoContext::Separate;
-    let pool = workload
-        .pool
-        .filter(|pool| pool.threads > 1 && separate(pool))?;
-    // The same work in one context: nobody's turn ends.
-    let in_one = |other: &StageFacts<'_>| {
-        let theirs = other.workload();
-        let mut pool = theirs.pool.iter();
-        theirs.beside.is_some() == workload.beside.is_some()
-            && pool.all(|pool| pool.io_context == IoContext::Shared)
-    };
-    let (label, better) = facts
-        .alike(&[Same::Operation, Same::Pattern, Same::Streams])
-        .filter(in_one)
-        .filter_map(|other| Some((other.stage.label(), other.rate()?)))
-        .max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let rate = facts.rate()?;
+    // In one context nobody's turn ends.
+    let in_one = facts.in_one_context()?;
+    let (rate, better) = (facts.rate()?, in_one.rate()?);
     let share = 1.0 - rate / better;
     unless(share < WORTH_A_WORD)?;
     let evidence = [
@@ -186,10 +170,11 @@ fn idled(facts: &StageFacts<'_>) -> Option<Candidate> {
              threads of contexts of their own take turns.",
             device.scheduler.as_deref().unwrap_or("The scheduler"),
             show_duration(idle_ns),
-            pool.threads
+            facts.workload().pool?.threads
         ),
         format!(
-            "{label}, without that, is {} times as fast: {} of the time is lost.",
+            "{}, without that, is {} times as fast: {} of the time is lost.",
+            in_one.stage.label(),
             ratio(better / rate),
             percent(share)
         ),

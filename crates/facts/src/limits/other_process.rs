@@ -56,26 +56,13 @@ fn others_take_part(facts: &StageFacts<'_>) -> Option<Candidate> {
 /// What the plan has run beside it: what that costs was measured, as far as the stage was
 /// measured alone too.
 fn planned(facts: &StageFacts<'_>) -> Option<Candidate> {
-    let alone = beside::alone(facts.context, facts.stage)?;
-    let with = &facts.figures.throughput_bytes_per_s;
-    let without = &alone.throughput_bytes_per_s;
-    let share = beside::loss(with, without).filter(|share| *share >= DETAIL)?;
-    let cost = percent(share);
-    let [alone, beside] = [without.median, with.median].map(show_throughput);
-    let less = format!("{alone} alone, {beside} beside it: {cost} less.");
-    let other = |t: &Trial| Some(t.evidence.beside.as_ref()?.throughput_bytes_per_s);
-    let other = facts.stage.median(other).map(|other| {
-        format!(
-            "What ran beside it moved {}, both together {} of the rate alone.",
-            show_throughput(other),
-            percent((with.median + other) / without.median)
-        )
-    });
-    let claim =
-        format!("What ran beside it, as planned, cost {cost} of the rate that it has alone.");
+    let (share, line) = beside::cost(facts)?;
+    let claim = format!(
+        "What ran beside it, as planned, cost {} of the rate that it has alone.",
+        percent(share)
+    );
     let found = cause(share, Certain, claim)
-        .evidence([less])
-        .evidence(other)
+        .evidence([line])
         .refuted_by("Trials of the same stage that do as much with it as without.")
         .question(
             "The same stage with and without what runs beside it, in turn: rates that differ as \

@@ -96,22 +96,10 @@ fn median_ns(facts: &StageFacts<'_>) -> Option<f64> {
 
 /// Writes in order that are faster than reads of the same place.
 fn faster_than_reads(facts: &StageFacts<'_>) -> Option<Found> {
-    let rate = facts.flow().filter(|_| facts.in_order())?;
-    let own = facts.workload();
+    let rate = facts.flow()?;
     // Of a disk behind a network the way there is one for writes, and one for reads.
-    unless(
-        own.sync.each_write() || own.cache != CacheMode::Direct || no_drives(facts.run()).is_some(),
-    )?;
-    let reads = facts.others().filter(|other| {
-        let theirs = other.workload();
-        let same_place = theirs.offset == own.offset && other.in_order();
-        other.only_reads()
-            && same_place
-            && theirs.block_size >= own.block_size
-            && theirs.cache == CacheMode::Direct
-    });
-    let read = reads.filter_map(|other| Some((other.flow()?, other)));
-    let (most, read) = read.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    unless(facts.workload().sync.each_write() || no_drives(facts.run()).is_some())?;
+    let (read, most) = facts.read_of_its_place()?;
     let ends = |one: &StageFacts<'_>| {
         let rate = &one.figures.throughput_bytes_per_s;
         rate.ci95.unwrap_or([rate.min, rate.max])

@@ -17,12 +17,13 @@ use diskfacts_record::Evidence;
 pub(super) const RULE: Rule = Rule {
     name: "bytes-disagree",
     about: "the device moved more or fewer bytes than were issued",
+    needs: &[NoDocument, Blocks, NotWarm, NotInMemory],
     check: Check::Stages(&[
-        StageCheck(OF, answered, by_mapping),
-        StageCheck(OF, counted_fewer, fewer),
-        StageCheck(OF, fetched_more, fetched),
-        StageCheck(OF, committed_more, committed),
-        StageCheck(OF, moved_more, copied),
+        StageCheck(answered, by_mapping),
+        StageCheck(counted_fewer, fewer),
+        StageCheck(fetched_more, fetched),
+        StageCheck(committed_more, committed),
+        StageCheck(moved_more, copied),
     ]),
     ..Rule::NOTE
 };
@@ -30,9 +31,6 @@ pub(super) const RULE: Rule = Rule {
 /// Fetched over issued from which on read-ahead is more than a note: a third of
 /// what was fetched was in vain.
 const WASTE: f64 = 1.5;
-
-/// A stage that was meant to reach a device.
-const OF: &[Need] = &[Something, Blocks, NotWarm, NotInMemory];
 
 /// Devices that answered by themselves, and bytes that came in at them and that went on below.
 fn answering(facts: &StageFacts<'_>) -> (Vec<String>, [u64; 2]) {

@@ -12,10 +12,10 @@ use super::prelude::*;
 pub(super) const RULE: Rule = Rule {
     name: "cache-burst",
     about: "a write cache took what was written faster than the medium streams",
-    needs: &[Needs::Evidence, Needs::Drives],
+    needs: &[NoDocument, Drives, Blocks],
     confidence: Confidence::Likely,
     refuted_by: "The same rate when many times as much is written in each trial.",
-    check: Check::Stages(&[StageCheck(IO, went_in_faster, into_a_cache)]),
+    check: Check::Stages(&[StageCheck(went_in_faster, into_a_cache)]),
     ..Rule::WARNING
 };
 
@@ -35,35 +35,16 @@ pub(crate) struct Burst<'a> {
 
 /// The burst that a stage is, if it is one.
 pub(crate) fn of<'a>(facts: &StageFacts<'a>) -> Option<Burst<'a>> {
-    let (stage, writes) = (facts.stage, facts.workload());
-    let unsynced = facts.only_writes() && writes.sync == SyncMode::None;
-    unless(!unsynced || facts.rotates() != Some(true))?;
-    let rate = streamed(stage, facts.figures)?;
-    let reads = facts.context.doing_io().filter_map(|(other, figures)| {
-        let reads = other.workload();
-        // Larger blocks read no slower: what is slow in small ones is no bound.
-        let same = reads.operation == Operation::Read
-            && reads.block_size >= writes.block_size
-            && reads.offset == writes.offset
-            && other.settings == stage.settings;
-        Some(Burst {
-            read: other.name,
-            read_bytes_per_s: streamed(other, figures).filter(|_| same)?,
-        })
-    });
-    let fastest = reads.max_by(|a, b| a.read_bytes_per_s.total_cmp(&b.read_bytes_per_s))?;
-    (rate > TIMES * fastest.read_bytes_per_s).then_some(fastest)
-}
-
-/// The rate of what goes in order, past the page cache, as fast as it can, without errors.
-fn streamed(stage: &Stage<'_>, figures: &StageFigures) -> Option<f64> {
-    let workload = stage.workload();
-    let streams = workload.pattern == Pattern::Sequential
-        && workload.cache == CacheMode::Direct
-        && workload.rate.is_none()
-        && workload.beside.is_none()
-        && stage.trials.iter().all(|t| t.direct_refused().is_none());
-    rate(figures).filter(|_| streams)
+    let writes = facts.workload();
+    let unhindered = writes.rate.is_none() && writes.beside.is_none();
+    let asked = unhindered && writes.sync == SyncMode::None && facts.direct() == Some(true);
+    unless(!asked || facts.rotates() != Some(true))?;
+    let (read, read_bytes_per_s) = facts.read_of_its_place()?;
+    let burst = Burst {
+        read: read.stage.name,
+        read_bytes_per_s,
+    };
+    (facts.rate()? > TIMES * read_bytes_per_s).then_some(burst)
 }
 
 fn went_in_faster(facts: &StageFacts<'_>) -> Option<Seen> {

@@ -9,7 +9,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: "Type `cat /sys/devices/system/clocksource/clocksource0/current_clocksource`: if it is \
              not `tsc`, the kernel does not trust the processor's counter either, and `dmesg | grep \
              -i tsc` says why.",
-    check: Check::Stages(&[StageCheck(&[], is_uneven, uneven)]),
+    check: Check::Stages(&[StageCheck(is_uneven, uneven)]),
     ..Rule::WARNING
 };
 

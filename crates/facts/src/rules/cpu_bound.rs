@@ -1,23 +1,20 @@
 //! A thread of diskfacts ran nearly all the time: the figure is what this
 //! machine's processor can issue, and the device may do more.
 //!
-//! Not said of stages that are meant to measure memory, of polling (which spins
-//! by design), of an open loop that kept its rate, and of trials so short that
+//! Not said of stages that are meant to measure memory, and of trials so short that
 //! the kernel's share of their time is one of a few ticks.
 
 use super::prelude::*;
 use crate::processor_wait::SATURATED;
+use crate::stage_facts::processor::{self, Processor, own_cost};
 
 pub(super) const RULE: Rule = Rule {
     name: "cpu-bound",
     about: "a processor was the limit, not the device",
+    needs: &[NoDocument, Something, NotWarm, Closed],
     confidence: Confidence::Likely,
     refuted_by: "The same rate with twice the streams.",
-    check: Check::Stages(&[StageCheck(
-        &[Something, NotWarm, Closed],
-        thread_is_busy,
-        processor_limits,
-    )]),
+    check: Check::Stages(&[StageCheck(thread_is_busy, processor_limits)]),
     ..Rule::WARNING
 };
 
@@ -25,43 +22,25 @@ pub(super) const RULE: Rule = Rule {
 /// (4 ms with `CONFIG_HZ=250`) long, and [`too_short`](super::too_short) besides.
 const SECONDS: f64 = 0.1;
 
-/// Share of the bytes that memory served from which on no device could have been the limit.
+/// Share of the bytes that memory served from which on no device could have been the limit: a
+/// processor copies them, and that it does is a finding of its own.
 const FROM_MEMORY: f64 = 0.5;
 
-fn thread_is_busy(facts: &StageFacts<'_>) -> Option<Seen> {
-    let (workload, figures) = (facts.workload(), facts.figures);
-    let busy = facts.stage.median(|t| t.cpu.busiest_thread)?;
+fn busy(facts: &StageFacts<'_>) -> Option<Processor> {
     let seconds = facts.stage.median(|t| Some(t.seconds))?;
-    // What memory serves is copied by a processor, and that it did is a finding of its own.
-    let from_memory = figures.layers.page_cache > FROM_MEMORY;
-    let by_design = from_memory || workload.iopoll || workload.sqpoll;
-    unless(busy <= SATURATED || by_design || seconds < SECONDS)?;
-    let (user, system) = (figures.cpu_user_ns_per_io, figures.cpu_system_ns_per_io);
-    let cost = user.zip(system).map_or_else(String::new, |(user, system)| {
-        let (user, system) = (whole(user), whole(system));
-        format!("; an operation took {user} in user mode and {system} in the kernel")
-    });
-    let of_time = percent(busy);
-    let line = format!("the busiest thread ran {of_time} of the time{cost}.");
-    Some(Seen::line(busy, line))
+    unless(seconds < SECONDS || facts.memory_share() > FROM_MEMORY)?;
+    processor::of(facts).filter(|processor| processor.busy > SATURATED)
+}
+
+fn thread_is_busy(facts: &StageFacts<'_>) -> Option<Seen> {
+    let processor = busy(facts)?;
+    let lines = processor.evidence("the busiest thread ran");
+    Some(Seen::lines(processor.busy, lines))
 }
 
 fn processor_limits(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
-    let own = context.run.run.overhead_ns_per_io.map(|overhead| {
-        format!(
-            "diskfacts itself costs {} per operation here, measured without I/O.",
-            whole(overhead)
-        )
-    });
-    let all = |of: fn(&StageFigures) -> Option<f64>| {
-        let each = shown.facts().filter_map(|facts| of(facts.figures));
-        each.sum::<f64>()
-    };
-    let (user, system) = (
-        all(|f| f.cpu_user_ns_per_io),
-        all(|f| f.cpu_system_ns_per_io),
-    );
-    let part = if system >= user {
+    let of_kernel = busy(shown.worst()).is_some_and(|processor| !processor.in_user);
+    let part = if of_kernel {
         "the kernel"
     } else {
         "diskfacts itself"
@@ -76,74 +55,9 @@ fn processor_limits(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     .headline(format!(
         "limited by a processor, not the device; mostly {part}"
     ))
-    .evidence(own)
+    .evidence(own_cost(context.run))
     .remedy(edit_plan(
         context.run,
         &format!("set streams = {twice} in these stages"),
     ))
-}
-
-/// Whole nanoseconds.
-fn whole(ns: f64) -> String {
-    show_duration(ns.max(0.0) as u64)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{self, each, only};
-
-    #[test]
-    fn trials_of_a_few_ticks_are_not_judged() {
-        let mut run = testing::healthy();
-        each(&mut run, "random-read-qd32", |trial| {
-            trial.cpu.busiest_thread = Some(0.99);
-            trial.seconds = 0.05;
-        });
-        assert!(
-            crate::findings(&run)
-                .iter()
-                .all(|finding| finding.rule != RULE.name)
-        );
-    }
-
-    #[test]
-    fn a_busy_generator_is_found_with_where_its_time_went() {
-        let mut run = testing::healthy();
-        each(&mut run, "random-read-qd32", |t| {
-            t.cpu.busiest_thread = Some(0.97);
-        });
-        let finding = only(&run, RULE.name);
-        assert_eq!(finding.stages, ["random-read-qd32"]);
-        assert!(finding.claim.contains("the kernel"), "{finding:?}");
-        assert_eq!(
-            finding.evidence[0],
-            "random-read-qd32: the busiest thread ran 97 % of the time; an operation took 200 ns \
-             in user mode and 2 us in the kernel."
-        );
-        assert!(finding.remedy.contains("streams = 2"), "{finding:?}");
-    }
-
-    #[test]
-    fn one_busy_trial_of_five_and_nearly_busy_ones_are_left_alone() {
-        let mut run = testing::healthy();
-        each(&mut run, "random-read-qd32", |t| {
-            t.cpu.busiest_thread = Some(if t.number == 1 { 1.0 } else { 0.89 });
-        });
-        testing::silent(&run);
-    }
-
-    #[test]
-    fn memory_polling_and_a_kept_rate_may_keep_a_processor_busy() {
-        let mut run = testing::healthy();
-        each(&mut run, "cached-random-read", |t| {
-            t.cpu.busiest_thread = Some(1.0);
-        });
-        each(&mut run, "random-read-qd32", |t| {
-            t.cpu.busiest_thread = Some(1.0);
-            t.workload.iopoll = true;
-            t.evidence.engine.features = vec!["iopoll".into()];
-        });
-        testing::silent(&run);
-    }
 }

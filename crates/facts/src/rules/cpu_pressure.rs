@@ -10,9 +10,9 @@ pub(super) const RULE: Rule = Rule {
     confidence: Confidence::Possible,
     refuted_by: "The same latencies while the first line of `/proc/pressure/cpu` stays near 0.",
     check: Check::Stages(&[
-        StageCheck(&[], |facts| of(Whose::Others, facts), others),
-        StageCheck(&[], |facts| of(Whose::Nobody, facts), nobody),
-        StageCheck(&[], |facts| of(Whose::Own, facts), own),
+        StageCheck(|facts| of(Whose::Others, facts), others),
+        StageCheck(|facts| of(Whose::Nobody, facts), nobody),
+        StageCheck(|facts| of(Whose::Own, facts), own),
     ]),
     ..Rule::NOTE
 };

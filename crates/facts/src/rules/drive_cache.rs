@@ -17,7 +17,7 @@ use diskfacts_plan::write_mode::Variant;
 pub(super) const RULE: Rule = Rule {
     name: "drive-cache",
     about: "how much the cache of the drive keeps",
-    needs: &[Needs::Drives],
+    needs: &[Drives],
     confidence: Confidence::Possible,
     refuted_by: "The same difference with the drive's write cache switched off, or one that grows \
                  with the bytes that are written.",

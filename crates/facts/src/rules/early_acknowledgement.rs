@@ -6,17 +6,17 @@
 //! medium if the drive obeys. Where a sync costs nothing, two drives look the
 //! same: one whose cache survives a power cut, and one that does not obey.
 
-use super::flush_cost::Pairs;
 use super::prelude::*;
 use super::whole_revolutions;
 use crate::layers::all_leaves;
 use crate::revolution::turn_ns;
-use crate::write_matrix::span_of_sizes;
+use crate::stats::median_of;
+use crate::write_matrix::{Cell, Matrix, rising, span_of_sizes};
 
 pub(super) const RULE: Rule = Rule {
     name: "early-acknowledgement",
     about: "the drive acknowledges writes before its medium has them",
-    needs: &[Needs::Evidence, Needs::Drives],
+    needs: &[NoDocument, Drives],
     confidence: Confidence::Possible,
     refuted_by: "The same latencies with the drive's write cache switched off.",
     check: Check::One(check),
@@ -32,6 +32,45 @@ const OF_A_REVOLUTION: f64 = 0.5;
 const TIMES: f64 = 2.0;
 /// Up to here a sync costs nothing.
 const FREE: f64 = 1.25;
+
+/// Fewest sizes at which both were measured.
+const SIZES_MIN: usize = 3;
+
+/// The small synced cells of a matrix, each with the same size written directly without a
+/// sync.
+struct Pairs<'m, 'a> {
+    pairs: Vec<(&'m Cell<'a>, &'m Cell<'a>)>,
+    /// How many times as long the synced writes take, in the median.
+    times: f64,
+}
+
+impl<'m, 'a> Pairs<'m, 'a> {
+    fn of(matrix: &'m Matrix<'a>) -> Option<Self> {
+        let synced = matrix.small_synced();
+        let paired = synced.filter_map(|cell| Some((cell, matrix.unsynced(cell.block_size)?)));
+        let mut pairs = Self {
+            pairs: paired.collect(),
+            times: f64::NAN,
+        };
+        pairs.times = pairs.median(|synced, plain| synced / plain)?;
+        (rising(pairs.sizes()).len() >= SIZES_MIN).then_some(pairs)
+    }
+
+    /// Over the pairs, of what a synced and a plain write take, nanoseconds.
+    fn median(&self, of: impl Fn(f64, f64) -> f64) -> Option<f64> {
+        let each = self.pairs.iter();
+        median_of(each.map(|(synced, plain)| of(synced.write_ns(), plain.write_ns())))
+    }
+
+    fn sizes(&self) -> impl Iterator<Item = u64> {
+        self.pairs.iter().map(|(cell, _)| cell.block_size)
+    }
+
+    fn stages(&self) -> Vec<String> {
+        let both = self.pairs.iter().flat_map(|(a, b)| [a.stage, b.stage]);
+        names(both)
+    }
+}
 
 fn check(context: &Context<'_>) -> Option<Found> {
     let run = context.run;
@@ -163,7 +202,6 @@ mod tests {
             trial.layers = crate::testing::cached();
         }
         assert!(of_rule(&run, RULE.name).is_none());
-        assert!(of_rule(&run, super::super::flush_cost::RULE.name).is_none());
     }
 
     #[test]

@@ -11,18 +11,14 @@ use crate::layers::{REVOLUTION_NS_MIN, faster_than_revolutions};
 pub(super) const RULE: Rule = Rule {
     name: "flush-not-to-medium",
     about: "syncs came back sooner than the medium can turn",
-    needs: &[Needs::Evidence, Needs::Drives],
+    needs: &[NoDocument, Drives, Blocks, Platter],
     confidence: Confidence::Likely,
     refuted_by: "A cache that survives a power cut (a controller with a battery, a hybrid disk's \
                  flash), or a device that does not rotate: `lsblk -d -o NAME,ROTA,MODEL` and its \
                  data sheet tell.",
     remedy: "Do not rely on this disk for what must survive a power cut before you have pulled the \
              plug in a test; `hdparm -W 0` or `sdparm --clear WCE` switches its cache off.",
-    check: Check::Stages(&[StageCheck(
-        &[Something, Blocks, Platter],
-        is_too_fast,
-        in_a_cache,
-    )]),
+    check: Check::Stages(&[StageCheck(is_too_fast, in_a_cache)]),
     ..Rule::WARNING
 };
 

@@ -9,52 +9,53 @@ use diskfacts_record::ExtentMethod;
 pub(super) const RULE: Rule = Rule {
     name: "holes",
     about: "the file has parts without data, which are read without any I/O",
+    needs: &[NoDocument, Blocks],
     refuted_by: "As many bytes counted by the device as were issued.",
-    check: Check::One(check),
+    check: Check::Stages(&[StageCheck(may_meet_them, not_of_the_device)]),
     ..Rule::WARNING
 };
 
-fn check(context: &Context<'_>) -> Option<Found> {
-    let target = &context.run.target;
+fn may_meet_them(facts: &StageFacts<'_>) -> Option<Seen> {
+    let (target, workload) = (&facts.run().target, facts.workload());
     let share = empty_share(target).filter(|share| *share > SERVED_FROM_CACHE)?;
-    let reads = context.doing_io().filter(|(stage, figures)| {
-        let workload = stage.workload();
-        workload.operation.reads() && may_be_read(target, workload, &figures.layers)
+    let reads = workload.operation.reads();
+    let may = reads && may_be_read(target, workload, &facts.figures.layers);
+    may.then(|| Seen::lines(share, Vec::new()))
+}
+
+fn not_of_the_device(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let (share, path) = (percent(shown.most()), shell(path(context.run)));
+    let evidence = context.run.target.extents.map(|extents| {
+        let how = match extents.method {
+            ExtentMethod::Fiemap => "FIEMAP",
+            ExtentMethod::SeekHole => "SEEK_HOLE",
+        };
+        let [span, holes] = [extents.span_bytes, extents.hole_bytes].map(show_size);
+        let unwritten = extents.unwritten_bytes.map(show_size).map_or_else(
+            || format!("{how} does not tell unwritten extents from data, so there may be more."),
+            |bytes| format!("{how}: {bytes} are allocated and were never written."),
+        );
+        [format!("{how}: of {span}, {holes} are holes."), unwritten]
     });
-    let stages = names(reads.map(|(stage, _)| stage.name));
-    if stages.is_empty() {
-        return None;
-    }
-    let extents = target.extents?;
-    let how = match extents.method {
-        ExtentMethod::Fiemap => "FIEMAP",
-        ExtentMethod::SeekHole => "SEEK_HOLE",
+    let looks = if shown.stages.len() == 1 {
+        "looks"
+    } else {
+        "look"
     };
-    let (span, holes) = (show_size(extents.span_bytes), show_size(extents.hole_bytes));
-    let unwritten = extents.unwritten_bytes.map(show_size).map_or_else(
-        || format!("{how} does not tell unwritten extents from data, so there may be more."),
-        |bytes| format!("{how}: {bytes} are allocated and were never written."),
-    );
-    let evidence = vec![format!("{how}: of {span}, {holes} are holes."), unwritten];
-    let looks = if stages.len() == 1 { "looks" } else { "look" };
-    let (share, path) = (percent(share), shell(path(context.run)));
-    Some(
-        RULE.claim(format!(
-            "{share} of the file has no data of its own: reading that part is not I/O, and {} \
-             {looks} faster than the device.",
-            stage_list(&stages)
-        ))
-        .headline(format!(
-            "{share} of the file is holes: not read from the device"
-        ))
-        .remedy(format!(
-            "Measure a file that was written in full: `cp --sparse=never {path} {path}.full`, \
-             then `diskfacts measure {path}.full`; or give the folder, and diskfacts makes and \
-             fills a file of its own.",
-        ))
-        .stages(stages)
-        .evidence(evidence),
-    )
+    RULE.claim(format!(
+        "{share} of the file has no data of its own: reading that part is not I/O, and {} {looks} \
+         faster than the device.",
+        shown.list()
+    ))
+    .headline(format!(
+        "{share} of the file is holes: not read from the device"
+    ))
+    .evidence(evidence.into_iter().flatten())
+    .remedy(format!(
+        "Measure a file that was written in full: `cp --sparse=never {path} {path}.full`, then \
+         `diskfacts measure {path}.full`; or give the folder, and diskfacts makes and fills a file \
+         of its own.",
+    ))
 }
 
 #[cfg(test)]

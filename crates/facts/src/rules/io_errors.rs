@@ -10,7 +10,7 @@ pub(super) const RULE: Rule = Rule {
     severity: Severity::Error,
     refuted_by: "The kernel returned these errors; nothing refutes them. A second run without \
                  errors would show that they come and go.",
-    check: Check::Stages(&[StageCheck(&[], failed, failures)]),
+    check: Check::Stages(&[StageCheck(failed, failures)]),
     ..Rule::WARNING
 };
 

@@ -7,11 +7,11 @@ use crate::words::is_copy;
 pub(super) const RULE: Rule = Rule {
     name: "no-figure",
     about: "trials have a rate of zero or below, or no operation completed in them",
-    needs: &[],
+    needs: &[Something],
     refuted_by: "The bytes and the seconds of these trials, both above zero.",
     check: Check::Stages(&[
-        StageCheck(&[Something], completed_nothing, not_measured),
-        StageCheck(&[Something], has_no_rate, without_rate),
+        StageCheck(completed_nothing, not_measured),
+        StageCheck(has_no_rate, without_rate),
     ]),
     ..Rule::WARNING
 };

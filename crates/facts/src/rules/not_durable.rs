@@ -7,44 +7,38 @@ use super::prelude::*;
 pub(super) const RULE: Rule = Rule {
     name: "not-durable",
     about: "write figures are acknowledgements of a volatile cache",
+    needs: &[NoDocument, Blocks, Written],
     confidence: Confidence::Certain,
     refuted_by: "A cache that survives a power cut, which the kernel does not know of.",
-    check: Check::One(check),
+    check: Check::Stages(&[StageCheck(is_unsynced, acknowledged)]),
     ..Rule::NOTE
 };
 
-fn check(context: &Context<'_>) -> Option<Found> {
+fn is_unsynced(facts: &StageFacts<'_>) -> Option<Seen> {
+    let unsynced = facts.workload().sync == SyncMode::None && facts.has_write_cache();
+    // Of a burst into a cache that is said with more.
+    unless(!unsynced || cache_burst::of(facts).is_some())?;
+    Some(Seen::lines(1.0, Vec::new()))
+}
+
+fn acknowledged(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     let leaves = context.run.stack.leaves();
     let volatile = leaves.filter(|leaf| leaf.write_cache.as_deref() == Some("write back"));
     let disks = device_list(volatile);
-    let unsynced = context.doing_io().filter(|(stage, figures)| {
-        let workload = stage.workload();
-        // Of a burst into a cache that is said with more.
-        let burst = cache_burst::of(&StageFacts::new(context, stage, figures)).is_some();
-        workload.operation.writes() && workload.sync == SyncMode::None && !burst
-    });
-    let stages = names(unsynced.map(|(stage, _)| stage.name));
-    if disks.is_empty() || stages.is_empty() {
-        return None;
-    }
-    let evidence = vec![
+    RULE.claim(format!(
+        "The write figures of {} are acknowledgements: {disks} may still hold the data in its \
+         volatile cache.",
+        shown.list()
+    ))
+    .headline("in a volatile write cache: not yet durable")
+    .evidence([
         format!("The kernel says `write back` for the write cache of {disks}."),
         "These stages do not sync.".into(),
-    ];
-    Some(
-        RULE.claim(format!(
-            "The write figures of {} are acknowledgements: {disks} may still hold the data in its \
-             volatile cache.",
-            stage_list(&stages)
-        ))
-        .headline("in a volatile write cache: not yet durable")
-        .remedy(edit_stages(
-            context.run,
-            "set sync = \"fdatasync\" in these stages for durable writes",
-        ))
-        .stages(stages)
-        .evidence(evidence),
-    )
+    ])
+    .remedy(edit_stages(
+        context.run,
+        "set sync = \"fdatasync\" in these stages for durable writes",
+    ))
 }
 
 #[cfg(test)]

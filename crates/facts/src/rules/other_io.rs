@@ -24,16 +24,14 @@ pub(super) const RULE: Rule = Rule {
 fn check(context: &Context<'_>) -> Vec<Found> {
     let stack = &context.run.stack;
     let on_disks = !in_memory(stack) && !stack.devices.is_empty();
-    let find = |check: &StageCheck| check.find(context).filter(|_| on_disks);
-    let before = find(&StageCheck(IO, had_in_flight, in_flight_before));
-    let moved = match (
-        find(&StageCheck(&[Something, Blocks, NotWarm], move_much, moved)),
-        before,
-    ) {
+    let find = |check: StageCheck, needs: &[Need]| check.find(context, needs);
+    let before = find(StageCheck(had_in_flight, in_flight_before), &[Blocks]);
+    let moved = find(StageCheck(move_much, moved), &[Blocks, NotWarm]);
+    let moved = match (moved.filter(|_| on_disks), before.filter(|_| on_disks)) {
         (Some(moved), Some(before)) => Some(moved.evidence(before.evidence)),
         (moved, before) => moved.or(before),
     };
-    let synced = StageCheck(IO, sync_much, synced).find(context);
+    let synced = find(StageCheck(sync_much, synced), &[Blocks]);
     moved.into_iter().chain(synced).collect()
 }
 

@@ -2,7 +2,7 @@
 
 pub(crate) use super::found::Found;
 pub(crate) use super::names;
-pub(crate) use super::rule::{Check, IO, Needs, Rule, warning_if};
+pub(crate) use super::rule::{Check, Rule, warning_if};
 pub(crate) use super::shown::{Seen, Shown, StageCheck, join};
 pub(crate) use crate::context::Context;
 pub(crate) use crate::figures::rate;

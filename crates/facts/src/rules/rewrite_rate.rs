@@ -10,12 +10,10 @@
 //! What is measured may be above: reading ahead and writing back go on side by
 //! side. Or below: a disk that turns between the two places pays for the way.
 
-mod order;
-
 use super::prelude::*;
 use diskfacts_plan::Touch;
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     name: "rewrite-rate",
     about: "how rewriting follows from reading and writing",
     needs: &[],
@@ -33,9 +31,10 @@ const NEAR: f64 = 0.15;
 const EVEN: f64 = 0.05;
 
 /// A stage and the bytes that it comes along the file, per second.
-struct Pass<'c, 'a> {
-    stage: &'c Stage<'a>,
-    bytes_per_s: f64,
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pass<'c, 'a> {
+    pub(crate) stage: &'c Stage<'a>,
+    pub(crate) bytes_per_s: f64,
 }
 
 impl Pass<'_, '_> {
@@ -45,34 +44,35 @@ impl Pass<'_, '_> {
 }
 
 /// A rewrite with the passes it is made of.
-struct Triple<'p, 'c, 'a> {
-    rewrite: &'p Pass<'c, 'a>,
-    read: &'p Pass<'c, 'a>,
-    write: &'p Pass<'c, 'a>,
+#[derive(Debug)]
+pub(crate) struct Triple<'c, 'a> {
+    pub(crate) rewrite: Pass<'c, 'a>,
+    pub(crate) read: Pass<'c, 'a>,
+    pub(crate) write: Pass<'c, 'a>,
 }
 
-impl Triple<'_, '_, '_> {
-    fn stages(&self) -> Vec<String> {
+impl Triple<'_, '_> {
+    pub(crate) fn stages(&self) -> Vec<String> {
         names([self.rewrite, self.read, self.write].map(|pass| pass.stage.name))
     }
 }
 
 fn check(context: &Context<'_>) -> Vec<Found> {
+    triples(context).iter().map(finding).collect()
+}
+
+/// The rewrites of a run.
+pub(crate) fn triples<'c, 'a>(context: &'c Context<'a>) -> Vec<Triple<'c, 'a>> {
     let passes: Vec<Pass<'_, '_>> = context.doing_io().filter_map(pass).collect();
     let rewrites = passes.iter().filter(|pass| rewrites(pass.stage));
-    let triples: Vec<Triple<'_, '_, '_>> = rewrites
-        .filter_map(|rewrite| {
-            let read = beside(&passes, rewrite, Operation::Read)?;
-            let write = beside(&passes, rewrite, Operation::Write)?;
-            Some(Triple {
-                rewrite,
-                read,
-                write,
-            })
+    let triples = rewrites.filter_map(|rewrite| {
+        Some(Triple {
+            rewrite: *rewrite,
+            read: beside(&passes, rewrite, Operation::Read)?,
+            write: beside(&passes, rewrite, Operation::Write)?,
         })
-        .collect();
-    let each = triples.iter().map(finding);
-    order::turned(&triples).into_iter().chain(each).collect()
+    });
+    triples.collect()
 }
 
 /// A sequential stage without errors that leaves the bytes as they are.
@@ -97,11 +97,11 @@ fn rewrites(stage: &Stage<'_>) -> bool {
 }
 
 /// The stage that only reads, or only writes, and is the same otherwise.
-fn beside<'p, 'c, 'a>(
-    passes: &'p [Pass<'c, 'a>],
+fn beside<'c, 'a>(
+    passes: &[Pass<'c, 'a>],
     rewrite: &Pass<'c, 'a>,
     operation: Operation,
-) -> Option<&'p Pass<'c, 'a>> {
+) -> Option<Pass<'c, 'a>> {
     let of = rewrite.stage.workload();
     let same = passes.iter().filter(|pass| {
         let workload = pass.stage.workload();
@@ -113,10 +113,11 @@ fn beside<'p, 'c, 'a>(
             && pass.stage.settings == rewrite.stage.settings
     });
     // An import may not know the size of blocks, and single bytes are slower.
-    same.max_by(|a, b| a.bytes_per_s.total_cmp(&b.bytes_per_s))
+    same.copied()
+        .max_by(|a, b| a.bytes_per_s.total_cmp(&b.bytes_per_s))
 }
 
-fn finding(triple: &Triple<'_, '_, '_>) -> Found {
+fn finding(triple: &Triple<'_, '_>) -> Found {
     let [rewrite, read, write] = [triple.rewrite, triple.read, triple.write];
     let (r, w) = (read.bytes_per_s, write.bytes_per_s);
     let in_turn = 1.0 / (1.0 / r + 1.0 / w);

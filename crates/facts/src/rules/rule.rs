@@ -4,7 +4,6 @@ use super::found::{FindingPart, Found};
 use super::shown::StageCheck;
 use crate::claim::Claim;
 use crate::context::Context;
-use crate::device_physics::no_drives;
 use crate::stage_facts::Need;
 use diskfacts_record::{Confidence, Finding, Severity};
 
@@ -15,8 +14,8 @@ pub struct Rule {
     pub name: &'static str,
     /// What it finds, in a few words.
     pub about: &'static str,
-    /// What must be there for it to speak.
-    pub(crate) needs: &'static [Needs],
+    /// What has to be so for it to speak: of the run and, where it looks at stages, of each of them.
+    pub(crate) needs: &'static [Need],
     /// How much it matters, where a finding says nothing else.
     pub(crate) severity: Severity,
     /// How sure it is, where a finding says nothing else.
@@ -27,23 +26,6 @@ pub struct Rule {
     pub(crate) remedy: &'static str,
     pub(crate) check: Check,
 }
-
-/// What a rule rests on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Needs {
-    /// What was observed while it was measured: of an imported run only figures are known.
-    Evidence,
-    /// What another program or a person wrote, of which a run was read.
-    Document,
-    /// What a drive is made of: platters, their revolutions and zones, a cache of its own.
-    /// [`device_physics`](crate::device_physics) says of which devices.
-    Drives,
-}
-
-/// Stages that read or wrote blocks of the target. What is done to the files of a folder is names
-/// and attributes: its bytes are not those of the target, and a filesystem writes them when it
-/// likes.
-pub(crate) const IO: &[Need] = &[Need::Something, Need::Blocks];
 
 /// How a rule looks at a run.
 #[derive(Debug, Clone, Copy)]
@@ -84,7 +66,7 @@ impl Rule {
     pub(crate) const WARNING: Self = Self {
         name: "",
         about: "",
-        needs: &[Needs::Evidence],
+        needs: &[Need::NoDocument],
         severity: Severity::Warning,
         confidence: Confidence::Certain,
         refuted_by: "",
@@ -103,12 +85,8 @@ impl Rule {
     /// not there.
     pub(crate) fn find(&self, part: &Part<'_, '_>) -> Vec<(Finding, Vec<usize>)> {
         let context = part.run();
-        let is_there = |need: &Needs| match need {
-            Needs::Evidence => !context.is_imported(),
-            Needs::Document => context.is_imported(),
-            Needs::Drives => no_drives(context.run).is_none(),
-        };
-        if !self.needs.iter().all(is_there) {
+        let is_missing = |need: &Need| need.of_run(context) == Some(false);
+        if self.needs.iter().any(is_missing) {
             return Vec::new();
         }
         let alone = |found| (found, Vec::new());
@@ -116,7 +94,8 @@ impl Rule {
             Check::One(check) => check(context).into_iter().map(alone).collect(),
             Check::Several(check) => check(context).into_iter().map(alone).collect(),
             Check::Stages(checks) => {
-                let found = checks.iter().filter_map(|check| check.find(context));
+                let found = checks.iter();
+                let found = found.filter_map(|check| check.find(context, self.needs));
                 found.map(alone).collect()
             }
             Check::Beside(check) => check(part),

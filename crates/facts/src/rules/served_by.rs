@@ -6,125 +6,84 @@
 //! `block/bfq-iosched.c`, formerly `block/cfq-iosched.c`). Schedulers that look
 //! at offsets and deadlines alone do not care.
 //!
-//! Stages are compared that differ in their pool, and in nothing else.
+//! Stages are compared that differ in their pool, and in nothing else
+//! ([`StageFacts::in_one_context`]). Under another scheduler a difference comes from how operations
+//! are handed over.
 
 use super::prelude::*;
 use crate::beside::TRIALS;
-use diskfacts_plan::{IoContext, Pool};
 use std::collections::BTreeSet;
 
 pub(crate) const RULE: Rule = Rule {
     name: "io-context",
     about: "it matters whether a pool's threads share an I/O context",
+    needs: &[NoDocument, Blocks],
     refuted_by: "The same difference under the scheduler `none` or `mq-deadline`, which do not \
                  look at I/O contexts.",
-    check: Check::One(check),
+    check: Check::Stages(&[StageCheck(slower_than_in_one, share_one)]),
     ..Rule::NOTE
 };
 
 /// How much faster the best must be than the slowest to be worth a word.
 pub(crate) const RATIO: f64 = 1.1;
 
-/// A stage that a pool serves: the pool, the stage's name, its figures.
-type Served<'a> = (Pool, &'a str, &'a StageFigures);
-
 /// Schedulers that look at I/O contexts: Linux's `bfq`, `cfq` until 5.0, and that
 /// of a simulated host.
 pub(crate) const FAIR: [&str; 3] = ["bfq", "cfq", "fair"];
 
-fn check(context: &Context<'_>) -> Option<Found> {
-    let (mut evidence, mut stages) = (Vec::new(), Vec::new());
-    let mut most = 1.0_f64;
-    let mut schedulers = BTreeSet::new();
-    for ((bare, stack), members) in &groups(context) {
-        let of = |context| {
-            let mut members = members.iter();
-            members.find(|(pool, ..)| pool.io_context == context)
-        };
-        let both = of(IoContext::Shared).zip(of(IoContext::Separate));
-        let Some(((pool, name, shared), (_, _, separate))) = both else {
-            continue;
-        };
-        let one = &shared.throughput_bytes_per_s;
-        let many = &separate.throughput_bytes_per_s;
-        let gain = one.median / many.median;
-        if one.trials.min(many.trials) < TRIALS || one.min <= many.max || gain < RATIO {
-            continue;
-        }
-        most = most.max(gain);
-        schedulers.extend(of_disks(stack));
-        stages.push(*name);
-        let disturbed = bare.beside.as_ref().map_or("", |_| ", disturbed");
-        evidence.push(format!(
-            "{name}{disturbed}: {} threads do {} in one I/O context, {} in contexts of their own.",
-            pool.threads,
-            show_throughput(one.median),
-            show_throughput(many.median),
-        ));
-    }
-    if stages.is_empty() {
-        return None;
-    }
-    let stages = names(stages);
-    let schedulers = Vec::from_iter(schedulers).join(", ");
-    evidence.extend(if_any(schedulers, |said| format!("{said}.")));
-    let most = ratio(most);
-    Some(
-        RULE.claim(format!(
-            "The threads that serve {} are up to {most} times faster in one I/O context: the \
-             scheduler then sees one reader, not many.",
-            stage_list(&stages)
-        ))
-        .headline(format!(
-            "one I/O context: up to {most} times faster than many"
-        ))
-        .remedy(format!(
-            "Let the server's threads share one (`CLONE_IO` of clone(2), or one io_uring), or use \
-             a scheduler that does not look at contexts. To see the one alone, {}",
-            lower_first(&edit_plan(context.run, "leave one of the two in `vary`"))
-        ))
-        .stages(stages)
-        .evidence(evidence),
-    )
+/// The disks of a stage whose scheduler looks at I/O contexts, with that.
+fn fair<'f>(facts: &'f StageFacts<'_>) -> impl Iterator<Item = (&'f str, &'f str)> {
+    let disks = facts.stack().leaves();
+    let disks = disks.filter_map(|disk| Some((disk.name.as_str(), disk.scheduler.as_deref()?)));
+    disks.filter(|(_, scheduler)| FAIR.contains(scheduler))
 }
 
-/// Stages under a scheduler that looks at I/O contexts that differ in their pool only;
-/// under another one a difference comes from how operations are handed over.
-fn groups<'a>(context: &'a Context<'_>) -> Vec<((Workload, Stack), Vec<Served<'a>>)> {
-    let mut groups = Vec::new();
-    for (stage, figures) in context.doing_io() {
-        let workload = stage.workload();
-        let Some(pool) = workload.pool.filter(|pool| pool.threads > 1) else {
-            continue;
-        };
-        let bare = Workload {
-            pool: None,
-            stop: Stop::default(),
-            ..workload.clone()
-        };
-        // Settings may have been changed for its trials.
-        let stack = context.run.stack.under(&stage.trials[0].evidence.settings);
-        let fair =
-            |disk: &BlockDevice| disk.scheduler.as_deref().is_some_and(|s| FAIR.contains(&s));
-        if stack.leaves().any(fair) {
-            join(&mut groups, (bare, stack), (pool, stage.name, figures));
-        }
-    }
-    groups
+fn slower_than_in_one(facts: &StageFacts<'_>) -> Option<Seen> {
+    fair(facts).next()?;
+    let shared = facts.in_one_context()?;
+    let [one, many] = [&shared, facts].map(|stage| &stage.figures.throughput_bytes_per_s);
+    let gain = one.median / many.median;
+    unless(one.trials.min(many.trials) < TRIALS || one.min <= many.max || gain < RATIO)?;
+    let disturbed = facts
+        .workload()
+        .beside
+        .as_ref()
+        .map_or("", |_| ", disturbed");
+    let line = format!(
+        "{} threads{disturbed} do {} in one I/O context, {} in contexts of their own.",
+        facts.workload().pool?.threads,
+        show_throughput(one.median),
+        show_throughput(many.median),
+    );
+    Some(Seen::line(gain, line))
 }
 
-/// Which schedulers the disks of a stack have.
-fn of_disks(stack: &Stack) -> impl Iterator<Item = String> {
-    stack.leaves().filter_map(|disk| {
-        let scheduler = disk.scheduler.as_ref()?;
-        Some(format!("{} has the scheduler {scheduler}", disk.name))
-    })
+fn share_one(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
+    let most = ratio(shown.most());
+    let schedulers: BTreeSet<(&str, &str)> = shown.facts().flat_map(fair).collect();
+    let schedulers = schedulers.into_iter();
+    let schedulers = schedulers.map(|(disk, of)| format!("{disk} has the scheduler {of}."));
+    RULE.claim(format!(
+        "The threads that serve {} would be up to {most} times faster in one I/O context: the \
+         scheduler then sees one reader, not many.",
+        shown.list()
+    ))
+    .headline(format!(
+        "one I/O context: up to {most} times faster than many"
+    ))
+    .evidence(schedulers)
+    .remedy(format!(
+        "Let the server's threads share one (`CLONE_IO` of clone(2), or one io_uring), or use a \
+         scheduler that does not look at contexts. To see the one alone, {}",
+        lower_first(&edit_plan(context.run, "leave one of the two in `vary`"))
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing;
+    use diskfacts_plan::{IoContext, Pool};
     use diskfacts_record::Run;
     use diskfacts_record::evidence::SettingInForce;
 
@@ -171,7 +130,8 @@ mod tests {
     fn the_scheduler_of_the_trials_counts_and_not_the_one_before_the_run() {
         let said = |before: &str, in_force: Option<&str>| {
             let run = run(before, in_force);
-            check(&Context::new(&run)).map(|finding| finding.evidence.join(" "))
+            let found = testing::all_of_rule(&run, RULE.name);
+            found.first().map(|finding| finding.evidence.join(" "))
         };
         assert!(said("bfq", None).is_some());
         assert_eq!(said("none", None), None);

@@ -8,8 +8,6 @@ use crate::words::{stage_list, worst};
 /// A look at one stage after the other, and what is said of those that show something.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StageCheck(
-    /// What has to be so of a stage that is looked at.
-    pub(crate) &'static [Need],
     /// What is seen of it.
     pub(crate) fn(&StageFacts<'_>) -> Option<Seen>,
     /// What is said of all that showed something.
@@ -18,10 +16,11 @@ pub(crate) struct StageCheck(
 
 impl StageCheck {
     /// What it finds in a run: of the stages that show it, with their lines as the first evidence.
-    pub(super) fn find(&self, context: &Context<'_>) -> Option<Found> {
+    /// Of each of them all of this has to be so.
+    pub(super) fn find(&self, context: &Context<'_>, needs: &[Need]) -> Option<Found> {
         let mut shown = Shown::default();
-        for facts in context.facts().filter(|facts| Need::are_met(self.0, facts)) {
-            if let Some(seen) = (self.1)(&facts) {
+        for facts in context.facts().filter(|facts| Need::are_met(needs, facts)) {
+            if let Some(seen) = (self.0)(&facts) {
                 let label = facts.stage.label();
                 let lines = seen.lines.into_iter();
                 shown
@@ -34,7 +33,7 @@ impl StageCheck {
             return None;
         }
         shown.stages = super::names(shown.facts().map(|facts| facts.stage.name));
-        let mut found = (self.2)(context, &mut shown);
+        let mut found = (self.1)(context, &mut shown);
         let own = std::mem::replace(&mut found.evidence, shown.lines);
         Some(found.evidence(own).stages(shown.stages))
     }

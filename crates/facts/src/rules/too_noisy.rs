@@ -15,10 +15,10 @@ use diskfacts_record::Figure;
 pub(super) const RULE: Rule = Rule {
     name: "too-noisy",
     about: "the trials of a stage differ too much",
-    needs: &[],
+    needs: &[Closed],
     confidence: Confidence::Certain,
     refuted_by: "A longer run whose trials agree.",
-    check: Check::Stages(&[StageCheck(&[Closed], differs, noisy)]),
+    check: Check::Stages(&[StageCheck(differs, noisy)]),
     ..Rule::NOTE
 };
 

@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     name: "too-short",
     about: "trials are too short to stand for more than themselves",
     refuted_by: "Longer trials with the same figures.",
-    check: Check::Stages(&[StageCheck(&[], is_short, short)]),
+    check: Check::Stages(&[StageCheck(is_short, short)]),
     ..Rule::WARNING
 };
 

@@ -7,12 +7,9 @@ use crate::memory_limit::{WARMING, group_limit};
 pub(super) const RULE: Rule = Rule {
     name: "warm-not-cached",
     about: "a stage that reads from memory had to read from the device",
+    needs: &[NoDocument, Blocks, OnlyReads, Warm],
     refuted_by: "A trial in which this process fetches nothing from block devices.",
-    check: Check::Stages(&[StageCheck(
-        &[Something, Blocks, OnlyReads, Warm],
-        from_device,
-        not_kept,
-    )]),
+    check: Check::Stages(&[StageCheck(from_device, not_kept)]),
     ..Rule::WARNING
 };
 

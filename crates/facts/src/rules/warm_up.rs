@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     name: "warm-up",
     about: "the first trial differs from the later ones",
     refuted_by: "A second run whose first trials do not differ.",
-    check: Check::Stages(&[StageCheck(&[], first_differs, warmed_up)]),
+    check: Check::Stages(&[StageCheck(first_differs, warmed_up)]),
     ..Rule::NOTE
 };
 

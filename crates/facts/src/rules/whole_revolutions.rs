@@ -10,7 +10,7 @@ use crate::write_matrix::{Matrix, Revolution, SMALL_MAX, span_of_sizes};
 pub(super) const RULE: Rule = Rule {
     name: "whole-revolutions",
     about: "each synced write waits for whole revolutions of the disk",
-    needs: &[Needs::Drives],
+    needs: &[Drives],
     refuted_by: "Another speed in what `smartctl -i` or the data sheet says of the disk, or waits \
                  of other lengths in a repeat on an idle disk.",
     check: Check::One(check),

@@ -1,17 +1,26 @@
-//! What has to be so of a stage for a rule or a limiter to be asked about it.
+//! What has to be so for a rule or a limiter to be asked, of a run or of a stage.
 
 use super::StageFacts;
+use crate::context::Context;
+use crate::device_physics::no_drives;
 use crate::layers::in_memory;
 use diskfacts_plan::CacheMode;
 
-/// What has to be so of a stage for a rule or a limiter to be asked.
-#[derive(Debug, Clone, Copy)]
+/// What has to be so for a rule or a limiter to be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
-    /// The run was measured, and is not read from a document.
+    /// The run was measured, and is not read from a document, of which only figures are known.
     NoDocument,
+    /// The run is read from what another program or a person wrote.
+    Document,
+    /// What a drive is made of is claimed: platters, their revolutions and zones, a cache of its
+    /// own. [`device_physics`](crate::device_physics) says of which devices.
+    Drives,
     /// It was to do something.
     Something,
-    /// Blocks of the target are moved, and not files made or asked for.
+    /// It was to move blocks of the target. What is done to the files of a folder is names and
+    /// attributes: its bytes are not those of the target, and a filesystem writes them when it
+    /// likes.
     Blocks,
     /// Nothing is written.
     OnlyReads,
@@ -53,12 +62,24 @@ impl Need {
         needs.iter().all(|need| need.is_met(facts))
     }
 
+    /// Whether it is so of a run; `None` of what is asked of stages.
+    pub(crate) fn of_run(self, context: &Context<'_>) -> Option<bool> {
+        match self {
+            Self::NoDocument => Some(!context.is_imported()),
+            Self::Document => Some(context.is_imported()),
+            Self::Drives => Some(no_drives(context.run).is_none()),
+            _ => None,
+        }
+    }
+
     fn is_met(self, facts: &StageFacts<'_>) -> bool {
         let workload = facts.workload();
         match self {
-            Self::NoDocument => !facts.imported(),
+            Self::NoDocument | Self::Document | Self::Drives => {
+                self.of_run(facts.context) == Some(true)
+            }
             Self::Something => !facts.stage.is_null(),
-            Self::Blocks => facts.moves_blocks(),
+            Self::Blocks => facts.moves_blocks() && !facts.stage.is_null(),
             Self::OnlyReads => facts.only_reads(),
             Self::OnlyWrites => facts.only_writes(),
             Self::Written => workload.operation.writes(),

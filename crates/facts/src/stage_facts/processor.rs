@@ -3,6 +3,7 @@
 use super::StageFacts;
 use crate::prelude::*;
 use crate::processor_wait::SATURATED;
+use diskfacts_record::Run;
 use diskfacts_record::evidence::Processors;
 
 /// What [`SATURATED`] is where one operation is in flight at a time: its processor time and its
@@ -45,6 +46,14 @@ impl Processor {
         });
         [Some(busy), divided].into_iter().flatten().collect()
     }
+}
+
+/// What diskfacts itself takes of a processor for each operation, as it measured before the run.
+pub(crate) fn own_cost(run: &Run) -> Option<String> {
+    let own = duration(run.run.overhead_ns_per_io?);
+    Some(format!(
+        "diskfacts itself costs {own} per operation without I/O."
+    ))
 }
 
 /// Share of all processors' time that is idle at most where they are what is waited for.

@@ -17,7 +17,7 @@ const FLOWING_ANYWHERE: f64 = 4.0 * 1024.0 * 1024.0;
 /// stops for differ by the zones of the disk and the commands between.
 const PASSING: f64 = 1.25;
 
-impl StageFacts<'_> {
+impl<'a> StageFacts<'a> {
     /// Whether so many bytes are in flight, or read ahead by the kernel, that the time
     /// is that of the bytes.
     pub(crate) fn flows(&self) -> bool {
@@ -83,6 +83,24 @@ impl StageFacts<'_> {
         (streams / PASSING..=streams * PASSING)
             .contains(&rate)
             .then_some(rate)
+    }
+
+    /// Of what is written in order past the page cache: the stage that reads the same place fastest
+    /// in blocks that are no smaller, and its rate, bytes/s. A disk that turns writes a place in as
+    /// many revolutions as it reads it in; what goes in faster lies in a cache.
+    pub(crate) fn read_of_its_place(&self) -> Option<(StageFacts<'a>, f64)> {
+        let own = self.workload();
+        let direct = |one: &StageFacts<'_>| one.workload().cache == CacheMode::Direct;
+        unless(!self.only_writes() || !self.in_order() || !direct(self))?;
+        let reads = self.others().filter(|other| {
+            let theirs = other.workload();
+            let same_place = theirs.offset == own.offset && other.in_order();
+            other.only_reads() && same_place && direct(other) && theirs.block_size >= own.block_size
+        });
+        let reads = reads.filter(StageFacts::flows);
+        let reads = reads.filter_map(|other| Some((other.rate()?, other)));
+        let (most, read) = reads.max_by(|a, b| a.0.total_cmp(&b.0))?;
+        Some((read, most))
     }
 
     /// The largest of these of the run in this direction, this stage's included.

@@ -1,12 +1,21 @@
 //! Why of two volumes the one that writes more slowly may rewrite faster.
 
-use super::{RULE, Triple, ratio};
 use crate::rules::prelude::*;
+use crate::rules::rewrite_rate::{self, Triple, triples};
+
+pub(super) const RULE: Rule = Rule {
+    needs: &[Document],
+    refuted_by: "The same order of the rewrites with a read-ahead that makes both read alike.",
+    remedy: "Choose by the figure of what is done: writing new files, rewriting files in \
+             place and reading are three orders of the same volumes.",
+    check: Check::One(turned),
+    ..rewrite_rate::RULE
+};
 
 /// How much more the one must write for the order to be told as turned.
 const APART: f64 = 1.1;
 
-impl Triple<'_, '_, '_> {
+impl Triple<'_, '_> {
     /// Milliseconds for a megabyte: read, written, rewritten.
     fn ms_per_mb(&self) -> [f64; 3] {
         [self.read, self.write, self.rewrite].map(|pass| 1e9 / pass.bytes_per_s)
@@ -34,11 +43,12 @@ impl Triple<'_, '_, '_> {
 }
 
 /// Of the pairs whose order is turned, the one whose rewriting differs most.
-pub(super) fn turned(triples: &[Triple<'_, '_, '_>]) -> Option<Found> {
+fn turned(context: &Context<'_>) -> Option<Found> {
+    let triples = triples(context);
     let pairs = triples
         .iter()
         .flat_map(|slow| triples.iter().map(move |fast| (slow, fast)));
-    let rewrites = |(slow, fast): &(&Triple<'_, '_, '_>, &Triple<'_, '_, '_>)| {
+    let rewrites = |(slow, fast): &(&Triple<'_, '_>, &Triple<'_, '_>)| {
         slow.rewrite.bytes_per_s / fast.rewrite.bytes_per_s
     };
     let turned = pairs.filter(|(slow, fast)| {
@@ -49,7 +59,7 @@ pub(super) fn turned(triples: &[Triple<'_, '_, '_>]) -> Option<Found> {
     Some(finding(slow, fast))
 }
 
-fn finding(slow: &Triple<'_, '_, '_>, fast: &Triple<'_, '_, '_>) -> Found {
+fn finding(slow: &Triple<'_, '_>, fast: &Triple<'_, '_>) -> Found {
     let (a, b) = (slow.name(), fast.name());
     let [slow_read, slow_write, slow_rewrite] = slow.ms_per_mb();
     let [fast_read, fast_write, fast_rewrite] = fast.ms_per_mb();
@@ -82,11 +92,6 @@ fn finding(slow: &Triple<'_, '_, '_>, fast: &Triple<'_, '_, '_>) -> Found {
              times as fast, because it reads {reads} times as fast."
     ))
     .headline("a rewrite reads too: fast reads decide")
-    .refuted_by("The same order of the rewrites with a read-ahead that makes both read alike.")
-    .remedy(
-        "Choose by the figure of what is done: writing new files, rewriting files in \
-                 place and reading are three orders of the same volumes.",
-    )
     .stages(slow.stages())
     .evidence(evidence)
 }

@@ -1,21 +1,21 @@
-//! Writes one after the other to a disk whose write cache is off: each comes back
-//! when the medium has it, and that takes revolutions.
+//! Writes one after the other to a disk of which a document says that its write cache is off: each
+//! comes back when the medium has it, and that takes revolutions. Of what was measured the limiters
+//! `write-cache-off` and `rotation` say so.
 //!
 //! The place of the next block has just gone by when it is handed over, so one
 //! revolution is the least. More than one means that something else goes to the
 //! medium with each block: the rest of a larger physical sector that has to be
 //! read first, or a second write.
 
-use super::prelude::*;
-use crate::layers::all_leaves;
 use crate::revolution::{NEAR, REVOLUTIONS_MAX, SPEEDS, turn_ns};
+use crate::rules::prelude::*;
 use crate::write_matrix::SMALL_MAX;
 use std::collections::BTreeMap;
 
 pub(super) const RULE: Rule = Rule {
     name: "write-revolutions",
     about: "writes without the drive's cache wait for whole revolutions",
-    needs: &[Needs::Drives],
+    needs: &[Document, Drives],
     refuted_by: "A block size at which a write takes no whole number of revolutions beside its \
                  bytes, or the same rate with the cache on.",
     check: Check::One(check),
@@ -65,7 +65,7 @@ fn check(context: &Context<'_>) -> Option<Found> {
     // Repeats of one thing are one finding.
     context.doing_io().find_map(|(stage, figures)| {
         let rate = figures.throughput_bytes_per_s.median;
-        if !is_candidate(context, stage) || !rate.is_finite() || rate <= 0.0 {
+        if !is_candidate(stage) || !rate.is_finite() || rate <= 0.0 {
             return None;
         }
         let cached = cached_rate(context, stage);
@@ -79,7 +79,7 @@ fn check(context: &Context<'_>) -> Option<Found> {
     })
 }
 
-/// Whether the words of a document switch the drive's cache off.
+/// Whether the words of a line switch the drive's cache off.
 fn says_off(settings: &BTreeMap<String, String>) -> bool {
     settings.values().any(|value| {
         let value = value.to_lowercase();
@@ -109,23 +109,16 @@ fn rpm(settings: &BTreeMap<String, String>) -> Option<u32> {
     })
 }
 
-fn is_candidate(context: &Context<'_>, stage: &Stage<'_>) -> bool {
+fn is_candidate(stage: &Stage<'_>) -> bool {
     let workload = stage.workload();
-    let simple = workload.operation == Operation::Write
+    workload.operation == Operation::Write
         && workload.pattern == Pattern::Sequential
         && workload.outstanding() == 1
         && workload.rate.is_none()
         && workload.beside.is_none()
         && workload.sync == SyncMode::None
-        && (1..=SMALL_MAX).contains(&workload.block_size);
-    let off = if context.is_imported() {
-        says_off(stage.settings)
-    } else {
-        context.all_turn() == Some(true)
-            && stage.trials.iter().all(|t| t.evidence.engine.direct)
-            && all_leaves(&context.run.stack, "write through")
-    };
-    simple && off
+        && (1..=SMALL_MAX).contains(&workload.block_size)
+        && says_off(stage.settings)
 }
 
 fn cached_rate(context: &Context<'_>, stage: &Stage<'_>) -> Option<(f64, Vec<u64>)> {
@@ -161,9 +154,7 @@ fn waits(context: &Context<'_>, written: &Written<'_, '_>) -> Option<Waits> {
         let fits = revolutions[0] - whole <= host && whole - revolutions[2] <= NEAR * whole;
         (fits && whole <= f64::from(REVOLUTIONS_MAX)).then_some((rpm, whole, revolutions))
     };
-    // As the text has it, or the drive itself.
-    let drive = || context.run.stack.leaves().find_map(|leaf| leaf.rpm);
-    let named = rpm(written.stage.settings).or_else(drive);
+    let named = rpm(written.stage.settings);
     let (rpm, whole, revolutions) = match named {
         Some(rpm) => fits(rpm, HOST)?,
         None => SPEEDS

@@ -1,10 +1,11 @@
 //! What the size of the read-ahead does to reading in order, alone and beside others.
 //!
 //! Stages are compared that differ in the size of the read-ahead and in nothing else.
-//! A size is large enough where no larger one gives much more.
+//! A size is large enough where no larger one gives much more. Of what was measured the effects of
+//! a matrix say it.
 
-use super::prelude::*;
 use crate::advise::{Dimension, Measured, Ratio, intervals};
+use crate::rules::prelude::*;
 use crate::words::lines;
 use diskfacts_plan::units::parse_size;
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 pub(super) const RULE: Rule = Rule {
     name: "read-ahead-size",
     about: "what the size of the read-ahead does",
-    needs: &[],
+    needs: &[Document],
     refuted_by: "Trials with the small size that come up to those with the large one.",
     check: Check::One(check),
     ..Rule::NOTE
