@@ -61,3 +61,64 @@ fn processor_limits(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
         &format!("set streams = {twice} in these stages"),
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{self, each, only};
+
+    #[test]
+    fn trials_of_a_few_ticks_are_not_judged() {
+        let mut run = testing::healthy();
+        each(&mut run, "random-read-qd32", |trial| {
+            trial.cpu.busiest_thread = Some(0.99);
+            trial.seconds = 0.05;
+        });
+        assert!(
+            crate::findings(&run)
+                .iter()
+                .all(|finding| finding.rule != RULE.name)
+        );
+    }
+
+    #[test]
+    fn a_busy_generator_is_found_with_where_its_time_went() {
+        let mut run = testing::healthy();
+        each(&mut run, "random-read-qd32", |t| {
+            t.cpu.busiest_thread = Some(0.97);
+        });
+        let finding = only(&run, RULE.name);
+        assert_eq!(finding.stages, ["random-read-qd32"]);
+        assert!(finding.claim.contains("the kernel"), "{finding:?}");
+        assert_eq!(
+            finding.evidence[0],
+            "random-read-qd32: the busiest thread ran 97 % of the time."
+        );
+        let divided = "2 us in the kernel and 200 ns in user mode: 91 %";
+        assert!(finding.evidence[1].contains(divided), "{finding:?}");
+        assert!(finding.remedy.contains("streams = 2"), "{finding:?}");
+    }
+
+    #[test]
+    fn one_busy_trial_of_five_and_nearly_busy_ones_are_left_alone() {
+        let mut run = testing::healthy();
+        each(&mut run, "random-read-qd32", |t| {
+            t.cpu.busiest_thread = Some(if t.number == 1 { 1.0 } else { 0.89 });
+        });
+        testing::silent(&run);
+    }
+
+    #[test]
+    fn memory_polling_and_a_kept_rate_may_keep_a_processor_busy() {
+        let mut run = testing::healthy();
+        each(&mut run, "cached-random-read", |t| {
+            t.cpu.busiest_thread = Some(1.0);
+        });
+        each(&mut run, "random-read-qd32", |t| {
+            t.cpu.busiest_thread = Some(1.0);
+            t.workload.iopoll = true;
+            t.evidence.engine.features = vec!["iopoll".into()];
+        });
+        testing::silent(&run);
+    }
+}

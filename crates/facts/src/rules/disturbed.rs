@@ -46,3 +46,30 @@ fn remedy(context: &Context<'_>) -> String {
         (_, None) => format!("{seeks} (`blockdev --setra`){again}."),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    #[test]
+    fn seeks_are_spoken_of_where_a_disk_turns_and_settings_where_there_are_any() {
+        let mut run = testing::healthy();
+        for device in &mut run.stack.devices {
+            device.rotational = Some(false);
+        }
+        let still = remedy(&Context::new(&run));
+        assert!(!still.contains("seek"), "{still}");
+        assert!(!still.contains("--setra"), "{still}");
+        testing::rotating(&mut run);
+        assert!(remedy(&Context::new(&run)).contains("`blockdev --setra`"));
+        run.target.kind = diskfacts_record::TargetKind::Simulated;
+        run.target.given = "sim:my.toml".into();
+        let simulated = remedy(&Context::new(&run));
+        assert!(
+            simulated.contains("In my.toml, set read_ahead"),
+            "{simulated}"
+        );
+        assert!(!simulated.contains("--setra"), "{simulated}");
+    }
+}
