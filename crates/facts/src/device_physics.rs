@@ -48,6 +48,7 @@ pub(crate) fn no_drives(run: &Run) -> Option<String> {
 mod tests {
     use super::*;
     use crate::limits::Claims;
+    use crate::stage_facts::Need;
     use crate::testing::{self, each};
 
     /// A survey of flash whose large reads stop at the rate of SATA, and whose random
@@ -94,7 +95,8 @@ mod tests {
     #[test]
     fn the_lab_has_all_names_of_claims_about_what_a_drive_is_made_of() {
         let labs = include_str!("../../../lab/src/checks/of_hardware.txt");
-        let ours = of_hardware().chain(crate::rules::of_drives());
+        let rules = crate::findings::rules().filter(|rule| rule.needs.contains(&Need::Drives));
+        let ours = of_hardware().chain(rules.map(|rule| rule.name));
         assert_eq!(labs.lines().collect::<Vec<_>>(), ours.collect::<Vec<_>>());
     }
 

@@ -2,7 +2,7 @@
 //! document, what that document shows beside its other runs.
 
 use crate::context::Context;
-use crate::rules::{self, Part};
+use crate::rules::{self, Part, Rule};
 use crate::{documents, words};
 use diskfacts_record::{Finding, Run};
 use std::cmp::Reverse;
@@ -21,6 +21,11 @@ pub fn findings_of_document(runs: &[Run]) -> Vec<Vec<Finding>> {
     of_document(&contexts)
 }
 
+/// All rules, in the order of their findings.
+pub(crate) fn rules() -> impl Iterator<Item = &'static Rule> {
+    rules::all().iter().chain(documents::rules())
+}
+
 pub(crate) fn of(context: &Context<'_>) -> Vec<Finding> {
     let alone = std::slice::from_ref(context);
     of_document(alone).pop().unwrap_or_default()
@@ -28,7 +33,7 @@ pub(crate) fn of(context: &Context<'_>) -> Vec<Finding> {
 
 pub(crate) fn of_document(contexts: &[Context<'_>]) -> Vec<Vec<Finding>> {
     let mut found: Vec<Vec<Finding>> = contexts.iter().map(|_| Vec::new()).collect();
-    for rule in rules::all().iter().chain(documents::rules()) {
+    for rule in rules() {
         for place in 0..contexts.len() {
             let all = contexts;
             for (finding, others) in rule.find(&Part { place, all }) {
@@ -87,8 +92,22 @@ fn shorten_evidence(finding: &mut Finding) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rules::prelude::Check;
     use crate::testing;
     use diskfacts_record::Severity;
+
+    /// What is asked of stages is asked only where a rule looks at them one by one.
+    #[test]
+    fn what_looks_at_a_run_as_a_whole_needs_nothing_of_its_stages() {
+        let run = testing::healthy();
+        let context = Context::new(&run);
+        for rule in rules() {
+            let mut needs = rule.needs.iter();
+            let of_stages = needs.any(|need| need.of_run(&context).is_none());
+            let looks_at_stages = matches!(rule.check, Check::Stages(_));
+            assert!(looks_at_stages || !of_stages, "{}", rule.name);
+        }
+    }
 
     #[test]
     fn a_matrix_gives_findings_of_a_few_lines() {

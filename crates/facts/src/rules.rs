@@ -116,14 +116,6 @@ const RULES: &[Rule] = &[
     drive_cache::RULE,
 ];
 
-/// The rules that rest on what a drive is made of.
-#[cfg(test)]
-pub(crate) fn of_drives() -> impl Iterator<Item = &'static str> {
-    let rules = RULES.iter().chain(crate::documents::rules());
-    let rules = rules.filter(|rule| rule.needs.contains(&crate::stage_facts::Need::Drives));
-    rules.map(|rule| rule.name)
-}
-
 /// Names of stages for a finding, each once.
 pub(crate) fn names<'a>(stages: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();

@@ -111,11 +111,11 @@ fn judge(
         let words = format!("{words}, but memory served {} of it", percent(cached));
         return (Outcome::Unmeasured, Some(words));
     }
-    if let Some(burst) = cache_burst(facts) {
+    if let Some((read, rate)) = cache_burst(facts) {
         let words = format!(
             "{words}, but a write cache took it: {} reads {}",
-            burst.read,
-            show_throughput(burst.read_bytes_per_s)
+            read.stage.name,
+            show_throughput(rate)
         );
         return (Outcome::Unmeasured, Some(words));
     }

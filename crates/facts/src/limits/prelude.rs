@@ -4,8 +4,5 @@ pub(super) use super::candidate::{Candidate, Standing, cause};
 pub(super) use super::experiment::{Settling, Stages};
 pub(super) use super::limiter::Limiter;
 pub(super) use crate::prelude::*;
-pub(super) use crate::stage_facts::Need::{
-    Alone, Blocks, Buffered, Closed, Device, Direct, EachSynced, FromDisk, MayRotate, NoDocument,
-    NoPlatter, OnlyReads, OnlyWrites, Platter, Written,
-};
+pub(super) use crate::stage_facts::Need::*;
 pub(super) use diskfacts_record::Quantity::{Iops, Throughput};

@@ -24,41 +24,29 @@ pub(super) const RULE: Rule = Rule {
 /// within a span of some GiB they differ by a few per cent.
 const TIMES: f64 = 1.3;
 
-/// Writes in order of one stage that went in faster than the medium streams.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Burst<'a> {
-    /// The stage that read the same place.
-    pub(crate) read: &'a str,
-    /// Its rate, bytes per second.
-    pub(crate) read_bytes_per_s: f64,
-}
-
-/// The burst that a stage is, if it is one.
-pub(crate) fn of<'a>(facts: &StageFacts<'a>) -> Option<Burst<'a>> {
+/// Of a stage whose writes in order went in faster than the medium streams: the stage that read the
+/// same place, and its rate, bytes per second.
+pub(crate) fn of<'a>(facts: &StageFacts<'a>) -> Option<(StageFacts<'a>, f64)> {
     let writes = facts.workload();
     let unhindered = writes.rate.is_none() && writes.beside.is_none();
     let asked = unhindered && writes.sync == SyncMode::None && facts.direct() == Some(true);
     unless(!asked || facts.rotates() != Some(true))?;
-    let (read, read_bytes_per_s) = facts.read_of_its_place()?;
-    let burst = Burst {
-        read: read.stage.name,
-        read_bytes_per_s,
-    };
-    (facts.rate()? > TIMES * read_bytes_per_s).then_some(burst)
+    let (read, most) = facts.read_of_its_place()?;
+    (facts.rate()? > TIMES * most).then_some((read, most))
 }
 
 fn went_in_faster(facts: &StageFacts<'_>) -> Option<Seen> {
-    let burst = of(facts)?;
+    let (read, most) = of(facts)?;
     let rate = facts.figures.throughput_bytes_per_s.median;
     let written = facts.stage.sum(|t| t.evidence.issued.write_bytes);
     let line = format!(
         "written {}, {} in each trial; {} reads the same place at {}.",
         show_throughput(rate),
         show_size(written / facts.trials().len() as u64),
-        burst.read,
-        show_throughput(burst.read_bytes_per_s)
+        read.stage.name,
+        show_throughput(most)
     );
-    Some(Seen::line(rate / burst.read_bytes_per_s, line))
+    Some(Seen::line(rate / most, line))
 }
 
 fn into_a_cache(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {

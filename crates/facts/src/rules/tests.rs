@@ -90,17 +90,3 @@ fn every_finding_is_whole_and_the_worst_comes_first() {
         assert!(finding.remedy.ends_with('.'), "{finding:?}");
     }
 }
-
-#[test]
-fn what_looks_at_a_run_as_a_whole_needs_nothing_of_its_stages() {
-    let run = testing::healthy();
-    let context = crate::context::Context::new(&run);
-    for rule in RULES.iter().chain(crate::documents::rules()) {
-        let of_stages = rule
-            .needs
-            .iter()
-            .any(|need| need.of_run(&context).is_none());
-        let looks_at_stages = matches!(rule.check, rule::Check::Stages(_));
-        assert!(looks_at_stages || !of_stages, "{}", rule.name);
-    }
-}
