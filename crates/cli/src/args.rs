@@ -5,6 +5,7 @@ mod advise;
 mod compare;
 mod completions;
 mod dd;
+mod export;
 mod iostat;
 mod labels;
 mod man;
@@ -17,17 +18,18 @@ mod tune;
 mod watch;
 
 pub(crate) use advise::AdviseArgs;
-pub(crate) use compare::CompareArgs;
+pub(crate) use compare::{CompareArgs, CompareFormat};
 pub(crate) use completions::{CompletionsArgs, Shell};
 pub(crate) use dd::DdArgs;
+pub(crate) use export::{ExportArgs, Format};
 pub(crate) use iostat::{IostatArgs, IostatStyle};
 pub(crate) use labels::LabelArgs;
 pub(crate) use man::ManArgs;
 pub(crate) use readahead::ReadaheadArgs;
 pub(crate) use restore::RestoreArgs;
 pub(crate) use runs::{
-    DeleteArgs, ExportArgs, ListArgs, NoteArgs, RenameArgs, RunsArgs, RunsCommand, TagArgs,
-    TakeArgs,
+    DeleteArgs, FilterArgs, ListArgs, NoteArgs, RenameArgs, RunsArgs, RunsCommand, RunsExportArgs,
+    TagArgs, TakeArgs,
 };
 pub(crate) use show::{ShowArgs, Span};
 pub(crate) use sim::{Reproduced, SimArgs};
@@ -83,6 +85,7 @@ pub(crate) enum Command {
     Runs(RunsArgs),
     Show(ShowArgs),
     Compare(CompareArgs),
+    Export(ExportArgs),
     Import(ImportArgs),
     Advise(AdviseArgs),
     Sim(SimArgs),
@@ -165,6 +168,15 @@ pub(crate) enum Style {
     Iostat,
     /// Read-ahead of each trial, where observed
     Readahead,
+}
+
+/// How much of a run its JSON document has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum JsonForm {
+    /// Without whole histograms and single requests
+    Short,
+    /// With them
+    Full,
 }
 
 /// How near the median of a stage is to be known.
@@ -268,9 +280,10 @@ pub(crate) struct RunArgs {
     /// Print everything known, not only the first page
     #[arg(long, help_heading = OUTPUT, conflicts_with_all = ["style", "json"])]
     pub(crate) explain: bool,
-    /// Print the run as one JSON document
-    #[arg(long, help_heading = OUTPUT, conflicts_with = "style")]
-    pub(crate) json: bool,
+    /// Print the run as one JSON document; `full` has whole histograms and single
+    /// requests
+    #[arg(long, help_heading = OUTPUT, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "short", conflicts_with = "style")]
+    pub(crate) json: Option<JsonForm>,
     /// Allow writes that destroy the data on an existing file or device; PATH must
     /// be the target
     #[arg(long, help_heading = TARGET, value_name = "PATH")]

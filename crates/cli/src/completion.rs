@@ -218,8 +218,8 @@ impl Known<'_> {
                     .map(|named| (named.name.to_owned(), named.about.to_owned()))
                     .collect()
             }
+            ("export", "stages") | ("show", "stage" | "settle") => self.stages_of_run(),
             (_, "stages") => self.stages_of_plan(),
-            ("show", "stage" | "settle") => self.stages_of_run(),
             ("show", "claim") => claims(),
             ("show" | "rename" | "note" | "tag", "run")
             | ("compare", "a" | "b")

@@ -13,6 +13,7 @@ mod exit;
 mod look;
 mod named;
 mod named_text;
+mod output_file;
 mod probe;
 mod progress;
 mod reference;
@@ -173,6 +174,7 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
         Some(Command::Runs(args)) => commands::runs::run(&args, &common),
         Some(Command::Show(args)) => commands::show::run(&args, &common),
         Some(Command::Compare(args)) => commands::compare::run(&args, &common),
+        Some(Command::Export(args)) => commands::export::run(&args, &common),
         Some(Command::Advise(args)) => commands::advise::run(&args, &common),
         Some(Command::Import(args)) => commands::import::run(&args, &common),
         Some(Command::Sim(args)) => commands::sim::run(&args, &common),

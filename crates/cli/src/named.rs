@@ -132,6 +132,11 @@ impl<'a> Named<'a> {
         self.store.as_ref()
     }
 
+    /// The store, to be kept, where a stored run was asked for.
+    pub(crate) fn into_store(self) -> Option<Store> {
+        self.store
+    }
+
     /// What can be seen of runs that have not ended.
     pub(crate) fn here(&self) -> &Here {
         &self.here

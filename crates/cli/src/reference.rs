@@ -42,7 +42,8 @@ fn called(command: &Command) -> &str {
 struct Described {
     /// The ways to write it: `-y`, `--skip-first`. An argument has none.
     names: Vec<String>,
-    /// What stands for its value: `NAME|FILE`; `[N]` where it may be left out.
+    /// What stands for its value: `NAME|FILE`; `[N]` where it may be left out, and `[=N]` where
+    /// no blank may stand before it.
     value: Option<String>,
     /// What it does, without a full stop.
     meaning: String,
@@ -96,10 +97,20 @@ fn value_of(argument: &Arg) -> String {
     let names = argument.get_value_names().unwrap_or_default();
     let value = names.join(" ");
     let number = argument.get_num_args().unwrap_or_default();
-    if number.takes_values() && number.min_values() == 0 && !argument.is_positional() {
+    if argument.is_require_equals_set() {
+        format!("[={value}]")
+    } else if number.takes_values() && number.min_values() == 0 && !argument.is_positional() {
         format!("[{value}]")
     } else {
         value
+    }
+}
+
+impl Described {
+    /// Its value behind its name, and what stands between them.
+    fn value_behind_name(&self) -> Option<(&'static str, &str)> {
+        let value = self.value.as_deref()?;
+        Some((if value.starts_with("[=") { "" } else { " " }, value))
     }
 }
 

@@ -25,6 +25,7 @@
 
 mod access;
 mod baton;
+mod bursts;
 mod computer;
 mod engine;
 mod kernel;

@@ -22,6 +22,7 @@ pub use system::{
     WriteBack,
 };
 
+use crate::bursts::PackedBursts;
 use diskfacts_plan::IoPriority;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -87,6 +88,11 @@ pub struct Evidence {
     /// What the block layer did with requests, where its trace events were followed.
     #[serde(default)]
     pub block_layer: Option<BlockLayer>,
+    /// The single requests of a few moments, where they were followed: of the first trial of a
+    /// stage, and of runs that an older diskfacts stored never. The store keeps them beside the
+    /// document.
+    #[serde(default)]
+    pub bursts: Option<PackedBursts>,
     /// What the kernel's read-ahead decided, for whomever reads the target; absent
     /// unless it was asked for, and then where the kernel does not tell.
     #[serde(default)]

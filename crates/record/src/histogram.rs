@@ -276,18 +276,39 @@ impl Histogram {
 
     /// The stored form.
     pub fn to_bytes(&self) -> Vec<u8> {
+        let occupied: Vec<(usize, u64)> = self.occupied().collect();
+        Self::stored((self.min, self.max, self.sum), &occupied)
+    }
+
+    fn stored((min, max, sum): (u64, u64, u128), occupied: &[(usize, u64)]) -> Vec<u8> {
         let mut out = vec![VERSION, SUB_BITS as u8];
-        put(&mut out, u128::from(self.min));
-        put(&mut out, u128::from(self.max));
-        put(&mut out, self.sum);
-        put(&mut out, self.occupied().count() as u128);
+        put(&mut out, u128::from(min));
+        put(&mut out, u128::from(max));
+        put(&mut out, sum);
+        put(&mut out, occupied.len() as u128);
         let mut last = 0;
-        for (index, n) in self.occupied() {
+        for (index, n) in occupied {
             put(&mut out, (index - last) as u128);
-            put(&mut out, u128::from(n));
-            last = index;
+            put(&mut out, u128::from(*n));
+            last = *index;
         }
         out
+    }
+
+    /// The stored form of these limits, this sum, and counts of buckets by their smallest value,
+    /// in rising order. Whether they agree is for who reads it; `None` where no bucket begins at
+    /// one of them, or they do not rise.
+    pub(crate) fn stored_of(
+        limits: (u64, u64, u128),
+        buckets: impl Iterator<Item = (u64, u64)>,
+    ) -> Option<Vec<u8>> {
+        let index = |(from, n)| {
+            let index = Self::index(from);
+            (Self::lowest(index) == from).then_some((index, n))
+        };
+        let occupied: Vec<(usize, u64)> = buckets.map(index).collect::<Option<_>>()?;
+        let rises = occupied.is_sorted_by(|(before, _), (next, _)| before < next);
+        rises.then(|| Self::stored(limits, &occupied))
     }
 
     /// Reads the stored form.

@@ -10,6 +10,7 @@
 
 pub mod activity;
 pub mod budget;
+pub mod bursts;
 pub mod coarse;
 pub mod comparison;
 pub mod effects;
@@ -29,6 +30,7 @@ mod unsaid;
 
 pub use activity::{Activity, Change, ChangeKind, CpuActivity, DeviceActivity};
 pub use budget::{Budget, BudgetPart, SlowestBudget, Spent};
+pub use bursts::{Burst, BurstKeeper, BurstOf, BurstRequest, Bursts, PackedBursts};
 pub use coarse::CoarseHistogram;
 pub use comparison::Comparison;
 pub use effects::StageEffects;

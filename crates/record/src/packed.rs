@@ -4,6 +4,8 @@
 //! a trial is a kilobyte or two. A run keeps those of all its trials, and a
 //! plan may have thousands.
 
+mod json;
+
 use crate::histogram::{DecodeError, EMPTY_STORED, Histogram, Totals};
 use crate::trial::Histograms;
 use diskfacts_plan::Workload;
@@ -174,6 +176,43 @@ mod tests {
         assert_eq!(packed.read.count(), 100_000);
         let buckets: Vec<_> = histograms.read.buckets().collect();
         assert_eq!(packed.read.buckets(), buckets);
+    }
+
+    #[test]
+    fn a_document_has_the_buckets_and_reads_back() {
+        let mut histograms = Histograms::default();
+        for latency_ns in [3, 50_000, 50_001, u64::MAX] {
+            histograms.write.record(latency_ns);
+        }
+        let packed = PackedHistograms::from(&histograms);
+        let text = serde_json::to_string(&packed).unwrap();
+        let part = r#""min_ns":3,"max_ns":18446744073709551615,"sum_ns":18446744073709651619"#;
+        assert!(text.contains(part), "{text}");
+        assert!(text.contains(r#""counts":[1,2,1]"#), "{text}");
+        assert_eq!(
+            serde_json::from_str::<PackedHistograms>(&text).unwrap(),
+            packed
+        );
+        let none = PackedHistograms::default();
+        assert_eq!(serde_json::to_string(&none).unwrap(), "null");
+        assert_eq!(
+            serde_json::from_str::<PackedHistograms>("null").unwrap(),
+            none
+        );
+        for (from, to) in [
+            ("[1,2,1]", "[1,2]"),
+            ("[1,2,1]", "[1,2,2]"),
+            ("\"min_ns\":3", "\"min_ns\":4"),
+            ("[3,", "[49152,"),
+            ("\"from_ns\":[3,", "\"from_ns\":[1001,"),
+        ] {
+            assert!(text.contains(from), "{from}");
+            let changed = text.replacen(from, to, 1);
+            assert!(
+                serde_json::from_str::<PackedHistograms>(&changed).is_err(),
+                "{changed}"
+            );
+        }
     }
 
     #[test]

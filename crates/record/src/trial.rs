@@ -73,12 +73,26 @@ pub struct Trial {
     /// those that an older diskfacts stored. The store keeps it beside the document.
     #[serde(default)]
     pub latency_over_time: Option<PackedOverTime>,
-    /// Whole distributions; kept by the store beside the document.
-    #[serde(skip)]
+    /// Whole distributions; the store keeps them beside the document.
+    #[serde(default)]
     pub histograms: PackedHistograms,
 }
 
 impl Trial {
+    /// The same without its whole distributions and its single requests, which have many times
+    /// the length of all the rest in a document.
+    #[must_use]
+    pub fn without_details(&self) -> Self {
+        Self {
+            evidence: Evidence {
+                bursts: None,
+                ..self.evidence.clone()
+            },
+            histograms: PackedHistograms::default(),
+            ..self.clone()
+        }
+    }
+
     /// Why its direct I/O was not done, a sentence; `None` where none was asked
     /// for, where it was done, and where there was no I/O at all.
     pub fn direct_refused(&self) -> Option<&str> {

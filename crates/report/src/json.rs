@@ -22,22 +22,55 @@ pub use watch::{watch_part, watch_total};
 
 use diskfacts_disk::profile::{Drive, Filled, Profile};
 use diskfacts_disk::reproduce::seed_of;
-use diskfacts_record::{Run, SCHEMA, Stack, Target, TargetKind};
+use diskfacts_record::{Run, SCHEMA, Stack, Target, TargetKind, Trial};
 use serde::Serialize;
 
 /// The document of `measure --json` and `show RUN --json`: one object, its keys
 /// in the order of the reference, and a line end.
 ///
 /// A float that is not a number becomes `null`, as JSON has no word for it. So
-/// do the counts that an imported run does not know.
+/// do the counts that an imported run does not know, and whole histograms and single requests,
+/// which are in [`run_in_full`].
 ///
 /// # Panics
 /// Never: no map of a run has keys that are not text.
 pub fn run(run: &Run) -> String {
+    let trials = run.trials.iter().map(Trial::without_details);
+    run_in_full(&with_trials(run, trials.collect()))
+}
+
+/// The document of `--json=full`: that of [`run`] with the whole histograms of its trials and
+/// their single requests. It reads back as the same run.
+///
+/// # Panics
+/// Never, as [`run`].
+pub fn run_in_full(run: &Run) -> String {
     if run.target.kind == TargetKind::Imported {
         document(&imported::with_nulls(run))
     } else {
         document(run)
+    }
+}
+
+/// The run with other trials.
+fn with_trials(run: &Run, trials: Vec<Trial>) -> Run {
+    // Field by field, so that the trials that it has are not copied.
+    Run {
+        schema: run.schema,
+        run: run.run.clone(),
+        machine: run.machine.clone(),
+        target: run.target.clone(),
+        stack: run.stack.clone(),
+        plan: run.plan.clone(),
+        preconditioning: run.preconditioning.clone(),
+        trials,
+        claim_tests: run.claim_tests.clone(),
+        health_after: run.health_after.clone(),
+        figures: run.figures.clone(),
+        effects: run.effects.clone(),
+        findings: run.findings.clone(),
+        limits: run.limits.clone(),
+        verdicts: run.verdicts.clone(),
     }
 }
 

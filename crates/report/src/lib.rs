@@ -2,6 +2,7 @@
 //! Pure: what is shown is what the run says, and how wide, coloured or plain it may be is a parameter.
 //!
 //! * [`classic`]: the lines of the programs that built-in plans were taken from.
+//! * [`export`]: runs and comparisons in the formats of other tools.
 //! * [`formats`]: the lines of other programs, one format per file, read and printed.
 //! * [`import`]: documents with results of other programs to rows, and these to runs.
 //! * [`iostat`]: the reports of `iostat`, in the styles of sysstat and Solaris.
@@ -13,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 pub mod classic;
+pub mod export;
 pub mod formats;
 pub mod import;
 pub mod iostat;

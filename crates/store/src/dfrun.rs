@@ -7,8 +7,9 @@
 //! 1. the head: `dfrun` (version of this form, [`VERSION`]), `id`, `number` and `of` (which of
 //!    how many runs of the file), `schema`, `trials`, `labels`, `writer`;
 //! 2. the run as it is stored: the document of `docs/reference/json.md` without its trials;
-//! 3. for each trial, in their order: `histograms` (`read`, `write`, and `service` and
-//!    `over_time`, or null; their stored form in base64, RFC 4648), `trial` (its document).
+//! 3. for each trial, in their order: `histograms` (`read`, `write`, and `service`,
+//!    `over_time` and `bursts`, or null; their stored form in base64, RFC 4648), `trial` (its
+//!    document).
 //!
 //! So `zcat FILE.dfrun | jq` reads one, files can be put behind each other with `cat`, and the
 //! same runs always make the same bytes. Keys may be added within a version; what is not known
@@ -67,6 +68,9 @@ struct Histograms {
     /// Latencies over time; absent of files of before they were kept.
     #[serde(default)]
     over_time: Option<String>,
+    /// Single requests; absent of files of before they were kept.
+    #[serde(default)]
+    bursts: Option<String>,
 }
 
 #[cfg(test)]

@@ -8,7 +8,9 @@ use crate::labels::labels_of;
 use crate::open::Store;
 use crate::read::writer;
 use crate::writer::Writer;
-use diskfacts_record::{Labels, Packed, PackedHistograms, PackedOverTime, Run, SCHEMA, Trial};
+use diskfacts_record::{
+    Labels, Packed, PackedBursts, PackedHistograms, PackedOverTime, Run, SCHEMA, Trial,
+};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use std::error::Error as StdError;
@@ -33,6 +35,7 @@ pub(crate) struct KeptTrial {
     pub(crate) document: String,
     pub(crate) histograms: PackedHistograms,
     pub(crate) latency_over_time: Option<PackedOverTime>,
+    pub(crate) bursts: Option<PackedBursts>,
 }
 
 /// A run from elsewhere, checked: what is kept of it, and what that says.
@@ -85,6 +88,7 @@ impl Kept {
                 serde_json::from_str(&kept.document).map_err(|error| unreadable(number, error))?;
             trial.histograms = kept.histograms.clone();
             trial.latency_over_time.clone_from(&kept.latency_over_time);
+            trial.evidence.bursts.clone_from(&kept.bursts);
             run.trials.push(trial);
         }
         Ok(run)
@@ -181,6 +185,10 @@ fn trial(row: &Row<'_>) -> Result<KeptTrial, Box<dyn StdError + Send + Sync>> {
         latency_over_time: match row.get_ref("latency_over_time")? {
             ValueRef::Null => None,
             stored => Some(PackedOverTime::from_bytes(stored.as_blob()?)?),
+        },
+        bursts: match row.get_ref("bursts")? {
+            ValueRef::Null => None,
+            stored => Some(PackedBursts::from_bytes(stored.as_blob()?)?),
         },
     })
 }

@@ -9,10 +9,11 @@ const APPLICATION_ID: i64 = 0x6473_6b66;
 
 /// Step *n* (from 1) makes version *n* of version *n* - 1; version 0 is an
 /// empty database. Steps are only ever added.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("../migrations/1.sql"),
     include_str!("../migrations/2.sql"),
     include_str!("../migrations/3.sql"),
+    include_str!("../migrations/4.sql"),
 ];
 
 /// Brings the database to the newest version.
@@ -251,7 +252,7 @@ mod tests {
             "key run position stage number seconds bytes operations errors \
              throughput_bytes_per_s iops latency_p50_ns latency_p99_ns latency_p99_9_ns \
              latency_max_ns page_cache_share device_share document histogram_read \
-             histogram_write histogram_service latency_over_time"
+             histogram_write histogram_service latency_over_time bursts"
         );
         assert_eq!(
             columns(&connection, "stage_figures"),

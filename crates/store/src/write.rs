@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::labels::tags;
 use crate::open::Store;
 use crate::writer::Writer;
-use diskfacts_record::{Labels, Packed, PackedOverTime, Run, RunInfo, Status, Trial};
+use diskfacts_record::{Labels, Packed, PackedBursts, PackedOverTime, Run, RunInfo, Status, Trial};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, named_params, params};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -199,7 +199,7 @@ impl Store {
         // What has a column of its own takes ten times the room in the document.
         let bare = Trial {
             latency_over_time: None,
-            ..trial.clone()
+            ..trial.without_details()
         };
         let document = readable::<Trial>(&bare).map_err(|source| Error::Unstorable {
             what: format!("trial {} (stage {})", trial.order, trial.stage),
@@ -223,11 +223,11 @@ impl Store {
                 "INSERT INTO trial (run, position, stage, number, seconds, bytes, operations,
                      errors, throughput_bytes_per_s, iops, latency_p50_ns, latency_p99_ns,
                      latency_p99_9_ns, latency_max_ns, page_cache_share, device_share, document,
-                     histogram_read, histogram_write, histogram_service, latency_over_time)
+                     histogram_read, histogram_write, histogram_service, latency_over_time, bursts)
                  VALUES (:run, :position, :stage, :number, :seconds, :bytes, :operations,
                      :errors, :throughput, :iops, :p50, :p99,
                      :p99_9, :max, :page_cache, :device, :document,
-                     :read, :write, :service, :over_time)",
+                     :read, :write, :service, :over_time, :bursts)",
             )
             .and_then(|mut insert| {
                 insert.execute(named_params! {
@@ -252,6 +252,7 @@ impl Store {
                     ":write": trial.histograms.write.as_bytes(),
                     ":service": trial.histograms.service.as_ref().map(Packed::as_bytes),
                     ":over_time": trial.latency_over_time.as_ref().map(PackedOverTime::as_bytes),
+                    ":bursts": trial.evidence.bursts.as_ref().map(PackedBursts::as_bytes),
                 })
             })
             .map(drop)

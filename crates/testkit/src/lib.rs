@@ -11,6 +11,7 @@
 //!   [`ThrottleGroup`], [`DelayedDisk`]: real storage to measure, over files that the test made
 //!   itself. Each is taken down when it is dropped, in a panic too; what a
 //!   killed test process left behind is taken down by the next one.
+//! * [`HOSTILE`]: text that wants to be more than text, for whoever prints some.
 //! * [`unpack_tree`]: what the kernel of another machine showed, as a folder.
 //!
 //! ```no_run
@@ -26,6 +27,7 @@
 mod delayed_disk;
 #[cfg(target_os = "linux")]
 mod filesystem;
+mod hostile;
 #[cfg(target_os = "linux")]
 mod loop_device;
 mod program;
@@ -48,6 +50,7 @@ mod unmount;
 pub use delayed_disk::{DelayedDisk, Served, ServedKind};
 #[cfg(target_os = "linux")]
 pub use filesystem::{FilesystemKind, MountedFilesystem, Tmpfs};
+pub use hostile::HOSTILE;
 #[cfg(target_os = "linux")]
 pub use loop_device::{LoopDevice, LoopOptions};
 pub use program::{Finished, Program, Running};

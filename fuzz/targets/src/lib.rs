@@ -9,6 +9,7 @@
 //! A new target is a module here, a line in [`TARGETS`], a program of three
 //! lines, its `[[bin]]` in `fuzz/Cargo.toml`, and a folder of real inputs.
 
+pub mod bursts;
 pub mod cgroup;
 pub mod cpu_quota;
 pub mod cpuinfo;
@@ -17,6 +18,7 @@ pub mod dfrun;
 pub mod disk_profile;
 pub mod diskstats;
 pub mod dm_status;
+pub mod exports;
 pub mod file_locks;
 pub mod group_memory;
 pub mod histogram;
@@ -74,6 +76,10 @@ pub struct Target {
 /// All targets.
 pub const TARGETS: &[Target] = &[
     Target {
+        name: "bursts",
+        run: bursts::run,
+    },
+    Target {
         name: "cgroup",
         run: cgroup::run,
     },
@@ -104,6 +110,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "dm_status",
         run: dm_status::run,
+    },
+    Target {
+        name: "exports",
+        run: exports::run,
     },
     Target {
         name: "file_locks",

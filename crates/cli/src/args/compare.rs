@@ -1,6 +1,6 @@
 //! The arguments of `diskfacts compare`.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use diskfacts_facts::compare::Demanded;
 
 /// Say what changed between runs, and how sure that is
@@ -40,6 +40,20 @@ pub(crate) struct CompareArgs {
     /// Print the comparison as one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print it in the format of another program, for continuous integration
+    #[arg(long, value_name = "FORMAT", conflicts_with = "json")]
+    pub(crate) format: Option<CompareFormat>,
+}
+
+/// A format of another program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompareFormat {
+    /// `JUnit`'s XML: a test case for each stage
+    Junit,
+    /// Annotations of GitHub Actions; the table goes to `$GITHUB_STEP_SUMMARY`
+    Github,
+    /// A table, for a summary or a comment
+    Markdown,
 }
 
 fn percent(text: &str) -> Result<f64, String> {

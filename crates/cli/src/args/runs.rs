@@ -29,7 +29,7 @@ pub(crate) enum RunsCommand {
     /// Delete stored runs: list them, ask, delete
     Delete(DeleteArgs),
     /// Write whole runs to a file, for another machine
-    Export(ExportArgs),
+    Export(RunsExportArgs),
     /// Store the runs of files that `export` wrote
     Import(TakeArgs),
     /// Bring the figures that SQL sees up to date
@@ -76,7 +76,7 @@ pub(crate) struct TagArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ExportArgs {
+pub(crate) struct RunsExportArgs {
     /// The runs: `last`, names, ids, beginnings of ids
     #[arg(value_name = "RUN", required = true)]
     pub(crate) runs: Vec<String>,
@@ -114,6 +114,16 @@ pub(crate) struct ListArgs {
     /// List at most this many, latest first [default: 50]
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub(crate) limit: Option<usize>,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Which of the stored runs are meant: those that are all of what is said here.
+#[derive(Debug, Args)]
+pub(crate) struct FilterArgs {
     /// Only runs of this target, or of targets in this folder
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: Option<PathBuf>,
@@ -130,17 +140,20 @@ pub(crate) struct ListArgs {
     /// Only runs made on this host
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
-    /// Print one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
+}
+
+impl FilterArgs {
+    /// Whether anything was said.
+    pub(crate) fn any(&self) -> bool {
+        let narrowed = self.target.is_some() || self.since.is_some() || self.host.is_some();
+        narrowed || self.name.is_some() || !self.tags.is_empty()
+    }
 }
 
 impl ListArgs {
     /// Whether anything was said of the list.
     pub(crate) fn any(&self) -> bool {
-        let narrowed = self.target.is_some() || self.since.is_some() || self.host.is_some();
-        let called = self.name.is_some() || !self.tags.is_empty();
-        narrowed || called || self.limit.is_some() || self.json
+        self.filter.any() || self.limit.is_some() || self.json
     }
 }
 

@@ -1,6 +1,6 @@
 //! The arguments of `diskfacts show`.
 
-use super::Style;
+use super::{JsonForm, Style};
 use clap::Args;
 use diskfacts_plan::units;
 
@@ -19,9 +19,10 @@ pub(crate) struct ShowArgs {
     /// Form of the output
     #[arg(long, value_name = "STYLE", default_value = "facts")]
     pub(crate) style: Style,
-    /// Print the run as one JSON document
-    #[arg(long, conflicts_with = "style")]
-    pub(crate) json: bool,
+    /// Print the run as one JSON document; `full` has whole histograms and single
+    /// requests
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "short", conflicts_with = "style")]
+    pub(crate) json: Option<JsonForm>,
     #[command(flatten)]
     pub(crate) part: PartArgs,
     /// Which trial of the stage is drawn [default: the one most unlike the others]

@@ -1,15 +1,19 @@
 //! `diskfacts compare A B`: what changed.
 
 use super::print;
-use crate::args::{Common, CompareArgs};
+use crate::args::{Common, CompareArgs, CompareFormat};
 use crate::exit::{Exit, Failure, say};
 use crate::look;
 use crate::sides::Side;
 use diskfacts_facts::compare;
 use diskfacts_facts::compare::Demanded;
 use diskfacts_record::Comparison;
+use diskfacts_report::export::{github, junit, markdown};
 use diskfacts_report::text::Closing;
 use diskfacts_report::{json, text};
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
 
 pub(crate) fn run(args: &CompareArgs, common: &Common) -> Result<Exit, Failure> {
     let (a, b) = (Side::read(&args.a, common)?, Side::read(&args.b, common)?);
@@ -20,11 +24,45 @@ pub(crate) fn run(args: &CompareArgs, common: &Common) -> Result<Exit, Failure> 
     }
     print(&if args.json {
         json::comparison(&comparison)
+    } else if let Some(format) = args.format {
+        formatted(&comparison, format, args.allow_unjudged)?
     } else {
         let closing = Closing::default();
         text::comparison(&comparison, &closing, &look::of_stdout(common.color))
     })?;
     Ok(judged(&comparison).allowing_unjudged(args.allow_unjudged))
+}
+
+/// The comparison in the format of another program.
+fn formatted(
+    comparison: &Comparison,
+    format: CompareFormat,
+    allow_unjudged: bool,
+) -> Result<String, Failure> {
+    Ok(match format {
+        CompareFormat::Junit => junit::junit(comparison, allow_unjudged),
+        CompareFormat::Markdown => markdown::markdown(comparison),
+        CompareFormat::Github => {
+            summarize(&markdown::markdown(comparison))?;
+            github::commands(comparison, allow_unjudged)
+        }
+    })
+}
+
+/// Appends to the summary of the job, which GitHub Actions names a file for.
+fn summarize(text: &str) -> Result<(), Failure> {
+    let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else {
+        return Ok(());
+    };
+    let mut options = OpenOptions::new();
+    let file = options.create(true).append(true).open(&path);
+    file.and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(|error| {
+            let shown = Path::new(&path).display().to_string();
+            Failure::failed(format!(
+                "writing to {shown}, which GITHUB_STEP_SUMMARY names, failed: {error}"
+            ))
+        })
 }
 
 /// A stage that is on neither side is a mistake of whoever typed it.

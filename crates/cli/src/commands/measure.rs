@@ -12,7 +12,6 @@ use anyhow::Context;
 use diskfacts_facts::uses;
 use diskfacts_plan::{Observe, Plan, Until, builtin, file};
 use diskfacts_record::{Outcome, Run, Stack, Status, TargetKind, Trial};
-use diskfacts_report::json;
 use diskfacts_report::text::Closing;
 use std::path::Path;
 
@@ -98,8 +97,8 @@ pub(super) fn measured(
         common,
     };
     let ended = session::run(&request, &signals)?;
-    let text = if args.run.json {
-        json::run(&ended.run)
+    let text = if let Some(form) = args.run.json {
+        super::json_of(&ended.run, form)
     } else if let Some(lines) = super::lines(args.run.style, &ended.run) {
         lines
     } else {

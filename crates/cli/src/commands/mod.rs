@@ -5,6 +5,7 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod dd;
 pub(crate) mod devices;
+pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod iostat;
 pub(crate) mod man;
@@ -18,13 +19,13 @@ pub(crate) mod sim;
 pub(crate) mod tune;
 pub(crate) mod watch;
 
-use crate::args::Style;
+use crate::args::{JsonForm, Style};
 use crate::exit::{Failure, say};
 use diskfacts_host::stdout_was_closed;
 use diskfacts_plan::{Plan, builtin};
 use diskfacts_record::Run;
 use diskfacts_report::text::{self, Closing, Look};
-use diskfacts_report::{classic, iostat as iostat_report, read_ahead as read_ahead_report};
+use diskfacts_report::{classic, iostat as iostat_report, json, read_ahead as read_ahead_report};
 use std::io::Write;
 
 /// Prints to standard output. A reader that went away, as `head` does, has seen
@@ -84,6 +85,14 @@ pub(crate) fn lines(style: Style, run: &Run) -> Option<String> {
             }
             Some(read_ahead_report::trials(run))
         }
+    }
+}
+
+/// The document of a run.
+pub(crate) fn json_of(run: &Run, form: JsonForm) -> String {
+    match form {
+        JsonForm::Short => json::run(run),
+        JsonForm::Full => json::run_in_full(run),
     }
 }
 

@@ -8,7 +8,7 @@ mod labels;
 mod take;
 
 use super::print;
-use crate::args::{Common, ListArgs, RunsArgs, RunsCommand};
+use crate::args::{Common, FilterArgs, ListArgs, RunsArgs, RunsCommand};
 use crate::exit::{Exit, Failure, OrFail};
 use crate::look;
 use crate::named::Named;
@@ -65,7 +65,7 @@ fn list(args: &ListArgs, common: &Common) -> Result<Exit, Failure> {
         None => Vec::new(),
     };
     let stored = summaries.len();
-    let wanted = Wanted::of(args);
+    let wanted = Wanted::of(&args.filter);
     let here = Here::new();
     let rows: Vec<RunRow> = summaries
         .into_iter()
@@ -108,7 +108,7 @@ fn row(summary: RunSummary, here: &Here) -> RunRow {
 }
 
 /// What a run has to have to be listed.
-struct Wanted<'a> {
+pub(crate) struct Wanted<'a> {
     /// As it was given, and its real path where something is there.
     target: Option<(&'a Path, PathBuf)>,
     since: Option<Timestamp>,
@@ -118,7 +118,7 @@ struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    fn of(args: &'a ListArgs) -> Self {
+    pub(crate) fn of(args: &'a FilterArgs) -> Self {
         let target = args.target.as_deref().map(|given| {
             let real = std::fs::canonicalize(given).unwrap_or_else(|_| given.to_owned());
             (given, real)
@@ -136,7 +136,7 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    fn has(&self, run: &RunSummary) -> bool {
+    pub(crate) fn has(&self, run: &RunSummary) -> bool {
         // By whole names, so that /srv/data is not in /srv/da. What a relative path was
         // given as says nothing, because where one stood then is not known.
         let target = self.target.as_ref().is_none_or(|(given, real)| {

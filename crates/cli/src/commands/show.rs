@@ -8,8 +8,8 @@ use crate::named::Named;
 use crate::{look, storing};
 use diskfacts_plan::plan::stage_label;
 use diskfacts_record::{Run, TargetKind};
+use diskfacts_report::text;
 use diskfacts_report::text::{Closing, StagePart};
-use diskfacts_report::{json, text};
 
 pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
     let mut named = Named::new(common);
@@ -40,8 +40,8 @@ pub(crate) fn run(args: &ShowArgs, common: &Common) -> Result<Exit, Failure> {
         text.map_err(|why| Failure::wrong_call(format!("{} {why}", run.run.id)))?
     } else if part.budget {
         text::budgets(&run, &look)
-    } else if args.json {
-        json::run(&run)
+    } else if let Some(form) = args.json {
+        super::json_of(&run, form)
     } else if let Some(lines) = lines(args.style, &run)? {
         lines
     } else {

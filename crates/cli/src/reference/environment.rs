@@ -1,7 +1,7 @@
 //! What diskfacts takes from its environment, and what it keeps where.
 
 /// Variables of the environment, and what they mean.
-pub(super) const ENVIRONMENT: [(&str, &str); 7] = [
+pub(super) const ENVIRONMENT: [(&str, &str); 8] = [
     (
         "XDG_DATA_HOME",
         "runs are stored in `$XDG_DATA_HOME/diskfacts/runs.db`. A path that is not absolute is \
@@ -30,6 +30,11 @@ pub(super) const ENVIRONMENT: [(&str, &str); 7] = [
         "LC_ALL, LC_CTYPE, LANG",
         "the first that is set decides whether the terminal can show more than ASCII: it must \
          name UTF-8",
+    ),
+    (
+        "GITHUB_STEP_SUMMARY",
+        "with `diskfacts compare --format github`: the file that the table of the comparison is \
+         appended to",
     ),
     (
         "SOURCE_DATE_EPOCH",

@@ -169,11 +169,11 @@ fn option(page: &mut Page, option: &Described) {
         }
         head.push(Span::Bold(name.clone()));
     }
-    if let Some(value) = &option.value {
-        if !head.is_empty() {
-            head.push(Span::Roman(" ".to_owned()));
+    if let Some((blank, value)) = option.value_behind_name() {
+        if !head.is_empty() && !blank.is_empty() {
+            head.push(Span::Roman(blank.to_owned()));
         }
-        head.push(Span::Italic(value.clone()));
+        head.push(Span::Italic(value.to_owned()));
     }
     page.request("TP", &[]);
     page.line(&head);

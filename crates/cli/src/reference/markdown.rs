@@ -98,7 +98,8 @@ fn options(command: &Command, wanted: impl Fn(&Arg) -> bool) -> String {
 }
 
 fn option(option: &Described) -> Vec<String> {
-    let value = option.value.as_ref().map(|value| format!(" {value}"));
+    let value = option.value_behind_name();
+    let value = value.map(|(blank, value)| format!("{blank}{value}"));
     let value = value.unwrap_or_default();
     let names = option.names.iter().rev();
     let names: Vec<String> = names

@@ -61,7 +61,8 @@ pub(super) fn run(
             rates.push(round.iops);
             let is_last = stopping::is_preconditioned(work, &rates);
             display.trial_ended(next.stage, &round, is_last);
-            rounds.push(round);
+            // They are in the document of the run, and in no figure.
+            rounds.push(round.without_details());
         }
         if rounds.is_empty() {
             continue;

@@ -11,6 +11,7 @@ use diskfacts_engine::files::run_file_trial;
 use diskfacts_engine::sim::Computer;
 use diskfacts_engine::{Progress, Trial as Doing, TrialError, TrialOutcome, run_trial};
 use diskfacts_facts::layers;
+use diskfacts_host::observe::{BLOCK_LAYER, READ_AHEAD};
 use diskfacts_plan::observe::observer;
 use diskfacts_plan::{CacheMode, On, Pattern, Stage, Workload};
 use diskfacts_record::evidence::Beside;
@@ -100,9 +101,10 @@ fn on_simulated(
     });
     let set = computer.set_kernel(&stage.kernel);
     let settings = set.map_err(|error| TrialError::Engine(error.to_string()))?;
-    let read_ahead = observer("read_ahead");
-    let wanted = read_ahead.is_some_and(|it| workload.observe.wants(it, next.number));
-    computer.observe_read_ahead(wanted);
+    let wanted =
+        |name| observer(name).is_some_and(|observer| workload.observe.wants(observer, next.number));
+    computer.observe_read_ahead(wanted(READ_AHEAD));
+    computer.observe_requests(wanted(BLOCK_LAYER));
     let (outcome, evidence) = display.watch(watched, &progress, || {
         computer.run_trial(workload, next.seed, &progress)
     })?;
@@ -182,6 +184,8 @@ pub(super) fn record(
             process_io: observed.beside.and_then(|observed| observed.process_io),
             ..beside
         }),
+        // Of each stage once: a timeline is looked at, and not added up.
+        bursts: observed.bursts.filter(|_| next.number == 1),
         ..observed
     };
     let histograms = outcome.histograms;

@@ -5,6 +5,7 @@ use super::limits::BlockLimits;
 use super::order::{Choice, Order, Queued};
 use super::parameters::BlockParameters;
 use super::rate_limit::RateLimit;
+use super::served::Served;
 use super::split::Splits;
 use crate::completion::{Breakdown, Completion};
 use crate::device::{self, Device, Extent};
@@ -63,6 +64,8 @@ pub struct BlockQueue {
     relay: Relay,
     /// Of the requests after joining, as the kernel counts them.
     meter: Meter,
+    /// Requests that are done, when somebody asked to be told.
+    served: Option<Vec<Served>>,
     arrived: Vec<Completion>,
 }
 
@@ -88,8 +91,19 @@ impl BlockQueue {
             now_ns: 0,
             relay: Relay::default(),
             meter: Meter::default(),
+            served: None,
             arrived: Vec::new(),
         }
+    }
+
+    /// Tells of the requests that are done from now on, or no more.
+    pub(super) fn tell_requests(&mut self, whether: bool) {
+        self.served = whether.then(Vec::new);
+    }
+
+    /// What was done since this was asked last.
+    pub(super) fn take_served(&mut self) -> impl Iterator<Item = Served> + '_ {
+        self.served.iter_mut().flat_map(|served| served.drain(..))
     }
 
     /// Sets its limits, before anything is asked of it.
@@ -303,6 +317,18 @@ impl BlockQueue {
             below.len,
             first_ns.unwrap_or(sent_ns),
         );
+        if let Some(served) = &mut self.served {
+            served.push(Served {
+                kind: joined.request.kind,
+                offset: joined.request.offset,
+                len: joined.request.len,
+                stream: joined.request.stream,
+                queued_ns: first_ns.unwrap_or(sent_ns),
+                issued_ns: sent_ns,
+                completed_ns: below.done_ns,
+                failed: below.result.is_err(),
+            });
+        }
         for part in joined.parts {
             let waited_ns = sent_ns - part.submitted_ns - part.held_ns;
             // Idling is for one stream at the cost of the others.

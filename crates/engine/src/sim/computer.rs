@@ -93,6 +93,14 @@ impl Computer {
         }
     }
 
+    /// Whether from now on the evidence of a trial has single requests, as that of a real
+    /// host has when its requests are followed.
+    pub fn observe_requests(&mut self, whether: bool) {
+        if let Some(machine) = &mut self.machine {
+            machine.keep_bursts(whether);
+        }
+    }
+
     /// Bytes of the disk.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
@@ -229,6 +237,7 @@ impl Computer {
             &self.plant,
         );
         evidence.unseen.extend(unprepared);
+        evidence.bursts = machine.take_bursts(&self.name);
         if let Some(beside) = &beside {
             let records = beside_records.into_iter().collect();
             let did = add_up_beside(Timescale::NANOSECONDS, beside.workload.operation, records);

@@ -4,12 +4,14 @@
 //! stream can go on.
 
 use super::access::{Access, Role};
+use super::bursts::Bursts;
 use super::neighbour::Neighbour;
 use super::truth::{Served, spend};
 use crate::engine::{Completion as Done, FailedIn, Op};
 use diskfacts_disk::host::Host;
 use diskfacts_disk::request::Kind;
 use diskfacts_disk::{Breakdown, Completion, Device, Extent, Flags, IoError, Request};
+use diskfacts_record::PackedBursts;
 use diskfacts_record::evidence::TimeParts;
 use rustix::io::Errno;
 use std::collections::VecDeque;
@@ -22,7 +24,7 @@ const REST_NS: u64 = 100_000_000;
 /// Bytes that are read at once to warm the page cache.
 const WARM_BYTES: u64 = 1 << 20;
 /// The stream of requests of the machine itself.
-const OWN_STREAM: u32 = u32::MAX - 1;
+pub(super) const OWN_STREAM: u32 = u32::MAX - 1;
 /// Streams of what runs beside a trial, as the host numbers them, from this on
 /// to the machine's own.
 const BESIDE: u32 = 1 << 22;
@@ -106,6 +108,8 @@ pub(super) struct Machine {
     /// the trial, and of what runs beside it.
     pub(super) direct: Sent,
     pub(super) direct_beside: Sent,
+    /// Single requests since the window opened, where they are kept.
+    bursts: Bursts,
 }
 
 /// Processor time, ns.
@@ -145,7 +149,19 @@ impl Machine {
             processor: Processor::default(),
             direct: Sent::default(),
             direct_beside: Sent::default(),
+            bursts: Bursts::default(),
         })
+    }
+
+    /// Whether single requests of the trials from now on are kept.
+    pub(super) fn keep_bursts(&mut self, whether: bool) {
+        self.host.tell_requests(whether);
+        self.bursts.whether = whether;
+    }
+
+    /// The requests of the trial that were kept, of a disk of this name.
+    pub(super) fn take_bursts(&mut self, disk: &str) -> Option<PackedBursts> {
+        self.bursts.take(disk)
     }
 
     /// Virtual time, ns.
@@ -202,6 +218,7 @@ impl Machine {
         self.processor = Processor::default();
         self.direct = Sent::default();
         self.direct_beside = Sent::default();
+        self.bursts.open(self.now_ns);
     }
 
     /// A stream's thread spends processor time. What the kernel spends on an
@@ -451,6 +468,11 @@ impl Machine {
 
     /// Hands on what came back from the host.
     fn take_in(&mut self) {
+        if self.bursts.whether {
+            for served in self.host.take_served() {
+                self.bursts.served(&served);
+            }
+        }
         while !self.arrived.is_empty() {
             let mut batch = std::mem::take(&mut self.arrived);
             for completion in &batch {

@@ -8,11 +8,12 @@ use diskfacts_host::{Roots, stack_of};
 use diskfacts_record::evidence::{
     BlockLayer, Bucket, DeviceRequests, OperationRequests, RequestKind,
 };
-use diskfacts_record::{Evidence, Stack};
-use diskfacts_testkit::{LoopDevice, or_skip, require_root, skip};
+use diskfacts_record::{BurstRequest, Evidence, Stack};
+use diskfacts_testkit::{LoopDevice, or_skip, require_root, require_tool, skip};
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::thread;
 
 const MIB: u64 = 1 << 20;
@@ -139,6 +140,60 @@ fn requests_are_exactly_the_operations_that_were_made() {
         if threads == 1 {
             assert_eq!(requests.seeks.in_order, 639, "{:?}", requests.seeks);
         }
+    }
+}
+
+#[test]
+fn single_requests_add_up_to_the_sums_and_say_who_made_them() {
+    let _alone = alone();
+    let device = or_skip!(LoopDevice::new(32 * MIB));
+    let dd = or_skip!(require_tool("dd", "coreutils"));
+    let Some((mut observer, _)) = observer(&device) else {
+        return;
+    };
+    observer.start();
+    let file = direct(device.path());
+    let mut memory = Aligned::new(4096);
+    for i in 0..100 {
+        let read = file.read_exact_at(memory.bytes(4096), i * 8192);
+        read.expect("the operation");
+    }
+    let other = Command::new(dd)
+        .arg(format!("if={}", device.path().display()))
+        .args(["of=/dev/null", "bs=8k", "count=50", "iflag=direct"])
+        .stderr(Stdio::null())
+        .status();
+    assert!(other.expect("dd").success());
+    observer.halt();
+    let mut evidence = Evidence::default();
+    observer.stop(&mut evidence);
+    let bursts = evidence.bursts.expect("requests were done").unpack();
+    let of_device = |request: &&BurstRequest| bursts.devices[request.device] == device.name();
+    let requests = bursts.bursts.iter().flat_map(|burst| &burst.requests);
+    let requests: Vec<&BurstRequest> = requests.filter(of_device).collect();
+    let made = |ours, bytes| {
+        let each = requests.iter().filter(|request| request.ours == Some(ours));
+        each.filter(|request| request.bytes == bytes).count()
+    };
+    assert_eq!(
+        (made(true, 4096), made(false, 8192)),
+        (100, 50),
+        "{requests:?}"
+    );
+    assert_eq!(requests.len(), 150);
+    let seen = evidence.block_layer.expect("what was seen");
+    let operations = only(of(&seen, &device));
+    let at_device: u64 = requests.iter().map(|r| r.completed_ns - r.issued_ns).sum();
+    let queued: u64 = requests.iter().map(|r| r.issued_ns - r.began_ns()).sum();
+    for (sum, latency) in [
+        (at_device, operations.device_ns),
+        (queued, operations.queued_ns),
+    ] {
+        let mean = latency.mean.expect("samples");
+        assert!(
+            (sum as f64 / 150.0 - mean).abs() < 1e-6 * mean,
+            "{sum} {mean}"
+        );
     }
 }
 

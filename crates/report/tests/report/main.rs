@@ -4,6 +4,7 @@ mod classic;
 mod copying;
 mod documents;
 mod every_fact;
+mod export;
 mod fixtures;
 mod formats;
 mod import;

@@ -7,7 +7,7 @@ use super::{
 use crate::kept::{Kept, KeptTrial, Parcel};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use diskfacts_record::{Packed, PackedHistograms, PackedOverTime, SCHEMA};
+use diskfacts_record::{Packed, PackedBursts, PackedHistograms, PackedOverTime, SCHEMA};
 use flate2::bufread::GzDecoder;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -239,6 +239,7 @@ fn trial(line: &str, what: &str) -> Result<KeptTrial, Error> {
         write,
         service,
         over_time,
+        bursts,
     } = &line.histograms;
     Ok(KeptTrial {
         document: line.trial.get().to_owned(),
@@ -252,6 +253,13 @@ fn trial(line: &str, what: &str) -> Result<KeptTrial, Error> {
             .map(|text| {
                 let bytes = decoded(text)?;
                 PackedOverTime::from_bytes(&bytes).map_err(|error| Error::because(what, error))
+            })
+            .transpose()?,
+        bursts: bursts
+            .as_ref()
+            .map(|text| {
+                let bytes = decoded(text)?;
+                PackedBursts::from_bytes(&bytes).map_err(|error| Error::because(what, error))
             })
             .transpose()?,
     })

@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::kept::{Kept, KeptTrial, Parcel};
-use diskfacts_record::LatencyOverTime;
+use diskfacts_record::evidence::RequestKind;
 use diskfacts_record::trial::Histograms as Counted;
+use diskfacts_record::{Burst, BurstOf, BurstRequest, Bursts, LatencyOverTime};
 use flate2::write::GzEncoder;
 use std::io::{Read, Write};
 
@@ -14,6 +15,28 @@ const TRIAL: &str = include_str!("../../tests/store/sample/trial.json");
 fn compact(text: &str) -> String {
     let value: serde_json::Value = serde_json::from_str(text).unwrap();
     value.to_string()
+}
+
+/// A request.
+fn bursts(bytes: u64) -> Bursts {
+    Bursts {
+        devices: vec!["sda".to_owned()],
+        bursts: vec![Burst {
+            of: BurstOf::First,
+            from_ns: 3,
+            requests: vec![BurstRequest {
+                device: 0,
+                operation: RequestKind::Read,
+                offset_bytes: 0,
+                bytes: bytes * 512,
+                queued_ns: None,
+                issued_ns: 0,
+                completed_ns: 5,
+                ours: None,
+                failed: false,
+            }],
+        }],
+    }
 }
 
 /// A run with two trials, with a key that no diskfacts of today knows.
@@ -38,6 +61,7 @@ fn kept(id: &str) -> Kept {
                 over_time.count_at(row, false, 7, order);
                 (&over_time).into()
             }),
+            bursts: (order == 2).then(|| (&bursts(order)).into()),
         }
     };
     Kept {

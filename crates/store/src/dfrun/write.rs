@@ -82,7 +82,7 @@ fn line_of(kept: &KeptTrial, what: &str) -> Result<String, Error> {
         write,
         service,
     } = &kept.histograms;
-    let over_time = kept.latency_over_time.as_ref();
+    let (over_time, bursts) = (kept.latency_over_time.as_ref(), kept.bursts.as_ref());
     let text = |packed: &Packed| STANDARD.encode(packed.as_bytes());
     json(&Line {
         histograms: Histograms {
@@ -90,6 +90,7 @@ fn line_of(kept: &KeptTrial, what: &str) -> Result<String, Error> {
             write: text(write),
             service: service.as_ref().map(text),
             over_time: over_time.map(|packed| STANDARD.encode(packed.as_bytes())),
+            bursts: bursts.map(|packed| STANDARD.encode(packed.as_bytes())),
         },
         trial: serde_json::from_str(&kept.document).map_err(|error| Error::because(what, error))?,
     })

@@ -1,10 +1,11 @@
 //! What is loaded is what was stored.
 
 use crate::sample;
+use diskfacts_record::evidence::RequestKind;
 use diskfacts_record::trial::Histograms;
 use diskfacts_record::{
-    CoarseHistogram, Confidence, Figure, Finding, Histogram, LatencyOverTime, Layers, Outcome, Run,
-    Severity, StageFigures, Status, Trial, Verdict,
+    Burst, BurstOf, BurstRequest, Bursts, CoarseHistogram, Confidence, Figure, Finding, Histogram,
+    LatencyOverTime, Layers, Outcome, Run, Severity, StageFigures, Status, Trial, Verdict,
 };
 use diskfacts_store::{Error, Store};
 use proptest::prelude::*;
@@ -45,6 +46,31 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn any_bursts()(
+        name: String,
+        requests in prop::collection::vec((0_u64..1000, 0_u64..1000, 0_u64..1 << 40, any::<Option<bool>>()), 0..20),
+    ) -> Bursts {
+        let mut began_ns = 0;
+        let requests = requests.into_iter().map(|(step_ns, device_ns, sector, ours)| {
+            began_ns += step_ns;
+            BurstRequest {
+                device: 0,
+                operation: RequestKind::Write,
+                offset_bytes: sector * 512,
+                bytes: 4096,
+                queued_ns: Some(began_ns),
+                issued_ns: began_ns,
+                completed_ns: began_ns + device_ns,
+                ours,
+                failed: false,
+            }
+        });
+        let requests = requests.collect();
+        Bursts { devices: vec![name], bursts: vec![Burst { of: BurstOf::First, from_ns: 7, requests }] }
+    }
+}
+
+prop_compose! {
     fn any_trial()(
         stage: String,
         settings in prop::collection::btree_map(any::<String>(), any::<String>(), 0..3),
@@ -61,6 +87,7 @@ prop_compose! {
         write in any_histogram(),
         service in prop::option::of(any_histogram()),
         over_time in prop::option::of(any_over_time()),
+        bursts in prop::option::of(any_bursts()),
     ) -> Trial {
         let mut trial = sample::trial(1);
         trial.stage = stage;
@@ -75,6 +102,7 @@ prop_compose! {
         trial.latency_service_ns = service.as_ref().map(Into::into);
         trial.evidence.clock.drift_ppm = drift;
         trial.evidence.intervals.operations = intervals;
+        trial.evidence.bursts = bursts.as_ref().map(Into::into);
         trial.latency_over_time = over_time.as_ref().map(Into::into);
         trial.histograms = (&Histograms { read, write, service }).into();
         trial

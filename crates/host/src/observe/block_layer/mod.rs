@@ -28,4 +28,4 @@ pub use live::{LiveBlockLayer, LiveError};
 #[cfg(target_os = "linux")]
 pub use observer::BlockLayerObserver;
 pub use request_event::{Decoder, RequestEvent, Step};
-pub use requests::{Followed, Requests};
+pub use requests::{Followed, OwnThreads, Requests};

@@ -1,14 +1,15 @@
 //! The trace events of exactly one trial.
 
 use super::request_event::Decoder;
-use super::requests::{Followed, Requests};
+use super::requests::{Followed, OwnThreads, Requests};
 use super::set_up::{SetUp, followed, not_seen};
 use crate::cpu::CpuTimes;
 use crate::observe::{Observer, allowed_memory};
 use crate::roots::Roots;
 use crate::trace::{Burst, Consumer, Event, Gap, Pace, Reader, Recorder, TraceError};
 use diskfacts_record::evidence::{BlockLayer, QueuedFrom};
-use diskfacts_record::{Evidence, Stack, Unseen};
+use diskfacts_record::{Evidence, PackedBursts, Stack, Unseen};
+use std::fs;
 
 /// Follows the requests of the devices of a stack.
 ///
@@ -39,6 +40,8 @@ enum State {
 
 struct Following {
     recorder: Recorder<Taking>,
+    /// Told when the window opens: then all threads of the trial are there.
+    own_threads: OwnThreads,
     queued_from: Option<QueuedFrom>,
     /// Events that this kernel lacks.
     missing: Vec<&'static str>,
@@ -95,6 +98,17 @@ impl BlockLayerObserver {
     }
 }
 
+/// The kernel's numbers of the threads of this process, in rising order; none where they cannot
+/// be listed, so that it is not known who makes a request.
+fn threads_of_this_process(roots: &Roots) -> Vec<u32> {
+    let entries = fs::read_dir(roots.proc.join("self/task"));
+    let names = entries.into_iter().flatten().flatten();
+    let numbers = names.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let mut threads: Vec<u32> = numbers.collect();
+    threads.sort_unstable();
+    threads
+}
+
 fn follow(roots: &Roots, followed: &[Followed], pace: Pace) -> Result<Following, TraceError> {
     let SetUp {
         instance,
@@ -102,12 +116,14 @@ fn follow(roots: &Roots, followed: &[Followed], pace: Pace) -> Result<Following,
         queued_from,
         missing,
     } = SetUp::new(roots, followed)?;
+    let own_threads = OwnThreads::default();
     let taking = Taking {
         decoder,
-        requests: Requests::new(followed),
+        requests: Requests::new(followed).keeping_bursts(own_threads.clone()),
     };
     let allowed = allowed_memory(roots);
     Ok(Following {
+        own_threads,
         recorder: Recorder::start(Reader::new(instance)?, taking, pace, allowed.as_ref())?,
         queued_from,
         missing,
@@ -124,10 +140,14 @@ impl Observer for BlockLayerObserver {
             self.prepare();
         }
         self.state = match std::mem::replace(&mut self.state, State::Over) {
-            State::Ready(following) => match following.recorder.on() {
-                Ok(from_ns) => State::Open(following, from_ns),
-                Err(error) => State::Off(error.to_string()),
-            },
+            State::Ready(following) => {
+                let threads = || threads_of_this_process(&self.roots);
+                following.own_threads.get_or_init(threads);
+                match following.recorder.on() {
+                    Ok(from_ns) => State::Open(following, from_ns),
+                    Err(error) => State::Off(error.to_string()),
+                }
+            }
             other => other,
         };
     }
@@ -217,6 +237,8 @@ impl Following {
         for why in not_seen(self.queued_from, &self.missing) {
             unseen(why);
         }
+        let bursts = recorded.consumer.requests.take_bursts(from_ns);
+        evidence.bursts = bursts.as_ref().map(PackedBursts::from);
         evidence.block_layer = Some(BlockLayer {
             devices: recorded.consumer.requests.end(),
             window_ns: until_ns.saturating_sub(from_ns),

@@ -31,6 +31,7 @@ fn event(step: Step, sector: u64, writes: bool) -> RequestEvent {
         metadata: false,
         flushes: false,
         failed: false,
+        thread: 7,
     }
 }
 

@@ -21,6 +21,10 @@ pub(super) struct Request {
     pub(super) came_back: bool,
     /// It came with a flush.
     pub(super) flushes: bool,
+    /// Where it began and how long it was when it was issued, sectors.
+    pub(super) issued: (u64, u64),
+    /// The thread that made it.
+    pub(super) maker: u32,
 }
 
 /// Where a request begins, and what it asks for.
@@ -152,6 +156,8 @@ mod tests {
             sectors,
             came_back: false,
             flushes: false,
+            issued: (0, sectors),
+            maker: 0,
         }
     }
 

@@ -73,6 +73,8 @@ pub struct RequestEvent {
     pub flushes: bool,
     /// It failed; of a completion.
     pub failed: bool,
+    /// The thread in which it happened; of a worker of `io_uring`, the thread that it works for.
+    pub thread: u32,
 }
 
 /// Where the fields of one event lie.
@@ -85,6 +87,9 @@ struct Fields {
     sectors: Field,
     flags: Field,
     error: Option<Field>,
+    thread: Field,
+    /// Name of the thread, of the events that have it.
+    thread_name: Option<Field>,
 }
 
 /// Understands the events that it was told of.
@@ -116,6 +121,8 @@ impl Decoder {
             sectors: format.required("nr_sector")?,
             flags: format.required("rwbs")?,
             error,
+            thread: format.required("common_pid")?,
+            thread_name: format.field("comm"),
         });
         Ok(())
     }
@@ -148,8 +155,25 @@ impl Decoder {
             metadata: flags.contains(&b'M'),
             flushes: flags.contains(&b'F'),
             failed: error != 0,
+            thread: fields.thread(event)?,
         })
     }
+}
+
+impl Fields {
+    #[inline]
+    fn thread(&self, event: &Event<'_>) -> Option<u32> {
+        let name = self.thread_name.and_then(|field| field.text(event.data));
+        let thread = u32::try_from(self.thread.unsigned(event.data)?).ok()?;
+        Some(name.and_then(works_for).unwrap_or(thread))
+    }
+}
+
+/// The thread whose `io_uring` a thread of this name serves (kernel, `io_uring/io-wq.c`:
+/// `iou-wrk-PID`).
+fn works_for(name: &[u8]) -> Option<u32> {
+    let number = name.strip_prefix(b"iou-wrk-")?;
+    std::str::from_utf8(number).ok()?.parse().ok()
 }
 
 /// What the letters ask for. `F` at the start is a flush before; behind the operation
@@ -172,6 +196,19 @@ fn kind(flags: &[u8], sectors: u64) -> RequestKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_worker_of_io_uring_is_named_after_the_thread_that_it_works_for() {
+        for (name, thread) in [
+            ("iou-wrk-4711", Some(4711)),
+            ("iou-wrk-", None),
+            ("iou-sqp-4711", None),
+            ("iou-wrk-47x", None),
+            ("stream-0", None),
+        ] {
+            assert_eq!(works_for(name.as_bytes()), thread, "{name}");
+        }
+    }
 
     #[test]
     fn the_letters_of_the_kernel_are_understood() {

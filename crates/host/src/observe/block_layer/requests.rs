@@ -10,8 +10,9 @@ use super::slowest::Slowest;
 use diskfacts_record::evidence::{
     DeviceRequests, OperationRequests, RequestKind, Seeks, SlowestRequests, SlowestSyncs,
 };
-use diskfacts_record::{Histogram, Latency};
+use diskfacts_record::{BurstKeeper, BurstRequest, Bursts, Histogram, Latency};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, OnceLock};
 
 const SECTOR_BYTES: u64 = 512;
 
@@ -25,6 +26,9 @@ pub struct Followed {
     pub numbers: Vec<u64>,
 }
 
+/// The kernel's numbers of the threads of this process, in rising order, once they are known.
+pub type OwnThreads = Arc<OnceLock<Vec<u32>>>;
+
 /// Follows requests through the block layer.
 #[derive(Debug)]
 pub struct Requests {
@@ -34,6 +38,8 @@ pub struct Requests {
     /// Until then events are missing: what began before may have ended unseen.
     blind_until_ns: Option<u64>,
     lost: bool,
+    /// Single requests, where some are kept.
+    bursts: Option<(BurstKeeper, OwnThreads)>,
 }
 
 #[derive(Debug)]
@@ -95,7 +101,24 @@ impl Requests {
             devices: devices.iter().map(|d| Device::new(&d.name)).collect(),
             blind_until_ns: None,
             lost: false,
+            bursts: None,
         }
+    }
+
+    /// From here on keeps single requests of a few moments, and whether they were made by one of
+    /// these threads.
+    #[must_use]
+    pub fn keeping_bursts(mut self, own: OwnThreads) -> Self {
+        self.bursts = Some((BurstKeeper::default(), own));
+        self
+    }
+
+    /// The single requests that were kept, of a window that opened then; `None` where there are
+    /// none.
+    pub fn take_bursts(&mut self, opened_ns: u64) -> Option<Bursts> {
+        let (keeper, _) = self.bursts.take()?;
+        let names = self.devices.iter().map(|device| device.name.clone());
+        keeper.finish(opened_ns, names.collect())
     }
 
     /// Events before `before_ns` are missing.
@@ -105,6 +128,9 @@ impl Requests {
             .blind_until_ns
             .map_or(before_ns, |until| until.max(before_ns));
         self.blind_until_ns = Some(until_ns);
+        if let Some((keeper, _)) = &mut self.bursts {
+            keeper.pause();
+        }
     }
 
     /// Takes the next event.
@@ -122,8 +148,14 @@ impl Requests {
             !sees_again
         });
         let mut numbers = self.by_number.iter();
-        if let Some((_, index)) = numbers.find(|(number, _)| *number == event.device) {
-            self.devices[*index].event(time_ns, event, blind);
+        let Some((_, index)) = numbers.find(|(number, _)| *number == event.device) else {
+            return;
+        };
+        let done = self.devices[*index].event(time_ns, event, blind);
+        if let Some((keeper, own)) = &mut self.bursts
+            && let Some(request) = done
+        {
+            keeper.completed(of_burst(&request, own, (time_ns, event, *index)));
         }
     }
 
@@ -148,6 +180,9 @@ impl Requests {
     pub fn burst(&mut self, from_ns: u64, until_ns: u64) {
         for device in &mut self.devices {
             device.burst(from_ns, until_ns);
+        }
+        if let Some((keeper, _)) = &mut self.bursts {
+            keeper.pause();
         }
     }
 
@@ -223,7 +258,8 @@ impl Device {
         self.kinds.entry(kind).or_default()
     }
 
-    fn event(&mut self, time_ns: u64, event: &RequestEvent, blind: bool) {
+    /// Takes an event; answers which request it completes, if it was seen from its issue on.
+    fn event(&mut self, time_ns: u64, event: &RequestEvent, blind: bool) -> Option<Request> {
         let key = Key::new(event.sector, event.kind);
         match event.step {
             Step::Start => self.wait(key, time_ns, event),
@@ -234,7 +270,7 @@ impl Device {
                 }
             }
             Step::Issue => self.issue(key, time_ns, event),
-            Step::Complete => self.complete(key, time_ns, event, blind),
+            Step::Complete => return self.complete(key, time_ns, event, blind),
             Step::Merge => {
                 self.waiting.take(key);
                 self.counts(event.kind).request_merges += 1;
@@ -263,6 +299,7 @@ impl Device {
                 }
             }
         }
+        None
     }
 
     fn wait(&mut self, key: Key, time_ns: u64, event: &RequestEvent) {
@@ -285,6 +322,7 @@ impl Device {
         let request = Request {
             issued_ns: time_ns,
             sectors: event.sectors,
+            issued: (event.sector, event.sectors),
             ..request
         };
         self.in_flight.put(key, request);
@@ -305,10 +343,18 @@ impl Device {
         }
     }
 
-    fn complete(&mut self, key: Key, time_ns: u64, event: &RequestEvent, blind: bool) {
+    /// All or a part of a request is done; answers which, where it is all.
+    fn complete(
+        &mut self,
+        key: Key,
+        time_ns: u64,
+        event: &RequestEvent,
+        blind: bool,
+    ) -> Option<Request> {
         self.counts(event.kind).errors += u64::from(event.failed);
         let Some(request) = self.in_flight.take_of_length(key, event.sectors) else {
-            return self.complete_unseen(key, time_ns, event);
+            self.complete_unseen(key, time_ns, event);
+            return None;
         };
         if event.sectors < request.sectors {
             // A part; the rest begins behind it.
@@ -318,7 +364,7 @@ impl Device {
             };
             let behind = Key::new(event.sector.saturating_add(event.sectors), event.kind);
             self.in_flight.put(behind, rest);
-            return;
+            return None;
         }
         self.depth.leave(time_ns);
         if request.flushes {
@@ -327,7 +373,7 @@ impl Device {
         let counts = self.counts(event.kind);
         counts.completed += 1;
         if blind {
-            return;
+            return None;
         }
         let device_ns = time_ns.saturating_sub(request.issued_ns);
         counts.device.record(device_ns);
@@ -354,6 +400,7 @@ impl Device {
             }
             _ => {}
         }
+        Some(request)
     }
 
     /// One that is not known to be in the device is done.
@@ -453,7 +500,36 @@ impl Request {
             sectors: event.sectors,
             came_back: false,
             flushes: event.flushes,
+            issued: (event.sector, event.sectors),
+            maker: event.thread,
         }
+    }
+}
+
+/// A request that is done, of a device by its place, with the times of the trace.
+fn of_burst(
+    request: &Request,
+    own: &OwnThreads,
+    (time_ns, event, device): (u64, &RequestEvent, usize),
+) -> BurstRequest {
+    let (sector, sectors) = request.issued;
+    let own = own.get().map(Vec::as_slice).unwrap_or_default();
+    let ours = match own.binary_search(&request.maker) {
+        Ok(_) => Some(true),
+        // It may have been issued by another thread than the one that made it.
+        Err(_) if own.is_empty() || request.since_ns.is_none() => None,
+        Err(_) => Some(false),
+    };
+    BurstRequest {
+        device,
+        operation: event.kind,
+        offset_bytes: sector.saturating_mul(SECTOR_BYTES),
+        bytes: sectors.saturating_mul(SECTOR_BYTES),
+        queued_ns: request.since_ns,
+        issued_ns: request.issued_ns,
+        completed_ns: time_ns,
+        ours,
+        failed: event.failed,
     }
 }
 

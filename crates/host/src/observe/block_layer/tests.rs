@@ -1,8 +1,9 @@
 //! Requests followed through events that were written by hand.
 
 use super::request_event::{RequestEvent, Step};
-use super::requests::{Followed, Requests};
+use super::requests::{Followed, OwnThreads, Requests};
 use diskfacts_record::evidence::{Bucket, DeviceRequests, OperationRequests, RequestKind, Seeks};
+use diskfacts_record::{BurstOf, BurstRequest};
 use proptest::prelude::*;
 
 const DISK: u64 = 8 << 20;
@@ -19,6 +20,7 @@ fn event(step: Step, kind: RequestKind, sector: u64, sectors: u64) -> RequestEve
         metadata: false,
         flushes: false,
         failed: false,
+        thread: 7,
     }
 }
 
@@ -99,6 +101,70 @@ fn a_request_that_is_done_in_parts_is_one_and_ends_with_the_last() {
     );
     assert_eq!(reads.device_ns.max, Some(40));
     assert_eq!(device.in_flight_mean, Some(0.04));
+}
+
+fn made_by(thread: u32, event: RequestEvent) -> RequestEvent {
+    RequestEvent { thread, ..event }
+}
+
+#[test]
+fn single_requests_are_kept_whole_with_who_made_them() {
+    let own = OwnThreads::default();
+    own.set(vec![7, 9]).expect("it is told once");
+    let mut requests = requests().keeping_bursts(own);
+    let other = |event| made_by(8, event);
+    for (time_ns, event) in [
+        (1100, read(Step::Start, 64, 8)),
+        (1110, other(read(Step::Start, 0, 24))),
+        // Behind it another I/O is joined, and it comes back from the device once.
+        (1120, read(Step::BackMerge, 72, 8)),
+        (1130, other(read(Step::Issue, 64, 16))),
+        (1140, read(Step::Requeue, 64, 16)),
+        (1150, read(Step::Issue, 0, 24)),
+        (1160, other(read(Step::Issue, 64, 16))),
+        (1170, read(Step::Complete, 0, 8)),
+        (1180, read(Step::Complete, 8, 16)),
+        // Nobody saw it being made: who issued it may not be who made it, unless it is us.
+        (1190, other(read(Step::Issue, 500, 8))),
+        (1195, made_by(9, read(Step::Issue, 600, 8))),
+        (1200, read(Step::Complete, 500, 8)),
+        (1201, read(Step::Complete, 600, 8)),
+        (
+            1210,
+            RequestEvent {
+                failed: true,
+                ..read(Step::Complete, 64, 16)
+            },
+        ),
+        // Its issue was seen by nobody.
+        (1220, read(Step::Complete, 900, 8)),
+    ] {
+        requests.event(time_ns, &event);
+    }
+    let bursts = requests.take_bursts(1000).expect("requests were done");
+    assert_eq!(bursts.devices, ["sda"]);
+    let [burst] = &bursts.bursts[..] else {
+        panic!("one burst: {bursts:?}");
+    };
+    assert_eq!((burst.of, burst.from_ns), (BurstOf::First, 100));
+    let of = |request: &BurstRequest| {
+        (
+            (request.offset_bytes / 512, request.bytes / 512),
+            (request.queued_ns, request.issued_ns, request.completed_ns),
+            (request.ours, request.failed),
+        )
+    };
+    let seen: Vec<_> = burst.requests.iter().map(of).collect();
+    assert_eq!(
+        seen,
+        [
+            ((64, 16), (Some(0), 60, 110), (Some(true), true)),
+            ((0, 24), (Some(10), 50, 80), (Some(false), false)),
+            ((500, 8), (None, 90, 100), (None, false)),
+            ((600, 8), (None, 95, 101), (Some(true), false)),
+        ]
+    );
+    assert_eq!(requests.take_bursts(1000), None, "it was taken");
 }
 
 #[test]
