@@ -16,6 +16,9 @@
 //! `cargo run --release -p diskfacts-bench -- observers [--folder DIR] [--rounds N]`:
 //! what each observer costs, and all of them, and what showing a run costs; as root.
 //!
+//! `cargo run --release -p diskfacts-bench -- pages [--rounds N]`: how large reports are, and how
+//! long they take.
+//!
 //! Machines are noisy: each round runs ours and theirs right after each other,
 //! the ratio is taken within the round, and what is printed is the median of the
 //! rounds with the smallest and the largest. A goal is met when the median is.
@@ -28,6 +31,7 @@ mod display;
 mod fio;
 mod observers;
 mod ours;
+mod pages;
 mod writes;
 
 use alternate::Goal;
@@ -99,8 +103,9 @@ fn run() -> Result<bool> {
         Some("classics") => classics::cases(&options),
         Some("bonnie") => bonnie::cases(&options),
         Some("observers") => observers::cases(&options),
+        Some("pages") => pages::cases(&options),
         other => bail!(
-            "{}name what to compare: fio, writes, classics, bonnie, or observers",
+            "{}name what to compare: fio, writes, classics, bonnie, observers, or pages",
             other.map_or_else(String::new, |name| format!("nothing is called {name}; "))
         ),
     }

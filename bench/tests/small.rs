@@ -118,3 +118,32 @@ fn without_fio_it_says_what_is_missing() {
         assert!(output.status.success(), "{text}");
     }
 }
+
+#[test]
+fn the_reports_are_as_small_as_they_are_to_be() {
+    let output = Command::new(env!("CARGO_BIN_EXE_diskfacts-bench"))
+        .args(["pages", "--small"])
+        .output()
+        .expect("starting the bench");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    if errors.contains("there is no diskfacts beside this program") {
+        diskfacts_testkit::skip("the diskfacts program beside the bench: cargo build -p diskfacts");
+        return;
+    }
+    assert!(output.status.success(), "{text}\n{errors}");
+    let kilobytes = |plan: &str| -> u64 {
+        let line = text
+            .lines()
+            .find(|line| line.contains(plan))
+            .expect("a line");
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let at = words
+            .iter()
+            .position(|word| *word == "kB,")
+            .expect("its size");
+        words[at - 1].parse().expect("a number")
+    };
+    assert!(kilobytes("survey") < 400, "{text}");
+    assert!(kilobytes("write-matrix") < 1000, "{text}");
+}

@@ -1,5 +1,5 @@
-//! The project's own commands: `cargo xtask test`, `check`, `lab`, `fuzz`, `crate` and
-//! `dist`.
+//! The project's own commands: `cargo xtask test`, `check`, `lab`, `fuzz`, `gallery`, `crate`
+//! and `dist`.
 //!
 //! The test command runs everything the project has and closes with one line
 //! of numbers; what could not run is counted and named. The check command
@@ -10,6 +10,7 @@
 mod check;
 mod dist;
 mod fuzz;
+mod gallery;
 mod lab;
 mod metadata;
 mod project;
@@ -44,10 +45,12 @@ fn main() -> ExitCode {
         ["crate", rest @ ..] => Project::find().and_then(|project| published::run(&project, rest)),
         ["dist", rest @ ..] => Project::find().and_then(|project| dist::run(&project, rest)),
         ["fuzz", rest @ ..] => Project::find().and_then(|project| fuzz::run(&project, rest)),
+        ["gallery", rest @ ..] => Project::find().and_then(|project| gallery::run(&project, rest)),
         [] | ["help" | "--help" | "-h", ..] => {
             print!(
-                "{USAGE}{}{}\n{}\n{}",
+                "{USAGE}{}{}{}\n{}\n{}",
                 dist::USAGE,
+                gallery::USAGE,
                 lab::USAGE,
                 test::names(),
                 check::names()

@@ -10,6 +10,7 @@ mod iostat;
 mod labels;
 mod man;
 mod readahead;
+mod report;
 mod restore;
 mod runs;
 mod show;
@@ -26,6 +27,7 @@ pub(crate) use iostat::{IostatArgs, IostatStyle};
 pub(crate) use labels::LabelArgs;
 pub(crate) use man::ManArgs;
 pub(crate) use readahead::ReadaheadArgs;
+pub(crate) use report::ReportArgs;
 pub(crate) use restore::RestoreArgs;
 pub(crate) use runs::{
     DeleteArgs, FilterArgs, ListArgs, NoteArgs, RenameArgs, RunsArgs, RunsCommand, RunsExportArgs,
@@ -84,6 +86,7 @@ pub(crate) enum Command {
     Readahead(ReadaheadArgs),
     Runs(RunsArgs),
     Show(ShowArgs),
+    Report(ReportArgs),
     Compare(CompareArgs),
     Export(ExportArgs),
     Import(ImportArgs),

@@ -223,7 +223,7 @@ impl Known<'_> {
             ("show", "claim") => claims(),
             ("show" | "rename" | "note" | "tag", "run")
             | ("compare", "a" | "b")
-            | ("advise" | "delete" | "export", "runs") => self.runs(),
+            | ("advise" | "delete" | "export" | "report", "runs") => self.runs(),
             ("rename", "name") => self.names(),
             ("sim", "profile") => described(profiles().map(str::to_owned)),
             // Where nothing is typed yet a path is likelier.

@@ -24,6 +24,7 @@ mod signals;
 mod state;
 mod storing;
 mod target;
+mod wanted;
 
 use args::{Cli, Command, Misread};
 use clap::error::{ContextKind, ErrorKind};
@@ -173,6 +174,7 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
         Some(Command::Devices(args)) => commands::devices::run(&args, &common),
         Some(Command::Runs(args)) => commands::runs::run(&args, &common),
         Some(Command::Show(args)) => commands::show::run(&args, &common),
+        Some(Command::Report(args)) => commands::report::run(&args, &common),
         Some(Command::Compare(args)) => commands::compare::run(&args, &common),
         Some(Command::Export(args)) => commands::export::run(&args, &common),
         Some(Command::Advise(args)) => commands::advise::run(&args, &common),

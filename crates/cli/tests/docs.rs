@@ -7,6 +7,8 @@
 
 #[path = "docs/first_page.rs"]
 mod first_page;
+#[path = "docs/gallery.rs"]
+mod gallery;
 #[path = "docs/plan_keys.rs"]
 mod plan_keys;
 #[path = "docs/simulated_disks.rs"]

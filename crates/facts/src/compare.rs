@@ -26,8 +26,9 @@ pub use demand::Demanded;
 
 use crate::stats::{self, CentreDifference};
 use cells::{Cell, Pair};
+use diskfacts_plan::Workload;
 use diskfacts_record::comparison::{
-    Change, Comparison, Correction, Difference, Measure, Overall, Side, SideRun, Spread,
+    Change, Comparison, Condition, Correction, Difference, Measure, Overall, Side, SideRun, Spread,
     StageComparison,
 };
 use diskfacts_record::{Run, SCHEMA};
@@ -128,6 +129,31 @@ pub fn compare(
     comparison.summary = sentences::summary(&comparison);
     comparison.demands = demanded.iter().map(|one| one.of(&comparison)).collect();
     comparison
+}
+
+/// What is not the same in these runs before and these after: of the runs, and of the stage of
+/// this label where both have it.
+pub(crate) fn conditions(before: &[&Run], after: &[&Run], stage: &str) -> Vec<Condition> {
+    let [a, b] = [before, after].map(|runs| Selection {
+        given: String::new(),
+        parts: runs
+            .iter()
+            .map(|run| Part {
+                run,
+                only: BTreeMap::new(),
+            })
+            .collect(),
+    });
+    let mut all = conditions::of_runs(&a, &b);
+    let mut pairs = cells::pair(&a, &b).pairs;
+    pairs.retain(|pair| pair.a.label() == stage);
+    all.extend(conditions::of_stages(&pairs));
+    all
+}
+
+/// Whether two workloads are the same measurement.
+pub(crate) fn is_same_workload(a: &Workload, b: &Workload) -> bool {
+    a == b || workload::keys(a) == workload::keys(b)
 }
 
 fn side(selection: &Selection<'_>) -> Side {

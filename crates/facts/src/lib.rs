@@ -13,6 +13,7 @@
 //!   more than one of them.
 //! * [`compare()`]: what changed between two runs, or two sets of runs.
 //! * [`advise()`]: which of the options that were measured suits a use.
+//! * [`trends()`]: how stages went from run to run, and where their level changed.
 //! * [`moment()`]: what happened at some time of a trial.
 //! * [`stats`]: the statistics they rest on, each with its source.
 //!
@@ -71,6 +72,7 @@ pub mod stopping;
 pub mod streams;
 #[cfg(test)]
 mod testing;
+pub mod trends;
 pub mod uses;
 pub mod verdicts;
 mod words;
@@ -87,5 +89,6 @@ pub use moment::{Moment, NoMoment, moment, most_unlike};
 pub use rules::Rule;
 pub use stages::Stage;
 pub use stalls::Stall;
+pub use trends::trends;
 pub use uses::{Limit, Metric, Requirement, Source, Use, uses};
 pub use verdicts::verdicts;

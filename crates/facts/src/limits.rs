@@ -72,6 +72,7 @@ mod write_cache_off;
 mod zone;
 
 pub(crate) use candidate::{Candidate, Standing};
+pub use ladder::ENOUGH as ENOUGH_OF_BEST;
 #[cfg(test)]
 pub(crate) use limiter::Claims;
 pub use limiter::Limiter;

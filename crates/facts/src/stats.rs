@@ -39,7 +39,7 @@ pub use median_interval::{MedianCi, MedianInterval, median_ci, median_interval};
 pub use modes::{cut, dip, dip_critical_99};
 pub use order::{finite_sorted, mad, median, median_of, quantile};
 pub use outliers::outliers;
-pub use percentile::percentile_interval;
+pub use percentile::{percentile_interval, percentile_shares};
 pub use steady::{Steadiness, steadiness};
 pub use student_t::{t_critical, t_two_sided};
 pub use trend::{Trend, trend};

@@ -198,25 +198,37 @@ impl Histogram {
     /// The value at or below which the share `quantile` of all values lies
     /// (nearest rank), within 0.4 %; `None` when empty.
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
+        self.quantiles(&[quantile]).first().copied()
+    }
+
+    /// [`quantile`](Self::quantile) of several shares, which do not fall, in one walk; none when
+    /// empty.
+    pub fn quantiles(&self, shares: &[f64]) -> Vec<u64> {
+        debug_assert!(shares.is_sorted(), "the walk does not go back");
         let count = self.count();
         if count == 0 {
-            return None;
+            return Vec::new();
         }
-        // Rank from 1: the smallest whole number of values that is no less
-        // than the share asked for.
-        let rank = ((quantile.clamp(0.0, 1.0) * count as f64).ceil() as u64).clamp(1, count);
-        if rank == count {
-            return Some(self.max);
-        }
-        let mut below = 0;
-        for (index, n) in self.occupied() {
-            below += n;
-            if below >= rank {
-                let (low, high) = (Self::lowest(index), Self::highest(index));
-                return Some((low + (high - low) / 2).clamp(self.min, self.max));
+        let mut buckets = self.occupied();
+        let (mut below, mut value) = (0, self.min);
+        let quantile = |share: &f64| {
+            // Rank from 1: the smallest whole number of values that is no less
+            // than the share asked for.
+            let rank = ((share.clamp(0.0, 1.0) * count as f64).ceil() as u64).clamp(1, count);
+            if rank == count {
+                return self.max;
             }
-        }
-        Some(self.max)
+            while below < rank {
+                let Some((index, n)) = buckets.next() else {
+                    return self.max;
+                };
+                below += n;
+                let (low, high) = (Self::lowest(index), Self::highest(index));
+                value = (low + (high - low) / 2).clamp(self.min, self.max);
+            }
+            value
+        };
+        shares.iter().map(quantile).collect()
     }
 
     /// Like [`quantile`](Self::quantile), but `None` unless there are enough
@@ -497,6 +509,18 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn percentiles_together_are_what_each_is_alone(
+            values in proptest::collection::vec(any::<u64>(), 0..60),
+            mut shares in proptest::collection::vec(0.0_f64..=1.0, 0..12),
+        ) {
+            shares.sort_by(f64::total_cmp);
+            let histogram = of(&values);
+            let alone: Vec<u64> =
+                shares.iter().filter_map(|share| histogram.quantile(*share)).collect();
+            prop_assert_eq!(histogram.quantiles(&shares), alone);
+        }
+
         #[test]
         fn quantiles_agree_with_the_sorted_values(
             mut values in prop::collection::vec(prop_oneof![0_u64..1000, any::<u64>()], 1..400),

@@ -1,9 +1,10 @@
-//! Views of a run and of simulated disks: text for people, JSON for programs.
+//! Views of a run and of simulated disks: text and pages for people, JSON for programs.
 //! Pure: what is shown is what the run says, and how wide, coloured or plain it may be is a parameter.
 //!
 //! * [`classic`]: the lines of the programs that built-in plans were taken from.
 //! * [`export`]: runs and comparisons in the formats of other tools.
 //! * [`formats`]: the lines of other programs, one format per file, read and printed.
+//! * [`html`]: reports and pages, with drawings.
 //! * [`import`]: documents with results of other programs to rows, and these to runs.
 //! * [`iostat`]: the reports of `iostat`, in the styles of sysstat and Solaris.
 //! * [`json`]: the documents of `--json`, described in `docs/reference/json.md`.
@@ -16,6 +17,7 @@
 pub mod classic;
 pub mod export;
 pub mod formats;
+pub mod html;
 pub mod import;
 pub mod iostat;
 pub mod json;
@@ -23,3 +25,8 @@ mod notes;
 pub mod permanent;
 pub mod read_ahead;
 pub mod text;
+
+/// The hand-made runs of the tests from outside, for those of drawings, which nobody outside sees.
+#[cfg(test)]
+#[path = "../tests/report/fixtures/mod.rs"]
+mod fixtures;

@@ -131,6 +131,9 @@ pub(crate) struct FilterArgs {
     /// 2026-11-21T04:00:00Z
     #[arg(long, value_name = "WHEN", value_parser = Since::parse)]
     pub(crate) since: Option<Since>,
+    /// Only runs of the plan of this name
+    #[arg(long, value_name = "PLAN")]
+    pub(crate) plan: Option<String>,
     /// Only runs of this name
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
@@ -146,7 +149,7 @@ impl FilterArgs {
     /// Whether anything was said.
     pub(crate) fn any(&self) -> bool {
         let narrowed = self.target.is_some() || self.since.is_some() || self.host.is_some();
-        narrowed || self.name.is_some() || !self.tags.is_empty()
+        narrowed || self.plan.is_some() || self.name.is_some() || !self.tags.is_empty()
     }
 }
 
@@ -169,7 +172,7 @@ pub(crate) enum Since {
 }
 
 impl Since {
-    fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let at = text.len() - text.chars().next_back().map_or(0, char::len_utf8);
         let seconds = match &text[at..] {

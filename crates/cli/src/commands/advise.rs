@@ -5,7 +5,7 @@ use crate::args::{AdviseArgs, Common};
 use crate::exit::{Exit, Failure, OrFail};
 use crate::named::Named;
 use crate::{look, storing};
-use diskfacts_facts::advise::{Weights, advise};
+use diskfacts_facts::advise::{Advice, Weights, advise};
 use diskfacts_record::Run;
 use diskfacts_report::text::Closing;
 use diskfacts_report::{json, text};
@@ -16,13 +16,7 @@ pub(crate) fn run(args: &AdviseArgs, common: &Common) -> Result<Exit, Failure> {
         (None, Some(weights)) => Some(Weights::parse(weights).or_wrong_call()?),
         (None, None) => None,
     };
-    let runs = load(Named::new(common), &args.runs)?;
-    let advice = advise(&runs, weights).map_err(|why| {
-        Failure::wrong_call(format!(
-            "{why}. Name runs of several volumes or settings, as in `diskfacts advise last \
-             last~1`; `diskfacts runs` lists them"
-        ))
-    })?;
+    let advice = advice(&args.runs, weights, common)?;
     let text = if args.json {
         json::advice(&advice)
     } else {
@@ -38,6 +32,21 @@ pub(crate) fn run(args: &AdviseArgs, common: &Common) -> Result<Exit, Failure> {
     };
     print(&text)?;
     Ok(Exit::Done)
+}
+
+/// What follows from the runs of these names, or from the last.
+pub(crate) fn advice(
+    names: &[String],
+    weights: Option<Weights>,
+    common: &Common,
+) -> Result<Advice, Failure> {
+    let runs = load(Named::new(common), names)?;
+    advise(&runs, weights).map_err(|why| {
+        Failure::wrong_call(format!(
+            "{why}. Name runs of several volumes or settings, as in `diskfacts advise last \
+             last~1`; `diskfacts runs` lists them"
+        ))
+    })
 }
 
 const NONE_YET: &str = "no run is stored yet, so there is nothing to choose between; `diskfacts \

@@ -1,6 +1,6 @@
 //! `diskfacts export RUN... --format FORMAT`: runs in the formats of other tools.
 
-use super::runs::Wanted;
+use crate::wanted::Wanted;
 use super::{print, stdout_is_there};
 use crate::args::{Common, ExportArgs, Format};
 use crate::dfrun;

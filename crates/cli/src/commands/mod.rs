@@ -12,6 +12,7 @@ pub(crate) mod man;
 pub(crate) mod measure;
 pub(crate) mod plans;
 pub(crate) mod readahead;
+pub(crate) mod report;
 pub(crate) mod restore;
 pub(crate) mod runs;
 pub(crate) mod show;

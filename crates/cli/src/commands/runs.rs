@@ -8,18 +8,16 @@ mod labels;
 mod take;
 
 use super::print;
-use crate::args::{Common, FilterArgs, ListArgs, RunsArgs, RunsCommand};
+use crate::args::{Common, ListArgs, RunsArgs, RunsCommand};
 use crate::exit::{Exit, Failure, OrFail};
 use crate::look;
 use crate::named::Named;
 use crate::storing::{self, Here};
+use crate::wanted::Wanted;
 use diskfacts_record::Status;
 use diskfacts_report::json;
 use diskfacts_report::text::{self, RunRow};
 use diskfacts_store::RunSummary;
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
-use std::path::{Path, PathBuf};
 
 /// How many runs are listed where nobody says.
 const LISTED: usize = 50;
@@ -82,7 +80,7 @@ fn list(args: &ListArgs, common: &Common) -> Result<Exit, Failure> {
 }
 
 /// A run as it is listed.
-fn row(summary: RunSummary, here: &Here) -> RunRow {
+pub(crate) fn row(summary: RunSummary, here: &Here) -> RunRow {
     RunRow {
         alive: if summary.status == Some(Status::Running) {
             here.alive(&summary)
@@ -104,59 +102,5 @@ fn row(summary: RunSummary, here: &Here) -> RunRow {
         } else {
             summary.target_path
         },
-    }
-}
-
-/// What a run has to have to be listed.
-pub(crate) struct Wanted<'a> {
-    /// As it was given, and its real path where something is there.
-    target: Option<(&'a Path, PathBuf)>,
-    since: Option<Timestamp>,
-    host: Option<&'a str>,
-    name: Option<&'a str>,
-    tags: &'a [String],
-}
-
-impl<'a> Wanted<'a> {
-    pub(crate) fn of(args: &'a FilterArgs) -> Self {
-        let target = args.target.as_deref().map(|given| {
-            let real = std::fs::canonicalize(given).unwrap_or_else(|_| given.to_owned());
-            (given, real)
-        });
-        let since = args.since.map(|since| {
-            let zone = TimeZone::system();
-            since.moment(Timestamp::now(), &zone)
-        });
-        Self {
-            target,
-            since,
-            host: args.host.as_deref(),
-            name: args.name.as_deref(),
-            tags: &args.tags,
-        }
-    }
-
-    pub(crate) fn has(&self, run: &RunSummary) -> bool {
-        // By whole names, so that /srv/data is not in /srv/da. What a relative path was
-        // given as says nothing, because where one stood then is not known.
-        let target = self.target.as_ref().is_none_or(|(given, real)| {
-            let path = Path::new(&run.target_path);
-            path.starts_with(real)
-                || path.starts_with(given)
-                || *given == Path::new(&run.target) && run.target.starts_with("sim:")
-        });
-        let since = self.since.is_none_or(|since| {
-            let started = run.started.parse::<Timestamp>();
-            started.is_ok_and(|started| started >= since)
-        });
-        let host = self
-            .host
-            .is_none_or(|host| run.host.as_deref() == Some(host));
-        let labels = &run.labels;
-        let name = self
-            .name
-            .is_none_or(|name| labels.name.as_deref() == Some(name));
-        let tags = self.tags.iter().all(|tag| labels.tags.contains(tag));
-        target && since && host && name && tags
     }
 }

@@ -43,6 +43,7 @@ mod plans_command;
 mod pty;
 mod readahead_command;
 mod refusals;
+mod report_command;
 mod runs_called;
 mod runs_files;
 mod runs_shared;

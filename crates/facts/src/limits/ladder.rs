@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 
 /// Share of a rate from which on another is as good: trials of one stage differ by a few
 /// percent, and no depth is chosen for a tenth.
-pub(super) const ENOUGH: f64 = 0.9;
+pub const ENOUGH: f64 = 0.9;
 /// A rate is worth having more in flight for when it is so many times as high.
 pub(super) const MORE: f64 = 1.2;
 /// A device has room while operations spend less of their time waiting for each other than on

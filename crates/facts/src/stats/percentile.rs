@@ -14,11 +14,16 @@ const Z: f64 = 1.959_963_984_540_054;
 /// itself ([`Histogram::supported_quantile`]).
 pub fn percentile_interval(histogram: &Histogram, q: f64) -> Option<[u64; 2]> {
     histogram.supported_quantile(q)?;
-    let n = histogram.count() as f64;
-    let half = Z * (n * q * (1.0 - q)).sqrt();
-    let low = ((n * q - half) / n).clamp(0.0, 1.0);
-    let high = ((n * q + half) / n).clamp(0.0, 1.0);
+    let [low, high] = percentile_shares(histogram.count(), q);
     Some([histogram.quantile(low)?, histogram.quantile(high)?])
+}
+
+/// The shares of so many values at whose ranks the ends of the interval of the percentile `q`
+/// lie. Neither falls where `q` rises.
+pub fn percentile_shares(count: u64, q: f64) -> [f64; 2] {
+    let n = count as f64;
+    let half = Z * (n * q * (1.0 - q)).sqrt();
+    [(n * q - half) / n, (n * q + half) / n].map(|share| share.clamp(0.0, 1.0))
 }
 
 #[cfg(test)]

@@ -22,11 +22,7 @@ const EVIDENCE: usize = 4;
 /// The advice as text.
 pub fn advice(advice: &Advice, closing: &Closing, look: &Look) -> String {
     let mut page = Page::new(look);
-    let runs = count(advice.runs.len() as u64, "run");
-    let title = match &advice.weights {
-        Some(weights) => format!("Advice for {}, from {runs}", goal(weights)),
-        None => format!("What is best at what, from {runs}"),
-    };
+    let title = title(advice);
     page.labelled(0, (Style::Heading, &title), 0, Style::Plain, "");
     page.paragraph(2, Style::Minor, &advice.runs.join(", "));
     for advised in &advice.groups {
@@ -57,6 +53,15 @@ pub fn advice(advice: &Advice, closing: &Closing, look: &Look) -> String {
     page.finish()
 }
 
+/// What it is advice for, and from how many runs.
+pub(crate) fn title(advice: &Advice) -> String {
+    let runs = count(advice.runs.len() as u64, "run");
+    match &advice.weights {
+        Some(weights) => format!("Advice for {}, from {runs}", goal(weights)),
+        None => format!("What is best at what, from {runs}"),
+    }
+}
+
 /// `etcd (log-writes=1, tail-latency=1)`
 fn goal(weights: &Weights) -> String {
     let parts: Vec<String> = weights
@@ -74,20 +79,27 @@ fn goal(weights: &Weights) -> String {
         .map_or_else(|| parts.clone(), |usage| format!("{usage} ({parts})"))
 }
 
-fn group(page: &mut Page<'_>, advised: &Advised) {
-    let options = &advised.group.options;
+/// `4 options, told apart by read_ahead and scheduler`
+pub(crate) fn told_apart(group: &Group) -> String {
     let mut keys: Vec<&str> = Vec::new();
-    for key in options.iter().flat_map(|option| option.settings.keys()) {
+    for key in group
+        .options
+        .iter()
+        .flat_map(|option| option.settings.keys())
+    {
         if !keys.contains(&key.as_str()) {
             keys.push(key);
         }
     }
-    let told = format!(
+    format!(
         "{}, told apart by {}",
-        count(options.len() as u64, "option"),
+        count(group.options.len() as u64, "option"),
         list(&keys)
-    );
-    page.heading(&told);
+    )
+}
+
+fn group(page: &mut Page<'_>, advised: &Advised) {
+    page.heading(&told_apart(&advised.group));
     for pick in &advised.picks {
         page.titled(2, (Style::Good, "*"), 2, Style::Plain, pick);
     }
@@ -116,11 +128,7 @@ fn group(page: &mut Page<'_>, advised: &Advised) {
 
 fn order(page: &mut Page<'_>, group: &Group, ranking: &Ranking, shown: usize) {
     for ranked in ranking.ranked.iter().take(shown) {
-        let place = if ranked.place_from == ranked.place_to {
-            ranked.place_from.to_string()
-        } else {
-            format!("{}-{}", ranked.place_from, ranked.place_to)
-        };
+        let place = place(ranked);
         let style = if ranked.place_from == 1 {
             Style::Good
         } else {
@@ -138,6 +146,15 @@ fn order(page: &mut Page<'_>, group: &Group, ranking: &Ranking, shown: usize) {
 
 /// `Raid6: get-block 620.7 MB/s (612.8 to 628.5)`
 fn option(group: &Group, ranking: &Ranking, ranked: &Ranked) -> String {
+    format!(
+        "{}: {}",
+        group.options[ranked.option].name,
+        measured(group, ranking, ranked)
+    )
+}
+
+/// `get-block 620.7 MB/s (612.8 to 628.5)`
+pub(crate) fn measured(group: &Group, ranking: &Ranking, ranked: &Ranked) -> String {
     let mut parts = Vec::new();
     if ranking.by.len() > 1 {
         parts.push(format!(
@@ -170,11 +187,16 @@ fn option(group: &Group, ranking: &Ranking, ranked: &Ranked) -> String {
             ));
         }
     }
-    format!(
-        "{}: {}",
-        group.options[ranked.option].name,
-        parts.join("; ")
-    )
+    parts.join("; ")
+}
+
+/// `1`, or `2-4` where its place is not certain.
+pub(crate) fn place(ranked: &Ranked) -> String {
+    if ranked.place_from == ranked.place_to {
+        ranked.place_from.to_string()
+    } else {
+        format!("{}-{}", ranked.place_from, ranked.place_to)
+    }
 }
 
 /// Without a unit that stands beside it already; times keep theirs, which may differ.
@@ -195,6 +217,18 @@ fn finding(page: &mut Page<'_>, finding: &Finding) {
 }
 
 fn missing(page: &mut Page<'_>, advice: &Advice) {
+    let said = unmeasured(advice);
+    if said.is_empty() {
+        return;
+    }
+    page.heading("What was not measured, or takes no part");
+    for text in said {
+        page.paragraph(2, Style::Plain, &text);
+    }
+}
+
+/// What was not measured, or takes no part; a sentence each.
+pub(crate) fn unmeasured(advice: &Advice) -> Vec<String> {
     let mut said = Vec::new();
     if !advice.unmeasured.is_empty() {
         let names: Vec<String> = advice
@@ -215,11 +249,5 @@ fn missing(page: &mut Page<'_>, advice: &Advice) {
         said.push(format!("Of one option only: {}{more}.", shown.join("; ")));
     }
     said.extend(advice.left_out.iter().cloned());
-    if said.is_empty() {
-        return;
-    }
-    page.heading("What was not measured, or takes no part");
-    for text in said {
-        page.paragraph(2, Style::Plain, &text);
-    }
+    said
 }

@@ -13,7 +13,7 @@ const SHARE_MIN: f64 = 0.01;
 
 /// `mean 81.2 us, of which device 62.1 us (77 %), kernel 15.1 us (19 %), unexplained 4 us (5 %)`;
 /// behind it the same of the slowest hundredth, where it is known.
-pub(super) fn lines(budget: &Budget, look: &Look) -> Vec<String> {
+pub(crate) fn lines(budget: &Budget, look: &Look) -> Vec<String> {
     let all = divided(budget.latency_ns, &budget.parts, look);
     let slowest = budget.slowest.as_ref().map(|slowest| {
         let divided = divided(slowest.latency_ns, &slowest.parts, look);
@@ -69,7 +69,7 @@ fn bar(budget: &Budget, width: usize) -> String {
 }
 
 /// The letter of a part in a bar.
-fn initial(part: Spent) -> char {
+pub(crate) fn initial(part: Spent) -> char {
     match part {
         Spent::Due => 't',
         Spent::User => 'U',
@@ -112,7 +112,7 @@ fn divided(latency_ns: f64, parts: &[BudgetPart], look: &Look) -> String {
 }
 
 /// What a part is called in a sentence.
-fn words(part: Spent) -> &'static str {
+pub(crate) fn words(part: Spent) -> &'static str {
     match part {
         Spent::Processor => "no processor free",
         Spent::Cache => "page cache",

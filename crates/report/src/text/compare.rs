@@ -95,7 +95,7 @@ fn conditions(page: &mut Page<'_>, conditions: &[Condition]) {
 }
 
 /// Whether nothing is known of one side.
-fn is_one_sided(condition: &Condition) -> bool {
+pub(crate) fn is_one_sided(condition: &Condition) -> bool {
     condition.a.is_empty() || condition.b.is_empty()
 }
 
@@ -104,7 +104,7 @@ fn values(values: &[String]) -> String {
 }
 
 /// `, in log-write`; empty for all of the run.
-fn of_stages(stages: &[String]) -> String {
+pub(crate) fn of_stages(stages: &[String]) -> String {
     match stages {
         [] => String::new(),
         few if few.len() <= STAGES_MAX => format!(", in {}", list(few)),
@@ -145,31 +145,31 @@ fn stage(page: &mut Page<'_>, stage: &StageComparison) {
         page.paragraph(4, Style::Minor, &format!("called {other} in B"));
     }
     if let Some(speed) = &stage.speed {
-        let line = format!("{}, {}", values_of(page, speed), observed(speed));
+        let line = format!("{}, {}", values_of(speed, page.look), observed(speed));
         page.paragraph(4, Style::Plain, &line);
     }
     for difference in &stage.latency {
-        let line = figure(page, difference);
+        let line = figure(difference, page.look);
         page.paragraph(4, Style::Plain, &line);
     }
 }
 
 /// `p99 23.1 ms -> 24.0 ms`.
-fn values_of(page: &Page<'_>, difference: &Difference) -> String {
+pub(crate) fn values_of(difference: &Difference, look: &Look) -> String {
     let (name, unit) = name(difference.measure);
     let value = |value: f64| match difference.measure {
         // Two digits hide what differs by less than a percent.
         Measure::ThroughputBytesPerS if value < 1e6 => format!("{:.3}", value / 1e6),
         Measure::ThroughputBytesPerS => rate(value / 1e6),
         Measure::Iops => rate(value),
-        _ => page.look.duration(value as u64),
+        _ => look.duration(value as u64),
     };
     let (a, b) = (value(difference.a), value(difference.b));
     format!("{name}{a} -> {b}{unit}")
 }
 
 /// `5 trials`, `5 and 3 runs`.
-fn observed(difference: &Difference) -> String {
+pub(crate) fn observed(difference: &Difference) -> String {
     let (a, b) = (difference.count_a, difference.count_b);
     let thing = match difference.unit {
         Unit::Trial => "trial",
@@ -183,8 +183,8 @@ fn observed(difference: &Difference) -> String {
 }
 
 /// `p99 23.1 ms -> 24.0 ms: -2.1 % to +9.8 %, not told apart`.
-fn figure(page: &Page<'_>, difference: &Difference) -> String {
-    let values = values_of(page, difference);
+fn figure(difference: &Difference, look: &Look) -> String {
+    let values = values_of(difference, look);
     match difference.interval {
         Some([low, high]) => {
             let word = match difference.outcome {
@@ -199,7 +199,7 @@ fn figure(page: &Page<'_>, difference: &Difference) -> String {
     }
 }
 
-fn name(measure: Measure) -> (&'static str, &'static str) {
+pub(crate) fn name(measure: Measure) -> (&'static str, &'static str) {
     match measure {
         Measure::ThroughputBytesPerS => ("", " MB/s"),
         Measure::Iops => ("", " IOPS"),
@@ -211,7 +211,7 @@ fn name(measure: Measure) -> (&'static str, &'static str) {
 }
 
 /// `+3.1 %`, `-12 %`, `x 14` from ten times on.
-fn signed(change: f64) -> String {
+pub(crate) fn signed(change: f64) -> String {
     if change >= 999.0 {
         return "more than x 1000".to_owned();
     }
@@ -233,7 +233,7 @@ fn signed(change: f64) -> String {
 }
 
 /// What stands above, and how sure it is.
-fn legend(comparison: &Comparison) -> String {
+pub(crate) fn legend(comparison: &Comparison) -> String {
     let correction = &comparison.correction;
     let mut sentences = Vec::new();
     let mut speeds = comparison.stages.iter().filter_map(|s| s.speed.as_ref());
@@ -292,6 +292,19 @@ fn missing(page: &mut Page<'_>, comparison: &Comparison) {
 }
 
 fn demand(page: &mut Page<'_>, demand: &Demand) {
+    let (style, text) = judged(demand);
+    page.blank();
+    page.titled(
+        0,
+        (Style::Heading, &format!("--fail-if {}:", demand.given)),
+        4,
+        style,
+        &text,
+    );
+}
+
+/// What became of a demand.
+pub(crate) fn judged(demand: &Demand) -> (Style, String) {
     let (style, mut text) = if demand.judged == 0 {
         (
             Style::Bad,
@@ -313,12 +326,5 @@ fn demand(page: &mut Page<'_>, demand: &Demand) {
             of_stages(&demand.unjudged).trim_start_matches(',')
         );
     }
-    page.blank();
-    page.titled(
-        0,
-        (Style::Heading, &format!("--fail-if {}:", demand.given)),
-        4,
-        style,
-        &text,
-    );
+    (style, text)
 }

@@ -107,6 +107,20 @@ fn target(page: &mut Page<'_>, target: &Target) {
 }
 
 fn filesystem(page: &mut Page<'_>, filesystem: &Filesystem) {
+    page.titled(
+        0,
+        (Style::Heading, &format!("{}:", filesystem.mount_point)),
+        4,
+        Style::Plain,
+        &identity_of_filesystem(filesystem),
+    );
+    for detail in details_of_filesystem(filesystem) {
+        page.paragraph(4, Style::Plain, &detail);
+    }
+}
+
+/// What it is, and how large.
+pub(crate) fn identity_of_filesystem(filesystem: &Filesystem) -> String {
     let mut parts = vec![filesystem.kind.clone()];
     if filesystem.read_only {
         parts.push("read-only".to_owned());
@@ -117,13 +131,11 @@ fn filesystem(page: &mut Page<'_>, filesystem: &Filesystem) {
             .available_bytes
             .map(|bytes| format!("{} available", show_size(bytes))),
     );
-    page.titled(
-        0,
-        (Style::Heading, &format!("{}:", filesystem.mount_point)),
-        4,
-        Style::Plain,
-        &parts.join(", "),
-    );
+    parts.join(", ")
+}
+
+/// How it is mounted, and how it keeps data: a line each.
+pub(crate) fn details_of_filesystem(filesystem: &Filesystem) -> Vec<String> {
     let source = &filesystem.source;
     let mounted = if filesystem.options.is_empty() {
         format!("mounted from {source}")
@@ -133,11 +145,12 @@ fn filesystem(page: &mut Page<'_>, filesystem: &Filesystem) {
             filesystem.options.join(", ")
         )
     };
-    page.paragraph(4, Style::Plain, &mounted);
+    let mut lines = vec![mounted];
     if !filesystem.data_profiles.is_empty() {
         let profiles = filesystem.data_profiles.join(", ");
-        page.paragraph(4, Style::Plain, &format!("data kept as {profiles}"));
+        lines.push(format!("data kept as {profiles}"));
     }
+    lines
 }
 
 struct Tree<'a> {
@@ -182,7 +195,7 @@ impl<'a> Tree<'a> {
 }
 
 /// What it is, how large, and who made it.
-fn identity(device: &BlockDevice) -> String {
+pub(crate) fn identity(device: &BlockDevice) -> String {
     let kind = match device.kind {
         DeviceKind::Disk => "disk",
         DeviceKind::Partition => "partition",
@@ -245,7 +258,7 @@ fn turning(device: &BlockDevice) -> String {
 
 /// Its settings, a line for each matter. A partition has the queue of its disk,
 /// so they are told once, with the disk.
-fn details(device: &BlockDevice) -> Vec<String> {
+pub(crate) fn details(device: &BlockDevice) -> Vec<String> {
     let mut lines = vec![made_of(device)];
     if device.kind != DeviceKind::Partition || device.is_leaf() {
         lines.extend([

@@ -32,7 +32,7 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
 
 /// How much is told of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Length {
+pub(crate) enum Length {
     /// The best over all conditions, and how many are as good.
     Brief,
     /// Under each condition too, and which are as good.
@@ -72,18 +72,8 @@ fn of_stage(page: &mut Page<'_>, run: &Run, effects: &StageEffects, length: Leng
     let Some((overall, each)) = effects.answers.split_first() else {
         return;
     };
-    let over = match each.len() {
-        0 => String::new(),
-        many if overall.left_out == 0 => {
-            format!("over {}: ", count(many as u64, "condition"))
-        }
-        many => format!(
-            "over {} of {many} conditions (cells of the others are missing): ",
-            overall.over
-        ),
-    };
     let title = format!("{}:", effects.stage);
-    let text = format!("{over}{}", sentence(overall, length));
+    let text = over_all(overall, each.len(), length);
     page.titled(0, (Style::Heading, &title), COLUMN, Style::Plain, &text);
     // On the first page they are drawn.
     let each = match length {
@@ -105,8 +95,23 @@ fn of_stage(page: &mut Page<'_>, run: &Run, effects: &StageEffects, length: Leng
     make_permanent(page, run, effects, overall);
 }
 
+/// `over 3 conditions: scheduler=bfq: 1.8 (1.7 to 1.9) times ...`; of so many conditions.
+pub(crate) fn over_all(overall: &Answer, conditions: usize, length: Length) -> String {
+    let over = match conditions {
+        0 => String::new(),
+        many if overall.left_out == 0 => {
+            format!("over {}: ", count(many as u64, "condition"))
+        }
+        many => format!(
+            "over {} of {many} conditions (cells of the others are missing): ",
+            overall.over
+        ),
+    };
+    format!("{over}{}", sentence(overall, length))
+}
+
 /// `scheduler=bfq: 1.8 (1.7 to 1.9) times what is in force (scheduler=none).`
-fn sentence(answer: &Answer, length: Length) -> String {
+pub(crate) fn sentence(answer: &Answer, length: Length) -> String {
     match (answer.outcome, &answer.best, &answer.against) {
         (Chosen::NoDifference, ..) => "no difference beyond noise.".to_owned(),
         (Chosen::Better, Some(best), Some(against)) => {
@@ -170,53 +175,78 @@ fn as_good(answer: &Answer, length: Length) -> String {
     format!(" Not told apart from it: {}.", named.join("; "))
 }
 
-fn make_permanent(page: &mut Page<'_>, run: &Run, effects: &StageEffects, answer: &Answer) {
-    let Some(best) = answer
+/// What makes the best settings permanent.
+pub(crate) enum Permanent {
+    /// They are of a simulated host.
+    Simulated,
+    /// Lines to type and to keep, each under what they are for, and notes.
+    Lines {
+        of: Vec<(&'static str, Vec<String>)>,
+        notes: Vec<String>,
+    },
+}
+
+/// `None` where nothing is better than what is in force, and where it is no setting of the
+/// kernel.
+pub(crate) fn made_permanent(
+    run: &Run,
+    effects: &StageEffects,
+    answer: &Answer,
+) -> Option<Permanent> {
+    let best = answer
         .best
         .as_ref()
-        .filter(|_| answer.outcome == Chosen::Better)
-    else {
-        return;
-    };
+        .filter(|_| answer.outcome == Chosen::Better)?;
     let holds = |stage: &&diskfacts_plan::Stage| {
         stage.name == effects.stage
             && best
                 .iter()
                 .all(|(name, value)| stage.settings.get(name) == Some(value))
     };
-    let Some(stage) = run.plan.stages.iter().find(holds) else {
-        return;
-    };
+    let stage = run.plan.stages.iter().find(holds)?;
     if stage.kernel.is_empty() {
-        return;
+        return None;
     }
     if run.target.kind == TargetKind::Simulated {
-        let text = "A simulated host has no files to make that permanent in.";
-        page.paragraph(COLUMN, Style::Minor, text);
-        return;
+        return Some(Permanent::Simulated);
     }
     let ways = permanent::ways(&stage.kernel, &run.stack);
-    for (what, lines) in [
-        ("At once, as root:", &ways.now),
+    let mut of = vec![
+        ("At once, as root:", ways.now),
         (
             "And for good, in /etc/udev/rules.d/60-diskfacts.rules:",
-            &ways.udev,
+            ways.udev,
         ),
         (
             "And for good, in /etc/sysctl.d/60-diskfacts.conf:",
-            &ways.sysctl,
+            ways.sysctl,
         ),
-    ] {
-        if lines.is_empty() {
-            continue;
+    ];
+    of.retain(|(_, lines)| !lines.is_empty());
+    Some(Permanent::Lines {
+        of,
+        notes: ways.notes,
+    })
+}
+
+/// What is said where nothing can be made permanent.
+pub(crate) const SIMULATED: &str = "A simulated host has no files to make that permanent in.";
+
+fn make_permanent(page: &mut Page<'_>, run: &Run, effects: &StageEffects, answer: &Answer) {
+    match made_permanent(run, effects, answer) {
+        None => {}
+        Some(Permanent::Simulated) => page.paragraph(COLUMN, Style::Minor, SIMULATED),
+        Some(Permanent::Lines { of, notes }) => {
+            for (what, lines) in of {
+                page.paragraph(COLUMN, Style::Plain, what);
+                for line in lines {
+                    page.verbatim((Style::Plain, ""), COLUMN + 2, &line);
+                }
+            }
+            for note in notes {
+                page.paragraph(COLUMN, Style::Plain, &note);
+            }
         }
-        page.paragraph(COLUMN, Style::Plain, what);
-        for line in lines {
-            page.verbatim((Style::Plain, ""), COLUMN + 2, line);
-        }
-    }
-    for note in &ways.notes {
-        page.paragraph(COLUMN, Style::Plain, note);
     }
 }
 

@@ -41,11 +41,6 @@ pub(crate) fn severity(severity: Severity) -> (Style, &'static str) {
 
 pub(crate) fn one(page: &mut Page<'_>, number: usize, finding: &Finding, stages: &str) {
     let (style, severity) = severity(finding.severity);
-    let confidence = match finding.confidence {
-        Confidence::Certain => "certain: counted, not inferred",
-        Confidence::Likely => "likely: the best explanation of what was seen",
-        Confidence::Possible => "possible: one explanation among several",
-    };
     page.labelled(
         0,
         (style, &format!("{number}. {severity}")),
@@ -53,19 +48,42 @@ pub(crate) fn one(page: &mut Page<'_>, number: usize, finding: &Finding, stages:
         Style::Heading,
         &finding.claim,
     );
-    let mut row = |label: &str, text: &str| {
-        page.labelled(3, (Style::Plain, label), COLUMN - 3, Style::Plain, text);
-    };
-    if !stages.is_empty() {
-        row("Stages", stages);
+    for (label, texts) in rows(finding, stages) {
+        for (i, text) in texts.iter().enumerate() {
+            let label = if i == 0 { label } else { "" };
+            page.labelled(3, (Style::Plain, label), COLUMN - 3, Style::Plain, text);
+        }
     }
-    for (i, evidence) in finding.evidence.iter().enumerate() {
-        row(if i == 0 { "Evidence" } else { "" }, evidence);
+}
+
+/// What is said of a finding beside its claim: each with its label, in the order in which it
+/// is asked for.
+pub(crate) fn rows<'a>(
+    finding: &'a Finding,
+    stages: &'a str,
+) -> impl Iterator<Item = (&'static str, Vec<&'a str>)> {
+    let rows = [
+        ("Stages", vec![stages]),
+        (
+            "Evidence",
+            finding.evidence.iter().map(String::as_str).collect(),
+        ),
+        ("How sure", vec![confidence(finding.confidence)]),
+        ("Refuted by", vec![finding.refuted_by.as_str()]),
+        ("What to do", vec![finding.remedy.as_str()]),
+        ("Rule", vec![finding.rule.as_str()]),
+    ];
+    rows.into_iter()
+        .filter(|(label, texts)| *label != "Stages" || !texts[0].is_empty())
+}
+
+/// How sure a claim is, and why.
+pub(crate) fn confidence(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::Certain => "certain: counted, not inferred",
+        Confidence::Likely => "likely: the best explanation of what was seen",
+        Confidence::Possible => "possible: one explanation among several",
     }
-    row("How sure", confidence);
-    row("Refuted by", &finding.refuted_by);
-    row("What to do", &finding.remedy);
-    row("Rule", &finding.rule);
 }
 
 /// The stages that a finding is about, by name unless they are many and all.

@@ -33,53 +33,56 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
             &shell(&run.run.command),
         );
     }
-    let mut row = |label, text: String| {
-        page.labelled(0, (Style::Heading, label), COLUMN, Style::Plain, &text);
+    let findings = findings(run).map(|findings| ("Findings", vec![findings]));
+    for (label, texts) in rows(run).into_iter().chain(findings) {
+        for (i, text) in texts.iter().enumerate() {
+            let label = if i == 0 { label } else { "" };
+            page.labelled(0, (Style::Heading, label), COLUMN, Style::Plain, text);
+        }
+    }
+}
+
+/// How it was called, when it was made, on what and with what: each with its label.
+pub(crate) fn rows(run: &Run) -> Vec<(&'static str, Vec<String>)> {
+    let mut rows: Vec<(&'static str, Vec<String>)> = Vec::new();
+    let mut row = |label, texts: Vec<String>| {
+        if !texts.is_empty() {
+            rows.push((label, texts));
+        }
     };
     let labels = &run.run.labels;
-    if let Some(name) = &labels.name {
-        row("Name", name.clone());
-    }
+    row("Name", labels.name.iter().cloned().collect());
     if !labels.tags.is_empty() {
         let tags: Vec<&str> = labels.tags.iter().map(String::as_str).collect();
-        row("Tags", tags.join(", "));
+        row("Tags", vec![tags.join(", ")]);
     }
-    for (i, line) in labels.note.iter().flat_map(|note| note.lines()).enumerate() {
-        row(if i == 0 { "Note" } else { "" }, line.to_owned());
-    }
+    let note = labels.note.iter().flat_map(|note| note.lines());
+    row("Note", note.map(str::to_owned).collect());
     if let Some(source) = &run.run.source {
-        row("Imported", when(run));
-        row("Source", self::source(source));
+        row("Imported", vec![when(run)]);
+        row("Source", vec![self::source(source)]);
     } else {
-        row("When", when(run));
+        row("When", vec![when(run)]);
     }
-    row("Target", target(run));
+    row("Target", vec![target(run)]);
     if !matches!(
         run.target.kind,
         TargetKind::Simulated | TargetKind::Stream | TargetKind::Imported
     ) {
-        row("Stack", stack(&run.stack));
+        row("Stack", vec![stack(&run.stack)]);
     }
-    for (i, text) in leaves(run).into_iter().enumerate() {
-        row(if i == 0 { "Disk" } else { "" }, text);
-    }
+    row("Disk", leaves(run));
     if run.target.kind != TargetKind::Imported {
-        row("Machine", machine(run));
-        row("Plan", plan(run));
-        if let Some(engine) = engine(run) {
-            row("Engine", engine);
-        }
+        row("Machine", vec![machine(run)]);
+        row("Plan", vec![plan(run)]);
+        row("Engine", engine(run).into_iter().collect());
     }
-    for (i, note) in notes(run).iter().enumerate() {
-        row(if i == 0 { "Notes" } else { "" }, note.clone());
-    }
-    if let Some(findings) = findings(run) {
-        row("Findings", findings);
-    }
+    row("Notes", notes(run));
+    rows
 }
 
 /// Why the run is not what was asked for, or its target not sound: a sentence each.
-pub(super) fn troubles(run: &Run) -> Vec<String> {
+pub(crate) fn troubles(run: &Run) -> Vec<String> {
     let mut texts = unsound(run);
     texts.extend(trouble(run));
     texts
@@ -122,7 +125,7 @@ pub(super) fn source(source: &Source) -> String {
     )
 }
 
-fn status(status: Status) -> (Style, &'static str) {
+pub(crate) fn status(status: Status) -> (Style, &'static str) {
     match status {
         Status::Complete => (Style::Good, "complete"),
         Status::Running => (Style::Doubtful, "not finished"),
@@ -192,7 +195,7 @@ fn failures(run: &Run) -> Option<String> {
 }
 
 /// `2026-11-21 02:41:50 to 02:42:51 UTC` of two RFC 3339 times.
-fn when(run: &Run) -> String {
+pub(crate) fn when(run: &Run) -> String {
     let words = |time: &str| -> Option<(String, String)> {
         let (date, clock) = time.strip_suffix('Z')?.split_once('T')?;
         let clock = clock.split_once('.').map_or(clock, |(whole, _)| whole);
@@ -317,7 +320,7 @@ fn name_and_kind(device: &BlockDevice) -> String {
 }
 
 /// The leaves, each with what matters most for its speed.
-pub(super) fn leaves(run: &Run) -> Vec<String> {
+pub(crate) fn leaves(run: &Run) -> Vec<String> {
     let all: Vec<&BlockDevice> = run.stack.leaves().collect();
     let mut texts: Vec<String> = all
         .iter()

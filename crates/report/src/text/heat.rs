@@ -12,15 +12,15 @@ pub(super) const LABEL: usize = 10;
 const WIDEST: usize = 4;
 /// Share of the operations of a column from which on a cell has the second, the third and
 /// the fourth shade; the first has any. A slow one in a hundred is seen.
-const LEVELS: [f64; 3] = [0.01, 0.1, 0.5];
+pub(crate) const LEVELS: [f64; 3] = [0.01, 0.1, 0.5];
 
 /// The bands of an axis, by where each begins, nanoseconds, in rising order.
-struct Axis(Vec<u64>);
+pub(crate) struct Axis(pub(crate) Vec<u64>);
 
 impl Axis {
     /// The finest axis of at most [`BANDS`] bands that holds all of it; `None` where there is
     /// nothing to hold.
-    fn of(all: &CoarseHistogram) -> Option<Self> {
+    pub(crate) fn of(all: &CoarseHistogram) -> Option<Self> {
         let middles: Vec<u64> = all.buckets().map(middle).collect();
         let (low, high) = (*middles.first()?, *middles.last()?);
         let buckets = || {
@@ -36,6 +36,15 @@ impl Axis {
     /// Which band holds a latency of it.
     fn band(&self, ns: u64) -> usize {
         self.0.partition_point(|edge| *edge <= ns).saturating_sub(1)
+    }
+
+    /// The operations of a column in each band.
+    pub(crate) fn counts(&self, column: &CoarseHistogram) -> Vec<u64> {
+        let mut counts = vec![0; self.0.len()];
+        for bucket in column.buckets() {
+            counts[self.band(middle(bucket))] += bucket.2;
+        }
+        counts
     }
 }
 
@@ -84,11 +93,13 @@ pub(super) fn shades(look: &Look) -> [char; 4] {
 
 /// The cell of so many of a column's operations: blank where there are none.
 pub(super) fn shade(here: u64, all: u64, look: &Look) -> char {
-    if here == 0 {
-        return ' ';
-    }
+    level(here, all).map_or(' ', |level| shades(look)[level])
+}
+
+/// Which of the shades that is, the lightest is 0; `None` of none.
+pub(crate) fn level(here: u64, all: u64) -> Option<usize> {
     let share = here as f64 / all as f64;
-    shades(look)[LEVELS.iter().filter(|level| share >= **level).count()]
+    (here > 0).then(|| LEVELS.iter().filter(|level| share >= **level).count())
 }
 
 /// How many neighbours a column of the drawing joins, and how many characters it is wide, so
@@ -112,12 +123,8 @@ pub(super) fn lines(columns: &[CoarseHistogram], wide: usize, look: &Look) -> Ve
     };
     let mut cells = vec![vec![' '; columns.len()]; axis.0.len()];
     for (place, column) in columns.iter().enumerate() {
-        let mut counts = vec![0_u64; axis.0.len()];
-        for bucket in column.buckets() {
-            counts[axis.band(middle(bucket))] += bucket.2;
-        }
         let count = column.count();
-        for (band, n) in counts.into_iter().enumerate() {
+        for (band, n) in axis.counts(column).into_iter().enumerate() {
             cells[band][place] = shade(n, count, look);
         }
     }

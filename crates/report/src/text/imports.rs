@@ -82,19 +82,9 @@ pub(crate) fn readings(page: &mut Page<'_>, source: &Source) {
     if source.readings.is_empty() {
         return;
     }
-    let of_devices = source.format.starts_with("iostat");
-    page.heading(if of_devices {
-        "What the devices did, by the document"
-    } else {
-        "What else the document says, as it stands there"
-    });
-    for reading in source.readings.iter().take(READINGS) {
-        let label = format!("line {}:", reading.line);
-        let text = if of_devices {
-            requests(reading)
-        } else {
-            reading.text.clone()
-        };
+    page.heading(heading_of_readings(source));
+    for (line, text) in told_readings(source).take(READINGS) {
+        let label = format!("line {line}:");
         page.labelled(2, (Style::Minor, &label), COLUMN, Style::Plain, &text);
     }
     let left = source.readings.len().saturating_sub(READINGS) as u64;
@@ -102,6 +92,31 @@ pub(crate) fn readings(page: &mut Page<'_>, source: &Source) {
         let text = format!("{} more; show --json has them.", count(left, "row"));
         page.paragraph(2, Style::Minor, &text);
     }
+}
+
+fn is_of_devices(source: &Source) -> bool {
+    source.format.starts_with("iostat")
+}
+
+/// What the rows that are no trial are about.
+pub(crate) fn heading_of_readings(source: &Source) -> &'static str {
+    if is_of_devices(source) {
+        "What the devices did, by the document"
+    } else {
+        "What else the document says, as it stands there"
+    }
+}
+
+/// The rows that are no trial, each with the number of its line.
+pub(crate) fn told_readings(source: &Source) -> impl Iterator<Item = (u64, String)> {
+    source.readings.iter().map(|reading| {
+        let text = if is_of_devices(source) {
+            requests(reading)
+        } else {
+            reading.text.clone()
+        };
+        (reading.line, text)
+    })
 }
 
 /// `requests of 503.2 KiB, 1325.40 ms each, queue depth 140.86, busy 100 %`; what

@@ -4,6 +4,7 @@
 //! Stages with the same first explanation are one block, because a survey has a dozen
 //! stages and one disk.
 
+use super::findings::confidence;
 use super::look::Style;
 use super::marks::{Limiting, limiting};
 use super::page::Page;
@@ -11,7 +12,7 @@ use super::words::{add_once, list};
 use super::wrap::columns;
 use diskfacts_plan::plan::stage_label;
 use diskfacts_plan::units::three_digits;
-use diskfacts_record::{Confidence, Gain, GainBasis, Limit, StageLimits, TestOutcome};
+use diskfacts_record::{Gain, GainBasis, Limit, StageLimits, TestOutcome};
 
 /// Where the texts of a block begin.
 const COLUMN: usize = 16;
@@ -35,62 +36,79 @@ pub(crate) fn write(page: &mut Page<'_>, show: &str, limits: &[StageLimits]) {
         }
         one(page, show, block, CLAIMS);
     }
-    refuted(page, limits);
-    let unknown: Vec<String> = limits
-        .iter()
-        .filter(|stage| stage.limits.is_empty())
-        .map(label)
-        .collect();
-    if !unknown.is_empty() {
+    for text in refuted(limits).into_iter().chain(unexplained(limits)) {
         page.blank();
-        let text = format!("The evidence does not say what limited {}.", few(&unknown));
         page.paragraph(0, Style::Plain, &text);
     }
 }
 
+/// What is said of a limiter, in the order in which it is asked for.
+pub(crate) enum Told {
+    /// A text; the label stands before the first of several.
+    Text(&'static str, String),
+    /// A command to type, cut where a shell lets it go on in a further line.
+    Command(Vec<String>),
+}
+
 /// One limiter with its stages, of which so many claims are told.
 pub(super) fn one(page: &mut Page<'_>, show: &str, block: &Limiting<'_>, claims: usize) {
-    let (stage, limit) = block.clearest();
-    let names: Vec<String> = block.stages.iter().map(|(stage, _)| label(stage)).collect();
     let title = format!("{}:", block.limiter);
-    page.titled(0, (Style::Heading, &title), 4, Style::Heading, &few(&names));
-    let row = |page: &mut Page<'_>, label: &str, text: &str| {
-        page.labelled(4, (Style::Plain, label), COLUMN - 4, Style::Plain, text);
+    let stages = stages(block);
+    page.titled(0, (Style::Heading, &title), 4, Style::Heading, &stages);
+    for told in told(block, show, claims) {
+        match told {
+            Told::Text(label, text) => {
+                page.labelled(4, (Style::Plain, label), COLUMN - 4, Style::Plain, &text);
+            }
+            Told::Command(parts) => command(page, &parts),
+        }
+    }
+}
+
+/// The stages that a limiter is said of: their names while they are few.
+pub(crate) fn stages(block: &Limiting<'_>) -> String {
+    let names: Vec<String> = block.stages.iter().map(|(stage, _)| label(stage)).collect();
+    few(&names)
+}
+
+/// All that is said of a limiter, with so many of its claims. `show` is the command that shows
+/// the run.
+pub(crate) fn told(block: &Limiting<'_>, show: &str, claims: usize) -> Vec<Told> {
+    let (stage, limit) = block.clearest();
+    let mut all = Vec::new();
+    let mut rows = |label: &'static str, texts: Vec<String>| {
+        for (i, text) in texts.into_iter().enumerate() {
+            all.push(Told::Text(if i == 0 { label } else { "" }, text));
+        }
     };
     if block.stages.len() == 1 {
-        row(page, "Claim", &limit.claim);
+        rows("Claim", vec![limit.claim.clone()]);
     } else {
         let shown = block.stages.iter().take(claims);
-        for (i, (stage, limit)) in shown.enumerate() {
-            let claim = format!("{}: {}", label(stage), limit.claim);
-            row(page, if i == 0 { "Claim" } else { "" }, &claim);
-        }
+        let shown = shown.map(|(stage, limit)| format!("{}: {}", label(stage), limit.claim));
         let more = block.stages.len().saturating_sub(claims);
-        if more > 0 {
-            row(page, "", &format!("And {more} more like these."));
-        }
+        let more = (more > 0).then(|| format!("And {more} more like these."));
+        rows("Claim", shown.chain(more).collect());
     }
-    for (i, line) in limit.evidence.iter().take(LINES).enumerate() {
-        row(page, if i == 0 { "Arithmetic" } else { "" }, line);
-    }
-    if let Some(text) = limit.gain.as_ref().map(gain) {
-        row(page, "Gain", &text);
-    }
-    row(page, "How sure", confidence(limit.confidence));
-    for (i, test) in tests(block).iter().take(claims).enumerate() {
-        row(page, if i == 0 { "Tested" } else { "" }, test);
-    }
-    row(page, "Settle", &limit.experiment.question);
-    if limit.experiment.plan.is_some() {
+    let arithmetic = limit.evidence.iter().take(LINES).cloned();
+    rows("Arithmetic", arithmetic.collect());
+    rows("Gain", limit.gain.iter().map(gain).collect());
+    rows("How sure", vec![confidence(limit.confidence).to_owned()]);
+    rows("Tested", tests(block).into_iter().take(claims).collect());
+    rows("Settle", vec![limit.experiment.question.clone()]);
+    if limit.experiment.plan.is_some() && !show.is_empty() {
         let mut asked = options(show);
         let name = quoted(&label(stage));
         asked.push(format!("--settle {name}"));
         asked.push("> settle.toml".into());
-        command(page, &asked);
+        all.push(Told::Command(asked));
     }
-    command(page, &options(&limit.experiment.command));
-    row(page, "What to do", &limit.remedy);
-    further(page, block);
+    all.push(Told::Command(options(&limit.experiment.command)));
+    all.push(Told::Text("What to do", limit.remedy.clone()));
+    for (i, text) in further(block).into_iter().enumerate() {
+        all.push(Told::Text(if i == 0 { "Also" } else { "" }, text));
+    }
+    all
 }
 
 /// What came of the tests of a block's claims, each with its stage where there are several.
@@ -118,17 +136,29 @@ fn tests(block: &Limiting<'_>) -> Vec<String> {
     .collect()
 }
 
-/// What was the first explanation until its test.
-fn refuted(page: &mut Page<'_>, limits: &[StageLimits]) {
-    for stage in limits {
+/// What was the first explanation until its test, a paragraph each.
+pub(crate) fn refuted(limits: &[StageLimits]) -> Vec<String> {
+    let all = limits.iter().flat_map(|stage| {
         let tests = stage.tested.iter();
-        for test in tests.filter(|test| test.outcome == TestOutcome::Refuted) {
-            page.blank();
+        let refuted = tests.filter(|test| test.outcome == TestOutcome::Refuted);
+        refuted.map(move |test| {
             let (limiter, label) = (&test.limiter, label(stage));
-            let text = format!("Refuted: {limiter} of {label}. {}", test.evidence);
-            page.paragraph(0, Style::Plain, &text);
-        }
-    }
+            format!("Refuted: {limiter} of {label}. {}", test.evidence)
+        })
+    });
+    all.collect()
+}
+
+/// Of which stages nothing is said, and that it is not.
+pub(crate) fn unexplained(limits: &[StageLimits]) -> Option<String> {
+    let unknown: Vec<String> = limits
+        .iter()
+        .filter(|stage| stage.limits.is_empty())
+        .map(label)
+        .collect();
+    let stages = few(&unknown);
+    let said = || format!("The evidence does not say what limited {stages}.");
+    (!unknown.is_empty()).then(said)
 }
 
 /// As a shell takes it: a name as it is, one with its settings in quotes.
@@ -179,7 +209,7 @@ fn verbatim(page: &mut Page<'_>, command: &str) {
 }
 
 /// What else holds of these stages: each explanation once, with its stages.
-fn further(page: &mut Page<'_>, block: &Limiting<'_>) {
+fn further(block: &Limiting<'_>) -> Vec<String> {
     let mut others: Vec<(&Limit, Vec<String>)> = Vec::new();
     for (stage, _) in &block.stages {
         for limit in stage
@@ -197,15 +227,14 @@ fn further(page: &mut Page<'_>, block: &Limiting<'_>) {
         }
     }
     let several = block.stages.len() > 1;
-    for (i, (limit, stages)) in others.iter().take(FURTHER).enumerate() {
-        let text = if several {
+    let others = others.iter().take(FURTHER).map(|(limit, stages)| {
+        if several {
             format!("{} ({}): {}", limit.limiter, few(stages), limit.claim)
         } else {
             format!("{}: {}", limit.limiter, limit.claim)
-        };
-        let label = if i == 0 { "Also" } else { "" };
-        page.labelled(4, (Style::Plain, label), COLUMN - 4, Style::Plain, &text);
-    }
+        }
+    });
+    others.collect()
 }
 
 fn label(stage: &StageLimits) -> String {
@@ -242,19 +271,11 @@ fn gain(gain: &Gain) -> String {
     }
 }
 
-fn confidence(confidence: Confidence) -> &'static str {
-    match confidence {
-        Confidence::Certain => "certain: counted, not inferred",
-        Confidence::Likely => "likely: the best explanation of what was seen",
-        Confidence::Possible => "possible: one explanation among several",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::look::Look;
     use super::*;
-    use diskfacts_record::{Experiment, TestedClaim};
+    use diskfacts_record::{Confidence, Experiment, TestedClaim};
     use std::collections::BTreeMap;
 
     fn limit(limiter: &str, share: f64) -> Limit {

@@ -103,7 +103,7 @@ impl Look {
 
 /// No control character, and none of the Unicode Bidirectional Algorithm's
 /// (UAX #9) explicit formatting characters, which reorder what follows them.
-fn is_harmless(c: char) -> bool {
+pub(crate) fn is_harmless(c: char) -> bool {
     !c.is_control()
         && !matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
         && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{61c}')

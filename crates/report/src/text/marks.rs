@@ -3,26 +3,36 @@
 use diskfacts_record::{Finding, Limit, Run, Severity, StageFigures, StageLimits};
 
 /// The limits of a run by their letter, and its findings by their number.
-pub(super) struct Marks<'a> {
+pub(crate) struct Marks<'a> {
     /// In the order of the run; the first is `a`.
-    pub(super) limits: Vec<Limiting<'a>>,
+    pub(crate) limits: Vec<Limiting<'a>>,
     findings: &'a [Finding],
     imported: bool,
+}
+
+/// The marks of a stage.
+pub(crate) struct StageMarks {
+    /// The letter of what limits it.
+    pub(crate) limit: Option<String>,
+    /// Whether its figure does not mean what it seems to mean.
+    pub(crate) doubtful: bool,
+    /// The numbers of what is to be known of it; the first matter most.
+    pub(crate) findings: Vec<usize>,
 }
 
 /// Trials from which on a spread is known; what has fewer is not to be quoted.
 const TRIALS: u32 = 3;
 
 /// What is the first limit of some stages, because a survey has a dozen stages and one disk.
-pub(super) struct Limiting<'a> {
+pub(crate) struct Limiting<'a> {
     /// Its name, `rotation`.
-    pub(super) limiter: &'a str,
+    pub(crate) limiter: &'a str,
     /// Each stage with its first limit, in the order of the run.
-    pub(super) stages: Vec<(&'a StageLimits, &'a Limit)>,
+    pub(crate) stages: Vec<(&'a StageLimits, &'a Limit)>,
 }
 
 impl<'a> Marks<'a> {
-    pub(super) fn of(run: &'a Run) -> Self {
+    pub(crate) fn of(run: &'a Run) -> Self {
         Self {
             limits: limiting(&run.limits),
             findings: &run.findings,
@@ -33,26 +43,38 @@ impl<'a> Marks<'a> {
     /// The marks of a stage: `c !2,3`. A `!` says that its figure does not mean what it seems
     /// to mean, a `+` that it has more than so many numbers; the first matter most.
     pub(super) fn of_stage(&self, figures: &StageFigures, most: usize) -> String {
-        let numbered = self.findings.iter().enumerate();
-        let about: Vec<(usize, &Finding)> = numbered
-            .filter(|(_, finding)| finding.stages.contains(&figures.stage))
-            .collect();
-        let shown = about.iter().take(most);
-        let numbers: Vec<String> = shown.map(|(i, _)| (i + 1).to_string()).collect();
-        let more = if about.len() > most { "+" } else { "" };
-        let doubtful =
-            self.has_too_few_trials(figures) || about.iter().any(|(_, finding)| is_doubt(finding));
+        let StageMarks {
+            limit,
+            doubtful,
+            findings,
+        } = self.about(figures);
+        let shown = findings.iter().take(most);
+        let numbers: Vec<String> = shown.map(ToString::to_string).collect();
+        let more = if findings.len() > most { "+" } else { "" };
         let numbers = (doubtful || !numbers.is_empty()).then(|| {
             let mark = if doubtful { "!" } else { "" };
             format!("{mark}{}{more}", numbers.join(","))
         });
-        let limit = self.letter_of(figures);
         let parts: Vec<String> = limit.into_iter().chain(numbers).collect();
         parts.join(" ")
     }
 
+    /// The marks of a stage, or a cell of one, apart.
+    pub(crate) fn about(&self, figures: &StageFigures) -> StageMarks {
+        let numbered = self.findings.iter().enumerate();
+        let about: Vec<(usize, &Finding)> = numbered
+            .filter(|(_, finding)| finding.stages.contains(&figures.stage))
+            .collect();
+        StageMarks {
+            limit: self.letter_of(figures),
+            doubtful: self.has_too_few_trials(figures)
+                || about.iter().any(|(_, finding)| is_doubt(finding)),
+            findings: about.into_iter().map(|(place, _)| place + 1).collect(),
+        }
+    }
+
     /// The letter of what limits a stage, or a cell of one.
-    pub(super) fn letter_of(&self, figures: &StageFigures) -> Option<String> {
+    pub(crate) fn letter_of(&self, figures: &StageFigures) -> Option<String> {
         let is_of = |(stage, _): &(&StageLimits, &Limit)| {
             stage.stage == figures.stage && stage.settings == figures.settings
         };
@@ -67,7 +89,7 @@ impl<'a> Marks<'a> {
     }
 
     /// What a letter stands for.
-    pub(super) fn limit(&self, name: &str) -> Option<&Limiting<'a>> {
+    pub(crate) fn limit(&self, name: &str) -> Option<&Limiting<'a>> {
         let mut limits = self.limits.iter().enumerate();
         let found =
             limits.find(|(place, limiting)| limiting.limiter == name || letter(*place) == name);
@@ -114,7 +136,7 @@ pub(super) fn limiting(limits: &[StageLimits]) -> Vec<Limiting<'_>> {
 }
 
 /// `a` to `z`, then `aa` and so on, as columns of a sheet are named.
-pub(super) fn letter(mut place: usize) -> String {
+pub(crate) fn letter(mut place: usize) -> String {
     let mut letters = Vec::new();
     loop {
         letters.push(b"abcdefghijklmnopqrstuvwxyz"[place % 26]);

@@ -22,7 +22,7 @@ const GAP: usize = 2;
 const RATE: usize = 7;
 const REFUSED: &str = "refused";
 /// Below this share the layer that served most is not the whole story.
-pub(super) const NEARLY_ALL: f64 = 0.95;
+pub(crate) const NEARLY_ALL: f64 = 0.95;
 /// Most cells whose failures are told one by one.
 const FAILURES_MAX: usize = 6;
 
@@ -40,43 +40,51 @@ pub(crate) fn cell_of<'r>(run: &'r Run, figures: &StageFigures) -> Option<&'r St
     run.plan.stages.iter().find(is_cell)
 }
 
-/// The same, of those that stand in a table: of their stage there are several rows, and
-/// what stands across fits over its columns. Others are listed, with the names of their
-/// settings: the lines of a document vary in many at once.
-pub(super) fn tabled<'r>(run: &'r Run, figures: &StageFigures) -> Option<&'r Stage> {
-    let cells: Vec<Measured<'r>> = run
-        .figures
-        .iter()
-        .filter(|other| other.stage == figures.stage)
-        .filter_map(|other| Some((cell_of(run, other)?, other)))
-        .collect();
-    let axis = down(&cells);
-    let mut rows: Vec<String> = Vec::new();
+/// The figures that stand in a table, each with its cell, in the order of the run: of their
+/// stage there are several rows, and what stands across fits over its columns. Others are
+/// listed, with the names of their settings: the lines of a document vary in many at once.
+pub(super) fn tabled(run: &Run) -> Vec<Measured<'_>> {
+    let cells = run.figures.iter();
+    let cells = cells.filter_map(|figures| Some((cell_of(run, figures)?, figures)));
+    let mut cells: Vec<Measured<'_>> = cells.collect();
+    let mut names: Vec<&str> = Vec::new();
     for (stage, _) in &cells {
+        add_once(&mut names, stage.name.as_str());
+    }
+    names.retain(|name| {
+        let own = cells.iter().filter(|(stage, _)| stage.name == *name);
+        fits_a_table(&own.copied().collect::<Vec<_>>())
+    });
+    cells.retain(|(stage, _)| names.contains(&stage.name.as_str()));
+    cells
+}
+
+/// Whether the cells of a stage are several rows whose heads have room.
+fn fits_a_table(cells: &[Measured<'_>]) -> bool {
+    let axis = down(cells);
+    let mut rows: Vec<String> = Vec::new();
+    for (stage, _) in cells {
         add_once(&mut rows, row_of(stage, axis));
     }
     let fits = |(stage, _): &Measured<'_>| columns(&head_of(stage, axis)) <= HEAD;
-    cell_of(run, figures).filter(|_| rows.len() > 1 && cells.iter().all(fits))
+    rows.len() > 1 && cells.iter().all(fits)
 }
 
 /// One matrix: its cells by what stands down and what stands across.
-pub(super) struct Grid<'r> {
+pub(crate) struct Grid<'r> {
     cells: Vec<Measured<'r>>,
     axis: &'r str,
     /// What stands down, in the order of the plan, of what has figures.
-    pub(super) rows: Vec<String>,
+    pub(crate) rows: Vec<String>,
     /// What stands across, likewise.
-    pub(super) heads: Vec<String>,
+    pub(crate) heads: Vec<String>,
 }
 
 /// Each matrix of the run that stands in a table of its own.
-pub(super) fn grids(run: &Run) -> Vec<Grid<'_>> {
-    let cells: Vec<Measured<'_>> = run
-        .figures
-        .iter()
-        .filter(|figures| pivot::effects_of(run, figures).is_none())
-        .filter_map(|figures| Some((tabled(run, figures)?, figures)))
-        .collect();
+pub(crate) fn grids(run: &Run) -> Vec<Grid<'_>> {
+    let cells = tabled(run).into_iter();
+    let cells = cells.filter(|(_, figures)| pivot::effects_of(run, figures).is_none());
+    let cells: Vec<Measured<'_>> = cells.collect();
     let mut names: Vec<&str> = Vec::new();
     for (stage, _) in &cells {
         add_once(&mut names, stage.name.as_str());
@@ -113,21 +121,21 @@ impl<'r> Grid<'r> {
     }
 
     /// The name of its stage.
-    pub(super) fn name(&self) -> &'r str {
+    pub(crate) fn name(&self) -> &'r str {
         self.cells.first().map_or("", |(stage, _)| &stage.name)
     }
 
     /// The name of what stands down.
-    pub(super) fn shown(&self) -> &'r str {
+    pub(crate) fn shown(&self) -> &'r str {
         shown(self.axis)
     }
 
-    pub(super) fn cells(&self) -> impl Iterator<Item = Measured<'r>> {
+    pub(crate) fn cells(&self) -> impl Iterator<Item = Measured<'r>> {
         self.cells.iter().copied()
     }
 
     /// The figures of a cell; `None` of one that was not measured.
-    pub(super) fn at(&self, row: &str, head: &str) -> Option<&'r StageFigures> {
+    pub(crate) fn at(&self, row: &str, head: &str) -> Option<&'r StageFigures> {
         let is_here = |(stage, _): &Measured<'r>| {
             row_of(stage, self.axis) == row && head_of(stage, self.axis) == head
         };
@@ -261,7 +269,7 @@ fn by(layers: &Layers) -> String {
 }
 
 /// The layers, each with its word here and what it means.
-pub(super) const WORDS: [(&str, &str); 6] = [
+pub(crate) const WORDS: [(&str, &str); 6] = [
     ("mem", "mem is the page cache, memory of this machine"),
     ("map", "map a device above the disks, without one of them"),
     ("drv", "drv the drive's cache"),
@@ -274,9 +282,9 @@ pub(super) const WORDS: [(&str, &str); 6] = [
 ];
 
 /// What is said where nobody can tell.
-pub(super) const UNKNOWN: &str = "? not known";
+pub(crate) const UNKNOWN: &str = "? not known";
 
-pub(super) fn most(layers: &Layers) -> (f64, &'static str) {
+pub(crate) fn most(layers: &Layers) -> (f64, &'static str) {
     let to_device = layers.device.unwrap_or(0.0) - layers.drive_cache - layers.media;
     let device = to_device.clamp(0.0, layers.unknown.max(0.0));
     let shares = [

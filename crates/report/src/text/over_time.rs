@@ -13,7 +13,7 @@ use diskfacts_record::{CoarseHistogram, LatencyOverTime, Run, StageFigures, Tria
 const COLUMN: usize = 14;
 
 /// The trials of a stage.
-fn trials<'a>(run: &'a Run, figures: &StageFigures) -> Vec<&'a Trial> {
+pub(crate) fn trials<'a>(run: &'a Run, figures: &StageFigures) -> Vec<&'a Trial> {
     let is_of = |trial: &&Trial| trial.stage == figures.stage && trial.settings == figures.settings;
     run.trials.iter().filter(is_of).collect()
 }
@@ -22,7 +22,7 @@ fn trials<'a>(run: &'a Run, figures: &StageFigures) -> Vec<&'a Trial> {
 ///
 /// # Errors
 /// What the run has not, and what in its place.
-fn chosen<'a>(trials: &[&'a Trial], number: Option<u32>) -> Result<&'a Trial, String> {
+pub(crate) fn chosen<'a>(trials: &[&'a Trial], number: Option<u32>) -> Result<&'a Trial, String> {
     let Some(number) = number else {
         let known = trials
             .iter()
@@ -59,7 +59,7 @@ fn not_stored(trials: &[&Trial]) -> String {
 }
 
 /// `trial 3 of 5`.
-fn which(trial: &Trial, trials: &[&Trial]) -> String {
+pub(crate) fn which(trial: &Trial, trials: &[&Trial]) -> String {
     match trials.len() {
         1 => "its only trial".to_owned(),
         many => format!("trial {} of {many}", trial.number),
@@ -138,20 +138,7 @@ fn draw(page: &mut Page<'_>, trial: &Trial, over_time: &LatencyOverTime) {
         page.line(&line);
     }
     let length_s = over_time.length_ns() as f64 * joined as f64 / 1e9;
-    let rates: Vec<f64> = columns
-        .iter()
-        .enumerate()
-        .map(|(place, column)| {
-            // The last column ends with the trial.
-            let left_s = trial.seconds - place as f64 * length_s;
-            let seconds = if place + 1 == columns.len() && left_s > 0.0 {
-                left_s.min(length_s)
-            } else {
-                length_s
-            };
-            column.count() as f64 / seconds
-        })
-        .collect();
+    let rates = rates(&columns, length_s, trial);
     let most = rates.iter().copied().fold(0.0, f64::max);
     let drawn: String = rates
         .iter()
@@ -172,6 +159,21 @@ fn draw(page: &mut Page<'_>, trial: &Trial, over_time: &LatencyOverTime) {
         three_digits(most)
     );
     page.paragraph(0, Style::Plain, &text);
+}
+
+/// Operations per second in each column, which is so many seconds long; the last ends with the
+/// trial.
+pub(crate) fn rates(columns: &[CoarseHistogram], length_s: f64, trial: &Trial) -> Vec<f64> {
+    let rate = |(place, column): (usize, &CoarseHistogram)| {
+        let left_s = trial.seconds - place as f64 * length_s;
+        let seconds = if place + 1 == columns.len() && left_s > 0.0 {
+            left_s.min(length_s)
+        } else {
+            length_s
+        };
+        column.count() as f64 / seconds
+    };
+    columns.iter().enumerate().map(rate).collect()
 }
 
 /// What happened from one time of a trial to another, nanoseconds from its start, in each

@@ -25,7 +25,7 @@ pub(super) fn effects_of<'r>(run: &'r Run, figures: &StageFigures) -> Option<&'r
 }
 
 /// Whether there is something to choose, and it was measured often enough.
-pub(super) fn is_pivoted(effects: &StageEffects) -> bool {
+pub(crate) fn is_pivoted(effects: &StageEffects) -> bool {
     !effects.answers.is_empty()
 }
 
@@ -43,15 +43,15 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run) -> bool {
 }
 
 /// Which axes stand where, as places on the list of them.
-struct Layout {
+pub(crate) struct Layout {
     /// Each combination of their values has a table.
-    apart: Vec<usize>,
-    down: Vec<usize>,
-    across: Option<usize>,
+    pub(crate) apart: Vec<usize>,
+    pub(crate) down: Vec<usize>,
+    pub(crate) across: Option<usize>,
 }
 
 impl Layout {
-    fn of(axes: &[Axis]) -> Self {
+    pub(crate) fn of(axes: &[Axis]) -> Self {
         let places = || 0..axes.len();
         let (choices, conditions): (Vec<usize>, Vec<usize>) =
             places().partition(|place| axes[*place].choice);
@@ -82,7 +82,7 @@ impl Layout {
 }
 
 /// Each combination of the values of these axes.
-fn combinations(axes: &[Axis], of: &[usize]) -> Vec<Settings> {
+pub(crate) fn combinations(axes: &[Axis], of: &[usize]) -> Vec<Settings> {
     let mut all = vec![Settings::new()];
     for place in of {
         let varied = &axes[*place];
@@ -100,7 +100,7 @@ fn combinations(axes: &[Axis], of: &[usize]) -> Vec<Settings> {
 }
 
 /// The values in words: `scheduler=bfq, read_ahead_kb=128`.
-pub(super) fn said(settings: &Settings) -> String {
+pub(crate) fn said(settings: &Settings) -> String {
     let said: Vec<String> = settings
         .iter()
         .map(|(name, value)| format!("{name}={value}"))
@@ -230,21 +230,57 @@ pub(super) fn value(effects: &StageEffects, figure: &Figure) -> f64 {
 
 /// Whether it was found to be the best under its conditions.
 fn is_best(effects: &StageEffects, cell: &CellRate) -> bool {
+    standing(effects, cell) == Some(Standing::Best)
+}
+
+/// How a cell stands among those that could be chosen under its conditions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It is the best, beyond noise.
+    Best,
+    /// It cannot be told from the best.
+    AsGood,
+}
+
+/// `None` of a cell that is slower than the best, and where no best was found.
+pub(crate) fn standing(effects: &StageEffects, cell: &CellRate) -> Option<Standing> {
     let holds = |part: &Settings| {
         part.iter()
             .all(|(name, value)| cell.settings.get(name) == Some(value))
     };
     let conditions = effects.axes.iter().filter(|axis| !axis.choice).count();
     let mut answers = effects.answers.iter();
-    let answer = answers.find(|answer| answer.under.len() == conditions && holds(&answer.under));
-    answer.is_some_and(|answer| {
-        matches!(answer.outcome, Chosen::Better | Chosen::InForceIsBest)
-            && answer.best.as_ref().is_some_and(holds)
-    })
+    let answer = answers.find(|answer| answer.under.len() == conditions && holds(&answer.under))?;
+    if !matches!(answer.outcome, Chosen::Better | Chosen::InForceIsBest) {
+        return None;
+    }
+    if answer.best.as_ref().is_some_and(holds) {
+        Some(Standing::Best)
+    } else {
+        let as_good = answer.as_good.iter().any(holds);
+        as_good.then_some(Standing::AsGood)
+    }
 }
 
 /// What the numbers, the words and the marks above mean.
 fn legend(page: &mut Page<'_>, run: &Run, effects: &StageEffects) {
+    let mut sentences = vec![format!(
+        "{}; {} is half the range.",
+        medians(effects),
+        page.look.plus_minus().trim()
+    )];
+    if effects.cells.iter().any(|cell| is_best(effects, cell)) {
+        sentences.push("* is the best of its table beyond noise.".to_owned());
+    }
+    if effects.cells.iter().any(|cell| cell.in_force == Some(true)) {
+        sentences.push("= is what was in force when the run began.".to_owned());
+    }
+    sentences.push(served_by(run, effects));
+    page.paragraph(0, Style::Minor, &sentences.join(" "));
+}
+
+/// `Medians of 5 trials, MB/s of 10^6 bytes`.
+pub(crate) fn medians(effects: &StageEffects) -> String {
     let trials = effects
         .cells
         .iter()
@@ -259,16 +295,11 @@ fn legend(page: &mut Page<'_>, run: &Run, effects: &StageEffects) {
         RateOf::ThroughputBytesPerS => "MB/s of 10^6 bytes",
         RateOf::Iops => "operations per second",
     };
-    let mut sentences = vec![format!(
-        "Medians of {trials}, {unit}; {} is half the range.",
-        page.look.plus_minus().trim()
-    )];
-    if effects.cells.iter().any(|cell| is_best(effects, cell)) {
-        sentences.push("* is the best of its table beyond noise.".to_owned());
-    }
-    if effects.cells.iter().any(|cell| cell.in_force == Some(true)) {
-        sentences.push("= is what was in force when the run began.".to_owned());
-    }
+    format!("Medians of {trials}, {unit}")
+}
+
+/// Which layer served the bytes of all cells, where it was one.
+pub(crate) fn served_by(run: &Run, effects: &StageEffects) -> String {
     let figures = run.figures.iter().filter(|f| f.stage == effects.stage);
     let served: Vec<(f64, &str)> = figures.map(|figures| most(&figures.layers)).collect();
     let mut by: Vec<&str> = Vec::new();
@@ -285,21 +316,25 @@ fn legend(page: &mut Page<'_>, run: &Run, effects: &StageEffects) {
     {
         let meaning = only.split_once(' ').map_or(*only, |(_, meaning)| meaning);
         let meaning = meaning.strip_prefix("is ").unwrap_or(meaning);
-        sentences.push(if *only == UNKNOWN {
+        if *only == UNKNOWN {
             "Who served the bytes is not known.".to_owned()
         } else {
             format!("Nearly all bytes were served by {meaning}.")
-        });
+        }
     } else {
-        sentences.push(
-            "Not all cells were served by the same layer: --json says each one's.".to_owned(),
-        );
+        "Not all cells were served by the same layer: --json says each one's.".to_owned()
     }
-    page.paragraph(0, Style::Minor, &sentences.join(" "));
 }
 
 /// Cells that lack trials, and why.
 fn missing(page: &mut Page<'_>, effects: &StageEffects) {
+    for text in missing_trials(effects) {
+        page.paragraph(0, Style::Doubtful, &text);
+    }
+}
+
+/// The same, a sentence for each reason.
+pub(crate) fn missing_trials(effects: &StageEffects) -> Vec<String> {
     let missing: Vec<(&CellRate, &str)> = effects
         .cells
         .iter()
@@ -309,7 +344,7 @@ fn missing(page: &mut Page<'_>, effects: &StageEffects) {
     for (_, why) in &missing {
         add_once(&mut whys, *why);
     }
-    for why in whys {
+    let sentence = |why: &str| {
         let cells: Vec<String> = missing
             .iter()
             .filter(|(_, other)| *other == why)
@@ -320,7 +355,7 @@ fn missing(page: &mut Page<'_>, effects: &StageEffects) {
         if more > 0 {
             named.push(count(more, "more cell"));
         }
-        let text = format!("Trials are missing ({why}): {}.", list(&named));
-        page.paragraph(0, Style::Doubtful, &text);
-    }
+        format!("Trials are missing ({why}): {}.", list(&named))
+    };
+    whys.into_iter().map(sentence).collect()
 }

@@ -75,10 +75,14 @@ pub(crate) fn write(page: &mut Page<'_>, run: &Run) {
 }
 
 /// Those that stand in no table of a matrix.
-pub(super) fn listed(run: &Run) -> Vec<&StageFigures> {
-    let listed = |figures: &&StageFigures| {
-        matrix::tabled(run, figures).is_none() && pivot::effects_of(run, figures).is_none()
+pub(crate) fn listed(run: &Run) -> Vec<&StageFigures> {
+    let tabled = matrix::tabled(run);
+    let is_tabled = |figures: &StageFigures| {
+        let mut tabled = tabled.iter();
+        tabled.any(|(_, other)| std::ptr::eq(*other, figures))
     };
+    let listed =
+        |figures: &&StageFigures| !is_tabled(figures) && pivot::effects_of(run, figures).is_none();
     run.figures.iter().filter(listed).collect()
 }
 
@@ -209,7 +213,7 @@ fn beside(page: &mut Page<'_>, run: &Run, figures: &StageFigures) {
 }
 
 /// Its name, with what was varied.
-pub(super) fn name(figures: &StageFigures) -> String {
+pub(crate) fn name(figures: &StageFigures) -> String {
     if figures.settings.is_empty() {
         return figures.stage.clone();
     }
@@ -222,7 +226,7 @@ pub(super) fn name(figures: &StageFigures) -> String {
 }
 
 /// What the plan says the stage shows, else what it does.
-fn about(run: &Run, figures: &StageFigures) -> String {
+pub(crate) fn about(run: &Run, figures: &StageFigures) -> String {
     match run.plan.stage(&figures.stage) {
         Some(stage) if !stage.about.is_empty() => stage.about.clone(),
         Some(stage) => workload(&stage.workload),
@@ -232,7 +236,7 @@ fn about(run: &Run, figures: &StageFigures) -> String {
 
 /// Names and attributes of files are served by nobody in particular, unless the
 /// whole filesystem is memory.
-fn tells_layers(run: &Run, figures: &StageFigures) -> bool {
+pub(crate) fn tells_layers(run: &Run, figures: &StageFigures) -> bool {
     !files::are_of(run, figures) || figures.layers.unknown < 1.0
 }
 
@@ -324,11 +328,11 @@ pub(super) fn spent(page: &mut Page<'_>, run: &Run, indent: usize, figures: &Sta
     }
 }
 
-/// The parts of the layers that are not nothing, largest first.
-fn served(layers: &Layers) -> String {
+/// Who served the bytes: each layer with its share, from this machine's memory down.
+pub(crate) fn shares(layers: &Layers) -> [(f64, &'static str); 6] {
     let to_device = layers.device.unwrap_or(0.0) - layers.drive_cache - layers.media;
     let device = to_device.clamp(0.0, layers.unknown.max(0.0));
-    let mut parts = [
+    [
         (layers.page_cache, "page cache"),
         (layers.mapping, "mapping, no disk"),
         (layers.drive_cache, "drive cache"),
@@ -336,7 +340,11 @@ fn served(layers: &Layers) -> String {
         (device, "device"),
         (layers.unknown - device, "unknown"),
     ]
-    .to_vec();
+}
+
+/// The parts of the layers that are not nothing, largest first.
+fn served(layers: &Layers) -> String {
+    let mut parts = shares(layers).to_vec();
     parts.retain(|(share, _)| *share >= 0.0005);
     parts.sort_by(|a, b| b.0.total_cmp(&a.0));
     let parts: Vec<String> = parts

@@ -6,13 +6,13 @@
 //! a column shorter. All the rest is shown by [`run`](super::run()), [`claim`](super::claim())
 //! and [`stage`](super::stage()).
 
-mod columns;
-mod doubts;
+pub(crate) mod columns;
+pub(crate) mod doubts;
 mod drawn;
-mod foot;
-mod head;
-mod limits;
-mod rows;
+pub(crate) mod foot;
+pub(crate) mod head;
+pub(crate) mod limits;
+pub(crate) mod rows;
 mod strip;
 
 pub(super) use columns::Columns;

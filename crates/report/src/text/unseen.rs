@@ -22,6 +22,13 @@ pub(crate) fn write(page: &mut Page<'_>, unseen: Vec<&Unseen>) {
         return;
     }
     page.heading("Not observed");
+    for text in by_reason(unseen) {
+        page.paragraph(2, Style::Plain, &text);
+    }
+}
+
+/// All that a reason hid, and the reason: a paragraph for each.
+pub(crate) fn by_reason(unseen: Vec<&Unseen>) -> Vec<String> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for Unseen { what, why } in unseen {
         match reasons.iter_mut().find(|(known, _)| *known == why) {
@@ -29,13 +36,6 @@ pub(crate) fn write(page: &mut Page<'_>, unseen: Vec<&Unseen>) {
             None => reasons.push((why, vec![what])),
         }
     }
-    for (why, whats) in reasons {
-        page.labelled(
-            2,
-            (Style::Plain, ""),
-            0,
-            Style::Plain,
-            &format!("{}: {why}", list(&whats)),
-        );
-    }
+    let paragraph = |(why, whats): (&str, Vec<&str>)| format!("{}: {why}", list(&whats));
+    reasons.into_iter().map(paragraph).collect()
 }

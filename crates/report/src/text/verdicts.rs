@@ -8,13 +8,19 @@ use diskfacts_record::{Outcome, Verdict};
 /// Where the texts begin.
 const COLUMN: usize = 7;
 
-pub(crate) fn write(page: &mut Page<'_>, verdicts: &[Verdict]) {
-    if verdicts.is_empty() {
-        return;
-    }
-    page.heading("Verdicts by use");
-    // Several requirements may have one source.
+/// What is said of the uses.
+pub(crate) struct Judged<'v> {
+    /// Those that were: how it looks, its word, and the sentence.
+    pub(crate) lines: Vec<(Style, &'static str, String)>,
+    /// Those that could not be, a phrase each.
+    pub(crate) unmeasured: Vec<String>,
+    /// Where the needs come from, by number, from 1 on. Several may have one source.
+    pub(crate) sources: Vec<&'v str>,
+}
+
+pub(crate) fn judged(verdicts: &[Verdict]) -> Judged<'_> {
     let mut sources: Vec<&str> = Vec::new();
+    let mut lines = Vec::new();
     for verdict in verdicts {
         let (style, word) = match verdict.outcome {
             Outcome::Pass => (Style::Good, "pass"),
@@ -34,7 +40,7 @@ pub(crate) fn write(page: &mut Page<'_>, verdicts: &[Verdict]) {
             verdict.needed,
             measured(verdict),
         );
-        page.labelled(2, (style, word), COLUMN, Style::Plain, &text);
+        lines.push((style, word, text));
     }
     let unmeasured: Vec<String> = verdicts
         .iter()
@@ -51,19 +57,35 @@ pub(crate) fn write(page: &mut Page<'_>, verdicts: &[Verdict]) {
             )
         })
         .collect();
-    if !unmeasured.is_empty() {
+    Judged {
+        lines,
+        unmeasured,
+        sources,
+    }
+}
+
+pub(crate) fn write(page: &mut Page<'_>, verdicts: &[Verdict]) {
+    if verdicts.is_empty() {
+        return;
+    }
+    let judged = judged(verdicts);
+    page.heading("Verdicts by use");
+    for (style, word, text) in &judged.lines {
+        page.labelled(2, (*style, word), COLUMN, Style::Plain, text);
+    }
+    if !judged.unmeasured.is_empty() {
         page.titled(
             2,
             (Style::Plain, "not measured:"),
             COLUMN,
             Style::Plain,
-            &unmeasured.join("; "),
+            &judged.unmeasured.join("; "),
         );
     }
-    if !sources.is_empty() {
+    if !judged.sources.is_empty() {
         page.paragraph(2, Style::Minor, "Where the needs come from:");
     }
-    for (i, source) in sources.into_iter().enumerate() {
+    for (i, source) in judged.sources.into_iter().enumerate() {
         page.labelled(
             2,
             (Style::Minor, &format!("[{}]", i + 1)),

@@ -7,6 +7,7 @@ mod every_fact;
 mod export;
 mod fixtures;
 mod formats;
+mod html;
 mod import;
 mod live;
 mod over_time;

@@ -20,9 +20,9 @@ const STRIP_MOST: usize = 60;
 const NUMBERS: usize = 2;
 
 /// A column of text, right-aligned but for the marks.
-struct Column {
-    head: &'static str,
-    cells: Vec<String>,
+pub(crate) struct Column {
+    pub(crate) head: &'static str,
+    pub(crate) cells: Vec<String>,
     /// Those with the least number stay longest; from [`EXTRA`] on only beside a wide strip.
     rank: u8,
     left: bool,
@@ -172,7 +172,8 @@ fn aligned(column: &Column, text: &str) -> String {
     }
 }
 
-fn all(
+/// All columns of some stages, with as many numbers in their marks.
+pub(crate) fn all(
     run: &Run,
     (marks, numbers): (&Marks<'_>, usize),
     figures: &[&StageFigures],

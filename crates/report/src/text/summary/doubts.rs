@@ -56,7 +56,7 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run) {
 
 /// The findings, each with its number and its line; what would be the same line again, of
 /// another way or setting, shares it.
-fn alike(run: &Run, room: usize) -> Vec<(Vec<usize>, &Finding, String)> {
+pub(crate) fn alike(run: &Run, room: usize) -> Vec<(Vec<usize>, &Finding, String)> {
     let mut lines: Vec<(Vec<usize>, &Finding, String)> = Vec::new();
     // What stands in the head is not said again.
     let numbered = run.findings.iter().enumerate();
@@ -74,7 +74,7 @@ fn alike(run: &Run, room: usize) -> Vec<(Vec<usize>, &Finding, String)> {
 }
 
 /// `3`, or `3-5` of numbers that follow each other, else `3,7`.
-fn numbered(numbers: &[usize]) -> String {
+pub(crate) fn numbered(numbers: &[usize]) -> String {
     match numbers {
         [first, .., last] if numbers.len() > 2 && last - first + 1 == numbers.len() => {
             format!("{first}-{last}")

@@ -40,6 +40,15 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run, marks: &Marks<'_>, closing: 
         command(page, &format!("{show} --claim {name}"), "what a use needs");
     }
     command(page, &format!("{show} --explain"), "all of it");
+    // Without figures there is nothing to draw.
+    let drawn = show.strip_prefix("diskfacts show");
+    if let Some(run) = drawn.filter(|_| !run.figures.is_empty()) {
+        command(
+            page,
+            &format!("diskfacts report{run} -o run.html"),
+            "the charts",
+        );
+    }
 }
 
 /// The use of which somebody asks first what it needs: one that is missed, or marginal.
@@ -62,7 +71,7 @@ fn command(page: &mut Page<'_>, command: &str, shows: &str) {
 }
 
 /// `Run 20261125-044606-928b2e3d: 12 stages, 92 trials, 60 s. MB: 10^6 bytes.`
-fn about(run: &Run, closing: &Closing) -> String {
+pub(crate) fn about(run: &Run, closing: &Closing) -> String {
     let trials: Vec<_> = run.planned_trials().collect();
     let seconds: f64 = trials
         .iter()

@@ -33,12 +33,12 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run, marks: &Marks<'_>) {
 }
 
 /// Whether a finding is what the plan was measured for: which of the ways to write to choose.
-pub(super) fn is_answer(finding: &Finding) -> bool {
+pub(crate) fn is_answer(finding: &Finding) -> bool {
     finding.rule == "write-choice" && !finding.headline.is_empty()
 }
 
 /// The target, with what lies under it.
-fn measured(run: &Run) -> String {
+pub(crate) fn measured(run: &Run) -> String {
     match (&run.run.source, run.target.kind) {
         (Some(source), _) => format!("Imported: {}", heading::source(source)),
         (None, TargetKind::Simulated | TargetKind::Stream | TargetKind::Imported) => {
@@ -70,7 +70,7 @@ fn is_measured(run: &Run, stage: &str) -> bool {
 }
 
 /// The uses by what they come to, those that it is good for first.
-pub(in crate::text) fn judged(
+pub(crate) fn judged(
     run: &Run,
     marks: &Marks<'_>,
 ) -> impl Iterator<Item = (Style, &'static str, String)> {
@@ -193,7 +193,7 @@ fn why_unknown(run: &Run, verdict: &Verdict, stage: &str) -> String {
 }
 
 /// Of how many stages nothing says that they do not mean what they seem to mean.
-fn trust(run: &Run, marks: &Marks<'_>) -> Option<(Style, String)> {
+pub(crate) fn trust(run: &Run, marks: &Marks<'_>) -> Option<(Style, String)> {
     let mut stages: Vec<&str> = Vec::new();
     let mut too_few: Vec<&str> = Vec::new();
     for figures in &run.figures {

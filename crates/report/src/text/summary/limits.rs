@@ -55,7 +55,7 @@ pub(in crate::text) fn in_a_line(limiting: &Limiting<'_>, room: usize) -> String
 }
 
 /// What the limiter is, in few words; of one that this version does not know its name.
-fn about(limiter: &str) -> &str {
+pub(crate) fn about(limiter: &str) -> &str {
     diskfacts_facts::limits::about(limiter).unwrap_or(limiter)
 }
 
@@ -73,7 +73,7 @@ fn fitting(parts: impl IntoIterator<Item = String>, room: usize) -> String {
 }
 
 /// How sure it is, the gain, what to do and its share of the time, as far as that has room.
-fn said(limiting: &Limiting<'_>, room: usize) -> String {
+pub(crate) fn said(limiting: &Limiting<'_>, room: usize) -> String {
     let (_, clearest) = limiting.clearest();
     let tested = limiting.stages.iter().flat_map(|(stage, _)| &stage.tested);
     let held = |outcome: TestOutcome| outcome == TestOutcome::Held;

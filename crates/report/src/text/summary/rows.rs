@@ -29,14 +29,11 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run, marks: &Marks<'_>) {
         return;
     }
     page.blank();
-    let (memory, device): (Vec<&StageFigures>, Vec<&StageFigures>) = listed
+    let sections = sections(run, &listed);
+    let ordered: Vec<&StageFigures> = sections
         .iter()
-        .partition(|figures| figures.layers.page_cache >= FROM_MEMORY);
-    // Apart only where there are both.
-    let apart = !memory.is_empty() && !device.is_empty();
-    let mut ordered = memory.clone();
-    ordered.extend(&device);
-    let ordered = if apart { ordered } else { listed };
+        .flat_map(|section| section.figures.iter().copied())
+        .collect();
     let shown = &ordered[..ordered.len().min(ROWS)];
     let names = shown.iter().map(|figures| stages::name(figures));
     let names = Names::of(names, NAME, page.look);
@@ -45,13 +42,15 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run, marks: &Marks<'_>) {
     let head = format!("{:1$}{2}", "", names.width, table.head());
     let head = page.look.paint(Style::Heading, head.trim_end());
     page.line(&head);
-    for row in 0..shown.len() {
-        if apart && row == 0 {
-            section(page, run, "from memory", &memory);
-        } else if apart && row == memory.len() {
-            section(page, run, "from the device", &device);
+    let mut row = 0;
+    for section in &sections {
+        if row < shown.len() {
+            section.write(page);
         }
-        names.write(page, row, Style::Plain, &table.row(row));
+        for _ in section.figures.iter().take(shown.len() - row) {
+            names.write(page, row, Style::Plain, &table.row(row));
+            row += 1;
+        }
     }
     if ordered.len() > ROWS {
         let more = count((ordered.len() - ROWS) as u64, "more row");
@@ -76,16 +75,52 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run, marks: &Marks<'_>) {
     }
 }
 
-/// Who answered, and in which blocks, where that has room: `from the device, in blocks of 4 KiB;
-/// sequential-* 1 MiB`.
-fn section(page: &mut Page<'_>, run: &Run, from: &str, figures: &[&StageFigures]) {
-    let blocks = blocks(run, figures);
-    let with = blocks.map(|blocks| format!("{from}, in blocks of {blocks}"));
-    let with = with.filter(|text| columns(text) <= page.look.columns());
-    let line = page
-        .look
-        .paint(Style::Minor, with.as_deref().unwrap_or(from));
-    page.line(&line);
+/// Stages that the same answered.
+pub(crate) struct Section<'a> {
+    /// Who answered, and in which blocks: `from the device`, `in blocks of 4 KiB; sequential-*
+    /// 1 MiB`. Nothing where all stages are in one section.
+    pub(crate) title: Option<(&'static str, Option<String>)>,
+    /// In the order of the run.
+    pub(crate) figures: Vec<&'a StageFigures>,
+}
+
+/// Stages that memory answered, and those that the device did; apart only where there are both.
+pub(crate) fn sections<'a>(run: &Run, listed: &[&'a StageFigures]) -> Vec<Section<'a>> {
+    let (memory, device): (Vec<&StageFigures>, Vec<&StageFigures>) = listed
+        .iter()
+        .partition(|figures| figures.layers.page_cache >= FROM_MEMORY);
+    if memory.is_empty() || device.is_empty() {
+        return vec![Section {
+            title: None,
+            figures: listed.to_vec(),
+        }];
+    }
+    let section = |from, figures: Vec<&'a StageFigures>| Section {
+        title: Some((
+            from,
+            blocks(run, &figures).map(|blocks| format!("in blocks of {blocks}")),
+        )),
+        figures,
+    };
+    vec![
+        section("from memory", memory),
+        section("from the device", device),
+    ]
+}
+
+impl Section<'_> {
+    /// Its title, with the blocks where these have room.
+    fn write(&self, page: &mut Page<'_>) {
+        let Some((from, blocks)) = &self.title else {
+            return;
+        };
+        let with = blocks.as_ref().map(|blocks| format!("{from}, {blocks}"));
+        let with = with.filter(|text| columns(text) <= page.look.columns());
+        let line = page
+            .look
+            .paint(Style::Minor, with.as_deref().unwrap_or(from));
+        page.line(&line);
+    }
 }
 
 /// The size of blocks of most of these stages, and those of the others by their names.
