@@ -19,6 +19,9 @@
 //! `cargo run --release -p diskfacts-bench -- pages [--rounds N]`: how large reports are, and how
 //! long they take.
 //!
+//! `cargo run --release -p diskfacts-bench -- served [--folder DIR] [--rounds N]`:
+//! how long the pages of `diskfacts serve` take.
+//!
 //! Machines are noisy: each round runs ours and theirs right after each other,
 //! the ratio is taken within the round, and what is printed is the median of the
 //! rounds with the smallest and the largest. A goal is met when the median is.
@@ -32,6 +35,7 @@ mod fio;
 mod observers;
 mod ours;
 mod pages;
+mod served;
 mod writes;
 
 use alternate::Goal;
@@ -104,8 +108,9 @@ fn run() -> Result<bool> {
         Some("bonnie") => bonnie::cases(&options),
         Some("observers") => observers::cases(&options),
         Some("pages") => pages::cases(&options),
+        Some("served") => served::cases(&options),
         other => bail!(
-            "{}name what to compare: fio, writes, classics, bonnie, observers, or pages",
+            "{}name what to compare: fio, writes, classics, bonnie, observers, pages, or served",
             other.map_or_else(String::new, |name| format!("nothing is called {name}; "))
         ),
     }

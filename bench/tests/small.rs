@@ -5,10 +5,10 @@ use std::process::Command;
 
 /// The output of the bench in its small mode; `None` when it cannot run here.
 fn small(what: &str) -> Option<String> {
-    let needed = if what == "bonnie" {
-        diskfacts_testkit::require_tool("bonnie++", "bonnie++")
-    } else {
-        diskfacts_testkit::require_tool("fio", "fio")
+    let needed = match what {
+        "bonnie" => diskfacts_testkit::require_tool("bonnie++", "bonnie++"),
+        "served" => diskfacts_testkit::require_tool("sqlite3", "sqlite3"),
+        _ => diskfacts_testkit::require_tool("fio", "fio"),
     };
     if let Err(missing) = needed {
         diskfacts_testkit::skip(&missing.to_string());
@@ -67,6 +67,13 @@ fn the_comparison_with_bonnie_runs() {
     if let Some(text) = small("bonnie") {
         assert!(text.contains("of 12 tests agree"), "{text}");
         assert!(text.contains("read, blocks"), "{text}");
+    }
+}
+
+#[test]
+fn the_times_of_pages_are_taken() {
+    if let Some(text) = small("served") {
+        assert_eq!(text.matches(" kB: ").count(), 6, "{text}");
     }
 }
 

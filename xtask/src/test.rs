@@ -9,10 +9,13 @@ mod dist;
 mod exit;
 mod left;
 mod node;
+mod npm;
 mod outcome;
+mod pages;
 mod refused;
 mod skips;
 mod summary;
+mod tap;
 mod wine;
 
 use crate::lab;
@@ -30,7 +33,7 @@ struct Step {
     run: fn(&Project) -> Result<Outcome, String>,
 }
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     Step {
         name: "cargo",
         about: "unit, integration and documentation tests of all crates, and the fuzz corpora",
@@ -60,6 +63,12 @@ const STEPS: [Step; 8] = [
         about: "the npm package: its own tests, those of the original, and the packed archive",
         default: false,
         run: node::run,
+    },
+    Step {
+        name: "pages",
+        about: "the pages of serve and report, in a real Chromium",
+        default: false,
+        run: pages::run,
     },
     Step {
         name: "wine",

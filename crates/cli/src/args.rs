@@ -13,6 +13,7 @@ mod readahead;
 mod report;
 mod restore;
 mod runs;
+mod serve;
 mod show;
 mod sim;
 mod tune;
@@ -31,8 +32,9 @@ pub(crate) use report::ReportArgs;
 pub(crate) use restore::RestoreArgs;
 pub(crate) use runs::{
     DeleteArgs, FilterArgs, ListArgs, NoteArgs, RenameArgs, RunsArgs, RunsCommand, RunsExportArgs,
-    TagArgs, TakeArgs,
+    Since, TagArgs, TakeArgs,
 };
+pub(crate) use serve::ServeArgs;
 pub(crate) use show::{ShowArgs, Span};
 pub(crate) use sim::{Reproduced, SimArgs};
 pub(crate) use tune::TuneArgs;
@@ -89,6 +91,7 @@ pub(crate) enum Command {
     Report(ReportArgs),
     Compare(CompareArgs),
     Export(ExportArgs),
+    Serve(ServeArgs),
     Import(ImportArgs),
     Advise(AdviseArgs),
     Sim(SimArgs),
@@ -122,7 +125,7 @@ const OUTPUT: &str = "Output";
 const GENERAL: &str = "Every command";
 
 /// What every command takes.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Common {
     #[arg(
         long,

@@ -118,7 +118,7 @@ pub(crate) const CODES: [Code; 9] = [
     Code {
         number: "130",
         brief: "stopped by Ctrl-C",
-        meaning: "stopped by Ctrl-C (SIGINT); `iostat`, `watch` and `readahead` end with 0 then",
+        meaning: "stopped by Ctrl-C (SIGINT); `iostat`, `watch`, `readahead` and `serve` end with 0 then",
     },
     Code {
         number: "143",

@@ -18,6 +18,7 @@ mod probe;
 mod progress;
 mod reference;
 mod screen;
+mod serve;
 mod session;
 mod sides;
 mod signals;
@@ -177,6 +178,7 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
         Some(Command::Report(args)) => commands::report::run(&args, &common),
         Some(Command::Compare(args)) => commands::compare::run(&args, &common),
         Some(Command::Export(args)) => commands::export::run(&args, &common),
+        Some(Command::Serve(args)) => commands::serve::run(&args, &common),
         Some(Command::Advise(args)) => commands::advise::run(&args, &common),
         Some(Command::Import(args)) => commands::import::run(&args, &common),
         Some(Command::Sim(args)) => commands::sim::run(&args, &common),

@@ -145,7 +145,7 @@ impl<'a> Named<'a> {
 
 /// The run with what follows from it, then the others that were read from its document with
 /// what follows from them; `other` finds one by its id.
-fn explained(run: Run, other: impl Fn(&str) -> Option<Run>) -> Vec<Run> {
+pub(crate) fn explained(run: Run, other: impl Fn(&str) -> Option<Run>) -> Vec<Run> {
     let id = run.run.id.clone();
     let together = run.run.source.as_ref().map(|source| source.runs.clone());
     let mut together = together.unwrap_or_default();

@@ -8,7 +8,7 @@ use diskfacts_store::{RunSummary, Store, Writer, default_path};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-fn path(common: &Common) -> Result<PathBuf, Failure> {
+pub(crate) fn path(common: &Common) -> Result<PathBuf, Failure> {
     match &common.store {
         Some(path) => Ok(path.clone()),
         None => default_path(|name| std::env::var_os(name)).or_wrong_call(),

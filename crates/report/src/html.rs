@@ -10,6 +10,7 @@
 //! no styles of their own, so that the strictest Content-Security-Policy holds.
 
 mod advise;
+mod around;
 mod chart;
 mod claims;
 mod compare;
@@ -17,9 +18,11 @@ mod document;
 mod drawings;
 mod figure;
 mod links;
+mod live;
 mod plot;
 mod rows;
 mod run;
+mod runs;
 mod scale;
 mod settings;
 mod style;
@@ -28,8 +31,12 @@ mod sweeps;
 mod table;
 mod trends;
 
+pub use around::{message, navigation, parts, whole_run};
 pub use document::{Document, GENERATOR, is_report, visible};
 pub use links::Links;
+pub use live::{Going, going, live};
+pub use maud::Markup;
+pub use runs::{Known, Narrowed, RunList, narrowing, runs};
 pub use style::STYLE;
 
 use crate::text::Look;
@@ -37,7 +44,7 @@ use crate::text::heading::when;
 use diskfacts_facts::advise::Advice;
 use diskfacts_facts::trends::Trends;
 use diskfacts_record::{Comparison, Run};
-use maud::{Markup, html};
+use maud::html;
 use run::Scope;
 
 /// How words look in a page: in Unicode, and as wide as they are.

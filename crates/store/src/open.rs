@@ -148,6 +148,17 @@ impl Store {
         Ok(self.copied || connection.map_err(self.sql("opening it"))?)
     }
 
+    /// A number that is another when somebody else has changed the store since it was asked last
+    /// of this value (`PRAGMA data_version`). It costs a look at one page.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn version(&self) -> Result<i64, Error> {
+        self.connection
+            .query_row("PRAGMA data_version", [], |row| row.get(0))
+            .map_err(self.sql("asking whether it was changed"))
+    }
+
     fn read_only(&self, doing: &'static str) -> Error {
         Error::ReadOnly {
             doing,

@@ -9,11 +9,12 @@ const APPLICATION_ID: i64 = 0x6473_6b66;
 
 /// Step *n* (from 1) makes version *n* of version *n* - 1; version 0 is an
 /// empty database. Steps are only ever added.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("../migrations/1.sql"),
     include_str!("../migrations/2.sql"),
     include_str!("../migrations/3.sql"),
     include_str!("../migrations/4.sql"),
+    include_str!("../migrations/5.sql"),
 ];
 
 /// Brings the database to the newest version.

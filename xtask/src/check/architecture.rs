@@ -6,7 +6,7 @@ use crate::project::Project;
 
 /// Every package of the workspace, and those of ours that it may depend on.
 /// Tests may use any: that is how a disk is held against an engine.
-const MAY_KNOW: [(&str, &[&str]); 16] = [
+const MAY_KNOW: [(&str, &[&str]); 17] = [
     ("directio", &[]),
     ("diskfacts-plan", &[]),
     ("diskfacts-record", &["diskfacts-plan"]),
@@ -23,6 +23,7 @@ const MAY_KNOW: [(&str, &[&str]); 16] = [
     ("diskfacts-host", &["directio", "diskfacts-record"]),
     ("diskfacts-facts", &["diskfacts-record", "diskfacts-plan"]),
     ("diskfacts-store", &["diskfacts-record", "diskfacts-plan"]),
+    ("diskfacts-serve", &[]),
     (
         "diskfacts-report",
         &[
@@ -44,6 +45,7 @@ const MAY_KNOW: [(&str, &[&str]); 16] = [
             "diskfacts-facts",
             "diskfacts-store",
             "diskfacts-report",
+            "diskfacts-serve",
         ],
     ),
     // The native half of the npm package.

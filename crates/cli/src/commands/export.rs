@@ -1,6 +1,5 @@
 //! `diskfacts export RUN... --format FORMAT`: runs in the formats of other tools.
 
-use crate::wanted::Wanted;
 use super::{print, stdout_is_there};
 use crate::args::{Common, ExportArgs, Format};
 use crate::dfrun;
@@ -9,6 +8,7 @@ use crate::named::{self, InFile, Named, is_document};
 use crate::output_file::{self, told};
 use crate::signals::Signals;
 use crate::storing::{self, Here};
+use crate::wanted::Wanted;
 use diskfacts_facts::figures;
 use diskfacts_plan::units::show_size;
 use diskfacts_record::Run;

@@ -15,6 +15,7 @@ pub(crate) mod readahead;
 pub(crate) mod report;
 pub(crate) mod restore;
 pub(crate) mod runs;
+pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod sim;
 pub(crate) mod tune;

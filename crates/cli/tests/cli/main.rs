@@ -47,6 +47,7 @@ mod report_command;
 mod runs_called;
 mod runs_files;
 mod runs_shared;
+mod serve_command;
 mod settings;
 mod settings_killed;
 mod settings_lost;

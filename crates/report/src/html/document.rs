@@ -42,6 +42,8 @@ impl Document<'_> {
                         }
                         Links::Server { prefix } => {
                             title { (self.title) }
+                            // Else a browser asks for one outside of the prefix.
+                            link rel="icon" href="data:,";
                             link rel="stylesheet" href={ (prefix) "/style.css" };
                             @for script in &self.scripts {
                                 script src=(script) defer {}

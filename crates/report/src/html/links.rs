@@ -15,6 +15,14 @@ pub enum Links {
 }
 
 impl Links {
+    /// Another page of a server by its name, which may be empty; in a file the page itself.
+    pub fn page(&self, name: &str) -> String {
+        match self {
+            Self::File => "#".to_owned(),
+            Self::Server { prefix } => format!("{prefix}/{name}"),
+        }
+    }
+
     /// A run by its id. `place` is its place in a file of several, from 0.
     pub fn run(&self, place: usize, id: &str) -> String {
         match self {
@@ -56,7 +64,7 @@ pub(crate) fn anchor(place: usize, name: &str) -> String {
 
 /// A text as a segment of a path or a value of a query (RFC 3986): all but what is reserved for
 /// nothing is escaped.
-fn segment(text: &str) -> String {
+pub(crate) fn segment(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {

@@ -40,7 +40,7 @@ pub(super) fn table(scope: &Scope<'_>) -> Markup {
         Some((first, section))
     });
     html! {
-        div class="scroll" tabindex="0" role="region" aria-label="Figures of the stages" {
+        div class="scroll" tabindex="0" role="region" aria-label={ "Figures of the stages of " (run.run.id) } {
             table class="stages" {
                 thead {
                     tr {

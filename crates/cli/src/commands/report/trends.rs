@@ -2,9 +2,9 @@
 
 use super::Made;
 use crate::args::{Common, ReportArgs};
-use crate::wanted::Wanted;
 use crate::exit::{Failure, OrFail};
 use crate::storing;
+use crate::wanted::Wanted;
 use diskfacts_facts::trends;
 use diskfacts_record::{Run, Status};
 use diskfacts_report::html;

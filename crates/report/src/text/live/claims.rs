@@ -4,6 +4,7 @@
 use super::super::findings::{headline, severity};
 use super::super::look::{Look, Style};
 use super::super::marks::{Marks, is_doubt, letter};
+use super::super::summary::columns::all as all_columns;
 use super::super::summary::{Columns, judged, limiter_in_a_line};
 use super::super::words::count;
 use super::line::Line;
@@ -15,6 +16,8 @@ use diskfacts_record::{Run, StageFigures};
 const COLUMN: usize = 12;
 /// The rule that says of a run that it did not come to its end.
 const UNFINISHED: &str = "interrupted";
+/// Numbers of claims that a cell has.
+const NUMBERS: usize = 4;
 /// Rows from which on one of them is a heading.
 const WITH_HEADING: usize = 4;
 
@@ -52,7 +55,7 @@ impl Known {
     }
 
     /// The figures of a stage that is called so.
-    fn figures(&self, stage: &str) -> Option<&StageFigures> {
+    pub(crate) fn figures(&self, stage: &str) -> Option<&StageFigures> {
         let mut figures = self.run.figures.iter();
         figures.find(|figures| stage_label(&figures.stage, &figures.settings) == stage)
     }
@@ -78,36 +81,96 @@ impl Known {
         (columns.head(), rows.collect())
     }
 
-    /// A line for each claim: what is doubtful by its number, what limits the stages by its
-    /// letter, what it is good for, and the rest.
-    pub(super) fn lines(&self, width: usize) -> Vec<Line> {
+    /// All columns of the first page for these stages: their heads, and the cells of each, none
+    /// where it has no trial.
+    pub(crate) fn cells(
+        &self,
+        stages: &[&str],
+        look: &Look,
+    ) -> (Vec<&'static str>, Vec<Vec<String>>) {
+        let known: Vec<Option<&StageFigures>> =
+            stages.iter().map(|stage| self.figures(stage)).collect();
+        let figures: Vec<&StageFigures> = known.iter().copied().flatten().collect();
+        let marks = Marks::of(&self.run);
+        let columns = all_columns(&self.run, (&marks, NUMBERS), &figures, look);
+        let mut rows = 0..figures.len();
+        let cells = known.iter().map(|known| {
+            let row = known.and_then(|_| rows.next());
+            row.map_or_else(Vec::new, |row| {
+                columns
+                    .iter()
+                    .map(|column| column.cells[row].clone())
+                    .collect()
+            })
+        });
+        let cells = cells.collect();
+        (columns.iter().map(|column| column.head).collect(), cells)
+    }
+
+    /// Each claim: what is doubtful by its number, what limits the stages by its letter, what it
+    /// is good for, and the rest; as the first page says it in a line of so many columns.
+    pub(crate) fn claims(&self, room: usize) -> Vec<Claim> {
         let run = &self.run;
         let marks = Marks::of(run);
-        let room = width.saturating_sub(COLUMN);
-        let labelled = |style, label: &str, text: &str| {
-            let label = format!("{label:COLUMN$}");
-            Line::of(style, &label).and(Style::Plain, text)
-        };
-        let limits = marks.limits.iter().enumerate().map(|(place, limiting)| {
-            let label = format!("{:<2} limit", letter(place));
-            labelled(Style::Heading, &label, &limiter_in_a_line(limiting, room))
-        });
+        let limits = marks
+            .limits
+            .iter()
+            .enumerate()
+            .map(|(place, limiting)| Claim {
+                mark: letter(place),
+                kind: "limit".to_owned(),
+                style: Style::Heading,
+                text: limiter_in_a_line(limiting, room),
+            });
         let findings = |wanted: bool| {
             let numbered = run.findings.iter().enumerate();
             let wanted = numbered.filter(move |(_, finding)| is_doubt(finding) == wanted);
             wanted.map(move |(i, finding)| {
                 let (style, word) = severity(finding.severity);
-                let label = format!("{:<2} {}", i + 1, word.to_lowercase());
-                labelled(style, &label, &headline(finding, room))
+                Claim {
+                    mark: (i + 1).to_string(),
+                    kind: word.to_lowercase(),
+                    style,
+                    text: headline(finding, room),
+                }
             })
         };
-        let uses = judged(run, &marks).map(|(style, label, uses)| labelled(style, label, &uses));
+        let uses = judged(run, &marks).map(|(style, label, uses)| Claim {
+            mark: String::new(),
+            kind: label.to_owned(),
+            style,
+            text: uses,
+        });
         findings(true)
             .chain(limits)
             .chain(uses)
             .chain(findings(false))
             .collect()
     }
+
+    /// A line for each claim.
+    pub(super) fn lines(&self, width: usize) -> Vec<Line> {
+        let claims = self.claims(width.saturating_sub(COLUMN));
+        let line = |claim: Claim| {
+            let label = if claim.mark.is_empty() {
+                claim.kind
+            } else {
+                format!("{:<2} {}", claim.mark, claim.kind)
+            };
+            Line::of(claim.style, &format!("{label:COLUMN$}")).and(Style::Plain, &claim.text)
+        };
+        claims.into_iter().map(line).collect()
+    }
+}
+
+/// A claim in a line.
+pub(crate) struct Claim {
+    /// Its number or letter; of the uses that it is good for, none.
+    pub(crate) mark: String,
+    /// What kind it is: `limit`, `warning`, `Good for`.
+    pub(crate) kind: String,
+    pub(crate) style: Style,
+    pub(crate) text: String,
 }
 
 /// As many of some claims as have room; under a heading where that leaves room for some.

@@ -111,8 +111,8 @@ fn of_table(matrix: &Matrix, table: &Table) -> Markup {
                         }
                     }
                     tr {
-                        @for name in &table.down { th scope="col" { (name) } }
-                        @for head in &table.heads { th scope="col" class="n" { (head) } }
+                        @for name in &table.down { (head(name, None)) }
+                        @for name in &table.heads { (head(name, Some("n"))) }
                     }
                 }
                 tbody {
@@ -125,6 +125,13 @@ fn of_table(matrix: &Matrix, table: &Table) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// The head of a column; where nothing stands, none is told.
+fn head(name: &str, class: Option<&str>) -> Markup {
+    html! {
+        @if name.is_empty() { td {} } @else { th scope="col" class=[class] { (name) } }
     }
 }
 

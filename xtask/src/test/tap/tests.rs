@@ -17,7 +17,7 @@ fn failure() -> Exit {
 }
 
 fn read(text: &str, exit: &Exit) -> Outcome {
-    let mut reader = Reader::default();
+    let mut reader = Reader::of("node");
     for line in text.lines() {
         reader.line(line);
     }

@@ -10,8 +10,9 @@ use crate::test::outcome::{Outcome, Skipped};
 /// subtests too. Names come from the lines of the tests, `not ok 3 - NAME` and
 /// `ok 4 - NAME # SKIP reason`, in any depth. What a test prints cannot be taken
 /// for either: the runner writes it as comments, in which it escapes every `#`.
-#[derive(Default)]
 pub(super) struct Reader {
+    /// What stands before the name of each test.
+    of: &'static str,
     closing: Closing,
     failed: Vec<String>,
     skipped: Vec<Skipped>,
@@ -74,6 +75,20 @@ impl Closing {
 }
 
 impl Reader {
+    /// Of the tests of a package.
+    pub(super) fn of(package: &'static str) -> Self {
+        Self {
+            of: package,
+            closing: Closing::default(),
+            failed: Vec::new(),
+            skipped: Vec::new(),
+        }
+    }
+
+    fn named(&self, test: &str) -> String {
+        format!("{}: {test}", self.of)
+    }
+
     pub(super) fn line(&mut self, line: &str) {
         self.closing.read(line);
         // A test inside another is indented.
@@ -81,7 +96,7 @@ impl Reader {
         if let Some(point) = line.strip_prefix("not ok ").and_then(point) {
             match point.directive {
                 Some(Directive::Todo) => self.skip(&point.name, "marked as to be done"),
-                _ => self.failed.push(named(&point.name)),
+                _ => self.failed.push(self.named(&point.name)),
             }
         } else if let Some(point) = line.strip_prefix("ok ").and_then(point) {
             match point.directive {
@@ -99,13 +114,14 @@ impl Reader {
             reason
         };
         self.skipped.push(Skipped {
-            test: named(name),
+            test: self.named(name),
             reason: reason.to_owned(),
         });
     }
 
     /// What was found. A run that was cut off has no closing lines, and failed.
     pub(super) fn finish(self, exit: &Exit) -> Outcome {
+        let unnamed = self.named("a test");
         let Some(numbers) = self.closing.numbers() else {
             let mut outcome = Outcome {
                 failed: self.failed,
@@ -113,23 +129,23 @@ impl Reader {
                 ..Outcome::default()
             };
             outcome.failed.push(format!(
-                "node: the tests ended before their closing lines ({})",
-                exit.text
+                "{}: the tests ended before their closing lines ({})",
+                self.of, exit.text
             ));
             return outcome;
         };
         let mut outcome = Outcome {
             passed: numbers.pass,
-            failed: as_many(numbers.fail, self.failed, || named("a test")),
+            failed: as_many(numbers.fail, self.failed, || unnamed.clone()),
             skipped: as_many(numbers.skipped, self.skipped, || Skipped {
-                test: named("a test"),
+                test: unnamed.clone(),
                 reason: "its reason was not printed".to_owned(),
             }),
         };
         if !numbers.add_up {
             outcome
                 .failed
-                .push("node: the closing lines do not add up".to_owned());
+                .push(format!("{}: the closing lines do not add up", self.of));
         }
         exit.judge("node --test", &mut outcome);
         outcome
@@ -142,10 +158,6 @@ fn as_many<T>(count: u64, seen: Vec<T>, unknown: impl Fn() -> T) -> Vec<T> {
     (0..count)
         .map(|_| seen.next().unwrap_or_else(&unknown))
         .collect()
-}
-
-fn named(test: &str) -> String {
-    format!("node: {test}")
 }
 
 /// One test, from what stands behind `ok ` or `not ok `.
