@@ -141,6 +141,24 @@ pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
     }
 }
 
+/// The 95 % interval of a median: between which of the sorted values it lies whatever their
+/// distribution, because each lies below it with a chance of one half (Conover, *Practical
+/// Nonparametric Statistics*, 1999, 3.2). None of fewer than six values.
+pub(crate) fn median_interval(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    // The chance that at most this many of them lie below the median.
+    let (mut chance, mut at_most) = (0.5f64.powi(i32::try_from(values.len()).ok()?), 0.0);
+    let mut outside = 0;
+    while outside < values.len() && at_most + chance <= 0.025 {
+        at_most += chance;
+        outside += 1;
+        chance *= (values.len() + 1 - outside) as f64 / outside as f64;
+    }
+    let first = outside.checked_sub(1)?;
+    Some((values[first], values[values.len() - outside]))
+}
+
 fn spread(values: impl Iterator<Item = f64>) -> String {
     let values: Vec<f64> = values.collect();
     let (low, high) = values
@@ -159,6 +177,16 @@ mod tests {
             user_ns: 10.0,
             system_ns: 30.0,
         }
+    }
+
+    #[test]
+    fn the_interval_of_a_median_needs_six_values_and_leaves_out_more_of_many() {
+        let counted = |n: u32| median_interval((1..=n).rev().map(f64::from));
+        assert_eq!(counted(5), None);
+        assert_eq!(counted(6), Some((1.0, 6.0)));
+        // The ranks of Conover's table A3 for a half and n = 10 and 20.
+        assert_eq!(counted(10), Some((2.0, 9.0)));
+        assert_eq!(counted(20), Some((6.0, 15.0)));
     }
 
     #[test]

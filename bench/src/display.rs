@@ -1,7 +1,7 @@
 //! What showing a run costs: one plan, done with `--quiet`, with the line of a terminal and
 //! with `--live`, in turn, each on a terminal of its own.
 
-use crate::alternate::median;
+use crate::alternate::{median, median_interval};
 use crate::ours::Diskfacts;
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -70,7 +70,7 @@ pub(crate) fn case(
         }
     }
     let [quiet, ..] = &table;
-    let mut cost = f64::NAN;
+    let mut costs = (f64::NAN, None);
     for ((name, _), runs) in SHOWN.iter().zip(&table) {
         let ratios = |of: fn(&Shown) -> f64| -> Vec<f64> {
             let pairs = runs.iter().zip(quiet);
@@ -79,7 +79,11 @@ pub(crate) fn case(
         let (iops, cpu) = (ratios(|one| one.iops), ratios(|one| one.cpu_ns));
         let least = iops.iter().copied().fold(f64::INFINITY, f64::min);
         let most = iops.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        cost = 1.0 - median(iops.iter().copied());
+        let interval = median_interval(iops.iter().copied());
+        costs = (
+            1.0 - median(iops.iter().copied()),
+            interval.map(|(low, high)| (1.0 - high, 1.0 - low)),
+        );
         println!(
             "  {name:<14} {:>7.0} IOPS  {:.3} ({least:.3} to {most:.3})  CPU {:>6.0} ns per I/O  {:.3}",
             median(runs.iter().map(|one| one.iops)),
@@ -88,11 +92,16 @@ pub(crate) fn case(
             median(cpu.iter().copied()),
         );
     }
+    let (cost, interval) = costs;
     let met = cost < COST_MAX;
+    let percent = |share: f64| (share * 1e3).round() / 10.0 + 0.0;
+    let interval = interval.map_or_else(String::new, |(low, high)| {
+        format!(" (95 %: {} to {})", percent(low), percent(high))
+    });
     println!(
-        "  {} the full screen takes {:.1} % of the IOPS, less than {:.0} %",
+        "  {} the full screen takes {:.1} %{interval} of the IOPS, less than {:.0} %",
         if met { "met:   " } else { "MISSED:" },
-        (cost * 1e3).round() / 10.0 + 0.0,
+        percent(cost),
         COST_MAX * 100.0
     );
     Ok(met)

@@ -82,8 +82,8 @@ impl Serving {
         let (host, prefix) = rest
             .and_then(|rest| rest.split_once('/'))
             .context("diskfacts serve printed no address")?;
-        serving.host = host.to_owned();
-        serving.prefix = prefix.trim_end_matches('/').to_owned();
+        host.clone_into(&mut serving.host);
+        prefix.trim_end_matches('/').clone_into(&mut serving.prefix);
         Ok(serving)
     }
 
@@ -186,9 +186,9 @@ fn fill(diskfacts: &Diskfacts, sqlite: &Path, store: &Path, runs: u32) -> Result
          SELECT 'copy-' || i, schema, status, started, ended, tool_version, host, target,
              target_path, plan, document, 'x' FROM n, run WHERE name = 'survey'"
     );
-    let copied = Command::new(sqlite).arg(store).arg(copies).status()?;
-    if !copied.success() {
-        bail!("sqlite3 ended with {copied}");
+    let status = Command::new(sqlite).arg(store).arg(copies).status()?;
+    if !status.success() {
+        bail!("sqlite3 ended with {status}");
     }
     Ok(())
 }

@@ -19,6 +19,7 @@ use diskfacts_report::html::{self, Document, Links};
 use diskfacts_serve::{Answer, Request, Site, Status};
 use diskfacts_store::Store;
 use problem::Problem;
+use std::collections::BTreeMap;
 
 /// The only script: it puts what the server drew anew in the place of what stood there.
 const SCRIPT: &str = include_str!("serve/live.js");
@@ -181,7 +182,7 @@ fn selection(run: &Run) -> Selection<'_> {
         given: run.run.id.clone(),
         parts: vec![Part {
             run,
-            only: Default::default(),
+            only: BTreeMap::default(),
         }],
     }
 }

@@ -87,6 +87,7 @@ pub use findings::{findings, findings_of_document};
 pub use layers::layers;
 pub use moment::{Moment, NoMoment, moment, most_unlike};
 pub use rules::Rule;
+pub use spread::width;
 pub use stages::Stage;
 pub use stalls::Stall;
 pub use trends::trends;

@@ -12,8 +12,9 @@ use diskfacts_record::{Figure, Trial};
 pub(crate) const NOISE: f64 = 0.1;
 pub(crate) const WARNING: f64 = 0.2;
 
-/// How wide the rates lie, over their median.
-pub(crate) fn width(rates: &Figure) -> Option<f64> {
+/// How wide the rates lie, over their median: their 95 % interval, of too few trials for one
+/// their range.
+pub fn width(rates: &Figure) -> Option<f64> {
     match rates.ci95 {
         Some([low, high]) if rates.median > 0.0 => Some((high - low) / rates.median),
         _ => rates.spread,

@@ -14,6 +14,7 @@
 //! short trials make a disk look better than it is, by its caches, and not worse.
 
 mod held_back;
+mod words;
 
 use crate::context::Context;
 use crate::layers;
@@ -26,8 +27,9 @@ use crate::stats;
 use crate::uses::{Limit, Metric, Requirement, Use, uses};
 use crate::words::percent;
 use diskfacts_plan::CacheMode;
-use diskfacts_plan::units::{rate_digits, show_duration, show_throughput};
+use diskfacts_plan::units::show_throughput;
 use diskfacts_record::{Finding, Outcome, Run, Severity, StageFigures, TargetKind, Verdict};
+use words::{in_short, measured_words, metric_words, needed_words, value_words};
 
 /// The verdicts on all requirements of all uses, in the order of [`uses()`]; a
 /// use passes when all of its verdicts do. A stage that was measured under
@@ -60,38 +62,50 @@ fn of_requirement(
     usage: &Use,
     needed: &Requirement,
 ) -> Vec<Verdict> {
-    let verdict = |outcome, measured, stage: String| Verdict {
+    let verdict = |judged: Judged, stage: String| Verdict {
         profile: usage.name.to_owned(),
-        outcome,
+        outcome: judged.outcome,
         needed: needed_words(needed),
-        measured,
+        measured: judged.measured,
+        in_short: judged.in_short,
         stage: Some(stage),
         source: format!("{}, {}", needed.source.title, needed.source.url),
     };
     let measured: Vec<Verdict> = context
         .facts()
         .filter(|facts| facts.stage.name == needed.stage && (needed.suits)(facts.workload()))
-        .map(|facts| {
-            let (outcome, measured) = judge(&facts, findings, needed);
-            verdict(outcome, measured, facts.stage.label())
-        })
+        .map(|facts| verdict(judge(&facts, findings, needed), facts.stage.label()))
         .collect();
     if measured.is_empty() {
-        return vec![verdict(Outcome::Unmeasured, None, needed.stage.to_owned())];
+        return vec![verdict(Judged::unknown(None), needed.stage.to_owned())];
     }
     measured
 }
 
-fn judge(
-    facts: &StageFacts<'_>,
-    findings: &[Finding],
-    needed: &Requirement,
-) -> (Outcome, Option<String>) {
+/// What a stage comes to for one requirement.
+struct Judged {
+    outcome: Outcome,
+    measured: Option<String>,
+    in_short: String,
+}
+
+impl Judged {
+    /// Nobody knows; `measured` says why, of what was measured.
+    fn unknown(measured: Option<String>) -> Self {
+        Self {
+            outcome: Outcome::Unmeasured,
+            measured,
+            in_short: String::new(),
+        }
+    }
+}
+
+fn judge(facts: &StageFacts<'_>, findings: &[Finding], needed: &Requirement) -> Judged {
     let figures = facts.figures;
     let measured = Uncertain::of(facts.stage, figures, needed.metric);
     let figure = measured.or_else(|| Uncertain::at_least(facts.stage, figures, needed));
     let Some(figure) = figure else {
-        return (Outcome::Unmeasured, None);
+        return Judged::unknown(None);
     };
     let words = match measured {
         Some(figure) => measured_words(&figure, needed),
@@ -103,13 +117,13 @@ fn judge(
     };
     if figures.errors > 0 {
         let words = format!("{words}, but {} operations failed", figures.errors);
-        return (Outcome::Unmeasured, Some(words));
+        return Judged::unknown(Some(words));
     }
     let cached = facts.memory_share();
     let meant = facts.workload().cache == CacheMode::Warm;
     if cached > SERVED_FROM_CACHE && !meant {
         let words = format!("{words}, but memory served {} of it", percent(cached));
-        return (Outcome::Unmeasured, Some(words));
+        return Judged::unknown(Some(words));
     }
     if let Some((read, rate)) = cache_burst(facts) {
         let words = format!(
@@ -117,13 +131,18 @@ fn judge(
             read.stage.name,
             show_throughput(rate)
         );
-        return (Outcome::Unmeasured, Some(words));
+        return Judged::unknown(Some(words));
     }
     if layers::is_unknown(&facts.run().stack) {
         let words = format!("{words}, but what lies under the target is not known");
-        return (Outcome::Unmeasured, Some(words));
+        return Judged::unknown(Some(words));
     }
     let outcome = figure.against(needed.limit);
+    let judged = |words| Judged {
+        outcome,
+        measured: Some(words),
+        in_short: in_short(figure.value, outcome, needed),
+    };
     let doubts: &[(&str, &str)] = match outcome {
         Outcome::Pass => FLATTERING,
         Outcome::Fail => HINDERING,
@@ -139,7 +158,7 @@ fn judge(
     };
     let doubts: Vec<&(&str, &str)> = doubts.iter().filter(|(rule, _)| found(rule)).collect();
     let Some((_, doubt)) = doubts.first() else {
-        return (outcome, Some(words));
+        return judged(words);
     };
     let rules = doubts.iter().map(|(rule, _)| *rule);
     let without = (outcome == Outcome::Fail)
@@ -148,10 +167,11 @@ fn judge(
     match without {
         Some(best) if best.against(needed.limit) == Outcome::Fail => {
             let best = value_words(best.best(needed.limit), needed.metric);
-            let words = format!("{words}; {doubt}, and without that it is {best} at best");
-            (outcome, Some(words))
+            judged(format!(
+                "{words}; {doubt}, and without that it is {best} at best"
+            ))
         }
-        _ => (Outcome::Unmeasured, Some(format!("{words}, but {doubt}"))),
+        _ => Judged::unknown(Some(format!("{words}, but {doubt}"))),
     }
 }
 
@@ -253,59 +273,6 @@ impl Uncertain {
             (_, true) => Outcome::Fail,
             _ => Outcome::Close,
         }
-    }
-}
-
-fn metric_words(needed: &Requirement) -> String {
-    let what = needed.what;
-    match needed.metric {
-        Metric::LatencyP99 => format!("p99 of {what}"),
-        Metric::LatencyMean => format!("mean latency of {what}"),
-        Metric::Throughput => what.to_owned(),
-        Metric::Iops => format!("{what} per second"),
-    }
-}
-
-fn value_words(value: f64, metric: Metric) -> String {
-    match metric {
-        Metric::LatencyP99 | Metric::LatencyMean => show_duration(value as u64),
-        Metric::Throughput => show_throughput(value),
-        Metric::Iops => rate_digits(value),
-    }
-}
-
-fn needed_words(needed: &Requirement) -> String {
-    let (how, limit) = match needed.limit {
-        Limit::Below(limit) => ("below", limit),
-        Limit::AtLeast(limit) => ("at least", limit),
-    };
-    let limit = match needed.metric {
-        // A threshold is a round number; it is not one that was measured.
-        Metric::Iops => format!("{limit}"),
-        metric => value_words(limit, metric),
-    };
-    format!("{} {how} {limit}", metric_words(needed))
-}
-
-/// The figure, and its range where that is worth telling.
-fn measured_words(figure: &Uncertain, needed: &Requirement) -> String {
-    let show = |value| match needed.metric {
-        // Both units of both ends would not be read.
-        Metric::Throughput => format!("{} MB/s", rate_digits(value / 1e6)),
-        metric => value_words(value, metric),
-    };
-    let (low, high) = (show(figure.low), show(figure.high));
-    let value = value_words(figure.value, needed.metric);
-    let metric = metric_words(needed);
-    if figure.assumed {
-        format!(
-            "{metric} {value} (one trial; {} either way is assumed)",
-            percent(NOISE)
-        )
-    } else if low == high {
-        format!("{metric} {value}")
-    } else {
-        format!("{metric} {value}, from {low} to {high}")
     }
 }
 

@@ -76,6 +76,10 @@ pub struct Verdict {
     pub needed: String,
     /// What was measured, in the same words; absent when it was not.
     pub measured: Option<String>,
+    /// By how much a requirement is missed, or nearly, in few words: `86 < 262 MB/s`; empty of
+    /// what is met or unknown, and in documents of older versions.
+    #[serde(default)]
+    pub in_short: String,
     /// The stage that it is judged by, whether or not that was measured; `null` in documents
     /// of older versions.
     pub stage: Option<String>,

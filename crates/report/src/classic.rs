@@ -111,7 +111,7 @@ pub fn has(plan: &Plan) -> bool {
     format(plan).is_some()
 }
 
-/// Whether a plan also has one for programs, which [`csv`] prints: `bonnie`.
+/// Whether a plan also has one for programs, which [`csv()`] prints: `bonnie`.
 pub fn has_csv(plan: &Plan) -> bool {
     bonnie::has(plan)
 }

@@ -2,7 +2,7 @@
 //! has.
 //!
 //! * [`csv`]: tidy tables, for spreadsheets and data frames.
-//! * [`openmetrics`]: figures as metrics, for the node exporter's textfile collector.
+//! * [`mod@openmetrics`]: figures as metrics, for the node exporter's textfile collector.
 //! * [`hgrm`], [`hlog`]: distributions, for the tools of `HdrHistogram`.
 //! * [`perfetto`]: single requests on a time axis, for ui.perfetto.dev.
 //! * [`junit`], [`github`], [`markdown`]: a comparison, for continuous integration.

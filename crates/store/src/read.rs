@@ -156,10 +156,15 @@ mod tests {
         let store = Store::open(&folder.path().join("runs.db")).unwrap();
         let plan: Vec<String> = store
             .connection
-            .prepare(&format!("EXPLAIN QUERY PLAN {SUMMARIES} ORDER BY key DESC LIMIT 50"))
+            .prepare(&format!(
+                "EXPLAIN QUERY PLAN {SUMMARIES} ORDER BY key DESC LIMIT 50"
+            ))
             .and_then(|mut rows| rows.query_map([], |row| row.get("detail"))?.collect())
             .unwrap();
-        assert_eq!(plan[0], "SCAN run USING COVERING INDEX run_summary", "{plan:?}");
+        assert_eq!(
+            plan[0], "SCAN run USING COVERING INDEX run_summary",
+            "{plan:?}"
+        );
         assert!(!plan.iter().any(|step| step.contains("SORT")), "{plan:?}");
     }
 }

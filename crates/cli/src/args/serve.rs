@@ -17,7 +17,7 @@ Examples:
 From another machine, through SSH with the same port at both ends:
   ssh -L 8080:127.0.0.1:8080 HOST diskfacts serve --port 8080")]
 pub(crate) struct ServeArgs {
-    /// Listen on this port of 127.0.0.1 and ::1 [default: a free one]
+    /// Listen on this port of 127.0.0.1 and `::1` [default: a free one]
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: Option<u16>,
 }

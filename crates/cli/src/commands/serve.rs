@@ -11,7 +11,7 @@ use diskfacts_serve::{Limits, ListenError, Server};
 use std::time::{Duration, Instant};
 
 /// Longer than anybody waits.
-const FOR_EVER: Duration = Duration::from_secs(100 * 366 * 24 * 3600);
+const FOR_EVER: Duration = Duration::from_hours(100 * 366 * 24);
 
 pub(crate) fn run(args: &ServeArgs, common: &Common) -> Result<Exit, Failure> {
     // What cannot be a store is said now, and not on each page.

@@ -1,4 +1,4 @@
-//! The figures of the newest runs, for Prometheus and what else reads OpenMetrics.
+//! The figures of the newest runs, for Prometheus and what else reads `OpenMetrics`.
 
 use super::{Pages, Problem};
 use diskfacts_facts::figures;
@@ -7,7 +7,7 @@ use diskfacts_report::export::openmetrics;
 use diskfacts_serve::Answer;
 use std::collections::BTreeSet;
 
-/// The media type of OpenMetrics 1.0 ("Protocol Negotiation").
+/// The media type of `OpenMetrics` 1.0 ("Protocol Negotiation").
 const MEDIA: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 /// So many runs at most, those that began last: each is read whole.
 const LATEST: usize = 100;

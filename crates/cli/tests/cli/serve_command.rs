@@ -3,6 +3,7 @@
 
 use crate::support::Case;
 use diskfacts_testkit::{Finished, HOSTILE, Running};
+use std::fmt::Write as _;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -224,7 +225,10 @@ fn text_from_outside_is_text_on_every_page() {
         if note(text) {
             assert_eq!(marks(&serving.has("run/plain", &[])), plain, "{text:?}");
         }
-        let escaped: String = text.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let escaped = text.bytes().fold(String::new(), |mut escaped, byte| {
+            write!(escaped, "%{byte:02X}").expect("a String takes all");
+            escaped
+        });
         let narrowed = serving.has(
             &format!("?name={escaped}&target={escaped}&tag={escaped}"),
             &[],

@@ -12,6 +12,7 @@ pub(super) const LIMITER: Limiter = Limiter {
     refuted_by: "The same rate with twice the streams, on a machine with a processor to spare.",
     question: "With twice the streams, or with larger blocks: more bytes a second speak for the \
                processor, as many for the device.",
+    in_short: "larger blocks",
     find: kernel_takes_the_processor,
     ..Limiter::ANY
 };

@@ -18,7 +18,7 @@ pub(super) const LIMITER: Limiter = Limiter {
     remedy: "The limit is the provider's or the hypervisor's: a larger volume or another class \
              of it, or larger operations where operations are counted and not bytes. A volume \
              that was idle has its burst again, so measure for longer than the burst lasts.",
-    in_short: "larger volume, or another class",
+    in_short: "larger volume; measure past a burst",
     find: held_at_a_base_rate,
     ..Limiter::ANY
 };

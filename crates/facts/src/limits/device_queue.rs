@@ -8,7 +8,7 @@ use super::{cgroup_throttle, scheduler_idle, scheduler_turns};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "device-queue",
-    about: "kernel's queue or scheduler holds back",
+    about: "I/O scheduler or a short queue holds back",
     not_in: &[
         Spent::User,
         Spent::Kernel,
@@ -20,7 +20,7 @@ pub(super) const LIMITER: Limiter = Limiter {
     refuted_by: "The same rate with a longer queue.",
     question: "With only as many in flight as get through, the same rate at a lower latency speaks \
                for it; then the same with a longer queue: a higher rate speaks for it too.",
-    in_short: "raise nr_requests",
+    in_short: "scheduler none; raise nr_requests",
     find: queue_holds_back,
     ..Limiter::ANY
 };

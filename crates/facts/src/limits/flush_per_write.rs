@@ -21,7 +21,7 @@ pub(super) const LIMITER: Limiter = Limiter {
                end all of them share one.",
     remedy: "Let several commits share one sync (group commit), or use a drive whose cache \
              survives a power cut: it answers a flush at once.",
-    in_short: "share a sync among commits",
+    in_short: "group commit: one sync for several",
     find: each_write_flushes,
     ..Limiter::OF_BUSY_DEVICE
 };

@@ -14,7 +14,7 @@ pub(crate) const LIMITER: Limiter = Limiter {
     refuted_by: "More bytes a second with larger blocks or with more in flight.",
     question: "If it is the medium, neither a deeper queue nor larger blocks move more bytes.",
     remedy: "Only more drives side by side, or a faster one, move more.",
-    in_short: "more drives side by side",
+    in_short: "stripe over more drives",
     find: medium_moves_no_more,
     ..Limiter::OF_HARDWARE
 };

@@ -17,7 +17,7 @@ pub(super) const LIMITER: Limiter = Limiter {
                moves four times the bytes; if it is the rate of bytes, there are a quarter as many.",
     remedy: "Let several commits share one sync, or write larger blocks: both come in one \
              revolution. Else put what is synced on a device that does not turn.",
-    in_short: "share a sync among commits",
+    in_short: "group commit: one sync for several",
     find: platter_comes_round,
     ..Limiter::OF_HARDWARE
 };

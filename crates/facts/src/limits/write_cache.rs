@@ -22,6 +22,7 @@ pub(super) const LIMITER: Limiter = Limiter {
                as much written shows it, or `sync = \"at-end\"`.",
     remedy: "This rate lasts until the cache is full. What it is worth in the long run shows a \
              stage that writes many times its size.",
+    in_short: "measure past it: write more",
     find: cache_takes_the_writes,
     ..Limiter::OF_BUSY_DEVICE
 };

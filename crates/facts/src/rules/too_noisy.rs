@@ -46,7 +46,8 @@ fn noisy(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
     // The range is what the figures of a stage have; with enough trials the interval is narrower.
     let (headline, what) = if rates(widest).ci95.is_some() {
         (
-            format!("95 % interval {up_to}{by} wide"),
+            // As the column of the page has it.
+            format!("95 % interval {up_to}+/-{}", percent(most / 2.0)),
             format!(
                 "The 95 % interval of the median of {} is up to {by} wide",
                 shown.list()

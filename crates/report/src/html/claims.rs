@@ -24,8 +24,8 @@ pub(super) fn limits(scope: &Scope<'_>) -> Markup {
                         @let said = limits::said(limiting, usize::MAX);
                         dt { (scope.link(&letter(place))) }
                         dd {
-                            (limits::about(limiting.limiter))
-                            @if !said.is_empty() { ": " (said) }
+                            (limits::named(limiting))
+                            @if !said.is_empty() { "; " (said) }
                             span class="soft" { " (" (stages(limiting)) ")" }
                         }
                     }
@@ -42,11 +42,11 @@ pub(super) fn doubts(scope: &Scope<'_>) -> Markup {
     let otherwise = notes(run);
     html! {
         @if run.findings.is_empty() && !run.figures.is_empty() {
-            p class="good" { "Nothing speaks against these figures." }
+            p class="good" { "No warnings." }
         }
         @if !lines.is_empty() || !otherwise.is_empty() {
             section {
-                h2 { "What to know of these figures" }
+                h2 { "Warnings and notes" }
                 dl class="lines" {
                     @for (numbers, finding, text) in &lines {
                         @let (style, word) = severity(finding.severity);
@@ -110,7 +110,7 @@ fn folded(scope: &Scope<'_>, mark: &str, title: &Markup, rows: &Markup) -> Marku
 
 fn limiter_title(limiting: &Limiting<'_>) -> Markup {
     html! {
-        (limits::about(limiting.limiter)) " "
+        (limits::named(limiting)) " "
         span class="soft" { "(" (limiting.limiter) "): " (stages(limiting)) }
     }
 }

@@ -182,7 +182,9 @@ fn legend(drawn: bool, columns: &[Column]) -> String {
     let spread = LOOK.plus_minus();
     let mut said = Vec::new();
     if columns.iter().any(|column| column.head == spread) {
-        said.push(format!("{spread} is half the range of the trials"));
+        said.push(format!(
+            "{spread} is half the 95 % interval of the median, of few trials half their range"
+        ));
     }
     said.push("see: what limits it, and what to know of it; ! do not quote".to_owned());
     if drawn {

@@ -11,7 +11,7 @@ use crate::text::imports::{heading_of_readings, told_readings};
 use crate::text::marks::Marks;
 use crate::text::summary::{foot, head};
 use crate::text::words::{shell, workload};
-use crate::text::{Closing, Style, heading, unseen};
+use crate::text::{Style, heading, unseen};
 use diskfacts_plan::Stage;
 use diskfacts_record::{Run, StageFigures};
 use maud::{Markup, html};
@@ -117,7 +117,7 @@ fn top(scope: &Scope<'_>) -> Markup {
             h1 { (head::measured(run)) }
             @for leaf in heading::leaves(run) { p { (leaf) } }
             dl class="lines" { (claims::uses(scope)) }
-            p class="soft" { (foot::about(run, &Closing::default())) }
+            p class="soft" { (foot::about(run, "")) }
         }
     }
 }

@@ -243,12 +243,10 @@ pub(super) fn moment(stored: &str) -> Markup {
         .split_once('T')
         .zip(stored.get(..19))
         .filter(|(_, to_second)| to_second.is_ascii() && stored.ends_with('Z'));
-    match known {
-        Some((_, to_second)) => html! {
-            time datetime=(stored) { (to_second.replacen('T', " ", 1)) }
-        },
-        None => html! { (stored) },
-    }
+    let Some((_, to_second)) = known else {
+        return html! { (stored) };
+    };
+    html! { time datetime=(stored) { (to_second.replacen('T', " ", 1)) } }
 }
 
 fn pages(list: &RunList, links: &Links) -> Markup {

@@ -101,7 +101,7 @@ fn title(page: &Page<'_>, run: &Run) -> String {
         "up to "
     };
     format!(
-        "Figures: medians of {up_to}{}; {} is half the range between them",
+        "Figures: medians of {up_to}{}; {} is half their 95 % interval, of few trials half the range",
         count(u64::from(most), "trial"),
         page.look.plus_minus()
     )
@@ -262,8 +262,8 @@ fn rates(page: &Page<'_>, run: &Run, figures: &StageFigures) -> String {
 }
 
 fn spread(page: &Page<'_>, figure: &Figure) -> String {
-    match figure.spread {
-        Some(spread) => format!("{}{}", page.look.plus_minus(), percent(spread / 2.0)),
+    match diskfacts_facts::width(figure) {
+        Some(width) => format!("{}{}", page.look.plus_minus(), percent(width / 2.0)),
         None => String::new(),
     }
 }

@@ -6,6 +6,7 @@
 //! a column shorter. All the rest is shown by [`run`](super::run()), [`claim`](super::claim())
 //! and [`stage`](super::stage()).
 
+mod brevity;
 pub(crate) mod columns;
 pub(crate) mod doubts;
 mod drawn;
@@ -15,6 +16,7 @@ pub(crate) mod limits;
 pub(crate) mod rows;
 mod strip;
 
+use brevity::Brevity;
 pub(super) use columns::Columns;
 pub(super) use head::judged;
 pub(super) use limits::in_a_line as limiter_in_a_line;
@@ -27,22 +29,36 @@ use super::run::Closing;
 use super::{effects, heading, imports};
 use diskfacts_record::Run;
 
-/// The first page of a run.
+/// The first page of a run: all that has a place on it, or as much less as makes it short.
 pub fn summary(run: &Run, closing: &Closing, look: &Look) -> String {
-    let mut page = Page::new(look);
     let marks = Marks::of(run);
+    let with = |brevity| written(run, &marks, closing, look, brevity);
+    // One with many rows is long whatever is left out, and then has all.
+    let mut shorter = Brevity::steps().map(with);
+    let short = shorter.find(|page| page.lines().count() <= brevity::LINES);
+    short.unwrap_or_else(|| with(Brevity::LEAST))
+}
+
+fn written(
+    run: &Run,
+    marks: &Marks<'_>,
+    closing: &Closing,
+    look: &Look,
+    brevity: Brevity,
+) -> String {
+    let mut page = Page::new(look);
     for text in heading::troubles(run) {
         page.paragraph(0, Style::Bad, &text);
     }
-    head::write(&mut page, run, &marks);
-    rows::write(&mut page, run, &marks);
+    head::write(&mut page, run, marks);
+    rows::write(&mut page, run, marks);
     effects::answers(&mut page, run, effects::Length::Brief);
-    drawn::write(&mut page, run, &marks);
+    drawn::write(&mut page, run, marks);
     if let Some(source) = &run.run.source {
         imports::readings(&mut page, source);
     }
-    limits::write(&mut page, &marks);
-    doubts::write(&mut page, run);
-    foot::write(&mut page, run, &marks, closing);
+    limits::write(&mut page, marks);
+    doubts::write(&mut page, run, brevity);
+    foot::write(&mut page, run, marks, closing, brevity);
     page.finish()
 }

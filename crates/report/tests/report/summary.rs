@@ -2,7 +2,7 @@
 //! would who has ten seconds.
 
 use crate::fixtures;
-use diskfacts_record::Run;
+use diskfacts_record::{Finding, Run, Severity};
 use diskfacts_report::text::{self, Closing, Look, StagePart};
 
 const PLAIN: Look = Look {
@@ -134,6 +134,34 @@ fn no_row_wraps_and_a_page_is_short() {
     }
 }
 
+/// Warnings have their lines whatever is left out.
+#[test]
+fn a_page_that_would_be_long_goes_without_notes_and_says_how_many() {
+    let mut run = fixtures::healthy();
+    let of = |severity| Finding {
+        severity,
+        ..run.findings[0].clone()
+    };
+    let (note, warning) = (of(Severity::Note), of(Severity::Warning));
+    let but = |i: usize, finding: &Finding, word: &str| Finding {
+        headline: format!("{word} number {i}"),
+        ..finding.clone()
+    };
+    run.findings = (0..6).map(|i| but(i, &warning, "warning")).collect();
+    run.findings.extend((0..6).map(|i| but(i, &note, "note")));
+    run.run.notes = (0..4).map(|i| format!("Did {i} otherwise.")).collect();
+    let page = shown(&run, &PLAIN);
+    assert!(page.lines().count() <= LINES, "{page}");
+    for i in 0..6 {
+        assert!(page.contains(&format!("warning number {i}")), "{page}");
+    }
+    let told = page.matches("note number ").count() + page.matches("-  run").count();
+    let left = 10 - told;
+    assert!(left > 0, "{page}");
+    let said = format!("{left} more notes: --explain has them all.");
+    assert!(page.contains(&said), "{page}");
+}
+
 #[test]
 fn without_unicode_and_colour_everything_is_still_said() {
     for (name, run) in all() {
@@ -155,7 +183,7 @@ fn without_unicode_and_colour_everything_is_still_said() {
 fn rows_with_many_numbers_leave_room_for_the_strip() {
     let mut run = fixtures::healthy();
     let finding = run.findings[0].clone();
-    run.findings = (0..6).map(|_| finding.clone()).collect();
+    run.findings = (0..9).map(|_| finding.clone()).collect();
     let stage = &finding.stages[0];
     let row = |width| {
         let page = shown(&run, &Look { width, ..PLAIN });
@@ -169,7 +197,7 @@ fn rows_with_many_numbers_leave_room_for_the_strip() {
     );
     let (wide, more) = row(120);
     assert!(
-        wide.contains("1,2,3,4,5,6") && wide.contains('#') && !more,
+        wide.contains("1,2,3,4,5,6,7,8,9") && wide.contains('#') && !more,
         "{wide}"
     );
 }

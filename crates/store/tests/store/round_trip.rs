@@ -159,6 +159,7 @@ prop_compose! {
             outcome: Outcome::Close,
             needed: words[1].clone(),
             measured: Some(words[2].clone()),
+            in_short: words[0].clone(),
             stage: None,
             source: words[3].clone(),
         }];

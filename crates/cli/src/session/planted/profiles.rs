@@ -7,6 +7,7 @@ use diskfacts_disk::host::Scheduler;
 use diskfacts_disk::profile::profiles;
 use diskfacts_record::evidence::TimeParts;
 use diskfacts_record::{Limit, Run, StageLimits};
+use diskfacts_report::text::{self, Closing, Look};
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// The survey's usual time, and operations of a stage that memory serves, of which no disk is seen.
@@ -126,6 +127,25 @@ fn wrong(run: &Run, limits: &StageLimits) -> Option<String> {
     })
 }
 
+/// Lines that a person reads, of a page in 80 columns.
+const LINES: usize = 45;
+
+/// The first page, where it is longer than a person reads.
+fn too_long(run: &Run) -> Option<String> {
+    let closing = Closing {
+        stored: "Stored in /var/lib/diskfacts/runs.db.".to_owned(),
+        show: format!("diskfacts show {}", run.run.id),
+        next: Vec::new(),
+    };
+    let look = Look {
+        width: 80,
+        colour: false,
+        unicode: false,
+    };
+    let page = text::summary(run, &closing, &look);
+    (page.lines().count() > LINES).then_some(page)
+}
+
 #[test]
 fn the_first_limiter_of_each_stage_is_of_the_largest_part_of_its_time_on_every_disk() {
     let (mut stages, mut found) = (0, Vec::new());
@@ -136,6 +156,7 @@ fn the_first_limiter_of_each_stage_is_of_the_largest_part_of_its_time_on_every_d
             let wrong = wrong(&run, limits);
             found.extend(wrong.map(|text| format!("{name} {}: {text}", limits.stage)));
         }
+        found.extend(too_long(&run).map(|page| format!("{name}:\n{page}")));
     }
     assert_eq!(stages, 13 * 12);
     assert!(found.is_empty(), "{}", found.join("\n"));

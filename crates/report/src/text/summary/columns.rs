@@ -207,8 +207,7 @@ pub(crate) fn all(
             } else {
                 &figures.throughput_bytes_per_s
             };
-            rate.spread
-                .map_or_else(String::new, |spread| percent(spread / 2.0))
+            diskfacts_facts::width(rate).map_or_else(String::new, |width| percent(width / 2.0))
         }),
         see,
         of("p50", 4, &|figures| time(figures.latency_ns.p50)),

@@ -6,34 +6,31 @@ use super::super::marks::is_doubt;
 use super::super::page::Page;
 use super::super::words::count;
 use super::super::wrap::{columns, cut};
+use super::brevity::Brevity;
 use super::head::is_answer;
 use crate::notes::notes;
 use diskfacts_record::{Finding, Run};
 
 /// Where the texts begin.
 const COLUMN: usize = 12;
-/// Notes that are told one by one, beside whatever is doubtful.
-const NOTES: usize = 8;
-/// Things that were done otherwise than asked, likewise.
-const OTHERWISE: usize = 4;
 
-pub(super) fn write(page: &mut Page<'_>, run: &Run) {
+pub(super) fn write(page: &mut Page<'_>, run: &Run, brevity: Brevity) {
     let done_otherwise = notes(run);
     if run.findings.is_empty() && !run.figures.is_empty() {
         page.blank();
-        page.paragraph(0, Style::Good, "Nothing speaks against these figures.");
+        page.paragraph(0, Style::Good, "No warnings.");
     }
     if run.findings.is_empty() && done_otherwise.is_empty() {
         return;
     }
-    page.heading("What to know of these figures");
+    page.heading("Warnings and notes");
     let mut notes = 0;
     let mut left = 0;
     let room = page.look.columns().saturating_sub(COLUMN);
     for (numbers, finding, text) in alike(run, room) {
         if !is_doubt(finding) {
             notes += 1;
-            if notes > NOTES {
+            if notes > brevity.notes {
                 left += numbers.len() as u64;
                 continue;
             }
@@ -43,11 +40,11 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run) {
         page.labelled(0, (style, &label), COLUMN, Style::Plain, &text);
     }
     // What was left out or done otherwise than asked: the beginning, where all has no room.
-    for note in done_otherwise.iter().take(OTHERWISE) {
+    for note in done_otherwise.iter().take(brevity.otherwise) {
         let room = page.look.columns().saturating_sub(COLUMN);
         page.verbatim((Style::Minor, "-  run"), COLUMN, &clipped(note, room));
     }
-    left += done_otherwise.len().saturating_sub(OTHERWISE) as u64;
+    left += done_otherwise.len().saturating_sub(brevity.otherwise) as u64;
     if left > 0 {
         let text = format!("{}: --explain has them all.", count(left, "more note"));
         page.paragraph(0, Style::Minor, &text);

@@ -6,15 +6,24 @@ use super::super::page::Page;
 use super::super::run::Closing;
 use super::super::words::{count, stages_of};
 use super::super::wrap::columns;
+use super::brevity::Brevity;
 use diskfacts_plan::units::show_duration;
 use diskfacts_record::{Labels, Outcome, Run};
 
 /// Before what is to be typed.
 const INDENT: usize = 2;
 
-pub(super) fn write(page: &mut Page<'_>, run: &Run, marks: &Marks<'_>, closing: &Closing) {
+pub(super) fn write(
+    page: &mut Page<'_>,
+    run: &Run,
+    marks: &Marks<'_>,
+    closing: &Closing,
+    brevity: Brevity,
+) {
     page.blank();
-    page.paragraph(0, Style::Minor, &about(run, closing));
+    let kept = brevity.kept || closing.show.is_empty();
+    let kept = if kept { &*closing.stored } else { "" };
+    page.paragraph(0, Style::Minor, &about(run, kept));
     let note = run.run.labels.note.iter().flat_map(|note| note.lines());
     for (i, line) in note.enumerate() {
         let label = (Style::Minor, if i == 0 { "Note:" } else { "" });
@@ -36,7 +45,7 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run, marks: &Marks<'_>, closing: 
             "why, and what to do",
         );
     }
-    if let Some(name) = judged_worst(run) {
+    if let Some(name) = judged_worst(run).filter(|_| brevity.example) {
         command(page, &format!("{show} --claim {name}"), "what a use needs");
     }
     command(page, &format!("{show} --explain"), "all of it");
@@ -71,7 +80,7 @@ fn command(page: &mut Page<'_>, command: &str, shows: &str) {
 }
 
 /// `Run 20261125-044606-928b2e3d: 12 stages, 92 trials, 60 s. MB: 10^6 bytes.`
-pub(crate) fn about(run: &Run, closing: &Closing) -> String {
+pub(crate) fn about(run: &Run, kept: &str) -> String {
     let trials: Vec<_> = run.planned_trials().collect();
     let seconds: f64 = trials
         .iter()
@@ -95,8 +104,8 @@ pub(crate) fn about(run: &Run, closing: &Closing) -> String {
     if !run.figures.is_empty() {
         sentences.push("MB: 10^6 bytes.".to_owned());
     }
-    if !closing.stored.is_empty() {
-        sentences.push(closing.stored.clone());
+    if !kept.is_empty() {
+        sentences.push(kept.to_owned());
     }
     sentences.join(" ")
 }

@@ -97,8 +97,8 @@ fn outcome(verdicts: &[&Verdict]) -> Outcome {
         .unwrap_or(Outcome::Pass)
 }
 
-/// The uses of one outcome; those that are decided by the same stages together, with their
-/// names: `kafka, video (sequential-write)`. What is good by a trial or two is said to be.
+/// The uses of one outcome; those that are decided by the same figure together, with it:
+/// `kafka, video (sequential-write 86 < 262, 221 MB/s)`. Of what is good the doubts are named.
 fn uses(run: &Run, wanted: Outcome, marks: &Marks<'_>) -> Vec<String> {
     // Where all have, that is said of all.
     let all_have = run
@@ -112,7 +112,16 @@ fn uses(run: &Run, wanted: Outcome, marks: &Marks<'_>) -> Vec<String> {
     };
     let said = |verdict: &Verdict, stage: &str| match wanted {
         Outcome::Unmeasured => format!("{stage}: {}", why_unknown(run, verdict, stage)),
-        Outcome::Pass | Outcome::Close | Outcome::Fail => stage.to_owned(),
+        // What is good is so by all of its stages: those are named that may not hold it.
+        Outcome::Pass if has_too_few(stage) => format!("too few trials of {stage}"),
+        Outcome::Pass => match doubts_of(run, stage).as_slice() {
+            [] => String::new(),
+            numbers => format!("see {}", list(numbers)),
+        },
+        Outcome::Close | Outcome::Fail => {
+            let (figure, _) = apart(&verdict.in_short);
+            format!("{stage} {figure}").trim_end().to_owned()
+        }
     };
     // Uses of which no stage was measured that they wait for, and these.
     let (mut waiting, mut left_out): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
@@ -120,7 +129,7 @@ fn uses(run: &Run, wanted: Outcome, marks: &Marks<'_>) -> Vec<String> {
     for verdict in &run.verdicts {
         add_once(&mut names, verdict.profile.as_str());
     }
-    let mut groups: Vec<(Vec<String>, Vec<&str>)> = Vec::new();
+    let mut groups: Vec<Group<'_>> = Vec::new();
     for name in names {
         let of_use = run
             .verdicts
@@ -132,15 +141,18 @@ fn uses(run: &Run, wanted: Outcome, marks: &Marks<'_>) -> Vec<String> {
         }
         let mut stages: Vec<String> = Vec::new();
         let deciding = of_use.iter().filter(|verdict| verdict.outcome == wanted);
-        // What is good is so by all of its stages: those are named that may not hold it.
-        let deciding = deciding
-            .filter_map(|verdict| Some((verdict, verdict.stage.as_deref()?)))
-            .filter(|(_, stage)| wanted != Outcome::Pass || has_too_few(stage));
+        let deciding = deciding.filter_map(|verdict| Some((verdict, verdict.stage.as_deref()?)));
         let mut told: Vec<&str> = Vec::new();
+        let mut limit = "";
         for (verdict, stage) in deciding {
             if !told.contains(&stage) {
+                add_once(&mut stages, said(verdict, stage));
                 told.push(stage);
-                stages.push(said(verdict, stage));
+            }
+            // By how much one requirement is missed is enough to know that it is.
+            if matches!(wanted, Outcome::Close | Outcome::Fail) {
+                (_, limit) = apart(&verdict.in_short);
+                break;
             }
         }
         if wanted == Outcome::Unmeasured && !told.iter().any(|stage| is_measured(run, stage)) {
@@ -150,29 +162,66 @@ fn uses(run: &Run, wanted: Outcome, marks: &Marks<'_>) -> Vec<String> {
             }
             continue;
         }
-        match groups.iter_mut().find(|(known, _)| *known == stages) {
-            Some((_, names)) => names.push(name),
-            None => groups.push((stages, vec![name])),
+        stages.retain(|why| !why.is_empty());
+        match groups.iter_mut().find(|group| group.stages == stages) {
+            Some(group) => {
+                group.names.push(name);
+                add_once(&mut group.limits, limit);
+            }
+            None => groups.push(Group {
+                stages,
+                limits: vec![limit],
+                names: vec![name],
+            }),
         }
     }
     let waiting = (!waiting.is_empty()).then(|| {
         let (uses, stages) = (waiting.join(", "), left_out.join(", "));
         format!("{uses} (not measured: {stages})")
     });
-    let said = groups.into_iter().map(|(stages, names)| {
-        let names = names.join(", ");
-        if stages.is_empty() {
-            names
-        } else {
-            let why = if wanted == Outcome::Pass {
-                "too few trials of "
-            } else {
-                ""
-            };
-            format!("{names} ({why}{})", stages.join(", "))
-        }
-    });
+    let said = groups.iter().map(Group::said);
     said.chain(waiting).collect()
+}
+
+/// Uses that are decided by the same.
+struct Group<'a> {
+    /// The stages, with the figure of one that is missed, or what is doubtful of them.
+    stages: Vec<String>,
+    /// What each use needs of that figure, with the unit.
+    limits: Vec<&'a str>,
+    names: Vec<&'a str>,
+}
+
+impl Group<'_> {
+    fn said(&self) -> String {
+        let names = self.names.join(", ");
+        if self.stages.is_empty() {
+            return names;
+        }
+        // The unit once, where it is one.
+        let unit = |limit: &str| limit.split_once(' ').map(|(_, unit)| unit.to_owned());
+        let (last, others) = self
+            .limits
+            .split_last()
+            .map_or(("", &[][..]), |(last, others)| (*last, others));
+        let others = others.iter().map(|limit| match limit.split_once(' ') {
+            Some((number, _)) if unit(limit) == unit(last) => number,
+            _ => limit,
+        });
+        let limits: Vec<&str> = others.chain([last]).collect();
+        let why = format!("{} {}", self.stages.join(", "), limits.join(", "));
+        format!("{names} ({})", why.trim_end())
+    }
+}
+
+/// `86 <` and `262 MB/s` of `86 < 262 MB/s`.
+fn apart(in_short: &str) -> (&str, &str) {
+    let signs = [" < ", " > ", " ~ "];
+    let found = signs
+        .iter()
+        .find_map(|sign| in_short.rfind(sign).map(|at| at + sign.len()));
+    let (figure, limit) = in_short.split_at(found.unwrap_or(in_short.len()));
+    (figure.trim_end(), limit)
 }
 
 /// Why a requirement could not be judged, in few words.
@@ -180,16 +229,21 @@ fn why_unknown(run: &Run, verdict: &Verdict, stage: &str) -> String {
     if !is_measured(run, stage) {
         return "not measured".to_owned();
     }
-    let numbered = run.findings.iter().enumerate();
-    let about = numbered.filter(|(_, finding)| {
-        is_doubt(finding) && finding.stages.iter().any(|named| named == stage)
-    });
-    let numbers: Vec<String> = about.map(|(i, _)| (i + 1).to_string()).collect();
+    let numbers = doubts_of(run, stage);
     match (&verdict.measured, numbers.is_empty()) {
         (None, _) => "too few operations".to_owned(),
         (Some(_), false) => format!("see {}", list(&numbers)),
         (Some(_), true) => "not certain".to_owned(),
     }
+}
+
+/// The numbers of the doubts about a stage.
+fn doubts_of(run: &Run, stage: &str) -> Vec<String> {
+    let numbered = run.findings.iter().enumerate();
+    let about = numbered.filter(|(_, finding)| {
+        is_doubt(finding) && finding.stages.iter().any(|named| named == stage)
+    });
+    about.map(|(i, _)| (i + 1).to_string()).collect()
 }
 
 /// Of how many stages nothing says that they do not mean what they seem to mean.
@@ -219,10 +273,7 @@ pub(crate) fn trust(run: &Run, marks: &Marks<'_>) -> Option<(Style, String)> {
     // Those with the same reason together.
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
     for stage in &stages {
-        let about = doubts
-            .iter()
-            .filter(|(_, finding)| finding.stages.iter().any(|named| named == stage));
-        let numbers: Vec<String> = about.map(|(i, _)| (i + 1).to_string()).collect();
+        let numbers = doubts_of(run, stage);
         let why = match (too_few.contains(stage), numbers.is_empty()) {
             (true, _) => TOO_FEW_TRIALS.to_owned(),
             (false, true) => continue,
@@ -241,7 +292,7 @@ pub(crate) fn trust(run: &Run, marks: &Marks<'_>) -> Option<(Style, String)> {
     let doubtful = doubtful.join("; ");
     let all = count(stages.len() as u64, "stage");
     Some(match (few, stages.len()) {
-        (0, 1) => (Style::Good, "nothing speaks against the figures".to_owned()),
+        (0, 1) => (Style::Good, "no warnings".to_owned()),
         (0, _) => (Style::Good, format!("all {all}")),
         (few, of) if few == of => {
             let why = match reasons.as_slice() {
@@ -260,4 +311,24 @@ pub(crate) fn trust(run: &Run, marks: &Marks<'_>) -> Option<(Style, String)> {
             format!("{} of {all}; not those with a !", of - few),
         ),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uses_that_miss_by_the_same_figure_stand_together() {
+        assert_eq!(apart("86 < 262 MB/s"), ("86 <", "262 MB/s"));
+        assert_eq!(apart(""), ("", ""));
+        let group = |limits| Group {
+            stages: vec!["log-write p99 12 ms >".into()],
+            limits,
+            names: vec!["etcd", "db"],
+        };
+        let said = group(vec!["10 ms", "5 ms"]).said();
+        assert_eq!(said, "etcd, db (log-write p99 12 ms > 10, 5 ms)");
+        let said = group(vec!["10 ms", "500 us"]).said();
+        assert_eq!(said, "etcd, db (log-write p99 12 ms > 10 ms, 500 us)");
+    }
 }

@@ -57,15 +57,13 @@ pub(super) fn write(page: &mut Page<'_>, run: &Run, marks: &Marks<'_>) {
         page.paragraph(0, Style::Minor, &format!("{more}: --explain has them all."));
     }
     let mut words = vec![format!(
-        "{} half the range of the trials",
+        "{} 95 % interval of the median, or range of few trials",
         page.look.plus_minus()
     )];
     words.retain(|_| table.has(page.look.plus_minus()));
     if table.has("see") {
         let more = if table.has_more() { ", + and more" } else { "" };
-        words.push(format!(
-            "see: the letters and numbers below, ! do not quote{more}"
-        ));
+        words.push(format!("see below, ! do not quote{more}"));
     }
     if table.are_drawn() {
         words.push(strip::legend(page.look));

@@ -52,6 +52,7 @@ fn run_of(text: &str) -> Run {
         outcome: Outcome::Pass,
         needed: own(),
         measured: Some(own()),
+        in_short: own(),
         stage: Some(own()),
         source: own(),
     }];
