@@ -107,3 +107,34 @@ fn only_a_report_is_replaced_unasked() {
         .expect_stderr("no such folder");
     report(&["nigthly"]).expect_code(2).expect_stderr("nigthly");
 }
+
+/// The walk of the README.
+#[test]
+fn runs_of_two_machines_are_brought_together_compared_and_reported() {
+    let here = Case::new();
+    for (disk, name) in [("sim:hdd-7200-1tb", "web1"), ("sim:ssd-sata", "web2")] {
+        let machine = Case::new();
+        let stage = ["--stage", "random-read-qd1", "--trials", "2"];
+        let call = machine
+            .diskfacts(["measure", disk, "--name", name])
+            .args(stage);
+        call.run().expect_code(0);
+        let file = here.path(&format!("{name}.dfrun"));
+        let export = machine.diskfacts(["runs", "export", name, "-o"]).arg(&file);
+        export.run().expect_code(0);
+    }
+    let files = ["web1.dfrun", "web2.dfrun"].map(|file| here.path(file));
+    let import = here.diskfacts(["runs", "import"]).args(&files);
+    import.run().expect_code(0).expect_stdout("web2: ");
+    let compared = here.run(["compare", "web1", "web2"]);
+    compared.expect_code(0).expect_stdout("B is faster than A");
+    let page = here.path("compared.html");
+    let report = here
+        .diskfacts(["report", "--compare", "web1", "web2", "-o"])
+        .arg(&page);
+    report.run().expect_code(0);
+    let page = fs::read_to_string(page).expect("a page");
+    for what in ["hdd-7200-1tb", "ssd-sata", "random-read-qd1"] {
+        assert!(page.contains(what), "{what} is on the page");
+    }
+}
