@@ -10,9 +10,9 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  diskfacts serve                        until Ctrl-C; open the address it prints
-  diskfacts serve --port 8080            where the port has to be known
-  diskfacts serve --store results.db     the runs of another store
+  diskfacts serve                      until Ctrl-C; open the address it prints
+  diskfacts serve --port 8080          where the port has to be known
+  diskfacts serve --store results.db   the runs of another store
 
 From another machine, through SSH with the same port at both ends:
   ssh -L 8080:127.0.0.1:8080 HOST diskfacts serve --port 8080")]
