@@ -15,7 +15,7 @@ pub(super) const LIMITER: Limiter = Limiter {
     remedy: "Look at what was negotiated: `dmesg | grep -i 'link up'` for SATA, `lspci -vv` \
              (LnkSta against LnkCap) for NVMe. A cable, a port or a slot of fewer lanes may be \
              the reason; else the link is as fast as it gets.",
-    in_short: "faster link; check the negotiated one",
+    in_short: "faster link; check negotiated speed",
     find: transfers_stop_at_a_link,
     ..Limiter::OF_HARDWARE
 };
