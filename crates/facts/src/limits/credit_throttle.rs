@@ -144,18 +144,23 @@ fn flat(facts: &StageFacts<'_>) -> Option<Candidate> {
     // A device that always takes equally long, one after the other, is as even, and at work.
     unless(serves_one_by_one(facts, iops * shortest_ns / 1e9))?;
     // Where other work of the same kind is faster, nothing holds all of it.
+    let more = |theirs: f64| theirs > (1.0 + 2.0 * SAME) * iops;
+    // What costs least to ask comes first: a matrix has hundreds of others.
     let faster = |other: &StageFacts<'_>| {
-        let more = let_pass(other).is_some_and(|theirs| theirs > (1.0 + 2.0 * SAME) * iops);
         // No limit of operations lets a device's own memory answer.
         let in_memory = other.figures.layers.drive_cache > 0.5;
-        !of_bytes(other) && other.reaches_device() && more && !in_memory
+        other.iops().is_some_and(more)
+            && !in_memory
+            && !of_bytes(other)
+            && other.reaches_device()
+            && let_pass(other).is_some_and(more)
     };
     unless(!of_bytes(facts) && facts.others().any(|other| faster(&other)))?;
     // What a queue lets through one by one keeps the pace of the device.
     let same = facts
         .others()
-        .filter(|other| !device_queue::LIMITER.speaks_of(other))
-        .find(|other| is_same(facts, other, iops));
+        .filter(|other| is_same(facts, other, iops))
+        .find(|other| !device_queue::LIMITER.speaks_of(other));
     let depth = facts.outstanding();
     // Reads anywhere keep a device busy for a while that differs from place to place,
     // and several of them go side by side.
