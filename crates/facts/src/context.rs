@@ -32,6 +32,8 @@ pub struct Context<'a> {
     pub(crate) stream_rate: OnceCell<Option<f64>>,
     /// The exact paces of all stages that moved blocks, where they have one.
     pub(crate) paces: OnceCell<Vec<Option<Pace>>>,
+    /// Whether its small operations are held at one rate.
+    pub(crate) operations_held: OnceCell<bool>,
     /// Its writes as a matrix of ways and block sizes, where they make one.
     pub(crate) matrix: Option<Matrix<'a>>,
 }
@@ -57,6 +59,7 @@ impl<'a> Context<'a> {
             spindle: OnceCell::new(),
             stream_rate: OnceCell::new(),
             paces: OnceCell::new(),
+            operations_held: OnceCell::new(),
             matrix: None,
         };
         context.matrix = Matrix::of(run, context.each());

@@ -33,9 +33,10 @@ pub(crate) struct StageFacts<'a> {
     pub(crate) figures: &'a StageFigures,
     /// Its place among the stages of the run; `None` where nobody asked for it.
     pub(crate) place: Option<usize>,
-    histogram: OnceCell<Option<Histogram>>,
+    // Boxed: each look at the others makes one of these of each, and most are asked for neither.
+    histogram: OnceCell<Option<Box<Histogram>>>,
     /// The stack as it was in the trials, where settings were changed for them.
-    stack: OnceCell<Option<Stack>>,
+    stack: OnceCell<Option<Box<Stack>>>,
 }
 
 /// What another stage may have in common with a stage.
@@ -286,7 +287,9 @@ impl<'a> StageFacts<'a> {
             let measured = self.stage.latencies()?.measured(self.workload());
             (!measured.is_empty()).then_some(measured)
         };
-        self.histogram.get_or_init(all).as_ref()
+        self.histogram
+            .get_or_init(|| all().map(Box::new))
+            .as_deref()
     }
 
     /// How many operations took longer than this, and by how much they exceed what is usual,
@@ -390,9 +393,9 @@ impl<'a> StageFacts<'a> {
         let changed = self.stack.get_or_init(|| {
             // All trials of a stage were asked for the same.
             let settings = &self.trials().first()?.evidence.settings;
-            (!settings.is_empty()).then(|| stack.under(settings))
+            (!settings.is_empty()).then(|| Box::new(stack.under(settings)))
         });
-        changed.as_ref().unwrap_or(stack)
+        changed.as_deref().unwrap_or(stack)
     }
 
     /// The devices that stand on no other.

@@ -310,7 +310,7 @@ pub(crate) fn edit_plan(run: &Run, what: &str) -> String {
 /// A built-in plan is cut to fit a small target; a plan file has to fit it.
 fn spans_to_cut(run: &Run) -> String {
     let size = run.target.size_bytes;
-    let whole = diskfacts_plan::builtin::plan(&run.plan.name);
+    let whole = diskfacts_plan::builtin::known(&run.plan.name);
     let beyond = whole.is_some_and(|plan| {
         let mut spans = plan.stages.iter().filter_map(|s| s.workload.span);
         spans.any(|span| span > size)

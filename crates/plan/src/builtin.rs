@@ -5,6 +5,7 @@
 
 use crate::file;
 use crate::plan::Plan;
+use std::sync::LazyLock;
 
 /// Name and text of each built-in plan, in the order in which they are listed.
 const TEXTS: &[(&str, &str)] = &[
@@ -38,12 +39,27 @@ pub fn text(name: &str) -> Option<&'static str> {
         .map(|(_, text)| *text)
 }
 
-/// The built-in plan of this name.
+/// The built-in plan of this name, to be changed.
+pub fn plan(name: &str) -> Option<Plan> {
+    known(name).cloned()
+}
+
+/// The built-in plan of this name, to be looked at: each is parsed once.
 ///
 /// # Panics
 /// Never: every built-in text is parsed by a test.
-pub fn plan(name: &str) -> Option<Plan> {
-    text(name).map(|text| file::parse(text).expect("built-in plans parse, a test says"))
+pub fn known(name: &str) -> Option<&'static Plan> {
+    static PARSED: LazyLock<Vec<(&str, Plan)>> = LazyLock::new(|| {
+        let parse = |text| file::parse(text).expect("built-in plans parse, a test says");
+        TEXTS
+            .iter()
+            .map(|(name, text)| (*name, parse(text)))
+            .collect()
+    });
+    let mut plans = PARSED.iter();
+    plans
+        .find(|(known, _)| *known == name)
+        .map(|(_, plan)| plan)
 }
 
 #[cfg(test)]

@@ -105,9 +105,9 @@ pub(super) fn same_rate<'a>(facts: &StageFacts<'a>) -> Option<StageFacts<'a>> {
 
 /// Bytes at the rate of other work, with the device idle.
 fn shared(facts: &StageFacts<'_>) -> Option<Candidate> {
-    let other = same_rate(facts)?;
     let at_work = facts.iops()? * facts.shortest_ns()? / 1e9;
     unless(at_work > AT_WORK)?;
+    let other = same_rate(facts)?;
     let rate = show_rate(facts, facts.iops()?);
     let line = format!(
         "{}, which is other work, is throttled to the same rate: {}. {} in service on average.",
@@ -207,11 +207,13 @@ fn flat(facts: &StageFacts<'_>) -> Option<Candidate> {
 }
 
 /// Whether operations that are small are held at one rate in this run, so that bytes
-/// may be too.
+/// may be too: the same for each stage of bytes that asks.
 fn limited_elsewhere(facts: &StageFacts<'_>) -> bool {
-    facts
-        .others()
-        .any(|other| !of_bytes(&other) && other.reaches_device() && flat(&other).is_some())
+    let held = |small: &StageFacts<'_>| {
+        !of_bytes(small) && small.reaches_device() && flat(small).is_some()
+    };
+    let known = &facts.context.operations_held;
+    *known.get_or_init(|| facts.all().any(|small| held(&small)))
 }
 
 /// Whether other work, which a device would do at another rate, is as fast.

@@ -11,6 +11,7 @@ use super::wrap::columns;
 use crate::notes::direct_refused;
 use diskfacts_plan::Stage;
 use diskfacts_record::{Layers, Run, StageFigures};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Columns of one cell, of what stands over it at most, and between two.
@@ -73,6 +74,8 @@ fn fits_a_table(cells: &[Measured<'_>]) -> bool {
 /// One matrix: its cells by what stands down and what stands across.
 pub(crate) struct Grid<'r> {
     cells: Vec<Measured<'r>>,
+    /// The same by row and head; a matrix has hundreds of cells.
+    places: BTreeMap<(String, String), &'r StageFigures>,
     axis: &'r str,
     /// What stands down, in the order of the plan, of what has figures.
     pub(crate) rows: Vec<String>,
@@ -99,21 +102,27 @@ pub(crate) fn grids(run: &Run) -> Vec<Grid<'_>> {
 impl<'r> Grid<'r> {
     fn of(run: &'r Run, cells: Vec<Measured<'r>>) -> Self {
         let axis = down(&cells);
+        let mut places = BTreeMap::new();
+        for (stage, figures) in &cells {
+            let place = (row_of(stage, axis), head_of(stage, axis));
+            places.entry(place).or_insert(*figures);
+        }
         let mut rows: Vec<String> = Vec::new();
         let mut heads: Vec<String> = Vec::new();
         let name = cells.first().map(|(stage, _)| &stage.name);
         let planned = run.plan.stages.iter().filter(|s| Some(&s.name) == name);
         for stage in planned {
             let (row, head) = (row_of(stage, axis), head_of(stage, axis));
-            if cells.iter().any(|(cell, _)| row_of(cell, axis) == row) {
+            if places.keys().any(|(known, _)| *known == row) {
                 add_once(&mut rows, row);
             }
-            if cells.iter().any(|(cell, _)| head_of(cell, axis) == head) {
+            if places.keys().any(|(_, known)| *known == head) {
                 add_once(&mut heads, head);
             }
         }
         Self {
             cells,
+            places,
             axis,
             rows,
             heads,
@@ -136,10 +145,8 @@ impl<'r> Grid<'r> {
 
     /// The figures of a cell; `None` of one that was not measured.
     pub(crate) fn at(&self, row: &str, head: &str) -> Option<&'r StageFigures> {
-        let is_here = |(stage, _): &Measured<'r>| {
-            row_of(stage, self.axis) == row && head_of(stage, self.axis) == head
-        };
-        self.cells().find(is_here).map(|(_, figures)| figures)
+        let place = (row.to_owned(), head.to_owned());
+        self.places.get(&place).copied()
     }
 }
 
