@@ -24,6 +24,8 @@ const TIMES: f64 = 4.0;
 const ONE_IN: u64 = 4;
 /// Fewest of them: fewer are single events, as hosts have them that do something else.
 const LEAST: u64 = 10;
+/// Fewest of one trial that tell a place: the shortest range of a few is short by chance.
+const LEAST_OF_PLACE: u64 = 10;
 /// Share of what they take longer that the device has to have had.
 const AT_DEVICE: f64 = 0.5;
 /// Share of the requests in a range that are slow where the range is, and share of what was
@@ -142,7 +144,8 @@ fn is_of_device(slow: &Slow, seen: &Outliers) -> bool {
 
 fn is_a_place(seen: &Outliers) -> bool {
     let length = (seen.to_bytes - seen.from_bytes) as f64;
-    length <= OF_VISITED * seen.visited_bytes as f64
+    seen.requests >= LEAST_OF_PLACE
+        && length <= OF_VISITED * seen.visited_bytes as f64
         && seen.requests as f64 >= OF_RANGE * seen.within as f64
 }
 
@@ -221,6 +224,19 @@ mod tests {
                 "{claim}"
             );
         }
+    }
+
+    #[test]
+    fn a_few_of_each_trial_are_the_device_s_and_tell_no_place() {
+        let mut run = run(19.9e6, 512 << 20, 544 << 20, 8);
+        each(&mut run, STAGE, |trial| {
+            let layer = trial.evidence.block_layer.as_mut().expect("followed");
+            let outliers = layer.devices[0].outliers.as_mut().expect("outliers");
+            (outliers.sampled, outliers.requests) = (160, 8);
+        });
+        let limit = said(&run, STAGE, LIMITER.name).expect("a tail");
+        assert!(limit.claim.starts_with("Tail latency"), "{}", limit.claim);
+        assert_eq!(limit.confidence, diskfacts_record::Confidence::Likely);
     }
 
     #[test]

@@ -62,8 +62,8 @@ pub struct DeviceRequests {
     #[serde(default)]
     pub slowest_syncs: Option<SlowestSyncs>,
     /// Reads and writes that the device had much longer than most; absent where they were
-    /// fewer than ten, or more than one in four without a place of their own, and in runs that were stored before this key
-    /// came.
+    /// fewer than three, or more than one in four without a place of their own, and in runs
+    /// that were stored before this key came.
     #[serde(default)]
     pub outliers: Option<Outliers>,
     /// Requests in the device, averaged over the time in which they were followed; not

@@ -8,8 +8,10 @@ use diskfacts_record::evidence::Outliers;
 const KEPT_MAX: usize = 4096;
 /// An outlier took so many times the median, as [`Outliers`] says.
 const TIMES: u64 = 4;
-/// Fewest that a place is told by: fewer are single events.
-const LEAST: usize = 10;
+/// Fewest that are kept: one or two are single events, as hosts have them that do something else.
+const LEAST: usize = 3;
+/// Fewest that tell a place where they are no few.
+const LEAST_OF_PLACE: u64 = 10;
 /// The range has all but so many of its outliers: one in ten may be slow for another reason.
 const BESIDE: usize = 10;
 /// Of slow requests that are no few: the share of those in their range that are slow, at least,
@@ -103,7 +105,8 @@ impl Sample {
 /// Whether nearly all in the range of the slow ones are slow, and it is not nearly all.
 fn is_solid(seen: &Outliers) -> bool {
     let length = (seen.to_bytes - seen.from_bytes) as f64;
-    seen.requests as f64 >= SOLID * seen.within as f64
+    seen.requests >= LEAST_OF_PLACE
+        && seen.requests as f64 >= SOLID * seen.within as f64
         && length <= PLACE_MAX * seen.visited_bytes as f64
 }
 
@@ -164,8 +167,11 @@ mod tests {
     }
 
     #[test]
-    fn few_outliers_and_half_of_all_are_none() {
-        assert_eq!(outliers(5_000, |i, _| i < 9), None);
+    fn one_or_two_and_half_of_all_are_no_outliers() {
+        assert_eq!(outliers(3_000, |i, _| i < 2), None);
+        assert_eq!(outliers(3_000, |i, _| i < 3).expect("three").requests, 3);
+        // Half of a few lie in one half of the device by chance.
+        assert_eq!(outliers(12, |_, sector| sector >= 40_000), None);
         assert_eq!(outliers(5_000, |i, _| i % 3 == 0), None);
         assert_eq!(outliers(0, |_, _| true), None);
     }
