@@ -14,6 +14,7 @@ pub(crate) mod advise;
 mod apart;
 mod block_layer;
 pub(crate) mod budget;
+mod cells;
 pub(crate) mod compare;
 mod copy;
 pub(crate) mod devices;

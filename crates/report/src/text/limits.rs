@@ -4,22 +4,26 @@
 //! Stages with the same first explanation are one block, because a survey has a dozen
 //! stages and one disk.
 
+use super::cells::{self, Cell};
 use super::findings::confidence;
 use super::look::Style;
 use super::marks::{Limiting, limiting};
 use super::page::Page;
-use super::words::{add_once, list};
+use super::words::list;
 use super::wrap::columns;
 use diskfacts_plan::plan::stage_label;
 use diskfacts_plan::units::three_digits;
 use diskfacts_record::{Gain, GainBasis, Limit, StageLimits, TestOutcome};
+use std::cmp::Reverse;
 
 /// Where the texts of a block begin.
 const COLUMN: usize = 16;
-/// Claims of a block that are told; a matrix has more stages that are alike.
+/// Claims of a block that are told: those that most of its stages have in common come first.
 const CLAIMS: usize = 4;
 /// Lines of arithmetic, and further explanations.
 const LINES: usize = 3;
+/// Stages that are not named again where something holds of them all.
+const MANY: usize = 4;
 const FURTHER: usize = 3;
 
 /// Nothing for a run of which nothing is explained. `show` is the command that shows it
@@ -67,8 +71,8 @@ pub(super) fn one(page: &mut Page<'_>, show: &str, block: &Limiting<'_>, claims:
 
 /// The stages that a limiter is said of: their names while they are few.
 pub(crate) fn stages(block: &Limiting<'_>) -> String {
-    let names: Vec<String> = block.stages.iter().map(|(stage, _)| label(stage)).collect();
-    few(&names)
+    let cells: Vec<Cell<'_>> = block.stages.iter().map(|(stage, _)| cell(stage)).collect();
+    few(&cells)
 }
 
 /// All that is said of a limiter, with so many of its claims. `show` is the command that shows
@@ -84,11 +88,7 @@ pub(crate) fn told(block: &Limiting<'_>, show: &str, claims: usize) -> Vec<Told>
     if block.stages.len() == 1 {
         rows("Claim", vec![limit.claim.clone()]);
     } else {
-        let shown = block.stages.iter().take(claims);
-        let shown = shown.map(|(stage, limit)| format!("{}: {}", label(stage), limit.claim));
-        let more = block.stages.len().saturating_sub(claims);
-        let more = (more > 0).then(|| format!("And {more} more like these."));
-        rows("Claim", shown.chain(more).collect());
+        rows("Claim", alike(block, claims));
     }
     let arithmetic = limit.evidence.iter().take(LINES).cloned();
     rows("Arithmetic", arithmetic.collect());
@@ -109,6 +109,28 @@ pub(crate) fn told(block: &Limiting<'_>, show: &str, claims: usize) -> Vec<Told>
         all.push(Told::Text(if i == 0 { "Also" } else { "" }, text));
     }
     all
+}
+
+/// So many different claims of a block, each with the stages that it is said of: what most of
+/// them have in common first.
+fn alike(block: &Limiting<'_>, most: usize) -> Vec<String> {
+    let mut claims: Vec<(&str, Vec<Cell<'_>>)> = Vec::new();
+    for (stage, limit) in &block.stages {
+        match claims.iter_mut().find(|(claim, _)| *claim == limit.claim) {
+            Some((_, stages)) => stages.push(cell(stage)),
+            None => claims.push((&limit.claim, vec![cell(stage)])),
+        }
+    }
+    claims.sort_by_key(|(_, stages)| Reverse(stages.len()));
+    let more: usize = claims
+        .iter()
+        .skip(most)
+        .map(|(_, stages)| stages.len())
+        .sum();
+    let more = (more > 0).then(|| format!("And {more} more like these."));
+    let told = claims.iter().take(most);
+    let told = told.map(|(claim, stages)| format!("{}: {claim}", all(stages)));
+    told.chain(more).collect()
 }
 
 /// What came of the tests of a block's claims, each with its stage where there are several.
@@ -151,10 +173,10 @@ pub(crate) fn refuted(limits: &[StageLimits]) -> Vec<String> {
 
 /// Of which stages nothing is said, and that it is not.
 pub(crate) fn unexplained(limits: &[StageLimits]) -> Option<String> {
-    let unknown: Vec<String> = limits
+    let unknown: Vec<Cell<'_>> = limits
         .iter()
         .filter(|stage| stage.limits.is_empty())
-        .map(label)
+        .map(cell)
         .collect();
     let stages = few(&unknown);
     let said = || format!("The evidence does not say what limited {stages}.");
@@ -210,7 +232,7 @@ fn verbatim(page: &mut Page<'_>, command: &str) {
 
 /// What else holds of these stages: each explanation once, with its stages.
 fn further(block: &Limiting<'_>) -> Vec<String> {
-    let mut others: Vec<(&Limit, Vec<String>)> = Vec::new();
+    let mut others: Vec<(&Limit, Vec<Cell<'_>>)> = Vec::new();
     for (stage, _) in &block.stages {
         for limit in stage
             .limits
@@ -221,14 +243,16 @@ fn further(block: &Limiting<'_>) -> Vec<String> {
                 .iter_mut()
                 .find(|(other, _)| other.limiter == limit.limiter);
             match known {
-                Some((_, stages)) => add_once(stages, label(stage)),
-                None => others.push((limit, vec![label(stage)])),
+                Some((_, stages)) => stages.push(cell(stage)),
+                None => others.push((limit, vec![cell(stage)])),
             }
         }
     }
     let several = block.stages.len() > 1;
     let others = others.iter().take(FURTHER).map(|(limit, stages)| {
-        if several {
+        if stages.len() == block.stages.len() && stages.len() >= MANY {
+            format!("{} (of all these): {}", limit.limiter, limit.claim)
+        } else if several {
             format!("{} ({}): {}", limit.limiter, few(stages), limit.claim)
         } else {
             format!("{}: {}", limit.limiter, limit.claim)
@@ -241,18 +265,38 @@ fn label(stage: &StageLimits) -> String {
     stage_label(&stage.stage, &stage.settings)
 }
 
-/// Names while they are few, else the first and how many.
-fn few(names: &[String]) -> String {
-    const FEW: usize = 6;
-    if names.len() <= FEW {
-        list(names)
-    } else {
-        format!(
-            "{} and {} more stages",
-            names[..2].join(", "),
-            names.len() - 2
-        )
+fn cell(stage: &StageLimits) -> Cell<'_> {
+    (&stage.stage, &stage.settings)
+}
+
+/// All of these stages.
+fn all(cells: &[Cell<'_>]) -> String {
+    list(&cells::together(cells))
+}
+
+/// Characters in which stages are told, at most: one line of a page and a half.
+const FEW: usize = 120;
+
+/// Stages while they are told in few words, else how many cells of each.
+fn few(cells: &[Cell<'_>]) -> String {
+    let told = all(cells);
+    if columns(&told) <= FEW {
+        return told;
     }
+    let mut numbers: Vec<(&str, usize)> = Vec::new();
+    for (stage, settings) in cells {
+        match numbers.iter_mut().find(|(name, _)| name == stage) {
+            Some((_, number)) if !settings.is_empty() => *number += 1,
+            Some(_) => {}
+            None => numbers.push((stage, usize::from(!settings.is_empty()))),
+        }
+    }
+    let told = numbers.iter().map(|(stage, number)| match number {
+        0 => (*stage).to_owned(),
+        1 => format!("1 cell of {stage}"),
+        number => format!("{number} cells of {stage}"),
+    });
+    list(&told.collect::<Vec<_>>())
 }
 
 /// `3.73 times the rate with 32 in flight (random-read-qd32): measured, 3.5 to 3.9 at 99 %`.
