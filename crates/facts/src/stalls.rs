@@ -59,12 +59,21 @@ pub(crate) fn silences(counts: &[u64]) -> Vec<Range<usize>> {
     .collect()
 }
 
+/// How long an operation of a trial usually takes, nanoseconds: the median, and of operations
+/// too few for one the mean, which a stall makes longer, so that few tell of none. 0 where
+/// latencies are not known.
+pub(crate) fn usual_latency_ns(trial: &Trial) -> f64 {
+    let latency = &trial.latency_ns;
+    let median = latency.p50.map(|ns| ns as f64);
+    median.or(latency.mean).unwrap_or(0.0)
+}
+
 /// Silences of a trial that last longer than `shortest_ns` and are no chance.
 pub(crate) fn stalls_of(trial: &Trial, shortest_ns: u64) -> Vec<Stall> {
     let intervals = &trial.evidence.intervals;
     let counts: Vec<f64> = intervals.operations.iter().map(|n| *n as f64).collect();
     let many = stats::median(&counts).is_some_and(|median| median >= MANY);
-    let latency_ns = trial.latency_ns.p50.unwrap_or(0) as f64;
+    let latency_ns = usual_latency_ns(trial);
     let silences = silences(&intervals.operations);
     let each = silences.iter().enumerate().filter_map(|(place, silence)| {
         let ns = intervals.length_ns.saturating_mul(silence.len() as u64);

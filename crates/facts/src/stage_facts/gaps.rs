@@ -53,7 +53,7 @@ impl Gaps {
         // What is usual is told by the busier half of the time: the silences
         // themselves make the mean rate lower.
         let usual_s = usual_s(&intervals.operations, length_s).unwrap_or(each_s);
-        let operation_s = trial.latency_ns.p50.unwrap_or(0) as f64 / 1e9;
+        let operation_s = stalls::usual_latency_ns(trial) / 1e9;
         let turn_s = operation_s / facts.outstanding().max(1.0);
         let turning = facts.rotates() != Some(false);
         let floor_s = if turning { TURN_S } else { 0.0 };
@@ -110,6 +110,8 @@ fn usual_s(operations: &[u64], length_s: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::context::Context;
+    use crate::testing;
 
     #[test]
     fn silences_at_equal_distances_are_regular_and_others_are_not() {
@@ -121,6 +123,28 @@ mod tests {
         assert!(of(&[0.4, 0.5, 0.3, 0.4]).regular_s().is_none());
         assert!(of(&[0.1, 0.9, 0.4, 0.2]).regular_s().is_none());
         assert!(of(&[0.4, 0.4]).regular_s().is_none(), "too few");
+    }
+
+    #[test]
+    fn a_few_operations_that_take_long_are_no_silences() {
+        let mut run = testing::healthy();
+        let mean_ns = 246_000_000.0;
+        testing::each(&mut run, "random-write-qd1", |trial| {
+            // Too few for a median that is known.
+            trial.latency_ns = diskfacts_record::Latency {
+                samples: 3,
+                mean: Some(mean_ns),
+                ..diskfacts_record::Latency::default()
+            };
+            let third = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
+            trial.evidence.intervals.length_ns = 20_000_000;
+            trial.evidence.intervals.operations = third.repeat(3);
+            trial.seconds = 0.78;
+        });
+        let context = Context::new(&run);
+        let mut stages = context.facts();
+        let stage = stages.find(|facts| facts.stage.name == "random-write-qd1");
+        assert_eq!(Gaps::of(&stage.expect("measured")).number, 0);
     }
 
     #[test]
