@@ -2,16 +2,20 @@
 
 use diskfacts_plan::plan::stage_label;
 use diskfacts_plan::units::parse_size;
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A stage, or a cell of one: its name and its settings.
 pub(super) type Cell<'a> = (&'a str, &'a BTreeMap<String, String>);
+
+/// Values by the name of their setting.
+type Settings<'a> = BTreeMap<&'a str, Vec<&'a str>>;
 
 /// Cells of one stage that are every combination of these values.
 #[derive(Debug, Clone, PartialEq)]
 struct Block<'a> {
     stage: &'a str,
-    settings: BTreeMap<&'a str, Vec<&'a str>>,
+    settings: Settings<'a>,
 }
 
 /// All of these, each once: a stage by its name, cells by what they have of each setting, as
@@ -23,19 +27,12 @@ pub(super) fn together(cells: &[Cell<'_>]) -> Vec<String> {
 /// The fewest blocks that joining along one setting after the other gives, whichever is the
 /// first; in the order of their first cells.
 fn blocks<'a>(cells: &[Cell<'a>]) -> Vec<Block<'a>> {
-    let mut single: Vec<Block<'a>> = Vec::new();
-    for cell in cells {
-        let block = Block::of(*cell);
-        if !single.contains(&block) {
-            single.push(block);
-        }
-    }
-    let mut keys: Vec<&str> = Vec::new();
-    for key in single.iter().flat_map(|block| block.settings.keys()) {
-        if !keys.contains(key) {
-            keys.push(key);
-        }
-    }
+    let mut seen = BTreeSet::new();
+    let once = cells.iter().filter(|cell| seen.insert(**cell));
+    let single: Vec<Block<'a>> = once.map(|cell| Block::of(*cell)).collect();
+    let keys: BTreeSet<&str> = (cells.iter().flat_map(|(_, settings)| settings.keys()))
+        .map(String::as_str)
+        .collect();
     let joined = (0..keys.len()).map(|first| {
         let order = keys.iter().cycle().skip(first).take(keys.len());
         order.fold(single.clone(), |blocks, key| join(blocks, key))
@@ -46,10 +43,22 @@ fn blocks<'a>(cells: &[Cell<'a>]) -> Vec<Block<'a>> {
 /// Joins those that differ in this setting alone.
 fn join<'a>(blocks: Vec<Block<'a>>, key: &str) -> Vec<Block<'a>> {
     let mut joined: Vec<Block<'a>> = Vec::new();
+    let mut places: BTreeMap<(&str, Settings<'a>), usize> = BTreeMap::new();
     for block in blocks {
-        match joined.iter_mut().find(|one| one.is_beside(&block, key)) {
-            Some(one) => one.take(&block, key),
-            None => joined.push(block),
+        let mut rest = block.settings.clone();
+        let Some(values) = rest.remove(key) else {
+            joined.push(block);
+            continue;
+        };
+        match places.entry((block.stage, rest)) {
+            Entry::Vacant(place) => {
+                place.insert(joined.len());
+                joined.push(block);
+            }
+            Entry::Occupied(place) => {
+                let own = joined[*place.get()].settings.get_mut(key);
+                own.into_iter().for_each(|own| own.extend(&values));
+            }
         }
     }
     joined
@@ -62,26 +71,6 @@ impl<'a> Block<'a> {
         Self {
             stage,
             settings: settings.collect(),
-        }
-    }
-
-    fn is_beside(&self, other: &Self, key: &str) -> bool {
-        let rest = |block: &Self| {
-            let mut settings = block.settings.clone();
-            settings.remove(key).map(|_| settings)
-        };
-        self.stage == other.stage && rest(self).is_some() && rest(self) == rest(other)
-    }
-
-    fn take(&mut self, other: &Self, key: &str) {
-        let own = self.settings.get_mut(key);
-        if let Some((own, others)) = own.zip(other.settings.get(key)) {
-            let new: Vec<&str> = others
-                .iter()
-                .filter(|v| !own.contains(v))
-                .copied()
-                .collect();
-            own.extend(new);
         }
     }
 
