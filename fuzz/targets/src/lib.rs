@@ -20,6 +20,7 @@ pub mod diskstats;
 pub mod dm_status;
 pub mod exports;
 pub mod file_locks;
+pub mod gang_frame;
 pub mod group_memory;
 pub mod histogram;
 pub mod import_document;
@@ -118,6 +119,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "file_locks",
         run: file_locks::run,
+    },
+    Target {
+        name: "gang_frame",
+        run: gang_frame::run,
     },
     Target {
         name: "group_memory",

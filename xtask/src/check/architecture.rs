@@ -6,7 +6,7 @@ use crate::project::Project;
 
 /// Every package of the workspace, and those of ours that it may depend on.
 /// Tests may use any: that is how a disk is held against an engine.
-const MAY_KNOW: [(&str, &[&str]); 17] = [
+const MAY_KNOW: [(&str, &[&str]); 18] = [
     ("directio", &[]),
     ("diskfacts-plan", &[]),
     ("diskfacts-record", &["diskfacts-plan"]),
@@ -24,6 +24,7 @@ const MAY_KNOW: [(&str, &[&str]); 17] = [
     ("diskfacts-facts", &["diskfacts-record", "diskfacts-plan"]),
     ("diskfacts-store", &["diskfacts-record", "diskfacts-plan"]),
     ("diskfacts-serve", &[]),
+    ("diskfacts-gang", &[]),
     (
         "diskfacts-report",
         &[
@@ -46,6 +47,7 @@ const MAY_KNOW: [(&str, &[&str]); 17] = [
             "diskfacts-store",
             "diskfacts-report",
             "diskfacts-serve",
+            "diskfacts-gang",
         ],
     ),
     // The native half of the npm package.
@@ -66,6 +68,7 @@ const FUZZED: &[&str] = &[
     "diskfacts-record",
     "diskfacts-disk",
     "diskfacts-engine",
+    "diskfacts-gang",
     "diskfacts-host",
     "diskfacts-store",
     "diskfacts-report",

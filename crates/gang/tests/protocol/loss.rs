@@ -1,0 +1,216 @@
+//! A host that dies, at each of its frames.
+
+use crate::group::{Group, MS, SECOND, Setup};
+use diskfacts_gang::Ending;
+use diskfacts_gang::channels::Way;
+
+const WAY: Way = Way {
+    delay_ns: 8000,
+    jitter_ns: 30_000,
+};
+
+/// How many frames each host sends where nobody dies.
+fn frames(hosts: usize) -> Vec<u64> {
+    let mut group = Setup::of(hosts).group();
+    group.run();
+    let network = group.simulation.network();
+    (0..hosts).map(|rank| network.sent(rank)).collect()
+}
+
+/// A group in which one host dies instead of sending a frame.
+fn killed(hosts: usize, rank: usize, frame: u64, notices: bool) -> Group {
+    let mut setup = Setup::of(hosts);
+    setup.seed = frame;
+    let group = setup.group();
+    let network = group.simulation.network();
+    network.kill_at_frame(rank, frame);
+    if notices {
+        network.notices_death();
+    }
+    group
+}
+
+/// Whatever happened: what counts was measured by all that were in the group then.
+fn check_what_counts(group: &Group, dead: usize, context: &str) {
+    let truth = group.truth.borrow();
+    for judged in group.judged() {
+        if judged.void.is_some() {
+            continue;
+        }
+        let trial = (judged.trial.number, judged.trial.attempt);
+        for window in &judged.windows {
+            let rank = window.rank as usize;
+            let rows = truth.measured.iter();
+            let measured = rows.filter(|row| row.0 == rank && (row.1, row.2) == trial);
+            assert_eq!(measured.count(), 1, "{context}: rank {rank} in {trial:?}");
+        }
+        let ranks = judged.windows.len();
+        let without = judged
+            .windows
+            .iter()
+            .all(|window| window.rank as usize != dead);
+        let hosts = ranks + usize::from(without);
+        assert!(
+            ranks >= 2 && hosts == group.simulation.network_size(),
+            "{context}: {ranks}"
+        );
+    }
+}
+
+fn everywhere(hosts: usize, victims: &[usize], each: usize, notices: bool) {
+    let frames = frames(hosts);
+    for &victim in victims {
+        for frame in (0..frames[victim]).step_by(each) {
+            let context = format!("{hosts} hosts, rank {victim} dies at its frame {frame}");
+            let mut group = killed(hosts, victim, frame, notices);
+            let stopped = group.run();
+            assert!(group.simulation.network().is_dead(victim), "{context}");
+            for (rank, ending) in stopped.endings.iter().enumerate() {
+                assert_eq!(
+                    ending.is_none(),
+                    rank == victim,
+                    "{context}: rank {rank} {ending:?}"
+                );
+            }
+            check_what_counts(&group, victim, &context);
+            if victim == 0 {
+                continue;
+            }
+            let ending = stopped.endings[0].clone().expect("the root has ended");
+            // Before the group has begun it is missing; later the others go on.
+            match ending {
+                Ending::Refused(_) => assert_eq!(group.judged(), [], "{context}"),
+                Ending::Over => {
+                    let counted = group.judged().iter().filter(|judged| judged.void.is_none());
+                    assert_eq!(counted.count(), 2, "{context}");
+                    assert!(
+                        stopped.at_ns < 15 * SECOND,
+                        "{context}: {} ns",
+                        stopped.at_ns
+                    );
+                }
+                other => panic!("{context}: {other:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_host_that_dies_at_any_of_its_frames_hangs_nobody_and_the_others_go_on() {
+    everywhere(4, &[1, 3], 1, false);
+}
+
+#[test]
+fn a_host_in_the_middle_of_the_tree_may_die_at_any_of_its_frames() {
+    everywhere(35, &[1, 2], 3, false);
+    everywhere(35, &[34], 1, false);
+}
+
+#[test]
+fn a_death_that_the_transport_notices_hangs_nobody_either() {
+    everywhere(4, &[1, 3], 1, true);
+    everywhere(35, &[1], 5, true);
+}
+
+#[test]
+fn without_the_root_all_hosts_stop_within_ten_seconds_of_silence() {
+    everywhere(4, &[0], 1, false);
+    let frames = frames(4)[0];
+    let mut group = killed(4, 0, frames / 2, false);
+    let stopped = group.run();
+    assert!(stopped.at_ns < 12 * SECOND, "{} ns", stopped.at_ns);
+    let Some(Ending::Stopped(why)) = &stopped.endings[3] else {
+        panic!("{:?}", stopped.endings[3]);
+    };
+    assert!(
+        why.starts_with("nothing was heard of the root for 10."),
+        "{why}"
+    );
+}
+
+#[test]
+fn finished_trials_are_kept_when_a_host_is_lost_in_a_later_one() {
+    let frames = frames(4)[3];
+    let mut group = killed(4, 3, frames - 4, false);
+    group.run();
+    let trials: Vec<_> = group
+        .judged()
+        .iter()
+        .map(|judged| {
+            (
+                judged.trial.number,
+                judged.void.is_none(),
+                judged.windows.len(),
+            )
+        })
+        .collect();
+    assert_eq!(trials, [(0, true, 4), (1, false, 0), (1, true, 3)]);
+    let lost = group.simulation.member(0).lost();
+    assert_eq!(lost.len(), 1);
+    assert_eq!(lost[0].0, "c3");
+    assert!(
+        lost[0].1.starts_with("nothing was heard of it for 5."),
+        "{lost:?}"
+    );
+}
+
+#[test]
+fn two_of_two_hosts_cannot_lose_one() {
+    let frames = frames(2)[1];
+    let mut group = killed(2, 1, frames / 2, false);
+    let stopped = group.run();
+    let Some(Ending::Stopped(why)) = &stopped.endings[0] else {
+        panic!("{:?}", stopped.endings[0]);
+    };
+    assert!(
+        why.starts_with("1 of 2 hosts are left: c1 was lost"),
+        "{why}"
+    );
+}
+
+#[test]
+fn a_host_that_cannot_prepare_waits_for_the_others_and_is_named() {
+    let mut group = Setup::of(20).group_with(
+        |_, _| WAY,
+        |rank, _, work| {
+            if rank == 1 {
+                work.fails = Some((1, "no space left on /data"));
+            }
+        },
+    );
+    let stopped = group.run();
+    assert_eq!(stopped.endings[0], Some(Ending::Over));
+    let failed = Ending::Left("no space left on /data".to_owned());
+    assert_eq!(stopped.endings[1], Some(failed));
+    let counted: Vec<usize> = group
+        .judged()
+        .iter()
+        .filter(|judged| judged.void.is_none())
+        .map(|judged| judged.windows.len())
+        .collect();
+    assert_eq!(counted, [20, 19]);
+    let lost = group.simulation.member(0).lost();
+    assert_eq!(lost, [("c1".to_owned(), "no space left on /data")]);
+}
+
+#[test]
+fn ctrl_c_on_one_host_ends_it_and_on_the_root_all() {
+    let interrupted = |rank| {
+        let mut group = Setup::of(4).group_with(
+            |_, _| WAY,
+            move |of, _, work| {
+                if of == rank {
+                    work.leaves_at_ns = Some(100 * MS);
+                }
+            },
+        );
+        group.run().endings
+    };
+    let endings = interrupted(2);
+    assert_eq!(endings[2], Some(Ending::Left("interrupted".to_owned())));
+    assert_eq!(endings[0], Some(Ending::Over));
+    assert_eq!(
+        interrupted(0),
+        vec![Some(Ending::Stopped("interrupted".to_owned())); 4]
+    );
+}
