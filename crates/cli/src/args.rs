@@ -9,6 +9,7 @@ mod export;
 mod iostat;
 mod labels;
 mod man;
+mod membership;
 mod readahead;
 mod report;
 mod restore;
@@ -16,6 +17,8 @@ mod runs;
 mod serve;
 mod show;
 mod sim;
+mod start;
+mod together;
 mod tune;
 mod watch;
 
@@ -27,6 +30,7 @@ pub(crate) use export::{ExportArgs, Format};
 pub(crate) use iostat::{IostatArgs, IostatStyle};
 pub(crate) use labels::LabelArgs;
 pub(crate) use man::ManArgs;
+pub(crate) use membership::MembershipArgs;
 pub(crate) use readahead::ReadaheadArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use restore::RestoreArgs;
@@ -37,6 +41,8 @@ pub(crate) use runs::{
 pub(crate) use serve::ServeArgs;
 pub(crate) use show::{ShowArgs, Span};
 pub(crate) use sim::{Reproduced, SimArgs};
+pub(crate) use start::StartArgs;
+pub(crate) use together::TogetherArgs;
 pub(crate) use tune::TuneArgs;
 pub(crate) use watch::WatchArgs;
 
@@ -90,6 +96,7 @@ pub(crate) enum Command {
     Show(ShowArgs),
     Report(ReportArgs),
     Compare(CompareArgs),
+    Together(TogetherArgs),
     Export(ExportArgs),
     Serve(ServeArgs),
     Import(ImportArgs),
@@ -268,6 +275,8 @@ pub(crate) struct MeasureArgs {
     #[arg(long, help_heading = OUTPUT, requires = "uses")]
     pub(crate) allow_unjudged: bool,
     #[command(flatten)]
+    pub(crate) start: StartArgs,
+    #[command(flatten)]
     pub(crate) run: RunArgs,
 }
 
@@ -296,6 +305,8 @@ pub(crate) struct RunArgs {
     pub(crate) destroy_data_on: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) labels: LabelArgs,
+    #[command(flatten)]
+    pub(crate) membership: MembershipArgs,
 }
 
 /// List the built-in plans, or print one as TOML to edit

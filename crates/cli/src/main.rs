@@ -13,6 +13,7 @@ mod exit;
 mod look;
 mod named;
 mod named_text;
+mod outbox;
 mod output_file;
 mod probe;
 mod progress;
@@ -179,6 +180,7 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
         Some(Command::Compare(args)) => commands::compare::run(&args, &common),
         Some(Command::Export(args)) => commands::export::run(&args, &common),
         Some(Command::Serve(args)) => commands::serve::run(&args, &common),
+        Some(Command::Together(args)) => commands::together::run(&args, &common),
         Some(Command::Advise(args)) => commands::advise::run(&args, &common),
         Some(Command::Import(args)) => commands::import::run(&args, &common),
         Some(Command::Sim(args)) => commands::sim::run(&args, &common),

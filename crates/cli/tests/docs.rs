@@ -219,6 +219,17 @@ fn every_limiter_has_a_section_and_every_section_is_a_limiter() {
 }
 
 #[test]
+fn every_claim_about_hosts_together_has_a_section_and_every_section_is_a_claim() {
+    let page = read("docs/reference/together.md");
+    let headings = page.lines().filter_map(|line| line.strip_prefix("### `"));
+    let mut headings: Vec<&str> = headings.filter_map(|name| name.strip_suffix('`')).collect();
+    let mut claims = diskfacts_facts::together::CLAIMS.to_vec();
+    headings.sort_unstable();
+    claims.sort_unstable();
+    assert_eq!(headings, claims);
+}
+
+#[test]
 fn every_rule_has_a_section_and_every_section_is_a_rule() {
     let of_runs = diskfacts_facts::rules::all().iter();
     let of_documents = diskfacts_facts::documents::rules().iter();

@@ -113,6 +113,30 @@ pub struct Anchor {
     monotonic_ns: u64,
 }
 
+impl Anchor {
+    /// The tick at a moment of `CLOCK_MONOTONIC`, nanoseconds; 0 of one before the first.
+    pub fn tick_of(self, scale: Timescale, monotonic_ns: u64) -> u64 {
+        if monotonic_ns >= self.monotonic_ns {
+            let ahead = scale.ticks(monotonic_ns - self.monotonic_ns);
+            self.ticks.saturating_add(ahead)
+        } else {
+            let behind = scale.ticks(self.monotonic_ns - monotonic_ns);
+            self.ticks.saturating_sub(behind)
+        }
+    }
+
+    /// The moment of a tick on `CLOCK_MONOTONIC`, nanoseconds; 0 of one before the first.
+    pub fn monotonic_ns_of(self, scale: Timescale, tick: u64) -> u64 {
+        if tick >= self.ticks {
+            self.monotonic_ns
+                .saturating_add(scale.ns(tick - self.ticks))
+        } else {
+            self.monotonic_ns
+                .saturating_sub(scale.ns(self.ticks - tick))
+        }
+    }
+}
+
 impl Clock {
     /// The best clock of this machine, calibrated at the first call (20 ms).
     pub fn get() -> Self {
@@ -261,6 +285,24 @@ mod tests {
                 last = now;
             }
         }
+    }
+
+    #[test]
+    fn a_moment_becomes_a_tick_and_back_before_and_after_the_anchor() {
+        let scale = Timescale::from_ns_per_tick(0.4);
+        let anchor = Anchor {
+            ticks: 5_000_000_000,
+            monotonic_ns: 7_000_000_000,
+        };
+        assert_eq!(anchor.tick_of(scale, 7_000_000_000), 5_000_000_000);
+        for moment in [6_500_000_000_u64, 7_000_000_000, 9_250_000_000] {
+            let tick = anchor.tick_of(scale, moment);
+            let back = anchor.monotonic_ns_of(scale, tick);
+            assert!(back.abs_diff(moment) <= 2, "{moment} {back}");
+        }
+        assert_eq!(anchor.tick_of(scale, 9_000_000_000), 10_000_000_000);
+        // Before the first tick there is none.
+        assert_eq!(anchor.tick_of(scale, 0), 0);
     }
 
     #[test]

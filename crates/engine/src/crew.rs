@@ -6,6 +6,7 @@ use crate::engine::idle_real;
 use crate::error::TrialError;
 use crate::lookout::Lookout;
 use crate::outcome::StreamRecord;
+use crate::trial::AgreedStart;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread::Scope;
@@ -129,8 +130,39 @@ impl Crew {
     /// # Errors
     /// When one is gone.
     pub(crate) fn start(&self, clock: Clock) -> Result<(), TrialError> {
-        let lead_ns = 200_000 + 50_000 * self.starters.len() as u64;
-        let start = clock.now() + clock.scale().ticks(lead_ns);
+        self.start_at(clock.now() + clock.scale().ticks(self.lead_ns()))
+    }
+
+    /// Starts all at the tick that was agreed with other hosts, or as soon as it can where
+    /// that is over.
+    ///
+    /// # Errors
+    /// When it is too late for it, and nothing is started then; when one is gone.
+    pub(crate) fn start_as_agreed(
+        &self,
+        clock: Clock,
+        agreed: AgreedStart,
+    ) -> Result<(), TrialError> {
+        let scale = clock.scale();
+        let agreed_tick = clock.anchor().tick_of(scale, agreed.monotonic_ns);
+        let soonest = clock.now() + scale.ticks(self.lead_ns());
+        let start = agreed_tick.max(soonest);
+        let late_ns = scale.ns(start - agreed_tick);
+        if late_ns > agreed.late_ns_max {
+            return Err(TrialError::Late {
+                late_ns,
+                late_ns_max: agreed.late_ns_max,
+            });
+        }
+        self.start_at(start)
+    }
+
+    /// Nanoseconds from a call until all are awake.
+    pub(crate) fn lead_ns(&self) -> u64 {
+        200_000 + 50_000 * self.starters.len() as u64
+    }
+
+    fn start_at(&self, start: u64) -> Result<(), TrialError> {
         for starter in &self.starters {
             starter.send(start).map_err(|_| vanished())?;
         }

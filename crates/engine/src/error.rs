@@ -63,6 +63,18 @@ pub enum TrialError {
     /// A thread could not be started or ended without a record.
     #[error("a measuring thread {0}")]
     Thread(String),
+    /// It would have begun too long after the moment that was agreed with other hosts.
+    #[error(
+        "it was ready {} after the agreed start, and {} late is the most",
+        diskfacts_plan::units::show_duration(*late_ns),
+        diskfacts_plan::units::show_duration(*late_ns_max)
+    )]
+    Late {
+        /// By how many nanoseconds.
+        late_ns: u64,
+        /// Nanoseconds that were allowed.
+        late_ns_max: u64,
+    },
     /// The work between set-up and start failed.
     #[error("preparing the trial failed")]
     Prepare(#[source] Box<dyn std::error::Error + Send + std::marker::Sync>),

@@ -64,4 +64,4 @@ pub use handling::Handling;
 pub use live::LiveLatencies;
 pub use outcome::TrialOutcome;
 pub use stream_file::StreamFile;
-pub use trial::{Prepare, Progress, Trial, overhead_ns_per_io, run_trial};
+pub use trial::{AgreedStart, Prepare, Progress, Trial, overhead_ns_per_io, run_trial};

@@ -19,6 +19,9 @@ pub struct TrialOutcome {
     /// From the first submission to the last completion or the final sync; in an
     /// open loop that kept its rate, to when the next operation would have been due.
     pub seconds: f64,
+    /// When the first stream began, on `CLOCK_MONOTONIC`, nanoseconds; absent where time is
+    /// virtual.
+    pub started_monotonic_ns: Option<u64>,
     /// Operations that succeeded.
     pub ops: u64,
     /// Operations that failed.
@@ -160,6 +163,7 @@ pub(crate) fn add_up(
         engine.mean_depth = in_flight_ns as f64 / length_ns as f64;
     }
     TrialOutcome {
+        started_monotonic_ns: None,
         seconds,
         ops: issued.reads + issued.writes,
         errors: kinds.iter().map(|kind| kind.count).sum(),

@@ -43,6 +43,18 @@ pub trait Prepare {
     /// # Errors
     /// Whatever keeps the trial from being measured.
     fn before(&mut self) -> Result<(), Box<dyn std::error::Error + Send + std::marker::Sync>>;
+    /// When the streams are to start, where that was agreed with other hosts; `None` is at
+    /// once. It comes back `lead_ns` nanoseconds before that moment, or as soon as it can.
+    ///
+    /// # Errors
+    /// Whatever keeps the trial from being started.
+    fn agreed_start(
+        &mut self,
+        lead_ns: u64,
+    ) -> Result<Option<AgreedStart>, Box<dyn std::error::Error + Send + std::marker::Sync>> {
+        let _ = lead_ns;
+        Ok(None)
+    }
     /// Right before the first stream starts, while what is to run beside it runs
     /// already, on these threads of the kernel: start the observers.
     fn window_opens(&mut self, beside: &[u32]) {
@@ -51,6 +63,18 @@ pub trait Prepare {
     /// Right after the last stream ended.
     fn after(&mut self);
 }
+
+/// A start that was agreed with other hosts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AgreedStart {
+    /// On `CLOCK_MONOTONIC`, nanoseconds.
+    pub monotonic_ns: u64,
+    /// Nanoseconds that it may be late.
+    pub late_ns_max: u64,
+}
+
+/// Before an agreed start, nanoseconds in which observers open their window.
+const WINDOW_NS: u64 = 10_000_000;
 
 /// Nothing to do.
 impl Prepare for () {
@@ -182,6 +206,9 @@ fn conduct(
         None => Vec::new(),
     };
     prepare.before().map_err(TrialError::Prepare)?;
+    let beside_ns = if beside.is_some() { LEAD_NS } else { 0 };
+    let lead_ns = WINDOW_NS + beside_ns + crew.lead_ns();
+    let agreed = prepare.agreed_start(lead_ns).map_err(TrialError::Prepare)?;
     if let Some((beside, ..)) = beside {
         beside.start(clock)?;
         std::thread::sleep(Duration::from_nanos(LEAD_NS));
@@ -190,7 +217,11 @@ fn conduct(
     let cpu_before = Cpu::of_others();
     let from = clock.anchor();
     let mut lookout = Lookout::new(clock, &streams);
-    let measured = crew.start(clock).and_then(|()| crew.collect(&mut lookout));
+    let measured = match agreed {
+        None => crew.start(clock),
+        Some(agreed) => crew.start_as_agreed(clock, agreed),
+    }
+    .and_then(|()| crew.collect(&mut lookout));
     let to = clock.anchor();
     let cpu_after = Cpu::of_others();
     prepare.after();
@@ -222,6 +253,7 @@ fn conduct(
         measured,
     );
     outcome.beside = beside;
+    outcome.started_monotonic_ns = Some(from.monotonic_ns_of(clock.scale(), started));
     lookout.tell(started, &mut outcome.engine);
     Ok(outcome)
 }

@@ -14,6 +14,7 @@
 //! * [`compare()`]: what changed between two runs, or two sets of runs.
 //! * [`advise()`]: which of the options that were measured suits a use.
 //! * [`trends()`]: how stages went from run to run, and where their level changed.
+//! * [`together`]: runs of several hosts that started at one moment, added up.
 //! * [`moment()`]: what happened at some time of a trial.
 //! * [`stats`]: the statistics they rest on, each with its source.
 //!
@@ -72,6 +73,7 @@ pub mod stopping;
 pub mod streams;
 #[cfg(test)]
 mod testing;
+pub mod together;
 pub mod trends;
 pub mod uses;
 pub mod verdicts;

@@ -7,8 +7,8 @@ use diskfacts_record::evidence::{
 };
 use diskfacts_record::trial::Histograms;
 use diskfacts_record::{
-    BlockDevice, Cpu, DeviceKind, Filesystem, Finding, Labels, Latency, Layers, Machine, Run,
-    RunInfo, SCHEMA, Stack, Status, Target, TargetKind, Trial,
+    BlockDevice, Cpu, DeviceKind, Filesystem, Finding, Labels, Latency, Layers, Machine,
+    Membership, Run, RunInfo, SCHEMA, Stack, Status, Target, TargetKind, Trial,
 };
 
 /// Bytes of the target.
@@ -256,6 +256,7 @@ fn run_with(plan: Plan, stack: Stack, operations_max: f64) -> Run {
             notes: Vec::new(),
             source: None,
             labels: Labels::default(),
+            membership: Membership::default(),
         },
         machine: Machine::default(),
         target: Target {
@@ -274,6 +275,7 @@ fn run_with(plan: Plan, stack: Stack, operations_max: f64) -> Run {
         trials,
         claim_tests: Vec::new(),
         health_after: None,
+        together: None,
         figures: Vec::new(),
         findings: Vec::new(),
         limits: Vec::new(),

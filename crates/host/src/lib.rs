@@ -27,6 +27,7 @@ mod drop_caches;
 mod error;
 pub mod extents;
 pub mod io_weight;
+mod kernel_clock;
 #[cfg(target_os = "linux")]
 mod look;
 #[cfg(target_os = "linux")]
@@ -56,6 +57,7 @@ pub use drop_caches::{Caches, may_drop_caches};
 pub use error::Error;
 pub use extents::{Extents, ExtentsMethod, extents};
 pub use io_weight::IoWeight;
+pub use kernel_clock::{ClockUnknown, KernelClock, clock_error_ns};
 #[cfg(target_os = "linux")]
 pub use loop_device::LoopDevice;
 pub use machine::machine;

@@ -37,6 +37,10 @@ pub fn machine(roots: &Roots) -> Machine {
         virtualization: virtualization(roots, cpuinfo.hypervisor),
         clock_source: text(&clocksource(roots).join("current_clocksource")),
         root: status.effective_user == Some(0),
+        boot_id: text(&roots.proc.join("sys/kernel/random/boot_id")),
+        machine_id: text(&roots.etc.join("machine-id"))
+            .as_deref()
+            .and_then(diskfacts_record::machine::id_of),
     }
 }
 

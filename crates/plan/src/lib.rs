@@ -16,6 +16,7 @@
 //! * [`observe`]: which observers look at a trial.
 //! * [`write_mode`]: the ways to write a file, by their usual names.
 //! * [`dd`]: what `diskfacts dd` is asked to do, in the words of GNU dd.
+//! * [`sha256`]: digests, for names that are equal where what they name is.
 //! * [`builtin`]: the plans that come with diskfacts.
 
 pub mod arrivals;
@@ -31,6 +32,7 @@ pub mod pattern;
 pub mod plan;
 pub mod precondition;
 pub mod rng;
+pub mod sha256;
 pub mod share;
 pub mod units;
 mod unsaid;

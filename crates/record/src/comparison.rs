@@ -140,6 +140,33 @@ impl Measure {
     pub fn more_is_better(self) -> bool {
         matches!(self, Self::ThroughputBytesPerS | Self::Iops)
     }
+
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::ThroughputBytesPerS,
+        Self::Iops,
+        Self::LatencyP50Ns,
+        Self::LatencyP90Ns,
+        Self::LatencyP99Ns,
+        Self::LatencyP999Ns,
+    ];
+
+    /// The word of it in documents and files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::ThroughputBytesPerS => "throughput_bytes_per_s",
+            Self::Iops => "iops",
+            Self::LatencyP50Ns => "latency_p50_ns",
+            Self::LatencyP90Ns => "latency_p90_ns",
+            Self::LatencyP99Ns => "latency_p99_ns",
+            Self::LatencyP999Ns => "latency_p99_9_ns",
+        }
+    }
+
+    /// The one that documents call so.
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.word() == word)
+    }
 }
 
 /// A figure on both sides, and how sure their difference is.
@@ -231,4 +258,19 @@ pub struct Demand {
     pub judged: u32,
     /// Labels of the stages for which it could not be judged.
     pub unjudged: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_word_of_a_measure_is_that_of_the_document() {
+        for measure in Measure::ALL {
+            let word = serde_json::to_value(measure).unwrap();
+            assert_eq!(word.as_str(), Some(measure.word()));
+            assert_eq!(Measure::of_word(measure.word()), Some(measure));
+        }
+        assert_eq!(Measure::of_word("speed"), None);
+    }
 }

@@ -73,6 +73,18 @@ pub enum LabelError {
     /// It is a selector already.
     #[error("'last' is the newest run, so it cannot be a name")]
     Last,
+    /// A label of a fleet without its two parts.
+    #[error("a label is KEY=VALUE, as in rack=r12, and '{text}' is not")]
+    NoValue {
+        /// The text, escaped.
+        text: String,
+    },
+    /// Its value is not one line.
+    #[error("the value of a label is one line without control characters; '{found}' is one")]
+    Line {
+        /// The character, escaped.
+        found: String,
+    },
     /// Text that moves the cursor, or that nothing shows.
     #[error("a note has no control characters but line ends; '{found}' is one")]
     Control {
@@ -165,7 +177,7 @@ impl Labels {
     }
 }
 
-fn word(what: &'static str, text: &str) -> Result<String, LabelError> {
+pub(crate) fn word(what: &'static str, text: &str) -> Result<String, LabelError> {
     if text.is_empty() {
         return Err(LabelError::Empty { what });
     }

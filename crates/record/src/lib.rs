@@ -21,10 +21,12 @@ pub mod labels;
 mod leb128;
 pub mod limit;
 pub mod machine;
+pub mod membership;
 pub mod over_time;
 pub mod packed;
 pub mod run;
 pub mod stack;
+pub mod together;
 pub mod trial;
 mod unsaid;
 
@@ -43,6 +45,7 @@ pub use limit::{
     TestOutcome, TestedClaim,
 };
 pub use machine::Machine;
+pub use membership::Membership;
 pub use over_time::{LatencyOverTime, PackedOverTime};
 pub use packed::{Packed, PackedHistograms};
 pub use run::{
@@ -54,4 +57,5 @@ pub use stack::{
     Array, BlockDevice, DeviceKind, Filesystem, HealthAfter, ImpairedAfter, Impairment,
     ImpairmentKind, Stack, Transport, Unsound, Zoned,
 };
+pub use together::Together;
 pub use trial::{Cpu, Latency, Layers, Trial};

@@ -6,7 +6,9 @@ use crate::finding::{Finding, Verdict};
 use crate::labels::Labels;
 use crate::limit::{ClaimTest, StageLimits};
 use crate::machine::Machine;
+use crate::membership::Membership;
 use crate::stack::{BlockDevice, HealthAfter, ImpairmentKind, Stack, Unsound, over_a_run};
+use crate::together::Together;
 use crate::trial::{Latency, Layers, Trial};
 use crate::unsaid;
 use diskfacts_plan::Plan;
@@ -49,6 +51,9 @@ pub struct Run {
     /// older version made.
     #[serde(default)]
     pub health_after: Option<HealthAfter>,
+    /// The group of hosts that it was made in; absent of a run of one host alone.
+    #[serde(default)]
+    pub together: Option<Together>,
     /// Figures of each stage over its trials; computed from `trials`.
     #[serde(default)]
     pub figures: Vec<StageFigures>,
@@ -144,6 +149,9 @@ pub struct RunInfo {
     /// What people call it.
     #[serde(default)]
     pub labels: Labels,
+    /// What it belongs to.
+    #[serde(default)]
+    pub membership: Membership,
 }
 
 /// The document that an imported run was read from.

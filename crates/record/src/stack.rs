@@ -232,6 +232,9 @@ pub struct BlockDevice {
     pub model: Option<String>,
     /// Serial number.
     pub serial: Option<String>,
+    /// Version of its firmware, as it says itself.
+    #[serde(default)]
+    pub firmware: Option<String>,
     /// Worldwide name in the words of sysfs: `naa.5000c500a1b2c3d4`, `eui.0025385b71b00a1c`,
     /// of paths to one disk the same. Absent where it has none, or one that does not tell
     /// it from others.
@@ -326,6 +329,7 @@ impl BlockDevice {
             read_only: None,
             model: None,
             serial: None,
+            firmware: None,
             wwid: None,
             rpm: None,
             layout: None,

@@ -9,6 +9,7 @@ mod read;
 mod read_ahead;
 mod reproduction;
 mod runs;
+mod together;
 mod watch;
 
 pub use advise::advice;
@@ -18,6 +19,7 @@ pub use read::{RunError, read_run};
 pub use read_ahead::{WatchedReadAhead, read_ahead};
 pub use reproduction::reproduction;
 pub use runs::runs;
+pub use together::together;
 pub use watch::{watch_part, watch_total};
 
 use diskfacts_disk::profile::{Drive, Filled, Profile};
@@ -66,6 +68,7 @@ fn with_trials(run: &Run, trials: Vec<Trial>) -> Run {
         trials,
         claim_tests: run.claim_tests.clone(),
         health_after: run.health_after.clone(),
+        together: run.together.clone(),
         figures: run.figures.clone(),
         effects: run.effects.clone(),
         findings: run.findings.clone(),

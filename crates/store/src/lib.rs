@@ -41,6 +41,7 @@ pub mod dfrun;
 mod error;
 mod figures;
 mod find;
+mod group;
 mod intake;
 mod kept;
 mod labels;

@@ -288,6 +288,7 @@ fn document(run: &Run) -> Result<String, Error> {
         trials: Vec::new(),
         claim_tests: run.claim_tests.clone(),
         health_after: run.health_after.clone(),
+        together: run.together.clone(),
         figures: run.figures.clone(),
         effects: run.effects.clone(),
         findings: run.findings.clone(),

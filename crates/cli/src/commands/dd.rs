@@ -47,7 +47,11 @@ pub(crate) fn run(args: &DdArgs, common: &Common) -> Result<Exit, Failure> {
         } else {
             look::of_stdout(common.color)
         };
-        text::run(&ended.run, &measure::closing(&ended, false, common), &look)
+        text::run(
+            &ended.run,
+            &measure::closing(&ended, None, false, common),
+            &look,
+        )
     };
     if to_stdout {
         // Who does not read standard error has the copy all the same.

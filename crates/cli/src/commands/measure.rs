@@ -4,6 +4,7 @@ use super::{print, stdout_is_there};
 use crate::args::{Common, MeasureArgs, Precision, Style};
 use crate::exit::{Exit, Failure, OrFail, say};
 use crate::named_text::read_text;
+use crate::outbox::Outbox;
 use crate::progress::Seen;
 use crate::session::{self, Ended, Request, Testing};
 use crate::signals::Signals;
@@ -65,6 +66,10 @@ pub(super) fn measured(
         plan.trials = trials;
     }
     plan.until = until(plan.until, args.trials, args.precision);
+    if args.start.start_at.is_some() {
+        // Hosts that do not speak with each other would end at different numbers of trials.
+        plan.until = Until::default();
+    }
     if let Some(observe) = &args.observe {
         observe_all(&mut plan, observe)?;
     }
@@ -93,10 +98,15 @@ pub(super) fn measured(
         seed: args.run.seed,
         destroy_data_on: args.run.destroy_data_on.as_deref(),
         labels: args.run.labels.labels().or_wrong_call()?,
+        start: &args.start,
+        membership: args.run.membership.membership().or_wrong_call()?,
         seen,
         common,
     };
+    let outbox = args.run.membership.out.as_deref().map(Outbox::open);
+    let outbox = outbox.transpose()?;
     let ended = session::run(&request, &signals)?;
+    let put = outbox.map(|outbox| outbox.put(&ended)).transpose();
     let text = if let Some(form) = args.run.json {
         super::json_of(&ended.run, form)
     } else if let Some(lines) = super::lines(args.run.style, &ended.run) {
@@ -105,13 +115,25 @@ pub(super) fn measured(
         let look = look::of_stdout(common.color);
         super::page(
             &ended.run,
-            &closing(&ended, as_printed, common),
+            &closing(
+                &ended,
+                put.as_ref().ok().and_then(Option::as_deref),
+                as_printed,
+                common,
+            ),
             args.run.explain,
             &look,
         )
     };
     print(&text)?;
     let exit = conclude(ended, &args.uses, args.run.style, common);
+    if let Err(failure) = put {
+        failure.print();
+        return Ok(match exit {
+            Exit::Stopped(_) | Exit::Quit => exit,
+            _ => failure.exit,
+        });
+    }
     Ok(exit.allowing_unjudged(args.allow_unjudged))
 }
 
@@ -303,8 +325,13 @@ fn why(exit: Exit, run: &Run, asked: &[String], option: &str) -> Option<String> 
     })
 }
 
-/// Where the run is stored, and what to type next.
-pub(super) fn closing(ended: &Ended, built_in: bool, common: &Common) -> Closing {
+/// Where the run is stored, and what to type next; `put` is its file, where it has one.
+pub(super) fn closing(
+    ended: &Ended,
+    put: Option<&Path>,
+    built_in: bool,
+    common: &Common,
+) -> Closing {
     let run = &ended.run;
     let store = ended.store.display();
     let option = storing::option(common);
@@ -317,7 +344,10 @@ pub(super) fn closing(ended: &Ended, built_in: bool, common: &Common) -> Closing
     }
     Closing {
         stored: match &ended.not_stored {
-            None => format!("Stored in {store}."),
+            None => match put {
+                None => format!("Stored in {store}."),
+                Some(file) => format!("Stored in {store}, and written to {}.", file.display()),
+            },
             Some(failure) => format!(
                 "NOT all of it is stored as {} in {store}: {}.",
                 run.run.id,

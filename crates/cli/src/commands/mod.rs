@@ -18,6 +18,7 @@ pub(crate) mod runs;
 pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod sim;
+pub(crate) mod together;
 pub(crate) mod tune;
 pub(crate) mod watch;
 

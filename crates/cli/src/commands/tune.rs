@@ -1,7 +1,7 @@
 //! `diskfacts tune TARGET --vary KEY=V1,V2`: a plan, crossed with settings.
 
 use super::measure;
-use crate::args::{Common, MeasureArgs, TuneArgs};
+use crate::args::{Common, MeasureArgs, StartArgs, TuneArgs};
 use crate::exit::{Exit, Failure, say};
 use diskfacts_plan::units::show_duration;
 use diskfacts_plan::{Plan, file};
@@ -47,6 +47,7 @@ pub(crate) fn run(args: &TuneArgs, common: &Common) -> Result<Exit, Failure> {
         settle: None,
         uses: Vec::new(),
         allow_unjudged: false,
+        start: StartArgs::default(),
         run: args.run.clone(),
     };
     measure::measured(&args, target, planned, common)

@@ -2,8 +2,9 @@
 //! workload asks for, and the observers.
 
 use super::observing::Chosen;
+use super::together::Appointment;
 use crate::progress::DisplayCpu;
-use diskfacts_engine::Prepare;
+use diskfacts_engine::{AgreedStart, Prepare};
 use diskfacts_host::{Caches, CpuTimes, DirtyPages, Observers, Roots, drop_cache};
 use diskfacts_plan::units::{show_duration, show_size};
 use diskfacts_plan::{CacheMode, Workload};
@@ -17,6 +18,9 @@ use std::time::{Duration, Instant};
 
 /// Bytes read at once to warm the cache.
 const WARM_BYTES: usize = 1 << 20;
+
+/// Waits until so many nanoseconds before a start that was agreed, and says when that is.
+type Ready<'a> = dyn FnMut(u64) -> Result<AgreedStart, Box<dyn Error + Send + Sync>> + Send + 'a;
 
 /// The cache and the observers of one trial.
 pub(super) struct Around<'a> {
@@ -33,6 +37,8 @@ pub(super) struct Around<'a> {
     /// Nanoseconds that filling the cache may take.
     most_ns: Option<u64>,
     unseen: Vec<Unseen>,
+    /// Waits for other hosts.
+    ready: Option<Box<Ready<'a>>>,
     /// What is shown meanwhile.
     display: Option<&'a DisplayCpu>,
     /// Processor time that it took until the trial began, and then during the trial.
@@ -115,6 +121,7 @@ impl<'a> Around<'a> {
             stop,
             most_ns: None,
             unseen: Vec::new(),
+            ready: None,
             display: None,
             drawing: CpuTimes::default(),
         }
@@ -123,6 +130,16 @@ impl<'a> Around<'a> {
     /// While this is shown.
     pub(super) fn beside(mut self, display: &'a DisplayCpu) -> Self {
         self.display = Some(display);
+        self
+    }
+
+    /// Begun when other hosts begin theirs.
+    pub(super) fn at<'at: 'a>(mut self, appointment: Option<&'a mut Appointment<'at>>) -> Self {
+        self.ready = appointment.map(|at| {
+            let ready: Box<Ready<'a>> =
+                Box::new(move |lead_ns| at.rendezvous.ready(at.trial, lead_ns));
+            ready
+        });
         self
     }
 
@@ -224,6 +241,13 @@ impl Prepare for Around<'_> {
             self.bring(beside)?;
         }
         Ok(())
+    }
+
+    fn agreed_start(
+        &mut self,
+        lead_ns: u64,
+    ) -> Result<Option<AgreedStart>, Box<dyn Error + Send + Sync>> {
+        self.ready.as_mut().map(|ready| ready(lead_ns)).transpose()
     }
 
     fn window_opens(&mut self, beside: &[u32]) {

@@ -3,6 +3,7 @@
 
 use super::fill::Filled;
 use super::reserve::Held;
+use super::together::{Agreement, Start};
 use super::{id, io_priority, io_weight, leftovers, observing};
 use crate::exit::{Failure, OrFail};
 use crate::progress::Display;
@@ -10,7 +11,7 @@ use crate::target::Medium;
 use diskfacts_engine::overhead_ns_per_io;
 use diskfacts_host::{Roots, machine};
 use diskfacts_plan::Plan;
-use diskfacts_record::{Labels, Run, RunInfo, SCHEMA, Stack, Status, Target};
+use diskfacts_record::{Labels, Membership, Run, RunInfo, SCHEMA, Stack, Status, Target};
 use diskfacts_store::Store;
 use jiff::Timestamp;
 use std::time::Instant;
@@ -22,6 +23,8 @@ pub(super) struct Begun {
     pub(super) store: Store,
     pub(super) display: Display,
     pub(super) began: Instant,
+    /// The trials that begin together with those of other hosts, and when they do.
+    pub(super) together: Option<(Agreement, Start)>,
 }
 
 impl Filled<'_> {
@@ -45,6 +48,11 @@ impl Filled<'_> {
             plan,
         );
         run.run.labels = accepted.request.labels.clone();
+        let together = reserved.agreement.zip(accepted.start);
+        run.together = together
+            .as_ref()
+            .map(|(agreement, start)| agreement.record(&run.plan, start));
+        run.run.membership = accepted.request.membership.clone();
         run.run.budget_ns = Some(accepted.request.time_ns);
         run.run.overhead_ns_per_io = match measured.medium {
             Medium::File(_) => Some(overhead_ns_per_io().or_failed()?),
@@ -61,6 +69,7 @@ impl Filled<'_> {
             store,
             display: self.display,
             began: accepted.began,
+            together,
         })
     }
 }
@@ -89,6 +98,7 @@ pub(super) fn record(
             notes: Vec::new(),
             source: None,
             labels: Labels::default(),
+            membership: Membership::default(),
         },
         machine: machine(&Roots::default()),
         target: target.clone(),
@@ -98,6 +108,7 @@ pub(super) fn record(
         trials: Vec::new(),
         claim_tests: Vec::new(),
         health_after: None,
+        together: None,
         figures: Vec::new(),
         findings: Vec::new(),
         limits: Vec::new(),

@@ -3,6 +3,7 @@
 //! which the plan is fitted again.
 
 use super::reserve::Reserved;
+use super::together::Start;
 use super::{cache_proof, fit, values};
 use crate::exit::Failure;
 use crate::progress::Display;
@@ -11,6 +12,7 @@ use crate::target::{Filling, Medium};
 use diskfacts_plan::units::show_size;
 use diskfacts_plan::{EngineChoice, Plan};
 use diskfacts_record::TargetKind;
+use jiff::Timestamp;
 use std::time::Instant;
 
 /// Which part of the time goes into filling.
@@ -57,14 +59,22 @@ impl<'a> Reserved<'a> {
         let measured = &self.held.measured;
         let wanted = measured.target.size_bytes;
         let began = Instant::now();
+        let start = self.accepted.start.as_ref();
+        let time_ns = match start {
+            Some(start) => start.ahead_ns(Timestamp::now()),
+            None => request.time_ns / SHARE,
+        };
         let filled = Filling {
             file,
             bytes: wanted,
             seed,
             values: values::of_plan(&self.fitted.0, seed),
-            time_ns: request.time_ns / SHARE,
+            time_ns,
         }
         .run(signals, display)?;
+        if let Some(start) = start.filter(|_| filled < wanted) {
+            return Err(too_late(start, (filled, wanted)));
+        }
         let filled_per_s = filled as f64 / began.elapsed().as_secs_f64();
         let beside = measured.beside.as_ref().map(|beside| Filling {
             file: &beside.file,
@@ -95,6 +105,18 @@ impl<'a> Reserved<'a> {
         }
         Ok(())
     }
+}
+
+/// A file that is shorter than that of the other hosts would be another plan.
+fn too_late(start: &Start, (filled, wanted): (u64, u64)) -> Failure {
+    Failure::failed(format!(
+        "{} was to begin at {}, and by then {} of the {} of this host's file were written; give \
+         all hosts a later --start-at, or a smaller --size",
+        start.group,
+        start.at,
+        show_size(filled),
+        show_size(wanted)
+    ))
 }
 
 /// Why so much less than all of it was filled in a share of the time, and what to give

@@ -7,6 +7,8 @@ use super::begin::Begun;
 use super::schedule::{Next, Schedule};
 use super::settings::Settings;
 use super::test_claims::Testing;
+use super::together::{Agreement, Appointment, GroupClock, Start, StoppedWaiting};
+use super::trial::Done;
 use super::{precondition, trial};
 use crate::exit::{Failure, OrFail};
 use crate::progress::Display;
@@ -47,7 +49,7 @@ impl Begun {
             signals,
             display: &mut self.display,
         }
-        .all(self.began, testing);
+        .all(self.began, testing, self.together.as_ref());
         self.display.finish();
         Tried { begun: self, how }
     }
@@ -67,7 +69,7 @@ pub(super) enum Kept<'a> {
 type Keep<'a> = dyn FnMut(&Run, Kept<'_>) -> Result<(), Failure> + 'a;
 
 /// What came of a trial.
-enum Outcome {
+pub(super) enum Outcome {
     Trial(Box<Trial>),
     /// A signal came, so it is no trial of its stage.
     CutShort,
@@ -75,6 +77,8 @@ enum Outcome {
     Spoiled,
     /// It could not be prepared in its time; why.
     TooSlow(String),
+    /// It is no trial of its group; why.
+    Void(String),
 }
 
 /// What the trials of a run are done with.
@@ -126,13 +130,24 @@ impl Clock {
 impl Trials<'_> {
     /// Preconditions the target, does all trials that the budget of the run, which
     /// began then, has time for, and tests what follows from them.
-    pub(super) fn all(mut self, began: Instant, testing: Testing) -> How {
+    pub(super) fn all(
+        mut self,
+        began: Instant,
+        testing: Testing,
+        together: Option<&(Agreement, Start)>,
+    ) -> How {
         let mut how = How::default();
         let before_ns = self.measured.elapsed_ns(began);
         self.settle_the_first(&mut how);
         match self.before() {
             Ok(failed) => how.failed = failed,
             Err(error) => how.broken = Some(error),
+        }
+        if let Some((agreement, start)) = together {
+            let mut clock = GroupClock::new(start.at, start.stated_error_ns, self.signals);
+            self.together(agreement, &mut clock, &mut how);
+            self.settle_the_last(0, &mut how);
+            return how;
         }
         // It takes what time it needs; that of the plan is for the trials.
         let clock = Clock {
@@ -182,16 +197,13 @@ impl Trials<'_> {
             next.order = next.order.saturating_add(before);
             let stage = &stages[next.stage];
             let settled = self.settle_before(stage, how);
-            match settled.and_then(|unseen| self.one(&next, stage, &stack, unseen)) {
+            match settled.and_then(|unseen| self.one(&next, stage, &stack, unseen, None)) {
                 Ok(Outcome::Trial(trial)) => {
                     how.failed |= trial.errors > 0;
                     // Seconds of a trial are far below what a float holds exactly.
                     schedule.took((trial.seconds * 1e9) as u64, trial.iops);
-                    how.broken = (self.keep)(self.run, Kept::Trial(&trial)).err();
                     let is_last = schedule.is_over(next.stage);
-                    self.display.trial_ended(next.stage, &trial, is_last);
-                    self.run.trials.push(*trial);
-                    self.display.run_so_far(self.run);
+                    how.broken = self.keep_trial(*trial, next.stage, is_last).err();
                 }
                 Ok(Outcome::CutShort) => break,
                 Ok(Outcome::Spoiled) => {
@@ -201,7 +213,7 @@ impl Trials<'_> {
                         stage.label()
                     ));
                 }
-                Ok(Outcome::TooSlow(why)) => {
+                Ok(Outcome::TooSlow(why) | Outcome::Void(why)) => {
                     schedule.give_up();
                     let stage = stage.label();
                     self.run.run.notes.push(format!("Left out {stage}: {why}."));
@@ -212,6 +224,20 @@ impl Trials<'_> {
         if how.broken.is_none() && self.signals.came().is_none() {
             self.display.trials_ended();
         }
+    }
+
+    /// A trial of a stage has ended, the last of them if so.
+    pub(super) fn keep_trial(
+        &mut self,
+        trial: Trial,
+        stage: usize,
+        is_last: bool,
+    ) -> Result<(), Failure> {
+        let kept = (self.keep)(self.run, Kept::Trial(&trial));
+        self.display.trial_ended(stage, &trial, is_last);
+        self.run.trials.push(trial);
+        self.display.run_so_far(self.run);
+        kept
     }
 
     /// What the plan does on the target first; answers whether an operation of it failed.
@@ -226,21 +252,35 @@ impl Trials<'_> {
     }
 
     /// One trial with its settings, and what could not be seen to before it.
-    fn one(
+    pub(super) fn one(
         &mut self,
         next: &Next,
         stage: &Stage,
         stack: &Stack,
         unseen: Option<Unseen>,
+        mut appointment: Option<Appointment<'_>>,
     ) -> Result<Outcome, Failure> {
         let mut in_force = self.settings.before(stage)?;
         let (signals, display) = (self.signals, &*self.display);
         let is_real = matches!(self.measured.medium, Medium::File(_));
         let stopped = signals.stopped();
-        let trial = trial::run(next, stage, self.measured, stack, signals, display);
+        let at = appointment.as_mut();
+        let measured = trial::run(next, stage, self.measured, stack, signals, display, at);
         self.settings.after(stage, &mut in_force);
         let is_spoiled = is_real && signals.stopped() != stopped;
-        if let Err(TrialError::Prepare(error)) = &trial
+        if let Err(TrialError::Prepare(error)) = &measured
+            && error.is::<StoppedWaiting>()
+        {
+            return Ok(Outcome::CutShort);
+        }
+        if let Err(TrialError::Late { late_ns, .. }) = &measured
+            && let Some(Appointment { trial, .. }) = &mut appointment
+        {
+            trial.late_ns = Some(*late_ns);
+            let why = measured.err().map(|error| error.to_string());
+            return Ok(Outcome::Void(why.unwrap_or_default()));
+        }
+        if let Err(TrialError::Prepare(error)) = &measured
             && let Some(why) = error.downcast_ref::<WarmingTooSlow>()
         {
             // Filling the cache had no time where all of it was stopped.
@@ -250,7 +290,10 @@ impl Trials<'_> {
                 Outcome::TooSlow(why.to_string())
             });
         }
-        let mut trial = trial.or_failed()?;
+        let Done {
+            mut trial,
+            started_monotonic_ns,
+        } = measured.or_failed()?;
         if signals.came().is_some() {
             return Ok(Outcome::CutShort);
         }
@@ -259,6 +302,10 @@ impl Trials<'_> {
         }
         trial.evidence.settings.splice(0..0, in_force);
         trial.evidence.unseen.extend(unseen);
+        if let Some((at, started_ns)) = appointment.zip(started_monotonic_ns) {
+            let ended_ns = started_ns.saturating_add((trial.seconds * 1e9) as u64);
+            at.rendezvous.done(at.trial, (started_ns, ended_ns));
+        }
         Ok(Outcome::Trial(Box::new(trial)))
     }
 }

@@ -42,11 +42,12 @@ mod reserve;
 mod schedule;
 mod settings;
 mod test_claims;
+mod together;
 mod trial;
 mod values;
 mod write_back;
 
-use crate::args::{CacheProof, Common};
+use crate::args::{CacheProof, Common, StartArgs};
 use crate::exit::{Exit, Failure};
 use crate::progress::Seen;
 use crate::signals::Signals;
@@ -54,7 +55,7 @@ pub(crate) use conclude::conclude_document;
 pub(crate) use copy::{CopyRequest, copy};
 use diskfacts_plan::Plan;
 use diskfacts_plan::rng::Rng;
-use diskfacts_record::{Labels, Run};
+use diskfacts_record::{Labels, Membership, Run};
 use jiff::Timestamp;
 use refuse::Accepted;
 use std::path::{Path, PathBuf};
@@ -86,6 +87,10 @@ pub(crate) struct Request<'a> {
     pub(crate) destroy_data_on: Option<&'a Path>,
     /// What the run is called.
     pub(crate) labels: Labels,
+    /// When it starts with other hosts, if it does.
+    pub(crate) start: &'a StartArgs,
+    /// What it belongs to.
+    pub(crate) membership: Membership,
     /// How much is to be seen while it measures.
     pub(crate) seen: Seen,
     /// Where to store it.

@@ -51,8 +51,8 @@ pub(super) fn run(
                 left: None,
                 prepare_ns: None,
             };
-            let round = trial::run(&next, &stage, measured, stack, signals, display);
-            let mut round = round.or_failed()?;
+            let round = trial::run(&next, &stage, measured, stack, signals, display, None);
+            let mut round = round.or_failed()?.trial;
             if signals.came().is_some() {
                 break;
             }

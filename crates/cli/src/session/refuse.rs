@@ -2,6 +2,7 @@
 //! It makes nothing, so there is nothing to undo; what dead runs left changed is put
 //! back first, so that everything after it looks at the machine as it is meant to be.
 
+use super::together::Start;
 use super::{Request, cache_proof, drawn, memory, settings};
 use crate::exit::Failure;
 use crate::target;
@@ -21,6 +22,8 @@ pub(super) struct Accepted<'a> {
     pub(super) seed: u64,
     /// The plan, with the page cache kept out as the call asks.
     pub(super) plan: Plan,
+    /// When it starts with other hosts, if it does.
+    pub(super) start: Option<Start>,
     /// What dead runs had left.
     pub(super) notes: Vec<String>,
 }
@@ -37,6 +40,16 @@ impl<'a> Accepted<'a> {
                 drawn(started)
             }
         });
+        let start = {
+            let group = request.membership.group.as_deref();
+            Start::of(request.start, group, &request.plan, request.seed, started)?
+        };
+        if simulated && start.is_some() {
+            return Err(Failure::wrong_call(
+                "--start-at is for real storage: a simulated disk has a time of its own, in which \
+                 no other host is",
+            ));
+        }
         if !simulated {
             memory::refuse_too_little(&request.plan)?;
         }
@@ -46,6 +59,7 @@ impl<'a> Accepted<'a> {
             began,
             started,
             seed,
+            start,
             plan: cache_proof::applied(&request.plan, request.cache_proof)?,
             notes,
         })

@@ -3,6 +3,7 @@
 
 use super::refuse::Accepted;
 use super::settings::Settings;
+use super::together::Agreement;
 use super::{cache_proof, fit};
 use crate::exit::{Failure, OrFail};
 use crate::signals::Signals;
@@ -35,6 +36,8 @@ pub(super) struct Reserved<'a> {
     pub(super) held: Held,
     /// The plan as it fits the target, and notes on what was left out.
     pub(super) fitted: (Plan, Vec<String>),
+    /// What it agrees on with the other hosts of its group, if it has one.
+    pub(super) agreement: Option<Agreement>,
     pub(super) store: Store,
 }
 
@@ -52,6 +55,11 @@ impl<'a> Accepted<'a> {
         // Before the file is filled: what fills it counts for the limit too.
         let limit = cache_proof::begin(request.cache_proof, &request.plan, &mut measured)?;
         let fitted = fit::fit(&self.plan, (&measured, &stack), request.built_in)?;
+        let agreement = self.start.as_ref().map(|start| {
+            let agreement = Agreement::new(&fitted.0, start, request.time_ns);
+            agreement.map_err(Failure::wrong_call)
+        });
+        let agreement = agreement.transpose()?;
         let changes = fitted.0.stages.iter().any(|stage| !stage.kernel.is_empty());
         signals.waits_for(&stack, changes);
         let settings = Settings::begin(&fitted.0, &measured, &stack, limit.as_ref())?;
@@ -67,6 +75,7 @@ impl<'a> Accepted<'a> {
                 stack,
             },
             fitted,
+            agreement,
             store,
         })
     }

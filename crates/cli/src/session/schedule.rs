@@ -29,7 +29,7 @@ pub(super) use rule::is_late;
 use rule::{Rule, Turn, rules_of};
 
 /// A trial shorter than this says little; then rather fewer trials.
-const LEAST_NS: u64 = 200_000_000;
+pub(super) const LEAST_NS: u64 = 200_000_000;
 
 /// No trial is shorter than this, even when there is no time for it.
 const SHORTEST_NS: u64 = LEAST_NS / 2;
@@ -545,7 +545,7 @@ fn rounds(rules: &[Rule], asked: u32, left_ns: u64) -> u32 {
 }
 
 /// Fisher and Yates, in the form of Durstenfeld (CACM 7(7), 1964).
-fn shuffle<T>(items: &mut [T], rng: &mut Rng) {
+pub(super) fn shuffle<T>(items: &mut [T], rng: &mut Rng) {
     for i in (1..items.len()).rev() {
         // Below the length of the slice.
         items.swap(i, rng.below(i as u64 + 1) as usize);

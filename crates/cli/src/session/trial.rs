@@ -3,6 +3,7 @@
 use super::around::Around;
 use super::observing::Chosen;
 use super::schedule::Next;
+use super::together::Appointment;
 use super::{io_weight, kernel};
 use crate::progress::{Display, Watched};
 use crate::signals::Signals;
@@ -19,7 +20,14 @@ use diskfacts_record::{Cpu, Evidence, Latency, Stack, Target, Trial};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Does one trial.
+/// A trial that was done.
+pub(super) struct Done {
+    pub(super) trial: Trial,
+    /// When its first stream began, nanoseconds on `CLOCK_MONOTONIC`; `None` in virtual time.
+    pub(super) started_monotonic_ns: Option<u64>,
+}
+
+/// Does one trial, at its moment where it has an appointment with other hosts.
 pub(super) fn run(
     next: &Next,
     stage: &Stage,
@@ -27,7 +35,8 @@ pub(super) fn run(
     stack: &Stack,
     signals: &Signals,
     display: &Display,
-) -> Result<Trial, TrialError> {
+    appointment: Option<&mut Appointment<'_>>,
+) -> Result<Done, TrialError> {
     let workload = workload_of(next, stage);
     let watched = Watched {
         stage: next.stage,
@@ -45,15 +54,9 @@ pub(super) fn run(
         };
         let on = (&beside.file, &target, &beside.stack, &*folder);
         let doing = (stage, &workload, next);
-        let (outcome, evidence) = on_file(on, doing, signals, display, watched)?;
-        return Ok(record(
-            stage,
-            next,
-            workload,
-            outcome,
-            evidence,
-            &beside.stack,
-        ));
+        let (outcome, evidence) = on_file(on, doing, signals, display, watched, appointment)?;
+        let stack = &beside.stack;
+        return Ok(done(stage, next, workload, outcome, evidence, stack));
     }
     let (outcome, evidence) = match &mut measured.medium {
         Medium::Simulated(computer) => on_simulated(
@@ -66,10 +69,24 @@ pub(super) fn run(
         Medium::File(file) => {
             let on = (&*file, &measured.target, stack, &*folder);
             let doing = (stage, &workload, next);
-            on_file(on, doing, signals, display, watched)?
+            on_file(on, doing, signals, display, watched, appointment)?
         }
     };
-    Ok(record(stage, next, workload, outcome, evidence, stack))
+    Ok(done(stage, next, workload, outcome, evidence, stack))
+}
+
+fn done(
+    stage: &Stage,
+    next: &Next,
+    workload: Workload,
+    outcome: TrialOutcome,
+    evidence: Evidence,
+    stack: &Stack,
+) -> Done {
+    Done {
+        started_monotonic_ns: outcome.started_monotonic_ns,
+        trial: record(stage, next, workload, outcome, evidence, stack),
+    }
 }
 
 /// What a trial is to do, and what ends it.
@@ -122,6 +139,7 @@ fn on_file(
     signals: &Signals,
     display: &Display,
     watched: Watched,
+    appointment: Option<&mut Appointment<'_>>,
 ) -> Result<(TrialOutcome, Evidence), TrialError> {
     let progress = Arc::new(Progress {
         stop: signals.stop(),
@@ -133,7 +151,8 @@ fn on_file(
     let mut around = Around::new(&file.file, workload, target, observers, &stop)
         .beside(display.cpu())
         .dropping(kernel::dropped_before(stage))
-        .within(next.prepare_ns);
+        .within(next.prepare_ns)
+        .at(appointment);
     let doing = Doing {
         file: file.stream_file(target.size_bytes),
         workload,

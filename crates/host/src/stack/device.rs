@@ -255,6 +255,7 @@ fn model(disk: &DeviceDir) -> Option<String> {
 fn states(disk: &DeviceDir, device: &mut BlockDevice) {
     device.model = model(disk);
     device.serial = serial(disk);
+    device.firmware = firmware(disk);
     device.wwid = crate::usage::wwid(disk);
     let characteristics = disk.optional_bytes("device/vpd_pgb1");
     device.rpm = characteristics.and_then(|page| parse_vpd_rpm(&page));
@@ -264,6 +265,14 @@ fn serial(disk: &DeviceDir) -> Option<String> {
     disk.optional_text("serial")
         .or_else(|| disk.optional_text("device/serial"))
         .or_else(|| parse_vpd_serial(&disk.optional_bytes("device/vpd_pg80")?))
+}
+
+/// `NVMe` has `device/firmware_rev`, MMC `device/fwrev`, SCSI and ATA the four characters of
+/// `device/rev` that an inquiry has room for.
+fn firmware(disk: &DeviceDir) -> Option<String> {
+    ["device/firmware_rev", "device/fwrev", "device/rev"]
+        .iter()
+        .find_map(|file| disk.optional_text(file))
 }
 
 fn layout(dir: &DeviceDir) -> Option<String> {

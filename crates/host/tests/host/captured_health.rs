@@ -411,6 +411,25 @@ fn a_disk_of_a_hypervisor_is_known_by_its_model_whatever_it_hangs_on() {
 }
 
 #[test]
+fn each_kind_of_disk_says_its_firmware_in_a_place_of_its_own() {
+    let tree = Tree::unpack("md-raid1");
+    let disk = "sys/devices/pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0/block/sda";
+    let firmware = || {
+        let stack = stack(&tree, &device("/dev/sda", 8, 0));
+        stack.device("sda").expect("the disk").firmware.clone()
+    };
+    assert_eq!(firmware(), None);
+    for (place, version) in [
+        ("rev", "0A82"),
+        ("fwrev", "0x2"),
+        ("firmware_rev", "4B2QJXD7"),
+    ] {
+        tree.put(&format!("{disk}/device/{place}"), &format!("{version}  \n"));
+        assert_eq!(firmware().as_deref(), Some(version));
+    }
+}
+
+#[test]
 fn bcache_says_how_it_treats_writes() {
     let tree = Tree::unpack("md-raid1");
     let folder = "sys/devices/virtual/block/md0";

@@ -20,6 +20,23 @@ fn a_virtual_machine_is_described_by_what_its_kernel_tells() {
     assert_eq!(machine.clock_source.as_deref(), Some("tsc"));
     assert!(machine.memory_bytes.is_some_and(|bytes| bytes % 1024 == 0));
     assert!(machine.root);
+    // Not among what is captured.
+    assert_eq!((machine.boot_id, machine.machine_id), (None, None));
+}
+
+#[test]
+fn a_machine_is_told_from_others_without_its_machine_id() {
+    let tree = Tree::unpack("vda-and-loop");
+    let (boot, id) = (
+        "61cb1a5c-3f2e-4f13-a9f7-1c9f1c8f5a10",
+        "0123456789abcdef0123456789abcdef",
+    );
+    tree.put("proc/sys/kernel/random/boot_id", &format!("{boot}\n"));
+    tree.put("etc/machine-id", &format!("{id}\n"));
+    let machine = machine(&tree.roots());
+    assert_eq!(machine.boot_id.as_deref(), Some(boot));
+    let known = machine.machine_id.expect("an id");
+    assert!(known.len() == 32 && known != id, "{known}");
 }
 
 #[test]

@@ -12,8 +12,8 @@ use diskfacts_plan::{CacheMode, Plan, Stage, Until};
 use diskfacts_record::evidence::EngineEvidence;
 use diskfacts_record::run::{Reading, Source};
 use diskfacts_record::{
-    Evidence, Labels, Machine, Run, RunInfo, SCHEMA, Stack, Status, Target, TargetKind, Trial,
-    Unseen,
+    Evidence, Labels, Machine, Membership, Run, RunInfo, SCHEMA, Stack, Status, Target, TargetKind,
+    Trial, Unseen,
 };
 use std::collections::{BTreeMap, HashMap};
 use trials::Made;
@@ -195,6 +195,7 @@ fn run(format: Format, rows: &[&Row], origin: &Origin) -> Run {
                 readings,
             }),
             labels: Labels::default(),
+            membership: Membership::default(),
         },
         machine: Machine::default(),
         target,
@@ -221,6 +222,7 @@ fn run(format: Format, rows: &[&Row], origin: &Origin) -> Run {
         trials,
         claim_tests: Vec::new(),
         health_after: None,
+        together: None,
         figures: Vec::new(),
         findings: Vec::new(),
         limits: Vec::new(),

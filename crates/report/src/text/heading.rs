@@ -56,6 +56,13 @@ pub(crate) fn rows(run: &Run) -> Vec<(&'static str, Vec<String>)> {
         let tags: Vec<&str> = labels.tags.iter().map(String::as_str).collect();
         row("Tags", vec![tags.join(", ")]);
     }
+    let membership = &run.run.membership;
+    row("Group", membership.group.iter().cloned().collect());
+    if !membership.labels.is_empty() {
+        let pairs = membership.labels.iter();
+        let pairs: Vec<String> = pairs.map(|(key, value)| format!("{key}={value}")).collect();
+        row("Labels", vec![pairs.join(", ")]);
+    }
     let note = labels.note.iter().flat_map(|note| note.lines());
     row("Note", note.map(str::to_owned).collect());
     if let Some(source) = &run.run.source {

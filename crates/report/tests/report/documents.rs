@@ -84,6 +84,7 @@ fn the_keys_come_in_the_order_of_the_contract() {
             "trials",
             "claim_tests",
             "health_after",
+            "together",
             "figures",
             "effects",
             "findings",

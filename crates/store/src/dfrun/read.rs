@@ -205,6 +205,10 @@ fn parcel<R: BufRead>(head: &Head, lines: &mut Lines<R>) -> Result<Parcel, Error
         Error::because(what, unreadable.source)
     })?;
     let wrong = |what: &str| Err(Error::damaged(format!("the run {id} {what}")));
+    run.run
+        .membership
+        .check()
+        .map_err(|error| Error::because(format!("what the run {id} belongs to"), error))?;
     if run.run.id != *id || run.schema != head.schema {
         return wrong("is another one in its description");
     }

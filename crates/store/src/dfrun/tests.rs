@@ -231,6 +231,14 @@ fn what_only_a_hostile_file_says_is_refused_with_the_reason() {
             "is called",
         ),
         (
+            line(
+                1,
+                "\"labels\":",
+                "\"membership\":{\"group\":\"a b\"},\"labels\":",
+            ),
+            "belongs to",
+        ),
+        (
             line(0, "\"schema\":1", "\"schema\":99"),
             "schema version 99",
         ),

@@ -42,6 +42,7 @@ impl Known {
             trials: Vec::new(),
             claim_tests: run.claim_tests.clone(),
             health_after: None,
+            together: None,
             figures: Vec::new(),
             findings: Vec::new(),
             limits: Vec::new(),

@@ -1,0 +1,262 @@
+//! Which trial begins when: from the plan, the start and the name of the group alone, so that
+//! every host comes to the same without a word.
+
+use super::super::schedule::{LEAST_NS, Next, shuffle};
+use super::clock::error_of_clock;
+use crate::args::StartArgs;
+use crate::exit::Failure;
+use diskfacts_plan::rng::Rng;
+use diskfacts_plan::units::show_duration;
+use diskfacts_plan::{Plan, Stop};
+use diskfacts_record::Together;
+use diskfacts_record::together::{AgreedBy, AgreedTrial, ClockErrorSource};
+use jiff::Timestamp;
+use std::fmt::Write as _;
+
+/// A trial is prepared in this part of its length, and not in less than [`GAP_NS_MIN`].
+const GAP_SHARE: u64 = 4;
+/// Threads, observers, and a cache that is dropped.
+const GAP_NS_MIN: u64 = 1_000_000_000;
+
+/// What the command says of the group.
+#[derive(Debug, Clone)]
+pub(in super::super) struct Start {
+    pub(in super::super) group: String,
+    pub(in super::super) at: Timestamp,
+    gap_ns: Option<u64>,
+    /// The seed of the command, which is that of all hosts then.
+    seed: Option<u64>,
+    pub(in super::super) stated_error_ns: Option<u64>,
+    clock_error_ns: u64,
+    clock_error_source: ClockErrorSource,
+}
+
+impl Start {
+    /// What the command asks for; `None` of a run of this host alone.
+    ///
+    /// # Errors
+    /// Where the moment is over, the clock is not kept, or the plan changes the kernel.
+    pub(in super::super) fn of(
+        args: &StartArgs,
+        group: Option<&str>,
+        plan: &Plan,
+        seed: Option<u64>,
+        now: Timestamp,
+    ) -> Result<Option<Self>, Failure> {
+        let Some((start_at, group)) = args.start_at.zip(group) else {
+            return Ok(None);
+        };
+        if let Some(stage) = plan.stages.iter().find(|stage| !stage.kernel.is_empty()) {
+            return Err(Failure::wrong_call(format!(
+                "the stage {} changes settings of the kernel, and would on every host of the \
+                 group; measure it with one host, without --start-at",
+                stage.name
+            )));
+        }
+        let at = start_at.after(now).map_err(Failure::wrong_call)?;
+        let (clock_error_ns, clock_error_source) = error_of_clock(args.clock_error)?;
+        Ok(Some(Self {
+            group: group.to_owned(),
+            at,
+            gap_ns: args.gap,
+            seed,
+            stated_error_ns: args.clock_error,
+            clock_error_ns,
+            clock_error_source,
+        }))
+    }
+
+    /// Nanoseconds from now until the first trial, in which all has to be prepared.
+    pub(in super::super) fn ahead_ns(&self, now: Timestamp) -> u64 {
+        let ahead = self.at.as_nanosecond() - now.as_nanosecond();
+        u64::try_from(ahead.max(0)).unwrap_or(u64::MAX)
+    }
+
+    /// The seed of the order of the trials. The accesses of a host have a seed of its own, so
+    /// that hosts do not read the same blocks one behind the other.
+    fn order_seed(&self) -> u64 {
+        let at = self.at;
+        let drawn = || fnv1a(&format!("{} {at}", self.group));
+        self.seed.unwrap_or_else(drawn)
+    }
+}
+
+/// A trial of the agreement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) struct Slot {
+    /// Index of its stage in the plan.
+    stage: usize,
+    number: u32,
+    order: u32,
+    stop: Stop,
+    at_ns: u64,
+    length_ns: u64,
+}
+
+impl Slot {
+    /// What is to be done, with a seed of this host.
+    pub(in super::super) fn next(&self, seed: u64) -> Next {
+        Next {
+            stage: self.stage,
+            number: self.number,
+            order: self.order,
+            stop: self.stop,
+            seed: Rng::for_part(seed, u64::from(self.order)).next_u64(),
+            left: None,
+            prepare_ns: None,
+        }
+    }
+}
+
+/// What all hosts of a group come to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in super::super) struct Agreement {
+    pub(in super::super) trials: Vec<Slot>,
+    digest: String,
+}
+
+impl Agreement {
+    /// The trials of a plan that is to take `time_ns` nanoseconds.
+    ///
+    /// # Errors
+    /// Where a stage does not say how long it takes, or the time has no room for them.
+    pub(in super::super) fn new(plan: &Plan, start: &Start, time_ns: u64) -> Result<Self, String> {
+        let share_ns = share_ns(plan, start.gap_ns, time_ns)?;
+        let mut rng = Rng::new(start.order_seed());
+        let mut trials = Vec::new();
+        let mut at_ns = 0_u64;
+        for number in 1..=plan.trials {
+            let mut places: Vec<usize> = (0..plan.stages.len()).collect();
+            shuffle(&mut places, &mut rng);
+            for place in places {
+                let stage = &plan.stages[place];
+                let mut stop = stage.workload.stop;
+                if stage.shares_time() {
+                    stop.time_ns = Some(stop.time_ns.map_or(share_ns, |own| own.min(share_ns)));
+                }
+                let length_ns = stop.time_ns.unwrap_or(share_ns);
+                if !trials.is_empty() {
+                    at_ns = at_ns.saturating_add(gap_ns(start.gap_ns, length_ns));
+                }
+                trials.push(Slot {
+                    stage: place,
+                    number,
+                    order: u32::try_from(trials.len() + 1).unwrap_or(u32::MAX),
+                    stop,
+                    at_ns,
+                    length_ns,
+                });
+                at_ns = at_ns.saturating_add(length_ns);
+            }
+        }
+        let digest = digest(plan, start, &trials);
+        Ok(Self { trials, digest })
+    }
+
+    /// How often each stage is done.
+    pub(in super::super) fn rounds(&self) -> u32 {
+        let numbers = self.trials.iter().map(|slot| slot.number);
+        numbers.max().unwrap_or(0)
+    }
+
+    /// The record of a run that has not begun.
+    pub(in super::super) fn record(&self, plan: &Plan, start: &Start) -> Together {
+        let trial = |slot: &Slot| AgreedTrial {
+            order: slot.order,
+            stage: plan.stages[slot.stage].name.clone(),
+            settings: plan.stages[slot.stage].settings.clone(),
+            number: slot.number,
+            at_ns: slot.at_ns,
+            length_ns: slot.length_ns,
+            started_ns: None,
+            ended_ns: None,
+            clock_error_ns: start.clock_error_ns,
+            late_ns: None,
+            void: None,
+        };
+        Together {
+            group: start.group.clone(),
+            agreed_by: AgreedBy::Clock,
+            start: start.at.to_string(),
+            agreement: self.digest.clone(),
+            clock_error_source: start.clock_error_source,
+            rank: None,
+            lost: Vec::new(),
+            trials: self.trials.iter().map(trial).collect(),
+        }
+    }
+}
+
+fn gap_ns(asked_ns: Option<u64>, length_ns: u64) -> u64 {
+    asked_ns.unwrap_or_else(|| (length_ns / GAP_SHARE).max(GAP_NS_MIN))
+}
+
+/// Nanoseconds of each trial whose stage does not say how long it takes: what the others leave
+/// of the time, over their number, each with its gap.
+fn share_ns(plan: &Plan, gap: Option<u64>, time_ns: u64) -> Result<u64, String> {
+    let (mut sharing, mut given_ns) = (0_u64, 0_u64);
+    for stage in &plan.stages {
+        if stage.shares_time() {
+            sharing += 1;
+        } else if let Some(own_ns) = stage.workload.stop.time_ns {
+            given_ns = given_ns.saturating_add(own_ns.saturating_add(gap_ns(gap, own_ns)));
+        } else {
+            return Err(format!(
+                "the stage {} ends after an amount and says no time, so nobody knows when the \
+                 trial behind it can begin on all hosts; give it a `time`, the longest that it \
+                 may take",
+                stage.name
+            ));
+        }
+    }
+    if sharing == 0 {
+        return Ok(0);
+    }
+    let rounds = u64::from(plan.trials.max(1));
+    let each_ns = (time_ns / rounds).saturating_sub(given_ns) / sharing;
+    let share_ns = match gap {
+        Some(gap_ns) => each_ns.saturating_sub(gap_ns),
+        None if each_ns / (GAP_SHARE + 1) >= GAP_NS_MIN => each_ns / (GAP_SHARE + 1) * GAP_SHARE,
+        None => each_ns.saturating_sub(GAP_NS_MIN),
+    };
+    if share_ns >= LEAST_NS {
+        return Ok(share_ns);
+    }
+    let least_ns = LEAST_NS.saturating_add(gap_ns(gap, LEAST_NS));
+    let needed_ns = least_ns.saturating_mul(sharing).saturating_add(given_ns);
+    let needed_ns = needed_ns.saturating_mul(rounds);
+    Err(format!(
+        "{} has no room for {rounds} trials of {} stages that start together, each with {} before \
+         it to prepare: give --time {}s, or fewer with --stage and --trials",
+        show_duration(time_ns),
+        plan.stages.len(),
+        show_duration(gap_ns(gap, LEAST_NS)),
+        needed_ns.div_ceil(1_000_000_000)
+    ))
+}
+
+/// Of all that hosts have to have in common. How a plan is written out may change from version
+/// to version, and the version is a part of it.
+fn digest(plan: &Plan, start: &Start, trials: &[Slot]) -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = write!(
+        text,
+        "{}\n{}\n{}\n{plan:?}\n{trials:?}",
+        env!("CARGO_PKG_VERSION"),
+        start.group,
+        start.at,
+    );
+    format!("{:016x}", fnv1a(&text))
+}
+
+/// FNV-1a (Fowler, Noll, Vo), 64 bits: it tells plans that differ by mistake, and nobody has a
+/// reason to forge one.
+fn fnv1a(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |digest, byte| {
+        (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests;

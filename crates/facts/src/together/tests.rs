@@ -1,0 +1,594 @@
+//! Runs of hosts that agree with each other, and one thing in them changed.
+
+use super::*;
+use crate::testing;
+use diskfacts_record::evidence::Intervals;
+use diskfacts_record::together::{AgreedBy, AgreedTrial, ClockErrorSource, Rank};
+use diskfacts_record::trial::Histograms;
+use diskfacts_record::{Histogram, PackedHistograms, Run, Together};
+use proptest::prelude::*;
+use std::sync::OnceLock;
+
+const SECOND_NS: i64 = 1_000_000_000;
+/// From the start of a trial to that of the next.
+const STEP_NS: u64 = 2_000_000_000;
+const STAGE: &str = "random-read-qd1";
+
+/// A run of this host in the group `n42`: three trials of one stage, a second each, with so
+/// many operations in each of 50 intervals.
+fn run(host: &str, per_interval: u64) -> Run {
+    let mut run = healthy();
+    run.run.id = format!("20261127-130000-{host}");
+    run.machine.host = Some(host.to_owned());
+    run.machine.boot_id = Some(format!("boot of {host}"));
+    let latencies = latencies(50 * per_interval);
+    let mut trials = Vec::new();
+    for (order, trial) in (1..).zip(&mut run.trials) {
+        trial.order = order;
+        let at_ns = u64::from(order - 1) * STEP_NS;
+        trial.ops = 50 * per_interval;
+        trial.bytes = trial.ops * 4096;
+        trial.errors = 0;
+        trial.evidence.intervals = Intervals {
+            length_ns: 20_000_000,
+            operations: vec![per_interval; 50],
+        };
+        trial.histograms = latencies.clone();
+        trials.push(AgreedTrial {
+            order,
+            stage: trial.stage.clone(),
+            settings: trial.settings.clone(),
+            number: trial.number,
+            at_ns,
+            length_ns: SECOND_NS as u64,
+            started_ns: Some(at_ns.cast_signed()),
+            ended_ns: Some(at_ns.cast_signed() + SECOND_NS),
+            clock_error_ns: 1_000_000,
+            late_ns: Some(0),
+            void: None,
+        });
+    }
+    run.together = Some(Together {
+        group: "n42".to_owned(),
+        agreed_by: AgreedBy::Clock,
+        start: "2026-11-27T13:00:00Z".to_owned(),
+        agreement: "0123456789abcdef".to_owned(),
+        clock_error_source: ClockErrorSource::Kernel,
+        rank: None,
+        lost: Vec::new(),
+        trials,
+    });
+    run
+}
+
+/// Three healthy trials of the stage. Making a healthy run takes longer than all that is done
+/// with it here.
+fn healthy() -> Run {
+    static HEALTHY: OnceLock<Run> = OnceLock::new();
+    let make = || {
+        let mut run = testing::healthy();
+        run.trials
+            .retain(|trial| trial.stage == STAGE && trial.number <= 3);
+        run.trials.sort_by_key(|trial| trial.number);
+        run
+    };
+    HEALTHY.get_or_init(make).clone()
+}
+
+/// So many operations of 100 us each.
+fn latencies(mut number: u64) -> PackedHistograms {
+    let mut one = Histogram::new();
+    one.record(100_000);
+    let mut histograms = Histograms::default();
+    while number > 0 {
+        if number & 1 == 1 {
+            histograms.read.add(&one);
+        }
+        let twice = one.clone();
+        one.add(&twice);
+        number >>= 1;
+    }
+    (&histograms).into()
+}
+
+fn together(run: &mut Run) -> &mut Together {
+    run.together.as_mut().expect("a group")
+}
+
+fn group(runs: &[Run]) -> Result<Group, Refused> {
+    let mut groups = runs
+        .iter()
+        .map(|run| Group::of(Member::of(run).expect("a member")));
+    let first = groups.next().expect("a run");
+    groups.try_fold(first, Group::join)
+}
+
+fn merged(runs: &[Run]) -> Merged {
+    let merged = group(runs).expect("one group").merged(None);
+    merged.expect("a group has members")
+}
+
+fn claims(merged: &Merged) -> Vec<&str> {
+    merged
+        .findings
+        .iter()
+        .map(|finding| finding.rule.as_str())
+        .collect()
+}
+
+/// `number` hosts that do alike, within a percent.
+fn hosts(number: u64) -> Vec<Run> {
+    (0..number)
+        .map(|i| run(&format!("c{i:02}"), 1000 + i % 3 * 10))
+        .collect()
+}
+
+#[test]
+fn the_sum_is_that_of_all_hosts_and_nothing_else_is_said_of_it() {
+    let merged = merged(&[run("c1", 100), run("c2", 300)]);
+    let stage = &merged.stages[0];
+    // 400 in 20 ms.
+    assert!((stage.iops.median - 20_000.0).abs() < 1e-6, "{stage:?}");
+    assert!((stage.throughput_bytes_per_s.median - 20_000.0 * 4096.0).abs() < 1e-3);
+    assert_eq!(stage.iops.trials, 3);
+    assert_eq!(stage.latency_ns.samples, 3 * 50 * 400);
+    assert_eq!((merged.hosts_complete, merged.hosts_expected), (2, 2));
+    assert_eq!(stage.hosts[0].host, "c1", "the slowest is first");
+    let spread = stage.spread.expect("two hosts");
+    assert!((spread.slowest_over_median.expect("a median") - 0.5).abs() < 1e-9);
+    assert_eq!(claims(&merged), [""; 0]);
+}
+
+#[test]
+fn rates_are_of_the_time_in_which_all_measured() {
+    let (one, mut other) = (run("c1", 100), run("c2", 100));
+    // It began 100 ms late and did nothing in its last half, which is beyond the window of
+    // nobody: the window ends with the first.
+    for agreed in &mut together(&mut other).trials {
+        agreed.started_ns = agreed.started_ns.map(|ns| ns + 100_000_000);
+        agreed.ended_ns = agreed.ended_ns.map(|ns| ns + 100_000_000);
+    }
+    let merged = merged(&[one, other]);
+    let trial = &merged.stages[0].trials[0];
+    assert_eq!(trial.window_ns, Some([100_000_000, SECOND_NS]));
+    assert!((trial.iops - 10_000.0).abs() < 1e-6, "{trial:?}");
+    assert!(trial.ops_uncertainty.abs() < 1e-9);
+    assert_eq!(trial.start_spread_ns, 100_000_000);
+    assert_eq!(claims(&merged), ["uneven-start"]);
+}
+
+#[test]
+fn a_wrong_clock_gives_no_rate_and_never_a_wrong_one() {
+    let (one, mut other) = (run("c1", 100), run("c2", 100));
+    // Its clock is 1000 s ahead, and it says that it is not.
+    for agreed in &mut together(&mut other).trials {
+        agreed.started_ns = agreed.started_ns.map(|ns| ns - 1000 * SECOND_NS);
+        agreed.ended_ns = agreed.ended_ns.map(|ns| ns - 1000 * SECOND_NS);
+    }
+    let merged = merged(&[one, other]);
+    let stage = &merged.stages[0];
+    assert_eq!(stage.iops.trials, 0);
+    for trial in &stage.trials {
+        let why = trial.void.as_deref().expect("no figure");
+        assert!(why.contains("no time in which all hosts measured"), "{why}");
+        assert_eq!(trial.window_ns, None);
+    }
+    assert_eq!(claims(&merged), ["uneven-start"]);
+}
+
+#[test]
+fn a_plan_bound_by_bytes_has_its_stonewall_and_its_last_done() {
+    let (mut one, mut other) = (run("c1", 100), run("c2", 50));
+    for run in [&mut one, &mut other] {
+        for trial in &mut run.trials {
+            trial.workload.stop.bytes = Some(1 << 30);
+        }
+    }
+    // The second takes twice as long for half of it.
+    for (trial, agreed) in other
+        .trials
+        .iter_mut()
+        .zip(&mut other.together.as_mut().unwrap().trials)
+    {
+        trial.evidence.intervals.operations = vec![25; 100];
+        agreed.ended_ns = agreed.started_ns.map(|ns| ns + 2 * SECOND_NS);
+    }
+    let merged = merged(&[one, other]);
+    let trial = &merged.stages[0].trials[0];
+    let per_s = |ops: f64| ops * 4096.0;
+    assert!((trial.stonewall_bytes_per_s.unwrap() - per_s(6250.0)).abs() < 1e-3);
+    assert!((trial.last_done_bytes_per_s.unwrap() - per_s(3750.0)).abs() < 1e-3);
+    assert!((trial.iops - 6250.0).abs() < 1e-6);
+    // Of one that ends after a time neither says anything.
+    let timed = self::merged(&[run("c1", 100), run("c2", 50)]);
+    let trial = &timed.stages[0].trials[0];
+    assert_eq!(
+        (trial.stonewall_bytes_per_s, trial.last_done_bytes_per_s),
+        (None, None)
+    );
+}
+
+#[test]
+fn a_window_that_is_too_short_to_count_in_gives_no_rate_and_still_the_amounts() {
+    let mut runs = [run("c1", 100), run("c2", 100)];
+    for (run, late_ns) in runs.iter_mut().zip([0, 970_000_000]) {
+        for trial in &mut run.trials {
+            trial.workload.stop.bytes = Some(1 << 30);
+        }
+        for agreed in &mut together(run).trials {
+            agreed.started_ns = agreed.started_ns.map(|ns| ns + late_ns);
+            agreed.ended_ns = agreed.ended_ns.map(|ns| ns + late_ns);
+        }
+    }
+    let merged = merged(&runs);
+    let stage = &merged.stages[0];
+    assert_eq!((stage.hosts_counted, stage.iops.trials), (2, 0));
+    let trial = &stage.trials[0];
+    let why = trial.void.as_deref().expect("no rate");
+    assert!(why.contains("for 30 ms"), "{why}");
+    assert!(trial.last_done_bytes_per_s.is_some());
+}
+
+#[test]
+fn a_late_host_voids_the_trial_for_all_and_is_named() {
+    let (one, mut late) = (run("c1", 100), run("c2", 100));
+    let agreed = &mut together(&mut late).trials[1];
+    agreed.void = Some("it was ready 1.2 s after the agreed start".to_owned());
+    (agreed.started_ns, agreed.ended_ns) = (None, None);
+    late.trials.remove(1);
+    let merged = merged(&[one, late]);
+    let stage = &merged.stages[0];
+    assert_eq!((stage.hosts_counted, stage.iops.trials), (2, 2));
+    let why = stage.trials[1].void.as_deref().expect("void");
+    assert_eq!(why, "not on c2 (it was ready 1.2 s after the agreed start)");
+    assert_eq!(merged.hosts_complete, 2, "it is late, not lost");
+    assert_eq!(claims(&merged), ["uneven-start"]);
+}
+
+#[test]
+fn a_run_that_was_killed_is_lost_and_its_trials_count() {
+    let (one, mut killed) = (run("c1", 100), run("c2", 100));
+    killed.run.status = Status::Running;
+    killed.trials.truncate(2);
+    for field in &mut together(&mut killed).trials[2..] {
+        (field.started_ns, field.ended_ns) = (None, None);
+    }
+    let merged = merged(&[one, killed]);
+    assert_eq!((merged.hosts_complete, merged.hosts_expected), (1, 2));
+    assert_eq!(merged.lost[0].host, "c2");
+    assert_eq!(merged.lost[0].from_order, Some(3));
+    let stage = &merged.stages[0];
+    assert_eq!((stage.hosts_counted, stage.iops.trials), (2, 2));
+    assert!(stage.trials[2].void.is_some());
+    assert_eq!(claims(&merged), ["host-lost"]);
+}
+
+#[test]
+fn hosts_that_are_expected_and_not_here_are_counted() {
+    let all = group(&hosts(3)).expect("one group");
+    let merged = all.merged(Some(4)).expect("members");
+    assert_eq!((merged.hosts_complete, merged.hosts_expected), (3, 4));
+    assert_eq!(merged.hosts_unnamed, 1);
+    assert_eq!(claims(&merged), ["host-lost"]);
+    assert_eq!(claims(&all.merged(Some(3)).expect("members")), [""; 0]);
+    // Those of MPI know how many they were, and who was lost.
+    let mut runs = hosts(3);
+    for (rank, run) in (0..).zip(&mut runs) {
+        together(run).rank = Some(Rank { rank, of: 5 });
+        together(run).lost.push(LostHost {
+            host: "c07".to_owned(),
+            from_order: Some(2),
+            why: "it was silent for 10 s".to_owned(),
+        });
+    }
+    let merged = self::merged(&runs);
+    assert_eq!((merged.hosts_complete, merged.hosts_expected), (3, 5));
+    assert_eq!((merged.lost.len(), merged.hosts_unnamed), (1, 1));
+}
+
+#[test]
+fn figures_of_different_sets_of_hosts_are_never_mixed() {
+    let mut runs = hosts(4);
+    let gone = together(&mut runs[3]);
+    gone.trials[0].void = Some("its clock was set".to_owned());
+    let merged = merged(&runs);
+    let stage = &merged.stages[0];
+    assert_eq!((stage.hosts_counted, stage.iops.trials), (4, 2));
+    assert_eq!(stage.hosts.len(), 4);
+    // All hosts but one, in all trials: that is the set then.
+    for agreed in &mut together(&mut runs[3]).trials {
+        agreed.void = Some("its clock was set".to_owned());
+    }
+    let merged = self::merged(&runs);
+    let stage = &merged.stages[0];
+    assert_eq!((stage.hosts_counted, stage.iops.trials), (3, 3));
+}
+
+#[test]
+fn runs_that_did_not_agree_are_refused_and_it_is_said_in_what() {
+    let of = |change: &dyn Fn(&mut Run)| {
+        let mut other = run("c2", 100);
+        change(&mut other);
+        group(&[run("c1", 100), other])
+            .expect_err("refused")
+            .to_string()
+    };
+    let said = of(&|run| together(run).group = "n43".to_owned());
+    assert!(said.contains("n42") && said.contains("n43"), "{said}");
+    let said = of(&|run| together(run).agreement = "f".repeat(16));
+    assert!(said.contains("the plan as it fits"), "{said}");
+    let said = of(&|run| together(run).trials[1].length_ns += 1);
+    assert!(said.contains("the plan as it fits"), "{said}");
+    let said = of(&|run| run.run.tool_version = "9.9.9".to_owned());
+    assert!(said.contains("version") && said.contains("9.9.9"), "{said}");
+    let said = of(&|run| together(run).start = "2026-11-27T14:00:00Z".to_owned());
+    assert!(said.contains("the start"), "{said}");
+    assert!(Member::of(&testing::healthy()).is_err());
+}
+
+#[test]
+fn a_run_that_comes_twice_counts_once_and_a_changed_one_is_refused() {
+    let runs = [run("c1", 100), run("c2", 100)];
+    let twice = [runs[0].clone(), runs[1].clone(), runs[0].clone()];
+    assert_eq!(merged(&twice), merged(&runs));
+    let mut changed = runs[0].clone();
+    changed.trials[0].ops += 1;
+    let refused = group(&[runs[0].clone(), changed]).expect_err("two of one id");
+    assert_eq!(
+        refused,
+        Refused::Contradiction {
+            run: "20261127-130000-c1".to_owned()
+        }
+    );
+}
+
+#[test]
+fn an_odd_host_is_a_suspect_only_among_eight() {
+    let mut runs = hosts(8);
+    runs[5] = run("c05", 700);
+    let merged = merged(&runs);
+    assert_eq!(claims(&merged), ["odd-host"]);
+    assert!(
+        merged.findings[0].claim.contains("c05"),
+        "{:?}",
+        merged.findings[0]
+    );
+    assert_eq!(merged.stages[0].hosts[0].host, "c05");
+    // By less than a tenth, or among seven, nothing is said.
+    runs[5] = run("c05", 950);
+    assert_eq!(claims(&self::merged(&runs)), [""; 0]);
+    runs[5] = run("c05", 700);
+    runs.pop();
+    assert_eq!(claims(&self::merged(&runs)), [""; 0]);
+}
+
+#[test]
+fn clocks_that_may_be_off_by_more_than_a_host_may_be_late_are_said() {
+    let mut runs = hosts(2);
+    together(&mut runs[0]).trials[0].clock_error_ns = 8_000_000;
+    assert_eq!(claims(&merged(&runs)), [""; 0]);
+    together(&mut runs[0]).trials[0].clock_error_ns = 9_500_000;
+    let merged = merged(&runs);
+    assert_eq!(merged.stages[0].trials[0].clock_error_ns, 10_500_000);
+    assert_eq!(claims(&merged), ["clock-uncertain"]);
+}
+
+#[test]
+fn two_hosts_of_one_machine_share_its_counters() {
+    let mut runs = hosts(3);
+    for run in &mut runs[..2] {
+        run.machine.boot_id = Some("the same".to_owned());
+    }
+    let merged = merged(&runs);
+    assert_eq!(claims(&merged), ["same-machine-twice"]);
+    let devices = &merged.stages[0].devices;
+    assert_eq!(devices.len(), 2, "one of each machine: {devices:?}");
+    let of_one: u64 = runs[2]
+        .trials
+        .iter()
+        .flat_map(|trial| &trial.evidence.devices)
+        .filter(|device| device.leaf)
+        .map(|device| device.read_bytes)
+        .sum();
+    let shared = devices
+        .iter()
+        .find(|device| device.hosts == 2)
+        .expect("shared");
+    assert_eq!(shared.read_bytes, of_one);
+}
+
+#[test]
+fn kernels_and_storages_are_told_apart() {
+    let mut runs = hosts(2);
+    runs[0].machine.kernel = Some("Linux 6.18.44".to_owned());
+    runs[1].machine.kernel = Some("Linux 5.4.0".to_owned());
+    assert_eq!(claims(&merged(&runs)), ["mixed-versions"]);
+    let of = |names: [&str; 2]| {
+        let mut runs = hosts(2);
+        for (run, name) in runs.iter_mut().zip(names) {
+            let leaf = run.stack.devices.last_mut().expect("a disk");
+            leaf.wwid = (!name.is_empty()).then(|| name.to_owned());
+        }
+        claims(&merged(&runs)).concat()
+    };
+    assert_eq!(of(["naa.5", "naa.5"]), "one-storage");
+    assert_eq!(of(["naa.5", "naa.6"]), "separate-storage");
+    assert_eq!(of(["naa.5", ""]), "");
+    assert_eq!(of(["", ""]), "");
+    // A serial number without a model is what somebody gave a virtual disk.
+    let serial = |model: Option<&str>| {
+        let mut runs = hosts(2);
+        for (run, serial) in runs.iter_mut().zip(["1", "2"]) {
+            let leaf = run.stack.devices.last_mut().expect("a disk");
+            leaf.serial = Some(serial.to_owned());
+            leaf.model = model.map(str::to_owned);
+        }
+        claims(&merged(&runs)).concat()
+    };
+    assert_eq!(serial(None), "");
+    assert_eq!(serial(Some("SSD 980")), "separate-storage");
+    let shared = |one: &str, other: &str| {
+        let mut runs = hosts(2);
+        for (run, source) in runs.iter_mut().zip([one, other]) {
+            run.stack.devices.clear();
+            let filesystem = run.stack.filesystem.as_mut().expect("a filesystem");
+            filesystem.kind = "nfs4".to_owned();
+            filesystem.source = source.to_owned();
+        }
+        claims(&merged(&runs)).concat()
+    };
+    assert_eq!(shared("s:/x", "s:/x"), "one-storage");
+    // One server may have two names.
+    assert_eq!(shared("s:/x", "t:/x"), "");
+}
+
+#[test]
+fn errors_are_named_by_host_and_their_trial_is_in_no_figure() {
+    let mut runs = hosts(2);
+    runs[1].trials[2].errors = 7;
+    let merged = merged(&runs);
+    let stage = &merged.stages[0];
+    assert_eq!((stage.errors, stage.iops.trials), (7, 2));
+    let host = stage
+        .hosts
+        .iter()
+        .find(|host| host.host == "c01")
+        .expect("it");
+    assert_eq!(host.errors, 7);
+    let why = stage.trials[2].void.as_deref().expect("void");
+    assert_eq!(why, "operations failed on c01");
+}
+
+#[test]
+fn processor_time_is_total_over_total_and_unknown_where_one_host_does_not_know() {
+    let mut runs = [run("c1", 100), run("c2", 300)];
+    for (run, ns) in runs.iter_mut().zip([100.0, 500.0]) {
+        for trial in &mut run.trials {
+            trial.cpu.user_ns_per_io = Some(ns);
+            trial.cpu.system_ns_per_io = None;
+        }
+    }
+    let merged = merged(&runs);
+    let stage = &merged.stages[0];
+    assert!((stage.cpu_user_ns_per_io.expect("known") - 400.0).abs() < 1e-9);
+    assert_eq!(stage.cpu_system_ns_per_io, None);
+}
+
+#[test]
+fn more_operations_than_can_be_added_are_refused() {
+    let mut runs = hosts(3);
+    for run in &mut runs {
+        run.trials[0].histograms = latencies(1 << 62);
+    }
+    assert_eq!(group(&runs).expect_err("too many"), Refused::TooMany);
+}
+
+/// A latency in nanoseconds, mostly in microseconds.
+fn latency() -> impl Strategy<Value = u64> {
+    prop_oneof![9 => 1_000_u64..10_000_000, 1 => any::<u64>()]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn latencies_are_those_of_one_host_that_did_all(
+        latencies in prop::collection::vec(prop::collection::vec(latency(), 0..200), 1..8),
+    ) {
+        let mut all = Histogram::new();
+        let runs: Vec<Run> = latencies
+            .iter()
+            .enumerate()
+            .map(|(i, latencies)| {
+                let mut run = run(&format!("c{i}"), 10);
+                let mut histograms = Histograms::default();
+                for latency in latencies {
+                    histograms.read.record(*latency);
+                    all.record(*latency);
+                }
+                run.trials[0].histograms = (&histograms).into();
+                for trial in &mut run.trials[1..] {
+                    trial.histograms = PackedHistograms::default();
+                }
+                run
+            })
+            .collect();
+        let members: Vec<Member> = runs.iter().map(|run| Member::of(run).unwrap()).collect();
+        let measured: Vec<_> = members
+            .iter()
+            .flat_map(|member| &member.trials)
+            .filter_map(|trial| trial.done.as_ref())
+            .collect();
+        // Bit for bit, as they are stored.
+        prop_assert_eq!(stage::added(&measured).to_bytes(), all.to_bytes());
+        let merged = merged(&runs);
+        prop_assert_eq!(merged.stages[0].latency_ns, diskfacts_record::Latency::from(&all));
+    }
+
+    #[test]
+    fn it_does_not_matter_in_which_order_runs_come_or_how_they_are_put_together(
+        rates in prop::collection::vec(1_u64..1_000_000, 2..9),
+        late in prop::collection::vec(0_i64..50_000_000, 9),
+        cut in any::<prop::sample::Index>(),
+        shuffled in Just((0..9_usize).collect::<Vec<_>>()).prop_shuffle(),
+    ) {
+        let runs: Vec<Run> = rates
+            .iter()
+            .zip(&late)
+            .enumerate()
+            .map(|(i, (rate, late))| {
+                let mut run = run(&format!("c{i}"), *rate);
+                for agreed in &mut together(&mut run).trials {
+                    agreed.started_ns = agreed.started_ns.map(|ns| ns + late);
+                    agreed.ended_ns = agreed.ended_ns.map(|ns| ns + late);
+                }
+                run
+            })
+            .collect();
+        let in_order = merged(&runs);
+        let other: Vec<Run> = shuffled
+            .iter()
+            .filter_map(|i| runs.get(*i).cloned())
+            .collect();
+        prop_assert_eq!(&merged(&other), &in_order);
+        // In two halves, the second before the first.
+        let at = 1 + cut.index(runs.len() - 1);
+        let (left, right) = (group(&other[..at]).unwrap(), group(&other[at..]).unwrap());
+        let joined = right.join(left).unwrap().merged(None);
+        prop_assert_eq!(joined.as_ref(), Some(&in_order));
+    }
+
+    #[test]
+    fn no_document_is_too_wild(
+        at_ns in any::<u64>(), length_ns in any::<u64>(), spans in prop::collection::vec(any::<[i64; 2]>(), 3),
+        interval_ns in any::<u64>(), operations in prop::collection::vec(any::<u64>(), 0..5),
+        (ops, bytes, errors) in any::<(u64, u64, u64)>(), clock_error_ns in any::<u64>(),
+        user_ns in any::<f64>(),
+    ) {
+        let mut runs = hosts(8);
+        for run in &mut runs {
+            let agreed = &mut together(run).trials[0];
+            (agreed.at_ns, agreed.length_ns) = (at_ns, length_ns);
+        }
+        let wild = &mut runs[3];
+        for (trial, span) in wild.trials.iter_mut().zip(&spans) {
+            trial.evidence.intervals.length_ns = interval_ns;
+            trial.evidence.intervals.operations.clone_from(&operations);
+            (trial.ops, trial.bytes, trial.errors) = (ops, bytes, errors);
+            trial.cpu.user_ns_per_io = Some(user_ns);
+            let agreed = together_trial(&mut wild.together, trial.order);
+            (agreed.started_ns, agreed.ended_ns) = (Some(span[0]), Some(span[1]));
+            agreed.clock_error_ns = clock_error_ns;
+        }
+        let merged = merged(&runs);
+        prop_assert_eq!(merged.hosts.len(), 8);
+    }
+}
+
+fn together_trial(together: &mut Option<Together>, order: u32) -> &mut AgreedTrial {
+    let trials = &mut together.as_mut().expect("a group").trials;
+    trials
+        .iter_mut()
+        .find(|trial| trial.order == order)
+        .expect("its trial")
+}

@@ -1,0 +1,353 @@
+//! What `together` prints: how many hosts it is of, the sum of each stage, then how the hosts
+//! differ, the slowest first, and what follows.
+
+use super::findings;
+use super::look::{Look, Style};
+use super::page::Page;
+use super::run::{Closing, close};
+use super::words::{count, list, percent};
+use diskfacts_plan::plan::stage_label;
+use diskfacts_plan::units::show_size;
+use diskfacts_record::Figure;
+use diskfacts_record::together::{AgreedBy, HostFigures, Merged, MergedStage, MergedTrial};
+use std::fmt::Write as _;
+
+/// Where the texts of a stage begin.
+const COLUMN: usize = 12;
+/// Hosts of a stage that are listed, the slowest; `--json` has all.
+const HOSTS: usize = 8;
+/// Trials in no figure that are listed.
+const VOID: usize = 4;
+
+/// The facts of a group.
+pub fn together(merged: &Merged, closing: &Closing, look: &Look) -> String {
+    let mut page = Page::new(look);
+    let style = if merged.hosts_complete < merged.hosts_expected {
+        Style::Bad
+    } else {
+        Style::Heading
+    };
+    page.paragraph(0, style, &title(merged));
+    page.paragraph(2, Style::Minor, &started(merged));
+    for stage in &merged.stages {
+        self::stage(&mut page, stage, look);
+    }
+    if merged.findings.is_empty() {
+        page.heading("Findings: none");
+    } else {
+        page.heading("Findings, most important first");
+        for (i, finding) in merged.findings.iter().enumerate() {
+            if i > 0 {
+                page.blank();
+            }
+            findings::one(&mut page, i + 1, finding, &list(&finding.stages));
+        }
+    }
+    close(&mut page, closing);
+    page.finish()
+}
+
+/// `Group n42: 61 of 64 hosts; lost are c07, c12 and 1 without a name`
+fn title(merged: &Merged) -> String {
+    let (here, of) = (merged.hosts_complete, merged.hosts_expected);
+    if here == of {
+        return format!("Group {}: {}", merged.group, count(u64::from(of), "host"));
+    }
+    let mut lost: Vec<String> = merged.lost.iter().map(|lost| lost.host.clone()).collect();
+    if merged.hosts_unnamed > 0 {
+        lost.push(format!("{} without a run here", merged.hosts_unnamed));
+    }
+    format!(
+        "Group {}: {here} of {of} hosts; lost: {}",
+        merged.group,
+        list(&lost)
+    )
+}
+
+fn started(merged: &Merged) -> String {
+    let by = match merged.agreed_by {
+        AgreedBy::Clock => "by their clocks",
+        AgreedBy::Mpi => "by MPI",
+    };
+    format!(
+        "plan {}, started {} {by}, diskfacts {}",
+        merged.plan, merged.start, merged.tool_version
+    )
+}
+
+fn stage(page: &mut Page<'_>, stage: &MergedStage, look: &Look) {
+    page.heading(&stage_label(&stage.stage, &stage.settings));
+    let sound = stage.trials.iter().filter(|trial| trial.void.is_none());
+    let sound: Vec<&MergedTrial> = sound.collect();
+    let all: Vec<&MergedTrial> = stage.trials.iter().collect();
+    let amount = bounded(&all);
+    if sound.is_empty() {
+        page.paragraph(2, Style::Bad, "No trial counts, so there is no rate.");
+        if let Some(said) = &amount {
+            page.labelled(2, (Style::Plain, "Amount"), COLUMN, Style::Plain, said);
+        }
+    } else {
+        let mut row = |label: &str, text: &str| {
+            page.labelled(2, (Style::Plain, label), COLUMN, Style::Plain, text);
+        };
+        row("Sum", &sum(stage, &sound, look));
+        if let Some(said) = &amount {
+            row("Amount", said);
+        }
+        row("Latency", &latency(stage, look));
+        if let Some(said) = spread(stage, look) {
+            row("Hosts", &said);
+        }
+        if let Some(said) = cpu(stage, look) {
+            row("CPU", &said);
+        }
+        row("Served by", &layers(stage));
+        if let Some(said) = devices(stage) {
+            row("Devices", &said);
+        }
+        for (i, host) in stage.hosts.iter().take(HOSTS).enumerate() {
+            let label = if i == 0 { "Slowest" } else { "" };
+            row(label, &self::host(host, look));
+        }
+        if stage.hosts.len() > HOSTS {
+            row(
+                "",
+                &format!("{} more; --json has them", stage.hosts.len() - HOSTS),
+            );
+        }
+    }
+    if stage.errors > 0 {
+        let failed = stage.hosts.iter().filter(|host| host.errors > 0);
+        let by_host: Vec<String> = failed
+            .map(|host| format!("{} on {}", host.errors, host.host))
+            .collect();
+        let said = format!(
+            "{} ({})",
+            count(stage.errors, "failed operation"),
+            list(&by_host)
+        );
+        page.labelled(2, (Style::Bad, "Errors"), COLUMN, Style::Bad, &said);
+    }
+    let void = stage.trials.iter().filter_map(|trial| {
+        let why = trial.void.as_deref()?;
+        Some(format!("trial {}: {why}", trial.number))
+    });
+    let void: Vec<String> = void.collect();
+    for (i, said) in void.iter().take(VOID).enumerate() {
+        let label = if i == 0 { "Void" } else { "" };
+        page.labelled(2, (Style::Doubtful, label), COLUMN, Style::Plain, said);
+    }
+    if void.len() > VOID {
+        let more = format!("{} more; --json has them", void.len() - VOID);
+        page.labelled(2, (Style::Plain, ""), COLUMN, Style::Plain, &more);
+    }
+}
+
+/// `812.4 MB/s (774.8 MiB/s), 198,341 IOPS of 8 hosts; median of 3 trials, 801.2 to 815.0 MB/s`
+fn sum(stage: &MergedStage, trials: &[&MergedTrial], look: &Look) -> String {
+    let rate = &stage.throughput_bytes_per_s;
+    let mut parts = vec![format!(
+        "{}, {} IOPS of {}",
+        both(rate.median),
+        whole(stage.iops.median),
+        count(u64::from(stage.hosts_counted), "host")
+    )];
+    let trials_counted = count(u64::from(rate.trials), "trial");
+    parts.push(match range(rate) {
+        Some(range) => format!("median of {trials_counted}, {range}"),
+        None => trials_counted,
+    });
+    let shares = trials.iter().filter(|trial| trial.ops > 0.0);
+    let share = shares.map(|trial| trial.ops_uncertainty / trial.ops);
+    let share = share.fold(0.0, f64::max);
+    if share > 0.0 {
+        parts.push(format!(
+            "edges of the windows {}{:.2} %",
+            look.plus_minus(),
+            share * 100.0
+        ));
+    }
+    parts.join("; ")
+}
+
+/// `95 % interval 801.2 to 815.0 MB/s`, or how far the trials range.
+fn range(rate: &Figure) -> Option<String> {
+    let megabytes = |rate: f64| format!("{:.1}", rate / 1e6);
+    match rate.ci95 {
+        Some([low, high]) => Some(format!(
+            "95 % interval {} to {} MB/s",
+            megabytes(low),
+            megabytes(high)
+        )),
+        None if rate.trials > 1 => Some(format!(
+            "{} to {} MB/s",
+            megabytes(rate.min),
+            megabytes(rate.max)
+        )),
+        None => None,
+    }
+}
+
+/// What a plan that ends after an amount comes to until the first host, and until the last.
+fn bounded(trials: &[&MergedTrial]) -> Option<String> {
+    let of = |value: fn(&MergedTrial) -> Option<f64>| {
+        // Those of trials that some host did not do are not there.
+        let mut values: Vec<f64> = trials.iter().filter_map(|trial| value(trial)).collect();
+        values.sort_by(f64::total_cmp);
+        values.get(values.len() / 2).copied()
+    };
+    let stonewall = of(|trial| trial.stonewall_bytes_per_s)?;
+    let last_done = of(|trial| trial.last_done_bytes_per_s)?;
+    Some(format!(
+        "{:.1} MB/s until the first host was done, {:.1} MB/s until the last was",
+        stonewall / 1e6,
+        last_done / 1e6
+    ))
+}
+
+/// Of all operations; beside it the median host and the worst, since added histograms have most
+/// of the fast ones.
+fn latency(stage: &MergedStage, look: &Look) -> String {
+    let of = |latency: &diskfacts_record::Latency| {
+        let shown = [
+            ("p50", latency.p50),
+            ("p99", latency.p99),
+            ("max", latency.max),
+        ];
+        let shown: Vec<String> = shown
+            .iter()
+            .filter_map(|(name, ns)| Some(format!("{name} {}", look.duration((*ns)?))))
+            .collect();
+        shown.join(", ")
+    };
+    let all = of(&stage.latency_ns);
+    if all.is_empty() {
+        return "not known: these documents have no histograms".to_owned();
+    }
+    let mut parts = vec![all];
+    let mut by_p99: Vec<&HostFigures> = stage.hosts.iter().collect();
+    by_p99.sort_by_key(|host| host.latency_ns.p99.or(host.latency_ns.p50));
+    if by_p99.len() > 1 {
+        if let Some(host) = by_p99
+            .get((by_p99.len() - 1) / 2)
+            .filter(|_| by_p99.len() > 2)
+        {
+            parts.push(format!("median host: {}", of(&host.latency_ns)));
+        }
+        if let Some(host) = by_p99.last() {
+            parts.push(format!(
+                "worst host {}: {}",
+                host.host,
+                of(&host.latency_ns)
+            ));
+        }
+    }
+    parts.join("; ")
+}
+
+fn spread(stage: &MergedStage, look: &Look) -> Option<String> {
+    let spread = stage.spread?;
+    let mut parts = vec![format!(
+        "{} to {} IOPS, median {}",
+        whole(spread.min),
+        whole(spread.max),
+        whole(spread.median)
+    )];
+    parts.extend(
+        spread
+            .cv
+            .map(|cv| format!("coefficient of variation {}", percent(cv))),
+    );
+    let times = if look.unicode { "×" } else { "x" };
+    parts.extend(
+        spread
+            .slowest_over_median
+            .map(|share| format!("slowest {share:.2} {times} median")),
+    );
+    Some(parts.join("; "))
+}
+
+fn cpu(stage: &MergedStage, look: &Look) -> Option<String> {
+    let user = stage.cpu_user_ns_per_io?;
+    let system = stage.cpu_system_ns_per_io?;
+    let ns = |ns: f64| look.duration(ns.max(0.0) as u64);
+    Some(format!(
+        "{} user and {} system per operation, of all hosts",
+        ns(user),
+        ns(system)
+    ))
+}
+
+fn layers(stage: &MergedStage) -> String {
+    let layers = &stage.layers;
+    let shares = [
+        ("page cache", layers.page_cache),
+        ("drive cache", layers.drive_cache),
+        ("media", layers.media),
+        ("mapping", layers.mapping),
+        ("unknown", layers.unknown),
+    ];
+    let shown = shares.iter().filter(|(_, share)| *share > 0.0);
+    let shown: Vec<String> = shown
+        .map(|(name, share)| format!("{name} {}", percent(*share)))
+        .collect();
+    shown.join(", ")
+}
+
+/// `read 3.2 GiB, written 0 B by 4 devices`
+fn devices(stage: &MergedStage) -> Option<String> {
+    if stage.devices.is_empty() {
+        return None;
+    }
+    let sum = |of: fn(&diskfacts_record::together::DeviceBytes) -> u64| {
+        stage.devices.iter().map(of).fold(0, u64::saturating_add)
+    };
+    Some(format!(
+        "{} counted {} read and {} written",
+        count(stage.devices.len() as u64, "block device"),
+        show_size(sum(|device| device.read_bytes)),
+        show_size(sum(|device| device.write_bytes))
+    ))
+}
+
+/// `c07 3.1 MB/s, 812 IOPS, 0.81 of the median; p50 1.2 ms, p99 3.4 ms`
+fn host(host: &HostFigures, look: &Look) -> String {
+    let mut text = format!(
+        "{} {:.1} MB/s, {} IOPS",
+        host.host,
+        host.throughput_bytes_per_s / 1e6,
+        whole(host.iops)
+    );
+    if let Some(share) = host.of_median {
+        // Writing to a String cannot fail.
+        let _ = write!(text, ", {share:.2} of the median");
+    }
+    let shown = [("p50", host.latency_ns.p50), ("p99", host.latency_ns.p99)];
+    let shown: Vec<String> = shown
+        .iter()
+        .filter_map(|(name, ns)| Some(format!("{name} {}", look.duration((*ns)?))))
+        .collect();
+    if !shown.is_empty() {
+        text.push_str("; ");
+        text.push_str(&shown.join(", "));
+    }
+    text
+}
+
+/// `812.4 MB/s (774.8 MiB/s)`
+fn both(bytes_per_s: f64) -> String {
+    format!(
+        "{:.1} MB/s ({:.1} MiB/s)",
+        bytes_per_s / 1e6,
+        bytes_per_s / f64::from(1 << 20)
+    )
+}
+
+/// Operations per second; those below ten with a digit behind the point.
+fn whole(rate: f64) -> String {
+    if rate < 10.0 {
+        format!("{rate:.1}")
+    } else {
+        format!("{rate:.0}")
+    }
+}
