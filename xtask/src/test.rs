@@ -48,7 +48,7 @@ const STEPS: [Step; 9] = [
     },
     Step {
         name: "planted",
-        about: "causes planted in simulated disks, named first, and none on disks without a flaw",
+        about: "causes planted in simulated disks, named first, and odd disks planted in simulated fleets",
         default: false,
         run: cargo::planted,
     },

@@ -15,6 +15,7 @@
 //! * [`advise()`]: which of the options that were measured suits a use.
 //! * [`trends()`]: how stages went from run to run, and where their level changed.
 //! * [`together`]: runs of several hosts that started at one moment, added up.
+//! * [`fleet`]: which disk of many hosts is slower than its peers.
 //! * [`moment()`]: what happened at some time of a trial.
 //! * [`stats`]: the statistics they rest on, each with its source.
 //!
@@ -42,6 +43,7 @@ pub mod effects;
 pub mod explain;
 mod figures;
 pub mod findings;
+pub mod fleet;
 mod holes;
 mod journal;
 mod latency_intervals;

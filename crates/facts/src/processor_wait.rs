@@ -12,6 +12,22 @@ use diskfacts_record::Trial;
 /// is left to waiting that batches and the kernel's ticks hide.
 pub(crate) const SATURATED: f64 = 0.9;
 
+/// Share of the time that threads wait for a processor from which on it matters. The kernel's own
+/// threads wait for each other on a small machine, so a few percent are always there.
+pub(crate) const WAIT: f64 = 0.2;
+
+/// Share of what all processors did from which on the streams were in nobody's way but
+/// their own: ticks and interrupts are a tenth at most.
+pub(crate) const OWN: f64 = 0.8;
+
+/// Share of the time of all processors that is idle from which on it was not them that was
+/// waited for: one that runs out of work takes what is ready elsewhere (kernel:
+/// `sched_balance_newidle`), so what may run on any of them does not wait beside so much.
+pub(crate) const IDLE: f64 = 0.2;
+
+/// Share of all processors' time that the hypervisor gives to others from which on it matters.
+pub(crate) const STOLEN: f64 = 0.05;
+
 /// Waiting for processors, of one stage.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ProcessorWait {
@@ -27,8 +43,13 @@ pub(crate) struct ProcessorWait {
 impl ProcessorWait {
     /// That of a stage; `None` where the kernel did not account for it in some trial.
     pub(crate) fn of(stage: &Stage<'_>) -> Option<Self> {
+        Self::of_trials(&stage.trials)
+    }
+
+    /// The same of some trials.
+    pub(crate) fn of_trials(trials: &[&Trial]) -> Option<Self> {
         let sum = |of: fn(&Trial) -> Option<f64>| -> Option<f64> {
-            stage.trials.iter().map(|trial| of(trial)).sum()
+            trials.iter().map(|trial| of(trial)).sum()
         };
         let waited = sum(|trial| Some(trial.cpu.wait_ns_per_io? * trial.ops as f64))?;
         let time = sum(|trial| {

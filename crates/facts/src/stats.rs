@@ -7,6 +7,7 @@
 
 mod anova;
 mod autocorrelation;
+mod benjamini_hochberg;
 mod bootstrap;
 mod change_points;
 #[cfg(test)]
@@ -21,6 +22,7 @@ mod modes;
 mod order;
 mod outliers;
 mod percentile;
+mod robust_deviation;
 mod steady;
 mod student_t;
 mod trend;
@@ -28,8 +30,9 @@ mod warm_up;
 
 pub use anova::{Mean, departures, interaction, one_way};
 pub use autocorrelation::{effective_number, is_autocorrelated, lag_1};
+pub use benjamini_hochberg::benjamini_hochberg;
 pub use bootstrap::{RESAMPLES, bootstrap, bootstrap_pair};
-pub use change_points::{change_points, levels};
+pub use change_points::{change_points, change_points_among_many, levels};
 pub use difference::{CentreDifference, centre_difference, mean_difference};
 pub use dixon::{dixon_critical_99, dixon_q};
 pub use f_distribution::f_at_least;
@@ -40,6 +43,7 @@ pub use modes::{cut, dip, dip_critical_99};
 pub use order::{finite_sorted, mad, median, median_of, quantile};
 pub use outliers::outliers;
 pub use percentile::{percentile_interval, percentile_shares};
+pub use robust_deviation::robust_deviation;
 pub use steady::{Steadiness, steadiness};
 pub use student_t::{t_critical, t_two_sided};
 pub use trend::{Trend, trend};

@@ -168,7 +168,8 @@ fn add<'a>(collected: &mut Vec<Collected<'a>>, key: Key<'a>, run: &'a Run, figur
     }
 }
 
-fn measure(workload: &Workload) -> Measure {
+/// What stands for the speed of a workload over time.
+pub(crate) fn measure(workload: &Workload) -> Measure {
     if workload.rate.is_some() {
         Measure::LatencyP50Ns
     } else if workload.operation.on_files() || workload.pattern != Pattern::Sequential {
@@ -241,7 +242,7 @@ fn series(collected: Collected<'_>) -> Series {
 
 /// The first places of new levels, without steps that are as good as none: the least of these
 /// is taken away first, because that moves the levels on either side of it.
-fn steps(values: &[f64]) -> Vec<usize> {
+pub(crate) fn steps(values: &[f64]) -> Vec<usize> {
     let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     let mut firsts = stats::change_points(&logarithms);
     loop {

@@ -77,13 +77,31 @@ pub(super) fn endurance(project: &Project) -> Result<Outcome, String> {
     read_tests(command)
 }
 
-/// Runs the causes that are planted in simulated disks, and the seeds that come out of them.
+/// Fleets of each kind that are simulated for the numbers of `docs/fleet-statistics.md`; the tests
+/// of `diskfacts-facts` have a few.
+const FLEETS: &str = "400";
+
+/// Runs the causes that are planted in simulated disks, the seeds that come out of them, and the
+/// odd disks that are planted in simulated fleets.
 ///
 /// # Errors
 /// When cargo cannot be started, or the log of skipped tests not be read.
 pub(super) fn planted(project: &Project) -> Result<Outcome, String> {
+    let test = ["test", "--locked", "--no-fail-fast"];
     let target = ["--package", "diskfacts", "--bin", "diskfacts", PLANTED];
-    read_tests(project.cargo(&[&["test", "--locked", "--no-fail-fast"], &target[..]].concat()))
+    let causes = read_tests(project.cargo(&[&test, &target[..]].concat()))?;
+    // Each of thousands of fleets takes ten times as long without an optimising compiler.
+    let target = [
+        "--release",
+        "--package",
+        "diskfacts-facts",
+        "--test",
+        "fleets",
+    ];
+    let shown = ["--", "--nocapture"];
+    let mut fleets = project.cargo(&[&test, &target[..], &shown].concat());
+    fleets.env("DISKFACTS_FLEETS", FLEETS);
+    Ok(causes.and(read_tests(fleets)?))
 }
 
 /// Runs the real situations: a program of tests that takes the machine for itself.

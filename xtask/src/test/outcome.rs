@@ -40,6 +40,14 @@ impl Outcome {
         }
     }
 
+    /// What two runners found that are one step.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.passed += other.passed;
+        self.failed.extend(other.failed);
+        self.skipped.extend(other.skipped);
+        self
+    }
+
     /// The same, each test with the system behind its name that it was run for.
     pub(crate) fn on(mut self, system: &str) -> Self {
         let skipped = self.skipped.iter_mut().map(|skip| &mut skip.test);

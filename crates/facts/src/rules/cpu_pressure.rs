@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::cpu_quota;
-use crate::processor_wait::ProcessorWait;
+use crate::processor_wait::{IDLE, OWN, ProcessorWait, WAIT};
 
 pub(super) const RULE: Rule = Rule {
     name: "cpu-pressure",
@@ -17,20 +17,9 @@ pub(super) const RULE: Rule = Rule {
     ..Rule::NOTE
 };
 
-/// Share of a trial's time from which on it is a note, and a warning. The
-/// kernel's own threads wait for each other on a small machine, so a few
-/// percent are always there.
-const NOTE: f64 = 0.2;
+/// Share of a trial's time from which on it is a note, and a warning.
+const NOTE: f64 = WAIT;
 const WARNING: f64 = 0.5;
-
-/// Share of what all processors did from which on the streams were in nobody's way but
-/// their own: ticks and interrupts are a tenth at most.
-const OWN: f64 = 0.8;
-
-/// Share of the time of all processors that is idle from which on it was not them that was
-/// waited for: one that runs out of work takes what is ready elsewhere (kernel:
-/// `sched_balance_newidle`), so what may run on any of them does not wait beside so much.
-const IDLE: f64 = 0.2;
 
 /// Who has the processors that are waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! The hypervisor gave processor time to others while this machine wanted it.
 
 use super::prelude::*;
+use crate::processor_wait::STOLEN;
 
 pub(super) const RULE: Rule = Rule {
     name: "cpu-stolen",
@@ -11,16 +12,13 @@ pub(super) const RULE: Rule = Rule {
     ..Rule::WARNING
 };
 
-/// Share of all processors' time from which on it is a finding.
-const SHARE: f64 = 0.05;
-
 fn is_stolen(facts: &StageFacts<'_>) -> Option<Seen> {
     let cpus = f64::from(facts.run().machine.cpus.max(1));
     let stolen = facts.stage.known(|t| t.evidence.cpu_steal_ns)?;
     let share = stolen as f64 / 1e9 / facts.seconds() / cpus;
     let said = percent(share.min(1.0));
     let line = format!("{said} of the processors' time was stolen.");
-    (share.is_finite() && share > SHARE).then(|| Seen::line(share, line))
+    (share.is_finite() && share > STOLEN).then(|| Seen::line(share, line))
 }
 
 fn stolen(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {

@@ -6,6 +6,7 @@ mod documents;
 mod every_fact;
 mod export;
 mod fixtures;
+mod fleet;
 mod formats;
 mod html;
 mod import;

@@ -1,0 +1,115 @@
+//! What a fleet's files hold of one stage of one run.
+
+use diskfacts_record::comparison::Measure;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// One stage of one run of one host.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample {
+    /// Who was measured.
+    pub member: Member,
+    /// Id of the run.
+    pub run: String,
+    /// When the run began, seconds since 1970, UTC.
+    pub started_s: i64,
+    /// What must be equal to be peers.
+    pub peers: Arc<Peers>,
+    /// Label of the stage, with its settings where there are any.
+    pub stage: String,
+    /// What the values are.
+    pub measure: Measure,
+    /// Its trials, in their order.
+    pub trials: Vec<TrialSample>,
+}
+
+/// A disk, filesystem or volume of a host: what is judged.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Member {
+    /// Name of the host.
+    pub host: String,
+    /// What was measured there, as its path or name.
+    pub target: String,
+}
+
+/// The key of [`Peers`] under which the plan is known: runs of one plan stand for older ones of it.
+pub(super) const PLAN: &str = "plan";
+
+/// What must be equal to be peers, by name: `model`, `link`, `kernel`, `plan`. Where a key is
+/// unknown of a disk it is left out, so that it has no peers among those that know it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Peers(pub BTreeMap<String, String>);
+
+/// One trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrialSample {
+    /// Its value, in the unit of the measure. One that is not above 0, or no number, is left out.
+    pub value: f64,
+    /// What is known to have disturbed it; it is left out then.
+    pub disturbed: Option<Disturbance>,
+}
+
+/// What is known to have disturbed a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Disturbance {
+    /// Others used the same devices.
+    OtherIo,
+    /// The hypervisor gave processor time to others.
+    StolenTime,
+    /// Its threads were ready to run, and others had the processors.
+    ProcessorWait,
+    /// Operations failed.
+    Errors,
+}
+
+impl Disturbance {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::OtherIo,
+        Self::StolenTime,
+        Self::ProcessorWait,
+        Self::Errors,
+    ];
+
+    /// The word that files have for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::OtherIo => "other-io",
+            Self::StolenTime => "stolen-time",
+            Self::ProcessorWait => "processor-wait",
+            Self::Errors => "errors",
+        }
+    }
+
+    /// The one that files call so.
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.word() == word)
+    }
+}
+
+/// Peers below which nothing is claimed, unless somebody asks for more.
+pub(super) const PEERS_MIN: usize = 8;
+
+/// What is asked of the statistics.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// How much slower a disk has to be to be odd, as a share in 0..1: 0.1 is 10 %.
+    pub least: f64,
+    /// Peers that a disk has at least, besides itself, for a claim; 4 or more.
+    pub peers_min: usize,
+    /// The share of wrong ones that is accepted among those called odd, in 0..1.
+    pub false_discoveries: f64,
+    /// Seconds between two looks below which the second is no look at another time.
+    pub apart_s: i64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            least: 0.1,
+            peers_min: PEERS_MIN,
+            false_discoveries: 0.05,
+            apart_s: 3600,
+        }
+    }
+}
