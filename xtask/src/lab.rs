@@ -15,7 +15,7 @@ mod options;
 mod share_out;
 
 use crate::metadata::target_folder;
-use crate::project::{Project, output};
+use crate::project::{Project, WHOLE, output};
 use crate::test::{Outcome, Skipped};
 use catalogue::{Catalogue, Disk, Scenario};
 use guest::{End, Guest, Said};
@@ -116,7 +116,7 @@ fn perform(project: &Project, options: &Options, built: &[&str]) -> Result<Outco
 const ALONE: [&str; 4] = ["-p", "diskfacts", "-p", "diskfacts-lab"];
 /// The same where the tests have just been built: of dependencies with the features that
 /// tests ask for, so that next to nothing is compiled again.
-const AS_TESTED: [&str; 3] = ["--workspace", "--bins", "--tests"];
+const AS_TESTED: [&str; 4] = ["--workspace", "--bins", "--tests", WHOLE];
 
 /// The two programs of the guest, without what only a debugger reads:
 /// `diskfacts` and `diskfacts-lab`.

@@ -4,6 +4,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// The program with all that it can have. Every step asks for the same, so that it is built once;
+/// what is missing without is held by `check architecture`.
+pub(crate) const WHOLE: &str = "--features=diskfacts/fleet";
+
 /// A checkout of the project.
 pub(crate) struct Project {
     /// Its top folder.

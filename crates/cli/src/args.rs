@@ -6,6 +6,7 @@ mod compare;
 mod completions;
 mod dd;
 mod export;
+mod fleet;
 mod iostat;
 mod labels;
 mod man;
@@ -27,6 +28,9 @@ pub(crate) use compare::{CompareArgs, CompareFormat};
 pub(crate) use completions::{CompletionsArgs, Shell};
 pub(crate) use dd::DdArgs;
 pub(crate) use export::{ExportArgs, Format};
+pub(crate) use fleet::FleetArgs;
+#[cfg(feature = "fleet")]
+pub(crate) use fleet::{FleetAddArgs, FleetCommand, FleetOddArgs, FleetTrendArgs};
 pub(crate) use iostat::{IostatArgs, IostatStyle};
 pub(crate) use labels::LabelArgs;
 pub(crate) use man::ManArgs;
@@ -97,6 +101,7 @@ pub(crate) enum Command {
     Report(ReportArgs),
     Compare(CompareArgs),
     Together(TogetherArgs),
+    Fleet(FleetArgs),
     Export(ExportArgs),
     Serve(ServeArgs),
     Import(ImportArgs),

@@ -178,6 +178,7 @@ fn run(cli: Cli) -> Result<Exit, Failure> {
         Some(Command::Show(args)) => commands::show::run(&args, &common),
         Some(Command::Report(args)) => commands::report::run(&args, &common),
         Some(Command::Compare(args)) => commands::compare::run(&args, &common),
+        Some(Command::Fleet(args)) => commands::fleet::run(&args, &common),
         Some(Command::Export(args)) => commands::export::run(&args, &common),
         Some(Command::Serve(args)) => commands::serve::run(&args, &common),
         Some(Command::Together(args)) => commands::together::run(&args, &common),

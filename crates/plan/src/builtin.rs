@@ -23,6 +23,7 @@ const TEXTS: &[(&str, &str)] = &[
     ("dd", include_str!("../plans/dd.toml")),
     ("hdparm", include_str!("../plans/hdparm.toml")),
     ("raw-vs-block", include_str!("../plans/raw-vs-block.toml")),
+    ("fleet", include_str!("../plans/fleet.toml")),
     ("overhead", include_str!("../plans/overhead.toml")),
 ];
 

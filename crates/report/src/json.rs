@@ -4,6 +4,7 @@
 
 mod advise;
 mod compare;
+mod fleet;
 mod imported;
 mod read;
 mod read_ahead;
@@ -14,6 +15,7 @@ mod watch;
 
 pub use advise::advice;
 pub use compare::comparison;
+pub use fleet::fleet_odd;
 pub use imported::imports;
 pub use read::{RunError, read_run};
 pub use read_ahead::{WatchedReadAhead, read_ahead};

@@ -2,11 +2,11 @@
 
 use super::Found;
 use crate::metadata::{Metadata, Package};
-use crate::project::Project;
+use crate::project::{Project, output};
 
 /// Every package of the workspace, and those of ours that it may depend on.
 /// Tests may use any: that is how a disk is held against an engine.
-const MAY_KNOW: [(&str, &[&str]); 18] = [
+const MAY_KNOW: [(&str, &[&str]); 19] = [
     ("directio", &[]),
     ("diskfacts-plan", &[]),
     ("diskfacts-record", &["diskfacts-plan"]),
@@ -23,6 +23,10 @@ const MAY_KNOW: [(&str, &[&str]); 18] = [
     ("diskfacts-host", &["directio", "diskfacts-record"]),
     ("diskfacts-facts", &["diskfacts-record", "diskfacts-plan"]),
     ("diskfacts-store", &["diskfacts-record", "diskfacts-plan"]),
+    (
+        "diskfacts-fleet",
+        &["diskfacts-record", "diskfacts-plan", "diskfacts-facts"],
+    ),
     ("diskfacts-serve", &[]),
     ("diskfacts-gang", &[]),
     (
@@ -45,6 +49,7 @@ const MAY_KNOW: [(&str, &[&str]); 18] = [
             "diskfacts-host",
             "diskfacts-facts",
             "diskfacts-store",
+            "diskfacts-fleet",
             "diskfacts-report",
             "diskfacts-serve",
             "diskfacts-gang",
@@ -100,10 +105,44 @@ const IMPURE: [&str; 12] = [
 
 pub(super) fn check(project: &Project) -> Result<Found, String> {
     let metadata = Metadata::read(project)?;
+    let mut problems = judge(&metadata);
+    problems.extend(judge_plain(&tree_of_program(project)?));
     Ok(Found {
-        problems: judge(&metadata),
+        problems,
         ..Found::default()
     })
+}
+
+/// What only the program's feature `fleet` may bring.
+const OF_FLEET: [&str; 2] = ["diskfacts-fleet", "parquet"];
+
+/// All packages that the program without features is built from, a line each.
+fn tree_of_program(project: &Project) -> Result<String, String> {
+    let arguments = [
+        "tree",
+        "--locked",
+        "--package",
+        "diskfacts",
+        "--edges",
+        "normal,build",
+        "--prefix",
+        "none",
+        "--format",
+        "{p}",
+    ];
+    output(&mut project.cargo(&arguments))
+}
+
+/// A program without features has not one package of those that a feature brings.
+fn judge_plain(tree: &str) -> Vec<String> {
+    let names = tree.lines().filter_map(|line| line.split(' ').next());
+    let found = names.filter(|name| OF_FLEET.contains(name));
+    let problem = |name| {
+        format!(
+            "a diskfacts without features is built with {name}: only the feature fleet may bring it"
+        )
+    };
+    found.map(problem).collect()
 }
 
 fn judge(metadata: &Metadata) -> Vec<String> {
@@ -145,6 +184,16 @@ fn judge_package(package: &Package, ours: &[&str]) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::metadata::Dependency;
+
+    #[test]
+    fn what_a_feature_brings_is_in_no_program_without_it() {
+        assert!(
+            judge_plain("diskfacts v0.1.0 (/x)\nclap v4.6.7\nparquet-like v1.0.0\n").is_empty()
+        );
+        let found =
+            judge_plain("diskfacts v0.1.0 (/x)\ndiskfacts-fleet v0.1.0 (/x)\nparquet v60.1.0\n");
+        assert_eq!(found.len(), 2, "{found:?}");
+    }
 
     fn workspace(packages: &[(&str, &[(&str, bool)])]) -> Metadata {
         let packages = packages

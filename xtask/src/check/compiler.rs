@@ -1,7 +1,7 @@
 //! The checks that come with the compiler. They print their own problems.
 
 use super::Found;
-use crate::project::{Project, has_extension};
+use crate::project::{Project, WHOLE, has_extension};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -44,6 +44,7 @@ pub(super) fn clippy(project: &Project) -> Result<Found, String> {
         "clippy",
         "--workspace",
         "--all-targets",
+        WHOLE,
         "--locked",
         "--keep-going",
         "--",
@@ -54,6 +55,7 @@ pub(super) fn clippy(project: &Project) -> Result<Found, String> {
         "clippy",
         "--package=diskfacts",
         "--test=situations",
+        WHOLE,
         "--locked",
         "--",
         "-Dwarnings",
@@ -63,7 +65,7 @@ pub(super) fn clippy(project: &Project) -> Result<Found, String> {
 }
 
 pub(super) fn docs(project: &Project) -> Result<Found, String> {
-    let mut command = project.cargo(&["doc", "--workspace", "--no-deps", "--locked"]);
+    let mut command = project.cargo(&["doc", "--workspace", "--no-deps", WHOLE, "--locked"]);
     command.env("RUSTDOCFLAGS", "-Dwarnings");
     status(command)
 }

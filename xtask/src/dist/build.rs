@@ -2,7 +2,7 @@
 
 use super::machine::Machine;
 use crate::metadata::target_folder;
-use crate::project::Project;
+use crate::project::{Project, WHOLE};
 use std::path::PathBuf;
 
 /// The separator of `CARGO_ENCODED_RUSTFLAGS`.
@@ -34,6 +34,7 @@ pub(crate) fn binary(
         "build",
         "--locked",
         "--package=diskfacts",
+        WHOLE,
         "--profile",
         profile,
         "--target",

@@ -4,7 +4,7 @@ use super::exit::Exit;
 use super::outcome::{Outcome, Skipped};
 use super::refused;
 use super::skips::{self, SkipLog};
-use crate::project::Project;
+use crate::project::{Project, WHOLE};
 use crate::stream;
 use std::io::IsTerminal;
 use std::num::NonZeroUsize;
@@ -44,7 +44,7 @@ fn many_at_once(command: &mut Command) {
 /// # Errors
 /// When cargo cannot be started, or the log of skipped tests not be read.
 pub(super) fn run(project: &Project) -> Result<Outcome, String> {
-    let all = ["test", "--workspace", "--locked", "--no-fail-fast"];
+    let all = ["test", "--workspace", "--locked", "--no-fail-fast", WHOLE];
     let others = std::iter::once(PLANTED).chain(ENDURANCE);
     let skipped: Vec<&str> = others.flat_map(|name| ["--skip", name]).collect();
     let log = SkipLog::new()?;
@@ -67,6 +67,7 @@ pub(super) fn endurance(project: &Project) -> Result<Outcome, String> {
         "test",
         "--locked",
         "--no-fail-fast",
+        WHOLE,
         "--package",
         "diskfacts",
         "--test",
@@ -88,7 +89,14 @@ const FLEETS: &str = "400";
 /// When cargo cannot be started, or the log of skipped tests not be read.
 pub(super) fn planted(project: &Project) -> Result<Outcome, String> {
     let test = ["test", "--locked", "--no-fail-fast"];
-    let target = ["--package", "diskfacts", "--bin", "diskfacts", PLANTED];
+    let target = [
+        "--package",
+        "diskfacts",
+        "--bin",
+        "diskfacts",
+        WHOLE,
+        PLANTED,
+    ];
     let causes = read_tests(project.cargo(&[&test, &target[..]].concat()))?;
     // Each of thousands of fleets takes ten times as long without an optimising compiler.
     let target = [
@@ -109,7 +117,7 @@ pub(super) fn planted(project: &Project) -> Result<Outcome, String> {
 /// # Errors
 /// When cargo cannot be started, or the log of skipped tests not be read.
 pub(super) fn situations(project: &Project) -> Result<Outcome, String> {
-    let target = ["--package", "diskfacts", "--test", "situations"];
+    let target = ["--package", "diskfacts", "--test", "situations", WHOLE];
     read_tests(project.cargo(&[&["test", "--locked", "--no-fail-fast"], &target[..]].concat()))
 }
 

@@ -4,7 +4,7 @@
 use super::npm::{self, Folder};
 use super::outcome::Outcome;
 use crate::metadata::target_folder;
-use crate::project::{Project, is_there, output};
+use crate::project::{Project, WHOLE, is_there, output};
 
 const PAGES: Folder = Folder {
     called: "pages",
@@ -26,7 +26,7 @@ pub(super) fn run(project: &Project) -> Result<Outcome, String> {
         println!("skipped: {reason}");
         return Ok(Outcome::skipped("pages: all tests of the pages", reason));
     }
-    output(&mut project.cargo(&["build", "--locked", "--package", "diskfacts"]))?;
+    output(&mut project.cargo(&["build", "--locked", "--package", "diskfacts", WHOLE]))?;
     let program = target_folder(project)?.join("debug/diskfacts");
     npm::test(project, &PAGES, &[("DISKFACTS", program.as_os_str())])
 }

@@ -6,6 +6,11 @@ pub(crate) mod completions;
 pub(crate) mod dd;
 pub(crate) mod devices;
 pub(crate) mod export;
+#[cfg(feature = "fleet")]
+pub(crate) mod fleet;
+#[cfg(not(feature = "fleet"))]
+#[path = "no_fleet.rs"]
+pub(crate) mod fleet;
 pub(crate) mod import;
 pub(crate) mod iostat;
 pub(crate) mod man;

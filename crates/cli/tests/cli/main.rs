@@ -22,6 +22,8 @@ mod existing;
 mod export_command;
 mod failing;
 mod files;
+#[cfg(feature = "fleet")]
+mod fleet_command;
 mod folders;
 mod import_command;
 mod iostat_captured;

@@ -87,7 +87,7 @@ fn is_shared(trial: &Trial, run: &Run) -> bool {
     moved || synced()
 }
 
-/// What must be equal to be peers: the disks at the bottom with their link, the layers above them,
+/// What must be equal to be peers: the disks at the bottom with their firmware and link, the layers above them,
 /// the filesystem, the size, the kernel, the machine's architecture, and the plan.
 pub fn peers_of(run: &Run) -> Peers {
     let mut keys = BTreeMap::new();
@@ -98,6 +98,10 @@ pub fn peers_of(run: &Run) -> Peers {
     };
     let leaves = || run.stack.leaves();
     add("model", listed(leaves().map(|leaf| leaf.model.clone())));
+    add(
+        "firmware",
+        listed(leaves().map(|leaf| leaf.firmware.clone())),
+    );
     add(
         "link",
         listed(leaves().map(|leaf| leaf.transport.map(|link| link.words().to_owned()))),
@@ -258,8 +262,10 @@ mod tests {
         let mut other = run;
         for device in &mut other.stack.devices {
             device.model = Some("X100".into());
+            device.firmware = Some("1.02".into());
         }
         assert_eq!(peers_of(&other).0["model"], "X100");
+        assert_eq!(peers_of(&other).0["firmware"], "1.02");
         assert!(!peers.0.contains_key("model"), "{peers:?}");
     }
 

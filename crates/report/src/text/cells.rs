@@ -56,8 +56,9 @@ fn join<'a>(blocks: Vec<Block<'a>>, key: &str) -> Vec<Block<'a>> {
                 joined.push(block);
             }
             Entry::Occupied(place) => {
-                let own = joined[*place.get()].settings.get_mut(key);
-                own.into_iter().for_each(|own| own.extend(&values));
+                if let Some(own) = joined[*place.get()].settings.get_mut(key) {
+                    own.extend(&values);
+                }
             }
         }
     }

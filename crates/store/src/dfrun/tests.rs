@@ -233,8 +233,8 @@ fn what_only_a_hostile_file_says_is_refused_with_the_reason() {
         (
             line(
                 1,
-                "\"labels\":",
-                "\"membership\":{\"group\":\"a b\"},\"labels\":",
+                "\"notes\":[]}",
+                "\"notes\":[],\"membership\":{\"group\":\"a b\"}}",
             ),
             "belongs to",
         ),

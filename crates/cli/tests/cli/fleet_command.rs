@@ -1,0 +1,242 @@
+//! Runs of many hosts, brought together: hosts are UTS namespaces, their disks simulated.
+
+use crate::support::Case;
+use diskfacts_testkit::{Missing, Program, or_skip, require_root, require_tool};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Measures a simulated disk as this host does.
+fn measured(case: &Case, host: &str, disk: &Path, seed: u64) -> Result<(), Missing> {
+    require_root()?;
+    let unshare = require_tool("unshare", "util-linux")?;
+    let name = r#"printf %s "$1" > /proc/sys/kernel/hostname && shift && exec "$@""#;
+    Program::new(unshare)
+        .args(["--uts", "sh", "-c", name, "sh", host])
+        .arg(env!("CARGO_BIN_EXE_diskfacts"))
+        .arg("--store")
+        .arg(case.path(&format!("{host}-{seed}.db")))
+        .arg("measure")
+        .arg(format!("sim:{}", disk.display()))
+        .args([
+            "--plan",
+            "fleet",
+            "--stage",
+            "commit-latency",
+            "--stage",
+            "short-read",
+        ])
+        .args(["--group", "monday", "--label", "rack=r1", "--quiet"])
+        .args(["--seed", &seed.to_string(), "--out"])
+        .arg(case.path("results"))
+        .run()
+        .expect_code(0);
+    Ok(())
+}
+
+/// Twelve hosts, of which one has a disk whose flushes take half as long again.
+fn fleet(case: &Case, hosts: &[usize], look: u64) -> Result<(), Missing> {
+    let healthy = case.run(["sim", "ssd-sata"]).stdout;
+    let slow = healthy.replacen("flush = \"3.2ms\"", "flush = \"4.8ms\"", 1);
+    assert_ne!(slow, healthy, "the profile says how long a flush takes");
+    let healthy = case.text_file("healthy.toml", &healthy);
+    let slow = case.text_file("slow.toml", &slow);
+    for host in hosts {
+        let disk = if *host == 7 { &slow } else { &healthy };
+        measured(
+            case,
+            &format!("c{host:02}"),
+            disk,
+            look * 100 + *host as u64,
+        )?;
+    }
+    Ok(())
+}
+
+/// Lets all files say that their runs began on another day, so that what is measured now is a look
+/// at another time.
+fn of_long_ago(case: &Case) -> Result<(), Missing> {
+    let gzip = require_tool("gzip", "gzip")?;
+    let aged = r#""$2" -dc "$1" | sed -E 's/"started":"[0-9-]+T/"started":"2026-01-01T/' | "$2" > "$1.aged"
+                  mv "$1.aged" "$1""#;
+    for file in results(case) {
+        let sh = Program::new("sh")
+            .args(["-ec", aged, "sh"])
+            .arg(file)
+            .arg(&gzip);
+        sh.run().expect_code(0);
+    }
+    Ok(())
+}
+
+/// Adds all files that there are.
+fn added(case: &Case) -> diskfacts_testkit::Finished {
+    let add = case
+        .diskfacts(["fleet", "add", "--into"])
+        .arg(case.path("fleet"));
+    add.args(results(case)).run()
+}
+
+fn results(case: &Case) -> Vec<PathBuf> {
+    let entries = fs::read_dir(case.path("results")).expect("the results");
+    let mut files: Vec<_> = entries.map(|entry| entry.expect("one").path()).collect();
+    files.sort();
+    files
+}
+
+fn odd(case: &Case, words: &[&str]) -> diskfacts_testkit::Finished {
+    case.diskfacts(["fleet", "odd"])
+        .arg(case.path("fleet"))
+        .args(words)
+        .run()
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).expect("a JSON document")
+}
+
+#[test]
+fn the_slow_disk_of_a_fleet_is_suspected_and_after_a_second_look_odd() {
+    let case = Case::new();
+    let all: Vec<usize> = (1..=12).collect();
+    or_skip!(fleet(&case, &all, 1));
+    or_skip!(of_long_ago(&case));
+    added(&case).expect_code(0).expect_stdout("Added 12 runs");
+    let first = json(&odd(&case, &["--json"]).expect_code(0).stdout);
+    assert_eq!(first["members"], 12);
+    let suspects = first["suspects"].as_array().expect("suspects");
+    assert!(
+        suspects
+            .iter()
+            .any(|s| s["host"] == "c07" && s["stage"] == "commit-latency"),
+        "{first:#}"
+    );
+    let hosts = odd(&case, &["--hosts"]);
+    let hosts: Vec<&str> = hosts.expect_code(0).stdout.lines().collect();
+    assert!(hosts.contains(&"c07") && hosts.len() >= 9, "{hosts:?}");
+    odd(&case, &[])
+        .expect_code(0)
+        .expect_stdout("c07")
+        .expect_stdout("--after-second-look");
+    // There is no second look yet.
+    odd(&case, &["--after-second-look"])
+        .expect_code(2)
+        .expect_stderr("one look");
+
+    or_skip!(fleet(&case, &all, 2));
+    added(&case)
+        .expect_code(0)
+        .expect_stdout("Added 12 runs")
+        .expect_stdout("Already there: 12 runs");
+    let later = odd(&case, &["--after-second-look", "--json"]);
+    let later = json(&later.expect_code(0).stdout);
+    let suspects = later["suspects"].as_array().expect("suspects");
+    for suspect in suspects {
+        let is_slow = suspect["host"] == "c07" && suspect["stage"] == "commit-latency";
+        assert_eq!(suspect["outcome"] == "odd", is_slow, "{suspect:#}");
+    }
+    assert!(
+        suspects.iter().any(|suspect| suspect["outcome"] == "odd"),
+        "{later:#}"
+    );
+    case.diskfacts(["fleet", "trend"])
+        .arg(case.path("fleet"))
+        .args(["--host", "c07", "--stage", "commit-latency"])
+        .run()
+        .expect_code(0)
+        .expect_stdout("2 runs");
+    case.diskfacts(["fleet", "trend"])
+        .arg(case.path("fleet"))
+        .args(["--host", "c99"])
+        .run()
+        .expect_code(2)
+        .expect_stderr("c01, c02");
+}
+
+#[test]
+fn a_bad_file_spoils_no_other_and_a_run_counts_once() {
+    let case = Case::new();
+    or_skip!(fleet(&case, &[1, 2], 1));
+    let good = results(&case);
+    let bytes = fs::read(&good[0]).expect("a file");
+    fs::write(case.path("results/cut.dfrun"), &bytes[..bytes.len() / 2]).expect("a file");
+    fs::write(case.path("results/text.dfrun"), "no run").expect("a file");
+    fs::write(case.path("results/empty.dfrun"), "").expect("a file");
+    fs::write(case.path("results/twice.dfrun"), &bytes).expect("a file");
+    added(&case)
+        .expect_code(1)
+        .expect_stdout("Added 2 runs")
+        .expect_stdout("Already there: 1 run")
+        .expect_stderr("cut.dfrun")
+        .expect_stderr("text.dfrun")
+        .expect_stderr("empty.dfrun")
+        .expect_stderr("3 of 6 files");
+    added(&case).expect_code(1).expect_stdout("Nothing new");
+    // Of the same runs in two files, as two make that add at once, the first counts.
+    let files: Vec<_> = fs::read_dir(case.path("fleet"))
+        .expect("the fleet")
+        .collect();
+    let [Ok(file)] = &files[..] else {
+        panic!("{files:?}");
+    };
+    fs::copy(file.path(), case.path("fleet/zz.parquet")).expect("a copy");
+    let odd = odd(&case, &["--json"]);
+    let document = json(&odd.expect_code(0).stdout);
+    assert_eq!(
+        (&document["members"], &document["older_runs"]),
+        (&2.into(), &0.into())
+    );
+    // Peers are too few for a claim, which is said.
+    assert_eq!(
+        document["too_few"].as_array().map(Vec::len),
+        Some(2),
+        "{document:#}"
+    );
+}
+
+#[test]
+fn a_folder_that_is_no_fleet_is_said_to_be_none() {
+    let case = Case::new();
+    let folder = case.folder("fleet");
+    odd(&case, &[]).expect_code(2).expect_stderr("fleet add");
+    fs::write(folder.join("x.parquet"), "PAR1 and nothing of it").expect("a file");
+    odd(&case, &[]).expect_code(1).expect_stderr("x.parquet");
+    assert!(case.path("fleet").is_dir());
+}
+
+#[test]
+fn duckdb_reads_the_columns_and_the_numbers() {
+    let case = Case::new();
+    let python = or_skip!(require_tool("python3", "python3"));
+    if Program::new(&python)
+        .args(["-c", "import duckdb"])
+        .run()
+        .code()
+        != Some(0)
+    {
+        diskfacts_testkit::skip("python3 has no module duckdb; `pip install duckdb`");
+        return;
+    }
+    or_skip!(fleet(&case, &[1, 7], 1));
+    added(&case).expect_code(0);
+    let script = r#"
+import duckdb, sys
+files = sys.argv[1] + "/*.parquet"
+of = lambda sql: duckdb.sql(sql.replace("FLEET", f"'{files}'")).fetchall()
+hosts = of("SELECT host, count(*), min(started) > TIMESTAMPTZ '2020-01-01' FROM FLEET GROUP BY host ORDER BY host")
+print(hosts)
+print(of("SELECT DISTINCT labels ->> 'rack', run_group, plan FROM FLEET"))
+slow, = of("SELECT median(value) FILTER (host = 'c07') / median(value) FILTER (host = 'c01') FROM FLEET WHERE stage = 'commit-latency'")
+print("slower" if slow[0] > 1.2 else "alike")
+print(of("SELECT count(*) FROM FLEET WHERE (histogram_read IS NULL) = (histogram_write IS NULL)"))
+"#;
+    Program::new(python)
+        .args(["-c", script])
+        .arg(case.path("fleet"))
+        .run()
+        .expect_code(0)
+        .expect_stdout("[('c01', 12, True), ('c07', 12, True)]")
+        .expect_stdout("[('r1', 'monday', 'fleet')]")
+        .expect_stdout("slower")
+        .expect_stdout("[(0,)]");
+}
