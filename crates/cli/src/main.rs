@@ -115,7 +115,7 @@ fn printed(answer: &clap::Error) -> ExitCode {
 
 /// What to type where an argument is missing, by how its help calls it; the first that is among
 /// the missing ones.
-const MISSING: [(&str, &str); 8] = [
+const MISSING: [(&str, &str); 11] = [
     (
         "--output <FILE>",
         "Name a new file, as in `diskfacts runs export last -o run.dfrun`; - is standard output",
@@ -137,6 +137,18 @@ const MISSING: [(&str, &str); 8] = [
     (
         "<B>",
         "Name two runs, as in `diskfacts compare last~1 last`; `diskfacts runs` lists them",
+    ),
+    (
+        "--group <NAME>",
+        "Name the group that starts together, as in `--start-at 13:00:00Z --group n42`",
+    ),
+    (
+        "--host <NAME>",
+        "Name a host of the fleet, as in `diskfacts fleet trend fleet --host c17`",
+    ),
+    (
+        "--into <FOLDER>",
+        "Name the folder of the fleet, as in `--into fleet`; it is made if it is not there",
     ),
     (
         "<NAME>",

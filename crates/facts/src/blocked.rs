@@ -8,6 +8,10 @@
 
 use diskfacts_record::{Spent, Trial};
 
+/// Looks that have to have seen it: of so many the share is known within its half, with 95 %
+/// (the relative error of a count of n is 1.96 / sqrt(n)).
+pub(crate) const SEEN_MIN: u64 = 15;
+
 /// Something that blocks a thread in front of its requests, or without any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum By {

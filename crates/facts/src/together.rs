@@ -21,7 +21,7 @@ mod window;
 pub use claims::NAMES as CLAIMS;
 pub use member::{Member, NotAMember};
 
-use diskfacts_record::together::{LostHost, Merged, MergedHost, VoidTrial};
+use diskfacts_record::together::{AgreedBy, LostHost, Merged, MergedHost, VoidTrial};
 use diskfacts_record::{SCHEMA, Status};
 use member::MemberTrial;
 use std::collections::{BTreeMap, BTreeSet};
@@ -206,6 +206,8 @@ fn check(one: &Member, other: &Member) -> Result<(), Refused> {
     if a.start != b.start {
         differs.push(format!("the start ({} and {})", a.start, b.start));
     }
+    // By messages it is said anew before each trial, and who is lost does not hear of the others.
+    let is_known_before = a.agreed_by == AgreedBy::Clock;
     let agreed = |member: &Member| -> Vec<_> {
         let trials = member.together.trials.iter();
         trials
@@ -215,7 +217,7 @@ fn check(one: &Member, other: &Member) -> Result<(), Refused> {
                     t.stage.clone(),
                     t.settings.clone(),
                     t.number,
-                    t.at_ns,
+                    is_known_before.then_some(t.at_ns),
                     t.length_ns,
                 )
             })

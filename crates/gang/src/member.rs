@@ -30,7 +30,7 @@ use crate::time::Clock;
 use crate::transport::Transport;
 use crate::tree::Tree;
 use crate::wire::{Card, Details, Message};
-use crate::work::{Judged, Schedule, Work};
+use crate::work::{Judged, Schedule, Trial, Work};
 use alive::Liveness;
 use root::Root;
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,6 +54,12 @@ pub struct Member<W, S> {
     cards: BTreeMap<usize, Card>,
     /// Ranks below each child that are waited for, as it last said.
     waiting_for: BTreeMap<usize, Vec<u32>>,
+    /// Why somebody on this host wants the group to end.
+    stops: Option<String>,
+    /// Whether the root ended the group for everybody.
+    ends_with_all: bool,
+    /// Whether a trial was ever given to the session.
+    has_prepared: bool,
     /// What only the root has, and all but rank 0 leave alone.
     root: Root<S>,
 }
@@ -136,6 +142,9 @@ impl<W: Work, S: Schedule> Member<W, S> {
             liveness: Liveness::default(),
             cards: BTreeMap::from([(rank, card)]),
             waiting_for: BTreeMap::new(),
+            stops: None,
+            ends_with_all: false,
+            has_prepared: false,
             root: Root::new(schedule),
         }
     }
@@ -150,6 +159,9 @@ impl<W: Work, S: Schedule> Member<W, S> {
         }
         if let Some(why) = self.work.leaves() {
             self.leave(&mut link, why);
+        }
+        if let Some(why) = self.work.stops() {
+            self.stop_all(&mut link, why);
         }
         self.receive(&mut link);
         self.watch(&mut link);
@@ -225,7 +237,8 @@ impl<W: Work, S: Schedule> Member<W, S> {
             unreachable!("only asked when it has ended")
         };
         let now = link.now_ns();
-        let idle = self.work.idle();
+        // A session that never had a trial is not asked for one.
+        let idle = !self.has_prepared || self.work.idle();
         let waited = now.saturating_sub(*at_ns) >= LAST_FRAMES_NS;
         if idle && (waited || link.unsent() == 0) {
             return Next::Ended(ending.clone());
@@ -234,6 +247,19 @@ impl<W: Work, S: Schedule> Member<W, S> {
             until_ns: now + NAP_NS,
             spin: false,
         }
+    }
+
+    /// The trial that is under way; the first one tells that all hosts have agreed.
+    pub fn trial(&self) -> Option<&Trial> {
+        match &self.phase {
+            Phase::Trial(running) => Some(&running.trial),
+            _ => None,
+        }
+    }
+
+    /// Whether the root ended the group, so that all hosts that are not lost end with this one.
+    pub fn ends_with_all(&self) -> bool {
+        self.ends_with_all
     }
 
     /// Trials that are over; at the root alone.

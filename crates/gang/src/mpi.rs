@@ -64,7 +64,7 @@ pub enum MpiError {
 fn no_library() -> String {
     if cfg!(target_feature = "crt-static") {
         "This diskfacts is linked statically and cannot load libraries; use one that is not, as \
-         `cargo install diskfacts` builds it."
+         `cargo install --path crates/cli` builds it."
             .to_owned()
     } else {
         format!(

@@ -83,8 +83,10 @@ fn details(cards: &BTreeMap<usize, Card>) -> impl Iterator<Item = (&Card, &Detai
 }
 
 fn plans(cards: &BTreeMap<usize, Card>) -> Option<String> {
-    let (first, of_first) = details(cards).next()?;
-    let other: Vec<String> = details(cards)
+    // A host that could not come to a plan says why itself.
+    let with_plan = || details(cards).filter(|(_, of_host)| !of_host.plan.is_empty());
+    let (first, of_first) = with_plan().next()?;
+    let other: Vec<String> = with_plan()
         .filter(|(_, of_host)| of_host.plan != of_first.plan)
         .map(|(card, _)| name(cards, card))
         .collect();
@@ -113,7 +115,8 @@ fn same_machine(cards: &BTreeMap<usize, Card>) -> Vec<String> {
         .map(|((_, device), hosts)| {
             format!(
                 "{} are one machine (same boot id) and one device ({device}); start one process \
-                 on each host (mpirun --map-by node, srun --ntasks-per-node=1)",
+                 on each host (mpirun --map-by node, srun --ntasks-per-node=1), or add \
+                 --several-per-host where they are meant to share it",
                 names(hosts)
             )
         })

@@ -7,7 +7,7 @@ use crate::clock::ClockModel;
 use crate::work::{Go, Outcome, Trial, Work};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Poll;
 
 /// Adds one summary to another; see [`Work::merge`].
@@ -38,13 +38,12 @@ struct Shared {
     /// Whether the session waits for a trial.
     idle: AtomicBool,
     leaves: Mutex<Option<String>>,
+    stops: Mutex<Option<String>>,
 }
 
-impl Shared {
-    fn why_it_leaves(&self) -> MutexGuard<'_, Option<String>> {
-        // A text is whole, whoever panicked.
-        self.leaves.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn locked(why: &Mutex<Option<String>>) -> MutexGuard<'_, Option<String>> {
+    // A text is whole, whoever panicked.
+    why.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 enum ToSession {
@@ -123,13 +122,31 @@ impl Seat {
         self.shared.cancelled.load(Ordering::SeqCst)
     }
 
-    /// Makes this host leave the group: Ctrl-C, SIGTERM.
+    /// Makes this host leave the group; the others may go on.
     pub fn leave(&self, why: String) {
-        *self.shared.why_it_leaves() = Some(why);
+        *locked(&self.shared.leaves) = Some(why);
+    }
+
+    /// What ends the group from any thread, also while the session waits.
+    pub fn stopper(&self) -> Stopper {
+        Stopper(Arc::downgrade(&self.shared))
     }
 
     fn say(&self, what: FromSession) -> Result<(), Cancelled> {
         self.to_group.send(what).map_err(|_| Cancelled)
+    }
+}
+
+/// Ends the group on all hosts, because somebody wants it to: Ctrl-C, SIGTERM.
+#[derive(Clone)]
+pub struct Stopper(Weak<Shared>);
+
+impl Stopper {
+    /// Ends it; nothing where the session has ended.
+    pub fn stop_group(&self, why: String) {
+        if let Some(shared) = self.0.upgrade() {
+            *locked(&shared.stops) = Some(why);
+        }
     }
 }
 
@@ -207,6 +224,10 @@ impl Work for SeatWork {
     }
 
     fn leaves(&mut self) -> Option<String> {
-        self.shared.why_it_leaves().take()
+        locked(&self.shared.leaves).take()
+    }
+
+    fn stops(&mut self) -> Option<String> {
+        locked(&self.shared.stops).take()
     }
 }

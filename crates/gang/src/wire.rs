@@ -21,7 +21,7 @@ pub use message::{Message, Window};
 use bytes::{Reader, Writer};
 
 /// The version of what is sent.
-pub const PROTOCOL: u16 = 1;
+pub const PROTOCOL: u16 = 2;
 
 /// Longest frame: histograms of a trial are some 2 KiB, cards of 4096 hosts less than 2 MiB.
 pub const FRAME_BYTES_MAX: usize = 64 << 20;

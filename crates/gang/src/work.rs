@@ -38,8 +38,13 @@ pub trait Work {
     /// When `other` is no summary.
     fn merge(&self, into: Vec<u8>, other: &[u8]) -> Result<Vec<u8>, String>;
 
-    /// Why this host leaves the group now: Ctrl-C, SIGTERM.
+    /// Why this host leaves the group now, and the others may go on.
     fn leaves(&mut self) -> Option<String>;
+
+    /// Why the whole group is to end now, because somebody on this host wants it to; said once.
+    fn stops(&mut self) -> Option<String> {
+        None
+    }
 }
 
 /// What the root decides; other ranks never ask.
@@ -87,6 +92,8 @@ pub struct Go {
     pub at_ns: i64,
     /// When timed trials end, on this host's clock.
     pub stop_ns: Option<i64>,
+    /// When to start, on the root's clock: the same number on all hosts.
+    pub agreed_ns: i64,
     /// What chance starts from.
     pub seed: u64,
 }

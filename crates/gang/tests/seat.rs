@@ -24,6 +24,7 @@ fn clock() -> ClockModel {
 const GO: Go = Go {
     at_ns: 5,
     stop_ns: Some(7),
+    agreed_ns: 105,
     seed: 1,
 };
 
@@ -134,4 +135,17 @@ fn a_session_that_leaves_says_why_once() {
     own.leave("interrupted".to_owned());
     assert_eq!(work.leaves(), Some("interrupted".to_owned()));
     assert_eq!(work.leaves(), None);
+}
+
+#[test]
+fn a_session_that_stops_the_group_says_why_once() {
+    let (own, mut work) = seat(Box::new(|into, _| Ok(into)));
+    assert_eq!(work.stops(), None);
+    let stopper = own.stopper();
+    stopper.stop_group("Ctrl-C".to_owned());
+    assert_eq!(work.leaves(), None, "it does not go alone");
+    assert_eq!(work.stops(), Some("Ctrl-C".to_owned()));
+    assert_eq!(work.stops(), None);
+    drop(own);
+    assert!(work.idle(), "whoever may stop it is no session");
 }

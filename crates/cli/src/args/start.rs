@@ -13,7 +13,7 @@ const TOGETHER: &str = "With other hosts";
 pub(crate) struct StartArgs {
     /// Start at this moment, as other hosts do: 2027-01-31T13:00:00Z, or 13:00:00Z
     /// for the next one
-    #[arg(long, help_heading = TOGETHER, value_name = "TIME", value_parser = StartAt::parse, requires = "group", allow_hyphen_values = true, conflicts_with_all = ["precision", "settle", "full"])]
+    #[arg(long, help_heading = TOGETHER, value_name = "TIME", value_parser = StartAt::parse, requires = "group", allow_hyphen_values = true, conflicts_with_all = ["precision", "settle", "full", "together", "alone"])]
     pub(crate) start_at: Option<StartAt>,
     /// This host's clock is off by no more than this [default: what the kernel
     /// says]
@@ -22,6 +22,21 @@ pub(crate) struct StartArgs {
     /// Time to prepare each trial in [default: a quarter of the trial, at least 1s]
     #[arg(long, help_heading = TOGETHER, value_name = "DURATION", value_parser = super::duration, requires = "start_at", allow_hyphen_values = true)]
     pub(crate) gap: Option<u64>,
+    /// Measure together with the other processes that mpirun, mpiexec or srun
+    /// started, one on each host
+    #[arg(long, help_heading = TOGETHER, conflicts_with_all = ["precision", "settle", "full", "live", "alone"])]
+    pub(crate) together: bool,
+    /// Begin, and go on, when at least so many hosts are there [default: all to
+    /// begin, two to go on]
+    #[arg(long, help_heading = TOGETHER, value_name = "N", requires = "together", value_parser = clap::value_parser!(u32).range(1..=1_000_000), allow_hyphen_values = true)]
+    pub(crate) at_least: Option<u32>,
+    /// Several processes may measure one device of one machine
+    #[arg(long, help_heading = TOGETHER, requires = "together")]
+    pub(crate) several_per_host: bool,
+    /// Measure as if nothing but this process had been started, though a launcher
+    /// of MPI started several
+    #[arg(long, help_heading = TOGETHER)]
+    pub(crate) alone: bool,
 }
 
 /// A moment that all hosts mean alike.

@@ -1,12 +1,12 @@
 //! `diskfacts measure TARGET`: the main job.
 
-use super::{print, stdout_is_there};
+use super::{launched, print, stdout_is_there};
 use crate::args::{Common, MeasureArgs, Precision, Style};
 use crate::exit::{Exit, Failure, OrFail, say};
 use crate::named_text::read_text;
 use crate::outbox::Outbox;
 use crate::progress::Seen;
-use crate::session::{self, Ended, Request, Testing};
+use crate::session::{self, Ended, LaunchedGroup, Request, Testing};
 use crate::signals::Signals;
 use crate::{look, screen, storing};
 use anyhow::Context;
@@ -49,24 +49,13 @@ pub(super) struct Planned {
     pub(super) as_printed: bool,
 }
 
-/// Measures a target by a plan, and prints the run.
-pub(super) fn measured(
-    args: &MeasureArgs,
-    target: &Path,
-    planned: Planned,
-    common: &Common,
-) -> Result<Exit, Failure> {
-    let Planned {
-        mut plan,
-        built_in,
-        as_printed,
-        ..
-    } = planned;
+/// The plan with what the options of the call change in it.
+fn as_asked(args: &MeasureArgs, mut plan: Plan) -> Result<Plan, Failure> {
     if let Some(trials) = args.trials {
         plan.trials = trials;
     }
     plan.until = until(plan.until, args.trials, args.precision);
-    if args.start.start_at.is_some() {
+    if args.start.start_at.is_some() || args.start.together {
         // Hosts that do not speak with each other would end at different numbers of trials.
         plan.until = Until::default();
     }
@@ -80,11 +69,36 @@ pub(super) fn measured(
         )));
     }
     super::check_classic(args.run.style, &plan)?;
-    let seen = seen(args.run.live, common)?;
+    Ok(plan)
+}
+
+/// Measures a target by a plan, and prints the run.
+pub(super) fn measured(
+    args: &MeasureArgs,
+    target: &Path,
+    planned: Planned,
+    common: &Common,
+) -> Result<Exit, Failure> {
+    let Planned {
+        plan,
+        built_in,
+        as_printed,
+        ..
+    } = planned;
+    let plan = as_asked(args, plan)?;
+    let mut seen = seen(args.run.live, common)?;
     let plan_time_ns = plan.time_ns;
     let is_adaptive = plan.until.is_adaptive();
     let signals = Signals::listen()?;
     signals.waits_for(&Stack::default(), false);
+    let labels = args.run.labels.labels().or_wrong_call()?;
+    let membership = args.run.membership.membership().or_wrong_call()?;
+    let outbox = args.run.membership.out.as_deref().map(Outbox::open);
+    let outbox = outbox.transpose()?;
+    let mut group = launched::group(&args.start, &signals)?;
+    if group.as_ref().is_some_and(|group| !group.is_root()) {
+        seen = Seen::Quiet;
+    }
     let request = Request {
         target,
         plan,
@@ -97,15 +111,24 @@ pub(super) fn measured(
         uses: &args.uses,
         seed: args.run.seed,
         destroy_data_on: args.run.destroy_data_on.as_deref(),
-        labels: args.run.labels.labels().or_wrong_call()?,
+        labels,
         start: &args.start,
-        membership: args.run.membership.membership().or_wrong_call()?,
+        membership,
         seen,
         common,
     };
-    let outbox = args.run.membership.out.as_deref().map(Outbox::open);
-    let outbox = outbox.transpose()?;
-    let ended = session::run(&request, &signals)?;
+    let ended = match (session::run(&request, &signals, group.as_mut()), &mut group) {
+        (Ok(ended), _) => ended,
+        (Err(failure), None) => return Err(failure),
+        (Err(failure), Some(group)) => {
+            // Whoever ends first makes the launcher end the others.
+            group.end()?;
+            if group.is_said_elsewhere() {
+                return Ok(failure.exit);
+            }
+            return Err(failure);
+        }
+    };
     let put = outbox.map(|outbox| outbox.put(&ended)).transpose();
     let text = if let Some(form) = args.run.json {
         super::json_of(&ended.run, form)
@@ -125,8 +148,22 @@ pub(super) fn measured(
             &look,
         )
     };
-    print(&text)?;
-    let exit = conclude(ended, &args.uses, args.run.style, common);
+    let (exit, added_up) = match &mut group {
+        None => {
+            print(&text)?;
+            (None, Ok(Exit::Done))
+        }
+        Some(group) => {
+            let added_up = together(group, &ended, &text, args.run.json.is_some(), common);
+            let said_elsewhere = group.is_said_elsewhere() && ended.stopped.is_none();
+            (said_elsewhere.then_some(Exit::Failed), added_up)
+        }
+    };
+    let exit = exit.unwrap_or_else(|| conclude(ended, &args.uses, args.run.style, common));
+    let exit = match added_up? {
+        Exit::Failed if exit == Exit::Done => Exit::Failed,
+        _ => exit,
+    };
     if let Err(failure) = put {
         failure.print();
         return Ok(match exit {
@@ -135,6 +172,21 @@ pub(super) fn measured(
         });
     }
     Ok(exit.allowing_unjudged(args.allow_unjudged))
+}
+
+/// Prints the run at the root, and what those of all hosts come to; waits for the others.
+fn together(
+    group: &mut LaunchedGroup,
+    ended: &Ended,
+    text: &str,
+    is_json: bool,
+    common: &Common,
+) -> Result<Exit, Failure> {
+    let printed = if group.is_root() { print(text) } else { Ok(()) };
+    let added_up = printed.and_then(|()| launched::add_up(group, ended, is_json, common));
+    // The others wait for this host, whatever it could not do.
+    group.end()?;
+    added_up
 }
 
 /// How much is seen while it measures.

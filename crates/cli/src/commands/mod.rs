@@ -13,6 +13,7 @@ pub(crate) mod fleet;
 pub(crate) mod fleet;
 pub(crate) mod import;
 pub(crate) mod iostat;
+mod launched;
 pub(crate) mod man;
 pub(crate) mod measure;
 pub(crate) mod plans;

@@ -5,7 +5,7 @@ use crate::exit::{Exit, Failure};
 
 pub(crate) fn run(_: &FleetArgs, _: &Common) -> Result<Exit, Failure> {
     Err(Failure::wrong_call(
-        "this diskfacts was built without `fleet`, which reads and writes Parquet; `cargo install \
-         diskfacts --features fleet` builds it with it, and the packages of a release have it",
+        "this diskfacts was built without `fleet`, which reads and writes Parquet; the packages \
+         have it, and `cargo install --path crates/cli --features fleet` builds it with it",
     ))
 }

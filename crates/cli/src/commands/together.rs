@@ -30,12 +30,17 @@ pub(crate) fn run(args: &TogetherArgs, common: &Common) -> Result<Exit, Failure>
             args.group.as_deref().unwrap_or_default()
         )));
     };
-    let text = if args.json {
-        json::together(&merged)
+    page(&merged, args.json, common)
+}
+
+/// Prints what runs come to, and says how to exit.
+pub(super) fn page(merged: &Merged, is_json: bool, common: &Common) -> Result<Exit, Failure> {
+    let text = if is_json {
+        json::together(merged)
     } else {
         text::together(
-            &merged,
-            &closing(&merged, common),
+            merged,
+            &closing(merged, common),
             &look::of_stdout(common.color),
         )
     };
@@ -109,21 +114,37 @@ impl Wanted<'_> {
     }
 
     fn take(&mut self, run: &Run, from: &str) -> Result<(), Failure> {
-        let from = |error: &dyn std::error::Error| Failure::wrong_call(format!("{from}: {error}"));
         let member = match (Member::of(run), self.group) {
             (Ok(member), Some(group)) if member.group() != group => return Ok(()),
             (Ok(member), _) => member,
             // It is of no group, and so not of the one that is wanted.
             (Err(_), Some(_)) => return Ok(()),
-            (Err(error), None) => return Err(from(&error)),
+            (Err(error), None) => return Err(cannot(from, &error)),
         };
-        let one = Group::of(member);
-        self.group_so_far = Some(match self.group_so_far.take() {
-            None => one,
-            Some(group) => group.join(one).map_err(|error| from(&error))?,
-        });
+        self.group_so_far = Some(join(self.group_so_far.take(), member, from)?);
         Ok(())
     }
+}
+
+fn cannot(from: &str, error: &dyn std::error::Error) -> Failure {
+    Failure::wrong_call(format!("{from}: {error}"))
+}
+
+fn join(so_far: Option<Group>, member: Member, from: &str) -> Result<Group, Failure> {
+    let one = Group::of(member);
+    match so_far {
+        None => Ok(one),
+        Some(group) => group.join(one).map_err(|error| cannot(from, &error)),
+    }
+}
+
+/// A group with another run, which is called so in errors.
+///
+/// # Errors
+/// Where it is of no group, or of another one.
+pub(super) fn joined(so_far: Option<Group>, run: &Run, from: &str) -> Result<Group, Failure> {
+    let member = Member::of(run).map_err(|error| cannot(from, &error))?;
+    join(so_far, member, from)
 }
 
 fn closing(merged: &Merged, common: &Common) -> Closing {

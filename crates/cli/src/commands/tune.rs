@@ -17,6 +17,9 @@ const TIME_MAX_NS: u64 = 15 * 60 * 1_000_000_000;
 const TRIALS: u32 = 5;
 
 pub(crate) fn run(args: &TuneArgs, common: &Common) -> Result<Exit, Failure> {
+    super::launched::refuse_strangers(
+        "tune changes settings of one kernel; start it once, on one host",
+    )?;
     check_axes(args)?;
     let mut planned = measure::plan(&args.plan)?;
     measure::check_stages(&planned.plan, &args.stages)?;

@@ -3,7 +3,7 @@
 
 use super::fill::Filled;
 use super::reserve::Held;
-use super::together::{Agreement, Start};
+use super::together::{Agreement, Meeting, Start};
 use super::{id, io_priority, io_weight, leftovers, observing};
 use crate::exit::{Failure, OrFail};
 use crate::progress::Display;
@@ -28,7 +28,7 @@ pub(super) struct Begun {
 }
 
 impl Filled<'_> {
-    pub(super) fn begin(self) -> Result<Begun, Failure> {
+    pub(super) fn begin(self, meeting: Option<&Meeting>) -> Result<Begun, Failure> {
         let reserved = self.reserved;
         let (accepted, mut held, mut store) = (reserved.accepted, reserved.held, reserved.store);
         let (plan, notes) = reserved.fitted;
@@ -51,8 +51,11 @@ impl Filled<'_> {
         let together = reserved.agreement.zip(accepted.start);
         run.together = together
             .as_ref()
-            .map(|(agreement, start)| agreement.record(&run.plan, start));
+            .map(|(agreement, start)| agreement.record(&run.plan, start, meeting));
         run.run.membership = accepted.request.membership.clone();
+        if let Some(meeting) = meeting {
+            run.run.membership.group = Some(meeting.group.clone());
+        }
         run.run.budget_ns = Some(accepted.request.time_ns);
         run.run.overhead_ns_per_io = match measured.medium {
             Medium::File(_) => Some(overhead_ns_per_io().or_failed()?),

@@ -60,10 +60,8 @@ impl<'a> Reserved<'a> {
         let wanted = measured.target.size_bytes;
         let began = Instant::now();
         let start = self.accepted.start.as_ref();
-        let time_ns = match start {
-            Some(start) => start.ahead_ns(Timestamp::now()),
-            None => request.time_ns / SHARE,
-        };
+        let ahead_ns = start.and_then(|start| start.ahead_ns(Timestamp::now()));
+        let time_ns = ahead_ns.unwrap_or(request.time_ns / SHARE);
         let filled = Filling {
             file,
             bytes: wanted,
@@ -73,7 +71,7 @@ impl<'a> Reserved<'a> {
         }
         .run(signals, display)?;
         if let Some(start) = start.filter(|_| filled < wanted) {
-            return Err(too_late(start, (filled, wanted)));
+            return Err(too_late(start, time_ns, (filled, wanted)));
         }
         let filled_per_s = filled as f64 / began.elapsed().as_secs_f64();
         let beside = measured.beside.as_ref().map(|beside| Filling {
@@ -108,12 +106,19 @@ impl<'a> Reserved<'a> {
 }
 
 /// A file that is shorter than that of the other hosts would be another plan.
-fn too_late(start: &Start, (filled, wanted): (u64, u64)) -> Failure {
+fn too_late(start: &Start, time_ns: u64, (filled, wanted): (u64, u64)) -> Failure {
+    let Some(at) = start.at() else {
+        return Failure::failed(format!(
+            "this host's file is to be as large as that of the others. {}, or all hosts a smaller \
+             --size",
+            too_slow("the file", time_ns, (filled, wanted))
+        ));
+    };
     Failure::failed(format!(
         "{} was to begin at {}, and by then {} of the {} of this host's file were written; give \
          all hosts a later --start-at, or a smaller --size",
         start.group,
-        start.at,
+        at,
         show_size(filled),
         show_size(wanted)
     ))

@@ -7,7 +7,9 @@ use super::begin::Begun;
 use super::schedule::{Next, Schedule};
 use super::settings::Settings;
 use super::test_claims::Testing;
-use super::together::{Agreement, Appointment, GroupClock, Start, StoppedWaiting};
+use super::together::{
+    Agreement, Appointment, Cancelled, LaunchedGroup, Rendezvous, Start, StoppedWaiting,
+};
 use super::trial::Done;
 use super::{precondition, trial};
 use crate::exit::{Failure, OrFail};
@@ -35,7 +37,12 @@ pub(super) struct How {
 }
 
 impl Begun {
-    pub(super) fn measure(mut self, testing: Testing, signals: &Signals) -> Tried {
+    pub(super) fn measure(
+        mut self,
+        testing: Testing,
+        signals: &Signals,
+        group: Option<&mut LaunchedGroup>,
+    ) -> Tried {
         let store = &mut self.store;
         let how = Trials {
             run: &mut self.run,
@@ -49,7 +56,7 @@ impl Begun {
             signals,
             display: &mut self.display,
         }
-        .all(self.began, testing, self.together.as_ref());
+        .all(self.began, testing, self.together.as_ref(), group);
         self.display.finish();
         Tried { begun: self, how }
     }
@@ -135,6 +142,7 @@ impl Trials<'_> {
         began: Instant,
         testing: Testing,
         together: Option<&(Agreement, Start)>,
+        group: Option<&mut LaunchedGroup>,
     ) -> How {
         let mut how = How::default();
         let before_ns = self.measured.elapsed_ns(began);
@@ -144,8 +152,15 @@ impl Trials<'_> {
             Err(error) => how.broken = Some(error),
         }
         if let Some((agreement, start)) = together {
-            let mut clock = GroupClock::new(start.at, start.stated_error_ns, self.signals);
-            self.together(agreement, &mut clock, &mut how);
+            let mut clock = start.clock(self.signals);
+            let rendezvous: Option<&mut dyn Rendezvous> = match (group, &mut clock) {
+                (Some(group), _) => Some(group),
+                (None, Some(clock)) => Some(clock),
+                (None, None) => None,
+            };
+            if let Some(rendezvous) = rendezvous {
+                self.together(agreement, rendezvous, &mut how);
+            }
             self.settle_the_last(0, &mut how);
             return how;
         }
@@ -273,10 +288,16 @@ impl Trials<'_> {
         {
             return Ok(Outcome::CutShort);
         }
+        if let Err(TrialError::Prepare(error)) = &measured
+            && let Some(Cancelled(why)) = error.downcast_ref::<Cancelled>()
+        {
+            return Ok(Outcome::Void(why.clone()));
+        }
         if let Err(TrialError::Late { late_ns, .. }) = &measured
-            && let Some(Appointment { trial, .. }) = &mut appointment
+            && let Some(Appointment { trial, rendezvous }) = &mut appointment
         {
             trial.late_ns = Some(*late_ns);
+            rendezvous.missed(trial, *late_ns);
             let why = measured.err().map(|error| error.to_string());
             return Ok(Outcome::Void(why.unwrap_or_default()));
         }
@@ -304,7 +325,11 @@ impl Trials<'_> {
         trial.evidence.unseen.extend(unseen);
         if let Some((at, started_ns)) = appointment.zip(started_monotonic_ns) {
             let ended_ns = started_ns.saturating_add((trial.seconds * 1e9) as u64);
-            at.rendezvous.done(at.trial, (started_ns, ended_ns));
+            let is_kept = at.rendezvous.done(at.trial, (started_ns, ended_ns));
+            if !is_kept {
+                let why = at.trial.void.clone();
+                return Ok(Outcome::Void(why.unwrap_or_default()));
+            }
         }
         Ok(Outcome::Trial(Box::new(trial)))
     }

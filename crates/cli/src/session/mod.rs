@@ -53,13 +53,16 @@ use crate::progress::Seen;
 use crate::signals::Signals;
 pub(crate) use conclude::conclude_document;
 pub(crate) use copy::{CopyRequest, copy};
+use diskfacts_host::{Roots, machine};
 use diskfacts_plan::Plan;
 use diskfacts_plan::rng::Rng;
 use diskfacts_record::{Labels, Membership, Run};
 use jiff::Timestamp;
 use refuse::Accepted;
+use reserve::Reserved;
 use std::path::{Path, PathBuf};
 pub(crate) use test_claims::Testing;
+pub(crate) use together::{GATHERED_HOSTS_MAX, LaunchedGroup};
 
 /// What to do.
 pub(crate) struct Request<'a> {
@@ -108,15 +111,54 @@ pub(crate) struct Ended {
     pub(crate) not_stored: Option<Failure>,
 }
 
-/// Makes a run.
-pub(crate) fn run(request: &Request<'_>, signals: &Signals) -> Result<Ended, Failure> {
-    let accepted = Accepted::of(request)?;
-    let reserved = accepted.reserve(signals)?;
-    let filled = reserved.fill(signals)?;
-    let begun = filled.begin()?;
-    let tried = begun.measure(request.testing, signals);
+/// Makes a run: of this host alone or by its clock, or with a group that speaks with each other.
+pub(crate) fn run(
+    request: &Request<'_>,
+    signals: &Signals,
+    mut group: Option<&mut LaunchedGroup>,
+) -> Result<Ended, Failure> {
+    let reserved = Accepted::of(request).and_then(|accepted| accepted.reserve(signals));
+    let reserved = match &mut group {
+        None => reserved?,
+        Some(group) => reserved_by_all(request, reserved, group)?,
+    };
+    let meeting = group.as_ref().and_then(|group| group.meeting()).cloned();
+    let filled = reserved.fill(signals);
+    let begun = match filled.and_then(|filled| filled.begin(meeting.as_ref())) {
+        Ok(begun) => begun,
+        Err(failure) => {
+            if let Some(group) = group {
+                group.fail(&failure);
+            }
+            return Err(failure);
+        }
+    };
+    let tried = begun.measure(request.testing, signals, group.as_deref_mut());
+    if let Some((group, broken)) = group.zip(tried.how.broken.as_ref()) {
+        group.fail(broken);
+    }
     let put_back = tried.put_back();
     Ok(put_back.conclude(request.uses, signals))
+}
+
+/// What this host has reserved, once all hosts of its group have theirs.
+fn reserved_by_all<'a>(
+    request: &Request<'_>,
+    reserved: Result<Reserved<'a>, Failure>,
+    group: &mut LaunchedGroup,
+) -> Result<Reserved<'a>, Failure> {
+    let machine = machine(&Roots::default());
+    let name = request.membership.group.as_deref().unwrap_or_default();
+    let no_agreement = || Failure::failed("--together came to no agreement");
+    let ready = match &reserved {
+        Ok(reserved) => match &reserved.agreement {
+            Some(agreement) => Ok((agreement, together::storage_of(&reserved.held.stack))),
+            None => return Err(no_agreement()),
+        },
+        Err(failure) => Err(failure),
+    };
+    group.introduce(&machine, name, ready)?;
+    reserved
 }
 
 /// A seed that no other run has, from the clock and the process.

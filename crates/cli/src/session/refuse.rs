@@ -46,7 +46,7 @@ impl<'a> Accepted<'a> {
         };
         if simulated && start.is_some() {
             return Err(Failure::wrong_call(
-                "--start-at is for real storage: a simulated disk has a time of its own, in which \
+                "--start-at and --together are for real storage: a simulated disk has a time of its own, in which \
                  no other host is",
             ));
         }

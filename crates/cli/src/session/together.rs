@@ -7,6 +7,7 @@
 
 mod agreement;
 mod clock;
+mod group;
 mod rendezvous;
 
 use super::measure::{How, Outcome, Trials};
@@ -14,11 +15,26 @@ use super::schedule::Next;
 use crate::exit::Failure;
 use diskfacts_plan::Stage;
 use diskfacts_plan::units::show_duration;
+use diskfacts_record::Stack;
 use diskfacts_record::together::AgreedTrial;
 
 pub(super) use agreement::{Agreement, Start};
-pub(super) use clock::GroupClock;
-pub(super) use rendezvous::{Rendezvous, StoppedWaiting};
+pub(super) use group::Meeting;
+pub(crate) use group::{GATHERED_HOSTS_MAX, LaunchedGroup};
+pub(super) use rendezvous::{Cancelled, Rendezvous, StoppedWaiting};
+
+/// What a target lies on, as far as this machine can tell it from another of its own.
+pub(super) fn storage_of(stack: &Stack) -> Option<String> {
+    let leaves = stack.leaves();
+    let names = leaves.map(|leaf| format!("{} {}:{}", leaf.name, leaf.major, leaf.minor));
+    let mut names: Vec<String> = names.collect();
+    names.sort_unstable();
+    if !names.is_empty() {
+        return Some(names.join(" + "));
+    }
+    let filesystem = stack.filesystem.as_ref()?;
+    Some(format!("{} {}", filesystem.kind, filesystem.source))
+}
 
 /// A trial of the agreement, with who waits for its moment.
 pub(super) struct Appointment<'a> {
@@ -38,14 +54,22 @@ impl Trials<'_> {
         let rounds = agreement.rounds();
         self.display.set_trials((rounds, rounds));
         let seed = self.run.run.seed;
-        for next in agreement.trials.iter().map(|slot| slot.next(seed)) {
-            if how.broken.is_some() || self.signals.came().is_some() {
-                return;
-            }
+        while how.broken.is_none() && self.signals.came().is_none() {
+            let next = match rendezvous.next(agreement) {
+                Ok(Some(index)) => agreement.trials[index].next(seed),
+                Ok(None) => break,
+                Err(ended) => {
+                    how.broken = Some(ended);
+                    break;
+                }
+            };
             let is_last = next.number == rounds;
             if let Err(broken) = self.at_its_moment(next, &stages, rendezvous, is_last, how) {
                 how.broken = Some(broken);
             }
+        }
+        if let Some(together) = &mut self.run.together {
+            together.lost = rendezvous.lost();
         }
         if how.broken.is_none() && self.signals.came().is_none() {
             self.display.trials_ended();
@@ -65,7 +89,7 @@ impl Trials<'_> {
             return Ok(());
         };
         let ahead_ns = rendezvous.ahead_ns(&agreed);
-        let late_ns = u64::try_from(-ahead_ns).unwrap_or(0);
+        let late_ns = ahead_ns.map_or(0, |ahead| u64::try_from(-ahead).unwrap_or(0));
         let outcome = if late_ns > agreed.late_ns_max() {
             agreed.late_ns = Some(late_ns);
             Outcome::Void(format!(
@@ -75,12 +99,12 @@ impl Trials<'_> {
             ))
         } else {
             // What fills a cache for longer than this comes too late.
-            next.prepare_ns = Some(u64::try_from(ahead_ns).unwrap_or(0));
+            next.prepare_ns = ahead_ns.map(|ahead| u64::try_from(ahead).unwrap_or(0));
             let unseen = self.settle_before(stage, how)?;
             let stack = self.run.stack.clone();
             let appointment = Appointment {
                 trial: &mut agreed,
-                rendezvous,
+                rendezvous: &mut *rendezvous,
             };
             self.one(&next, stage, &stack, unseen, Some(appointment))?
         };
@@ -90,6 +114,7 @@ impl Trials<'_> {
             Outcome::TooSlow(why) => agreed.void = Some(format!("it was not prepared: {why}")),
             Outcome::Spoiled => {
                 agreed.void = Some("Ctrl-Z stopped it on this host".to_owned());
+                rendezvous.missed(&agreed, agreed.length_ns);
             }
             Outcome::Trial(trial) => {
                 how.failed |= trial.errors > 0;
@@ -98,7 +123,7 @@ impl Trials<'_> {
                 return Ok(());
             }
         }
-        if let Some(why) = &agreed.void {
+        if let Some(why) = agreed.void.as_ref().filter(|_| rendezvous.speaks()) {
             let label = stage.label();
             let number = agreed.number;
             self.display.tell(&format!(

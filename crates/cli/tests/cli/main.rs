@@ -70,6 +70,7 @@ mod terminal;
 mod text;
 mod throttled;
 mod together;
+mod together_mpi;
 mod trace_support;
 mod tune;
 mod uses;

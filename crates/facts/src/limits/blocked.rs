@@ -4,7 +4,7 @@
 
 use super::dirty_throttling;
 use super::prelude::*;
-use crate::blocked::{By, Looks};
+use crate::blocked::{By, Looks, SEEN_MIN};
 use crate::memory_limit::group_limit;
 
 pub(super) const LIMITER: Limiter = Limiter {
@@ -13,10 +13,6 @@ pub(super) const LIMITER: Limiter = Limiter {
     find: sleeps_elsewhere,
     ..Limiter::ANY
 };
-
-/// Looks that have to have seen it: of so many the share is known within its half, with 95 %
-/// (the relative error of a count of n is 1.96 / sqrt(n)).
-pub(super) const SEEN_MIN: u64 = 15;
 
 /// What operations do, when they would not (what refutes it), and what to do.
 struct Words {

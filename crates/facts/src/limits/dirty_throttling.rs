@@ -8,6 +8,7 @@
 
 use super::prelude::*;
 use super::sync_mount;
+use crate::blocked::{By, Looks, SEEN_MIN};
 use crate::dirty_pages;
 use crate::memory_limit::group_limit;
 use diskfacts_record::evidence::WriteBack;
@@ -81,7 +82,7 @@ fn waiting(facts: &StageFacts<'_>) -> Option<Waiting> {
         Some(waited_ns * samples / (trial.seconds * 1e9 * streams))
     };
     let at_limit = at_limit.is_some();
-    let least = if at_limit {
+    let least = if at_limit || waits_for_memory_of_group(facts) {
         WORTH_A_WORD
     } else {
         WAITED_BY_RATE
@@ -93,6 +94,14 @@ fn waiting(facts: &StageFacts<'_>) -> Option<Waiting> {
         fullest,
         at_limit,
     })
+}
+
+/// Whether its threads were seen to wait for memory in a control group that limits it: then that
+/// limit was reached.
+fn waits_for_memory_of_group(facts: &StageFacts<'_>) -> bool {
+    let looks = || Looks::of(facts.trials().iter().copied());
+    group_limit(facts.trials()).is_some()
+        && looks().is_some_and(|looks| looks.by(By::Memory) >= SEEN_MIN)
 }
 
 /// What a write takes that does not wait: processor time where it is known, else

@@ -1,7 +1,6 @@
 //! Others used the device while the stage ran, and took a good part of it; or they
 //! had the processors, and operations that were done waited for one.
 
-use super::blocked;
 use super::prelude::*;
 use crate::beside;
 use crate::blocked::{By, Looks};
@@ -247,7 +246,7 @@ fn on_journal(facts: &StageFacts<'_>) -> Option<Candidate> {
 fn on_log(facts: &StageFacts<'_>) -> Option<Candidate> {
     let looks = Looks::of(facts.trials().iter().copied())?;
     let (seen, share) = (looks.by(By::LogOfOthers), looks.share(By::LogOfOthers));
-    unless(seen < blocked::SEEN_MIN || share < DETAIL)?;
+    unless(seen < crate::blocked::SEEN_MIN || share < DETAIL)?;
     let line = format!(
         "Of {} looks at the threads, one each 10 ms, {seen} saw one in `wait_log_commit`, where a \
          sync waits for another's.",

@@ -77,6 +77,9 @@ impl<W: Work, S: Schedule> Member<W, S> {
         if self.liveness.next_ns(&self.settings) <= now {
             self.liveness.said_ns = Some(now);
             self.say_alive(link, now);
+            if !matches!(self.phase, Phase::Ended { .. }) {
+                self.ask_to_stop(link);
+            }
         }
         if matches!(self.phase, Phase::Ended { .. }) {
             return;

@@ -43,6 +43,10 @@ impl<W: Work, S: Schedule> Member<W, S> {
                 self.take_lost(link, from, (rank as usize, why, waits));
                 Ok(())
             }
+            Message::Stop { rank, why } if epoch <= self.epoch && from != 0 => {
+                self.take_stop(link, rank, why);
+                Ok(())
+            }
             _ if epoch < self.epoch => Ok(()),
             message if epoch > self.epoch => {
                 if self.early.len() >= EARLY_MAX {
@@ -88,6 +92,7 @@ impl<W: Work, S: Schedule> Member<W, S> {
                         objections: objections.clone(),
                     };
                     self.pass_down(link, &refused);
+                    self.ends_with_all = true;
                     self.end(now, Ending::Refused(objections));
                 }
                 Ok(())
@@ -108,6 +113,7 @@ impl<W: Work, S: Schedule> Member<W, S> {
     }
 
     fn take_end(&mut self, link: &mut Link<'_>, why: Option<String>) {
+        self.ends_with_all = true;
         let ending = match (&self.phase, why) {
             (Phase::Failed(own), _) => Ending::Left(own.clone()),
             (_, why) => {

@@ -81,6 +81,7 @@ impl<W: Work, S: Schedule> Member<W, S> {
             // To each one: a host in the tree's middle may be the one that is missing.
             let everybody: Vec<usize> = (1..self.size).collect();
             link.send_all(self.epoch, &everybody, &refused);
+            self.ends_with_all = true;
             self.end(link.now_ns(), Ending::Refused(found));
             return;
         }

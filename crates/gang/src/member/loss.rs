@@ -151,6 +151,37 @@ impl<W: Work, S: Schedule> Member<W, S> {
         }
     }
 
+    /// Somebody on this host wants the group to end.
+    pub(super) fn stop_all(&mut self, link: &mut Link<'_>, why: String) {
+        if self.is_root() {
+            let host = name_of_rank(&self.cards, self.rank);
+            self.end_group(link, Some(format!("{host}: {why}")));
+        } else if !matches!(self.phase, Phase::Ended { .. }) {
+            self.stops = Some(why);
+            self.ask_to_stop(link);
+        }
+    }
+
+    /// Said again with each heartbeat, since whoever was to pass it on may be lost.
+    pub(super) fn ask_to_stop(&self, link: &mut Link<'_>) {
+        if let Some(why) = self.stops.clone() {
+            let rank = number_of(self.rank);
+            self.pass_up(link, &Message::Stop { rank, why });
+        }
+    }
+
+    pub(super) fn take_stop(&mut self, link: &mut Link<'_>, rank: u32, why: String) {
+        if matches!(self.phase, Phase::Ended { .. }) {
+            return;
+        }
+        if self.is_root() {
+            let host = name_of_rank(&self.cards, rank as usize);
+            self.end_group(link, Some(format!("{host}: {why}")));
+        } else {
+            self.pass_up(link, &Message::Stop { rank, why });
+        }
+    }
+
     /// This host cannot measure; it stays until the others are done.
     pub(super) fn fail(&mut self, link: &mut Link<'_>, why: String) {
         if self.is_root() {

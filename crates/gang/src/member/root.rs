@@ -93,6 +93,7 @@ impl<W: Work, S: Schedule> Member<W, S> {
         let end = Message::End { why: why.clone() };
         self.pass_down(link, &end);
         link.send_all(self.epoch, &self.root.failed, &end);
+        self.ends_with_all = true;
         self.end(link.now_ns(), why.map_or(Ending::Over, Ending::Stopped));
     }
 
@@ -180,6 +181,7 @@ impl<W: Work, S: Schedule> Member<W, S> {
         let local = crate::work::Go {
             at_ns: clock.to_local(*at_ns),
             stop_ns: stop_ns.map(|stop| clock.to_local(stop)),
+            agreed_ns: *at_ns,
             seed: *seed,
         };
         running.agreed = Some(super::trial::Agreed {

@@ -254,6 +254,7 @@ impl<W: Work, S: Schedule> Member<W, S> {
         let all_below = children.iter().all(|child| running.below.contains(child));
         match running.step {
             Step::Clearing if self.work.idle() => {
+                self.has_prepared = true;
                 self.work.prepare(&running.trial);
                 running.step = Step::Preparing;
             }

@@ -95,6 +95,13 @@ pub enum Message {
         /// Whether it said so itself, and waits for the end of the group.
         waits: bool,
     },
+    /// Up: somebody on a host wants the group to end.
+    Stop {
+        /// Which host.
+        rank: u32,
+        /// What they did: `Ctrl-C`.
+        why: String,
+    },
     /// From the root to everybody: the tree of the frame's epoch.
     Roster {
         /// Who has no place in it, and why.
@@ -136,6 +143,7 @@ const JUDGED: u8 = 12;
 const LOST: u8 = 13;
 const ROSTER: u8 = 14;
 const END: u8 = 15;
+const STOP: u8 = 16;
 
 impl Message {
     pub(super) fn is_stable(kind: u8) -> bool {
@@ -158,6 +166,7 @@ impl Message {
             Self::Gathered { .. } => GATHERED,
             Self::Judged { .. } => JUDGED,
             Self::Lost { .. } => LOST,
+            Self::Stop { .. } => STOP,
             Self::Roster { .. } => ROSTER,
             Self::End { .. } => END,
         }
@@ -221,6 +230,10 @@ impl Message {
                 writer.text(why);
                 writer.u8(u8::from(*waits));
             }
+            Self::Stop { rank, why } => {
+                writer.u32(*rank);
+                writer.text(why);
+            }
             Self::Roster { lost } => writer.list(lost, |writer, (rank, why)| {
                 writer.u32(*rank);
                 writer.text(why);
@@ -280,6 +293,10 @@ impl Message {
                 let (rank, why) = lost(reader)?;
                 let waits = reader.option(|_| Ok(()))?.is_some();
                 Self::Lost { rank, why, waits }
+            }
+            STOP => {
+                let (rank, why) = lost(reader)?;
+                Self::Stop { rank, why }
             }
             ROSTER => Self::Roster {
                 lost: reader.list(lost)?,

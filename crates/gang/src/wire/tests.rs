@@ -74,6 +74,10 @@ pub(crate) fn every_message() -> Vec<Message> {
             lost: vec![(1, "silent".to_owned())],
         },
         Message::End { why: None },
+        Message::Stop {
+            rank: 3,
+            why: "Ctrl-C".to_owned(),
+        },
     ]
 }
 
@@ -148,7 +152,7 @@ proptest! {
             let length = u32::try_from(bytes.len() - 4).unwrap();
             bytes[..4].copy_from_slice(&length.to_le_bytes());
             bytes[4..6].copy_from_slice(&PROTOCOL.to_le_bytes());
-            bytes[6] %= 17;
+            bytes[6] %= 18;
         }
         match decode(&bytes) {
             Ok(Frame::Known { epoch, message }) => {

@@ -36,8 +36,10 @@ pub(crate) struct SimulatedWork {
     pub(crate) late_ns: [i64; 2],
     /// Why it cannot prepare this trial.
     pub(crate) fails: Option<(u32, &'static str)>,
-    /// When Ctrl-C is pressed, in true time.
+    /// When this host leaves alone, in true time.
     pub(crate) leaves_at_ns: Option<i64>,
+    /// When the group is to be stopped, in true time.
+    pub(crate) stops_at_ns: Option<i64>,
 }
 
 enum State {
@@ -125,6 +127,11 @@ impl Work for SimulatedWork {
     fn leaves(&mut self) -> Option<String> {
         let now = self.clock.true_ns();
         (self.leaves_at_ns.take_if(|at| *at <= now)).map(|_| "interrupted".to_owned())
+    }
+
+    fn stops(&mut self) -> Option<String> {
+        let now = self.clock.true_ns();
+        (self.stops_at_ns.take_if(|at| *at <= now)).map(|_| "Ctrl-C".to_owned())
     }
 }
 
@@ -231,6 +238,7 @@ impl Setup {
                     late_ns: [0, 0],
                     fails: None,
                     leaves_at_ns: None,
+                    stops_at_ns: None,
                 };
                 change(rank, &mut details, &mut work);
                 let schedule = Trials {

@@ -194,7 +194,7 @@ fn a_host_that_cannot_prepare_waits_for_the_others_and_is_named() {
 }
 
 #[test]
-fn ctrl_c_on_one_host_ends_it_and_on_the_root_all() {
+fn a_host_that_leaves_ends_alone_and_the_root_ends_all() {
     let interrupted = |rank| {
         let mut group = Setup::of(4).group_with(
             |_, _| WAY,
@@ -213,4 +213,23 @@ fn ctrl_c_on_one_host_ends_it_and_on_the_root_all() {
         interrupted(0),
         vec![Some(Ending::Stopped("interrupted".to_owned())); 4]
     );
+}
+
+#[test]
+fn whoever_stops_the_group_ends_it_for_everybody() {
+    // With 40 hosts there is one between the last and the root.
+    for (hosts, rank) in [(4, 0), (4, 2), (40, 39)] {
+        let mut group = Setup::of(hosts).group_with(
+            |_, _| WAY,
+            move |of, _, work| {
+                if of == rank {
+                    work.stops_at_ns = Some(100 * MS);
+                }
+            },
+        );
+        let run = group.run();
+        let ending = Ending::Stopped(format!("c{rank}: Ctrl-C"));
+        assert_eq!(run.endings, vec![Some(ending); hosts], "rank {rank}");
+        assert!(run.at_ns < 1000 * MS, "at once, and not when it is over");
+    }
 }

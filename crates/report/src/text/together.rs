@@ -7,7 +7,7 @@ use super::page::Page;
 use super::run::{Closing, close};
 use super::words::{count, list, percent};
 use diskfacts_plan::plan::stage_label;
-use diskfacts_plan::units::show_size;
+use diskfacts_plan::units::{show_size, show_throughput};
 use diskfacts_record::Figure;
 use diskfacts_record::together::{AgreedBy, HostFigures, Merged, MergedStage, MergedTrial};
 use std::fmt::Write as _;
@@ -143,12 +143,12 @@ fn stage(page: &mut Page<'_>, stage: &MergedStage, look: &Look) {
     }
 }
 
-/// `812.4 MB/s (774.8 MiB/s), 198,341 IOPS of 8 hosts; median of 3 trials, 801.2 to 815.0 MB/s`
+/// `812.4 MB/s, 198,341 IOPS of 8 hosts; median of 3 trials, 801.2 to 815.0 MB/s`
 fn sum(stage: &MergedStage, trials: &[&MergedTrial], look: &Look) -> String {
     let rate = &stage.throughput_bytes_per_s;
     let mut parts = vec![format!(
         "{}, {} IOPS of {}",
-        both(rate.median),
+        show_throughput(rate.median),
         whole(stage.iops.median),
         count(u64::from(stage.hosts_counted), "host")
     )];
@@ -332,15 +332,6 @@ fn host(host: &HostFigures, look: &Look) -> String {
         text.push_str(&shown.join(", "));
     }
     text
-}
-
-/// `812.4 MB/s (774.8 MiB/s)`
-fn both(bytes_per_s: f64) -> String {
-    format!(
-        "{:.1} MB/s ({:.1} MiB/s)",
-        bytes_per_s / 1e6,
-        bytes_per_s / f64::from(1 << 20)
-    )
 }
 
 /// Operations per second; those below ten with a digit behind the point.

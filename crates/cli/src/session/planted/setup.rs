@@ -157,7 +157,7 @@ impl Setup {
             signals: &signals,
             display: &mut Display::nothing(),
         }
-        .all(Instant::now(), self.testing, None)
+        .all(Instant::now(), self.testing, None, None)
         .tell(&mut run, &signals);
         let took_ns = measured.elapsed_ns(Instant::now());
         conclude(&mut run, &[]);

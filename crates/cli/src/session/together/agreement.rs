@@ -2,9 +2,11 @@
 //! every host comes to the same without a word.
 
 use super::super::schedule::{LEAST_NS, Next, shuffle};
-use super::clock::error_of_clock;
+use super::clock::{GroupClock, error_of_clock};
+use super::group::Meeting;
 use crate::args::StartArgs;
 use crate::exit::Failure;
+use crate::signals::Signals;
 use diskfacts_plan::rng::Rng;
 use diskfacts_plan::units::show_duration;
 use diskfacts_plan::{Plan, Stop};
@@ -21,14 +23,26 @@ const GAP_NS_MIN: u64 = 1_000_000_000;
 /// What the command says of the group.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Start {
+    /// Empty where the root of the hosts gives it a name.
     pub(in super::super) group: String,
-    pub(in super::super) at: Timestamp,
+    pub(in super::super) meet: Meet,
     gap_ns: Option<u64>,
     /// The seed of the command, which is that of all hosts then.
     seed: Option<u64>,
-    pub(in super::super) stated_error_ns: Option<u64>,
-    clock_error_ns: u64,
-    clock_error_source: ClockErrorSource,
+}
+
+/// How the hosts meet.
+#[derive(Debug, Clone)]
+pub(in super::super) enum Meet {
+    /// At a moment that all know, each by its clock.
+    Clock {
+        at: Timestamp,
+        stated_error_ns: Option<u64>,
+        clock_error_ns: u64,
+        clock_error_source: ClockErrorSource,
+    },
+    /// When all of them are there, by messages.
+    Messages,
 }
 
 impl Start {
@@ -43,39 +57,72 @@ impl Start {
         seed: Option<u64>,
         now: Timestamp,
     ) -> Result<Option<Self>, Failure> {
-        let Some((start_at, group)) = args.start_at.zip(group) else {
+        let by_clock = args.start_at.zip(group);
+        if by_clock.is_none() && !args.together {
             return Ok(None);
-        };
+        }
         if let Some(stage) = plan.stages.iter().find(|stage| !stage.kernel.is_empty()) {
             return Err(Failure::wrong_call(format!(
                 "the stage {} changes settings of the kernel, and would on every host of the \
-                 group; measure it with one host, without --start-at",
+                 group; measure it with one host, without --start-at or --together",
                 stage.name
             )));
         }
-        let at = start_at.after(now).map_err(Failure::wrong_call)?;
-        let (clock_error_ns, clock_error_source) = error_of_clock(args.clock_error)?;
+        let meet = match by_clock {
+            None => Meet::Messages,
+            Some((start_at, _)) => {
+                let at = start_at.after(now).map_err(Failure::wrong_call)?;
+                let (clock_error_ns, clock_error_source) = error_of_clock(args.clock_error)?;
+                Meet::Clock {
+                    at,
+                    stated_error_ns: args.clock_error,
+                    clock_error_ns,
+                    clock_error_source,
+                }
+            }
+        };
         Ok(Some(Self {
-            group: group.to_owned(),
-            at,
+            group: group.unwrap_or_default().to_owned(),
+            meet,
             gap_ns: args.gap,
             seed,
-            stated_error_ns: args.clock_error,
-            clock_error_ns,
-            clock_error_source,
         }))
     }
 
-    /// Nanoseconds from now until the first trial, in which all has to be prepared.
-    pub(in super::super) fn ahead_ns(&self, now: Timestamp) -> u64 {
-        let ahead = self.at.as_nanosecond() - now.as_nanosecond();
-        u64::try_from(ahead.max(0)).unwrap_or(u64::MAX)
+    /// What a host meets the others by; `None` where that is messages.
+    pub(in super::super) fn clock(&self, signals: &Signals) -> Option<GroupClock> {
+        match self.meet {
+            Meet::Clock {
+                at,
+                stated_error_ns,
+                ..
+            } => Some(GroupClock::new(at, stated_error_ns, signals)),
+            Meet::Messages => None,
+        }
+    }
+
+    /// Nanoseconds from now until the first trial, in which all has to be prepared; `None` where
+    /// it begins when all are.
+    pub(in super::super) fn ahead_ns(&self, now: Timestamp) -> Option<u64> {
+        let Meet::Clock { at, .. } = self.meet else {
+            return None;
+        };
+        let ahead = at.as_nanosecond() - now.as_nanosecond();
+        Some(u64::try_from(ahead.max(0)).unwrap_or(u64::MAX))
+    }
+
+    /// When the first trial begins, where that is known.
+    pub(in super::super) fn at(&self) -> Option<Timestamp> {
+        match self.meet {
+            Meet::Clock { at, .. } => Some(at),
+            Meet::Messages => None,
+        }
     }
 
     /// The seed of the order of the trials. The accesses of a host have a seed of its own, so
     /// that hosts do not read the same blocks one behind the other.
     fn order_seed(&self) -> u64 {
-        let at = self.at;
+        let at = self.at().map(|at| at.to_string()).unwrap_or_default();
         let drawn = || fnv1a(&format!("{} {at}", self.group));
         self.seed.unwrap_or_else(drawn)
     }
@@ -90,7 +137,7 @@ pub(in super::super) struct Slot {
     order: u32,
     stop: Stop,
     at_ns: u64,
-    length_ns: u64,
+    pub(super) length_ns: u64,
 }
 
 impl Slot {
@@ -112,7 +159,8 @@ impl Slot {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in super::super) struct Agreement {
     pub(in super::super) trials: Vec<Slot>,
-    digest: String,
+    /// Of all that the hosts have to have in common: 16 hexadecimal digits.
+    pub(in super::super) digest: String,
 }
 
 impl Agreement {
@@ -160,7 +208,22 @@ impl Agreement {
     }
 
     /// The record of a run that has not begun.
-    pub(in super::super) fn record(&self, plan: &Plan, start: &Start) -> Together {
+    pub(in super::super) fn record(
+        &self,
+        plan: &Plan,
+        start: &Start,
+        meeting: Option<&Meeting>,
+    ) -> Together {
+        let (clock_error_ns, clock_error_source) = match start.meet {
+            Meet::Clock {
+                clock_error_ns,
+                clock_error_source,
+                ..
+            } => (clock_error_ns, clock_error_source),
+            // Of each trial it is known when it is over.
+            Meet::Messages => (0, ClockErrorSource::RoundTrip),
+        };
+        let at = || start.at().map(|at| at.to_string()).unwrap_or_default();
         let trial = |slot: &Slot| AgreedTrial {
             order: slot.order,
             stage: plan.stages[slot.stage].name.clone(),
@@ -170,17 +233,20 @@ impl Agreement {
             length_ns: slot.length_ns,
             started_ns: None,
             ended_ns: None,
-            clock_error_ns: start.clock_error_ns,
+            clock_error_ns,
             late_ns: None,
             void: None,
         };
         Together {
-            group: start.group.clone(),
-            agreed_by: AgreedBy::Clock,
-            start: start.at.to_string(),
+            group: meeting.map_or_else(|| start.group.clone(), |meeting| meeting.group.clone()),
+            agreed_by: match start.meet {
+                Meet::Clock { .. } => AgreedBy::Clock,
+                Meet::Messages => AgreedBy::Mpi,
+            },
+            start: meeting.map_or_else(at, |meeting| meeting.start.clone()),
             agreement: self.digest.clone(),
-            clock_error_source: start.clock_error_source,
-            rank: None,
+            clock_error_source,
+            rank: meeting.map(|meeting| meeting.rank),
             lost: Vec::new(),
             trials: self.trials.iter().map(trial).collect(),
         }
@@ -245,7 +311,7 @@ fn digest(plan: &Plan, start: &Start, trials: &[Slot]) -> String {
         "{}\n{}\n{}\n{plan:?}\n{trials:?}",
         env!("CARGO_PKG_VERSION"),
         start.group,
-        start.at,
+        start.at().map(|at| at.to_string()).unwrap_or_default(),
     );
     format!("{:016x}", fnv1a(&text))
 }

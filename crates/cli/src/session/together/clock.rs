@@ -6,13 +6,14 @@
 //! slewed it meanwhile: that much is added to the error, and where it is more than a trial may be
 //! late, the trial is void.
 
+use super::Agreement;
 use super::rendezvous::{Rendezvous, StoppedWaiting};
 use crate::exit::{Failure, OrFail};
 use crate::signals::Signals;
 use diskfacts_engine::AgreedStart;
 use diskfacts_host::clock_error_ns;
 use diskfacts_plan::units::show_duration;
-use diskfacts_record::together::{AgreedTrial, ClockErrorSource};
+use diskfacts_record::together::{AgreedTrial, ClockErrorSource, LostHost};
 use jiff::Timestamp;
 use rustix::time::{ClockId, clock_gettime};
 use std::error::Error;
@@ -101,6 +102,8 @@ pub(in super::super) struct GroupClock {
     /// What was stated in the place of the kernel.
     stated_ns: Option<u64>,
     before: Reading,
+    /// Trials that were begun, or left out.
+    tried: usize,
     stop: Arc<AtomicBool>,
 }
 
@@ -136,6 +139,7 @@ impl GroupClock {
             start_ns: start.as_nanosecond(),
             stated_ns,
             before: Reading::now(),
+            tried: 0,
             stop: signals.stop(),
         }
     }
@@ -147,9 +151,15 @@ impl GroupClock {
 }
 
 impl Rendezvous for GroupClock {
-    fn ahead_ns(&self, trial: &AgreedTrial) -> i64 {
+    fn next(&mut self, agreement: &Agreement) -> Result<Option<usize>, Failure> {
+        let next = self.tried;
+        self.tried += 1;
+        Ok((next < agreement.trials.len()).then_some(next))
+    }
+
+    fn ahead_ns(&self, trial: &AgreedTrial) -> Option<i64> {
         let now = Reading::now();
-        saturated(self.moment(trial, now) - now.monotonic_ns)
+        Some(saturated(self.moment(trial, now) - now.monotonic_ns))
     }
 
     fn ready(
@@ -177,7 +187,7 @@ impl Rendezvous for GroupClock {
         }
     }
 
-    fn done(&mut self, trial: &mut AgreedTrial, monotonic_ns: (u64, u64)) {
+    fn done(&mut self, trial: &mut AgreedTrial, monotonic_ns: (u64, u64)) -> bool {
         let on = OnCommonClock::of(self.start_ns, monotonic_ns, self.before, Reading::now());
         trial.started_ns = Some(on.started_ns);
         trial.ended_ns = Some(on.ended_ns);
@@ -195,6 +205,18 @@ impl Rendezvous for GroupClock {
             let by = show_duration(on.set_by_ns);
             trial.void = Some(format!("this host's clock was set by {by} during it"));
         }
+        // It is not done again, and its operations were.
+        true
+    }
+
+    fn missed(&mut self, _: &AgreedTrial, _: u64) {}
+
+    fn lost(&self) -> Vec<LostHost> {
+        Vec::new()
+    }
+
+    fn speaks(&self) -> bool {
+        true
     }
 }
 

@@ -1,15 +1,21 @@
 use super::*;
 use diskfacts_plan::builtin;
 
-fn start(group: &str) -> Start {
-    Start {
-        group: group.to_owned(),
-        at: "2026-11-27T13:00:00Z".parse().expect("a moment"),
-        gap_ns: None,
-        seed: None,
+fn at(moment: &str) -> Meet {
+    Meet::Clock {
+        at: moment.parse().expect("a moment"),
         stated_error_ns: Some(0),
         clock_error_ns: 0,
         clock_error_source: ClockErrorSource::Stated,
+    }
+}
+
+fn start(group: &str) -> Start {
+    Start {
+        group: group.to_owned(),
+        meet: at("2026-11-27T13:00:00Z"),
+        gap_ns: None,
+        seed: None,
     }
 }
 
@@ -38,7 +44,7 @@ fn whatever_differs_is_another_agreement() {
     let mut plan = survey();
     plan.stages[0].workload.span = Some(1 << 20);
     let later = Start {
-        at: "2026-11-27T13:00:01Z".parse().expect("a moment"),
+        meet: at("2026-11-27T13:00:01Z"),
         ..start("n42")
     };
     let with_gap = Start {

@@ -1,0 +1,201 @@
+//! The thread that speaks with the other hosts: the only one that touches MPI.
+
+use super::order::{Order, Ordered};
+use super::{Called, Introduction, News};
+use crate::signals::Signals;
+use diskfacts_gang::launcher::Launcher;
+use diskfacts_gang::mpi::{LIBRARY_VARIABLE, Mpi, MpiError};
+use diskfacts_gang::{
+    Ending, Judged, Member, Monotonic, Planned, Schedule, SeatWork, Settings, Stopper, Transport,
+    drive,
+};
+use diskfacts_record::together::{LostHost, Rank};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How late a host may come to a step that measures nothing: a hundredth of this.
+const STEP_NS: u64 = 10_000_000_000;
+
+/// What the thread is given.
+pub(super) struct Talk {
+    pub(super) launcher: Launcher,
+    pub(super) at_least: Option<usize>,
+    pub(super) signals: Signals,
+    pub(super) stopper: Stopper,
+    pub(super) work: SeatWork,
+    pub(super) lost: Arc<Mutex<Vec<LostHost>>>,
+    pub(super) news: Sender<News>,
+    pub(super) introduction: Receiver<Introduction>,
+    /// Closed when the session has done all that it wants to do before the process ends.
+    pub(super) released: Receiver<()>,
+}
+
+impl Talk {
+    /// All of it, until the session lets go.
+    ///
+    /// # Errors
+    /// When MPI could not be ended.
+    pub(super) fn run(self) -> Result<(), MpiError> {
+        let library = std::env::var_os(LIBRARY_VARIABLE);
+        let mut mpi = match Mpi::start(library.as_deref().map(Path::new), Some(&self.launcher)) {
+            Ok(mpi) => mpi,
+            Err(error) => {
+                self.tell(News::NoMpi(error));
+                return Ok(());
+            }
+        };
+        let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        self.tell(News::Started(Rank {
+            rank: number(mpi.rank()),
+            of: number(mpi.size()),
+        }));
+        let Ok(introduction) = self.introduction.recv() else {
+            // The call was wrong here, and the launcher ends the others.
+            return mpi.close(false);
+        };
+        let trials = introduction.lengths_ns.len();
+        let mut member = Member::new(
+            &mpi,
+            Settings {
+                at_least: self.at_least,
+                ..Settings::default()
+            },
+            concat!("diskfacts ", env!("CARGO_PKG_VERSION")).to_owned(),
+            introduction.host,
+            introduction.details,
+            self.work,
+            Orders {
+                lengths_ns: introduction.lengths_ns,
+                called: introduction.called,
+            },
+        );
+        let mut seen = Seen {
+            trials,
+            is_root: mpi.rank() == 0,
+            begun: false,
+            stopped: false,
+            judged: 0,
+            order: 0,
+            lost: 0,
+        };
+        let ending = drive(&mut member, &mut mpi, &Monotonic, |member| {
+            seen.look(member, &self.signals, &self.stopper, &self.lost, &self.news);
+        });
+        let all_there = member.lost().is_empty() && member.ends_with_all();
+        // So the session no longer waits for a trial.
+        drop(member);
+        // Whoever waits for news has ended where it cannot be told.
+        let _ended = self.news.send(News::Ended(ending));
+        // Ending MPI waits for the others, so it comes last.
+        let _closed = self.released.recv();
+        mpi.close(all_there)
+    }
+
+    fn tell(&self, news: News) {
+        // Whoever waits for news has ended where it cannot be told.
+        let _ended = self.news.send(news);
+    }
+}
+
+/// What was told of the group so far.
+struct Seen {
+    /// How many trials the agreement has.
+    trials: usize,
+    is_root: bool,
+    begun: bool,
+    stopped: bool,
+    judged: usize,
+    /// Order of the trial that was last under way, from 1.
+    order: u32,
+    lost: usize,
+}
+
+impl Seen {
+    fn look(
+        &mut self,
+        member: &Member<SeatWork, Orders>,
+        signals: &Signals,
+        stopper: &Stopper,
+        lost: &Mutex<Vec<LostHost>>,
+        news: &Sender<News>,
+    ) {
+        if let Some(by) = signals.came().and_then(crate::exit::Exit::ended_by)
+            && !std::mem::replace(&mut self.stopped, true)
+        {
+            stopper.stop_group(format!("stopped by {by}"));
+        }
+        if let Some(trial) = member.trial() {
+            self.order = trial.number + 1;
+            if !std::mem::replace(&mut self.begun, true) {
+                let called = Ordered::parse(&trial.order).map(|ordered| ordered.called);
+                // Whoever waits for news has ended where it cannot be told.
+                let _ended = news.send(News::Begun(called));
+            }
+        }
+        // The root alone knows the names of all hosts.
+        let now_lost = member.lost();
+        if self.is_root && now_lost.len() > self.lost {
+            let mut lost = lost.lock().unwrap_or_else(PoisonError::into_inner);
+            for (host, why) in &now_lost {
+                // Who did all trials is missing in none.
+                let did_all = self.order as usize > self.trials;
+                if !did_all && !lost.iter().any(|known| known.host == *host) {
+                    lost.push(LostHost {
+                        host: host.clone(),
+                        from_order: (self.order > 0).then_some(self.order),
+                        why: (*why).to_owned(),
+                    });
+                }
+            }
+            self.lost = now_lost.len();
+        }
+        for judged in &member.judged()[self.judged..] {
+            let ordered = Ordered::parse(&judged.trial.order);
+            if ordered.is_some_and(|ordered| ordered.order == Order::Gather) {
+                let _ended = news.send(News::Gathered(judged.summary.clone()));
+            }
+        }
+        self.judged = member.judged().len();
+    }
+}
+
+/// What the root orders, one after the other.
+struct Orders {
+    lengths_ns: Vec<u64>,
+    called: Called,
+}
+
+impl Schedule for Orders {
+    fn next(&mut self, judged: &[Judged]) -> Option<Planned> {
+        let done = judged
+            .last()
+            .map_or(0, |last| last.trial.number as usize + 1);
+        let trials = self.lengths_ns.len();
+        let (order, lasts_ns) = match self.lengths_ns.get(done) {
+            Some(length_ns) => (Order::Trial(done), *length_ns),
+            None if done == trials => (Order::Gather, STEP_NS),
+            None if done == trials + 1 => (Order::Part, STEP_NS),
+            None => return None,
+        };
+        let ordered = Ordered {
+            order,
+            called: self.called.clone(),
+        };
+        Some(Planned {
+            order: ordered.to_bytes(),
+            lasts_ns: Some(lasts_ns),
+            // Each host has a seed of its own.
+            seed: 0,
+        })
+    }
+}
+
+/// Why there is no group any more, as a sentence.
+pub(super) fn sentence(ending: &Ending) -> String {
+    match ending {
+        Ending::Refused(objections) => objections.join("; "),
+        Ending::Over => "the group has ended".to_owned(),
+        Ending::Stopped(why) | Ending::Left(why) => why.clone(),
+    }
+}
