@@ -22,6 +22,13 @@ pub fn keyed(key: &[u8], bytes: &[u8]) -> [u8; 32] {
     digest(&[&block.map(|byte| byte ^ 0x5c)[..], &digest(&inner)].concat())
 }
 
+/// The first 64 bits of the digest of some bytes: short enough to be read aloud, and no defence
+/// against who wants two things to have one.
+pub fn number(bytes: &[u8]) -> u64 {
+    let first = digest(bytes).into_iter().take(8);
+    first.fold(0, |number, byte| number << 8 | u64::from(byte))
+}
+
 /// Bytes in hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
@@ -33,6 +40,13 @@ pub fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// FIPS 180-4's example of "abc".
+    #[test]
+    fn a_number_is_the_beginning_of_the_digest() {
+        assert_eq!(number(b"abc"), 0xba78_16bf_8f01_cfea);
+        assert!(hex(&digest(b"abc")).starts_with("ba7816bf8f01cfea"));
+    }
 
     /// RFC 4231, test cases 1, 2 and 6 (a key longer than a block).
     #[test]

@@ -9,7 +9,7 @@ use crate::exit::Failure;
 use crate::signals::Signals;
 use diskfacts_plan::rng::Rng;
 use diskfacts_plan::units::show_duration;
-use diskfacts_plan::{Plan, Stop};
+use diskfacts_plan::{Plan, Stop, sha256};
 use diskfacts_record::Together;
 use diskfacts_record::together::{AgreedBy, AgreedTrial, ClockErrorSource};
 use jiff::Timestamp;
@@ -123,7 +123,7 @@ impl Start {
     /// that hosts do not read the same blocks one behind the other.
     fn order_seed(&self) -> u64 {
         let at = self.at().map(|at| at.to_string()).unwrap_or_default();
-        let drawn = || fnv1a(&format!("{} {at}", self.group));
+        let drawn = || sha256::number(format!("{} {at}", self.group).as_bytes());
         self.seed.unwrap_or_else(drawn)
     }
 }
@@ -313,15 +313,7 @@ fn digest(plan: &Plan, start: &Start, trials: &[Slot]) -> String {
         start.group,
         start.at().map(|at| at.to_string()).unwrap_or_default(),
     );
-    format!("{:016x}", fnv1a(&text))
-}
-
-/// FNV-1a (Fowler, Noll, Vo), 64 bits: it tells plans that differ by mistake, and nobody has a
-/// reason to forge one.
-fn fnv1a(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |digest, byte| {
-        (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    format!("{:016x}", sha256::number(text.as_bytes()))
 }
 
 #[cfg(test)]
