@@ -5,7 +5,7 @@
 
 use crate::file;
 use crate::plan::Plan;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 /// Name and text of each built-in plan, in the order in which they are listed.
 const TEXTS: &[(&str, &str)] = &[
@@ -45,22 +45,16 @@ pub fn plan(name: &str) -> Option<Plan> {
     known(name).cloned()
 }
 
-/// The built-in plan of this name, to be looked at: each is parsed once.
+/// The built-in plan of this name, to be looked at: parsed once, when it is asked for.
 ///
 /// # Panics
 /// Never: every built-in text is parsed by a test.
 pub fn known(name: &str) -> Option<&'static Plan> {
-    static PARSED: LazyLock<Vec<(&str, Plan)>> = LazyLock::new(|| {
-        let parse = |text| file::parse(text).expect("built-in plans parse, a test says");
-        TEXTS
-            .iter()
-            .map(|(name, text)| (*name, parse(text)))
-            .collect()
-    });
-    let mut plans = PARSED.iter();
-    plans
-        .find(|(known, _)| *known == name)
-        .map(|(_, plan)| plan)
+    // The larger ones take longer than all else that looks at one of the small ones.
+    static PARSED: [OnceLock<Plan>; TEXTS.len()] = [const { OnceLock::new() }; TEXTS.len()];
+    let place = TEXTS.iter().position(|(known, _)| *known == name)?;
+    let parse = || file::parse(TEXTS[place].1).expect("built-in plans parse, a test says");
+    Some(PARSED[place].get_or_init(parse))
 }
 
 #[cfg(test)]
