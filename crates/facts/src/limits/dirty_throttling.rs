@@ -82,8 +82,11 @@ fn waiting(facts: &StageFacts<'_>) -> Option<Waiting> {
         Some(waited_ns * samples / (trial.seconds * 1e9 * streams))
     };
     let at_limit = at_limit.is_some();
-    let least = if at_limit || waits_for_memory_of_group(facts) {
+    let least = if at_limit {
         WORTH_A_WORD
+    } else if waits_for_memory_of_group(facts) {
+        // Less of it is told as a place where the threads sleep, of which it is one.
+        Standing::CAUSE_MIN
     } else {
         WAITED_BY_RATE
     };

@@ -3,10 +3,10 @@
 
 use crate::limits;
 use crate::testing::{self, each};
-use diskfacts_plan::{Arrivals, Rate};
+use diskfacts_plan::{Arrivals, CacheMode, Operation, Rate};
 use diskfacts_record::evidence::{
-    Asleep, BlockLayer, DeviceRequests, IoLimit, Journal, LimitOf, OperationRequests, Pause,
-    Processors, QueuedFrom,
+    Asleep, BlockLayer, ControlGroup, DeviceRequests, GroupMemory, IoLimit, Journal, LimitOf,
+    OperationRequests, Pause, Processors, QueuedFrom, WriteBack,
 };
 use diskfacts_record::{BlockDevice, Confidence, Latency, Limit, Run};
 
@@ -461,6 +461,54 @@ fn what_blocks_a_thread_in_front_of_its_requests_is_named_by_where_it_sleeps() {
         let run = asleep(function, seen);
         assert_eq!(said(&run, "random-read-qd1", "blocked"), None, "{function}");
     }
+}
+
+#[test]
+fn writers_who_sleep_for_memory_of_their_group_wait_for_write_back_in_less_of_the_time() {
+    let stage = "random-read-qd1";
+    let waiting = |share: f64, function: &str, limited: bool| {
+        let mut run = testing::healthy();
+        each(&mut run, stage, |trial| {
+            trial.workload.operation = Operation::Write;
+            trial.workload.cache = CacheMode::Buffered;
+            let engine = &mut trial.evidence.engine;
+            engine.direct = false;
+            engine.asleep = Some(Asleep {
+                looks: 50,
+                functions: [(function.to_owned(), 20)].into(),
+            });
+            // What does not wait is the threads' own work.
+            let mean_ns = trial.latency_ns.mean.expect("a latency");
+            trial.cpu.system_ns_per_io = Some((1.0 - share) * mean_ns);
+            trial.cpu.user_ns_per_io = Some(0.0);
+            trial.evidence.write_back = Some(WriteBack {
+                dirty_limit_bytes: 200 << 20,
+                dirty_background_bytes: 100 << 20,
+                dirtied_bytes: 64 << 20,
+                written_bytes: 60 << 20,
+                ..WriteBack::default()
+            });
+            trial.evidence.control_group = limited.then(|| ControlGroup {
+                memory: Some(GroupMemory {
+                    limit_bytes: Some(32 << 20),
+                    limited_by: "/sys/fs/cgroup/job".into(),
+                    ..GroupMemory::default()
+                }),
+                ..ControlGroup::default()
+            });
+        });
+        run
+    };
+    let named = |run: &Run| said(run, stage, "dirty-throttling");
+    let throttled = "mem_cgroup_handle_over_high";
+    let run = waiting(0.45, throttled, true);
+    let limit = first(&run, stage);
+    assert_eq!(limit.limiter, "dirty-throttling", "{limit:?}");
+    assert!(limit.claim.contains("a control group, 32 MiB"), "{limit:?}");
+    // Less is no cause; and without the group, or asleep elsewhere, half of the time is asked for.
+    assert_eq!(named(&waiting(0.25, throttled, true)), None);
+    assert_eq!(named(&waiting(0.45, throttled, false)), None);
+    assert_eq!(named(&waiting(0.45, "io_cqring_wait", true)), None);
 }
 
 #[test]
