@@ -33,12 +33,18 @@ struct Step {
     run: fn(&Project) -> Result<Outcome, String>,
 }
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     Step {
         name: "cargo",
         about: "unit, integration and documentation tests of all crates, and the fuzz corpora",
         default: true,
         run: cargo::run,
+    },
+    Step {
+        name: "hosts",
+        about: "hosts that measure together: the protocol, MPI, namespaces with clocks of their own",
+        default: false,
+        run: cargo::hosts,
     },
     Step {
         name: "endurance",

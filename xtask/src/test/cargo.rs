@@ -24,6 +24,12 @@ const ENDURANCE: [&str; 5] = [
     "import_command::a_document_larger_than_memory",
 ];
 
+/// The crate by which hosts speak with each other.
+const GANG: &str = "diskfacts-gang";
+
+/// The tests of the program that start several hosts: namespaces and launchers of MPI.
+const HOSTS: &str = "hosts_by_";
+
 /// Tests at once for each processor. They wait for devices and for other programs more than
 /// they compute: with one for each of two processors, these were busy for 44 % of the time.
 const FOR_EACH: NonZeroUsize = NonZeroUsize::new(2).expect("two");
@@ -44,8 +50,16 @@ fn many_at_once(command: &mut Command) {
 /// # Errors
 /// When cargo cannot be started, or the log of skipped tests not be read.
 pub(super) fn run(project: &Project) -> Result<Outcome, String> {
-    let all = ["test", "--workspace", "--locked", "--no-fail-fast", WHOLE];
-    let others = std::iter::once(PLANTED).chain(ENDURANCE);
+    let all = [
+        "test",
+        "--workspace",
+        "--exclude",
+        GANG,
+        "--locked",
+        "--no-fail-fast",
+        WHOLE,
+    ];
+    let others = [PLANTED, HOSTS].into_iter().chain(ENDURANCE);
     let skipped: Vec<&str> = others.flat_map(|name| ["--skip", name]).collect();
     let log = SkipLog::new()?;
     let mut command = project.cargo(&[&all[..], &["--"], &skipped].concat());
@@ -55,6 +69,25 @@ pub(super) fn run(project: &Project) -> Result<Outcome, String> {
         "{}",
         refused::judge(log.refused()?, refused::is_root(), &mut outcome)
     );
+    Ok(outcome)
+}
+
+/// Runs what several hosts do together: the protocol in virtual time and over real MPI, and the
+/// program on hosts that are namespaces.
+///
+/// # Errors
+/// When cargo cannot be started, or the log of skipped tests not be read.
+pub(super) fn hosts(project: &Project) -> Result<Outcome, String> {
+    let test = ["test", "--locked", "--no-fail-fast", "--package"];
+    let mut outcome = Outcome::default();
+    for target in [
+        &[GANG][..],
+        &["diskfacts", "--test", "cli", WHOLE, "--", HOSTS],
+    ] {
+        let mut command = project.cargo(&[&test[..], target].concat());
+        many_at_once(&mut command);
+        outcome = outcome.and(read_tests(command)?);
+    }
     Ok(outcome)
 }
 

@@ -25,6 +25,8 @@ mod files;
 #[cfg(feature = "fleet")]
 mod fleet_command;
 mod folders;
+mod hosts_by_clock;
+mod hosts_by_mpi;
 mod import_command;
 mod iostat_captured;
 mod iostat_command;
@@ -69,8 +71,6 @@ mod support;
 mod terminal;
 mod text;
 mod throttled;
-mod together;
-mod together_mpi;
 mod trace_support;
 mod tune;
 mod uses;

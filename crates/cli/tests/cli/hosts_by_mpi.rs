@@ -2,8 +2,9 @@
 
 use crate::support::{Case, MIB, number, one_stage};
 use diskfacts_testkit::{Finished, Missing, Program, or_skip, require_tool};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Debian's Open MPI: as root, on fewer processors than there are ranks, and bound to none.
 fn mpirun() -> Result<Program, Missing> {
@@ -69,6 +70,13 @@ impl Ranks {
 }
 
 const TOGETHER: [&str; 4] = ["--together", "--several-per-host", "--group", "g"];
+
+/// Sends a signal to the rank that wrote its number into this file.
+fn send(signal: Signal, pid: &Path) {
+    let pid = std::fs::read_to_string(pid).expect("the rank wrote it");
+    let pid = pid.trim().parse().ok().and_then(Pid::from_raw);
+    kill_process(pid.expect("a process"), signal).expect("it is ours");
+}
 
 /// What `runs` says of those that the ranks have stored.
 fn runs(case: &Case) -> Vec<Value> {
@@ -190,14 +198,7 @@ fn a_rank_that_is_killed_in_a_trial_leaves_the_trials_that_were_done() {
         runs["runs"][0]["trials"].as_u64().unwrap_or(0)
     };
     running.wait_until("a trial was stored", || trials() > 0);
-    let pid = std::fs::read_to_string(&pid).expect("the rank wrote it");
-    let pid = pid
-        .trim()
-        .parse()
-        .ok()
-        .and_then(rustix::process::Pid::from_raw);
-    let pid = pid.expect("a process");
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("it is ours");
+    send(Signal::KILL, &pid);
     let finished = running.finish();
     assert_eq!(trials(), 1, "it was killed in its second trial: {finished}");
     // With recovery mpirun does not look at how they end.
@@ -286,14 +287,7 @@ fn ctrl_c_on_one_host_ends_the_group() {
         .arg(&store);
     let running = both.args(&measure.words).start();
     running.wait_until("both runs have begun", || runs(&case).len() == 2);
-    let pid = std::fs::read_to_string(&pid).expect("the rank wrote it");
-    let pid = pid
-        .trim()
-        .parse()
-        .ok()
-        .and_then(rustix::process::Pid::from_raw);
-    let pid = pid.expect("a process");
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it is ours");
+    send(Signal::INT, &pid);
     let finished = running.finish();
     assert_ne!(finished.code(), Some(0), "{finished}");
     finished.expect_stderr("stopped by Ctrl-C");
