@@ -30,6 +30,7 @@ mod arithmetic;
 mod beside;
 mod blocked;
 mod budget;
+mod buffered_fallback;
 mod claim;
 pub mod compare;
 mod context;

@@ -11,6 +11,7 @@ mod exclusions;
 mod experiment;
 mod gain;
 mod limiter;
+mod low_priority;
 mod prelude;
 mod tested;
 
@@ -24,6 +25,7 @@ mod cpu_generator;
 mod cpu_kernel;
 mod cpu_quota;
 mod device_queue;
+mod direct_as_buffered;
 mod dirty_throttling;
 mod evicted;
 mod holes;
@@ -126,12 +128,14 @@ const OF_HOST: &[Limiter] = &[
     partial_pages::LIMITER,
     compression::LIMITER,
     copy_on_write::LIMITER,
+    direct_as_buffered::LIMITER,
     buffered_depth::LIMITER,
     read_ahead::LIMITER,
     request_splitting::LIMITER,
     device_queue::LIMITER,
     serialised::LIMITER,
     journal::LIMITER,
+    low_priority::LIMITER,
     other_process::LIMITER,
     cpu_generator::LIMITER,
     cpu_kernel::LIMITER,

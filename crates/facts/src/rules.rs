@@ -7,6 +7,7 @@
 //! healthy run gets no finding of severity warning or above.
 
 mod beside_ended;
+mod buffered_fallback;
 mod bytes_disagree;
 mod cache_burst;
 mod clock;
@@ -48,6 +49,7 @@ mod sync_without_flush;
 mod too_few_trials;
 mod too_noisy;
 mod too_short;
+mod uncounted;
 mod unfair_streams;
 mod warm_not_cached;
 mod warm_up;
@@ -73,6 +75,8 @@ const RULES: &[Rule] = &[
     served_from_cache::RULE,
     holes::RULE,
     direct_refused::RULE,
+    buffered_fallback::RULE,
+    uncounted::RULE,
     bytes_disagree::RULE,
     sync_without_flush::RULE,
     flush_not_to_medium::RULE,

@@ -104,6 +104,16 @@ impl Program {
         self
     }
 
+    /// Has another program start it, with these arguments, and become it: `ionice -c 3`.
+    #[must_use]
+    pub fn under(mut self, program: impl AsRef<Path>, arguments: &[&str]) -> Self {
+        let own = std::mem::replace(&mut self.path, program.as_ref().to_owned());
+        let before = arguments.iter().map(OsString::from);
+        let before = before.chain([own.into_os_string()]);
+        self.arguments.splice(0..0, before);
+        self
+    }
+
     /// Its home: `HOME`, with the folders of XDG in it.
     pub fn home(&self) -> &Path {
         self.home.path()

@@ -6,7 +6,7 @@ use crate::case::{Case, MIB, write_data};
 use crate::disks::OnDisks;
 use crate::said::of;
 use diskfacts_testkit::{
-    FilesystemKind, LoopDevice, LoopOptions, MountedFilesystem, or_skip, require_tool,
+    FilesystemKind, LoopDevice, LoopOptions, MountedFilesystem, or_skip, require_tool, skip,
 };
 use std::fmt::Write;
 use std::fs::{self, File};
@@ -97,6 +97,36 @@ fn a_clone_on_xfs() {
 #[test]
 fn a_clone_on_btrfs() {
     shared(FilesystemKind::Btrfs);
+}
+
+#[test]
+fn direct_writes_that_get_checksums() {
+    let _alone = alone();
+    let device = or_skip!(empty(400 * MIB));
+    let filesystem = or_skip!(MountedFilesystem::on(device, FilesystemKind::Btrfs, ""));
+    let stage = "operation = \"write\"\npattern = \"sequential\"\nblock_size = \"1MiB\"\n\
+                 cache = \"direct\"\nqueue_depth = 8\ntime = \"300ms\"";
+    let before = pages_dirtied();
+    let said = of(filesystem.path(), stage).sized("64MiB").said();
+    let dirtied = pages_dirtied() - before;
+    if dirtied * 4096 < 2 * 64 * MIB {
+        return skip("a kernel whose btrfs does direct writes through the page cache (6.15)");
+    }
+    said.names("direct-as-buffered", "one after the other");
+    said.finds("buffered-fallback", "through the page cache");
+    let plain = filesystem.path().join("plain");
+    fs::create_dir(&plain).expect("a folder");
+    tool("chattr", &["+C"], &plain, &[]);
+    let said = of(&plain, stage).sized("64MiB").said();
+    said.is_silent_of("direct-as-buffered");
+}
+
+/// Pages that became dirty since this machine was started.
+fn pages_dirtied() -> u64 {
+    let text = fs::read_to_string("/proc/vmstat").expect("the counters of memory");
+    let mut lines = text.lines();
+    let number = lines.find_map(|line| line.strip_prefix("nr_dirtied "));
+    number.and_then(|n| n.parse().ok()).expect("a number")
 }
 
 #[test]

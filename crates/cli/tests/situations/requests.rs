@@ -240,6 +240,45 @@ fn somebody_reads_the_same_device() {
 }
 
 #[test]
+fn somebody_reads_the_same_device_who_is_served_first() {
+    let _alone = alone();
+    let device = or_skip!(filled(64 * MIB));
+    or_skip!(device.set("scheduler", "bfq"));
+    let path = device.path().display();
+    let beside = Shells::running(
+        2,
+        &format!("dd if={path} of=/dev/null bs=256k iflag=direct"),
+    );
+    let stage = DEEP.replace("32", "4").replace("300ms", "1s");
+    let before = counted(&device, Counter::Reads);
+    let said = of(device.path(), &stage).behind_others().said();
+    assert!(counted(&device, Counter::Reads) > before + 1000);
+    said.names("low-io-priority", "idle: bfq, the scheduler of");
+    // The same neighbours, and nobody comes first.
+    let said = of(device.path(), &stage).said();
+    said.is_silent_of("low-io-priority");
+    drop(beside);
+    // Nobody to come first.
+    let said = of(device.path(), &stage).behind_others().said();
+    said.is_silent_of("low-io-priority");
+}
+
+#[test]
+fn a_device_whose_requests_the_kernel_does_not_count() {
+    let _alone = alone();
+    let device = or_skip!(filled(64 * MIB));
+    or_skip!(device.set("iostats", "0"));
+    let stage = DEEP.replace("32", "4");
+    let before = counted(&device, Counter::Reads);
+    let said = of(device.path(), &stage).said();
+    assert_eq!(counted(&device, Counter::Reads), before);
+    said.finds("uncounted", "does not count");
+    or_skip!(device.set("iostats", "1"));
+    let said = of(device.path(), &stage).said();
+    said.does_not_find("uncounted", "");
+}
+
+#[test]
 fn somebody_trims_the_same_device() {
     let _alone = alone();
     let device = or_skip!(filled(192 * MIB));

@@ -11,6 +11,7 @@ pub(crate) struct Measurement<'a> {
     writes: bool,
     group: Option<&'a Path>,
     size: Option<&'a str>,
+    idle: bool,
 }
 
 /// Measures this file, folder or device with a stage of these lines.
@@ -21,6 +22,7 @@ pub(crate) fn of<'a>(target: &'a Path, stage: &'a str) -> Measurement<'a> {
         writes: false,
         group: None,
         size: None,
+        idle: false,
     }
 }
 
@@ -49,6 +51,11 @@ impl<'a> Measurement<'a> {
         }
     }
 
+    /// With the I/O class idle, which util-linux's `ionice` gives it.
+    pub(crate) fn behind_others(self) -> Self {
+        Self { idle: true, ..self }
+    }
+
     /// Runs it.
     #[track_caller]
     pub(crate) fn said(&self) -> Said {
@@ -60,6 +67,9 @@ impl<'a> Measurement<'a> {
         }
         if let Some(size) = self.size {
             program = program.args(["--size", size]);
+        }
+        if self.idle {
+            program = program.under("ionice", &["-c", "3"]);
         }
         if let Some(group) = self.group {
             program = program.inside(group);

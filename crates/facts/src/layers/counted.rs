@@ -37,7 +37,7 @@ pub(crate) fn roots(stack: &Stack) -> impl Iterator<Item = &BlockDevice> {
 
 /// What a device counted; `None` where it did not, or says that it does not and its
 /// counters stood still.
-pub(super) fn counters<'a>(
+pub(crate) fn counters<'a>(
     device: &BlockDevice,
     evidence: &'a Evidence,
 ) -> Option<&'a DeviceCounters> {

@@ -127,7 +127,7 @@ fn busiest_s(facts: &StageFacts<'_>) -> Option<f64> {
 }
 
 /// Others used the device.
-fn on_device(facts: &StageFacts<'_>) -> Option<Candidate> {
+pub(super) fn on_device(facts: &StageFacts<'_>) -> Option<Candidate> {
     let (own, others) = bytes(facts)?;
     let by_bytes = others as f64 / (others + own) as f64;
     let by_requests = requests(facts);
