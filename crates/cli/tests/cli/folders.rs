@@ -6,8 +6,8 @@ use crate::support::{
     Case, Content, MIB, diskfacts, free_blocks, one_stage, rules, trials, write_data,
 };
 use diskfacts_testkit::{
-    FilesystemKind, LoopDevice, MountedFilesystem, Program, Throttle, ThrottleGroup, Tmpfs,
-    or_skip, require_root, require_tool, skip,
+    FilesystemKind, LoopDevice, Missing, MountedFilesystem, Program, Throttle, ThrottleGroup,
+    Tmpfs, or_skip, require_root, require_tool, skip,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -446,4 +446,46 @@ fn a_bare_target_is_measured_as_with_the_command() {
     .expect_code(0)
     .expect_stdout("random-read-qd1");
     assert_eq!(case.last()["target"]["given"], "data");
+}
+
+/// Measures a folder where this folder of the kernel's is not mounted.
+fn without(case: &Case, hidden: &str) -> Result<diskfacts_testkit::Finished, Missing> {
+    require_root()?;
+    let unshare = require_tool("unshare", "util-linux")?;
+    let script = "umount -l \"$1\" && shift && exec \"$@\"";
+    let program = Program::new(unshare)
+        .args(["--mount", "sh", "-c", script, "sh", hidden])
+        .arg(env!("CARGO_BIN_EXE_diskfacts"))
+        .arg("--store")
+        .arg(case.store())
+        .arg("measure")
+        .arg(case.folder("data"))
+        .args([
+            "--size",
+            "4MiB",
+            "--time",
+            "1s",
+            "--stage",
+            "random-read-qd1",
+        ]);
+    Ok(program.run())
+}
+
+#[test]
+fn where_sysfs_is_hidden_devices_are_unseen_and_not_absent() {
+    let case = Case::new();
+    let measured = or_skip!(without(&case, "/sys"));
+    measured
+        .expect_code(0)
+        .expect_stdout("on devices that could not be seen");
+    assert!(!measured.stdout.contains("no block device"), "{measured}");
+}
+
+#[test]
+fn where_proc_is_hidden_nothing_is_measured_and_the_reason_is_told() {
+    let case = Case::new();
+    let refused = or_skip!(without(&case, "/proc"));
+    refused
+        .expect_code(2)
+        .expect_stderr("`mount -t proc proc /proc`");
 }

@@ -68,8 +68,16 @@ impl Pinned {
     /// When `/proc` is not mounted.
     pub fn name(&self) -> Result<PathBuf, Error> {
         let link = self.reach();
-        std::fs::read_link(&link)
-            .map_err(|error| Error::on_path("asking for the name of", &link, error))
+        std::fs::read_link(&link).map_err(|error| match error.kind() {
+            // It is held, so its link is there wherever links of processes are.
+            io::ErrorKind::NotFound => Error::on_file(
+                "asking for the name of",
+                "/proc is not mounted here: `mount -t proc proc /proc`, or run outside of what \
+                 hides it",
+                error,
+            ),
+            _ => Error::on_path("asking for the name of", &link, error),
+        })
     }
 
     /// The descriptor that holds it.

@@ -276,7 +276,10 @@ pub(crate) fn stack(stack: &Stack) -> String {
         None => String::new(),
     };
     if stack.devices.is_empty() {
-        text += ", on no block device";
+        text += match stack.unseen.is_empty() {
+            true => ", on no block device",
+            false => ", on devices that could not be seen",
+        };
     }
     for level in levels(stack) {
         let names: Vec<String> = level.iter().map(|device| name_and_kind(device)).collect();
