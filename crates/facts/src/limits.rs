@@ -51,6 +51,7 @@ mod cap;
 mod changed_speed;
 mod credit_throttle;
 mod device_parallelism;
+mod first_write;
 mod flush_per_write;
 mod garbage_collection;
 mod interface;
@@ -128,6 +129,7 @@ const OF_HOST: &[Limiter] = &[
     partial_pages::LIMITER,
     compression::LIMITER,
     copy_on_write::LIMITER,
+    first_write::LIMITER,
     direct_as_buffered::LIMITER,
     buffered_depth::LIMITER,
     read_ahead::LIMITER,

@@ -6,7 +6,8 @@ use crate::case::{Case, MIB, write_data};
 use crate::disks::OnDisks;
 use crate::said::of;
 use diskfacts_testkit::{
-    FilesystemKind, LoopDevice, LoopOptions, MountedFilesystem, or_skip, require_tool, skip,
+    FilesystemKind, LoopDevice, LoopOptions, Missing, MountedFilesystem, or_skip, require_tool,
+    skip,
 };
 use std::fmt::Write;
 use std::fs::{self, File};
@@ -20,6 +21,15 @@ const WRITE: &str = "operation = \"write\"\nblock_size = \"4KiB\"\ncache = \"dir
                      time = \"300ms\"";
 const BUFFERED: &str = "operation = \"write\"\nblock_size = \"4KiB\"\ncache = \"buffered\"\n\
                         time = \"300ms\"";
+
+/// A loop device that reads and writes its file past the page cache.
+fn direct_over(file: &Path) -> Result<LoopDevice, Missing> {
+    let options = LoopOptions {
+        direct_io: true,
+        ..LoopOptions::default()
+    };
+    LoopDevice::over_file_with(file, options)
+}
 
 #[track_caller]
 fn tool(program: &str, arguments: &[&str], file: &Path, more: &[&Path]) {
@@ -57,6 +67,26 @@ fn a_loop_device_over_a_file_of_holes() {
     write_data(device.backing_file(), 32 * MIB);
     assert!(blocks() >= 65_536);
     of(device.path(), READ).said().is_silent_of("holes");
+}
+
+#[test]
+fn a_loop_device_that_is_written_for_the_first_time() {
+    let _alone = alone();
+    let case = Case::new();
+    let file = case.path("holes");
+    let made = File::create(&file).expect("a file");
+    made.set_len(512 * MIB).expect("its length");
+    let device = or_skip!(direct_over(&file));
+    let stage = WRITE.replace("300ms", "600ms") + "\nqueue_depth = 4";
+    let said = of(device.path(), &stage).destroying().said();
+    let blocks = fs::metadata(&file).expect("the file").blocks();
+    assert!(blocks > 4096, "{blocks} blocks were allocated by it");
+    said.names("first-write", "was never written");
+    drop(device);
+    write_data(&file, 64 * MIB);
+    let device = or_skip!(direct_over(&file));
+    let said = of(device.path(), &stage).destroying().said();
+    said.is_silent_of("first-write");
 }
 
 #[test]
@@ -182,11 +212,7 @@ fn a_filesystem_of_compressed_data() {
     assert!(packed.status().expect("mksquashfs").success());
     assert!(fs::metadata(&image).expect("the image").len() < words.len() as u64 * 3 / 4);
     tool("sync", &[], &image, &[]);
-    let direct = LoopOptions {
-        direct_io: true,
-        ..LoopOptions::default()
-    };
-    let device = or_skip!(LoopDevice::over_file_with(&image, direct));
+    let device = or_skip!(direct_over(&image));
     let filesystem = or_skip!(OnDisks::mounted("squashfs", device.path(), "ro"));
     let stage = "operation = \"read\"\npattern = \"sequential\"\nblock_size = \"128KiB\"\n\
                  cache = \"cold\"\ntime = \"300ms\"";

@@ -1,0 +1,43 @@
+//! What is written has no place yet, or one that nothing was written to: the filesystem that
+//! the file lies in has to find it, and to write down where.
+
+use super::copy_on_write::new_places;
+use super::prelude::*;
+
+pub(super) const LIMITER: Limiter = Limiter {
+    name: "first-write",
+    about: "first writes: space is allocated",
+    needs: &[Blocks, OnlyWrites, FromDisk],
+    refuted_by: "The same rate where all was written before.",
+    question: "The same once more: what was written has its place now, so a higher rate speaks \
+               for it.",
+    remedy: "Write over all of it once before it is used or measured (`dd if=/dev/zero`, \
+             `fallocate` alone does not write): a file of holes, or one that was set aside, is \
+             slower until then, and never again.",
+    in_short: "write over all of it once first",
+    find: writes_to_no_place,
+    ..Limiter::ANY
+};
+
+fn writes_to_no_place(facts: &StageFacts<'_>) -> Option<Candidate> {
+    // Then it is the journal, which says so itself.
+    unless(facts.workload().sync.each_write())?;
+    let extents = facts.run().target.extents.as_ref()?;
+    // Lseek tells holes alone.
+    let unwritten_bytes = extents.unwritten_bytes.unwrap_or(0);
+    let new_bytes = extents.hole_bytes + unwritten_bytes;
+    let new = new_bytes as f64 / extents.span_bytes as f64;
+    unless(!new.is_finite() || new < WORTH_A_WORD)?;
+    let claim = format!(
+        "{} of it was never written: the filesystem below has to find a place for what is written \
+         there, and to write down where.",
+        percent(new)
+    );
+    let [holes, unwritten, span] =
+        [extents.hole_bytes, unwritten_bytes, extents.span_bytes].map(show_size);
+    let line = format!(
+        "Of {span}, {holes} were holes and {unwritten} set aside and not written when the run began \
+         (FIEMAP)."
+    );
+    Some(new_places(facts, new, claim).evidence([line]))
+}
