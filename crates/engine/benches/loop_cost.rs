@@ -27,6 +27,7 @@ fn run(clock: Clock, depth: u32, operations: u64, seed: u64) -> Record {
         intended: None,
         sync_at_end: SyncEach::None,
         intervals_from: None,
+        time_from: None,
         stop: &progress.stop,
         progress: &progress,
     };

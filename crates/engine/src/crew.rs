@@ -39,33 +39,42 @@ pub(crate) type Run<'a, S> =
 /// Threads that do the same. Dropping it lets those that wait go home.
 pub(crate) struct Crew {
     inbox: mpsc::Receiver<Event>,
-    starters: Vec<mpsc::Sender<u64>>,
+    starters: Vec<mpsc::Sender<Moment>>,
 }
 
 fn vanished() -> TrialError {
     TrialError::Thread("ended without a record; this is a bug".to_owned())
 }
 
+/// When all start, ticks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moment {
+    pub(crate) start: u64,
+    /// When other hosts started, or were to; this one may be late. Their time is over at one
+    /// moment, so it counts from here.
+    pub(crate) agreed: Option<u64>,
+}
+
 /// What a thread waits for before it measures.
 pub(crate) struct Start {
     farewell: Farewell,
-    started: mpsc::Receiver<u64>,
+    started: mpsc::Receiver<Moment>,
 }
 
 impl Start {
-    /// Says that this thread is ready, and waits for the tick at which all
+    /// Says that this thread is ready, and waits for the moment at which all
     /// start; answers which it was.
     ///
     /// # Errors
     /// When the trial was given up.
-    pub(crate) fn wait(&self, clock: Clock) -> Result<u64, TrialError> {
+    pub(crate) fn wait(&self, clock: Clock) -> Result<Moment, TrialError> {
         // Nobody listens any more, or nobody starts us.
         let given_up = || TrialError::Thread("was not started".to_owned());
         let ready = Event::Ready(thread_id());
         self.farewell.0.send(ready).map_err(|_| given_up())?;
-        let start = self.started.recv().map_err(|_| given_up())?;
-        idle_real(clock, clock.scale(), start);
-        Ok(start)
+        let moment = self.started.recv().map_err(|_| given_up())?;
+        idle_real(clock, clock.scale(), moment.start);
+        Ok(moment)
     }
 }
 
@@ -86,7 +95,7 @@ impl Crew {
         let (events, inbox) = mpsc::channel();
         let mut starters = Vec::new();
         for (thread, share) in (0..).zip(shares) {
-            let (sender, receiver) = mpsc::channel::<u64>();
+            let (sender, receiver) = mpsc::channel::<Moment>();
             starters.push(sender);
             let start = Start {
                 farewell: Farewell(events.clone()),
@@ -130,7 +139,11 @@ impl Crew {
     /// # Errors
     /// When one is gone.
     pub(crate) fn start(&self, clock: Clock) -> Result<(), TrialError> {
-        self.start_at(clock.now() + clock.scale().ticks(self.lead_ns()))
+        let start = clock.now() + clock.scale().ticks(self.lead_ns());
+        self.start_at(Moment {
+            start,
+            agreed: None,
+        })
     }
 
     /// Starts all at the tick that was agreed with other hosts, or as soon as it can where
@@ -154,7 +167,10 @@ impl Crew {
                 late_ns_max: agreed.late_ns_max,
             });
         }
-        self.start_at(start)
+        self.start_at(Moment {
+            start,
+            agreed: Some(agreed_tick),
+        })
     }
 
     /// Nanoseconds from a call until all are awake.
@@ -162,9 +178,9 @@ impl Crew {
         200_000 + 50_000 * self.starters.len() as u64
     }
 
-    fn start_at(&self, start: u64) -> Result<(), TrialError> {
+    fn start_at(&self, moment: Moment) -> Result<(), TrialError> {
         for starter in &self.starters {
-            starter.send(start).map_err(|_| vanished())?;
+            starter.send(moment).map_err(|_| vanished())?;
         }
         Ok(())
     }

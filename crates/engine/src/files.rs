@@ -226,6 +226,7 @@ impl Share<'_> {
                 .map(|rate| Intended::new(rate, self.stream, workload.streams, self.trial_seed)),
             sync_at_end: SyncEach::None,
             intervals_from: None,
+            time_from: None,
             stop: &progress.stop,
             progress,
         }

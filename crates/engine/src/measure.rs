@@ -43,6 +43,8 @@ pub struct Job<'a> {
     pub depth: u32,
     /// Nanoseconds after which no operation is started.
     pub time_ns: Option<u64>,
+    /// The tick from which that counts; `None` for the first submission.
+    pub time_from: Option<u64>,
     /// Operations after which none is started.
     pub operations: Option<u64>,
     /// Intended starts of an open loop.
@@ -573,6 +575,7 @@ fn result_of(block_size: u64) -> i32 {
 
 fn ends_at(tally: &Tally, job: &Job<'_>) -> u64 {
     job.time_ns.map_or(u64::MAX, |ns| {
-        tally.started.saturating_add(tally.scale.ticks(ns))
+        let from = job.time_from.unwrap_or(tally.started);
+        from.saturating_add(tally.scale.ticks(ns))
     })
 }

@@ -119,6 +119,7 @@ impl Part<'_> {
                 .map(|rate| Intended::new(rate, self.thread, self.threads, self.trial_seed)),
             sync_at_end: sync_at_end(workload.sync),
             intervals_from: None,
+            time_from: None,
             stop: &progress.stop,
             progress,
         }

@@ -215,7 +215,9 @@ pub(crate) fn go<'j, E: Engine>(
     (clock, start): (Clock, &Start),
 ) -> Result<StreamRecord, TrialError> {
     let abilities = engine.abilities();
-    job.intervals_from = Some(start.wait(clock)?);
+    let moment = start.wait(clock)?;
+    job.intervals_from = Some(moment.start);
+    job.time_from = moment.agreed;
     let mut run_delay = RunDelay::of_this_thread();
     let mut waited = |engine: &mut E| Some(run_delay.as_mut()?.ns()? + engine.servers_waited_ns()?);
     let waited_before = waited(engine);

@@ -61,13 +61,18 @@ impl Prepare for At {
 }
 
 fn run(at: &mut At, streams: u32) -> Result<TrialOutcome, TrialError> {
+    let stop = Stop {
+        operations: Some(1000),
+        ..Stop::default()
+    };
+    run_until(at, streams, stop)
+}
+
+fn run_until(at: &mut At, streams: u32, stop: Stop) -> Result<TrialOutcome, TrialError> {
     let workload = Workload {
         engine: EngineChoice::Null,
         streams,
-        stop: Stop {
-            operations: Some(1000),
-            ..Stop::default()
-        },
+        stop,
         ..Workload::default()
     };
     let file = StreamFile {
@@ -114,4 +119,18 @@ fn what_would_begin_too_late_is_not_begun() {
     let outcome = run(&mut at, 1).expect("a trial");
     let agreed = at.asked.expect("it was asked").monotonic_ns;
     assert!(outcome.started_monotonic_ns.expect("real time") > agreed);
+}
+
+#[test]
+fn who_begins_late_ends_with_the_others() {
+    // So late that a whole trial would last longer than the machine can hold up a short one.
+    let late_ns = 20_000_000_000;
+    let mut at = At::new(-late_ns, u64::MAX);
+    let stop = Stop {
+        time_ns: Some(late_ns.unsigned_abs() + 100_000_000),
+        ..Stop::default()
+    };
+    let outcome = run_until(&mut at, 2, stop).expect("a trial");
+    assert!(outcome.ops > 0);
+    assert!(outcome.seconds < 10.0, "{}", outcome.seconds);
 }

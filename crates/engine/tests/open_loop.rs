@@ -191,6 +191,7 @@ fn one_of_sixty(engine: &mut Idling<'_>, stop: &AtomicBool, time_ns: Option<u64>
         intended: Some(Intended::new(rate(1, Arrivals::Fixed), 0, 60, 1)),
         sync_at_end: SyncEach::None,
         intervals_from: None,
+        time_from: None,
         stop,
         progress: &progress,
     };

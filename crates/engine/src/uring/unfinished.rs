@@ -258,6 +258,7 @@ mod tests {
                 intended: None,
                 sync_at_end: SyncEach::None,
                 intervals_from: None,
+                time_from: None,
                 stop: &progress.stop,
                 progress: &progress,
             };
