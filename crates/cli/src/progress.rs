@@ -285,6 +285,14 @@ impl Display {
         }
     }
 
+    /// Says something that another thread has to tell while this waits.
+    pub(crate) fn aside(line: &str) {
+        if terminal::is_there() {
+            terminal::clear();
+        }
+        say(line);
+    }
+
     /// Says what is to come.
     pub(crate) fn tell(&self, line: &str) {
         match self.shown {

@@ -287,6 +287,14 @@ impl<W: Work, S: Schedule> Member<W, S> {
         self.waited_for().iter().map(name).collect()
     }
 
+    /// Those of them that are to be ready for the next trial, where this host itself is.
+    pub fn not_ready(&self) -> Vec<String> {
+        match &self.phase {
+            Phase::Trial(running) if running.is_prepared() => self.stragglers(),
+            _ => Vec::new(),
+        }
+    }
+
     /// The session of this host.
     pub fn work(&self) -> &W {
         &self.work

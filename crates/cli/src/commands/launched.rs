@@ -33,12 +33,17 @@ pub(super) fn refuse_strangers(remedy: &str) -> Result<(), Failure> {
     )))
 }
 
-/// The group that this process is of, if it is to measure together.
+/// The group that this process is of, if it is to measure together; its root says whom it waits
+/// for, if it `tells`.
 ///
 /// # Errors
 /// Where nobody started several, MPI is not there or does not fit, or it was not said what is
 /// meant.
-pub(super) fn group(args: &StartArgs, signals: &Signals) -> Result<Option<LaunchedGroup>, Failure> {
+pub(super) fn group(
+    args: &StartArgs,
+    tells: bool,
+    signals: &Signals,
+) -> Result<Option<LaunchedGroup>, Failure> {
     if !args.together {
         if !args.alone && args.start_at.is_none() {
             refuse_strangers(
@@ -56,8 +61,8 @@ pub(super) fn group(args: &StartArgs, signals: &Signals) -> Result<Option<Launch
              Without MPI hosts start at a moment: --start-at 13:00:00Z --group NAME",
         )
     })?;
-    let started = LaunchedGroup::start(launcher, args.at_least, args.several_per_host, signals);
-    started.map(Some)
+    let (at_least, several) = (args.at_least, args.several_per_host);
+    LaunchedGroup::start(launcher, at_least, several, tells, signals).map(Some)
 }
 
 /// Brings the runs of all hosts to the root, which prints what they come to.

@@ -95,7 +95,7 @@ pub(super) fn measured(
     let membership = args.run.membership.membership().or_wrong_call()?;
     let outbox = args.run.membership.out.as_deref().map(Outbox::open);
     let outbox = outbox.transpose()?;
-    let mut group = launched::group(&args.start, &signals)?;
+    let mut group = launched::group(&args.start, matches!(seen, Seen::Line), &signals)?;
     if group.as_ref().is_some_and(|group| !group.is_root()) {
         seen = Seen::Quiet;
     }

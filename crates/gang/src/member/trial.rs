@@ -96,6 +96,11 @@ impl Running {
         below || self.pinged && matches!(self.step, Step::Clock(_))
     }
 
+    /// Whether this host is ready, and waits for others.
+    pub(super) fn is_prepared(&self) -> bool {
+        self.step == Step::Prepared
+    }
+
     pub(super) fn waits_for_work(&self) -> bool {
         matches!(
             self.step,

@@ -181,6 +181,7 @@ fn stragglers_are_named_while_they_are_waited_for() {
     );
     group.simulation.run(10 * SECOND);
     // Rank 18 is below rank 1, which passes its number on.
+    assert_eq!(group.simulation.member(0).not_ready().len(), 2);
     let mut stragglers = group.simulation.member(0).stragglers();
     stragglers.sort();
     assert_eq!(stragglers, ["c18", "c3"]);

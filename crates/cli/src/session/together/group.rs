@@ -5,6 +5,7 @@
 
 mod order;
 mod talk;
+mod waiting;
 
 use super::Agreement;
 use super::rendezvous::{Cancelled, Rendezvous, StoppedWaiting};
@@ -97,7 +98,8 @@ pub(crate) struct LaunchedGroup {
 }
 
 impl LaunchedGroup {
-    /// Starts MPI, and finds this process's place.
+    /// Starts MPI, and finds this process's place. `tells` is whether the root says on standard
+    /// error whom it waits for.
     ///
     /// # Errors
     /// Where there is no MPI, or it does not fit the launcher.
@@ -105,6 +107,7 @@ impl LaunchedGroup {
         launcher: Launcher,
         at_least: Option<u32>,
         several_per_host: bool,
+        tells: bool,
         signals: &Signals,
     ) -> Result<Self, Failure> {
         let (seat, work) = seat(Box::new(|mut into, other| {
@@ -118,6 +121,7 @@ impl LaunchedGroup {
         let talk = Talk {
             launcher,
             at_least: at_least.map(|hosts| hosts as usize),
+            tells,
             signals: signals.clone(),
             stopper: seat.stopper(),
             work,

@@ -1,7 +1,9 @@
 //! The thread that speaks with the other hosts: the only one that touches MPI.
 
 use super::order::{Order, Ordered};
+use super::waiting::Waiting;
 use super::{Called, Introduction, News};
+use crate::progress::Display;
 use crate::signals::Signals;
 use diskfacts_gang::launcher::Launcher;
 use diskfacts_gang::mpi::{LIBRARY_VARIABLE, Mpi, MpiError};
@@ -13,6 +15,7 @@ use diskfacts_record::together::{LostHost, Rank};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 /// How late a host may come to a step that measures nothing: a hundredth of this.
 const STEP_NS: u64 = 10_000_000_000;
@@ -21,6 +24,8 @@ const STEP_NS: u64 = 10_000_000_000;
 pub(super) struct Talk {
     pub(super) launcher: Launcher,
     pub(super) at_least: Option<usize>,
+    /// Whether the root tells on standard error whom it waits for.
+    pub(super) tells: bool,
     pub(super) signals: Signals,
     pub(super) stopper: Stopper,
     pub(super) work: SeatWork,
@@ -73,6 +78,9 @@ impl Talk {
         let mut seen = Seen {
             trials,
             is_root: mpi.rank() == 0,
+            tells: self.tells,
+            waiting: Waiting::default(),
+            clock: Instant::now(),
             begun: false,
             stopped: false,
             judged: 0,
@@ -103,6 +111,10 @@ struct Seen {
     /// How many trials the agreement has.
     trials: usize,
     is_root: bool,
+    tells: bool,
+    waiting: Waiting,
+    /// From where times of [`Waiting`] count.
+    clock: Instant,
     begun: bool,
     stopped: bool,
     judged: usize,
@@ -132,6 +144,12 @@ impl Seen {
                 // Whoever waits for news has ended where it cannot be told.
                 let _ended = news.send(News::Begun(called));
             }
+        }
+        if self.is_root
+            && self.tells
+            && let Some(line) = self.waiting.line(member.not_ready(), self.clock.elapsed())
+        {
+            Display::aside(&line);
         }
         // The root alone knows the names of all hosts.
         let now_lost = member.lost();
