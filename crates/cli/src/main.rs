@@ -10,6 +10,7 @@ mod completion;
 mod devices_now;
 mod dfrun;
 mod exit;
+mod groups;
 mod look;
 mod named;
 mod named_text;

@@ -17,7 +17,7 @@ mod conditions;
 mod demand;
 mod latency;
 mod observed;
-mod sentences;
+pub(crate) mod sentences;
 #[cfg(test)]
 mod simulated;
 mod workload;
@@ -71,9 +71,9 @@ struct Judged<'a> {
 }
 
 /// A difference, and its uncertainty on the logarithmic scale.
-struct Tested {
-    difference: Difference,
-    centre: Option<CentreDifference>,
+pub(crate) struct Tested {
+    pub(crate) difference: Difference,
+    pub(crate) centre: Option<CentreDifference>,
 }
 
 /// Compares `b` with `a`. A difference within `same_within` (a share, above 0)
@@ -125,6 +125,7 @@ pub fn compare(
         correction,
         same_within,
         demands: Vec::new(),
+        fleet: None,
     };
     comparison.summary = sentences::summary(&comparison);
     comparison.demands = demanded.iter().map(|one| one.of(&comparison)).collect();
@@ -223,7 +224,11 @@ fn judge(pair: Pair<'_>) -> Judged<'_> {
 }
 
 /// Tests those that have a spread together; answers how many.
-fn correct<'t>(tested: impl Iterator<Item = &'t mut Tested>, alpha: f64, same_within: f64) -> u32 {
+pub(crate) fn correct<'t>(
+    tested: impl Iterator<Item = &'t mut Tested>,
+    alpha: f64,
+    same_within: f64,
+) -> u32 {
     let mut with_spread: Vec<(&mut Difference, CentreDifference)> = tested
         .filter_map(|t| Some((&mut t.difference, t.centre?)))
         .collect();
@@ -252,7 +257,7 @@ fn correct<'t>(tested: impl Iterator<Item = &'t mut Tested>, alpha: f64, same_wi
 
 /// A logarithm of a ratio as a change: the ratio less 1. Finite, because JSON has
 /// no word for what is not.
-fn as_change(logarithm: f64) -> f64 {
+pub(crate) fn as_change(logarithm: f64) -> f64 {
     logarithm.exp_m1().min(f64::MAX)
 }
 
@@ -342,7 +347,9 @@ fn overall(judged: &[Judged<'_>]) -> Option<Overall> {
 fn observations(cell: &Cell<'_>, unit: diskfacts_record::comparison::Unit) -> u32 {
     let count = match unit {
         diskfacts_record::comparison::Unit::Trial => cell.trials().count(),
-        diskfacts_record::comparison::Unit::Run => cell.runs.len(),
+        diskfacts_record::comparison::Unit::Run | diskfacts_record::comparison::Unit::Host => {
+            cell.runs.len()
+        }
     };
     u32::try_from(count).unwrap_or(u32::MAX)
 }

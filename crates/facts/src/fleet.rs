@@ -2,7 +2,7 @@
 //!
 //! [`screen()`] looks at one run of each host and names suspects; [`second_look`] says who is
 //! measured again, at another time; [`verdict()`] holds both looks together. [`trend()`] follows
-//! one host over time. What each of them promises, and how often it errs, is in
+//! one host over time, and [`compare_groups()`] holds all hosts at one time against the same at another. What each of them promises, and how often it errs, is in
 //! `docs/fleet-statistics.md`, with the simulated fleets that it was measured on.
 //!
 //! All arithmetic is on logarithms, because disturbances multiply a rate: a difference of
@@ -19,6 +19,7 @@
 
 mod cells;
 mod generations;
+mod groups;
 mod kinds;
 mod of_run;
 mod sample;
@@ -29,6 +30,7 @@ mod times;
 mod trend;
 mod verdict;
 
+pub use groups::{GroupOfFleet, compare_groups};
 pub use of_run::{peers_of, samples_of};
 pub use sample::{Disturbance, Member, Options, Peers, Sample, TrialSample};
 pub use screen::{Cell, Missing, Screen, SlowTime, Suspect, TooFew, Value, WhyMissing, screen};

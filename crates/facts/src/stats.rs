@@ -33,7 +33,7 @@ pub use autocorrelation::{effective_number, is_autocorrelated, lag_1};
 pub use benjamini_hochberg::benjamini_hochberg;
 pub use bootstrap::{RESAMPLES, bootstrap, bootstrap_pair};
 pub use change_points::{change_points, change_points_among_many, levels};
-pub use difference::{CentreDifference, centre_difference, mean_difference};
+pub use difference::{CentreDifference, centre_difference, mean_difference, paired_difference};
 pub use dixon::{dixon_critical_99, dixon_q};
 pub use f_distribution::f_at_least;
 pub use fairness::fairness;

@@ -4,6 +4,7 @@
 //! there are processors. Histograms are never read.
 
 mod groups;
+mod pages;
 mod table;
 
 use crate::error::Error;
@@ -99,6 +100,32 @@ impl Fleet {
             .unwrap_or_else(std::sync::PoisonError::into_inner);
         once(&parts, done)
     }
+
+    /// The names of all groups that runs are of.
+    ///
+    /// # Errors
+    /// As [`samples`](Self::samples).
+    pub fn groups(&self) -> Result<BTreeSet<String>, Error> {
+        known_groups(&self.files)
+    }
+}
+
+/// The groups that these files have runs of.
+fn known_groups(files: &[PathBuf]) -> Result<BTreeSet<String>, Error> {
+    let mut known = BTreeSet::new();
+    for path in files {
+        let file = File::open(path)?;
+        for part in 0..file.row_groups() {
+            let mut last: Option<Text> = None;
+            for group in file.texts(part, "run_group")? {
+                if group.is_some() && last.as_ref() != Some(&group) {
+                    known.insert(file.text("run_group", &group)?);
+                    last = Some(group);
+                }
+            }
+        }
+    }
+    Ok(known)
 }
 
 /// The samples of all parts; of a run that is in several files, those of the first.

@@ -1,5 +1,12 @@
 //! What changed between two runs, or two sets of runs, as data.
 
+mod fleet;
+
+pub use fleet::{
+    FleetComparison, FleetSide, HostChange, HostName, Moved, Mover, SlowHours, StageOfHosts,
+    WithoutFigure,
+};
+
 use crate::unsaid;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +37,9 @@ pub struct Comparison {
     pub same_within: f64,
     /// The conditions that were asked for, in their order.
     pub demands: Vec<Demand>,
+    /// Of two groups of a fleet, whose hosts are compared each with itself; absent of runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<FleetComparison>,
 }
 
 /// One side of a comparison.
@@ -37,7 +47,7 @@ pub struct Comparison {
 pub struct Side {
     /// As it was given.
     pub given: String,
-    /// The runs that it is made of.
+    /// The runs that it is made of; none of a group of a fleet, whose files have them.
     pub runs: Vec<SideRun>,
 }
 
@@ -93,6 +103,8 @@ pub enum Unit {
     Trial,
     /// Each run counts as one: what differs from run to run is in the interval.
     Run,
+    /// Each host of a fleet counts as one, by the ratio of its two figures.
+    Host,
 }
 
 /// A stage on both sides.

@@ -17,6 +17,7 @@ mod compare;
 mod document;
 mod drawings;
 mod figure;
+mod groups;
 mod links;
 mod live;
 mod plot;
@@ -29,6 +30,7 @@ mod style;
 mod svg;
 mod sweeps;
 mod table;
+mod together;
 mod trends;
 
 pub use around::{message, navigation, parts, whole_run};
@@ -43,6 +45,7 @@ use crate::text::Look;
 use crate::text::heading::when;
 use diskfacts_facts::advise::Advice;
 use diskfacts_facts::trends::Trends;
+use diskfacts_record::together::Merged;
 use diskfacts_record::{Comparison, Run};
 use maud::html;
 use run::Scope;
@@ -142,6 +145,12 @@ pub fn report_of_trends(trends: &Trends, of: &str) -> String {
         "diskfacts trends".to_owned(),
         self::trends(trends, of, &Links::File),
     )
+}
+
+/// Hosts that measured together, as a file.
+pub fn report_of_hosts(merged: &Merged) -> String {
+    let title = format!("{}: diskfacts together", merged.group);
+    file(title, together::body(merged))
 }
 
 /// A run as an article. `place` is its place in a file of several, from 0.

@@ -8,6 +8,7 @@ use crate::labels::labels_of;
 use crate::open::Store;
 use crate::read::writer;
 use crate::writer::Writer;
+use diskfacts_plan::sha256;
 use diskfacts_record::{
     Labels, Packed, PackedBursts, PackedHistograms, PackedOverTime, Run, SCHEMA, Trial,
 };
@@ -50,6 +51,51 @@ impl Parcel {
     /// What is kept of the run.
     pub fn kept(&self) -> &Kept {
         &self.kept
+    }
+
+    /// The same run under an id of its own, where the one that has its id is of another host;
+    /// `None` where it may be the same run in another state. One that was read from a document of
+    /// others has no host that made it.
+    pub(crate) fn beside(&self, known: &Kept) -> Option<Self> {
+        let of_known: Run = serde_json::from_str(&known.document).ok()?;
+        let (own, other) = (&self.run.machine, &of_known.machine);
+        let differ = |a: &Option<String>, b: &Option<String>| {
+            a.as_ref().zip(b.as_ref()).is_some_and(|(a, b)| a != b)
+        };
+        let is_another =
+            differ(&own.host, &other.host) || differ(&own.machine_id, &other.machine_id);
+        if !is_another || self.run.run.source.is_some() {
+            return None;
+        }
+        let id = self.id_beside();
+        // Ids have no character that JSON writes otherwise. The first key that is called so is the
+        // run's; what was read tells whether it was.
+        let document = [":", ": "].iter().find_map(|colon| {
+            let [was, is] = [&self.kept.id, &id].map(|id| format!("\"id\"{colon}\"{id}\""));
+            let document = &self.kept.document;
+            document
+                .contains(&was)
+                .then(|| document.replacen(&was, &is, 1))
+        })?;
+        let mut kept = self.kept.clone();
+        (kept.id, kept.document) = (id.clone(), document);
+        let mut run = self.run.clone();
+        run.run.id = id;
+        (kept.read().ok()? == run).then_some(Self { run, kept })
+    }
+
+    /// An id that follows from the run: the moment that its own begins with, and a digest of that
+    /// and of where it was made.
+    fn id_beside(&self) -> String {
+        let (own, machine) = (&self.kept.id, &self.run.machine);
+        let known = |text: &Option<String>| text.clone().unwrap_or_default();
+        let (host, id) = (known(&machine.host), known(&machine.machine_id));
+        let of = [own.as_str(), &host, &id, &self.run.target.path].join("\n");
+        let digest = sha256::hex(&sha256::digest(of.as_bytes())[..4]);
+        let moment = own
+            .rsplit_once('-')
+            .map_or(own.as_str(), |(moment, _)| moment);
+        format!("{moment}-{digest}")
     }
 }
 

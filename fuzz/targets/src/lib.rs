@@ -20,6 +20,7 @@ pub mod diskstats;
 pub mod dm_status;
 pub mod exports;
 pub mod file_locks;
+pub mod fleet_file;
 pub mod gang_frame;
 pub mod group_memory;
 pub mod histogram;
@@ -119,6 +120,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "file_locks",
         run: file_locks::run,
+    },
+    Target {
+        name: "fleet_file",
+        run: fleet_file::run,
     },
     Target {
         name: "gang_frame",

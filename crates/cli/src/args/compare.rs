@@ -12,6 +12,9 @@ A and B are a run, or a set of runs separated by commas:
   baseline.dfrun, baseline.json,         runs exported or printed with --json,
   results.txt                            or results that `import` reads
   last:scheduler=none                    its trials with this setting
+Or both are groups of a fleet, each host held against itself:
+  fleet/@monday                          the runs of `measure --group monday` in
+                                         the folder of `fleet add --into fleet`
 
 Conditions of --fail-if: [STAGE:][p50|p90|p99|p99.9:]CHANGE:PERCENT%. CHANGE is
 slower, faster or changed (significantly, by this much or more) or not-same (not
@@ -20,7 +23,8 @@ shown to be the same within this much).
 Examples:
   diskfacts compare last~1 last
   diskfacts compare baseline.json last --fail-if slower:5%
-  diskfacts compare last:scheduler=none last:scheduler=bfq")]
+  diskfacts compare last:scheduler=none last:scheduler=bfq
+  diskfacts compare fleet/@monday fleet/@today --fail-if slower:5%")]
 pub(crate) struct CompareArgs {
     /// Before: the reference
     #[arg(value_name = "A", required = true)]

@@ -2,6 +2,7 @@
 
 use super::FilterArgs;
 use clap::Args;
+use diskfacts_record::membership;
 use std::path::PathBuf;
 
 /// Write runs as one HTML page with charts, to hand over
@@ -16,6 +17,8 @@ Examples:
   diskfacts report web1.dfrun -o web1.html      runs of another machine
   diskfacts report --compare before after       what changed
   diskfacts report --advise last last~1         which of them to take
+  diskfacts report --together results/*.dfrun   hosts that measured together
+  diskfacts report --compare fleet/@monday fleet/@today   two groups of a fleet
   diskfacts report --since 30d --target /srv    trends, and what changed when")]
 pub(crate) struct ReportArgs {
     /// `last`, or `last~1` for the one before; names, ids, or beginnings of ids; or
@@ -38,6 +41,22 @@ pub(crate) struct ReportArgs {
     /// Replace the file even if it is no report
     #[arg(long)]
     pub(crate) overwrite: bool,
+    #[command(flatten, next_help_heading = "Hosts that measured together")]
+    pub(crate) hosts: HostsArgs,
     #[command(flatten, next_help_heading = "Trends, over all stored runs that match")]
     pub(crate) narrowed: FilterArgs,
+}
+
+/// Whether the page is of hosts that measured together, and of which.
+#[derive(Debug, Args)]
+pub(crate) struct HostsArgs {
+    /// Runs of hosts that measured together, added up as `together` does it
+    #[arg(long, conflicts_with_all = ["compare", "advise", "target", "since", "plan", "name", "tags", "host"])]
+    pub(crate) together: bool,
+    /// Only runs of this group; without RUN those that are stored
+    #[arg(long, value_name = "NAME", value_parser = membership::group, allow_hyphen_values = true, requires = "together")]
+    pub(crate) group: Option<String>,
+    /// How many hosts there were
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), allow_hyphen_values = true, requires = "together")]
+    pub(crate) expect: Option<u32>,
 }

@@ -3,8 +3,8 @@
 use super::print;
 use crate::args::{Common, CompareArgs, CompareFormat};
 use crate::exit::{Exit, Failure, say};
-use crate::look;
 use crate::sides::Side;
+use crate::{groups, look};
 use diskfacts_facts::compare;
 use diskfacts_facts::compare::Demanded;
 use diskfacts_record::Comparison;
@@ -16,9 +16,18 @@ use std::io::Write;
 use std::path::Path;
 
 pub(crate) fn run(args: &CompareArgs, common: &Common) -> Result<Exit, Failure> {
-    let (a, b) = (Side::read(&args.a, common)?, Side::read(&args.b, common)?);
-    let (a, b) = (a.selection(), b.selection());
-    let comparison = compare(&a, &b, args.same_within, &args.fail_if);
+    let of_groups = groups::compared(&args.a, &args.b, args.same_within, &args.fail_if)?;
+    let comparison = if let Some(comparison) = of_groups {
+        comparison
+    } else {
+        let (a, b) = (Side::read(&args.a, common)?, Side::read(&args.b, common)?);
+        compare(
+            &a.selection(),
+            &b.selection(),
+            args.same_within,
+            &args.fail_if,
+        )
+    };
     for demanded in &args.fail_if {
         check(demanded, &comparison)?;
     }
@@ -100,10 +109,19 @@ fn judged(comparison: &Comparison) -> Exit {
         let given = &demand.given;
         if demand.judged == 0 {
             exit = Exit::Unjudged;
+            let why = match comparison.fleet {
+                None => {
+                    "where neither side has several trials no spread is known, and what is not \
+                     comparable cannot be slower. Measure with --trials 5 or more, on the same plan"
+                }
+                Some(_) => {
+                    "of one host no spread is known, percentiles of groups are not compared, and \
+                     what is not comparable cannot be slower. Compare groups that have two hosts in \
+                     common at least, measured by the same plan"
+                }
+            };
             say(&format!(
-                "diskfacts: --fail-if {given} could not be judged for any stage: where neither side \
-                 has several trials no spread is known, and what is not comparable cannot be slower. \
-                 Measure with --trials 5 or more, on the same plan",
+                "diskfacts: --fail-if {given} could not be judged for any stage: {why}",
             ));
         } else if !demand.unjudged.is_empty() {
             exit = Exit::Unjudged;

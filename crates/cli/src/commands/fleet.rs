@@ -17,7 +17,7 @@ pub(crate) fn run(args: &FleetArgs, common: &Common) -> Result<Exit, Failure> {
 }
 
 /// What is wrong with the files is told; a folder that is none is a wrong call.
-fn failure(error: Error) -> Failure {
+pub(crate) fn failure(error: Error) -> Failure {
     let exit = match error {
         Error::Empty { .. } | Error::NotOurs { .. } => Exit::WrongCall,
         Error::Io { .. } | Error::Parquet { .. } => Exit::Failed,

@@ -6,7 +6,8 @@ use crate::exit::{Exit, Failure, OrFail};
 use crate::named::{self, InFile};
 use crate::session::{conclude_document, id};
 use crate::{look, storing};
-use diskfacts_record::{Finding, Run};
+use diskfacts_host::{Roots, machine};
+use diskfacts_record::{Finding, Machine, Run};
 use diskfacts_report::import::runs::{self, Origin};
 use diskfacts_report::import::{self, Document, Format, Imported, ReadError};
 use diskfacts_report::{json, text};
@@ -174,6 +175,7 @@ pub(crate) fn nothing(path: &Path, document: &Document) -> Failure {
 /// Ids for the runs of one call.
 struct Names {
     now: Timestamp,
+    machine: Machine,
     used: u64,
 }
 
@@ -181,14 +183,14 @@ impl Names {
     fn now() -> Self {
         Self {
             now: Timestamp::now(),
+            machine: machine(&Roots::default()),
             used: 0,
         }
     }
 
     fn next(&mut self) -> String {
         self.used += 1;
-        let nanoseconds = self.now.as_nanosecond().unsigned_abs() as u64;
-        id(self.now, nanoseconds.wrapping_add(self.used))
+        id(self.now, &self.machine, self.used)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod advice;
 mod comparison;
+mod hosts;
 mod trends;
 
 use super::{print, stdout_is_there};
@@ -61,6 +62,9 @@ pub(crate) fn run(args: &ReportArgs, common: &Common) -> Result<Exit, Failure> {
 fn make(args: &ReportArgs, common: &Common) -> Result<Made, Failure> {
     if args.narrowed.any() {
         return trends::make(args, common);
+    }
+    if args.hosts.together {
+        return hosts::make(args, common);
     }
     if args.compare {
         return comparison::make(&args.runs, common);

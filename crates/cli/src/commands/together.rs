@@ -16,21 +16,31 @@ const NONE_YET: &str = "no run is stored here; name the files that were fetched 
                         in `diskfacts together results/*.dfrun`";
 
 pub(crate) fn run(args: &TogetherArgs, common: &Common) -> Result<Exit, Failure> {
+    let merged = merged(&args.runs, args.group.as_deref(), args.expect, common)?;
+    page(&merged, args.json, common)
+}
+
+/// What named runs come to, or the stored ones of a group; of runs and a group those that are of it.
+pub(super) fn merged(
+    runs: &[String],
+    group: Option<&str>,
+    expect: Option<u32>,
+    common: &Common,
+) -> Result<Merged, Failure> {
     let wanted = Wanted {
-        group: args.group.as_deref(),
+        group,
         group_so_far: None,
     };
-    let merged = wanted
-        .read(args, common)?
-        .and_then(|group| group.merged(args.expect));
-    let Some(merged) = merged else {
-        return Err(Failure::wrong_call(format!(
-            "none of these runs is of the group {}; without --group all that are named are added \
-             up",
-            args.group.as_deref().unwrap_or_default()
-        )));
-    };
-    page(&merged, args.json, common)
+    let so_far = wanted.read(runs, common)?;
+    so_far
+        .and_then(|group| group.merged(expect))
+        .ok_or_else(|| {
+            Failure::wrong_call(format!(
+                "none of these runs is of the group {}; without --group all that are named are \
+                 added up",
+                group.unwrap_or_default()
+            ))
+        })
 }
 
 /// Prints what runs come to, and says how to exit.
@@ -68,16 +78,16 @@ struct Wanted<'a> {
 
 impl Wanted<'_> {
     /// All runs that were named, one after the other: of each what is needed is kept.
-    fn read(mut self, args: &TogetherArgs, common: &Common) -> Result<Option<Group>, Failure> {
+    fn read(mut self, runs: &[String], common: &Common) -> Result<Option<Group>, Failure> {
         let mut stored = Named::new(common);
-        for name in &args.runs {
+        for name in runs {
             if is_document(name) {
                 self.of_file(Path::new(name))?;
             } else {
                 self.take(&stored.run(name, NONE_YET)?, name)?;
             }
         }
-        if args.runs.is_empty()
+        if runs.is_empty()
             && let Some(group) = self.group
         {
             let store = storing::existing(common)?;

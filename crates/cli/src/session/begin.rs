@@ -84,10 +84,11 @@ pub(super) fn record(
     stack: Stack,
     plan: Plan,
 ) -> Run {
+    let machine = machine(&Roots::default());
     Run {
         schema: SCHEMA,
         run: RunInfo {
-            id: id(started, seed),
+            id: id(started, &machine, seed),
             started: started.to_string(),
             ended: None,
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -103,7 +104,7 @@ pub(super) fn record(
             labels: Labels::default(),
             membership: Membership::default(),
         },
-        machine: machine(&Roots::default()),
+        machine,
         target: target.clone(),
         stack,
         plan,

@@ -54,9 +54,9 @@ use crate::signals::Signals;
 pub(crate) use conclude::conclude_document;
 pub(crate) use copy::{CopyRequest, copy};
 use diskfacts_host::{Roots, machine};
-use diskfacts_plan::Plan;
 use diskfacts_plan::rng::Rng;
-use diskfacts_record::{Labels, Membership, Run};
+use diskfacts_plan::{Plan, sha256};
+use diskfacts_record::{Labels, Machine, Membership, Run};
 use jiff::Timestamp;
 use refuse::Accepted;
 use reserve::Reserved;
@@ -168,8 +168,17 @@ fn drawn(now: Timestamp) -> u64 {
     Rng::for_part(nanoseconds as u64, u64::from(std::process::id())).next_u64() >> 11
 }
 
-/// Sorts by time; runs of the same second differ by their seed.
-pub(crate) fn id(now: Timestamp, seed: u64) -> String {
-    let tail = Rng::for_part(seed, u64::from(std::process::id())).next_u64() & 0xffff_ffff;
-    format!("{}-{tail:08x}", now.strftime("%Y%m%d-%H%M%S"))
+/// Sorts by time; runs of the same second differ by their moment, their process and their host,
+/// because hosts of a fleet are started together, with one seed, and in containers as process 1.
+pub(crate) fn id(now: Timestamp, machine: &Machine, seed: u64) -> String {
+    let of = format!(
+        "{} {} {:?} {:?} {seed}",
+        now.as_nanosecond(),
+        std::process::id(),
+        machine.host,
+        machine.boot_id,
+    );
+    let digest = sha256::digest(of.as_bytes());
+    let tail = sha256::hex(&digest[..4]);
+    format!("{}-{tail}", now.strftime("%Y%m%d-%H%M%S"))
 }

@@ -15,7 +15,7 @@ fn limited(name: &str, settings: &str) -> String {
     format!("{}:{settings}", document(name).display())
 }
 
-fn schema() -> Value {
+pub(crate) fn schema() -> Value {
     let text = include_str!("../../../../docs/reference/compare.schema.json");
     serde_json::from_str(text).expect("the schema")
 }

@@ -8,6 +8,17 @@ use std::path::{Path, PathBuf};
 
 /// Measures a simulated disk as this host does.
 fn measured(case: &Case, host: &str, disk: &Path, seed: u64) -> Result<(), Missing> {
+    measured_in("monday", case, host, disk, seed)
+}
+
+/// The same as one of this group.
+pub(crate) fn measured_in(
+    group: &str,
+    case: &Case,
+    host: &str,
+    disk: &Path,
+    seed: u64,
+) -> Result<(), Missing> {
     require_root()?;
     let unshare = require_tool("unshare", "util-linux")?;
     let name = r#"printf %s "$1" > /proc/sys/kernel/hostname && shift && exec "$@""#;
@@ -26,7 +37,7 @@ fn measured(case: &Case, host: &str, disk: &Path, seed: u64) -> Result<(), Missi
             "--stage",
             "short-read",
         ])
-        .args(["--group", "monday", "--label", "rack=r1", "--quiet"])
+        .args(["--group", group, "--label", "rack=r1", "--quiet"])
         .args(["--seed", &seed.to_string(), "--out"])
         .arg(case.path("results"))
         .run()
@@ -70,7 +81,7 @@ fn of_long_ago(case: &Case) -> Result<(), Missing> {
 }
 
 /// Adds all files that there are.
-fn added(case: &Case) -> diskfacts_testkit::Finished {
+pub(crate) fn added(case: &Case) -> diskfacts_testkit::Finished {
     let add = case
         .diskfacts(["fleet", "add", "--into"])
         .arg(case.path("fleet"));

@@ -24,6 +24,8 @@ mod failing;
 mod files;
 #[cfg(feature = "fleet")]
 mod fleet_command;
+#[cfg(feature = "fleet")]
+mod fleet_groups;
 mod folders;
 mod hosts_by_clock;
 mod hosts_by_mpi;

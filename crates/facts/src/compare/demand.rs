@@ -92,7 +92,7 @@ impl Demanded {
     }
 
     /// Holds it against a comparison.
-    pub(super) fn of(&self, comparison: &Comparison) -> Demand {
+    pub(crate) fn of(&self, comparison: &Comparison) -> Demand {
         let mut demand = Demand {
             given: self.given.clone(),
             holds: Vec::new(),

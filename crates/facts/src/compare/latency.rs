@@ -83,7 +83,7 @@ impl Latencies {
             let of_trials: Option<Vec<Buckets>> = trials.iter().map(|t| buckets(t)).collect();
             match unit {
                 Unit::Trial => parts.extend(of_trials?),
-                Unit::Run => parts.push(added(&of_trials?)),
+                Unit::Run | Unit::Host => parts.push(added(&of_trials?)),
             }
         }
         let all = added(&parts);

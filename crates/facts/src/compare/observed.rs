@@ -130,7 +130,7 @@ fn logs(cell: &Cell<'_>, measure: Measure, unit: Unit) -> Vec<f64> {
     let by_run = cell.runs.iter().map(|(_, trials)| of_run(trials));
     match unit {
         Unit::Trial => by_run.flatten().collect(),
-        Unit::Run => by_run
+        Unit::Run | Unit::Host => by_run
             .filter(|logs| !logs.is_empty())
             .map(|logs| logs.iter().sum::<f64>() / logs.len() as f64)
             .collect(),

@@ -61,7 +61,7 @@ fn furthest([low, high]: [f64; 2]) -> f64 {
 }
 
 /// The sentence of a stage.
-pub(super) fn stage(
+pub(crate) fn stage(
     change: Change,
     because: &[String],
     speed: Option<&Difference>,
@@ -88,13 +88,13 @@ pub(super) fn stage(
         }
         // The same figure, as of a run beside itself.
         (Change::Unclear, None) if speed.change.abs() < 5e-4 => format!(
-            "no difference{on}; one {} each, so no spread is known, and chance may hide one",
-            word(speed.unit)
+            "no difference{on}; {}, so no spread is known, and chance may hide one",
+            a_single(speed.unit)
         ),
         (Change::Unclear, None) => format!(
-            "{}{on}; one {} each, so no spread is known, and it may be chance",
+            "{}{on}; {}, so no spread is known, and it may be chance",
             side(of_speed(speed.measure, speed.change)),
-            word(speed.unit)
+            a_single(speed.unit)
         ),
         _ => format!("{said}{on}"),
     }
@@ -143,10 +143,20 @@ pub(super) fn difference(difference: &Difference) -> String {
     }
 }
 
+/// What there is where no spread is known.
+fn a_single(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Trial => "one trial each",
+        Unit::Run => "one run each",
+        Unit::Host => "one host",
+    }
+}
+
 fn word(unit: Unit) -> &'static str {
     match unit {
         Unit::Trial => "trial",
         Unit::Run => "run",
+        Unit::Host => "host",
     }
 }
 
@@ -162,15 +172,18 @@ fn more_trials(speed: &Difference, same_within: f64) -> String {
     if !needed.is_finite() || needed <= now || needed > TRIALS_MAX {
         return String::new();
     }
+    let whose = match speed.unit {
+        Unit::Host => "hosts".to_owned(),
+        unit => format!("{}s on either side", word(unit)),
+    };
     format!(
-        "; some {needed} {}s on either side would tell {} %",
-        word(speed.unit),
+        "; some {needed} {whose} would tell {} %",
         digits(same_within)
     )
 }
 
 /// What all of it comes to.
-pub(super) fn summary(comparison: &Comparison) -> String {
+pub(crate) fn summary(comparison: &Comparison) -> String {
     let stages = &comparison.stages;
     if stages.is_empty() {
         return "Nothing can be compared: the two have no stage in common.".to_owned();
@@ -282,8 +295,12 @@ fn counted(comparison: &Comparison) -> String {
         parts.push(if single {
             let overall = comparison.overall.as_ref();
             let (least, most) = overall.map_or((0.0, 0.0), |all| (all.least, all.most));
+            let by = match comparison.fleet {
+                Some(_) => "one host",
+                None => "one trial on either side",
+            };
             format!(
-                "{} known by one trial on either side, from {} to {}, which may be chance",
+                "{} known by {by}, from {} to {}, which may be chance",
                 are(unclear.len()),
                 side(least),
                 side(most)

@@ -5,6 +5,7 @@
 //! `docs/fleet-statistics.md`, as `cargo xtask test planted` has them; without it so many as all
 //! tests have time for. `DISKFACTS_FLEETS_SEED` is the first seed.
 
+mod groups;
 mod outcomes;
 mod properties;
 mod simulated;

@@ -125,6 +125,13 @@ impl Fleet {
         self.look(&all, BEGIN_S, (HOURS, 3600), TRIALS)
     }
 
+    /// All hosts, over a day, `number` times two days after the first.
+    pub(crate) fn group(&mut self, number: i64) -> Vec<Sample> {
+        let all: Vec<usize> = (0..self.hosts.len()).collect();
+        let begin_s = BEGIN_S + 2 * number * 86_400;
+        self.look(&all, begin_s, (HOURS, 3600), TRIALS)
+    }
+
     /// These, two days later (`number` 1) or later still, started within ten minutes.
     pub(crate) fn again(&mut self, members: &[Again], trials: u32, number: i64) -> Vec<Sample> {
         let of = |again: &Again| again.member.host[1..].parse().expect("as we named it");

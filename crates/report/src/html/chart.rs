@@ -9,6 +9,7 @@ pub(crate) mod depth;
 mod ends;
 mod forest;
 pub(crate) mod heat;
+pub(crate) mod hosts;
 pub(crate) mod layers;
 pub(crate) mod matrix;
 pub(crate) mod percentiles;

@@ -2,6 +2,7 @@
 //! in words, and what could not be judged.
 
 use super::chart::ratios;
+use super::groups;
 use super::links::Links;
 use super::table::{Cell, Table};
 use crate::text::compare::{is_one_sided, judged, legend};
@@ -19,8 +20,13 @@ pub(crate) fn body(comparison: &Comparison, links: &Links, drawings: &Markup) ->
         h1 { "What changed" }
         p { (comparison.summary) }
         dl {
-            (side("A", &comparison.a, links))
-            (side("B", &comparison.b, links))
+            @match &comparison.fleet {
+                Some(fleet) => (groups::sides(comparison, fleet)),
+                None => {
+                    (side("A", &comparison.a, links))
+                    (side("B", &comparison.b, links))
+                }
+            }
         }
         @for demand in &comparison.demands { (self::demand(demand)) }
         (conditions(&comparison.conditions))
@@ -37,6 +43,7 @@ pub(crate) fn body(comparison: &Comparison, links: &Links, drawings: &Markup) ->
             p class="soft" { (legend(comparison)) }
         }
         (missing(comparison))
+        @if let Some(fleet) = &comparison.fleet { (groups::hosts(comparison, fleet)) }
     }
 }
 

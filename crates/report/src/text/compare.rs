@@ -1,6 +1,7 @@
 //! What `compare` prints: what it comes to, the conditions that differ, then
 //! stage by stage.
 
+use super::fleet::groups;
 use super::look::{Look, Style};
 use super::page::Page;
 use super::run::{Closing, close};
@@ -23,12 +24,20 @@ pub fn comparison(comparison: &Comparison, closing: &Closing, look: &Look) -> St
     let mut page = Page::new(look);
     page.paragraph(0, Style::Heading, &comparison.summary);
     page.blank();
-    for (label, side) in [("A", &comparison.a), ("B", &comparison.b)] {
-        self::side(&mut page, label, side);
+    match &comparison.fleet {
+        Some(fleet) => groups::sides(&mut page, comparison, fleet),
+        None => {
+            for (label, side) in [("A", &comparison.a), ("B", &comparison.b)] {
+                self::side(&mut page, label, side);
+            }
+        }
     }
     conditions(&mut page, &comparison.conditions);
     stages(&mut page, comparison);
     missing(&mut page, comparison);
+    if let Some(fleet) = &comparison.fleet {
+        groups::hosts(&mut page, fleet);
+    }
     for demand in &comparison.demands {
         self::demand(&mut page, demand);
     }
@@ -174,6 +183,8 @@ pub(crate) fn observed(difference: &Difference) -> String {
     let thing = match difference.unit {
         Unit::Trial => "trial",
         Unit::Run => "run",
+        // The same ones on either side.
+        Unit::Host => return count(u64::from(a), "host"),
     };
     if a == b {
         format!("{} each", count(u64::from(a), thing))
@@ -245,11 +256,24 @@ pub(crate) fn legend(comparison: &Comparison) -> String {
                      for that give several runs, as in A1,A2 B1,B2."
                 }
                 Unit::Run => "Intervals are over the runs, each of which counts as one.",
+                Unit::Host => {
+                    "Intervals are over the hosts, each held against itself. What slowed all of \
+                     them at one time is in none: groups of several nights have less of it."
+                }
             }
             .to_owned(),
         );
     }
-    if correction.speeds + correction.latencies > 0 {
+    if correction.speeds > 0 && comparison.fleet.is_some() {
+        sentences.push(format!(
+            "Tested together by Holm's procedure: {} at {} %, so that at most one comparison in \
+             twenty of fleets that do not differ calls a stage different. \"The same\" means that the \
+             whole interval is small, within {} %.",
+            count(u64::from(correction.speeds), "stage"),
+            correction.speeds_alpha * 100.0,
+            three(comparison.same_within * 100.0)
+        ));
+    } else if correction.speeds + correction.latencies > 0 {
         sentences.push(format!(
             "Tested together by Holm's procedure: {} of speed at {} % and {} of percentiles at \
              {} %, so that at most one comparison in twenty of things that do not differ calls \

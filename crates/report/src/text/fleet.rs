@@ -1,6 +1,7 @@
 //! What `fleet odd` and `fleet trend` print: which disk is slower than its peers.
 
 mod disks;
+pub(crate) mod groups;
 mod looked_at;
 mod trend;
 

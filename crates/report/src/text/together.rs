@@ -48,7 +48,7 @@ pub fn together(merged: &Merged, closing: &Closing, look: &Look) -> String {
 }
 
 /// `Group n42: 61 of 64 hosts; lost are c07, c12 and 1 without a name`
-fn title(merged: &Merged) -> String {
+pub(crate) fn title(merged: &Merged) -> String {
     let (here, of) = (merged.hosts_complete, merged.hosts_expected);
     if here == of {
         return format!("Group {}: {}", merged.group, count(u64::from(of), "host"));
@@ -64,7 +64,7 @@ fn title(merged: &Merged) -> String {
     )
 }
 
-fn started(merged: &Merged) -> String {
+pub(crate) fn started(merged: &Merged) -> String {
     let by = match merged.agreed_by {
         AgreedBy::Clock => "by their clocks",
         AgreedBy::Mpi => "by MPI",
@@ -77,44 +77,87 @@ fn started(merged: &Merged) -> String {
 
 fn stage(page: &mut Page<'_>, stage: &MergedStage, look: &Look) {
     page.heading(&stage_label(&stage.stage, &stage.settings));
+    let mut facts = facts(stage, look);
+    // The hosts stand behind what is of all of them, and before what went wrong.
+    let place = facts.iter().position(|fact| fact.is_trouble);
+    let trouble = facts.split_off(place.unwrap_or(facts.len()));
+    let hosts = hosts(stage, look);
+    for fact in facts.iter().chain(&hosts).chain(&trouble) {
+        match fact.label {
+            "" if fact.style == Style::Bad => page.paragraph(2, Style::Bad, &fact.text),
+            label => page.labelled(
+                2,
+                (fact.style, label),
+                COLUMN,
+                fact.text_style(),
+                &fact.text,
+            ),
+        }
+    }
+}
+
+/// A row of a stage.
+pub(crate) struct Fact {
+    /// What it is of; empty where it goes on.
+    pub(crate) label: &'static str,
+    /// How the label looks.
+    pub(crate) style: Style,
+    /// What is so.
+    pub(crate) text: String,
+    /// Whether it says what went wrong.
+    is_trouble: bool,
+}
+
+impl Fact {
+    fn new(label: &'static str, text: String) -> Self {
+        Self {
+            label,
+            style: Style::Plain,
+            text,
+            is_trouble: false,
+        }
+    }
+
+    fn trouble(label: &'static str, style: Style, text: String) -> Self {
+        Self {
+            label,
+            style,
+            text,
+            is_trouble: true,
+        }
+    }
+
+    fn text_style(&self) -> Style {
+        if self.style == Style::Bad {
+            Style::Bad
+        } else {
+            Style::Plain
+        }
+    }
+}
+
+/// What a stage comes to over all hosts, then what went wrong.
+pub(crate) fn facts(stage: &MergedStage, look: &Look) -> Vec<Fact> {
     let sound = stage.trials.iter().filter(|trial| trial.void.is_none());
     let sound: Vec<&MergedTrial> = sound.collect();
     let all: Vec<&MergedTrial> = stage.trials.iter().collect();
-    let amount = bounded(&all);
+    let amount = bounded(&all).map(|said| Fact::new("Amount", said));
+    let mut facts = Vec::new();
     if sound.is_empty() {
-        page.paragraph(2, Style::Bad, "No trial counts, so there is no rate.");
-        if let Some(said) = &amount {
-            page.labelled(2, (Style::Plain, "Amount"), COLUMN, Style::Plain, said);
-        }
+        let text = "No trial counts, so there is no rate.".to_owned();
+        facts.push(Fact {
+            style: Style::Bad,
+            ..Fact::new("", text)
+        });
+        facts.extend(amount);
     } else {
-        let mut row = |label: &str, text: &str| {
-            page.labelled(2, (Style::Plain, label), COLUMN, Style::Plain, text);
-        };
-        row("Sum", &sum(stage, &sound, look));
-        if let Some(said) = &amount {
-            row("Amount", said);
-        }
-        row("Latency", &latency(stage, look));
-        if let Some(said) = spread(stage, look) {
-            row("Hosts", &said);
-        }
-        if let Some(said) = cpu(stage, look) {
-            row("CPU", &said);
-        }
-        row("Served by", &layers(stage));
-        if let Some(said) = devices(stage) {
-            row("Devices", &said);
-        }
-        for (i, host) in stage.hosts.iter().take(HOSTS).enumerate() {
-            let label = if i == 0 { "Slowest" } else { "" };
-            row(label, &self::host(host, look));
-        }
-        if stage.hosts.len() > HOSTS {
-            row(
-                "",
-                &format!("{} more; --json has them", stage.hosts.len() - HOSTS),
-            );
-        }
+        facts.push(Fact::new("Sum", sum(stage, &sound, look)));
+        facts.extend(amount);
+        facts.push(Fact::new("Latency", latency(stage, look)));
+        facts.extend(spread(stage, look).map(|said| Fact::new("Hosts", said)));
+        facts.extend(cpu(stage, look).map(|said| Fact::new("CPU", said)));
+        facts.push(Fact::new("Served by", layers(stage)));
+        facts.extend(devices(stage).map(|said| Fact::new("Devices", said)));
     }
     if stage.errors > 0 {
         let failed = stage.hosts.iter().filter(|host| host.errors > 0);
@@ -126,21 +169,42 @@ fn stage(page: &mut Page<'_>, stage: &MergedStage, look: &Look) {
             count(stage.errors, "failed operation"),
             list(&by_host)
         );
-        page.labelled(2, (Style::Bad, "Errors"), COLUMN, Style::Bad, &said);
+        facts.push(Fact::trouble("Errors", Style::Bad, said));
     }
     let void = stage.trials.iter().filter_map(|trial| {
         let why = trial.void.as_deref()?;
         Some(format!("trial {}: {why}", trial.number))
     });
     let void: Vec<String> = void.collect();
-    for (i, said) in void.iter().take(VOID).enumerate() {
+    let more = void.len().saturating_sub(VOID);
+    for (i, said) in void.into_iter().take(VOID).enumerate() {
         let label = if i == 0 { "Void" } else { "" };
-        page.labelled(2, (Style::Doubtful, label), COLUMN, Style::Plain, said);
+        facts.push(Fact::trouble(label, Style::Doubtful, said));
     }
-    if void.len() > VOID {
-        let more = format!("{} more; --json has them", void.len() - VOID);
-        page.labelled(2, (Style::Plain, ""), COLUMN, Style::Plain, &more);
+    if more > 0 {
+        let said = format!("{more} more; --json has them");
+        facts.push(Fact::trouble("", Style::Plain, said));
     }
+    facts
+}
+
+/// The slowest hosts of a stage that has a rate.
+fn hosts(stage: &MergedStage, look: &Look) -> Vec<Fact> {
+    if stage.trials.iter().all(|trial| trial.void.is_some()) {
+        return Vec::new();
+    }
+    let slowest = stage.hosts.iter().take(HOSTS).enumerate();
+    let mut hosts: Vec<Fact> = slowest
+        .map(|(i, host)| {
+            let label = if i == 0 { "Slowest" } else { "" };
+            Fact::new(label, self::host(host, look))
+        })
+        .collect();
+    if stage.hosts.len() > HOSTS {
+        let more = stage.hosts.len() - HOSTS;
+        hosts.push(Fact::new("", format!("{more} more; --json has them")));
+    }
+    hosts
 }
 
 /// `812.4 MB/s, 198,341 IOPS of 8 hosts; median of 3 trials, 801.2 to 815.0 MB/s`

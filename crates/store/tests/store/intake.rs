@@ -80,3 +80,40 @@ fn another_run_of_the_same_id_is_refused_and_nothing_is_taken_in() {
         .collect();
     assert_eq!(ids, ["a"]);
 }
+
+/// A run of a host with this id.
+fn made_on(host: &str, id: &str) -> diskfacts_record::Run {
+    let mut run = sample::explained(id);
+    run.machine.host = Some(host.to_owned());
+    run
+}
+
+#[test]
+fn a_run_of_another_host_with_the_same_id_is_stored_under_one_of_its_own_and_known_again() {
+    const ID: &str = "20261127-130000-00c0ffee";
+    let folder = tempfile::tempdir().unwrap();
+    let mut there = open(folder.path(), "there.db");
+    let mut taken = Vec::new();
+    for host in ["c1", "c2", "c1", "c2"] {
+        let mut here = open(folder.path(), &format!("{host}-{}.db", taken.len()));
+        here.add(&[made_on(host, ID)]).unwrap();
+        let parcels = exported(&here, &[ID]);
+        let intake = there.intake().unwrap();
+        taken.push(intake.take(&parcels[0], &[]).unwrap());
+        intake.commit().unwrap();
+    }
+    let Taken::StoredAs { id } = &taken[1] else {
+        panic!("{taken:?}");
+    };
+    assert_eq!(taken[0], Taken::Stored);
+    assert_eq!(taken[2], Taken::Known);
+    assert_eq!(taken[3], Taken::KnownAs { id: id.clone() });
+    assert!(id.starts_with("20261127-130000-") && id != ID, "{id}");
+    let mut of_other = made_on("c2", id);
+    assert!(there.load(ID).unwrap() == made_on("c1", ID));
+    assert!(there.load(id).unwrap() == of_other);
+    // It goes on as what it is here.
+    let again = exported(&there, &[id]);
+    of_other.run.id.clone_from(id);
+    assert!(again[0].run == of_other);
+}

@@ -3,6 +3,7 @@
 use super::Made;
 use crate::args::Common;
 use crate::exit::Failure;
+use crate::groups;
 use crate::sides::Side;
 use diskfacts_facts::compare;
 use diskfacts_facts::compare::SAME_WITHIN;
@@ -16,6 +17,13 @@ pub(super) fn make(sides: &[String], common: &Common) -> Result<Made, Failure> {
              runs of a side have commas between them: A1,A2 B1,B2",
         ));
     };
+    if let Some(comparison) = groups::compared(a, b, SAME_WITHIN, &[])? {
+        return Ok(Made {
+            page: html::report_of_comparison(&comparison, (&[], &[])),
+            of: format!("what changed from {a} to {b}"),
+            usual_name: "diskfacts-compare.html".into(),
+        });
+    }
     let (a, b) = (Side::read(a, common)?, Side::read(b, common)?);
     let (a, b) = (a.selection(), b.selection());
     let comparison = compare(&a, &b, SAME_WITHIN, &[]);

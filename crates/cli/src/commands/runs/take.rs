@@ -21,7 +21,8 @@ pub(super) fn run(args: &TakeArgs, common: &Common) -> Result<Exit, Failure> {
     let mut counts = [0_usize; 2];
     for parcel in files.into_iter().flatten() {
         let (taken, line) = take(&intake, &parcel?)?;
-        counts[usize::from(taken == Taken::Known)] += 1;
+        let is_known = matches!(taken, Taken::Known | Taken::KnownAs { .. });
+        counts[usize::from(is_known)] += 1;
         // Writing to a String cannot fail.
         let _ = writeln!(lines, "{line}");
     }
@@ -74,9 +75,13 @@ fn take(intake: &Intake<'_>, parcel: &Parcel) -> Result<(Taken, String), Failure
     let name = name.map_or(String::new(), |name| format!("{name}: "));
     let host = run.machine.host.as_ref();
     let host = host.map_or(String::new(), |host| format!(" on {host}"));
-    let what = match taken {
-        Taken::Stored => "stored",
-        Taken::Known => "already there, the same",
+    let what = match &taken {
+        Taken::Stored => "stored".to_owned(),
+        Taken::Known => "already there, the same".to_owned(),
+        Taken::StoredAs { id } => {
+            format!("stored as {id}, because a run of another host has its id")
+        }
+        Taken::KnownAs { id } => format!("already there as {id}, the same"),
     };
     let line = format!(
         "  {}  {name}{} of {}{host}: {what}",

@@ -16,6 +16,8 @@ const ROWS_MAX: usize = 60;
 /// Times that an axis reaches at most in either direction, and the share that it reaches at least.
 const TIMES_MAX: f64 = 1000.0;
 const REACH_MIN: f64 = 0.05;
+/// Reach below which an axis is labelled in percent, and above it in times.
+const PERCENT_BELOW: f64 = 2.1;
 
 /// Ratios that are drawn on one axis.
 #[derive(Debug, Clone, PartialEq)]
@@ -171,6 +173,7 @@ fn ticks(reach: f64) -> Vec<(f64, String)> {
     let steps: &[f64] = match reach {
         near if near < 1.13 => &[1.05, 1.1],
         near if near < 1.6 => &[1.1, 1.25, 1.5],
+        near if near < PERCENT_BELOW => &[1.25, 1.5, 2.0],
         near if near < 12.0 => &[2.0, 5.0, 10.0],
         _ => &[10.0, 100.0, 1000.0],
     };
@@ -178,7 +181,7 @@ fn ticks(reach: f64) -> Vec<(f64, String)> {
     let mut ticks = vec![(1.0, "equal".to_owned())];
     for step in within {
         for ratio in [*step, 1.0 / step] {
-            let label = if reach < 1.6 {
+            let label = if reach < PERCENT_BELOW {
                 let sign = if ratio > 1.0 { "+" } else { "-" };
                 format!("{sign}{}", percent((ratio - 1.0).abs()))
             } else if ratio > 1.0 {
@@ -206,10 +209,22 @@ pub(crate) fn figure_of_speeds(comparison: &Comparison, id: String) -> Option<Fi
         id,
         title: "Speed: B over A".to_owned(),
         seen: format!("{}{}", comparison.summary, ratios.left_out()),
-        drawing: ratios.forest("further right is faster").draw(),
+        drawing: ratios.forest(further_right(comparison)).draw(),
         legend: ratios.legend(),
         numbers,
     })
+}
+
+/// What the axis of speeds means, by what they are.
+fn further_right(comparison: &Comparison) -> &'static str {
+    let speeds = comparison.stages.iter().filter_map(|s| s.speed.as_ref());
+    let (rates, latencies): (Vec<&Difference>, Vec<&Difference>) =
+        speeds.partition(|speed| speed.measure.more_is_better());
+    match (rates.is_empty(), latencies.is_empty()) {
+        (_, true) => "further right is faster",
+        (true, false) => "further right is slower",
+        (false, false) => "further right is faster, of a latency slower",
+    }
 }
 
 /// The percentiles as a figure.
@@ -385,6 +400,7 @@ mod tests {
         let labels =
             |reach| -> Vec<String> { ticks(reach).into_iter().map(|(_, label)| label).collect() };
         assert_eq!(labels(1.06), ["-4.8 %", "equal", "+5 %"]);
+        assert_eq!(labels(1.9), ["-33 %", "-20 %", "equal", "+25 %", "+50 %"]);
         assert_eq!(labels(6.0), ["÷ 5", "÷ 2", "equal", "× 2", "× 5"]);
     }
 

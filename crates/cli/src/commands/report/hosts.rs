@@ -1,0 +1,32 @@
+//! `diskfacts report --together RUN|FILE...`: the page of hosts that measured together.
+
+use super::{Made, plain};
+use crate::args::{Common, ReportArgs};
+use crate::commands::together;
+use crate::exit::Failure;
+use diskfacts_report::html;
+
+pub(super) fn make(args: &ReportArgs, common: &Common) -> Result<Made, Failure> {
+    if args.runs.is_empty() && args.hosts.group.is_none() {
+        return Err(Failure::wrong_call(
+            "--together takes the runs of the hosts, as in `diskfacts report --together \
+             results/*.dfrun`, or --group NAME for the stored runs of a group",
+        ));
+    }
+    let merged = together::merged(
+        &args.runs,
+        args.hosts.group.as_deref(),
+        args.hosts.expect,
+        common,
+    )?;
+    let hosts = match (merged.hosts_complete, merged.hosts_expected) {
+        (1, 1) => "one host".to_owned(),
+        (here, of) if here == of => format!("{of} hosts"),
+        (here, of) => format!("{here} of {of} hosts"),
+    };
+    Ok(Made {
+        page: html::report_of_hosts(&merged),
+        of: format!("{hosts} of the group {}", merged.group),
+        usual_name: format!("diskfacts-together-{}.html", plain(&merged.group)).into(),
+    })
+}
