@@ -67,6 +67,11 @@ impl Guest {
         });
     }
 
+    /// The scenario's name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// How many checks it has told.
     pub(crate) fn checks(&self) -> u64 {
         self.checks

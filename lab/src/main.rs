@@ -4,7 +4,8 @@
 //!
 //! `list` prints what there is, for the host; `guest` does the scenarios that
 //! the host asks for, as root in a machine that is thrown away afterwards. It
-//! overwrites disks without asking: never start that elsewhere.
+//! overwrites disks without asking: never start that elsewhere. `helper` does
+//! what a scenario in another guest tells it.
 
 mod checks;
 mod command;
@@ -13,6 +14,7 @@ mod fuzz;
 mod guest;
 mod needs;
 mod product;
+mod remote_shell;
 mod scenarios;
 mod sum;
 mod sysfs;
@@ -41,6 +43,14 @@ fn main() -> ExitCode {
                 wire::tell(&json!({ "done": true }));
                 ExitCode::SUCCESS
             }
+            Err(error) => {
+                eprintln!("diskfacts-lab: {error}");
+                ExitCode::from(2)
+            }
+        },
+        // A guest that helps another one.
+        ["helper"] if std::path::Path::new("/init").exists() => match remote_shell::serve() {
+            Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
                 eprintln!("diskfacts-lab: {error}");
                 ExitCode::from(2)

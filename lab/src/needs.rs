@@ -7,6 +7,7 @@ pub(crate) const MODULES: &[&str] = &[
     "virtio_pci",
     "virtio_blk",
     "virtio_scsi",
+    "virtio_net",
     "nvme",
     "ahci",
     "sd_mod",

@@ -15,6 +15,7 @@ pub(crate) mod mapper;
 pub(crate) mod md;
 pub(crate) mod memory;
 mod network;
+mod shared;
 
 use crate::disks::DISKS;
 use crate::fuzz;
@@ -54,6 +55,7 @@ const FAMILIES: &[&[Scenario]] = &[
     crypt::SCENARIOS,
     memory::SCENARIOS,
     network::SCENARIOS,
+    shared::SCENARIOS,
     filesystem::SCENARIOS,
     files::SCENARIOS,
     faults::SCENARIOS,
@@ -71,6 +73,11 @@ pub(crate) fn find(name: &str) -> Option<Scenario> {
 
 /// All that the host has to know.
 pub(crate) fn listed() -> Value {
+    let helpers = |name: &str| {
+        let mut shared = shared::SCENARIOS.iter();
+        let is_shared = shared.any(|scenario| scenario.name == name);
+        if is_shared { shared::HELPERS } else { 0 }
+    };
     let scenario = |scenario: &Scenario| {
         json!({
             "name": scenario.name,
@@ -78,6 +85,7 @@ pub(crate) fn listed() -> Value {
             "short": scenario.set != Set::Long,
             "every_kernel": scenario.set == Set::Always,
             "disks": scenario.disks,
+            "helpers": helpers(scenario.name),
             "seconds": scenario.seconds,
         })
     };
@@ -87,7 +95,7 @@ pub(crate) fn listed() -> Value {
         "scenarios": all().map(scenario).collect::<Vec<_>>(),
         "fuzz": {
             "name": "fuzz", "about": "a random stack", "short": true, "every_kernel": false,
-            "disks": fuzz::LEAVES, "seconds": 25,
+            "disks": fuzz::LEAVES, "helpers": 0, "seconds": 25,
         },
         "fuzz_of_days": fuzz::of_days(),
         "disks": DISKS.iter().map(crate::disks::Disk::listed).collect::<Vec<_>>(),

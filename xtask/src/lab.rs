@@ -242,10 +242,12 @@ impl Lab {
     ) -> Result<Option<Part>, String> {
         fs::create_dir_all(folder).map_err(|e| format!("making {}: {e}", folder.display()))?;
         let disks = self.disks_of(&part.scenarios)?;
+        let helpers = part.scenarios.iter().map(|scenario| scenario.helpers);
         let guest = Guest {
             kernel: &part.kernel.image,
             image,
             disks: &disks,
+            helpers: helpers.max().unwrap_or(0),
             folder,
         };
         let names: Vec<&str> = part.scenarios.iter().map(|s| s.name.as_str()).collect();
@@ -354,6 +356,7 @@ impl Lab {
             kernel: &kernel.image,
             image: &image,
             disks: &self.disks_of(&scenarios)?,
+            helpers: 0,
             folder: &self.folder.join("shell"),
         };
         guest.shell()

@@ -9,6 +9,7 @@
 //! what it must be where only one thing can fill it, and unexplained elsewhere. Without
 //! what is asleep in it a latency is never divided by a model of the device.
 
+mod calls;
 mod divide;
 mod requests;
 

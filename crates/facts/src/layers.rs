@@ -48,6 +48,16 @@
 //! writes of a disk that says it rotates and has a volatile cache, where they
 //! take less than any revolution allows: not all of what it says can be so.
 //!
+//! # Network filesystems
+//! What goes past the page cache of this machine goes to a server, whose memory is as much
+//! a cache as ours: nothing here tells whether its disks took part, so that share is `server`
+//! and none of it `device` or `media`, synced or not. Of NFS the client counts what the server
+//! sent and took (`/proc/self/mountstats`), for whoever uses the mount: the witness in place of
+//! devices. What it did not send came from the page cache, where another open has not made
+//! the client forget it (close-to-open), unless a cache on a local disk lies between (`fsc`).
+//! `/proc/self/io` counts with it for direct I/O only: some kernels do not charge reads of NFS
+//! through the page cache.
+//!
 //! # A simulated disk
 //! knows who served the bytes, and says so in the evidence. It is not asked:
 //! the shares are worked out from the witnesses there too, and tests hold them
@@ -81,7 +91,7 @@ pub(crate) use durability::{
     is_mounted_sync,
 };
 use reach::Reach;
-pub(crate) use whereabouts::{devices_of_memory, in_memory, is_unknown, remote};
+pub(crate) use whereabouts::{behind_memory, devices_of_memory, in_memory, is_unknown, remote};
 
 /// Share of the bytes from which on it matters that memory or a device above the disks served
 /// them: less is left to rounding, to pages that were read for other reasons and to I/O under way
@@ -109,7 +119,15 @@ pub fn layers(workload: &Workload, evidence: &Evidence, stack: &Stack) -> Layers
     let read = Reach::of(Direction::Read, workload, evidence, stack);
     let write = Reach::of(Direction::Write, workload, evidence, stack);
     let kept = durability::on_medium(workload, evidence, stack);
+    let is_remote = remote(stack).is_some();
     let part = |reach: &Reach, on_medium: bool| {
+        if is_remote {
+            return share::layers(Known {
+                page_cache: reach.page_cache_share(),
+                server: reach.device_share().unwrap_or(0.0),
+                ..Known::default()
+            });
+        }
         let device = reach.device_share();
         let media = device.filter(|_| on_medium).unwrap_or(0.0);
         share::layers(Known {

@@ -21,6 +21,8 @@ pub(crate) struct Known {
     pub(crate) page_cache: f64,
     /// Devices above the disks, without a disk.
     pub(crate) mapping: f64,
+    /// A server on another machine, by its memory or its disks.
+    pub(crate) server: f64,
     /// Memory of the device.
     pub(crate) drive_cache: f64,
     /// The medium.
@@ -34,7 +36,8 @@ pub(crate) struct Known {
 pub(crate) fn layers(known: Known) -> Layers {
     let page_cache = on_grid(known.page_cache);
     let mapping = on_grid(known.mapping).min(1.0 - page_cache);
-    let above = page_cache + mapping;
+    let server = on_grid(known.server).min(1.0 - page_cache - mapping);
+    let above = page_cache + mapping + server;
     let drive_cache = on_grid(known.drive_cache).min(1.0 - above);
     let media = on_grid(known.media).min(1.0 - above - drive_cache);
     Layers {
@@ -46,20 +49,25 @@ pub(crate) fn layers(known: Known) -> Layers {
             .device
             .map(|share| on_grid(share).clamp(drive_cache + media, 1.0 - above)),
         mapping,
+        server,
     }
 }
 
 /// The shares of several parts together, each part with its weight.
 pub(crate) fn weighted<'a>(parts: impl Iterator<Item = (&'a Layers, f64)>) -> Layers {
     let mut total = 0.0;
-    let mut sums = [0.0; 4];
+    let mut sums = [0.0; 5];
     let mut device = Some(0.0);
     for (part, weight) in parts.filter(|(_, weight)| *weight > 0.0) {
         total += weight;
-        for (sum, share) in
-            sums.iter_mut()
-                .zip([part.page_cache, part.mapping, part.drive_cache, part.media])
-        {
+        let shares = [
+            part.page_cache,
+            part.mapping,
+            part.server,
+            part.drive_cache,
+            part.media,
+        ];
+        for (sum, share) in sums.iter_mut().zip(shares) {
             // A share that is not a number (an import) counts as unknown.
             *sum += if share.is_finite() {
                 share * weight
@@ -74,10 +82,11 @@ pub(crate) fn weighted<'a>(parts: impl Iterator<Item = (&'a Layers, f64)>) -> La
     if total <= 0.0 {
         return Layers::default();
     }
-    let [page_cache, mapping, drive_cache, media] = sums.map(|sum| sum / total);
+    let [page_cache, mapping, server, drive_cache, media] = sums.map(|sum| sum / total);
     layers(Known {
         page_cache,
         mapping,
+        server,
         drive_cache,
         media,
         device: device.map(|sum| sum / total),
@@ -93,10 +102,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn of([page_cache, mapping, drive_cache, media]: [f64; 4], device: Option<f64>) -> Known {
+    fn of(
+        [page_cache, mapping, server, drive_cache, media]: [f64; 5],
+        device: Option<f64>,
+    ) -> Known {
         Known {
             page_cache,
             mapping,
+            server,
             drive_cache,
             media,
             device,
@@ -111,21 +124,26 @@ mod tests {
             unknown,
             device,
             mapping,
+            server,
         } = *shares;
-        assert_eq!(page_cache + mapping + drive_cache + media + unknown, 1.0);
-        assert_eq!(unknown + media + drive_cache + mapping + page_cache, 1.0);
-        for share in [page_cache, mapping, drive_cache, media, unknown] {
+        let above = page_cache + mapping + server;
+        assert_eq!(above + drive_cache + media + unknown, 1.0);
+        assert_eq!(
+            unknown + media + drive_cache + server + mapping + page_cache,
+            1.0
+        );
+        for share in [page_cache, mapping, server, drive_cache, media, unknown] {
             assert!((0.0..=1.0).contains(&share), "{shares:?}");
         }
         if let Some(device) = device {
-            assert!(drive_cache + media <= device && device <= 1.0 - page_cache - mapping);
+            assert!(drive_cache + media <= device && device <= 1.0 - above);
         }
     }
 
     #[test]
     fn thirds_add_up_to_one() {
         let third = 1.0 / 3.0;
-        let shares = layers(of([third, 0.0, third, third], Some(2.0 * third)));
+        let shares = layers(of([third, 0.0, 0.0, third, third], Some(2.0 * third)));
         check(&shares);
         assert!(shares.unknown < 2e-6);
     }
@@ -133,13 +151,13 @@ mod tests {
     #[test]
     fn parts_without_weight_say_nothing() {
         assert_eq!(weighted(std::iter::empty()), Layers::default());
-        let cached = layers(of([1.0, 0.0, 0.0, 0.0], Some(0.0)));
+        let cached = layers(of([1.0, 0.0, 0.0, 0.0, 0.0], Some(0.0)));
         assert_eq!(weighted([(&cached, 0.0)].into_iter()), Layers::default());
     }
 
     #[test]
     fn one_part_without_a_device_share_leaves_the_whole_without() {
-        let known = layers(of([0.0, 0.0, 0.0, 1.0], Some(1.0)));
+        let known = layers(of([0.0, 0.0, 0.0, 0.0, 1.0], Some(1.0)));
         let both = weighted([(&known, 1.0), (&Layers::default(), 1.0)].into_iter());
         assert_eq!((both.media, both.unknown, both.device), (0.5, 0.5, None));
     }
@@ -151,9 +169,10 @@ mod tests {
             b in prop::num::f64::ANY,
             c in -1.0_f64..2.0,
             mapping in prop::num::f64::ANY,
+            server in prop::num::f64::ANY,
             device in prop::option::of(prop::num::f64::ANY),
         ) {
-            check(&layers(of([a, mapping, b, c], device)));
+            check(&layers(of([a, mapping, server, b, c], device)));
         }
 
         #[test]
@@ -162,7 +181,7 @@ mod tests {
         ) {
             let parts: Vec<(Layers, f64)> = parts
                 .into_iter()
-                .map(|(a, b, c, weight)| (layers(of([a, b / 2.0, b, c], Some(c))), weight))
+                .map(|(a, b, c, weight)| (layers(of([a, b / 2.0, c / 2.0, b, c], Some(c))), weight))
                 .collect();
             check(&weighted(parts.iter().map(|(part, weight)| (part, *weight))));
         }

@@ -28,7 +28,7 @@ const fn counter(name: &'static str) -> Observer {
 }
 
 /// All observers, in the order in which their windows open.
-pub const OBSERVERS: [Observer; 13] = [
+pub const OBSERVERS: [Observer; 14] = [
     counter("residency"),
     counter("neighbours"),
     counter("io_limits"),
@@ -37,6 +37,7 @@ pub const OBSERVERS: [Observer; 13] = [
     counter("write_back"),
     counter("cpu_steal"),
     counter("journal"),
+    counter("nfs"),
     counter("pressure"),
     counter("process_io"),
     Observer {

@@ -77,6 +77,11 @@ pub enum Spent {
     Device,
     /// The device empties its write cache.
     Flush,
+    /// In the client of a network filesystem, before the call is sent.
+    Client,
+    /// From sending a call to its answer: the network, and the server with its memory and its
+    /// disks.
+    Server,
     /// The device is done, and the operation not yet seen to be: interrupt, waking up, the
     /// thread at work on others.
     Completion,
@@ -102,6 +107,8 @@ impl Spent {
             Self::BlockLayer => "block-layer",
             Self::Device => "device",
             Self::Flush => "flush",
+            Self::Client => "client",
+            Self::Server => "server",
             Self::Completion => "completion",
             Self::Unexplained => "unexplained",
         }

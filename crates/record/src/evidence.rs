@@ -4,6 +4,7 @@
 //! not be observed is `None`, and [`Unseen`] says which and why.
 
 mod block_layer;
+mod nfs;
 mod read_ahead;
 mod setting;
 mod system;
@@ -12,6 +13,7 @@ pub use block_layer::{
     BlockLayer, Bucket, DeviceRequests, OperationRequests, Outliers, QueuedFrom, RequestKind,
     Seeks, SlowestRequests, SlowestSyncs,
 };
+pub use nfs::{NfsCalls, NfsMount};
 pub use read_ahead::{
     ReadAhead, ReadAheadCost, ReadAheadCounts, ReadAheadFile, ReadAheadPages, ReadAheadPattern,
     ReadAheadRow, ReadAheadThread, WindowSize,
@@ -85,6 +87,9 @@ pub struct Evidence {
     /// What the journal of the filesystem did.
     #[serde(default)]
     pub journal: Option<Journal>,
+    /// What the NFS client counted of the target's mount; absent of other filesystems.
+    #[serde(default)]
+    pub nfs: Option<NfsMount>,
     /// What the block layer did with requests, where its trace events were followed.
     #[serde(default)]
     pub block_layer: Option<BlockLayer>,

@@ -204,6 +204,21 @@ pub struct Layers {
     /// a thin volume never allocated, a mapping that keeps writes to itself.
     #[serde(default)]
     pub mapping: f64,
+    /// Sent or taken by a server on another machine. Whether its memory or its disks served
+    /// them cannot be seen from here.
+    #[serde(default)]
+    pub server: f64,
+}
+
+impl Layers {
+    /// Share that memory of this machine did not serve and that went on to a device or to a
+    /// server; absent when that could not be observed.
+    pub fn beyond_memory(&self) -> Option<f64> {
+        match self.device {
+            Some(device) => Some(device + self.server),
+            None => (self.server > 0.0).then_some(self.server),
+        }
+    }
 }
 
 impl Default for Layers {
@@ -215,6 +230,7 @@ impl Default for Layers {
             unknown: 1.0,
             device: None,
             mapping: 0.0,
+            server: 0.0,
         }
     }
 }

@@ -39,6 +39,7 @@ pub mod lines_write_matrix;
 pub mod md_attributes;
 pub mod meminfo;
 pub mod mountinfo;
+pub mod mountstats;
 pub mod os_release;
 pub mod plan_file;
 pub mod pressure;
@@ -192,6 +193,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "mountinfo",
         run: mountinfo::run,
+    },
+    Target {
+        name: "mountstats",
+        run: mountstats::run,
     },
     Target {
         name: "os_release",

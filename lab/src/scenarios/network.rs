@@ -46,7 +46,9 @@ fn nbd(guest: &mut Guest) -> Built {
     checks::refused_with_data(guest, top)
 }
 
-fn nfs(guest: &mut Guest) -> Built {
+/// Exports a filesystem on a disk to the computers of these addresses; the disk, and where
+/// the filesystem is mounted here.
+pub(super) fn export(guest: &mut Guest, to: &str) -> Built<(String, String)> {
     guest.tools(&[
         ("rpc.nfsd", "nfs-kernel-server"),
         ("exportfs", "nfs-kernel-server"),
@@ -64,12 +66,17 @@ fn nfs(guest: &mut Guest) -> Built {
     guest.sh("mount -t nfsd nfsd /proc/fs/nfsd")?;
     guest.later("umount /proc/fs/nfsd");
     guest.sh(&format!(
-        "exportfs -o rw,sync,no_root_squash,insecure,fsid=0,no_subtree_check 127.0.0.1:{served}"
+        "exportfs -o rw,sync,no_root_squash,insecure,fsid=0,no_subtree_check {to}:{served}"
     ))?;
     guest.later("exportfs -ua");
     // Without a wait for clients of before.
     guest.sh("rpc.mountd -N 2 -N 3 && rpc.nfsd -N 3 -V 4 -L 10 -G 10 2")?;
     guest.later("rpc.nfsd 0; kill $(pidof rpc.mountd)");
+    Ok((disk, served))
+}
+
+fn nfs(guest: &mut Guest) -> Built {
+    let (disk, served) = export(guest, "127.0.0.1")?;
     let folder = guest.mount("-t nfs4 -o vers=4.2,soft", "127.0.0.1:/")?;
     let seen = product::devices(guest, &folder)?;
     let kind = seen["stack"]["filesystem"]["kind"].to_string();

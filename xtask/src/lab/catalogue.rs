@@ -29,6 +29,8 @@ pub(super) struct Scenario {
     pub(super) every_kernel: bool,
     /// The disks that it needs, by name.
     pub(super) disks: Vec<String>,
+    /// Other guests that it has on its network.
+    pub(super) helpers: u64,
     /// Seconds that it takes in a guest, about; to share the work out.
     pub(super) seconds: u64,
 }
@@ -90,6 +92,7 @@ impl Catalogue {
                 short: value["short"].as_bool()?,
                 every_kernel: value["every_kernel"].as_bool()?,
                 disks: texts(&value["disks"])?,
+                helpers: value["helpers"].as_u64()?,
                 seconds: value["seconds"].as_u64()?,
             })
         };

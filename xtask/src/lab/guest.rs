@@ -40,8 +40,21 @@ pub(super) struct Guest<'a> {
     pub(super) kernel: &'a Path,
     pub(super) image: &'a Path,
     pub(super) disks: &'a [&'a Disk],
+    /// Other guests on a network with it, which do what it tells them.
+    pub(super) helpers: u64,
     /// Where its disks, its console and what it leaves are.
     pub(super) folder: &'a Path,
+}
+
+/// What a QEMU is started for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// To do scenarios.
+    Scenarios,
+    /// To do what that one tells it; which one, from 1.
+    Helper(u64),
+    /// To have a shell.
+    Shell,
 }
 
 /// What a guest said of one scenario.
@@ -90,11 +103,16 @@ impl Guest<'_> {
             let file = File::create(self.disk_file(disk)).map_err(failed(&disk.name))?;
             file.set_len(disk.bytes).map_err(failed(&disk.name))?;
         }
-        let mut machine = Machine(self.start(&[])?);
+        let mut machine = Machine(self.start(Role::Scenarios)?);
         let serial = machine.connect(&self.folder.join("serial"), self)?;
         let monitor = machine.connect(&self.folder.join("monitor"), self)?;
         let mut monitor = Monitor::greet(monitor)
             .map_err(|error| self.last_words(&format!("QEMU's monitor: {error}")))?;
+        // The sockets of its network are there before those of its monitor answer. They end with
+        // the last of these values.
+        let _helpers: Vec<Machine> = (1..=self.helpers)
+            .map(|number| self.start(Role::Helper(number)).map(Machine))
+            .collect::<Result<_, String>>()?;
         serial
             .set_read_timeout(Some(QUIET))
             .map_err(failed("its serial line"))?;
@@ -157,7 +175,7 @@ impl Guest<'_> {
             let made = File::create(self.disk_file(disk)).and_then(|f| f.set_len(disk.bytes));
             made.map_err(|error| format!("{}: {error}", disk.name))?;
         }
-        let mut child = self.start(&["lab.shell"])?;
+        let mut child = self.start(Role::Shell)?;
         child
             .wait()
             .map(drop)
@@ -168,11 +186,12 @@ impl Guest<'_> {
         self.folder.join("disks").join(&disk.name)
     }
 
-    fn start(&self, words: &[&str]) -> Result<Child, String> {
-        let interactive = !words.is_empty();
+    fn start(&self, role: Role) -> Result<Child, String> {
         let path = |name: &str| self.folder.join(name).display().to_string();
-        for socket in ["serial", "monitor"] {
-            drop(fs::remove_file(self.folder.join(socket)));
+        if !matches!(role, Role::Helper(_)) {
+            for socket in ["serial", "monitor"] {
+                drop(fs::remove_file(self.folder.join(socket)));
+            }
         }
         let mut command = Command::new("qemu-system-x86_64");
         command
@@ -185,49 +204,121 @@ impl Guest<'_> {
             .arg(self.image)
             .arg("-append")
             .arg(format!(
-                "console=ttyS0 panic=-1 loglevel=5 {FAST} {}",
-                words.join(" ")
+                "console=ttyS0 panic=-1 loglevel=5 {FAST}{}",
+                self.words(role)
             ));
-        if interactive {
-            command.args(["-serial", "mon:stdio"]);
-        } else {
-            command
-                .args(["-serial", &format!("file:{}", path("console"))])
-                .args([
-                    "-serial",
-                    &format!("unix:{},server=on,wait=off", path("serial")),
-                ])
-                .args([
-                    "-qmp",
-                    &format!("unix:{},server=on,wait=off", path("monitor")),
-                ])
-                .stdin(Stdio::null());
+        self.connect_network(role, &mut command);
+        match role {
+            Role::Shell => {
+                command.args(["-serial", "mon:stdio"]);
+            }
+            Role::Helper(number) => {
+                let console = path(&format!("console-{number}"));
+                command
+                    .args(["-serial", &format!("file:{console}"), "-monitor", "none"])
+                    .stdin(Stdio::null());
+            }
+            Role::Scenarios => {
+                command
+                    .args(["-serial", &format!("file:{}", path("console"))])
+                    .args([
+                        "-serial",
+                        &format!("unix:{},server=on,wait=off", path("serial")),
+                    ])
+                    .args([
+                        "-qmp",
+                        &format!("unix:{},server=on,wait=off", path("monitor")),
+                    ])
+                    .stdin(Stdio::null());
+            }
         }
         let share = path("share");
         command.args([
             "-virtfs",
             &format!("local,path={share},mount_tag=lab,security_model=none"),
         ]);
+        let disks = match role {
+            Role::Helper(_) => &[],
+            Role::Scenarios | Role::Shell => self.disks,
+        };
         let mut controllers: Vec<&String> = Vec::new();
-        for need in self.disks.iter().flat_map(|disk| &disk.needs) {
+        for need in disks.iter().flat_map(|disk| &disk.needs) {
             if !controllers.contains(&need) {
                 controllers.push(need);
                 command.args(["-device", need]);
             }
         }
-        for disk in self.disks {
+        for disk in disks {
             let file = self.disk_file(disk).display().to_string();
             for (option, value) in &disk.options {
                 command.arg(option).arg(value.replace("{file}", &file));
             }
         }
-        let log = File::create(path("qemu")).map_err(|e| format!("{}: {e}", path("qemu")))?;
-        if !interactive {
+        let log = match role {
+            Role::Helper(number) => path(&format!("qemu-{number}")),
+            Role::Scenarios | Role::Shell => path("qemu"),
+        };
+        let log = File::create(&log).map_err(|error| format!("{log}: {error}"))?;
+        if role != Role::Shell {
             command.stdout(Stdio::null()).stderr(log);
         }
         command
             .spawn()
             .map_err(|error| format!("starting qemu-system-x86_64: {error}"))
+    }
+
+    /// What init is told on the kernel's command line.
+    fn words(&self, role: Role) -> String {
+        let mut words = String::new();
+        if let Some(place) = self.place(role) {
+            words += &format!(" lab.address=10.0.0.{place}");
+        }
+        match role {
+            Role::Shell => words += " lab.shell",
+            Role::Helper(_) => words += " lab.helper",
+            Role::Scenarios => {}
+        }
+        words
+    }
+
+    /// Its place on the network, from 1; `None` where there is none.
+    fn place(&self, role: Role) -> Option<u64> {
+        match role {
+            Role::Scenarios if self.helpers > 0 => Some(1),
+            Role::Helper(number) => Some(number + 1),
+            Role::Scenarios | Role::Shell => None,
+        }
+    }
+
+    /// The guests' network is a hub in the first of them, with a socket for each other one: that
+    /// needs no port of this machine and no right, and is seen by nobody else.
+    fn connect_network(&self, role: Role, command: &mut Command) {
+        let Some(place) = self.place(role) else {
+            return;
+        };
+        let cable = |number: u64, server: &str| {
+            let path = self.folder.join(format!("network-{number}"));
+            // It may be there of a run before.
+            if server == "on" {
+                drop(fs::remove_file(&path));
+            }
+            let path = path.display();
+            format!("stream,id=c{number},server={server},addr.type=unix,addr.path={path}")
+        };
+        match role {
+            Role::Helper(number) => {
+                command.args(["-netdev", &cable(number, "off")]);
+                command.args(["-device", &card(&format!("c{number}"), place)]);
+            }
+            Role::Scenarios | Role::Shell => {
+                command.args(["-netdev", "hubport,id=h0,hubid=0"]);
+                for number in 1..=self.helpers {
+                    let port = format!("hubport,id=h{number},hubid=0,netdev=c{number}");
+                    command.args(["-netdev", &cable(number, "on"), "-netdev", &port]);
+                }
+                command.args(["-device", &card("h0", place)]);
+            }
+        }
     }
 
     /// `what` happened, and the last lines of the guest's kernel and of QEMU.
@@ -244,6 +335,11 @@ impl Guest<'_> {
         }
         text
     }
+}
+
+/// A network card; without a ROM to boot from, which is another package.
+fn card(netdev: &str, place: u64) -> String {
+    format!("virtio-net-pci,netdev={netdev},mac=52:54:00:00:00:{place:02x},romfile=")
 }
 
 /// An error of the host, with what was tried.

@@ -190,7 +190,7 @@ mod tests {
     fn names(arguments: &[&str], day: u64) -> [Vec<String>; 2] {
         let scenario = json!({
             "name": "a", "about": "", "short": true, "every_kernel": true, "disks": [],
-            "seconds": 1,
+            "helpers": 0, "seconds": 1,
         });
         let listed = json!({
             "scenarios": [scenario], "fuzz": scenario, "fuzz_of_days": ["fuzz:4:0", "fuzz:4:3"],

@@ -13,7 +13,12 @@ const DISKS: usize = 20;
 
 /// Cuts the scenarios into parts of about the same length, as many for each of the
 /// guests that work side by side, so that none has to wait for another at the end.
-pub(super) fn share_out(mut scenarios: Vec<Scenario>, guests: usize) -> Vec<Vec<Scenario>> {
+///
+/// What needs more guests than one has a part of its own: they take memory and processors.
+pub(super) fn share_out(scenarios: Vec<Scenario>, guests: usize) -> Vec<Vec<Scenario>> {
+    let (alone, mut scenarios): (Vec<_>, Vec<_>) = scenarios
+        .into_iter()
+        .partition(|scenario| scenario.helpers > 0);
     let seconds: u64 = scenarios.iter().map(|scenario| scenario.seconds).sum();
     let boots = seconds.div_ceil(SECONDS) as usize;
     let mut parts = vec![Vec::new(); boots.next_multiple_of(guests)];
@@ -27,6 +32,7 @@ pub(super) fn share_out(mut scenarios: Vec<Scenario>, guests: usize) -> Vec<Vec<
         }
     }
     parts.retain(|part| !part.is_empty());
+    parts.extend(alone.into_iter().map(|scenario| vec![scenario]));
     parts
 }
 
@@ -52,8 +58,21 @@ mod tests {
             short: true,
             every_kernel: false,
             disks: vec![name.to_owned()],
+            helpers: 0,
             seconds,
         }
+    }
+
+    #[test]
+    fn what_needs_several_guests_has_a_boot_of_its_own() {
+        let several = Scenario {
+            helpers: 2,
+            ..scenario("several", 9)
+        };
+        let all = vec![several.clone(), scenario("a", 1), scenario("b", 1)];
+        let parts = share_out(all, 1);
+        assert_eq!(parts.len(), 2);
+        assert_eq!(parts[1], [several]);
     }
 
     #[test]

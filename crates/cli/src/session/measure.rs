@@ -335,17 +335,30 @@ impl Trials<'_> {
     }
 }
 
+/// Why a run has no operation in any trial, and what to do.
+fn nothing_measured(run: &Run) -> String {
+    let agreed = run.together.iter().flat_map(|together| &together.trials);
+    match agreed.filter_map(|trial| trial.void.as_ref()).last() {
+        Some(void) => format!(
+            "Nothing was measured: no trial of the group is valid on this host; the last is void \
+             because {}. Longer trials have more room for hosts that are late: a longer --time, or \
+             fewer trials with --stage and --trials.",
+            void.trim_end_matches('.')
+        ),
+        None => "Nothing was measured: no operation completed in any trial. Give the stages more \
+                 with `time` in the plan, or the run with --time."
+            .to_owned(),
+    }
+}
+
 impl How {
     /// Writes it into the record.
     pub(super) fn tell(mut self, run: &mut Run, signals: &Signals) {
         let nothing = !run.trials.iter().any(|trial| trial.ops > 0);
         if nothing && !self.failed && self.broken.is_none() && signals.came().is_none() {
             self.failed = true;
-            run.run.notes.push(
-                "Nothing was measured: no operation completed in any trial. Give the stages more \
-                 with `time` in the plan, or the run with --time."
-                    .to_owned(),
-            );
+            let why = nothing_measured(run);
+            run.run.notes.push(why);
         }
         run.run.status = match (&self.broken, signals.came()) {
             (Some(_), _) => Status::Failed,

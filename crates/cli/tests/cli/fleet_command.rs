@@ -215,21 +215,31 @@ fn a_folder_that_is_no_fleet_is_said_to_be_none() {
     assert!(case.path("fleet").is_dir());
 }
 
+/// The Python of the virtual environment that the variable names, or any that has the module.
+fn python_with_duckdb() -> Result<PathBuf, Missing> {
+    let python = match std::env::var_os("DISKFACTS_TEST_DUCKDB") {
+        Some(folder) => Path::new(&folder).join("bin/python3"),
+        None => require_tool("python3", "python3")?,
+    };
+    let has_it = Program::new(&python).args(["-c", "import duckdb"]).run();
+    if has_it.code() == Some(0) {
+        Ok(python)
+    } else {
+        let remedy =
+            "pip install duckdb==2.0.1 into a venv, and DISKFACTS_TEST_DUCKDB=FOLDER of it";
+        Err(Missing::new("the module duckdb of Python", remedy))
+    }
+}
+
 #[test]
 fn duckdb_reads_the_columns_and_the_numbers() {
     let case = Case::new();
-    let python = or_skip!(require_tool("python3", "python3"));
-    if Program::new(&python)
-        .args(["-c", "import duckdb"])
-        .run()
-        .code()
-        != Some(0)
-    {
-        diskfacts_testkit::skip("python3 has no module duckdb; `pip install duckdb`");
-        return;
-    }
+    let python = or_skip!(python_with_duckdb());
     or_skip!(fleet(&case, &[1, 7], 1));
     added(&case).expect_code(0);
+    let recipe = include_str!("../../../../docs/fleet.md");
+    let (_, after) = recipe.split_once("```sql\n").expect("a statement");
+    let (documented, _) = after.split_once("```").expect("its end");
     let script = r#"
 import duckdb, sys
 files = sys.argv[1] + "/*.parquet"
@@ -239,13 +249,17 @@ print(hosts)
 print(of("SELECT DISTINCT labels ->> 'rack', run_group, plan FROM FLEET"))
 slow, = of("SELECT median(value) FILTER (host = 'c07') / median(value) FILTER (host = 'c01') FROM FLEET WHERE stage = 'commit-latency'")
 print("slower" if slow[0] > 1.2 else "alike")
+print(of(sys.argv[2].replace("'fleet/*.parquet'", "FLEET")))
 print(of("SELECT count(*) FROM FLEET WHERE (histogram_read IS NULL) = (histogram_write IS NULL)"))
 "#;
     Program::new(python)
         .args(["-c", script])
         .arg(case.path("fleet"))
+        .arg(documented.replace("read-latency", "commit-latency"))
         .run()
         .expect_code(0)
+        .expect_stdout("(None, 2, ")
+        .expect_stdout("'c07 ")
         .expect_stdout("[('c01', 12, True), ('c07', 12, True)]")
         .expect_stdout("[('r1', 'monday', 'fleet')]")
         .expect_stdout("slower")

@@ -196,6 +196,20 @@ fn a_host_that_comes_too_late_is_void_and_named() {
 }
 
 #[test]
+fn a_host_whose_trials_are_all_void_is_told_so_and_not_that_nothing_completed() {
+    let case = Case::new();
+    // A hundredth of a trial is 20 ns, less than the first submission takes.
+    reads(&case, 2, "2us");
+    let file = case.data_file("data", 4 * MIB);
+    let at = moment_in(3);
+    or_skip!(start(&case, "c1", &file, &at, &["--gap", "1us"]))
+        .run()
+        .expect_code(1)
+        .expect_stderr("no trial of the group is valid on this host")
+        .expect_stderr("ns late is the most");
+}
+
+#[test]
 fn a_run_that_is_killed_is_a_host_that_is_lost_and_the_other_keeps_its_trials() {
     let case = Case::new();
     reads(&case, 3, "500ms");

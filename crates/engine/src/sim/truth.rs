@@ -61,6 +61,7 @@ impl Served {
             unknown: 0.0,
             device: Some(media + drive_cache),
             mapping: 0.0,
+            server: 0.0,
         }
     }
 }

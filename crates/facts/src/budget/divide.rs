@@ -5,6 +5,7 @@
 //! thread's work lies around them; through the page cache the thread's work is certain, and
 //! the device may have worked ahead meanwhile.
 
+use super::calls::Calls;
 use super::requests::Requests;
 use crate::blocked::{By, Looks};
 use crate::dirty_pages;
@@ -41,6 +42,7 @@ const CPU: &str = "processor time of this process";
 const RUN_DELAY: &str = "the threads' own account of waiting (run_delay)";
 const OWN_CLOCK: &str = "our clock: from when it was due to when it was handed over";
 const LOOKS: &str = "looks at what the threads sleep in (/proc/PID/wchan)";
+const CALLS: &str = "the NFS client's account of its calls (/proc/self/mountstats)";
 const REST: &str = "the rest";
 const REST_BEHIND: &str = "the rest, behind the block layer";
 const REST_ASLEEP: &str = "the rest, for which the thread was asleep";
@@ -185,15 +187,28 @@ pub(super) fn trial(run: &Run, trial: &Trial, requests: Option<Requests>) -> Opt
             of_thread(run, trial, &mut time);
             time.take_rest_of_synced(run, trial);
         }
+        (Way::Direct | Way::OneByOne, None) => {
+            if let Some(calls) = Calls::of(trial) {
+                take_calls(&calls, &mut time);
+            }
+            of_thread(run, trial, &mut time);
+        }
         (Way::Cached, requests) => {
             of_thread(run, trial, &mut time);
             // What was asleep is not known without what was not.
             let known = trial.cpu.system_ns_per_io.is_some();
             if let Some(requests) = requests.filter(|_| known) {
                 cached(run, trial, &requests, &mut time);
+            } else if let Some(calls) = Calls::of(trial)
+                && known
+                && !workload.operation.writes()
+            {
+                // They may be ahead of who reads: no more counts than the thread slept for.
+                time.take(Spent::Server, calls.round_trip_ns, CALLS);
+                time.take(Spent::Client, calls.queued_ns, CALLS);
+                time.take_rest(Spent::Cache, REST_ASLEEP);
             }
         }
-        (_, None) => of_thread(run, trial, &mut time),
     }
     Some(time.ended())
 }
@@ -424,6 +439,15 @@ fn take_requests(requests: &Requests, times: f64, time: &mut Division) {
     } else {
         let ns = requests.device_ns + requests.mapping_ns;
         time.take(Spent::BlockLayer, ns * times, COUNTERS);
+    }
+}
+
+/// The call to a server that an operation waits for. Where an operation is several, side by side,
+/// it is not known how long there was any.
+fn take_calls(calls: &Calls, time: &mut Division) {
+    if calls.of_data <= WHOLE {
+        time.take(Spent::Server, calls.round_trip_ns, CALLS);
+        time.take(Spent::Client, calls.queued_ns, CALLS);
     }
 }
 

@@ -5,8 +5,8 @@ use super::*;
 use crate::testing;
 use diskfacts_plan::{CacheMode, SyncMode};
 use diskfacts_record::evidence::{
-    BlockLayer, DeviceRequests, IoLimit, LimitOf, OperationRequests, QueuedFrom, RequestKind,
-    SlowestRequests, SlowestSyncs, WriteBack,
+    BlockLayer, DeviceRequests, IoLimit, LimitOf, NfsCalls, NfsMount, OperationRequests,
+    QueuedFrom, RequestKind, SlowestRequests, SlowestSyncs, WriteBack,
 };
 use diskfacts_record::trial::Histograms;
 use diskfacts_record::{Latency, PackedHistograms, Trial};
@@ -156,6 +156,72 @@ fn of_pieces_side_by_side_only_one_operation_at_a_time_tells_how_long_there_were
             // All eight wait while the thread does.
             (Spent::Processor, 40_000.0),
             (Spent::Unexplained, 50_000.0),
+        ],
+    );
+}
+
+/// So many READ calls of an NFS client, and no device under the target.
+fn call(trial: &mut Trial, calls: u64) {
+    trial.evidence.devices.clear();
+    trial.evidence.nfs = Some(NfsMount {
+        reads: Some(NfsCalls {
+            calls,
+            sent: calls,
+            queued_ns: 50_000_000,
+            round_trip_ns: 700_000_000,
+            total_ns: 780_000_000,
+            ..NfsCalls::default()
+        }),
+        ..NfsMount::default()
+    });
+}
+
+#[test]
+fn what_an_nfs_client_counted_of_its_calls_is_the_servers_time_and_that_of_its_queue() {
+    assert_parts(
+        &run(|trial| call(trial, 10_000)),
+        &[
+            (Spent::Kernel, 10_000.0),
+            (Spent::Processor, 5_000.0),
+            (Spent::Client, 5_000.0),
+            (Spent::Server, 70_000.0),
+            (Spent::Unexplained, 10_000.0),
+        ],
+    );
+}
+
+#[test]
+fn of_several_calls_side_by_side_it_is_not_known_how_long_there_was_any() {
+    assert_parts(
+        &run(|trial| call(trial, 40_000)),
+        &[
+            (Spent::Kernel, 10_000.0),
+            (Spent::Processor, 5_000.0),
+            (Spent::Unexplained, 85_000.0),
+        ],
+    );
+}
+
+#[test]
+fn through_the_page_cache_no_more_of_a_server_counts_than_the_thread_slept() {
+    let read = run(|trial| {
+        call(trial, 1_000);
+        trial.workload.cache = CacheMode::Cold;
+        trial.evidence.engine.direct = false;
+        let reads = trial
+            .evidence
+            .nfs
+            .as_mut()
+            .and_then(|nfs| nfs.reads.as_mut());
+        reads.expect("reads").round_trip_ns = 2_000_000_000;
+    });
+    assert_parts(
+        &read,
+        &[
+            (Spent::Kernel, 10_000.0),
+            (Spent::Processor, 5_000.0),
+            (Spent::Server, 85_000.0),
+            (Spent::Unexplained, 0.0),
         ],
     );
 }

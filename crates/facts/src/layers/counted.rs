@@ -1,4 +1,4 @@
-//! What devices counted, and which of them lie right under a target.
+//! What devices and servers counted, and which devices lie right under a target.
 
 use diskfacts_record::{BlockDevice, DeviceCounters, Evidence, Stack};
 
@@ -54,16 +54,7 @@ pub(crate) fn count(
     direction: Direction,
     evidence: &Evidence,
 ) -> Option<u64> {
-    let beside = match &evidence.beside {
-        None => 0,
-        Some(beside) => {
-            let caused = beside.process_io.as_ref()?;
-            match direction {
-                Direction::Read => caused.read_bytes,
-                Direction::Write => caused.write_bytes,
-            }
-        }
-    };
+    let beside = by_beside(direction, evidence)?;
     let counted = devices.iter().try_fold(0, |sum: u64, device| {
         let counted = counters(device, evidence)?;
         Some(sum.saturating_add(match direction {
@@ -72,6 +63,29 @@ pub(crate) fn count(
         }))
     })?;
     Some(counted.saturating_sub(beside))
+}
+
+/// Bytes that the server of an NFS mount sent or took, less what was to run beside the trial;
+/// `None` of other filesystems, or when it is not known what ran beside.
+pub(crate) fn by_server(direction: Direction, evidence: &Evidence) -> Option<u64> {
+    let nfs = evidence.nfs.as_ref()?;
+    let counted = match direction {
+        Direction::Read => nfs.server_read_bytes,
+        Direction::Write => nfs.server_write_bytes,
+    };
+    Some(counted.saturating_sub(by_beside(direction, evidence)?))
+}
+
+/// Bytes that what was to run beside the trial caused; `None` when that is not known.
+fn by_beside(direction: Direction, evidence: &Evidence) -> Option<u64> {
+    let Some(beside) = &evidence.beside else {
+        return Some(0);
+    };
+    let caused = beside.process_io.as_ref()?;
+    Some(match direction {
+        Direction::Read => caused.read_bytes,
+        Direction::Write => caused.write_bytes,
+    })
 }
 
 /// Whether the device counted nothing at all.

@@ -2,7 +2,8 @@
 
 use super::answered::{Answered, answered};
 use super::copies;
-use super::counted::{Direction, below, count, roots, silent};
+use super::counted::{Direction, below, by_server, count, roots, silent};
+use super::whereabouts::remote;
 use diskfacts_plan::{Pattern, Workload};
 use diskfacts_record::evidence::Residency;
 use diskfacts_record::{BlockDevice, DeviceKind, Evidence, Stack, Trial};
@@ -22,7 +23,7 @@ pub(crate) struct Reach {
     /// witness.
     pub(crate) process: Option<u64>,
     /// Bytes that the devices right under the filesystem counted, or the
-    /// device that is the target.
+    /// device that is the target, or the client of its server.
     pub(crate) top: Option<u64>,
     /// Share of the issued bytes that went below the page cache of the target.
     past_target: Option<f64>,
@@ -30,7 +31,7 @@ pub(crate) struct Reach {
     /// known.
     cached_at_least: f64,
     /// The filesystem may move fewer bytes than the file holds.
-    compresses: bool,
+    moves_fewer: bool,
     /// Loop devices on the way, from the top.
     pub(crate) loops: Vec<LoopStep>,
     /// Who answered by itself above the first of these, between one and the next, and
@@ -82,21 +83,27 @@ impl Reach {
             Direction::Read => evidence.issued.read_bytes,
             Direction::Write => evidence.issued.write_bytes,
         };
+        let nfs = evidence.nfs.is_some();
         let process = evidence.process_io.as_ref().and_then(|io| match direction {
-            Direction::Read => Some(io.read_bytes),
+            // Linux 5.18 to 6.2 do not charge what NFS reads through the page cache
+            // (kernel commit 9c88ea00fef0).
+            Direction::Read => (direct || !nfs).then_some(io.read_bytes),
             Direction::Write => direct.then_some(io.write_bytes),
         });
         // Without devices under it, a filesystem may count its traffic there or
         // not (FUSE and 9p do not): what is missing proves nothing.
-        let blind = stack.devices.is_empty();
+        let blind = stack.devices.is_empty() && !nfs;
         let tops: Vec<&BlockDevice> = roots(stack).collect();
         // What the device counted for what ran beside can be told from the rest only
         // roughly: read-ahead is charged when it is sent, and counted when it came.
         let told_apart = evidence.beside.is_none() || process.is_none();
         let counted = (!blind && told_apart)
-            .then(|| count(&tops, direction, evidence))
+            .then(|| match by_server(direction, evidence) {
+                Some(bytes) => Some(bytes),
+                None => count(&tops, direction, evidence),
+            })
             .flatten();
-        let idle = tops.iter().all(|d| silent(d, evidence));
+        let idle = !nfs && tops.iter().all(|d| silent(d, evidence));
         // What is drawn at random in less than a page fetches whole pages.
         let fetched_for = match (direction, workload.pattern) {
             (Direction::Read, Pattern::Random | Pattern::Zipf { .. } | Pattern::Stride { .. })
@@ -125,7 +132,8 @@ impl Reach {
         let mut seen: Vec<f64> = Vec::new();
         seen.extend(top.map(share));
         seen.extend(process.filter(|bytes| !blind || *bytes > 0).map(share));
-        let residency_speaks = direction == Direction::Write || process.is_none();
+        // What NFS forgets because somebody else wrote is in memory again at the end.
+        let residency_speaks = direction == Direction::Write || process.is_none() && !nfs;
         if residency_speaks && !seen.is_empty() {
             seen.push(1.0 - cached_at_least);
         }
@@ -144,7 +152,7 @@ impl Reach {
             top,
             past_target,
             cached_at_least,
-            compresses: blind || compresses(stack),
+            moves_fewer: blind || compresses(stack) || is_kept_on_disk(stack),
             loops: Vec::new(),
             answered: Vec::new(),
         }
@@ -212,7 +220,7 @@ impl Reach {
     /// Share that stayed in the page cache of the target.
     pub(crate) fn kept_by_target(&self) -> f64 {
         match self.past_target {
-            Some(past) if !self.compresses => 1.0 - past,
+            Some(past) if !self.moves_fewer => 1.0 - past,
             Some(past) => self.cached_at_least.min(1.0 - past),
             None => self.cached_at_least,
         }
@@ -286,6 +294,16 @@ pub(crate) fn compresses(stack: &Stack) -> bool {
                     && !option.ends_with("=none")
             })
     })
+}
+
+/// Whether a network filesystem keeps what it read on a disk of this machine (`fsc`): what the
+/// server did not send may have come from there.
+fn is_kept_on_disk(stack: &Stack) -> bool {
+    let options = stack.filesystem.iter().flat_map(|f| &f.options);
+    remote(stack).is_some()
+        && options
+            .into_iter()
+            .any(|option| option == "fsc" || option.starts_with("fsc="))
 }
 
 /// The nearest loop devices at or under these.

@@ -1,4 +1,5 @@
 mod mapping;
+mod nfs;
 
 use super::*;
 use crate::testing::{SIZE, counters, evidence, loop_stack, memory_stack, stack};
@@ -342,6 +343,7 @@ fn a_simulated_disk_is_judged_by_its_witnesses() {
             unknown: 0.0,
             device: Some(1.0),
             mapping: 0.0,
+            server: 0.0,
         },
         time: None,
     });
@@ -546,14 +548,15 @@ proptest! {
     #[test]
     #[expect(clippy::float_cmp, reason = "shares add up exactly, that is the promise")]
     fn shares_of_any_evidence_add_up_to_exactly_one((workload, seen, stack) in any_evidence()) {
-        let Layers { page_cache, drive_cache, media, unknown, device, mapping } =
+        let Layers { page_cache, drive_cache, media, unknown, device, mapping, server } =
             layers(&workload, &seen, &stack);
-        prop_assert_eq!(page_cache + mapping + drive_cache + media + unknown, 1.0);
-        for share in [page_cache, mapping, drive_cache, media, unknown] {
+        prop_assert_eq!(page_cache + mapping + server + drive_cache + media + unknown, 1.0);
+        for share in [page_cache, mapping, server, drive_cache, media, unknown] {
             prop_assert!((0.0..=1.0).contains(&share));
         }
         if let Some(device) = device {
-            prop_assert!(drive_cache + media <= device && device <= 1.0 - page_cache - mapping);
+            prop_assert!(drive_cache + media <= device);
+            prop_assert!(device <= 1.0 - page_cache - mapping - server);
         }
     }
 }

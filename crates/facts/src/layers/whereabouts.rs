@@ -57,6 +57,15 @@ pub(crate) fn remote(stack: &Stack) -> Option<&Filesystem> {
     filesystem.filter(|f| REMOTE.contains(&f.kind.as_str()))
 }
 
+/// What lies behind the memory of this machine, in a sentence.
+pub(crate) fn behind_memory(stack: &Stack) -> &'static str {
+    if remote(stack).is_some() {
+        "server"
+    } else {
+        "device"
+    }
+}
+
 /// Whether nothing is known of where the bytes lie: a filesystem that joins folders nobody
 /// found, for one. It may as well be memory.
 pub(crate) fn is_unknown(stack: &Stack) -> bool {

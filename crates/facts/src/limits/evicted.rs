@@ -2,13 +2,14 @@
 //! it, because its control group may have less memory than that, or somebody took it away.
 
 use super::prelude::*;
+use crate::layers::behind_memory;
 use crate::memory_limit::{WARMING, group_limit};
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "evicted",
     about: "memory too small to keep what was read",
     needs: &[OnlyReads],
-    refuted_by: "A trial in which this process fetches nothing from block devices.",
+    refuted_by: "A trial in which this process fetches nothing from block devices or a server.",
     question: "A quarter of the span: if nothing comes from the device then, it is memory that is \
                short, and else somebody who takes it away.",
     remedy: "Look for who does it: `free -h` for memory that is short, and programs that \
@@ -30,9 +31,15 @@ pub(super) fn is_waited_for(facts: &StageFacts<'_>) -> bool {
 }
 
 fn memory_does_not_keep_it(facts: &StageFacts<'_>) -> Option<Candidate> {
-    let from_device = facts.figures.layers.device?;
+    let behind = behind_memory(facts.stack());
+    let from_device = facts.figures.layers.beyond_memory()?;
     unless(facts.workload().cache != CacheMode::Warm || from_device <= 0.0)?;
-    let of_requests = facts.spent(&[Spent::Device, Spent::BlockLayer, Spent::Scheduler]);
+    let of_requests = facts.spent(&[
+        Spent::Device,
+        Spent::BlockLayer,
+        Spent::Scheduler,
+        Spent::Server,
+    ]);
     // With fewer bytes the time decides: what comes from a device takes up to thousands of times
     // as long as what memory holds.
     unless(from_device < SHARE && of_requests.is_none_or(|share| share < WORTH_A_WORD))?;
@@ -46,7 +53,7 @@ fn memory_does_not_keep_it(facts: &StageFacts<'_>) -> Option<Candidate> {
     let (came, span) = (percent(from_device), show_size(facts.span()));
     let evidence = [
         Some(format!(
-            "{came} of the bytes came from the device, of a span of {span} that was read into \
+            "{came} of the bytes came from the {behind}, of a span of {span} that was read into \
              memory before."
         )),
         of_time.map(|share| format!("They took {} of the time.", percent(share))),
@@ -58,11 +65,11 @@ fn memory_does_not_keep_it(facts: &StageFacts<'_>) -> Option<Candidate> {
     let claim = match &limit {
         Some(limit) => format!(
             "The memory of a control group, {}, does not hold the {span} that are read: {came} came \
-             from the device.",
+             from the {behind}.",
             show_size(limit.bytes)
         ),
         None => format!(
-            "What had been read into memory was evicted: {came} of it came from the device."
+            "What had been read into memory was evicted: {came} of it came from the {behind}."
         ),
     };
     let quarter = facts.span() / 4;

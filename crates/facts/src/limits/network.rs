@@ -6,6 +6,7 @@ use super::links::{LeadsTo, that_stop_at};
 use super::prelude::*;
 use crate::layers::remote;
 use diskfacts_record::Transport;
+use diskfacts_record::evidence::NfsCalls;
 
 pub(super) const LIMITER: Limiter = Limiter {
     name: "network",
@@ -74,6 +75,30 @@ fn reason(facts: &StageFacts<'_>) -> Option<String> {
     Some(format!("{device} is a device on another machine."))
 }
 
+/// What the NFS client counted of its calls, where the target lies on NFS.
+fn calls(facts: &StageFacts<'_>) -> Option<String> {
+    let operation = facts.workload().operation;
+    let of_trial = |trial: &Trial| {
+        let nfs = trial.evidence.nfs.as_ref()?;
+        let reads = nfs.reads.filter(|_| operation.reads());
+        let writes = nfs.writes.filter(|_| operation.writes());
+        Some(reads.into_iter().chain(writes))
+    };
+    let of_trials = facts.trials().iter().filter_map(|trial| of_trial(trial));
+    let all: Vec<NfsCalls> = of_trials.flatten().collect();
+    let sum = |of: fn(&NfsCalls) -> u64| -> u64 { all.iter().map(of).sum() };
+    let calls = sum(|one| one.calls);
+    unless(calls == 0)?;
+    let mean = |ns: u64| duration(ns as f64 / calls as f64);
+    let again = sum(|one| one.sent).saturating_sub(calls);
+    Some(format!(
+        "The NFS client counted {calls} calls: each {} in its queue, and {} from sending to the \
+         answer, which is the network and the server. {again} were sent again.",
+        mean(sum(|one| one.queued_ns)),
+        mean(sum(|one| one.round_trip_ns)),
+    ))
+}
+
 fn round_trip(facts: &StageFacts<'_>) -> Option<Candidate> {
     let workload = facts.workload();
     // The kernel reads ahead for one that reads in order: how far is its window's matter.
@@ -134,7 +159,11 @@ fn round_trip(facts: &StageFacts<'_>) -> Option<Candidate> {
         .and("larger-blocks", |w| w.block_size *= 4)
         .at_least(("qd8", "as-it-was"), Iops, MORE);
     let found = cause(share, likely_if(sure), claim)
-        .evidence([Some(sum), remote, more].into_iter().flatten())
+        .evidence(
+            [Some(sum), remote, more, calls(facts)]
+                .into_iter()
+                .flatten(),
+        )
         .settled_by(stages);
     Some(found)
 }
@@ -226,7 +255,7 @@ fn behind_it(facts: &StageFacts<'_>) -> Option<Candidate> {
         show_throughput(rate)
     );
     let found = Candidate::new(Standing::Nature, 1.0, Possible, claim)
-        .evidence([remote])
+        .evidence([remote].into_iter().chain(calls(facts)))
         .refuted_by("More bytes a second with more in flight.")
         .question("If it is what lies behind this host, a deeper queue moves no more.")
         .settled_by(deeper(facts))

@@ -2,13 +2,14 @@
 //! not one of the page cache.
 
 use super::prelude::*;
+use crate::layers::{behind_memory, remote};
 use crate::memory_limit::{WARMING, group_limit};
 
 pub(super) const RULE: Rule = Rule {
     name: "warm-not-cached",
-    about: "a stage that reads from memory had to read from the device",
+    about: "a stage that reads from memory had to read from the device or the server",
     needs: &[NoDocument, Blocks, OnlyReads, Warm],
-    refuted_by: "A trial in which this process fetches nothing from block devices.",
+    refuted_by: "A trial in which this process fetches nothing from block devices or a server.",
     check: Check::Stages(&[StageCheck(from_device, not_kept)]),
     ..Rule::WARNING
 };
@@ -21,11 +22,12 @@ fn not_warmed<'a>(facts: &StageFacts<'a>) -> Option<&'a str> {
 }
 
 fn from_device(facts: &StageFacts<'_>) -> Option<Seen> {
-    let share = facts.figures.layers.device;
+    let share = facts.figures.layers.beyond_memory();
     let share = share.filter(|share| *share > SERVED_FROM_CACHE)?;
     let read = show_size(facts.stage.sum(|t| t.bytes));
     let fetched = percent(share);
-    let line = format!("of {read} read, {fetched} were fetched from the device.");
+    let behind = behind_memory(facts.stack());
+    let line = format!("of {read} read, {fetched} were fetched from the {behind}.");
     let warming = not_warmed(facts);
     let warming = warming.map(|why| format!("warming the page cache was not done: {why}."));
     let after = facts.trials().iter();
@@ -62,21 +64,27 @@ fn not_kept(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
         )
     });
     let most = percent(shown.most());
+    let behind = behind_memory(&run.stack);
+    let short = if remote(&run.stack).is_some() {
+        "Another host may have written the file: then what this one kept is read again \
+         (close-to-open). Or memory was short: "
+    } else {
+        "Memory was short, or was taken back by the hypervisor or a cgroup limit: "
+    };
     let span = shown.facts().map(StageFacts::span).max().unwrap_or(0);
     let quarter = exact_size((span / 4).max(1 << 20));
     RULE.claim(format!(
-        "Up to {most} of the bytes of {} came from the device: the page cache did not keep what \
+        "Up to {most} of the bytes of {} came from the {behind}: the page cache did not keep what \
          had been read into it.",
         shown.list()
     ))
     .headline(format!(
-        "up to {most} came from the device, not from memory"
+        "up to {most} came from the {behind}, not from memory"
     ))
     .evidence(limit)
     .remedy(if shown.facts().all(|facts| not_warmed(facts).is_none()) {
         format!(
-            "Memory was short, or was taken back by the hypervisor or a cgroup limit: `free -h` \
-             shows what is available. {}",
+            "{short}`free -h` shows what is available. {}",
             edit_plan(run, &format!("set span = \"{quarter}\" in this stage"))
         )
     } else {
@@ -90,7 +98,7 @@ fn not_kept(context: &Context<'_>, shown: &mut Shown<'_>) -> Found {
 mod tests {
     use super::*;
     use crate::testing::{self, each, only};
-    use diskfacts_record::evidence::{ControlGroup, GroupMemory, Unseen};
+    use diskfacts_record::evidence::{ControlGroup, GroupMemory, NfsMount, Unseen};
 
     fn fetched(run: &mut diskfacts_record::Run, percent: u64) {
         each(run, "cached-random-read", |trial| {
@@ -163,6 +171,25 @@ mod tests {
         );
         assert!(!finding.remedy.contains("Memory was short"), "{finding:?}");
         assert!(finding.remedy.contains("dmesg"), "{finding:?}");
+    }
+
+    #[test]
+    fn on_nfs_it_came_from_the_server_and_another_host_may_have_written() {
+        let mut run = testing::healthy();
+        run.stack.devices.clear();
+        run.stack.filesystem.as_mut().unwrap().kind = "nfs4".into();
+        each(&mut run, "cached-random-read", |trial| {
+            trial.evidence.nfs = Some(NfsMount {
+                server_read_bytes: trial.bytes * 3 / 10,
+                ..NfsMount::default()
+            });
+        });
+        let finding = testing::of_rule(&run, RULE.name).expect("it speaks");
+        assert!(
+            finding.claim.contains("came from the server"),
+            "{finding:?}"
+        );
+        assert!(finding.remedy.contains("close-to-open"), "{finding:?}");
     }
 
     #[test]

@@ -459,6 +459,18 @@ fn kernels_and_storages_are_told_apart() {
         claims(&merged(&runs)).concat()
     };
     assert_eq!(shared("s:/x", "s:/x"), "one-storage");
+    // What a server sent need not have come from its disks.
+    let mut runs = hosts(2);
+    for run in &mut runs {
+        run.stack.devices.clear();
+        run.stack.filesystem.as_mut().expect("a filesystem").kind = "nfs4".to_owned();
+        for trial in &mut run.trials {
+            (trial.layers.server, trial.layers.unknown) = (1.0, 0.0);
+            trial.layers.device = None;
+        }
+    }
+    let evidence = merged(&runs).findings[0].evidence.join(" ");
+    assert!(evidence.contains("the memory of its server"), "{evidence}");
     // One server may have two names.
     assert_eq!(shared("s:/x", "t:/x"), "");
 }

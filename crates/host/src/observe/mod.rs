@@ -15,6 +15,7 @@ mod groups;
 mod io_limits;
 mod journal;
 mod neighbours;
+mod nfs;
 mod pressure;
 mod process_io;
 #[cfg(target_os = "linux")]
@@ -34,6 +35,7 @@ pub use devices::DevicesObserver;
 pub use io_limits::IoLimitsObserver;
 pub use journal::JournalObserver;
 pub use neighbours::NeighboursObserver;
+pub use nfs::NfsObserver;
 pub use pressure::PressureObserver;
 pub use process_io::ProcessIoObserver;
 #[cfg(target_os = "linux")]
@@ -97,7 +99,7 @@ pub struct Observers {
 
 impl Observers {
     /// All that need nothing but the stack: limits of control groups, the own
-    /// group, dirty pages, processors, the journal, pressure, process I/O and, closest to the
+    /// group, dirty pages, processors, the journal, the NFS client, pressure, process I/O and, closest to the
     /// measurement, the counters of the devices.
     pub fn for_run(roots: &Roots, stack: &Stack) -> Self {
         let wanted = |name: &str| name != BLOCK_LAYER && name != READ_AHEAD;
@@ -149,6 +151,9 @@ impl Observers {
         }
         if wanted("journal") {
             observers.add(JournalObserver::new(roots, stack));
+        }
+        if wanted("nfs") {
+            observers.add(NfsObserver::new(roots, stack));
         }
         if wanted("pressure") {
             observers.add(PressureObserver::new(roots));

@@ -18,6 +18,8 @@ pub(super) struct Window {
     closed: bool,
     /// Opened again for each reading.
     anew: bool,
+    /// Read to its end by several calls.
+    in_pieces: bool,
 }
 
 /// One reading, in memory that is never allocated anew.
@@ -34,9 +36,23 @@ impl Reading {
         }
     }
 
-    fn take(&mut self, file: &io::Result<File>) {
-        if let Ok(file) = file {
-            self.result = read_at_start(file, &mut self.bytes[..]);
+    fn take(&mut self, file: &io::Result<File>, in_pieces: bool) {
+        let Ok(file) = file else { return };
+        self.result = read_at(file, &mut self.bytes[..], 0);
+        if in_pieces {
+            self.take_rest(file);
+        }
+    }
+
+    fn take_rest(&mut self, file: &File) {
+        while let Ok(len) = self.result
+            && (1..self.bytes.len()).contains(&len)
+        {
+            match read_at(file, &mut self.bytes[len..], len as u64) {
+                Ok(0) => break,
+                Ok(more) => self.result = Ok(len + more),
+                Err(error) => self.result = Err(error),
+            }
         }
     }
 
@@ -62,6 +78,7 @@ impl Window {
             after: Reading::none(capacity),
             closed: false,
             anew: false,
+            in_pieces: false,
         }
     }
 
@@ -74,6 +91,15 @@ impl Window {
         }
     }
 
+    /// For a file that gives a part of itself to each call, as long as whole records fit into
+    /// the kernel's memory for them (`seq_read_iter`, `fs/seq_file.c`).
+    pub(super) fn open_in_pieces(path: &Path, capacity: usize) -> Self {
+        Self {
+            in_pieces: true,
+            ..Self::open_long(path, capacity)
+        }
+    }
+
     fn open_again(&mut self) {
         if self.anew {
             self.file = File::open(&self.path);
@@ -83,14 +109,14 @@ impl Window {
     pub(super) fn start(&mut self) {
         self.closed = false;
         self.open_again();
-        self.before.take(&self.file);
+        self.before.take(&self.file, self.in_pieces);
     }
 
     /// Takes the last reading, once.
     pub(super) fn halt(&mut self) {
         if !self.closed {
             self.open_again();
-            self.after.take(&self.file);
+            self.after.take(&self.file, self.in_pieces);
             self.closed = true;
         }
     }
@@ -124,15 +150,15 @@ impl Window {
     }
 }
 
-/// Reads from the start, which makes the kernel write the file anew.
+/// Reads a piece; from the start it makes the kernel write the file anew.
 #[cfg(unix)]
-fn read_at_start(file: &File, bytes: &mut [u8]) -> io::Result<usize> {
+fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
     use std::os::unix::fs::FileExt;
-    file.read_at(bytes, 0)
+    file.read_at(bytes, offset)
 }
 
 #[cfg(windows)]
-fn read_at_start(file: &File, bytes: &mut [u8]) -> io::Result<usize> {
+fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
     use std::os::windows::fs::FileExt;
-    file.seek_read(bytes, 0)
+    file.seek_read(bytes, offset)
 }

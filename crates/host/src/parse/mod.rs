@@ -15,6 +15,7 @@ pub mod journal;
 pub mod md;
 pub mod meminfo;
 pub mod mountinfo;
+pub mod mountstats;
 pub mod os_release;
 pub mod pressure;
 pub mod process_io;

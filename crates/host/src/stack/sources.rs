@@ -232,7 +232,8 @@ fn why_none(kind: &str) -> &'static str {
         }
         "nfs" | "nfs4" | "cifs" | "smb3" | "smbfs" | "ceph" | "afs" | "lustre" | "glusterfs"
         | "ocfs2_dlmfs" | "beegfs" | "gpfs" | "orangefs" => {
-            "another machine serves it; run diskfacts there to see its devices"
+            "another machine serves it, from its memory or its disks, which cannot be told from \
+             here; run diskfacts there to see its devices"
         }
         "9p" | "virtiofs" | "vboxsf" | "prl_fs" | "hgfs" => {
             "the host of this virtual machine serves it; run diskfacts there to see its devices"

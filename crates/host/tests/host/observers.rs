@@ -3,11 +3,11 @@
 use crate::alone::alone;
 use crate::tree::{Tree, device};
 use diskfacts_host::observe::{
-    DevicesObserver, NeighboursObserver, Observer, PressureObserver, ProcessIoObserver,
-    StealObserver,
+    DevicesObserver, NeighboursObserver, NfsObserver, Observer, PressureObserver,
+    ProcessIoObserver, StealObserver,
 };
 use diskfacts_host::{CpuScope, CpuTimes, Observers, Roots, stack_of, stack_of_subject};
-use diskfacts_record::{Evidence, Stack};
+use diskfacts_record::{Evidence, Filesystem, Stack};
 use diskfacts_testkit::{FilesystemKind, LoopDevice, MountedFilesystem, or_skip};
 use std::fs::{self, File};
 use std::io::Write;
@@ -197,6 +197,7 @@ fn all_observers_of_a_run_together_leave_nothing_unsaid() {
             "write_back",
             "cpu_steal",
             "journal",
+            "nfs",
             "pressure",
             "process_io",
             "devices"
@@ -420,4 +421,51 @@ fn who_has_processors_and_storage_is_named_and_this_process_is_nobodys_neighbour
         ]
     );
     assert_eq!(evidence.unseen, []);
+}
+
+/// A stack of nothing but a mount of NFS.
+fn nfs_at(mount_point: &str) -> Stack {
+    Stack {
+        filesystem: Some(Filesystem {
+            kind: "nfs4".to_owned(),
+            mount_point: mount_point.to_owned(),
+            source: "10.0.0.1:/".to_owned(),
+            ..Filesystem::default()
+        }),
+        ..Stack::default()
+    }
+}
+
+#[test]
+fn the_nfs_client_counts_between_the_ends_of_the_window() {
+    let before = include_str!("../../../../fuzz/corpus/mountstats/nfs4");
+    let after = before
+        .replace(" 34603008 16777216 ", " 51380224 16777216 ")
+        .replace("READ: 520 521 1 ", "READ: 776 777 1 ");
+    let root = tempfile::tempdir().expect("a folder");
+    let path = root.path().join("proc/self/mountstats");
+    fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+    fs::write(&path, before).expect("a file");
+    let roots = Roots::under(root.path());
+    let mut observer = NfsObserver::new(&roots, &nfs_at("/mnt/nfs"));
+    let mut evidence = Evidence::default();
+    observer.start();
+    fs::write(&path, after).expect("a file");
+    observer.stop(&mut evidence);
+    let nfs = evidence.nfs.expect("it is mounted");
+    assert_eq!(nfs.server_read_bytes, 16 << 20);
+    assert_eq!(nfs.direct_read_bytes, 0);
+    assert_eq!(nfs.reads.map(|reads| reads.calls), Some(256));
+    assert_eq!(nfs.writes.map(|writes| writes.calls), Some(0));
+
+    let mut elsewhere = NfsObserver::new(&roots, &nfs_at("/mnt/other"));
+    let mut evidence = Evidence::default();
+    elsewhere.start();
+    elsewhere.stop(&mut evidence);
+    assert!(why(&evidence, "nfs").contains("no NFS that is mounted at /mnt/other"));
+    let mut none = NfsObserver::new(&roots, &Stack::default());
+    let mut evidence = Evidence::default();
+    none.start();
+    none.stop(&mut evidence);
+    assert_eq!(evidence, Evidence::default());
 }

@@ -7,6 +7,7 @@ use diskfacts_host::parse::io_limits::{DeviceLimit, parse_blkio_throttle, parse_
 use diskfacts_host::parse::journal::{parse_btrfs_commits, parse_jbd2_info, parse_xfs_stats};
 use diskfacts_host::parse::meminfo::parse_meminfo;
 use diskfacts_host::parse::mountinfo::parse_mountinfo;
+use diskfacts_host::parse::mountstats::parse_mountstats;
 use diskfacts_host::parse::os_release::parse_os_release;
 use diskfacts_host::parse::pressure::parse_pressure;
 use diskfacts_host::parse::process_io::parse_process_io;
@@ -19,7 +20,7 @@ use diskfacts_host::parse::sysfs_value::{
 use diskfacts_host::parse::uptime::parse_uptime;
 use diskfacts_host::parse::vmstat::parse_vmstat;
 use diskfacts_host::signatures;
-use diskfacts_record::evidence::LimitOf;
+use diskfacts_record::evidence::{LimitOf, NfsCalls};
 use proptest::prelude::*;
 
 #[test]
@@ -338,6 +339,77 @@ fn journals_count_in_their_own_ways() {
     let all = parse_btrfs_commits(stats).expect("its transactions");
     assert_eq!((all.commits, all.total_ms), (7, 41));
     assert!(parse_btrfs_commits(b"commits 7\n").is_err());
+}
+
+/// What the client of Linux 6.1 prints of a mount of version 4.2, among others.
+const MOUNTSTATS: &[u8] = include_bytes!("../../../../fuzz/corpus/mountstats/nfs4");
+
+#[test]
+fn an_nfs_mount_has_bytes_and_calls_and_other_mounts_have_none() {
+    let mount = parse_mountstats(MOUNTSTATS, "/mnt/nfs").expect("it parses");
+    let mount = mount.expect("it is there");
+    assert_eq!(mount.cached_read_bytes, 1 << 20);
+    assert_eq!(mount.direct_read_bytes, 32 << 20);
+    assert_eq!(mount.server_read_bytes, 33 << 20);
+    assert_eq!(mount.server_write_bytes, 16 << 20);
+    let reads = NfsCalls {
+        calls: 520,
+        sent: 521,
+        timeouts: 1,
+        queued_ns: 12_000_000,
+        round_trip_ns: 1_560_000_000,
+        total_ns: 1_600_000_000,
+    };
+    assert_eq!(mount.reads, Some(reads));
+    assert_eq!(mount.commits.map(|commits| commits.calls), Some(2));
+    for folder in ["/", "/proc", "/odd", "/mnt", ""] {
+        assert_eq!(parse_mountstats(MOUNTSTATS, folder), Ok(None), "{folder}");
+    }
+}
+
+#[test]
+fn reads_that_leave_out_holes_are_reads() {
+    let text = include_bytes!("../../../../fuzz/corpus/mountstats/nfs42_read_plus");
+    let plus = parse_mountstats(text, "/mnt/nfs").expect("it parses");
+    let plain = parse_mountstats(MOUNTSTATS, "/mnt/nfs").expect("it parses");
+    assert_eq!(plus, plain);
+}
+
+#[test]
+fn an_nfs_mount_of_version_3_at_a_folder_with_a_blank_is_found() {
+    let text = include_bytes!("../../../../fuzz/corpus/mountstats/nfs3_with_blank_and_nconnect");
+    let mount = parse_mountstats(text, "/srv/a b").expect("it parses");
+    let mount = mount.expect("it is there");
+    assert_eq!(mount.server_read_bytes, 1);
+    assert_eq!(mount.reads, Some(NfsCalls::default()));
+    assert_eq!(mount.writes, None);
+}
+
+#[test]
+fn of_nfs_mounts_one_over_the_other_the_last_is_the_one_that_is_seen() {
+    let twice = [MOUNTSTATS, MOUNTSTATS].concat();
+    let twice = String::from_utf8(twice).expect("text");
+    let twice = twice.replacen("bytes:\t1048576", "bytes:\t7", 1);
+    let mount = parse_mountstats(twice.as_bytes(), "/mnt/nfs").expect("it parses");
+    assert_eq!(mount.expect("it is there").cached_read_bytes, 1 << 20);
+}
+
+#[test]
+fn an_nfs_section_without_its_bytes_is_refused_with_the_line_where_it_begins() {
+    let text = include_bytes!("../../../../fuzz/corpus/mountstats/cut_short");
+    let error = parse_mountstats(text, "/mnt/nfs").expect_err("cut short");
+    assert!(
+        error
+            .to_string()
+            .starts_with("mountstats, line 1: a line `bytes:`"),
+        "{error}"
+    );
+    let error = parse_mountstats(
+        b"device a:/ mounted on /n with fstype nfs4\n\tbytes:\t1 2 3\n",
+        "/n",
+    );
+    let error = error.expect_err("numbers are missing");
+    assert!(error.to_string().contains("line 2: six numbers"), "{error}");
 }
 
 #[test]

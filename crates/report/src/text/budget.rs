@@ -85,6 +85,8 @@ pub(crate) fn initial(part: Spent) -> char {
         Spent::BlockLayer => 'B',
         Spent::Device => 'D',
         Spent::Flush => 'F',
+        Spent::Client => 'Q',
+        Spent::Server => 'N',
         Spent::Completion => 'c',
         Spent::Unexplained => '?',
     }
@@ -119,6 +121,8 @@ pub(crate) fn words(part: Spent) -> &'static str {
         Spent::Dirty => "dirty pages",
         Spent::Admission => "held back",
         Spent::BlockLayer => "scheduler and device",
+        Spent::Client => "queue of the NFS client",
+        Spent::Server => "network and server",
         other => other.name(),
     }
 }

@@ -78,6 +78,11 @@ fn served(trial: &Trial) -> String {
              a disk",
             percent(layers.page_cache)
         ),
+        _ if layers.server > 0.0005 => format!(
+            "{} of the bytes came from the server, and whether from its memory or its disks cannot \
+             be told from here",
+            percent(layers.server)
+        ),
         Some(_) => "all bytes came from the device, none from the page cache".to_owned(),
         None => "which memory or device the bytes came from could not be observed".to_owned(),
     }

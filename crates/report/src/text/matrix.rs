@@ -276,9 +276,13 @@ fn by(layers: &Layers) -> String {
 }
 
 /// The layers, each with its word here and what it means.
-pub(crate) const WORDS: [(&str, &str); 6] = [
+pub(crate) const WORDS: [(&str, &str); 7] = [
     ("mem", "mem is the page cache, memory of this machine"),
     ("map", "map a device above the disks, without one of them"),
+    (
+        "srv",
+        "srv the server, whose memory and disks cannot be told apart",
+    ),
     ("drv", "drv the drive's cache"),
     ("med", "med the medium"),
     (
@@ -297,6 +301,7 @@ pub(crate) fn most(layers: &Layers) -> (f64, &'static str) {
     let shares = [
         layers.page_cache,
         layers.mapping,
+        layers.server,
         layers.drive_cache,
         layers.media,
         device,

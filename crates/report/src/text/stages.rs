@@ -329,12 +329,13 @@ pub(super) fn spent(page: &mut Page<'_>, run: &Run, indent: usize, figures: &Sta
 }
 
 /// Who served the bytes: each layer with its share, from this machine's memory down.
-pub(crate) fn shares(layers: &Layers) -> [(f64, &'static str); 6] {
+pub(crate) fn shares(layers: &Layers) -> [(f64, &'static str); 7] {
     let to_device = layers.device.unwrap_or(0.0) - layers.drive_cache - layers.media;
     let device = to_device.clamp(0.0, layers.unknown.max(0.0));
     [
         (layers.page_cache, "page cache"),
         (layers.mapping, "mapping, no disk"),
+        (layers.server, "server, memory or disk"),
         (layers.drive_cache, "drive cache"),
         (layers.media, "media"),
         (device, "device"),

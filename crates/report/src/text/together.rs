@@ -5,6 +5,7 @@ use super::findings;
 use super::look::{Look, Style};
 use super::page::Page;
 use super::run::{Closing, close};
+use super::stages::shares;
 use super::words::{count, list, percent};
 use diskfacts_plan::plan::stage_label;
 use diskfacts_plan::units::{show_size, show_throughput};
@@ -343,17 +344,10 @@ fn cpu(stage: &MergedStage, look: &Look) -> Option<String> {
 }
 
 fn layers(stage: &MergedStage) -> String {
-    let layers = &stage.layers;
-    let shares = [
-        ("page cache", layers.page_cache),
-        ("drive cache", layers.drive_cache),
-        ("media", layers.media),
-        ("mapping", layers.mapping),
-        ("unknown", layers.unknown),
-    ];
-    let shown = shares.iter().filter(|(_, share)| *share > 0.0);
+    let shown = shares(&stage.layers);
+    let shown = shown.iter().filter(|(share, _)| *share > 0.0);
     let shown: Vec<String> = shown
-        .map(|(name, share)| format!("{name} {}", percent(*share)))
+        .map(|(share, name)| format!("{name} {}", percent(*share)))
         .collect();
     shown.join(", ")
 }

@@ -1,6 +1,6 @@
 //! All hosts measured one filesystem or device.
 
-use diskfacts_record::together::Merged;
+use diskfacts_record::together::{Merged, MergedStage};
 use diskfacts_record::{Confidence, Finding, Severity};
 
 pub(super) fn claim(merged: &Merged) -> Option<Finding> {
@@ -8,6 +8,16 @@ pub(super) fn claim(merged: &Merged) -> Option<Finding> {
     let first = hosts.next()?.storage.as_deref()?;
     if merged.hosts.len() < 2 || !hosts.all(|host| host.storage.as_deref() == Some(first)) {
         return None;
+    }
+    let mut evidence = vec![format!("Each host knows it as {first}.")];
+    let is_served = |stage: &MergedStage| stage.layers.server > 0.0;
+    if merged.stages.iter().any(is_served) {
+        evidence.push(
+            "How much of it came from the memory of its server, and not from its disks, no host \
+             sees: a server with more memory than all hosts' files together need not have read \
+             anything from a disk."
+                .to_owned(),
+        );
     }
     Some(Finding {
         rule: String::new(),
@@ -18,7 +28,7 @@ pub(super) fn claim(merged: &Merged) -> Option<Finding> {
              and the figure of a host is its share",
             merged.hosts.len()
         ),
-        evidence: vec![format!("Each host knows it as {first}.")],
+        evidence,
         confidence: Confidence::Certain,
         refuted_by: "A name that two servers or devices have".to_owned(),
         remedy: "Measure with one host alone, too: what it gets then tells its limit from that \
